@@ -1,0 +1,76 @@
+/**
+ * One immutable, content-hashed reading of the configuration. Everything that work needs is resolved here once, so that
+ * admission and runs only look things up. Runs pin the snapshot they were admitted under.
+ */
+import type { Redacted } from "effect"
+import type { TriggerKind } from "../domain/Kinds.ts"
+import type { Document } from "./Document.ts"
+import type { ConfigIssue } from "./ConfigIssue.ts"
+import type { AgentConfig } from "./schema/Agent.ts"
+import type { OutputsConfig } from "./schema/Outputs.ts"
+import type { ReviewConfig } from "./schema/Review.ts"
+import type { Trigger } from "./schema/Triggers.ts"
+import type { WorkspaceInstance, WorkspacePrompt, SandboxConfig, ContextRepository } from "./schema/Workspaces.ts"
+
+export interface Snapshot {
+  /** SHA-256 (hex) of the normalised document: equal documents under tokens or product names have equal hashes. */
+  readonly hash: string
+  /** The document with global defaults filled in. Literal secrets are `Redacted`. */
+  readonly document: Document
+  /** Reserved or unconsumed fields that are set, missing webhook secrets, and the like. */
+  readonly warnings: ReadonlyArray<ConfigIssue>
+  readonly triggers: ReadonlyMap<string, TriggerProfile>
+  readonly triggersOfKind: (kind: TriggerKind) => ReadonlyArray<TriggerProfile>
+  readonly workspaces: ReadonlyMap<string, Workspace>
+  /**
+   * The workspaces bound to a source under a trigger: `source_repo` by folded name, or match rules. More than one is
+   * `ambiguous_route`, none `repository_not_configured`. Indexed: its cost does not grow with the number of workspaces that
+   * name their repository.
+   */
+  readonly route: (trigger: string, source: SourceFacts) => ReadonlyArray<Workspace>
+}
+
+/** The fields that match rules may look at. */
+export interface SourceFacts {
+  readonly vcs: TriggerKind
+  /** Repository as the host names it, `owner/name`. */
+  readonly repo_ref: string
+  readonly repository?: string | undefined
+  readonly namespace?: string | undefined
+  readonly project_key?: string | undefined
+  readonly branch?: string | undefined
+  readonly ref?: string | undefined
+}
+
+/** A trigger with its credentials looked up. */
+export interface TriggerProfile {
+  readonly name: string
+  readonly kind: TriggerKind
+  readonly enabled: boolean
+  /** Inbound secret; undefined only where none is configured (a named but unset variable is an error). */
+  readonly webhookSecret: Redacted.Redacted | undefined
+  /** Outbound token; undefined where none is configured or an app is used. */
+  readonly token: Redacted.Redacted | undefined
+  /** Web URL of the host without trailing slash; undefined where the kind has no default and none is given. */
+  readonly baseUrl: string | undefined
+  /** REST root, e.g. `https://git.example/api/v1`. */
+  readonly apiUrl: string | undefined
+  readonly settings: Trigger
+}
+
+/** A workspace with global, defaults and instance layers resolved per field. */
+export interface Workspace {
+  readonly id: string
+  readonly enabled: boolean
+  readonly instance: WorkspaceInstance
+  readonly review: ReviewConfig
+  readonly agent: AgentConfig
+  readonly outputs: OutputsConfig
+  readonly sandbox: SandboxConfig
+  readonly prompt: WorkspacePrompt
+  readonly contextRepositories: ReadonlyArray<ContextRepository>
+  /** Group names in llm.model_chain; undefined only while no groups are configured. */
+  readonly modelChain: string | undefined
+  readonly triageModelChain: string | undefined
+  readonly authorResolutionModelChain: string | undefined
+}

@@ -1,0 +1,50 @@
+/**
+ * A problem found by a review. `ReportedProblem` is what a model or agent says; `Finding` is what the engine made of it:
+ * anchored to a line of the diff by its quote (or to none), with an identity that survives line shifts.
+ */
+import { Schema } from "effect"
+import { Severity } from "./Kinds.ts"
+
+export const Side = Schema.Literals(["new", "old"])
+export type Side = typeof Side.Type
+
+export const ReportedProblem = Schema.Struct({
+  file: Schema.String,
+  line: Schema.optional(Schema.Int),
+  end_line: Schema.optional(Schema.Int),
+  side: Schema.optional(Side),
+  severity: Severity,
+  category: Schema.String,
+  title: Schema.optional(Schema.String),
+  message: Schema.String,
+  /** Replacement text for the anchored lines, without a fence. */
+  suggestion: Schema.optional(Schema.String),
+  /** Code copied from the diff, one or more lines; what anchoring goes by. */
+  quote: Schema.optional(Schema.String),
+  /** 0 to 1. */
+  confidence: Schema.optional(Schema.Number)
+})
+export type ReportedProblem = typeof ReportedProblem.Type
+
+/** Lines are 1-based in the file at `side`; `start` is absent for a single line. */
+export const Anchor = Schema.Struct({
+  path: Schema.String,
+  /** The path before a rename, where it differs. */
+  oldPath: Schema.optional(Schema.String),
+  side: Side,
+  line: Schema.Int,
+  start: Schema.optional(Schema.Int),
+  /** Line numbers on both sides where the anchored line is unchanged context (GitLab needs both). */
+  oldLine: Schema.optional(Schema.Int),
+  newLine: Schema.optional(Schema.Int)
+})
+export type Anchor = typeof Anchor.Type
+
+export const Finding = Schema.Struct({
+  /** Identity: 32 hex digits, stable under line shifts and re-wording (decisions section 5). */
+  fingerprint: Schema.String,
+  problem: ReportedProblem,
+  /** Absent: it could not be anchored, so it stands in the summary and never on a line. */
+  anchor: Schema.optional(Anchor)
+})
+export type Finding = typeof Finding.Type

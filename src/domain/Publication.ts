@@ -1,0 +1,81 @@
+/**
+ * One write to a host, stored before it is sent.
+ *
+ * ```
+ * pending ──▶ sending ──▶ sent
+ *                ├──────▶ pending   the host said no for now (429, 5xx): again at `notBefore`
+ *                ├──────▶ unknown   the answer was lost: looked up by marker before any second post
+ *                └──────▶ failed    the host refused for good
+ * unknown ──▶ sent | pending
+ * pending | unknown ──▶ dropped     a newer head made it obsolete
+ * ```
+ * A row found in `sending` when its actor wakes is `unknown`: the process died between request and answer.
+ */
+import { Schema } from "effect"
+import { Side } from "./Problem.ts"
+
+export const PublicationStatus = Schema.Literals(["pending", "sending", "sent", "unknown", "failed", "dropped"])
+export type PublicationStatus = typeof PublicationStatus.Type
+
+const next: Record<PublicationStatus, ReadonlyArray<PublicationStatus>> = {
+  pending: ["sending", "dropped"],
+  sending: ["sent", "pending", "unknown", "failed"],
+  unknown: ["sent", "pending", "dropped"],
+  sent: [],
+  failed: [],
+  dropped: []
+}
+export const canMove = (from: PublicationStatus, to: PublicationStatus): boolean => next[from].includes(to)
+
+/** One inline comment, rendered, with its marker inside `body`. Lines are 1-based at `side`. */
+export const InlineComment = Schema.Struct({
+  path: Schema.String,
+  oldPath: Schema.optional(Schema.String),
+  side: Side,
+  line: Schema.Int,
+  start: Schema.optional(Schema.Int),
+  oldLine: Schema.optional(Schema.Int),
+  newLine: Schema.optional(Schema.Int),
+  body: Schema.String
+})
+export type InlineComment = typeof InlineComment.Type
+
+export const Operation = Schema.Union([
+  /** One review with all its inline comments, on the exact head. */
+  Schema.Struct({
+    _tag: Schema.Literal("Review"),
+    head: Schema.String,
+    body: Schema.String,
+    comments: Schema.Array(InlineComment)
+  }),
+  /** The managed summary comment of the target: created once, then updated in place. */
+  Schema.Struct({ _tag: Schema.Literal("Summary"), head: Schema.String, body: Schema.String }),
+  Schema.Struct({
+    _tag: Schema.Literal("Status"),
+    head: Schema.String,
+    state: Schema.Literals(["pending", "success", "failure"]),
+    description: Schema.String,
+    url: Schema.optional(Schema.String)
+  })
+])
+export type Operation = typeof Operation.Type
+
+export const Publication = Schema.Struct({
+  id: Schema.String,
+  /** Deterministic: the same operation planned twice is one row. Also stands in the marker of what is posted. */
+  operationId: Schema.String,
+  runId: Schema.String,
+  targetKey: Schema.String,
+  channel: Schema.String,
+  operation: Operation,
+  status: PublicationStatus,
+  /** Order within the run. */
+  position: Schema.Int,
+  attempts: Schema.Int,
+  notBefore: Schema.optional(Schema.Int),
+  hostId: Schema.optional(Schema.String),
+  url: Schema.optional(Schema.String),
+  error: Schema.optional(Schema.String)
+})
+export type Publication = typeof Publication.Type
+
