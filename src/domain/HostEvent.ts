@@ -58,6 +58,9 @@ export type HostEvent =
   | ({ readonly _tag: "Ping" } & Omit<EventFacts, "repo">)
   /** App installation changed: cached tokens of the owner are dropped. */
   | ({ readonly _tag: "Lifecycle" } & Omit<EventFacts, "repo">)
-  | ({ readonly _tag: "Ignored"; readonly reason: "unsupported_event" | "unsupported_action" } & Omit<EventFacts, "repo"> & {
+  | ({ readonly _tag: "Ignored"; readonly reason: "unsupported_event" | "unsupported_action" } & Omit<
+      EventFacts,
+      "repo"
+    > & {
         readonly repo: Repo | undefined
       })

@@ -78,4 +78,3 @@ export const Publication = Schema.Struct({
   error: Schema.optional(Schema.String)
 })
 export type Publication = typeof Publication.Type
-

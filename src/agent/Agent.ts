@@ -1,0 +1,41 @@
+/**
+ * An agent turns a brief into reported problems. `native-llm` talks to the model gateway; the CLI agents run a program in a
+ * sandbox. Each mode is a row of one table, so that the engine does not know which it drives.
+ */
+import { Context, Schema } from "effect"
+import type { Effect } from "effect"
+import type { ReportedProblem } from "../domain/Problem.ts"
+import type { Snapshot, Workspace } from "../config/Snapshot.ts"
+import type { Checkout } from "../vcs/Checkout.ts"
+import type { Usage } from "../domain/Analysis.ts"
+
+/** One pass over one batch of the diff. */
+export interface Brief {
+  readonly snapshot: Snapshot
+  readonly workspace: Workspace
+  readonly system: string
+  /** The change as data: description, files, numbered diff. */
+  readonly prompt: string
+  readonly checkout: Checkout
+}
+
+export interface AgentReport {
+  readonly problems: ReadonlyArray<ReportedProblem>
+  readonly summary: string | undefined
+  readonly skipped: string | undefined
+  readonly models: ReadonlyArray<string>
+  readonly usage: Usage
+  readonly notices: ReadonlyArray<string>
+}
+
+export class AgentError extends Schema.TaggedError<AgentError>()("AgentError", {
+  /** `retryable` may pass later (overload, network); `failed` will not by itself; `timeout` used up its time. */
+  reason: Schema.Literals(["retryable", "failed", "timeout"]),
+  message: Schema.String,
+  retryAfterMillis: Schema.optional(Schema.Int)
+}) {}
+
+export class Agent extends Context.Service<
+  Agent,
+  { readonly analyse: (brief: Brief) => Effect.Effect<AgentReport, AgentError> }
+>()("aicr/agent/Agent") {}

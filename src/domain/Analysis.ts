@@ -1,0 +1,29 @@
+/** What an analysis produced. Stored before anything is published, so that no crash makes anyone pay for it twice. */
+import { Schema } from "effect"
+import { Coverage } from "./Coverage.ts"
+import { Finding } from "./Problem.ts"
+
+export const Usage = Schema.Struct({
+  requests: Schema.Int,
+  inputTokens: Schema.Int,
+  outputTokens: Schema.Int,
+  cachedTokens: Schema.Int,
+  /** US dollars; absent when a price is unknown. */
+  costUsd: Schema.optional(Schema.Number)
+})
+export type Usage = typeof Usage.Type
+
+export const Analysis = Schema.Struct({
+  findings: Schema.Array(Finding),
+  /** Markdown, written by the model. */
+  summary: Schema.String,
+  /** The model chose to skip the review, and why. */
+  skipped: Schema.optional(Schema.String),
+  coverage: Coverage,
+  /** Models that answered, as `provider/model`, in order of first use. */
+  models: Schema.Array(Schema.String),
+  usage: Usage,
+  /** Things the reader of the review must know: truncation, dropped problems, fallbacks. */
+  notices: Schema.Array(Schema.String)
+})
+export type Analysis = typeof Analysis.Type

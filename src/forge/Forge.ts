@@ -1,0 +1,130 @@
+/**
+ * The contract of a git host adapter. Every folder under forge/ has the same files: `webhook.ts` (pure: signature and payload),
+ * `client.ts` (REST) and the row that joins them. Forgejo is gitea's row with its differences listed.
+ */
+import { Schema } from "effect"
+import type { Effect, Redacted } from "effect"
+import type { HostEvent } from "../domain/HostEvent.ts"
+import type { ForgeKind } from "../domain/Kinds.ts"
+import type { InlineComment } from "../domain/Publication.ts"
+import type { Person, Repo } from "../domain/Change.ts"
+import type { TriggerProfile } from "../config/Snapshot.ts"
+
+/** Header names are lower-case, as node gives them. */
+export type Headers = Readonly<Record<string, string | undefined>>
+
+export type Parsed =
+  | { readonly _tag: "Event"; readonly event: HostEvent }
+  | {
+      readonly _tag: "Rejected"
+      readonly reason: "invalid_json" | "invalid_payload" | "missing_event"
+      readonly issues: ReadonlyArray<{ readonly path: string; readonly message: string }>
+    }
+
+/** The inbound half: pure, no I/O, never throws on any input. */
+export interface ForgeWebhook {
+  /** True when a secret is configured and every signature header present is right and at least one is present. Constant time. */
+  readonly verify: (secret: Redacted.Redacted, headers: Headers, body: Uint8Array) => boolean
+  /** Delivery id of the host, or undefined (the caller then hashes body and event). */
+  readonly deliveryId: (headers: Headers) => string | undefined
+  /** JSON or form body to a normalised event. */
+  readonly parse: (headers: Headers, body: Uint8Array) => Parsed
+}
+
+export class ForgeError extends Schema.TaggedError<ForgeError>()("ForgeError", {
+  /**
+   * What the caller does next. `unauthorized`, `forbidden`, `not_found`, `invalid`: do not repeat. `rate_limited`, `unavailable`:
+   * repeat after `retryAfterMillis`. `unknown_outcome`: the request was sent and the answer lost, so look before repeating.
+   */
+  reason: Schema.Literals([
+    "unauthorized",
+    "forbidden",
+    "not_found",
+    "conflict",
+    "invalid",
+    "rate_limited",
+    "unavailable",
+    "unknown_outcome"
+  ]),
+  status: Schema.optional(Schema.Int),
+  retryAfterMillis: Schema.optional(Schema.Int),
+  /** `POST /repos/{owner}/{repo}/pulls/{index}/reviews`: method and path, never a query or a credential. */
+  operation: Schema.String,
+  message: Schema.String
+}) {}
+
+/** A pull request as it stands at the host now. */
+export interface HostPull {
+  readonly number: number
+  readonly state: "open" | "closed" | "merged"
+  readonly draft: boolean
+  readonly head: string
+  readonly base: string
+  readonly headRef: string
+  readonly baseRef: string
+  readonly title: string
+  readonly description: string
+  readonly url: string
+  readonly author: Person | undefined
+  readonly labels: ReadonlyArray<string>
+  readonly repo: Repo
+}
+
+export interface HostWrite {
+  readonly hostId: string
+  readonly url: string | undefined
+}
+
+export interface NewReview {
+  readonly head: string
+  readonly body: string
+  readonly comments: ReadonlyArray<InlineComment>
+}
+
+/** The outbound half for one trigger's credentials. Every method reads one repository. */
+export interface ForgeClient {
+  readonly pull: (repo: Repo, number: number) => Effect.Effect<HostPull, ForgeError>
+  /** Tip of a branch. */
+  readonly branchHead: (repo: Repo, branch: string) => Effect.Effect<string, ForgeError>
+  /** The account behind the credentials. */
+  readonly self: Effect.Effect<Person, ForgeError>
+  readonly canWrite: (repo: Repo, username: string) => Effect.Effect<boolean, ForgeError>
+  /** One review carrying all comments. `invalid` (422) when the host refuses a line. */
+  readonly createReview: (repo: Repo, number: number, review: NewReview) => Effect.Effect<HostWrite, ForgeError>
+  /** Our own review on the pull request whose body or inline comments hold `marker`. Reads all pages. */
+  readonly findReview: (repo: Repo, number: number, marker: string) => Effect.Effect<HostWrite | undefined, ForgeError>
+  readonly createComment: (repo: Repo, number: number, body: string) => Effect.Effect<HostWrite, ForgeError>
+  readonly updateComment: (
+    repo: Repo,
+    number: number,
+    hostId: string,
+    body: string
+  ) => Effect.Effect<HostWrite, ForgeError>
+  /** Our own comment on the pull request that holds `marker`. Reads all pages. */
+  readonly findComment: (
+    repo: Repo,
+    number: number,
+    marker: string
+  ) => Effect.Effect<(HostWrite & { readonly body: string }) | undefined, ForgeError>
+  readonly setStatus: (
+    repo: Repo,
+    head: string,
+    status: {
+      readonly state: "pending" | "success" | "failure"
+      readonly description: string
+      readonly url: string | undefined
+    }
+  ) => Effect.Effect<HostWrite, ForgeError>
+}
+
+export interface Forge {
+  readonly kind: ForgeKind
+  readonly webhook: ForgeWebhook
+  readonly client: (profile: TriggerProfile) => ForgeClient
+  /** The ref under which the host keeps the head of a pull request in the target repository. */
+  readonly pullRef: (number: number) => string
+  /** Header value for git over HTTP, e.g. `Authorization: Basic …`. */
+  readonly gitAuthorization: (token: Redacted.Redacted) => Redacted.Redacted
+  /** Longest body of a comment in characters. */
+  readonly bodyLimit: number
+}

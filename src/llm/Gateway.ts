@@ -1,0 +1,81 @@
+/**
+ * The way to language models: a chain of models tried in order, our own retry policy, usage and cost. Providers are rows of
+ * a table over the AI SDK; its retries are off (`maxRetries: 0`).
+ */
+import { Context, Schema } from "effect"
+import type { Effect } from "effect"
+import type { Snapshot } from "../config/Snapshot.ts"
+
+/** A tool the model may call. `parameters` is JSON Schema. */
+export interface ToolSpec {
+  readonly name: string
+  readonly description: string
+  readonly parameters: Readonly<Record<string, unknown>>
+}
+
+export interface ToolCall {
+  readonly id: string
+  readonly name: string
+  /** As the model sent it; may be anything. */
+  readonly input: unknown
+}
+
+export type Message =
+  | { readonly role: "user"; readonly text: string }
+  | { readonly role: "assistant"; readonly text: string; readonly calls: ReadonlyArray<ToolCall> }
+  | {
+      readonly role: "tool"
+      readonly results: ReadonlyArray<{ readonly id: string; readonly name: string; readonly output: string }>
+    }
+
+export interface GatewayRequest {
+  readonly snapshot: Snapshot
+  /** Name of a group in llm.model_chain. */
+  readonly group: string
+  readonly role: "light" | "heavy" | "any"
+  readonly system: string
+  readonly messages: ReadonlyArray<Message>
+  readonly tools: ReadonlyArray<ToolSpec>
+  /** Milliseconds for the whole call with its retries and fallbacks. */
+  readonly deadlineMillis: number
+}
+
+export interface GatewayUsage {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cachedTokens: number
+  /** US dollars; undefined when the price is unknown. */
+  readonly costUsd: number | undefined
+}
+
+export interface GatewayAnswer {
+  /** `provider/model` that answered. */
+  readonly model: string
+  readonly text: string
+  readonly calls: ReadonlyArray<ToolCall>
+  readonly usage: GatewayUsage
+  /** Models that were tried before and why each was left. */
+  readonly fallbacks: ReadonlyArray<{ readonly model: string; readonly reason: string }>
+}
+
+export class GatewayError extends Schema.TaggedError<GatewayError>()("GatewayError", {
+  /** `unavailable`, `rate_limited`, `timeout` may pass later; the others need somebody to change something. */
+  reason: Schema.Literals([
+    "not_configured",
+    "unauthorized",
+    "rate_limited",
+    "unavailable",
+    "timeout",
+    "overflow",
+    "refused",
+    "invalid"
+  ]),
+  /** Per model tried, without secrets. */
+  message: Schema.String,
+  retryAfterMillis: Schema.optional(Schema.Int)
+}) {}
+
+export class Gateway extends Context.Service<
+  Gateway,
+  { readonly call: (request: GatewayRequest) => Effect.Effect<GatewayAnswer, GatewayError> }
+>()("aicr/llm/Gateway") {}

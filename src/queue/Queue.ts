@@ -1,0 +1,94 @@
+/**
+ * The queue: one place for all work, whatever store is behind it. Stores differ in what survives a crash, not in meaning;
+ * one conformance suite holds them to this contract. States and transitions: domain/Entry.ts. Times are milliseconds since
+ * the epoch and are given by the caller, so that a test clock rules every store.
+ */
+import { Context, Schema } from "effect"
+import type { Effect } from "effect"
+import type { AcceptedStatus } from "../domain/Decision.ts"
+import type { Change } from "../domain/Change.ts"
+import type { Entry, EntryStatus } from "../domain/Entry.ts"
+
+/** Work to be queued. Admitting the same `eventId` twice changes nothing and answers `duplicate`. */
+export interface Admission {
+  readonly eventId: string
+  readonly change: Change
+  readonly configHash: string
+  readonly priority: number
+  readonly admittedAt: number
+  readonly dueAt: number
+}
+
+export interface Admitted {
+  readonly entryId: string
+  readonly status: AcceptedStatus
+  readonly dueAt: number
+  /** Event records of an entry that this one superseded. */
+  readonly superseded: ReadonlyArray<string>
+}
+
+/** What a worker holds while it works. `token` fences its writes: a store refuses a token that is not the newest. */
+export interface Lease {
+  readonly entryId: string
+  readonly token: number
+}
+
+export type Finish =
+  | { readonly _tag: "Done"; readonly reason?: string | undefined }
+  | { readonly _tag: "Dead"; readonly reason: string }
+  | { readonly _tag: "Cancelled"; readonly reason: string }
+  /** Again at `dueAt`; `counted: false` for a handed-back lease, which costs no attempt. */
+  | { readonly _tag: "Retry"; readonly dueAt: number; readonly reason: string; readonly counted: boolean }
+
+export interface QueueStats {
+  readonly byStatus: Readonly<Record<EntryStatus, number>>
+  /** Admission time of the oldest waiting entry. */
+  readonly oldestWaiting: number | undefined
+}
+
+export class QueueError extends Schema.TaggedError<QueueError>()("QueueError", {
+  /** `full`: a limit on waiting entries is reached; `unavailable`: the store cannot be read or written now. */
+  reason: Schema.Literals(["full", "unavailable"]),
+  message: Schema.String
+}) {}
+
+export class Queue extends Context.Service<
+  Queue,
+  {
+    /**
+     * Queues work, in order. Per target: the same head joins the entry that waits or runs (`coalesced`); another head replaces
+     * the one that waits (which becomes `superseded` and hands on its place in line) or waits behind the one that runs.
+     * An entry without a head (comment command) joins what waits. All or nothing.
+     */
+    readonly admit: (items: ReadonlyArray<Admission>) => Effect.Effect<ReadonlyArray<Admitted>, QueueError>
+    /** The active (waiting, ready, running) entries of a workspace. */
+    readonly load: (workspace: string) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
+    /** Workspaces that have active entries. */
+    readonly workspaces: Effect.Effect<ReadonlyArray<string>, QueueError>
+    readonly get: (entryId: string) => Effect.Effect<Entry | undefined, QueueError>
+    /** waiting -> ready, for the entries still waiting; answers those it moved. */
+    readonly release: (entryIds: ReadonlyArray<string>, now: number) => Effect.Effect<ReadonlyArray<string>, QueueError>
+    /** ready -> waiting, for tickets that nobody claimed. */
+    readonly withdraw: (entryIds: ReadonlyArray<string>) => Effect.Effect<void, QueueError>
+    /** ready -> running. Undefined when another worker was faster or the entry is no longer ready. */
+    readonly claim: (
+      entryId: string,
+      owner: string,
+      now: number,
+      ttlMillis: number
+    ) => Effect.Effect<{ readonly lease: Lease; readonly entry: Entry } | undefined, QueueError>
+    /** Extends the lease. False: it is lost, and the worker must stop. */
+    readonly renew: (lease: Lease, until: number) => Effect.Effect<boolean, QueueError>
+    /** Ends or hands back a running entry. False: the lease is lost and nothing was changed. */
+    readonly finish: (lease: Lease, finish: Finish) => Effect.Effect<boolean, QueueError>
+    /** Cancels what waits for a target; answers the cancelled entries. A running entry is the worker's to end. */
+    readonly cancel: (targetKey: string, reason: string) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
+    /** Running entries whose lease ended by `now`, or whose owner satisfies `lost`, wait again at `now`. Answers them. */
+    readonly reclaim: (now: number, lost: (owner: string) => boolean) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
+    /** Waiting entries admitted before `before` end as `expired`; answers them. */
+    readonly expire: (before: number, reason: string) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
+    /** Forgets ended entries older than `before`. Answers how many. */
+    readonly prune: (before: number) => Effect.Effect<number, QueueError>
+    readonly stats: Effect.Effect<QueueStats, QueueError>
+  }
+>()("aicr/queue/Queue") {}

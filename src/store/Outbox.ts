@@ -1,0 +1,40 @@
+/** Publications waiting to be sent or already sent. Rows are created by `Runs.complete`; states: domain/Publication.ts. */
+import { Context } from "effect"
+import type { Effect } from "effect"
+import type { Publication, PublicationStatus } from "../domain/Publication.ts"
+import type { StoreError } from "./StoreError.ts"
+
+export interface PublicationUpdate {
+  readonly status: PublicationStatus
+  readonly notBefore?: number | undefined
+  readonly hostId?: string | undefined
+  readonly url?: string | undefined
+  readonly error?: string | undefined
+}
+
+export class Outbox extends Context.Service<
+  Outbox,
+  {
+    /** Adds rows outside an analysis (status updates). Rows whose `operationId` exists are left as they are. */
+    readonly add: (rows: ReadonlyArray<Publication>, now: number) => Effect.Effect<void, StoreError>
+    /** Rows of a target that are not finished, in the order in which they are to be sent. */
+    readonly open: (targetKey: string) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
+    /** All rows of a run, in order. */
+    readonly ofRun: (runId: string) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
+    /** Compare-and-set. False when the row is no longer in `from`. Moving to `sending` counts an attempt. */
+    readonly move: (
+      id: string,
+      from: PublicationStatus,
+      update: PublicationUpdate,
+      now: number
+    ) => Effect.Effect<boolean, StoreError>
+    /** Targets with open rows; woken at start and by the sweeper. */
+    readonly targets: Effect.Effect<ReadonlyArray<string>, StoreError>
+    /** The newest sent row of a channel and operation kind for a target: where a managed summary lives. */
+    readonly lastSent: (
+      targetKey: string,
+      channel: string,
+      kind: "Review" | "Summary" | "Status"
+    ) => Effect.Effect<Publication | undefined, StoreError>
+  }
+>()("aicr/store/Outbox") {}

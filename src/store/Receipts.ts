@@ -1,0 +1,75 @@
+/**
+ * Event records: one per verified delivery, with its decision. For accepted deliveries the record is the receipt: it is
+ * durable (synced to disk) before the host gets its 202, and work without an `outcome` is queued again at start.
+ */
+import { Context } from "effect"
+import type { Effect } from "effect"
+import type { Change } from "../domain/Change.ts"
+import type { EventDecision, EventOutcome } from "../domain/Decision.ts"
+import type { StoreError } from "./StoreError.ts"
+
+export interface EventRecord {
+  readonly id: string
+  /** `<provider>:<delivery id>`; unique. A second delivery with the same key is a duplicate. */
+  readonly deliveryKey: string
+  readonly provider: string
+  readonly event: string
+  readonly action: string | undefined
+  readonly trigger: string | undefined
+  readonly workspace: string | undefined
+  readonly targetKind: string | undefined
+  readonly targetKey: string | undefined
+  readonly repo: string | undefined
+  readonly decision: EventDecision
+  readonly reason: string | undefined
+  /** Present when accepted: what is to be reviewed, enough to queue it again. */
+  readonly work:
+    | { readonly change: Change; readonly configHash: string; readonly priority: number; readonly dueAt: number }
+    | undefined
+  readonly receivedAt: number
+}
+
+export interface StoredEvent extends EventRecord {
+  readonly outcome: EventOutcome | undefined
+  readonly outcomeReason: string | undefined
+  readonly outcomeAt: number | undefined
+  readonly runId: string | undefined
+}
+
+export type Receipt =
+  | { readonly _tag: "Stored" }
+  /** The delivery was here before; `first` is its record. */
+  | { readonly _tag: "Duplicate"; readonly first: StoredEvent }
+
+export class Receipts extends Context.Service<
+  Receipts,
+  {
+    /** Stores one record durably. Concurrent calls share one transaction and one sync (group commit). */
+    readonly store: (record: EventRecord) => Effect.Effect<Receipt, StoreError>
+    /** Notes what became of accepted events; an outcome once noted stays. */
+    readonly settle: (
+      eventIds: ReadonlyArray<string>,
+      outcome: {
+        readonly outcome: EventOutcome
+        readonly reason?: string | undefined
+        readonly runId?: string | undefined
+      },
+      now: number
+    ) => Effect.Effect<void, StoreError>
+    /** Accepted records without an outcome, oldest first, after the given id; at most `limit`. */
+    readonly unsettled: (
+      after: string | undefined,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
+    readonly get: (id: string) => Effect.Effect<StoredEvent | undefined, StoreError>
+    /** Newest first. */
+    readonly list: (filter: {
+      readonly workspace?: string | undefined
+      readonly decision?: EventDecision | undefined
+      readonly before?: string | undefined
+      readonly limit: number
+    }) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
+    /** Removes settled and ignored records beyond `maxCount` or received before `before`. Answers how many. */
+    readonly prune: (keep: { readonly maxCount: number; readonly before: number }) => Effect.Effect<number, StoreError>
+  }
+>()("aicr/store/Receipts") {}

@@ -1,0 +1,62 @@
+/**
+ * A read-only view of the revision under review. Git: one bare mirror per repository, only the needed commits fetched, a
+ * detached worktree per checkout, removed with the scope. Nothing of the checked-out tree is ever executed.
+ */
+import { Context, Schema } from "effect"
+import type { Effect, Redacted, Scope } from "effect"
+
+export interface CheckoutRequest {
+  /** Clone URL or local path of the repository. */
+  readonly url: string
+  /** Name for the mirror's folder, unique per repository, e.g. `gitea-main/owner/name`. */
+  readonly mirror: string
+  /** Extra HTTP header with the credential; handed to git through its environment only. */
+  readonly authorization: Redacted.Redacted | undefined
+  /** Commit to review: full id. */
+  readonly head: string
+  /** Commit it is compared with: full id (the tip of the base branch; the merge base is found here). */
+  readonly base: string
+  /** Refs to try where the server does not serve commits by id, e.g. `refs/pull/7/head`, `refs/heads/main`. */
+  readonly headRef: string | undefined
+  readonly baseRef: string | undefined
+  /** `merge-base`: three-dot, what the head adds. `endpoints`: two-dot, for pushes. */
+  readonly compare: "merge-base" | "endpoints"
+}
+
+export class CheckoutError extends Schema.TaggedError<CheckoutError>()("CheckoutError", {
+  /** `unreachable` may pass; `unauthorized`, `missing` (no such commit or repository) and `failed` (git said no) do not. */
+  reason: Schema.Literals(["unreachable", "unauthorized", "missing", "failed"]),
+  message: Schema.String
+}) {}
+
+export interface BlameLine {
+  readonly line: number
+  readonly commit: string
+  readonly author: string
+  /** Seconds since the epoch. */
+  readonly time: number
+}
+
+export interface Checkout {
+  /** Worktree at the head. */
+  readonly directory: string
+  readonly head: string
+  /** What the diff starts from: the merge base, or the base itself. */
+  readonly from: string
+  /** Unified diff as git prints it: a/ b/ prefixes, full index lines, renames found, binary files named only. */
+  readonly diff: Effect.Effect<string, CheckoutError>
+  /** Content at the head or at `from`; undefined when there is no such file, it is binary, or larger than `maxBytes`. */
+  readonly file: (
+    path: string,
+    at: "head" | "from",
+    maxBytes: number
+  ) => Effect.Effect<string | undefined, CheckoutError>
+  readonly blame: (path: string, start: number, end: number) => Effect.Effect<ReadonlyArray<BlameLine>, CheckoutError>
+}
+
+export class Vcs extends Context.Service<
+  Vcs,
+  {
+    readonly checkout: (request: CheckoutRequest) => Effect.Effect<Checkout, CheckoutError, Scope.Scope>
+  }
+>()("aicr/vcs/Vcs") {}
