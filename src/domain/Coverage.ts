@@ -7,6 +7,7 @@ export const SkipReason = Schema.Literals([
   "ignored",
   "generated",
   "binary",
+  "submodule",
   "max_files",
   "budget",
   "compressed",

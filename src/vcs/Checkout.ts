@@ -3,7 +3,7 @@
  * detached worktree per checkout, removed with the scope. Nothing of the checked-out tree is ever executed.
  */
 import { Context, Schema } from "effect"
-import type { Effect, Redacted, Scope } from "effect"
+import type { Effect, Redacted, Scope, Stream } from "effect"
 
 export interface CheckoutRequest {
   /** Clone URL or local path of the repository. */
@@ -21,6 +21,9 @@ export interface CheckoutRequest {
   readonly baseRef: string | undefined
   /** `merge-base`: three-dot, what the head adds. `endpoints`: two-dot, for pushes. */
   readonly compare: "merge-base" | "endpoints"
+  /** PEM file to trust beside the system's, and a proxy: the trigger's `tls_ca_path` and `http_proxy`. */
+  readonly tlsCaPath?: string | undefined
+  readonly proxy?: Redacted.Redacted | undefined
 }
 
 export class CheckoutError extends Schema.TaggedError<CheckoutError>()("CheckoutError", {
@@ -38,19 +41,28 @@ export interface BlameLine {
 }
 
 export interface Checkout {
-  /** Worktree at the head. */
-  readonly directory: string
+  /** Worktree at the head, made on first use: reviews that only read files by `file` never pay for it. */
+  readonly directory: Effect.Effect<string, CheckoutError>
   readonly head: string
   /** What the diff starts from: the merge base, or the base itself. */
   readonly from: string
-  /** Unified diff as git prints it: a/ b/ prefixes, full index lines, renames found, binary files named only. */
-  readonly diff: Effect.Effect<string, CheckoutError>
+  /**
+   * Unified diff as git prints it: a/ b/ prefixes, full index lines, renames found, three lines of context, binary files
+   * named only. Streamed, so that its reader bounds it: leaving the stream early ends git.
+   */
+  readonly diff: Stream.Stream<Uint8Array, CheckoutError>
   /** Content at the head or at `from`; undefined when there is no such file, it is binary, or larger than `maxBytes`. */
   readonly file: (
     path: string,
     at: "head" | "from",
     maxBytes: number
   ) => Effect.Effect<string | undefined, CheckoutError>
+  /** Names of the files directly in a directory (`""` is the root), at most `limit`; empty when there is no such directory. */
+  readonly list: (
+    directory: string,
+    at: "head" | "from",
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<string>, CheckoutError>
   readonly blame: (path: string, start: number, end: number) => Effect.Effect<ReadonlyArray<BlameLine>, CheckoutError>
 }
 
