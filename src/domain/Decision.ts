@@ -16,6 +16,8 @@ export const IgnoreReason = Schema.Literals([
   "draft",
   "own_event",
   "pong",
+  /** An app installation changed: cached credentials are dropped, no work starts. */
+  "lifecycle",
   "closed"
 ])
 export type IgnoreReason = typeof IgnoreReason.Type

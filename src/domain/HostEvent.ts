@@ -58,7 +58,7 @@ export type HostEvent =
   | ({ readonly _tag: "Ping" } & Omit<EventFacts, "repo">)
   /** App installation changed: cached tokens of the owner are dropped. */
   | ({ readonly _tag: "Lifecycle" } & Omit<EventFacts, "repo">)
-  | ({ readonly _tag: "Ignored"; readonly reason: "unsupported_event" | "unsupported_action" } & Omit<
+  | ({ readonly _tag: "Ignored"; readonly reason: "unsupported_event" | "unsupported_action" | "own_event" } & Omit<
       EventFacts,
       "repo"
     > & {

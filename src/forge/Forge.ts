@@ -23,8 +23,11 @@ export type Parsed =
 
 /** The inbound half: pure, no I/O, never throws on any input. */
 export interface ForgeWebhook {
-  /** True when a secret is configured and every signature header present is right and at least one is present. Constant time. */
-  readonly verify: (secret: Redacted.Redacted, headers: Headers, body: Uint8Array) => boolean
+  /**
+   * True when at least one signature header is present and every one present is right. Constant time. `now` (milliseconds since
+   * the epoch) is for hosts that sign a timestamp.
+   */
+  readonly verify: (secret: Redacted.Redacted, headers: Headers, body: Uint8Array, now: number) => boolean
   /** Delivery id of the host, or undefined (the caller then hashes body and event). */
   readonly deliveryId: (headers: Headers) => string | undefined
   /** JSON or form body to a normalised event. */

@@ -24,7 +24,14 @@ export interface EventRecord {
   readonly reason: string | undefined
   /** Present when accepted: what is to be reviewed, enough to queue it again. */
   readonly work:
-    | { readonly change: Change; readonly configHash: string; readonly priority: number; readonly dueAt: number }
+    | {
+        readonly change: Change
+        readonly configHash: string
+        readonly priority: number
+        readonly dueAt: number
+        /** A comment command other than `review`: it is carried out, never queued. */
+        readonly command?: "help" | "cancel" | undefined
+      }
     | undefined
   readonly receivedAt: number
 }
