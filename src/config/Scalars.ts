@@ -1,0 +1,182 @@
+/**
+ * The kinds of value that fields are made of. Each carries what it expects in words (`expected`), for error messages and the
+ * reference, and its limits, for JSON Schema and forms.
+ */
+import { Schema } from "effect"
+import type { Concept, Name } from "../domain/Vocabulary.ts"
+import { namesOf } from "../domain/Vocabulary.ts"
+
+/** Limits and format of a scalar, list or map, read by Shape.ts. */
+export interface Limits {
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly exclusiveMinimum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly format?: string
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly unique?: boolean
+  readonly keys?: string
+  readonly reservedKeys?: ReadonlyArray<string>
+  readonly secret?: boolean
+  /** The value is the name of an environment variable. */
+  readonly env?: boolean
+  readonly concept?: Concept
+  readonly expected?: string
+  /** Exactly one of these fields must be given. */
+  readonly oneOf?: ReadonlyArray<string>
+  /** Reads a short form of an object, such as `09:00-18:00` for a window; undefined where it is not one. */
+  readonly shorthand?: (value: unknown) => unknown
+}
+
+export const LimitsKey = "aicr/limits"
+const limits = (value: Limits): { readonly [LimitsKey]: Limits } => ({ [LimitsKey]: value })
+
+/** One line of text, 1 to 4096 characters. */
+export const Text = Schema.String.check(
+  Schema.makeFilter((value: string) => value.length >= 1 && value.length <= 4096)
+).annotate(limits({ minLength: 1, maxLength: 4096, expected: "text of 1 to 4096 characters" }))
+
+/** Text of any length, such as a template. The document as a whole is bounded. */
+export const LongText = Schema.String.annotate(limits({ expected: "text" }))
+
+export const Flag = Schema.Boolean.annotate(limits({ expected: "true or false" }))
+
+export const matching = (pattern: RegExp, expected: string) =>
+  Schema.String.check(Schema.makeFilter((value: string) => value.length <= 4096 && pattern.test(value))).annotate(
+    limits({ pattern: pattern.source, maxLength: 4096, expected })
+  )
+
+export const checked = (expected: string, format: string, test: (value: string) => boolean) =>
+  Schema.String.check(Schema.makeFilter((value: string) => value.length <= 4096 && test(value))).annotate(
+    limits({ format, maxLength: 4096, expected })
+  )
+
+/** A whole number from `minimum` to `maximum`. */
+export const int = (minimum?: number, maximum?: number) =>
+  Schema.Int.check(
+    Schema.makeFilter(
+      (value: number) => value >= (minimum ?? -Number.MAX_SAFE_INTEGER) && value <= (maximum ?? Number.MAX_SAFE_INTEGER)
+    )
+  ).annotate(
+    limits({
+      ...(minimum === undefined ? {} : { minimum }),
+      ...(maximum === undefined ? {} : { maximum }),
+      expected: `a whole number${range(minimum, maximum)}`
+    })
+  )
+
+/** A whole number above 0. */
+export const PositiveInt = int(1)
+
+const range = (minimum: number | undefined, maximum: number | undefined): string => {
+  if (minimum === undefined) return maximum === undefined ? "" : ` of at most ${maximum}`
+  if (maximum === undefined) return minimum === 1 ? " above 0" : ` of at least ${minimum}`
+  return ` from ${minimum} to ${maximum}`
+}
+
+/** A finite number from `minimum` to `maximum`. */
+export const number = (minimum: number, maximum?: number) =>
+  Schema.Finite.check(
+    Schema.makeFilter((value: number) => value >= minimum && value <= (maximum ?? Number.MAX_VALUE))
+  ).annotate(
+    limits({
+      minimum,
+      ...(maximum === undefined ? {} : { maximum }),
+      expected: maximum === undefined ? `a number of at least ${minimum}` : `a number from ${minimum} to ${maximum}`
+    })
+  )
+
+/** A finite number above 0. */
+export const PositiveNumber = Schema.Finite.check(Schema.makeFilter((value: number) => value > 0)).annotate(
+  limits({ exclusiveMinimum: 0, expected: "a number above 0" })
+)
+
+/** One of a closed set of words. */
+export const choice = <const L extends ReadonlyArray<string>>(...values: L) =>
+  Schema.Literals(values).annotate(limits({ expected: `one of ${values.join(", ")}` }))
+
+/** A product's name in any spelling of the vocabulary; decoded to the canonical one. */
+export const named = <const C extends Concept>(concept: C): Schema.Literals<ReadonlyArray<Name<C>>> =>
+  Schema.Literals(namesOf(concept)).annotate(limits({ concept, expected: `one of ${namesOf(concept).join(", ")}` }))
+
+/** A literal credential: `Redacted` from the moment it is read, never echoed. */
+export const Secret = Schema.RedactedFromValue(
+  Schema.String.check(Schema.makeFilter((value: string) => value.length >= 1 && value.length <= 65_536))
+).annotate(limits({ secret: true, minLength: 1, maxLength: 65_536, expected: "a non-empty secret as text" }))
+
+/** The name of an environment variable. */
+export const EnvName = Schema.String.check(
+  Schema.makeFilter((value: string) => /^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(value))
+).annotate(
+  limits({
+    env: true,
+    pattern: "^[A-Za-z_][A-Za-z0-9_]{0,255}$",
+    expected: "the name of an environment variable (letters, digits, underscores), not its value"
+  })
+)
+
+export const Url = checked("an http:// or https:// URL without credentials", "uri", (value) => {
+  if (!URL.canParse(value)) return false
+  const url = new URL(value)
+  return (url.protocol === "http:" || url.protocol === "https:") && url.username === "" && url.password === ""
+})
+
+/** An IANA time zone that this runtime knows. */
+export const TimeZone = checked("an IANA time zone such as Europe/Berlin", "iana-time-zone", (value) => {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: value })
+    return !/^[+-]/.test(value)
+  } catch {
+    return false
+  }
+})
+
+/** A list, at most `maxItems` long (10 000 unless said otherwise). */
+export const list = <S extends Schema.Constraint>(
+  item: S,
+  options: { readonly minItems?: number; readonly maxItems?: number; readonly unique?: boolean } = {}
+): Schema.$Array<S> => {
+  const { minItems = 0, maxItems = 10_000, unique = false } = options
+  const words = [
+    minItems > 0 ? `at least ${minItems}` : "",
+    options.maxItems === undefined ? "" : `at most ${maxItems}`
+  ].filter((part) => part !== "")
+  return Schema.Array(item)
+    .check(
+      Schema.makeFilter(
+        (values: ReadonlyArray<unknown>) =>
+          values.length >= minItems && values.length <= maxItems && (!unique || new Set(values).size === values.length)
+      )
+    )
+    .annotate(
+      limits({
+        minItems,
+        maxItems,
+        unique,
+        expected: `a list${words.length === 0 ? "" : ` of ${words.join(" and ")} entries`}${unique ? " without repetitions" : ""}`
+      })
+    )
+}
+
+/** A map from free keys to values. */
+export const map = <S extends Schema.Constraint>(
+  value: S,
+  options: { readonly keys?: RegExp; readonly reserved?: ReadonlyArray<string>; readonly expected?: string } = {}
+): Schema.$Record<typeof Schema.String, S> =>
+  Schema.Record(Schema.String, value).annotate(
+    limits({
+      ...(options.keys === undefined ? {} : { keys: options.keys.source }),
+      ...(options.reserved === undefined ? {} : { reservedKeys: options.reserved }),
+      expected: options.expected ?? "a map"
+    })
+  )
+
+/** Gives a struct a short form. */
+export const withShorthand = <S extends Schema.Top>(
+  schema: S,
+  expected: string,
+  shorthand: (value: unknown) => unknown
+): S["Rebuild"] => schema.annotate(limits({ expected, shorthand }))

@@ -1,0 +1,81 @@
+/**
+ * `agent`: how a review is executed. The same block stands at `workspaces.defaults.agent` and at each instance; defaults apply
+ * only after the layers are merged.
+ */
+import { Schema } from "effect"
+import type { Resolved } from "../Field.ts"
+import { defaulted, group, optional, required } from "../Field.ts"
+import { Flag, EnvName, int, list, map, named, PositiveInt, Secret, Text, Url } from "../Scalars.ts"
+
+export const SandboxConfig = Schema.Struct({
+  kind: optional(named("sandboxKind"), "Sandbox kind. Unused by native-llm."),
+  engine: optional(named("sandboxEngine"), "Container engine."),
+  image: optional(Text, "Container image.")
+})
+export type SandboxConfig = Resolved<typeof SandboxConfig>
+
+const agentFields = <const C extends Schema.Top>(credential: C) => ({
+  default: defaulted(named("agentMode"), "kilo", "Execution mode."),
+  timeout_seconds: defaulted(
+    PositiveInt,
+    1800,
+    "Hard timeout of one CLI pass; then its whole process tree is killed. Unused by native-llm."
+  ),
+  auto_approve: defaulted(
+    Flag,
+    true,
+    "Passed to the adapter; false removes automatic approval where it can be removed. Unused by native-llm."
+  ),
+  sandbox: group(
+    SandboxConfig.fields,
+    "Sandbox of agent CLIs for all workspaces. A workspace sets its own under `sandbox`; kind is refused here below the global level."
+  ),
+  context_compaction: group(
+    {
+      auto: defaulted(Flag, true, "Compact the context by itself."),
+      threshold_percent: optional(int(1, 100), "Fill of the context window that starts compaction."),
+      prune: defaulted(Flag, true, "Drop compacted history.")
+    },
+    "Compaction of the agent's context."
+  ),
+  web_search: group(
+    {
+      enabled: defaulted(
+        Flag,
+        false,
+        "Built-in search tool for reviews. The switch is always written out for the CLI: omp by configuration, kilo and opencode by permission and activation variable, claude-code and copilot-cli by a command line switch; zoo and pi have no control."
+      ),
+      providers: defaulted(
+        list(Text, { unique: true }),
+        [],
+        "Ordered search providers: the whole chain for omp, one id for kilo, the first of two supported ids for opencode."
+      ),
+      exclude: defaulted(list(Text, { unique: true }), [], "Provider ids removed from the chain."),
+      timeout_seconds: optional(int(1, 300), "Timeout of one provider in seconds."),
+      credentials: defaulted(map(credential), {}, "Search credential id to the name of an environment variable."),
+      searxng: group(
+        {
+          endpoint: optional(Url, "Endpoint of a self-hosted SearXNG."),
+          categories: optional(Text, "Categories, comma-separated."),
+          engines: optional(Text, "Engines, comma-separated."),
+          language: optional(Text, "Language code."),
+          safesearch: optional(int(0, 2), "Safe-search level.")
+        },
+        "Self-hosted meta-search."
+      )
+    },
+    "Web search of the agent."
+  )
+})
+
+/** A literal search credential, in workspace layers only. */
+export const SearchCredential = Schema.Union([
+  EnvName,
+  Schema.Struct({ value: required(Secret, "Literal search credential. Sealed when published.") })
+])
+
+/** The block at the global level: credentials are names of environment variables. */
+export const GlobalAgent = Schema.Struct(agentFields(EnvName))
+/** The block of a workspace layer, and the resolved one: credentials may be literals. */
+export const AgentConfig = Schema.Struct(agentFields(SearchCredential))
+export type AgentConfig = Resolved<typeof AgentConfig>

@@ -1,0 +1,49 @@
+/** `config_sources`: where configuration comes from beside this file. Never edited by the database source itself. */
+import { Schema } from "effect"
+import type { Resolved } from "../Field.ts"
+import { defaulted, group, optional, required } from "../Field.ts"
+import { EnvName, Flag, int, list, map, matching, named, Text } from "../Scalars.ts"
+
+export const SecretRef = Schema.Struct({
+  env: required(EnvName, "Environment variable that edits may refer to."),
+  target: required(
+    list(Text, { minItems: 1 }),
+    "Exact path of the field, part by part; ids, names and aliases stand in place of array indices."
+  ),
+  destinations: optional(map(Schema.Unknown), "Exact destination: kind, endpoints, linked trigger.")
+})
+export type SecretRef = Resolved<typeof SecretRef>
+
+export const ConfigSourcesConfig = Schema.Struct({
+  database: group(
+    {
+      enabled: defaulted(Flag, false, "Take configuration from the database too, and let the admin API publish revisions."),
+      backend: defaulted(
+        named("sourceBackend"),
+        "storage",
+        "`storage` uses storage.database, `redis` the connection of storage.cache.redis."
+      ),
+      namespace: defaulted(
+        matching(
+          /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+          "1 to 64 letters, digits, dots, underscores and hyphens, starting with a letter or digit"
+        ),
+        "default",
+        "Namespace of the revisions."
+      )
+    },
+    "Database source."
+  ),
+  runtime: group(
+    {
+      refresh_interval_seconds: defaulted(
+        int(1, 3600),
+        5,
+        "Seconds between refreshes in the background. Each webhook admission reads the durable head anyway."
+      )
+    },
+    "Refresh."
+  ),
+  secret_refs: defaulted(list(SecretRef), [], "Which environment variables database edits may use, and for what.")
+})
+export type ConfigSourcesConfig = Resolved<typeof ConfigSourcesConfig>

@@ -1,0 +1,192 @@
+/** `llm`: providers, model groups, retry, budgets and the model catalog. */
+import { Schema } from "effect"
+import type { Resolved } from "../Field.ts"
+import { defaulted, group, kinds, optional, required } from "../Field.ts"
+import {
+  choice,
+  EnvName,
+  Flag,
+  int,
+  list,
+  LongText,
+  map,
+  matching,
+  named,
+  number,
+  PositiveInt,
+  PositiveNumber,
+  Secret,
+  Text,
+  Url
+} from "../Scalars.ts"
+
+const bedrock = { when: kinds("bedrock") }
+const vertex = { when: kinds("vertex_ai") }
+const anthropic = { when: kinds("anthropic") }
+
+export const LlmProvider = Schema.Struct({
+  id: required(
+    matching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "an identifier of letters, digits, dots, underscores and hyphens"),
+    "Identifier referenced from model_chain. Unique."
+  ),
+  kind: required(named("providerKind"), "LLM provider kind."),
+  base_url: optional(Url, "Provider API base URL.", { requiredWhen: kinds("azure_openai") }),
+  api_key_env: optional(EnvName, "Environment variable that holds the API key."),
+  api_key: optional(Secret, "Literal API key. Wins over api_key_env. Sealed when published to the database.", {
+    winsOver: "api_key_env"
+  }),
+  api_version: optional(Text, "API version, for providers that need one."),
+  catalog_provider: optional(Text, "Overrides the catalog's provider id used for metadata."),
+  catalog_id: optional(Text, "Overrides the catalog's `<provider>/<model>` id."),
+  reasoning_effort: optional(
+    choice("minimal", "low", "medium", "high", "max"),
+    "Reasoning effort, passed through to the provider."
+  ),
+  thinking_level: optional(
+    choice("off", "minimal", "low", "medium", "high", "max"),
+    "Thinking level, passed through to the provider."
+  ),
+  thinking_budget_tokens: optional(int(), "Explicit thinking budget in tokens, passed through to the provider."),
+  organization: optional(Text, "Organization id sent with each request."),
+  extra_headers: optional(
+    map(LongText),
+    "HTTP headers added to each request. Not a place for secrets: values are shown in the configuration."
+  ),
+  extra_body: optional(map(Schema.Unknown), "Fields added to each request body."),
+  http_proxy: optional(Url, "HTTP proxy for requests to this provider."),
+  timeout_ms: optional(PositiveInt, "Deadline of one call in milliseconds."),
+  context_window: optional(PositiveInt, "Context window in tokens; beats catalog data."),
+  max_output_tokens: optional(PositiveInt, "Largest answer in tokens; beats catalog data."),
+  aws_region: optional(Text, "AWS region.", bedrock),
+  aws_profile: optional(Text, "AWS profile of the shared credentials file.", bedrock),
+  aws_access_key_env: optional(EnvName, "Environment variable that holds the AWS access key id.", bedrock),
+  aws_access_key: optional(Secret, "Literal AWS access key id. Exclusive with aws_access_key_env.", {
+    ...bedrock,
+    exclusive: ["aws_access_key_env"]
+  }),
+  aws_secret_key_env: optional(EnvName, "Environment variable that holds the AWS secret key.", bedrock),
+  aws_secret_key: optional(Secret, "Literal AWS secret key. Exclusive with aws_secret_key_env.", {
+    ...bedrock,
+    exclusive: ["aws_secret_key_env"]
+  }),
+  aws_session_token_env: optional(EnvName, "Environment variable that holds the AWS session token.", bedrock),
+  aws_session_token: optional(Secret, "Literal AWS session token. Exclusive with aws_session_token_env.", {
+    ...bedrock,
+    exclusive: ["aws_session_token_env"]
+  }),
+  vertex_project: optional(Text, "Google Cloud project.", vertex),
+  vertex_location: optional(Text, "Google Cloud location.", vertex),
+  google_application_credentials_env: optional(
+    EnvName,
+    "Environment variable that holds the service account key (JSON, or the path of its file).",
+    vertex
+  ),
+  google_application_credentials: optional(
+    Secret,
+    "Literal service account key. Exclusive with google_application_credentials_env.",
+    { ...vertex, exclusive: ["google_application_credentials_env"] }
+  ),
+  anthropic_version: optional(Text, "Value of the anthropic-version header.", anthropic),
+  anthropic_beta: optional(list(Text), "Values of the anthropic-beta header.", anthropic),
+  cache_control: optional(choice("ephemeral", "off"), "Prompt caching.", anthropic)
+})
+export type LlmProvider = Resolved<typeof LlmProvider>
+
+export const ModelEntry = Schema.Struct({
+  provider: required(Text, "Id of a provider in llm.providers.", { refers: "provider" }),
+  model: required(Text, "Model name as the provider knows it."),
+  role: defaulted(choice("light", "heavy", "any"), "any", "Which stages may use the model.")
+})
+export type ModelEntry = Resolved<typeof ModelEntry>
+
+/** Waiting between attempts. Used by llm.retry (no defaults) and queue.retry (with defaults). */
+export const Backoff = Schema.Struct({
+  kind: optional(choice("exponential", "linear", "constant"), "How the wait grows."),
+  base_ms: optional(int(0), "First wait in milliseconds. At most max_ms."),
+  max_ms: optional(int(0), "Longest wait in milliseconds."),
+  jitter: optional(Flag, "Randomise each wait.")
+})
+export type Backoff = Resolved<typeof Backoff>
+
+const CatalogOverride = Schema.StructWithRest(
+  Schema.Struct({
+    supported_reasoning_efforts: optional(list(Text), "Reasoning efforts that the model takes."),
+    default_reasoning_effort: optional(Text, "Reasoning effort used when none is asked for.")
+  }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+)
+
+export const ModelCatalogConfig = Schema.Struct({
+  enabled: defaulted(Flag, false, "Look up model metadata in a catalog."),
+  source_url: defaulted(Url, "https://models.dev/api.json", "Catalog source."),
+  refresh_interval_hours: defaulted(PositiveInt, 24, "Hours between refreshes."),
+  fetch_timeout_ms: defaulted(PositiveInt, 10_000, "Deadline of a fetch in milliseconds."),
+  offline: defaulted(Flag, false, "Never use the network: cache and bundled snapshot only."),
+  apply_to_model_spec: defaulted(Flag, true, "Merge catalog metadata into the resolved model."),
+  cache: group(
+    {
+      backend: defaulted(
+        named("catalogCache"),
+        "sqlite",
+        "Where refreshed data is kept. `redis` needs storage.cache.kind `redis` and storage.cache.redis.url_env."
+      )
+    },
+    "Cache of the catalog."
+  ),
+  overrides: defaulted(
+    map(CatalogOverride, { keys: /^[^/]+\/.+$/, expected: "a map with keys of the form <provider>/<model>" }),
+    {},
+    "Hand-edited values per `<provider>/<model>` in the form of the catalog's own records; they beat catalog data."
+  )
+})
+export type ModelCatalogConfig = Resolved<typeof ModelCatalogConfig>
+
+export const LlmConfig = Schema.Struct({
+  providers: defaulted(list(LlmProvider), [], "Provider connections."),
+  model_chain: defaulted(
+    map(list(ModelEntry, { minItems: 1 })),
+    {},
+    "Model groups: name to ordered list. The first entry is primary, later ones are tried in order."
+  ),
+  default_model_chain: defaulted(
+    Text,
+    "default",
+    "Main group used where nothing nearer names one. Must exist when groups are configured."
+  ),
+  triage_model_chain: optional(Text, "Group for lifecycle analysis. Left out: the workspace's main group.", {
+    refers: "chain",
+    defaultText: "inherit"
+  }),
+  author_resolution_model_chain: optional(
+    Text,
+    "Group for directory identity analysis. Left out: llm.default_model_chain.",
+    { refers: "chain", defaultText: "inherit" }
+  ),
+  retry: group(
+    {
+      max_attempts: optional(PositiveInt, "Most attempts per LLM call."),
+      respect_retry_after: optional(Flag, "Honour Retry-After headers."),
+      backoff: optional(Backoff, "Waiting between attempts."),
+      give_up_after_seconds: optional(PositiveNumber, "Hard wall-clock limit of a call with all its attempts.")
+    },
+    "Retry of LLM calls."
+  ),
+  budget: group(
+    {
+      per_run_usd: optional(number(0), "Most US dollars per run."),
+      per_repo_daily_usd: optional(number(0), "Most US dollars per repository and UTC day.")
+    },
+    "Caps on spend."
+  ),
+  per_provider_overrides: optional(
+    map(
+      Schema.Struct({
+        max_attempts: optional(PositiveInt, "Most attempts per LLM call."),
+        give_up_after_seconds: optional(PositiveNumber, "Hard wall-clock limit of a call with all its attempts.")
+      })
+    ),
+    "Retry limits per provider id."
+  ),
+  model_catalog: group(ModelCatalogConfig.fields, "Model metadata from a catalog.")
+})
+export type LlmConfig = Resolved<typeof LlmConfig>

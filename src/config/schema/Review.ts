@@ -1,0 +1,188 @@
+/** `review`: what is read, how much, when, and in which words. Workspaces override it per field; the nearest list wins whole. */
+import { Schema } from "effect"
+import { Severity } from "../../domain/Kinds.ts"
+import type { Resolved } from "../Field.ts"
+import { defaulted, group, optional, required } from "../Field.ts"
+import { choice, Flag, int, list, matching, named, PositiveInt, Text, TimeZone, withShorthand } from "../Scalars.ts"
+import { Glob, Matcher } from "../formats/Patterns.ts"
+
+const Time = matching(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/, "a time HH:mm from 00:00 to 24:00")
+
+export const Window = withShorthand(
+  Schema.Struct({
+    start: required(Time, "First minute of the window, HH:mm."),
+    end: required(Time, "End of the window, HH:mm, not included. Before start: the window crosses midnight.")
+  }),
+  "a range `HH:mm-HH:mm` or {start, end}",
+  (value) => {
+    const found = typeof value === "string" ? /^\s*(\S+?)\s*-\s*(\S+)\s*$/.exec(value) : null
+    return found === null ? undefined : { start: found[1], end: found[2] }
+  }
+)
+export type Window = Resolved<typeof Window>
+
+export const ScheduleRule = Schema.Struct({
+  days: required(list(named("weekday"), { minItems: 1, unique: true }), "Weekdays, mon to sun."),
+  windows: required(list(Window, { minItems: 1, maxItems: 48 }), "Open windows of these days, `HH:mm-HH:mm`.")
+})
+export type ScheduleRule = Resolved<typeof ScheduleRule>
+
+const scheduleFields = (what: string, rules: string) => ({
+  timezone: optional(TimeZone, `IANA time zone of the ${what} schedule.`, { defaultText: "UTC" }),
+  rules: optional(list(ScheduleRule, { maxItems: 64 }), rules)
+})
+export const Schedule = Schema.Struct(
+  scheduleFields("weekly", "Weekly groups, joined; `[]` lifts all limits, left out means none are set here.")
+)
+export type Schedule = Resolved<typeof Schedule>
+
+export const ExcludeSource = Schema.Struct({
+  id: required(Text, "Rule id. Unique in the list."),
+  vcs: optional(named("triggerKind"), "Only changes of this kind of trigger."),
+  match: required(
+    Schema.Struct({
+      author: optional(Matcher, "User name of the author or submitter."),
+      email: optional(Matcher, "E-mail address of the author."),
+      message: optional(Matcher, "Commit message or change description."),
+      branch: optional(Matcher, "Branch."),
+      client: optional(Matcher, "Perforce client workspace.")
+    }),
+    "What the change looks like; all given matchers must hit. Each has exactly one of glob and regex."
+  )
+})
+export type ExcludeSource = Resolved<typeof ExcludeSource>
+
+const Branch = matching(
+  /^(?!refs\/)[^\s~^:?*[\\]+$/,
+  "an exact branch name without refs/heads/ (write `main`, not `refs/heads/main`), no wildcards"
+)
+
+export const ReviewConfig = Schema.Struct({
+  languages_auto_detect: defaulted(Flag, true, "Detect languages."),
+  include: defaulted(
+    list(Glob),
+    ["**/*"],
+    "Path globs; `*` stays within a directory, `**` spans any number of them."
+  ),
+  exclude: defaulted(
+    list(Glob),
+    ["**/vendor/**", "**/*.min.js", "**/*.lock"],
+    "Path globs, applied after include."
+  ),
+  max_files: defaulted(
+    PositiveInt,
+    2000,
+    "Most files analysed, of those that pass the filters; the rest is dropped with a visible note."
+  ),
+  max_patch_bytes: defaulted(
+    PositiveInt,
+    20_971_520,
+    "UTF-8 bytes of the analysed diff; a larger one fails the run before any model call."
+  ),
+  incremental: defaulted(Flag, true, "False adds complete head files, within max_patch_bytes."),
+  skip_lgtm: defaulted(Flag, true, "Leave out reviews that found nothing to say."),
+  output_language: defaulted(Text, "zh-CN", "Language of summaries and comments."),
+  commit_strategy: defaulted(
+    choice("aggregate", "per_commit", "head_only"),
+    "aggregate",
+    "One comparison of end points, labelled patches per commit in one analysis, or the head commit only. Rewritten history keeps the comparison of end points."
+  ),
+  log_thinking: defaulted(Flag, true, "Log traces of the orchestration."),
+  git: group({ allow_deepen: defaulted(Flag, false, "Allow deepening of shallow clones.") }, "Git checkout."),
+  labels: group(
+    {
+      ignore: defaulted(list(Text), ["aicr:ignore", "aicr-ignore"], "Labels that skip the review."),
+      auto_tag: optional(Text, "Label added when a review starts."),
+      reviewed_tag: optional(Text, "Label added when a review is complete.")
+    },
+    "Labels at the host."
+  ),
+  problem_issue: group(
+    { max_recent_issues: defaulted(int(1, 200), 30, "Most recent open managed issues reconciled per run.") },
+    "Managed issues."
+  ),
+  fetch_extra: group(
+    {
+      max_bytes: optional(PositiveInt, "UTF-8 bytes of extra context per run, all requests together."),
+      max_files: optional(PositiveInt, "Distinct paths of extra context per run."),
+      allow_paths: optional(list(Glob), "Path globs that may be fetched.")
+    },
+    "Extra context that a model may ask for."
+  ),
+  reflection: group(
+    {
+      enabled: defaulted(Flag, false, "Remember lessons of earlier reviews."),
+      mode: optional(choice("off", "light", "thorough"), "How much is reflected."),
+      memory: group(
+        {
+          max_size_kb: optional(PositiveInt, "Size of the memory in KiB."),
+          max_entries: optional(PositiveInt, "Entries of the memory."),
+          retention_days: defaulted(PositiveInt, 90, "Days an entry is kept.")
+        },
+        "Bounds of the memory."
+      )
+    },
+    "Reflection memory."
+  ),
+  auto_commit: group(
+    {
+      delay_seconds: defaulted(
+        int(0, 31_536_000),
+        300,
+        "Seconds after first receipt before an automatic commit is due; 0 does not wait."
+      ),
+      queued_timeout_hours: defaulted(
+        int(0, 8760),
+        72,
+        "Hours since admission that automatic work and chat requests may wait; then they close with `queued_timeout`. 0 never expires."
+      ),
+      schedule: group(
+        scheduleFields(
+          "automatic commit",
+          "Weekly groups, joined; `[]` lifts all limits."
+        ),
+        "When automatic commits are reviewed."
+      ),
+      exclude_sources: optional(
+        list(ExcludeSource, { maxItems: 256 }),
+        "Bots and CI whose commits are not reviewed; `[]` clears inherited rules."
+      ),
+      include_branches: optional(
+        list(Branch),
+        "Exact branch names; automatic pushes to others are ignored at reception. The nearest list wins; `[]` accepts all."
+      )
+    },
+    "Commits reviewed by themselves, outside pull requests."
+  ),
+  pull_request: group(
+    {
+      schedule: group(
+        scheduleFields(
+          "pull request",
+          "Weekly groups, joined; `[]` lifts all limits. Unset everywhere: auto_commit.schedule."
+        ),
+        "When pull requests are reviewed."
+      ),
+      include_target_branches: optional(
+        list(Branch),
+        "Exact target branch names; pull requests to others are ignored at reception. The nearest list wins; `[]` accepts all."
+      )
+    },
+    "Pull and merge requests."
+  ),
+  skip_drafts: defaulted(Flag, true, "Wait with a draft until it is marked ready."),
+  min_severity: defaulted(Severity, "info", "Least severity that is published."),
+  max_problems: defaulted(PositiveInt, 50, "Most problems published per run."),
+  verification: defaulted(
+    choice("off", "auto", "always"),
+    "auto",
+    "Second look at problems before publishing; auto: at high and critical ones."
+  ),
+  status_check: defaulted(Flag, true, "Report a commit status or check run on pull requests."),
+  comment_commands: defaulted(Flag, true, "Take commands from comments."),
+  ignore_file: defaulted(Text, ".aicrignore", "File in the repository that lists paths to leave out.")
+})
+export type ReviewConfig = Resolved<typeof ReviewConfig>
+/** A workspace's part of it: nothing filled in. */
+export type ReviewLayer = typeof ReviewConfig.Type
+

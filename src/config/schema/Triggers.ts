@@ -1,0 +1,112 @@
+/** `triggers[]`: where changes come from, one profile per host or account. */
+import { Schema } from "effect"
+import type { Resolved } from "../Field.ts"
+import { defaulted, kinds, optional, required } from "../Field.ts"
+import { choice, EnvName, Flag, list, named, PositiveInt, Secret, Text, TimeZone, Url, checked } from "../Scalars.ts"
+import { CronExpression } from "../formats/Cron.ts"
+
+const git = { when: kinds("gitea", "forgejo", "github", "gitlab") }
+const perforce = { when: kinds("perforce") }
+const subversion = { when: kinds("subversion") }
+const scheduled = { when: kinds("scheduled") }
+
+const Identifier = Schema.Union([Text, PositiveInt])
+const Template = checked("a URL template with {{variables}}", "uri-template", (value) => /^https?:\/\//.test(value))
+
+export const AppCredential = Schema.Struct({
+  app_id: optional(Identifier, "App id. This or client_id is required."),
+  client_id: optional(Text, "App client id, in place of app_id."),
+  private_key_env: optional(
+    EnvName,
+    "Environment variable that holds the private key (PEM or base64 PEM). Exactly one of private_key_env, private_key_path and private_key.",
+    { exclusive: ["private_key_path", "private_key"] }
+  ),
+  private_key_path: optional(Text, "Path of the private key's PEM file.", { exclusive: ["private_key"] }),
+  private_key: optional(Secret, "Literal PEM or base64 PEM. Sealed when published."),
+  installation_id: optional(Identifier, "Fixed installation id. Left out: looked up per owner and repository.")
+})
+export type AppCredential = Resolved<typeof AppCredential>
+
+export const ScheduledRepository = Schema.Struct({
+  repo: required(Text, "Repository reference."),
+  branch: optional(Text, "Branch to review. Left out: the default branch."),
+  range: defaulted(
+    Schema.Union([
+      choice("last_run"),
+      Schema.Struct({ days: required(PositiveInt, "Days back from the time of the run.") })
+    ]),
+    "last_run",
+    "Commits to review: those since the last run, or of the last days (`{days: N}`)."
+  )
+})
+export type ScheduledRepository = Resolved<typeof ScheduledRepository>
+
+export const Trigger = Schema.Struct({
+  name: required(Text, "Profile name, referenced by workspaces. Unique."),
+  kind: required(named("triggerKind"), "Trigger kind."),
+  enabled: defaulted(Flag, true, "False stops new admission for the profile and keeps what exists."),
+  watch_path: optional(list(Text), "Analyse only files under these depot- or repository-relative paths."),
+  include_cr_file: optional(list(Text), "Globs; a file must match at least one."),
+  exclude_cr_file: optional(list(Text), "Globs; a matching file is skipped."),
+  commit_url_template: optional(Template, "Link to a commit. Variables are URL-encoded."),
+  revision_url_template: optional(Template, "Link to a revision. Variables are URL-encoded."),
+  change_url_template: optional(Template, "Link to a changelist. Variables are URL-encoded."),
+  app: optional(AppCredential, "App credential. Exclusive with token and token_env.", {
+    when: kinds("github"),
+    exclusive: ["token", "token_env"]
+  }),
+  token_env: optional(EnvName, "Environment variable that holds the token for the host's API.", git),
+  token: optional(Secret, "Literal token for the host's API. Sealed when published.", {
+    ...git,
+    exclusive: ["token_env"]
+  }),
+  webhook_secret_env: optional(
+    EnvName,
+    "Environment variable that holds the secret of incoming webhooks. No secret at all: signatures are not checked.",
+    git
+  ),
+  webhook_secret: optional(Secret, "Literal secret of incoming webhooks. Sealed when published.", {
+    ...git,
+    exclusive: ["webhook_secret_env"]
+  }),
+  base_url: optional(
+    Url,
+    "Web URL of the host. github and gitlab default to the public ones; gitea and forgejo need it to publish. The API's URL is derived from it.",
+    git
+  ),
+  tls_ca_path: optional(Text, "Path of a PEM file with certificate authorities to trust beside the system's.", git),
+  http_proxy: optional(Url, "HTTP proxy for requests to the host.", git),
+  port: optional(Schema.Union([Text, PositiveInt]), "Server address (P4PORT).", perforce),
+  user_env: optional(EnvName, "Environment variable that holds the user.", perforce),
+  user: optional(Text, "User name (an identifier, not sealed).", { ...perforce, exclusive: ["user_env"] }),
+  ticket_env: optional(EnvName, "Environment variable that holds the ticket.", perforce),
+  ticket: optional(Secret, "Literal ticket. Sealed when published.", { ...perforce, exclusive: ["ticket_env"] }),
+  password_env: optional(EnvName, "Environment variable that holds the password.", {
+    when: kinds("perforce", "subversion")
+  }),
+  password: optional(Secret, "Literal password. Sealed when published.", {
+    when: kinds("perforce", "subversion"),
+    exclusive: ["password_env"]
+  }),
+  depot_path: optional(Text, "Depot path to watch, usually ending in `/...`.", perforce),
+  workspace: optional(Text, "Perforce client workspace.", perforce),
+  repository_url: optional(Text, "Repository URL.", subversion),
+  username_env: optional(EnvName, "Environment variable that holds the user name.", subversion),
+  username: optional(Text, "User name (an identifier, not sealed).", {
+    ...subversion,
+    exclusive: ["username_env"]
+  }),
+  trust_server_cert: defaulted(Flag, false, "Accept a server certificate that cannot be verified.", subversion),
+  cron: optional(CronExpression, "When to run: five fields (minute, hour, day, month, weekday).", {
+    ...scheduled,
+    requiredWhen: kinds("scheduled")
+  }),
+  timezone: optional(TimeZone, "Time zone of cron.", { ...scheduled, runtimeDefault: "UTC" }),
+  repositories: optional(list(ScheduledRepository, { minItems: 1 }), "What to review on schedule.", {
+    ...scheduled,
+    requiredWhen: kinds("scheduled")
+  })
+})
+export type Trigger = Resolved<typeof Trigger>
+
+export const Triggers = list(Trigger)

@@ -1,0 +1,186 @@
+/** `workspaces`: what is reviewed, and how it differs from the global settings. */
+import { Schema } from "effect"
+import type { Resolved } from "../Field.ts"
+import { defaulted, group, kinds, layer, optional, required } from "../Field.ts"
+import { sourceMatcher, SourceMatcher } from "../formats/Patterns.ts"
+import { choice, EnvName, Flag, list, LongText, map, matching, named, PositiveInt, PositiveNumber, Secret, Text } from "../Scalars.ts"
+import { AgentConfig, SandboxConfig } from "./Agent.ts"
+import { OutputsConfig } from "./Outputs.ts"
+import { ReviewConfig } from "./Review.ts"
+
+export { SandboxConfig } from "./Agent.ts"
+
+const perforce = { when: kinds("perforce") }
+
+export const ContextRepository = Schema.Struct({
+  alias: required(
+    matching(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "letters, digits, dots, underscores and hyphens, starting with a letter or digit"),
+    "Names the mount path. Unique in the workspace."
+  ),
+  kind: required(named("repositoryKind"), "Kind of repository."),
+  url: optional(Text, "Git URL.", { when: kinds("git"), requiredWhen: kinds("git") }),
+  ref: optional(Text, "Git branch or tag.", { when: kinds("git"), defaultText: "remote default branch" }),
+  token_env: optional(
+    EnvName,
+    "Environment variable that holds a token for git over HTTP; sent as a header, never written to disk.",
+    { when: kinds("git") }
+  ),
+  token: optional(Secret, "Literal git token. Sealed when published.", {
+    when: kinds("git"),
+    exclusive: ["token_env"]
+  }),
+  repository_url: optional(Text, "Subversion repository URL.", {
+    when: kinds("subversion"),
+    requiredWhen: kinds("subversion")
+  }),
+  revision: optional(Schema.Union([Text, PositiveInt]), "Revision.", {
+    when: kinds("subversion", "perforce"),
+    defaultText: "latest"
+  }),
+  port: optional(Text, "Perforce server address.", perforce),
+  user_env: optional(EnvName, "Environment variable that holds the Perforce user.", perforce),
+  user: optional(Text, "Perforce user (an identifier, not sealed).", { ...perforce, exclusive: ["user_env"] }),
+  ticket_env: optional(EnvName, "Environment variable that holds the Perforce ticket.", perforce),
+  ticket: optional(Secret, "Literal Perforce ticket. Sealed when published.", {
+    ...perforce,
+    exclusive: ["ticket_env"]
+  }),
+  password_env: optional(EnvName, "Environment variable that holds the Perforce password.", {
+    ...perforce,
+    exclusive: ["ticket", "ticket_env"]
+  }),
+  password: optional(Secret, "Literal Perforce password, in place of a ticket. Sealed when published.", {
+    ...perforce,
+    exclusive: ["password_env", "ticket", "ticket_env"]
+  }),
+  depot_path: optional(Text, "Depot path, usually ending in `/...`.", {
+    ...perforce,
+    requiredWhen: kinds("perforce")
+  }),
+  max_mb: defaulted(PositiveInt, 512, "Largest size on disk in MiB; a larger repository fails and is removed.")
+})
+export type ContextRepository = Resolved<typeof ContextRepository>
+
+export const WorkspacePrompt = Schema.Struct({
+  base_system_prompt_file: optional(Text, "Custom base prompt file, relative to the deployment root."),
+  system_prompt: optional(
+    Text,
+    "Name in prompts.system; replaces the base prompt. Wins over base_system_prompt_file and the built-in base.",
+    { refers: "prompt" }
+  ),
+  extra_system_prompt: optional(Text, "Name in prompts.system; appended after the base.", { refers: "prompt" }),
+  force_skills: optional(list(Text), "Skills that are always active, whatever their Applies To globs say.")
+})
+export type WorkspacePrompt = Resolved<typeof WorkspacePrompt>
+
+export const Triage = Schema.Struct({
+  enabled: defaulted(Flag, false, "Triage issues."),
+  actions: defaulted(list(choice("close", "label", "comment")), ["close"], "What triage may do."),
+  categories_close: defaulted(list(Text), ["spam", "invalid"], "Categories that close an issue."),
+  events: defaulted(list(choice("issues")), ["issues"], "Events that start triage."),
+  custom_prompt: optional(LongText, "Instructions added to the triage prompt."),
+  dry_run: defaulted(Flag, false, "Record what would be done and do nothing.")
+})
+export type Triage = Resolved<typeof Triage>
+
+export const MatchRule = Schema.Struct({
+  id: optional(Text, "Rule id. Unique in the workspace."),
+  triggers: optional(list(Text, { minItems: 1 }), "Trigger profiles. Left out: any.", { refers: "trigger" }),
+  source: optional(
+    Schema.Struct({
+      vcs: optional(sourceMatcher(named("triggerKind")), "Kind of trigger."),
+      repo_ref: optional(SourceMatcher, "Repository as the host names it, `owner/name`."),
+      repository: optional(SourceMatcher, "Repository name without its owner."),
+      namespace: optional(SourceMatcher, "Owner, organisation or group path."),
+      project_key: optional(SourceMatcher, "Project key, where the host has one."),
+      branch: optional(SourceMatcher, "Branch without refs/heads/."),
+      ref: optional(SourceMatcher, "Full ref.")
+    }),
+    "Fields of the source; all given matchers must hit."
+  )
+})
+export type MatchRule = Resolved<typeof MatchRule>
+
+const chains = {
+  model_chain: optional(Text, "Main model group.", { refers: "chain", defaultText: "inherit" }),
+  triage_model_chain: optional(Text, "Group for lifecycle analysis. Absent in all layers: the main group.", {
+    refers: "chain",
+    defaultText: "inherit"
+  }),
+  author_resolution_model_chain: optional(
+    Text,
+    "Group for identity analysis. Falls back to workspaces.defaults, the global identity group, then llm.default_model_chain.",
+    { refers: "chain", defaultText: "inherit" }
+  )
+}
+
+const layers = {
+  ...chains,
+  agent: layer(AgentConfig, "Overrides of `agent`."),
+  review: layer(ReviewConfig, "Overrides of `review`."),
+  outputs: layer(OutputsConfig, "Overrides of `outputs`."),
+  sandbox: layer(SandboxConfig, "Sandbox, merged per field over the global one, defaults and instance."),
+  triage: layer(Triage, "Triage of issues; gitea and forgejo only."),
+  prompt: layer(WorkspacePrompt, "Prompts."),
+  context_repositories: layer(
+    list(ContextRepository, { maxItems: 64 }),
+    "Further repositories to read. An instance's list replaces the one of workspaces.defaults whole."
+  )
+}
+
+export const WorkspaceDefaults = Schema.Struct(layers)
+export type WorkspaceDefaults = Resolved<typeof WorkspaceDefaults>
+
+export const WorkspaceInstance = Schema.Struct({
+  source_repo: optional(
+    Schema.Struct({
+      trigger: required(Text, "Trigger profile name.", { refers: "trigger" }),
+      repo: required(Text, "Repository reference.")
+    }),
+    "The one repository of this workspace. Exclusive with match.",
+    { exclusive: ["match"] }
+  ),
+  match: optional(
+    list(MatchRule, { minItems: 1, maxItems: 256 }),
+    "Rules for several repositories, any of which may hit. Exclusive with source_repo."
+  ),
+  work_path: optional(
+    Text,
+    "Template of the directory under workspaces.root, with the helpers segment, default, hash and lower. Requires match.",
+    { defaultText: "{{workspace.id}}" }
+  ),
+  enabled: defaulted(Flag, true, "False stops new admission and keeps what exists."),
+  ...layers,
+  auth: group(
+    {
+      api_key_env: optional(EnvName, "Environment variable that holds the workspace's API key."),
+      api_key: optional(Secret, "Literal API key of the workspace. Sealed when published.", {
+        exclusive: ["api_key_env"]
+      }),
+      enabled: defaulted(Flag, true, "Whether the workspace's key opens anything.")
+    },
+    "API key of this workspace for /triggers/*."
+  )
+})
+export type WorkspaceInstance = Resolved<typeof WorkspaceInstance>
+
+export const WorkspacesConfig = Schema.Struct({
+  root: optional(Text, "Root of the layout on disk. Relative paths start at the base directory.", {
+    defaultText: "<baseDir>/workspaces"
+  }),
+  cache: group(
+    {
+      max_total_gb: defaulted(PositiveNumber, 50, "Largest size of all workspace caches together in GiB."),
+      eviction: defaulted(choice("lru", "mru", "ttl"), "lru", "What is evicted first."),
+      ttl_days: defaulted(PositiveInt, 30, "Days unused before `ttl` evicts.")
+    },
+    "Cache of checkouts."
+  ),
+  defaults: group(WorkspaceDefaults.fields, "Merged into every instance."),
+  instances: defaulted(
+    map(WorkspaceInstance, { reserved: ["cache", "defaults", "instances"], expected: "a map from workspace id to workspace" }),
+    {},
+    "Workspaces by id."
+  )
+})
+export type WorkspacesConfig = Resolved<typeof WorkspacesConfig>

@@ -1,0 +1,214 @@
+/**
+ * Every name that the service gives to a product, with the other spellings that are accepted for it: the neutral tokens of
+ * the interface specification and common aliases. Decoding at the edges (configuration, URL paths, header names) turns any of
+ * them into the canonical name through `canonical`; nothing behind the edges knows another spelling.
+ *
+ * A row reads `canonical: [other spellings]`. The first other spelling is the specification's token where it has one.
+ */
+
+export const vocabulary = {
+  triggerKind: {
+    gitea: ["githost_a"],
+    forgejo: ["githost_b"],
+    github: ["githost_c"],
+    gitlab: ["githost_d"],
+    perforce: ["depot_vcs", "p4"],
+    subversion: ["tree_vcs", "svn"],
+    scheduled: [],
+    manual: []
+  },
+  repositoryKind: {
+    git: [],
+    perforce: ["depot_vcs", "p4"],
+    subversion: ["tree_vcs", "svn"]
+  },
+  agentMode: {
+    kilo: ["agent_a"],
+    opencode: ["agent_b"],
+    zoo: ["agent_c"],
+    "copilot-cli": ["agent_d"],
+    "claude-code": ["agent_e"],
+    pi: ["agent_f"],
+    omp: ["agent_g", "oh-my-pi"],
+    "native-llm": [],
+    codex: [],
+    "gemini-cli": []
+  },
+  sandboxKind: {
+    native: [],
+    docker: ["container_a"],
+    podman: ["container_b"],
+    docker_socket: ["container_a_socket"],
+    kubernetes: ["cluster_pod", "k8s_pod"],
+    microvm: ["firecracker"]
+  },
+  sandboxEngine: {
+    auto: [],
+    docker: ["container_a"],
+    podman: ["container_b"]
+  },
+  providerKind: {
+    openai_compatible: ["llm_kind_1", "openai"],
+    azure_openai: ["llm_kind_2"],
+    anthropic: ["llm_kind_3"],
+    vertex_ai: ["llm_kind_4"],
+    bedrock: ["llm_kind_5"],
+    google_ai_studio: ["llm_kind_6", "gemini"],
+    ollama: ["llm_kind_7"],
+    copilot: ["llm_kind_8"]
+  },
+  queueKind: {
+    memory: [],
+    sqlite: ["embedded_sql"],
+    redis: ["kv_store"],
+    nats: ["broker"]
+  },
+  databaseKind: {
+    sqlite: ["embedded_sql"],
+    postgres: ["server_sql"]
+  },
+  cacheKind: {
+    memory: [],
+    redis: ["kv_store"],
+    none: []
+  },
+  catalogCache: {
+    sqlite: ["embedded_sql"],
+    redis: ["kv_store"],
+    memory: []
+  },
+  sourceBackend: {
+    storage: [],
+    redis: ["kv_store"]
+  },
+  objectKind: {
+    filesystem: [],
+    s3: ["object_api"]
+  },
+  templateEngine: {
+    handlebars: ["engine_a"],
+    eta: ["engine_b"]
+  },
+  channelKind: {
+    gitea_pr_review: ["githost_a_pr_review", "forgejo_pr_review"],
+    github_pr_review: ["githost_c_pr_review"],
+    gitlab_mr_review: ["githost_d_mr_review"],
+    gitea_issue: ["githost_a_issue", "forgejo_issue"],
+    github_issue: ["githost_c_issue"],
+    gitea_problem_issue: ["githost_a_problem_issue", "forgejo_problem_issue"],
+    github_problem_issue: ["githost_c_problem_issue"],
+    gitlab_problem_issue: ["githost_d_problem_issue"],
+    feishu_bot: ["im_bot_a"],
+    feishu_app: ["im_app_a"],
+    wecom_bot: ["im_bot_b"],
+    wecom_app: ["im_app_b"]
+  },
+  connectionKind: {
+    feishu_app: ["im_app_a"],
+    wecom_app: ["im_app_b"],
+    wecom_aibot: ["im_aibot_b"]
+  },
+  principalType: {
+    wecom_userid: ["im_b_userid"],
+    wecom_encrypted_userid: ["im_b_encrypted_userid"],
+    feishu_open_id: ["im_a_open_id"]
+  },
+  scopeKind: {
+    any: [],
+    wecom_department: ["im_b_department"],
+    wecom_tag: ["im_b_tag"],
+    wecom_position: ["im_b_position"],
+    wecom_extattr: ["im_b_extattr"],
+    feishu_chat: ["im_a_chat"],
+    feishu_department: ["im_a_department"],
+    feishu_job_title: ["im_a_job_title"]
+  },
+  identityScope: {
+    wecom_corp: ["im_b_corp"],
+    feishu_app: ["im_a_app"],
+    feishu_tenant: ["im_a_tenant"]
+  },
+  directorySource: {
+    feishu_api: ["im_a_api"],
+    file: []
+  },
+  targetKind: {
+    pull_request: ["pr"],
+    push: [],
+    commit: [],
+    issue: [],
+    manual: [],
+    scheduled: []
+  },
+  weekday: {
+    mon: ["monday"],
+    tue: ["tuesday"],
+    wed: ["wednesday"],
+    thu: ["thursday"],
+    fri: ["friday"],
+    sat: ["saturday"],
+    sun: ["sunday"]
+  },
+  webhookPath: {
+    gitea: ["githost_a"],
+    forgejo: ["githost_b"],
+    github: ["githost_c"],
+    gitlab: ["githost_d"]
+  },
+  triggerPath: {
+    p4: ["depot_vcs", "perforce"],
+    svn: ["tree_vcs", "subversion"],
+    manual: [],
+    custom: []
+  }
+} as const satisfies Record<string, Record<string, ReadonlyArray<string>>>
+
+export type Concept = keyof typeof vocabulary
+export type Name<C extends Concept> = Extract<keyof (typeof vocabulary)[C], string>
+
+/** Configuration keys that are a product's name. They stand under the canonical key in every decoded document. */
+export const keyAliases: Readonly<Record<string, string>> = {
+  embedded_sql: "sqlite",
+  server_sql: "postgres",
+  kv_store: "redis",
+  object_api: "s3",
+  notify_im_a: "notify_feishu"
+}
+
+/** Header names of the specification beside the real ones of the host. */
+export const signatureHeaders = {
+  gitea: "x-githost-a-signature-256",
+  forgejo: "x-githost-a-signature-256",
+  github: "x-githost-c-signature-256",
+  gitlab: "x-githost-d-token"
+} as const satisfies Record<Name<"webhookPath">, string>
+
+const index = new Map<string, ReadonlyMap<string, string>>(
+  Object.entries(vocabulary).map(([concept, rows]) => [
+    concept,
+    new Map(
+      Object.entries(rows).flatMap(([name, others]: [string, ReadonlyArray<string>]) => [
+        [name, name] as const,
+        ...others.map((other) => [other, name] as const)
+      ])
+    )
+  ])
+)
+
+const isName = <C extends Concept>(concept: C, name: string): name is Name<C> => Object.hasOwn(vocabulary[concept], name)
+
+/** The canonical name for any accepted spelling, undefined for a spelling that the concept does not have. Case matters. */
+export const canonical = <C extends Concept>(concept: C, spelling: string): Name<C> | undefined => {
+  const name = index.get(concept)?.get(spelling)
+  return name !== undefined && isName(concept, name) ? name : undefined
+}
+
+/** Canonical names of a concept, in the order of the table. */
+export const namesOf = <C extends Concept>(concept: C): ReadonlyArray<Name<C>> =>
+  Object.keys(vocabulary[concept]).filter((name) => isName(concept, name))
+
+/** The other spellings accepted for a canonical name. */
+export const spellingsOf = (concept: Concept, name: string): ReadonlyArray<string> => {
+  const rows: Readonly<Record<string, ReadonlyArray<string>>> = vocabulary[concept]
+  return rows[name] ?? []
+}
