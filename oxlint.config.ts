@@ -1,0 +1,194 @@
+/**
+ * Lint rules, and with them the import table of ARCHITECTURE.md: which folder may import what of which other folder.
+ * `test/repository/imports.test.ts` proves for every zone that a forbidden import is refused.
+ *
+ * How a zone becomes a rule: everything of the repository is refused, then `open` folders and, with `contracts`, the
+ * contract files of the other folders are let through. Patterns are gitignore patterns over the import as written; a
+ * regular expression with look-ahead would be ignored in silence.
+ */
+import { defineConfig } from "oxlint"
+import type { OxlintOverride } from "oxlint"
+
+/** The files of a folder that other folders may import: services and types, no adapter. */
+export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
+  agent: ["Agent.ts"],
+  config: ["Snapshot.ts", "ConfigStore.ts", "ConfigIssue.ts", "Document.ts", "schema/**"],
+  engine: ["ReviewChange.ts"],
+  forge: ["Forge.ts", "Forges.ts"],
+  llm: ["Gateway.ts"],
+  observability: ["Progress.ts"],
+  outputs: ["Channel.ts", "Outputs.ts"],
+  queue: ["Queue.ts", "Tickets.ts", "Plan.ts", "Backoff.ts", "Enqueue.ts"],
+  store: ["Receipts.ts", "Runs.ts", "Outbox.ts", "StoreError.ts"],
+  vcs: ["Checkout.ts"]
+}
+
+/** Every folder that holds code of ours; wiring stands in files directly under src/ and in src/demo. */
+export const folders = [
+  "actors",
+  "admin",
+  "admission",
+  "agent",
+  "chat",
+  "cli",
+  "config",
+  "dashboard",
+  "demo",
+  "domain",
+  "engine",
+  "forge",
+  "ingress",
+  "llm",
+  "nats",
+  "observability",
+  "outputs",
+  "queue",
+  "review",
+  "sandbox",
+  "store",
+  "vcs"
+] as const
+export type Folder = (typeof folders)[number]
+
+export interface Zone {
+  /** Folders the zone consists of. */
+  readonly of: ReadonlyArray<Folder>
+  /** Folders of which it may import any file, besides its own. */
+  readonly open: ReadonlyArray<Folder>
+  /** Whose contract files it may import. */
+  readonly contracts: "all" | "config" | "none"
+  /** The only packages it may import; undefined leaves packages alone. */
+  readonly packages?: ReadonlyArray<string>
+}
+
+/** Pure code computes: no files, no network, no clock, no service. Hashing is computing. */
+const pure = ["effect", "node:crypto", "picomatch", "re2js", "handlebars"]
+
+export const zones = {
+  domain: { of: ["domain"], open: [], contracts: "none", packages: ["effect", "uuid"] },
+  nats: { of: ["nats"], open: [], contracts: "none" },
+  pure: { of: ["admission", "review"], open: ["domain"], contracts: "config", packages: pure },
+  config: { of: ["config"], open: ["domain"], contracts: "none" },
+  engine: { of: ["engine"], open: ["domain", "review"], contracts: "all" },
+  adapters: {
+    of: ["forge", "vcs", "llm", "agent", "sandbox", "outputs", "queue", "store", "chat"],
+    open: ["domain"],
+    contracts: "all"
+  },
+  actors: { of: ["actors"], open: ["domain", "admission", "review"], contracts: "all" },
+  edges: { of: ["ingress", "admin", "cli"], open: ["domain", "admission", "actors"], contracts: "all" },
+  observability: { of: ["observability"], open: ["domain"], contracts: "none" }
+} satisfies Record<string, Zone>
+
+/** Packages that one folder owns; the rest of the service speaks to that folder. */
+const owners: Readonly<Record<string, ReadonlyArray<string>>> = {
+  llm: ["ai", "@ai-sdk/*"],
+  nats: ["@nats-io/*"],
+  observability: ["pino", "pino-pretty"]
+}
+
+/** An actor may import those that stand after it, so that no cycle of messages can form. */
+export const actorOrder = [
+  "Housekeeping",
+  "ReviewExecutor",
+  "ChangePublisher",
+  "WorkspaceScheduler",
+  "ProviderLimiter",
+  "BudgetLedger"
+]
+
+interface Pattern {
+  readonly group: ReadonlyArray<string>
+  readonly message: string
+}
+
+const refuse = (files: string, patterns: ReadonlyArray<Pattern>): OxlintOverride => ({
+  files: [files],
+  rules: {
+    "no-restricted-imports": [
+      "error",
+      { patterns: patterns.map(({ group, message }) => ({ group: [...group], message })) }
+    ]
+  }
+})
+
+const contractsOf = (zone: Zone): ReadonlyArray<string> =>
+  (zone.contracts === "none" ? [] : Object.entries(contracts))
+    .filter(([folder]) => zone.contracts === "all" || folder === "config")
+    .flatMap(([folder, files]) => files.map((file) => `!**/${folder}/${file}`))
+
+/** Own files first to be refused, then let through: of patterns that match, the last one counts. */
+const ownFiles = (zone: Zone, folder: Folder): ReadonlyArray<string> => [
+  ...folders.filter((name) => name !== folder && !zone.open.includes(name)).map((name) => `**/${name}/**`),
+  "**/main.ts",
+  "**/Actors.ts",
+  ...contractsOf(zone)
+]
+
+/** One group for packages and own files where packages are listed: a pattern that lets through does so for all groups. */
+const zonePatterns = (zone: Zone, folder: Folder): ReadonlyArray<Pattern> =>
+  zone.packages === undefined
+    ? [
+        {
+          group: ownFiles(zone, folder),
+          message: `not for ${folder}: the import table stands in ARCHITECTURE.md, the contracts in oxlint.config.ts`
+        },
+        {
+          group: Object.entries(owners).flatMap(([owner, names]) => (owner === folder ? [] : names)),
+          message: "this package belongs to one folder: use that folder's contract"
+        }
+      ]
+    : [
+        {
+          group: [
+            "*",
+            ...["./**", "../**", ...zone.packages.flatMap((name) => [name, `${name}/**`])].map((name) => `!${name}`),
+            ...ownFiles(zone, folder)
+          ],
+          message: `${folder} is pure: its packages are ${zone.packages.join(", ")}, its folders stand in ARCHITECTURE.md`
+        }
+      ]
+
+const overridesOf = (zone: Zone): ReadonlyArray<OxlintOverride> =>
+  zone.of.map((folder) =>
+    refuse(folder === "actors" || folder === "nats" ? `${folder}/**` : `src/${folder}/**`, zonePatterns(zone, folder))
+  )
+
+/** Adapters over NATS are named for it, and only they know the bus. */
+const natsAdapters = zones.adapters.of.map((folder) =>
+  refuse(`src/${folder}/**/Nats*.ts`, zonePatterns({ ...zones.adapters, open: ["domain", "nats"] }, folder))
+)
+
+const actors = actorOrder.map((actor, index) =>
+  refuse(`actors/${actor}.ts`, [
+    ...zonePatterns(zones.actors, "actors"),
+    {
+      group: ["**/Actors.ts", ...actorOrder.slice(0, index).map((name) => `**/${name}.ts`)],
+      message: `${actor} may not import an actor that stands before it in oxlint.config.ts`
+    }
+  ])
+)
+
+export default defineConfig({
+  plugins: ["eslint", "typescript", "unicorn", "oxc", "import", "promise", "vitest"],
+  categories: { correctness: "error", suspicious: "error" },
+  ignorePatterns: ["demo/change/**"],
+  rules: {
+    "import/no-cycle": "error",
+    "typescript/no-explicit-any": "error",
+    "typescript/ban-ts-comment": "error",
+    "no-console": "error",
+    // `_tag` is how Effect names the cases of a union.
+    "no-underscore-dangle": "off"
+  },
+  overrides: [
+    ...Object.values(zones).flatMap(overridesOf),
+    ...natsAdapters,
+    ...actors,
+    { files: ["src/cli/**", "src/demo/**", "test/bench/**", "scripts/**"], rules: { "no-console": "off" } },
+    {
+      files: ["test/**"],
+      rules: { "no-restricted-properties": ["error", { property: "only" }, { property: "skip" }] }
+    }
+  ]
+})

@@ -1,0 +1,191 @@
+/**
+ * The import table bites: for every zone, files with one import each are linted under the repository's own rules, and exactly
+ * those that the table forbids are refused.
+ */
+import { execFile } from "node:child_process"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { actorOrder, contracts, folders, zones } from "../../oxlint.config.ts"
+
+const root = join(import.meta.dirname, "../..")
+
+interface Row {
+  readonly file: string
+  readonly code: string
+  readonly rule: string
+  readonly refused: boolean
+}
+
+const importing = (file: string, from: string, refused: boolean): Row => ({
+  file,
+  code: `import { it } from "${from}"\nexport const used = it\n`,
+  rule: "no-restricted-imports",
+  refused
+})
+
+const rows: ReadonlyArray<Row> = [
+  importing("src/domain/Case.ts", "../queue/Queue.ts", true),
+  importing("src/domain/Case.ts", "node:fs", true),
+  importing("src/domain/Case.ts", "effect/http", false),
+  importing("src/domain/Case.ts", "uuid", false),
+  importing("src/domain/Case.ts", "./Ids.ts", false),
+  importing("nats/Case.ts", "../src/domain/Ids.ts", true),
+  importing("nats/Case.ts", "../actors/Actors.ts", true),
+  importing("nats/Case.ts", "@nats-io/kv", false),
+  importing("src/admission/Case.ts", "../store/Receipts.ts", true),
+  importing("src/admission/Case.ts", "@effect/platform-node", true),
+  importing("src/admission/Case.ts", "../config/Snapshot.ts", false),
+  importing("src/review/Case.ts", "../vcs/Checkout.ts", true),
+  importing("src/review/Case.ts", "undici", true),
+  importing("src/review/anchor/Case.ts", "../../domain/Problem.ts", false),
+  importing("src/config/Case.ts", "../store/Runs.ts", true),
+  importing("src/config/schema/Case.ts", "../../domain/Kinds.ts", false),
+  importing("src/engine/Case.ts", "../../actors/ReviewExecutor.ts", true),
+  importing("src/engine/Case.ts", "../vcs/git/Mirror.ts", true),
+  importing("src/engine/Case.ts", "../ingress/Webhooks.ts", true),
+  importing("src/engine/Case.ts", "../vcs/Checkout.ts", false),
+  importing("src/engine/Case.ts", "../review/Anchor.ts", false),
+  importing("actors/Case.ts", "../src/forge/github/client.ts", true),
+  importing("actors/Case.ts", "../src/ingress/Webhooks.ts", true),
+  importing("actors/Case.ts", "../nats/Subjects.ts", true),
+  importing("actors/Case.ts", "../src/main.ts", true),
+  importing("actors/Case.ts", "../src/queue/Queue.ts", false),
+  importing("actors/Case.ts", "../src/admission/Admit.ts", false),
+  importing("src/observability/Case.ts", "../store/Runs.ts", true),
+  ...zones.adapters.of.flatMap((folder) => [
+    importing(`src/${folder}/Case.ts`, "../../actors/WorkspaceScheduler.ts", true),
+    importing(`src/${folder}/Case.ts`, "../ingress/Webhooks.ts", true),
+    importing(`src/${folder}/Case.ts`, "../../nats/Subjects.ts", true),
+    importing(
+      `src/${folder}/deep/Case.ts`,
+      folder === "vcs" ? "../../forge/gitea/client.ts" : "../../vcs/Git.ts",
+      true
+    ),
+    importing(`src/${folder}/Case.ts`, "pino", true),
+    importing(`src/${folder}/Case.ts`, "../domain/Change.ts", false),
+    importing(`src/${folder}/Case.ts`, "../queue/Queue.ts", false),
+    importing(`src/${folder}/NatsCase.ts`, "../../nats/Subjects.ts", false),
+    importing(`src/${folder}/NatsCase.ts`, "../../actors/Actors.ts", true)
+  ]),
+  importing("src/llm/Case.ts", "@ai-sdk/openai", false),
+  importing("src/agent/Case.ts", "@ai-sdk/openai", true),
+  ...zones.edges.of.flatMap((folder) => [
+    importing(`src/${folder}/Case.ts`, "../queue/QueueMemory.ts", true),
+    importing(`src/${folder}/Case.ts`, "../store/deep/Sql.ts", true),
+    importing(`src/${folder}/Case.ts`, folder === "cli" ? "../ingress/Webhooks.ts" : "../cli/Review.ts", true),
+    importing(`src/${folder}/Case.ts`, "../../actors/Actors.ts", true),
+    importing(`src/${folder}/Case.ts`, "../../actors/WorkspaceScheduler.ts", false),
+    importing(`src/${folder}/Case.ts`, "../forge/Forge.ts", false)
+  ]),
+  ...actorOrder.flatMap((actor, index) =>
+    actorOrder
+      .filter((other) => other !== actor)
+      .map((other) => importing(`actors/${actor}.ts`, `./${other}.ts`, actorOrder.indexOf(other) < index))
+  ),
+  importing("src/main.ts", "./queue/QueueMemory.ts", false),
+  importing("src/demo/Case.ts", "../forge/gitea/client.ts", false),
+  { file: "src/queue/Case.ts", code: "export const x: any = 1\n", rule: "no-explicit-any", refused: true },
+  {
+    file: "src/queue/Case.ts",
+    code: "// @ts-ignore why not\nexport const x: number = 'a'\n",
+    rule: "ban-ts-comment",
+    refused: true
+  },
+  { file: "src/queue/Case.ts", code: "console.log(1)\n", rule: "no-console", refused: true },
+  { file: "src/cli/Case.ts", code: "console.log(1)\n", rule: "no-console", refused: false },
+  {
+    file: "test/case.test.ts",
+    code: 'import { it } from "vitest"\nit.only("x", ({ expect }) => expect(1).toBe(1))\n',
+    rule: "no-restricted-properties",
+    refused: true
+  },
+  {
+    file: "test/case.test.ts",
+    code: 'import { it } from "@effect/vitest"\nimport { Effect } from "effect"\nit.effect.skip("x", () => Effect.void)\n',
+    rule: "no-restricted-properties",
+    refused: true
+  }
+]
+
+/** Every row gets a name of its own where the name does not matter, so that one run of the linter judges them all. */
+const place = (row: Row, index: number): string =>
+  /Case\.ts$|case\.test\.ts$/.test(row.file) ? row.file.replace(/(Case|case)(?=\.)/, `$1${index}`) : row.file
+
+interface Diagnostic {
+  readonly code: string
+  readonly filename: string
+}
+
+const lint = (directory: string): Promise<ReadonlyArray<Diagnostic>> =>
+  new Promise((resolve, reject) => {
+    const oxlint = join(root, "node_modules/oxlint/bin/oxlint")
+    execFile(
+      process.execPath,
+      [oxlint, "--format", "json"],
+      { cwd: directory, maxBuffer: 1 << 26 },
+      (_failed, stdout, stderr) => {
+        try {
+          const report: { diagnostics: ReadonlyArray<Diagnostic> } = JSON.parse(stdout)
+          resolve(report.diagnostics)
+        } catch {
+          reject(new Error(`oxlint printed no report: ${stdout}${stderr}`))
+        }
+      }
+    )
+  })
+
+describe("import table", () => {
+  let directories: ReadonlyArray<string> = []
+  let found: ReadonlyMap<Row, ReadonlyArray<string>> = new Map()
+
+  /** Rows that need the same file name (actors) go to different copies of the repository. */
+  beforeAll(async () => {
+    const copies: Array<Map<string, Row>> = []
+    rows.forEach((row, index) => {
+      const path = place(row, index)
+      const copy = copies.find((candidate) => !candidate.has(path)) ?? copies[copies.push(new Map()) - 1]
+      copy?.set(path, row)
+    })
+    directories = copies.map((copy) => {
+      const directory = mkdtempSync(join(tmpdir(), "aicr-imports-"))
+      cpSync(join(root, "oxlint.config.ts"), join(directory, "oxlint.config.ts"))
+      mkdirSync(join(directory, "node_modules"))
+      symlinkSync(join(root, "node_modules/oxlint"), join(directory, "node_modules/oxlint"))
+      for (const [path, row] of copy) {
+        mkdirSync(join(directory, dirname(path)), { recursive: true })
+        writeFileSync(join(directory, path), row.code)
+      }
+      return directory
+    })
+    const reports = await Promise.all(directories.map(lint))
+    found = new Map(
+      copies.flatMap((copy, index) =>
+        [...copy].map(([path, row]) => [
+          row,
+          (reports[index] ?? []).filter((entry) => entry.filename === path).map((entry) => entry.code)
+        ])
+      )
+    )
+  })
+
+  afterAll(() => {
+    for (const directory of directories) rmSync(directory, { recursive: true })
+  })
+
+  it.each(rows.map((row) => [row.file, row.code.split("\n")[0], row] as const))("%s: %s", (_file, _line, row) => {
+    expect((found.get(row) ?? []).some((code) => code.includes(row.rule))).toBe(row.refused)
+  })
+
+  it("knows every folder and every contract that is there", () => {
+    const present = readdirSync(join(root, "src"), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name)
+    expect(present.filter((name) => !folders.some((folder) => folder === name))).toEqual([])
+    const missing = Object.entries(contracts)
+      .flatMap(([folder, files]) => files.map((file) => join("src", folder, file.replace("/**", ""))))
+      .filter((file) => !existsSync(join(root, file)))
+    expect(missing).toEqual([])
+  })
+})
