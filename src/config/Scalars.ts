@@ -54,6 +54,12 @@ export const checked = (expected: string, format: string, test: (value: string) 
     limits({ format, maxLength: 4096, expected })
   )
 
+const range = (minimum: number | undefined, maximum: number | undefined): string => {
+  if (minimum === undefined) return maximum === undefined ? "" : ` of at most ${maximum}`
+  if (maximum === undefined) return minimum === 1 ? " above 0" : ` of at least ${minimum}`
+  return ` from ${minimum} to ${maximum}`
+}
+
 /** A whole number from `minimum` to `maximum`. */
 export const int = (minimum?: number, maximum?: number) =>
   Schema.Int.check(
@@ -71,11 +77,6 @@ export const int = (minimum?: number, maximum?: number) =>
 /** A whole number above 0. */
 export const PositiveInt = int(1)
 
-const range = (minimum: number | undefined, maximum: number | undefined): string => {
-  if (minimum === undefined) return maximum === undefined ? "" : ` of at most ${maximum}`
-  if (maximum === undefined) return minimum === 1 ? " above 0" : ` of at least ${minimum}`
-  return ` from ${minimum} to ${maximum}`
-}
 
 /** A finite number from `minimum` to `maximum`. */
 export const number = (minimum: number, maximum?: number) =>

@@ -14,7 +14,7 @@ export const SandboxConfig = Schema.Struct({
 })
 export type SandboxConfig = Resolved<typeof SandboxConfig>
 
-const agentFields = <const C extends Schema.Top>(credential: C) => ({
+const agentFields = <const C extends Schema.Constraint>(credentials: C) => ({
   default: defaulted(named("agentMode"), "kilo", "Execution mode."),
   timeout_seconds: defaulted(
     PositiveInt,
@@ -52,7 +52,7 @@ const agentFields = <const C extends Schema.Top>(credential: C) => ({
       ),
       exclude: defaulted(list(Text, { unique: true }), [], "Provider ids removed from the chain."),
       timeout_seconds: optional(int(1, 300), "Timeout of one provider in seconds."),
-      credentials: defaulted(map(credential), {}, "Search credential id to the name of an environment variable."),
+      credentials,
       searxng: group(
         {
           endpoint: optional(Url, "Endpoint of a self-hosted SearXNG."),
@@ -75,7 +75,17 @@ export const SearchCredential = Schema.Union([
 ])
 
 /** The block at the global level: credentials are names of environment variables. */
-export const GlobalAgent = Schema.Struct(agentFields(EnvName))
+export const GlobalAgent = Schema.Struct(
+  agentFields(defaulted(map(EnvName), {}, "Search credential id to the name of an environment variable."))
+)
 /** The block of a workspace layer, and the resolved one: credentials may be literals. */
-export const AgentConfig = Schema.Struct(agentFields(SearchCredential))
+export const AgentConfig = Schema.Struct(
+  agentFields(
+    defaulted(
+      map(SearchCredential),
+      {},
+      "Search credential id to the name of an environment variable, or `{value}` with a literal."
+    )
+  )
+)
 export type AgentConfig = Resolved<typeof AgentConfig>
