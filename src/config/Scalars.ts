@@ -77,7 +77,6 @@ export const int = (minimum?: number, maximum?: number) =>
 /** A whole number above 0. */
 export const PositiveInt = int(1)
 
-
 /** A finite number from `minimum` to `maximum`. */
 export const number = (minimum: number, maximum?: number) =>
   Schema.Finite.check(

@@ -195,7 +195,8 @@ const index = new Map<string, ReadonlyMap<string, string>>(
   ])
 )
 
-const isName = <C extends Concept>(concept: C, name: string): name is Name<C> => Object.hasOwn(vocabulary[concept], name)
+const isName = <C extends Concept>(concept: C, name: string): name is Name<C> =>
+  Object.hasOwn(vocabulary[concept], name)
 
 /** The canonical name for any accepted spelling, undefined for a spelling that the concept does not have. Case matters. */
 export const canonical = <C extends Concept>(concept: C, spelling: string): Name<C> | undefined => {

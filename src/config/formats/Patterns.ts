@@ -40,9 +40,13 @@ export const FieldGlob = checked(
 const exactText = checked("text to be equal to", "exact", (value) => value.length >= 1 && value.length <= maxPattern)
 
 const matcherFields = {
-  glob: optional(FieldGlob, "Glob over the whole field; `*` crosses `/`, `?` is one code point, nothing else is special.", {
-    exclusive: ["regex"]
-  }),
+  glob: optional(
+    FieldGlob,
+    "Glob over the whole field; `*` crosses `/`, `?` is one code point, nothing else is special.",
+    {
+      exclusive: ["regex"]
+    }
+  ),
   regex: optional(Regex, "Linear-time regular expression; matches anywhere unless anchored with ^ and $."),
   ignore_case: optional(Flag, "Fold case for matching only.", { runtimeDefault: false })
 }

@@ -17,7 +17,11 @@ export type SecretRef = Resolved<typeof SecretRef>
 export const ConfigSourcesConfig = Schema.Struct({
   database: group(
     {
-      enabled: defaulted(Flag, false, "Take configuration from the database too, and let the admin API publish revisions."),
+      enabled: defaulted(
+        Flag,
+        false,
+        "Take configuration from the database too, and let the admin API publish revisions."
+      ),
       backend: defaulted(
         named("sourceBackend"),
         "storage",

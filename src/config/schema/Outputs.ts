@@ -3,7 +3,21 @@ import { Schema } from "effect"
 import { Severity } from "../../domain/Kinds.ts"
 import type { Resolved } from "../Field.ts"
 import { defaulted, group, kinds, optional, required } from "../Field.ts"
-import { choice, EnvName, Flag, int, list, LongText, map, matching, named, PositiveInt, Secret, Text, Url } from "../Scalars.ts"
+import {
+  choice,
+  EnvName,
+  Flag,
+  int,
+  list,
+  LongText,
+  map,
+  matching,
+  named,
+  PositiveInt,
+  Secret,
+  Text,
+  Url
+} from "../Scalars.ts"
 
 const gitea = ["gitea_pr_review", "gitea_issue", "gitea_problem_issue"]
 const github = ["github_pr_review", "github_issue", "github_problem_issue"]
@@ -105,7 +119,11 @@ export const Channel = Schema.Struct({
   labels: optional(list(Text), "Names of labels to attach.", {
     when: kinds("github_problem_issue", "github_issue", "gitlab_problem_issue")
   }),
-  issue_mode: optional(choice("per_problem", "consolidated", "per_commit"), "What one managed issue stands for.", issues),
+  issue_mode: optional(
+    choice("per_problem", "consolidated", "per_commit"),
+    "What one managed issue stands for.",
+    issues
+  ),
   issue_link_card: optional(
     choice("brief", "titles", "full"),
     "Content of the chat card when the summary route also records a managed issue.",
@@ -180,11 +198,10 @@ export const Channel = Schema.Struct({
     exclusive: ["app_secret_env", "connection"]
   }),
   receive_id: optional(Text, "Recipient.", { ...feishuApp, requiredWhen: kinds("feishu_app") }),
-  receive_id_type: optional(
-    choice("chat_id", "open_id", "user_id", "union_id", "email"),
-    "What receive_id is.",
-    { ...feishuApp, runtimeDefault: "chat_id" }
-  ),
+  receive_id_type: optional(choice("chat_id", "open_id", "user_id", "union_id", "email"), "What receive_id is.", {
+    ...feishuApp,
+    runtimeDefault: "chat_id"
+  }),
   member_directory: optional(MemberDirectory, "Directory of members for finding authors.", directories),
   user_mappings: optional(map(Text), "Exact author or workspace identifier to the application's open_id.", {
     ...feishuApp,
@@ -195,11 +212,11 @@ export const Channel = Schema.Struct({
     when: kinds("feishu_app", "wecom_app"),
     runtimeDefault: true
   }),
-  connection: optional(
-    Text,
-    "Name in im.connections. Takes the place of inline credentials on feishu_app.",
-    { when: kinds("feishu_app", "wecom_app"), requiredWhen: kinds("wecom_app"), refers: "connection" }
-  ),
+  connection: optional(Text, "Name in im.connections. Takes the place of inline credentials on feishu_app.", {
+    when: kinds("feishu_app", "wecom_app"),
+    requiredWhen: kinds("wecom_app"),
+    refers: "connection"
+  }),
   target: optional(ChatTarget, "Recipients, or one group chat.", {
     when: kinds("wecom_app"),
     requiredWhen: kinds("wecom_app")

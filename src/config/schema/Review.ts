@@ -59,16 +59,8 @@ const Branch = matching(
 
 export const ReviewConfig = Schema.Struct({
   languages_auto_detect: defaulted(Flag, true, "Detect languages."),
-  include: defaulted(
-    list(Glob),
-    ["**/*"],
-    "Path globs; `*` stays within a directory, `**` spans any number of them."
-  ),
-  exclude: defaulted(
-    list(Glob),
-    ["**/vendor/**", "**/*.min.js", "**/*.lock"],
-    "Path globs, applied after include."
-  ),
+  include: defaulted(list(Glob), ["**/*"], "Path globs; `*` stays within a directory, `**` spans any number of them."),
+  exclude: defaulted(list(Glob), ["**/vendor/**", "**/*.min.js", "**/*.lock"], "Path globs, applied after include."),
   max_files: defaulted(
     PositiveInt,
     2000,
@@ -137,10 +129,7 @@ export const ReviewConfig = Schema.Struct({
         "Hours since admission that automatic work and chat requests may wait; then they close with `queued_timeout`. 0 never expires."
       ),
       schedule: group(
-        scheduleFields(
-          "automatic commit",
-          "Weekly groups, joined; `[]` lifts all limits."
-        ),
+        scheduleFields("automatic commit", "Weekly groups, joined; `[]` lifts all limits."),
         "When automatic commits are reviewed."
       ),
       exclude_sources: optional(
@@ -185,4 +174,3 @@ export const ReviewConfig = Schema.Struct({
 export type ReviewConfig = Resolved<typeof ReviewConfig>
 /** A workspace's part of it: nothing filled in. */
 export type ReviewLayer = typeof ReviewConfig.Type
-

@@ -64,11 +64,7 @@ export const StorageConfig = Schema.Struct({
       deleted_project_grace_days: defaulted(int(0), 30, "Days before a deleted project is removed for good."),
       recent_runs: retention(2000, "Run details", "the run's start; aggregates remain"),
       events: retention(2000, "Received events", "receipt"),
-      queue: retention(
-        1000,
-        "Ended automatic-commit batches",
-        "creation; active and retrying work is protected"
-      )
+      queue: retention(1000, "Ended automatic-commit batches", "creation; active and retrying work is protected")
     },
     "How long records are kept."
   )

@@ -3,7 +3,20 @@ import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
 import { defaulted, group, kinds, layer, optional, required } from "../Field.ts"
 import { sourceMatcher, SourceMatcher } from "../formats/Patterns.ts"
-import { choice, EnvName, Flag, list, LongText, map, matching, named, PositiveInt, PositiveNumber, Secret, Text } from "../Scalars.ts"
+import {
+  choice,
+  EnvName,
+  Flag,
+  list,
+  LongText,
+  map,
+  matching,
+  named,
+  PositiveInt,
+  PositiveNumber,
+  Secret,
+  Text
+} from "../Scalars.ts"
 import { AgentConfig, SandboxConfig } from "./Agent.ts"
 import { OutputsConfig } from "./Outputs.ts"
 import { ReviewConfig } from "./Review.ts"
@@ -14,7 +27,10 @@ const perforce = { when: kinds("perforce") }
 
 export const ContextRepository = Schema.Struct({
   alias: required(
-    matching(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "letters, digits, dots, underscores and hyphens, starting with a letter or digit"),
+    matching(
+      /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
+      "letters, digits, dots, underscores and hyphens, starting with a letter or digit"
+    ),
     "Names the mount path. Unique in the workspace."
   ),
   kind: required(named("repositoryKind"), "Kind of repository."),
@@ -178,7 +194,10 @@ export const WorkspacesConfig = Schema.Struct({
   ),
   defaults: group(WorkspaceDefaults.fields, "Merged into every instance."),
   instances: defaulted(
-    map(WorkspaceInstance, { reserved: ["cache", "defaults", "instances"], expected: "a map from workspace id to workspace" }),
+    map(WorkspaceInstance, {
+      reserved: ["cache", "defaults", "instances"],
+      expected: "a map from workspace id to workspace"
+    }),
     {},
     "Workspaces by id."
   )
