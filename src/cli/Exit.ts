@@ -1,8 +1,25 @@
-/** How a command ends with a code of its own (decisions section 10): 1 problems found, 2 usage or configuration, 3 run failed. */
-import { Schema } from "effect"
+/** How a command ends with a code of its own (decisions section 10): 0 done, 1 problems found, 2 usage or configuration, 3 run failed. */
+import { Cause, Exit, Runtime, Schema } from "effect"
+import { CliError } from "effect/cli"
 
 export class ExitWith extends Schema.TaggedError<ExitWith>()("ExitWith", {
   code: Schema.Int,
   /** Printed to stderr when not empty. */
   message: Schema.String
 }) {}
+
+/**
+ * The end of the process. Usage errors were already shown with the help of the command. An interrupt (Ctrl-C, SIGTERM) after an
+ * orderly stop is success. Anything unexpected is a bug: its cause is printed whole.
+ */
+export const reportAndExit = <E, A>(exit: Exit.Exit<E, A>, onExit: (code: number) => void): void => {
+  if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
+  const error = Cause.squash(exit.cause)
+  if (error instanceof ExitWith) {
+    if (error.message !== "") process.stderr.write(`${error.message}\n`)
+    return onExit(error.code)
+  }
+  if (CliError.isCliError(error)) return onExit(Runtime.getErrorExitCode(error) === 0 ? 0 : 2)
+  process.stderr.write(`${Cause.pretty(exit.cause)}\n`)
+  return onExit(3)
+}

@@ -28,3 +28,5 @@ export type Severity = typeof Severity.Type
 
 /** Order of severities, lowest first: compare with `severityRank`. */
 export const severityRank = (severity: Severity): number => Severity.literals.indexOf(severity)
+
+export const isForgeKind = Schema.is(ForgeKind)

@@ -13,18 +13,30 @@ export class Tickets extends Context.Service<
   Tickets,
   {
     readonly offer: (ticket: Ticket) => Effect.Effect<void>
-    /** Waits for the next ticket. */
+    /** Waits for the next ticket, in order of offering. */
     readonly take: Effect.Effect<Ticket>
   }
 >()("aicr/queue/Tickets") {
-  /** Within one process. Bounded by what the schedulers release: at most the running limits of all workspaces. */
+  /**
+   * Within one process. An entry has at most one ticket here however often it is offered, so what waits is bounded by what the
+   * schedulers release: the running limits of all workspaces.
+   */
   static readonly layerMemory = Layer.effect(
     Tickets,
     Effect.gen(function* () {
       const queue = yield* Queue.unbounded<Ticket>()
+      const offered = new Set<string>()
       return Tickets.of({
-        offer: (ticket) => Effect.asVoid(Queue.offer(queue, ticket)),
-        take: Queue.take(queue)
+        offer: (ticket) =>
+          Effect.suspend(() => {
+            if (offered.has(ticket.entryId)) return Effect.void
+            offered.add(ticket.entryId)
+            return Effect.asVoid(Queue.offer(queue, ticket))
+          }),
+        take: Effect.map(Queue.take(queue), (ticket) => {
+          offered.delete(ticket.entryId)
+          return ticket
+        })
       })
     })
   )

@@ -1,0 +1,145 @@
+/**
+ * The sweeper, one in the cluster: whatever state a thing can wait in, this finds it after a crash. At start and then in turn:
+ *
+ * - leases of processes that are gone (or that ran out) are taken back;
+ * - receipts whose outcome is unknown are queued again (repeating that changes nothing);
+ * - automatic work that waited longer than queued_timeout_hours is closed;
+ * - schedulers with work and publishers with open rows or open runs are woken;
+ * - records beyond the retention limits are removed.
+ */
+import { Clock, Duration, Effect } from "effect"
+import { Singleton } from "effect/cluster"
+import { ConfigStore } from "../src/config/ConfigStore.ts"
+import { isTerminal } from "../src/domain/Entry.ts"
+import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
+import { enqueue } from "../src/queue/Enqueue.ts"
+import { Queue } from "../src/queue/Queue.ts"
+import { Outbox } from "../src/store/Outbox.ts"
+import { Receipts } from "../src/store/Receipts.ts"
+import { Runs } from "../src/store/Runs.ts"
+import { ChangePublisher } from "./ChangePublisher.ts"
+import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
+
+const sweepEvery = Duration.seconds(15)
+const pruneEvery = Duration.minutes(10)
+/** Receipts read at a time while queueing again. */
+const page = 500
+/** Fencing tokens count up from 1; no worker ever holds this one. */
+const afterEveryToken = Number.MAX_SAFE_INTEGER
+
+/** Queues again what was accepted and has no outcome; `before` leaves out deliveries that are still on their way to the queue. */
+const requeue = Effect.fnUntraced(function* (before: number) {
+  const receipts = yield* Receipts
+  const config = yield* ConfigStore
+  let after: string | undefined
+  while (true) {
+    const events = yield* receipts.unsettled(after, page)
+    const last = events.at(-1)
+    if (last === undefined) return
+    after = last.id
+    for (const { id, work, receivedAt } of events) {
+      if (work === undefined || receivedAt > before) continue
+      const gone = !config.current().workspaces.has(work.change.workspace)
+      if (gone) {
+        const reason = `workspace ${work.change.workspace} is no longer configured`
+        yield* receipts.settle([id], { outcome: "cancelled", reason }, yield* Clock.currentTimeMillis)
+        continue
+      }
+      const { change, configHash, priority, dueAt } = work
+      yield* enqueue([{ eventId: id, change, configHash, priority, dueAt, admittedAt: receivedAt }])
+    }
+  }
+})
+
+const reclaim = Effect.fnUntraced(function* (now: number) {
+  const queue = yield* Queue
+  const { name, owner } = yield* NodeIdentity
+  // An owner of this node's name that is not this process is an earlier incarnation of it.
+  const lost = (other: string) => other !== owner && other.startsWith(`${name}/`)
+  for (const entry of yield* queue.reclaim(now, lost)) {
+    yield* Effect.logWarning(`Entry ${entry.id} of ${entry.targetKey} lost its worker and waits again`)
+  }
+})
+
+/** Runs that were under way when their process died, and whose entry the queue no longer has: what replaces them is another run. */
+const abandon = Effect.fnUntraced(function* (now: number) {
+  const queue = yield* Queue
+  const runs = yield* Runs
+  for (const status of ["preparing", "analyzing"] as const) {
+    for (const run of yield* runs.list({ status, limit: page })) {
+      const entry = yield* queue.get(run.entryId)
+      if (entry !== undefined && !isTerminal(entry.status)) continue
+      yield* runs.move(run.id, afterEveryToken, "failed", now, "its process ended before the analysis was stored")
+    }
+  }
+})
+
+const expire = Effect.fnUntraced(function* (now: number) {
+  const queue = yield* Queue
+  const receipts = yield* Receipts
+  const hours = (yield* ConfigStore).current().document.review.auto_commit.queued_timeout_hours
+  if (hours === 0) return
+  for (const entry of yield* queue.expire(now - Duration.toMillis(Duration.hours(hours)), "queued_timeout")) {
+    yield* Effect.logWarning(
+      `Entry ${entry.id} of ${entry.targetKey} waited longer than ${hours} hours and is closed: queued_timeout`
+    )
+    yield* receipts.settle(entry.events, { outcome: "expired", reason: "queued_timeout" }, now)
+  }
+})
+
+const wakeAll = Effect.gen(function* () {
+  const schedulerOf = yield* WorkspaceScheduler.client
+  const publisherOf = yield* ChangePublisher.client
+  const queue = yield* Queue
+  const outbox = yield* Outbox
+  const runs = yield* Runs
+  for (const workspace of yield* queue.workspaces) yield* schedulerOf(workspace).Wake(undefined, { discard: true })
+  const publishing = yield* runs.list({ status: "publishing", limit: 1000 })
+  const targets = new Set([...(yield* outbox.targets), ...publishing.map((run) => run.targetKey)])
+  for (const target of targets) yield* publisherOf(target).Publish(undefined, { discard: true })
+})
+
+const prune = Effect.fnUntraced(function* (now: number) {
+  const { retention } = (yield* ConfigStore).current().document.storage
+  const before = (months: number) => new Date(now).setUTCMonth(new Date(now).getUTCMonth() - months)
+  yield* (yield* Receipts).prune({
+    maxCount: retention.events.max_count,
+    before: before(retention.events.max_age_months)
+  })
+  yield* (yield* Runs).prune({
+    maxCount: retention.recent_runs.max_count,
+    before: before(retention.recent_runs.max_age_months)
+  })
+  yield* (yield* Queue).prune(before(retention.queue.max_age_months))
+})
+
+const sweep = Effect.fnUntraced(function* (grace: Duration.Duration) {
+  const now = yield* Clock.currentTimeMillis
+  yield* reclaim(now)
+  yield* requeue(now - Duration.toMillis(grace))
+  yield* abandon(now)
+  yield* expire(now)
+  yield* wakeAll
+})
+
+const surviving = <E extends { readonly message: string }, R>(what: string, effect: Effect.Effect<void, E, R>) =>
+  Effect.catch(effect, (error) => Effect.logError(`${what} did not finish: ${error.message}. It is tried again.`))
+
+export const layer = Singleton.make(
+  "Housekeeping",
+  Effect.gen(function* () {
+    yield* surviving("The sweep at start", sweep(Duration.zero))
+    yield* Effect.all(
+      [
+        Effect.forever(Effect.andThen(Effect.sleep(sweepEvery), surviving("A sweep", sweep(sweepEvery)))),
+        Effect.forever(
+          Effect.andThen(
+            Effect.flatMap(Clock.currentTimeMillis, (now) => surviving("Retention", prune(now))),
+            Effect.sleep(pruneEvery)
+          )
+        )
+      ],
+      { concurrency: 2, discard: true }
+    )
+  })
+)

@@ -1,0 +1,159 @@
+/**
+ * The slots of a node that review. Each slot takes a ticket, claims the entry it names, and holds a lease that is renewed while
+ * the work lives; a lease that is lost ends the work at once, and the fencing token keeps whatever it still writes from
+ * changing anything. What one review does is in ReviewRun.ts; here is when it runs, how it ends and what happens next.
+ *
+ * Stopping: no new tickets; running reviews get `grace` to finish, then are ended and their leases handed back, which costs
+ * the entry no attempt.
+ */
+import { Cause, Clock, Deferred, Duration, Effect, Exit, Layer, Metric, Random, Semaphore } from "effect"
+import { ConfigStore } from "../src/config/ConfigStore.ts"
+import type { Entry } from "../src/domain/Entry.ts"
+import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
+import * as Metrics from "../src/observability/Metrics.ts"
+import { backoffMillis } from "../src/queue/Backoff.ts"
+import { Queue } from "../src/queue/Queue.ts"
+import type { Finish, Lease } from "../src/queue/Queue.ts"
+import { Tickets } from "../src/queue/Tickets.ts"
+import type { Ticket } from "../src/queue/Tickets.ts"
+import { Receipts } from "../src/store/Receipts.ts"
+import { reviewEntry } from "./ReviewRun.ts"
+import type { RunOutcome } from "./ReviewRun.ts"
+import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
+
+/** What running reviews get when the process is asked to stop; the whole stop stays under 15 seconds. */
+const grace = Duration.seconds(8)
+
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const config = yield* ConfigStore
+    const slots = config.current().document.queue.workers.concurrency
+    const stopping = yield* Deferred.make<void>()
+    const running = yield* Semaphore.make(slots)
+    yield* Effect.forEach(
+      Array.from({ length: slots }, (_, slot) => slot),
+      () => Effect.forkScoped(workSlot(stopping, running)),
+      { discard: true }
+    )
+    // Runs before the slots are interrupted: finalizers run in reverse order.
+    yield* Effect.addFinalizer(() =>
+      Deferred.succeed(stopping, undefined).pipe(
+        Effect.andThen(running.withPermits(slots)(Effect.void)),
+        Effect.timeoutOption(grace)
+      )
+    )
+    yield* Effect.logInfo(`Executor ready with ${slots} slots`)
+  })
+)
+
+/** Takes tickets until the node stops. Holds a permit of `running` while a review is under way. */
+const workSlot = Effect.fnUntraced(function* (stopping: Deferred.Deferred<void>, running: Semaphore.Semaphore) {
+  const tickets = yield* Tickets
+  const next = Effect.raceFirst(tickets.take, Effect.as(Deferred.await(stopping), undefined))
+  // Between claiming an entry and handing back its lease only the review itself can be interrupted.
+  yield* Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      while (true) {
+        const ticket = yield* restore(next)
+        if (ticket === undefined) return
+        yield* running
+          .withPermits(1)(work(ticket, restore))
+          .pipe(
+            Effect.catchCause((cause) =>
+              Effect.logError(
+                `The end of entry ${ticket.entryId} could not be recorded; it is taken up again when its lease ends`,
+                cause
+              )
+            )
+          )
+      }
+    })
+  )
+})
+
+const work = Effect.fnUntraced(function* (
+  ticket: Ticket,
+  restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+) {
+  const config = yield* ConfigStore
+  const identity = yield* NodeIdentity
+  const queue = yield* Queue
+  const receipts = yield* Receipts
+  const schedulerOf = yield* WorkspaceScheduler.client
+
+  const ttl = config.current().document.queue.sqlite.lock_ttl_seconds * 1000
+  const claimed = yield* queue.claim(ticket.entryId, identity.owner, yield* Clock.currentTimeMillis, ttl)
+  if (claimed === undefined) return
+  const { entry, lease } = claimed
+
+  const exit = yield* restore(Effect.raceFirst(reviewEntry(entry, lease), keepLease(lease, ttl))).pipe(
+    Effect.annotateLogs({ workspace: entry.workspace, target: entry.targetKey, entry: entry.id }),
+    Effect.withSpan("review", { attributes: { workspace: entry.workspace, entry: entry.id } }),
+    Effect.exit
+  )
+  const now = yield* Clock.currentTimeMillis
+  const outcome: RunOutcome | "lease-lost" = Exit.isSuccess(exit)
+    ? exit.value
+    : Cause.hasInterruptsOnly(exit.cause)
+      ? { _tag: "HandedBack" }
+      : { _tag: "Failed", runId: undefined, reason: `internal error: ${Cause.pretty(exit.cause)}`, retryable: false }
+  if (outcome === "lease-lost") {
+    yield* Effect.logWarning(`The lease of entry ${entry.id} was lost; its review is left to whoever holds it now`)
+    return
+  }
+  const retry = config.current().document.queue.retry
+  const finish = finishOf(
+    outcome,
+    entry,
+    retry.attempts,
+    now + backoffMillis(retry.backoff, entry.attempts + 1, yield* Random.next)
+  )
+  if (yield* queue.finish(lease, finish)) {
+    const settled = settlementOf(outcome, finish)
+    if (settled !== undefined) yield* receipts.settle(entry.events, settled, now)
+    yield* Metric.update(Metric.withAttributes(Metrics.runs, { outcome: outcome._tag }), 1)
+  }
+  yield* schedulerOf(entry.workspace).Wake(undefined, { discard: true })
+})
+
+/** Runs until the lease is lost. Renews at a third of its time, so that two renewals may fail before it ends. */
+const keepLease = Effect.fnUntraced(function* (lease: Lease, ttl: number) {
+  const queue = yield* Queue
+  let until = (yield* Clock.currentTimeMillis) + ttl
+  while (true) {
+    yield* Effect.sleep(ttl / 3)
+    const now = yield* Clock.currentTimeMillis
+    const renewed = yield* Effect.result(queue.renew(lease, now + ttl))
+    if (renewed._tag === "Success" && renewed.success) until = now + ttl
+    else if (renewed._tag === "Success" || now >= until) return "lease-lost" as const
+  }
+})
+
+const finishOf = (outcome: RunOutcome, entry: Entry, attempts: number, retryAt: number): Finish => {
+  switch (outcome._tag) {
+    case "Reviewed":
+      return { _tag: "Done" }
+    case "Skipped":
+      return { _tag: "Done", reason: outcome.reason }
+    case "HandedBack":
+      return { _tag: "Retry", dueAt: 0, reason: "the node stopped", counted: false }
+    case "Failed":
+      return outcome.retryable && entry.attempts + 1 < attempts
+        ? { _tag: "Retry", dueAt: Math.max(retryAt, outcome.notBefore ?? 0), reason: outcome.reason, counted: true }
+        : { _tag: "Dead", reason: outcome.reason }
+  }
+}
+
+const settlementOf = (outcome: RunOutcome, finish: Finish) => {
+  if (finish._tag === "Retry") return undefined
+  switch (outcome._tag) {
+    case "Reviewed":
+      return { outcome: "executed", runId: outcome.runId } as const
+    case "Skipped":
+      return { outcome: "skipped", reason: outcome.reason, runId: outcome.runId } as const
+    case "Failed":
+      return { outcome: "failed", reason: outcome.reason, runId: outcome.runId } as const
+    case "HandedBack":
+      return undefined
+  }
+}

@@ -1,0 +1,273 @@
+/**
+ * One review, from a claimed entry to stored findings: ask the host what stands, check out, analyse, store the analysis with
+ * its publications in one transaction, wake the publisher. Everything it writes carries the lease's token.
+ *
+ * A run that was stored is never analysed again: taken up after a crash it goes straight to the publisher.
+ */
+import { Clock, Effect } from "effect"
+import { ConfigStore } from "../src/config/ConfigStore.ts"
+import type { Snapshot, TriggerProfile, Workspace } from "../src/config/Snapshot.ts"
+import type { Change } from "../src/domain/Change.ts"
+import type { Entry } from "../src/domain/Entry.ts"
+import { isForgeKind } from "../src/domain/Kinds.ts"
+import { reviewChange } from "../src/engine/ReviewChange.ts"
+import type { ForgeClient } from "../src/forge/Forge.ts"
+import { Forges } from "../src/forge/Forges.ts"
+import { Progress } from "../src/observability/Progress.ts"
+import { Outputs } from "../src/outputs/Outputs.ts"
+import type { Lease } from "../src/queue/Queue.ts"
+import { Outbox } from "../src/store/Outbox.ts"
+import { Runs } from "../src/store/Runs.ts"
+import type { Run } from "../src/store/Runs.ts"
+import { Vcs } from "../src/vcs/Checkout.ts"
+import { ChangePublisher } from "./ChangePublisher.ts"
+
+/** How a review ended, as a value. */
+export type RunOutcome =
+  | { readonly _tag: "Reviewed"; readonly runId: string }
+  | { readonly _tag: "Skipped"; readonly runId?: string | undefined; readonly reason: string }
+  | {
+      readonly _tag: "Failed"
+      readonly runId: string | undefined
+      readonly reason: string
+      readonly retryable: boolean
+      readonly notBefore?: number | undefined
+    }
+  | { readonly _tag: "HandedBack" }
+
+/** What the host says is to be reviewed now, or why nothing is. */
+type Subject =
+  | { readonly _tag: "Review"; readonly change: Change; readonly head: string; readonly base: string }
+  | { readonly _tag: "Skip"; readonly reason: string }
+
+export const reviewEntry = Effect.fnUntraced(function* (entry: Entry, lease: Lease) {
+  const snapshot = (yield* ConfigStore).pinned(entry.configHash)
+  const workspace = snapshot.workspaces.get(entry.workspace)
+  const profile = snapshot.triggers.get(entry.change.trigger)
+  if (workspace === undefined || profile === undefined) {
+    const missing = workspace === undefined ? `workspace ${entry.workspace}` : `trigger ${entry.change.trigger}`
+    return failed(`${missing} is no longer configured`, false)
+  }
+  if (!(yield* Outputs).anyFor(workspace, entry.change)) {
+    return skipped(`no channel publishes reviews of a ${entry.change.target.kind} here; see outputs.routes`)
+  }
+  return yield* reviewWith(entry, lease, snapshot, workspace, profile).pipe(
+    Effect.catchTags({
+      ForgeError: (error) =>
+        Effect.map(Clock.currentTimeMillis, (now) =>
+          failed(
+            `the host could not be asked: ${error.message}`,
+            error.reason === "rate_limited" || error.reason === "unavailable" || error.reason === "unknown_outcome",
+            error.retryAfterMillis === undefined ? undefined : now + error.retryAfterMillis
+          )
+        ),
+      StoreError: (error) => Effect.succeed(failed(error.message, error.reason === "unavailable"))
+    })
+  )
+})
+
+const reviewWith = Effect.fnUntraced(function* (
+  entry: Entry,
+  lease: Lease,
+  snapshot: Snapshot,
+  workspace: Workspace,
+  profile: TriggerProfile
+) {
+  const runs = yield* Runs
+  const outbox = yield* Outbox
+  const outputs = yield* Outputs
+  const progress = yield* Progress
+  const forges = yield* Forges
+  const publisherOf = yield* ChangePublisher.client
+  const { targetKey } = entry
+  const publish = publisherOf(targetKey).Publish(undefined, { discard: true })
+
+  const subject = yield* subjectOf(entry, workspace, forges.client(profile))
+  if (subject._tag === "Skip") return skipped(subject.reason)
+  const { change, head, base } = subject
+
+  const earlier = yield* runs.find(targetKey, head, ["publishing", "succeeded"])
+  if (earlier !== undefined && (change.requestedBy === undefined || earlier.status === "publishing")) {
+    yield* publish
+    return reviewed(earlier.id)
+  }
+
+  const begun = {
+    entryId: entry.id,
+    workspace: entry.workspace,
+    targetKey,
+    change,
+    head,
+    base,
+    configHash: snapshot.hash
+  }
+  const run = yield* runs.begin(begun, lease.token, yield* Clock.currentTimeMillis)
+  if (run === undefined) return failed("another worker has taken this run over", false)
+  yield* Effect.annotateCurrentSpan({ run: run.id, head })
+  yield* progress.tell({ _tag: "Started", workspace: entry.workspace, targetKey, runId: run.id, head })
+
+  const input = { runId: run.id, targetKey, change, head, workspace, runUrl: runUrl(snapshot, run.id) }
+  yield* outbox.add(outputs.status(input, "pending", "Review in progress"), yield* Clock.currentTimeMillis)
+  yield* publish
+
+  return yield* analyse(run, lease, snapshot, workspace, profile).pipe(
+    Effect.flatMap((analysis) =>
+      Effect.gen(function* () {
+        const plan = outputs.plan({ ...input, analysis })
+        const status = outputs.status(input, "success", describe(analysis.findings.length, analysis.skipped))
+        const now = yield* Clock.currentTimeMillis
+        if (!(yield* runs.complete(run.id, lease.token, analysis, [...plan, ...status], now))) {
+          return failed("the lease was lost before the analysis could be stored", true)
+        }
+        yield* progress.tell({
+          _tag: "Analysed",
+          workspace: entry.workspace,
+          targetKey,
+          runId: run.id,
+          findings: analysis.findings,
+          models: analysis.models
+        })
+        yield* publish
+        return reviewed(run.id)
+      })
+    ),
+    Effect.catchTag(["AgentError", "CheckoutError", "PatchTooLarge"], (error) =>
+      Effect.gen(function* () {
+        const retryable =
+          error._tag !== "PatchTooLarge" && (error.reason === "retryable" || error.reason === "unreachable")
+        const timedOut = error._tag === "AgentError" && error.reason === "timeout"
+        const now = yield* Clock.currentTimeMillis
+        const asked = error._tag === "AgentError" ? error.retryAfterMillis : undefined
+        const outcome = failed(error.message, retryable, asked === undefined ? undefined : now + asked, run.id)
+        yield* Effect.logWarning(`Review of ${targetKey} at ${head} failed: ${error.message}`)
+        const last = !retryable || entry.attempts + 1 >= snapshot.document.queue.retry.attempts
+        if (last) {
+          yield* runs.move(run.id, lease.token, timedOut ? "timeout" : "failed", now, error.message)
+          yield* outbox.add(outputs.status(input, "failure", "The review failed"), now)
+          yield* publish
+          yield* progress.tell({
+            _tag: "Finished",
+            workspace: entry.workspace,
+            targetKey,
+            runId: run.id,
+            status: timedOut ? "timeout" : "failed",
+            reason: error.message
+          })
+        }
+        return outcome
+      })
+    )
+  )
+})
+
+const subjectOf = Effect.fnUntraced(function* (entry: Entry, workspace: Workspace, client: ForgeClient) {
+  const { change } = entry
+  const { kind, number } = change.target
+  if (kind !== "pull_request" || number === undefined) {
+    if (change.head === undefined || change.base === undefined) return skip("the delivery names no commits")
+    return { _tag: "Review", change, head: change.head, base: change.base } as const satisfies Subject
+  }
+  if (change.requestedBy !== undefined && !(yield* client.canWrite(change.repo, change.requestedBy))) {
+    yield* Effect.logWarning(
+      `Audit: ${change.requestedBy} asked for a review of ${entry.targetKey} without write permission`
+    )
+    return skip(`${change.requestedBy} has no write permission on the repository`)
+  }
+  const pull = yield* client.pull(change.repo, number)
+  if (pull.state !== "open") return skip(`the pull request is ${pull.state}`)
+  if (pull.draft && workspace.review.skip_drafts && change.requestedBy === undefined)
+    return skip("the pull request is a draft")
+  const ignored = pull.labels.find((label) => workspace.review.labels.ignore.includes(label))
+  if (ignored !== undefined) return skip(`the pull request has the label ${ignored}`)
+  const { head, base, headRef, baseRef, title, description, url, author, repo } = pull
+  return {
+    _tag: "Review",
+    head,
+    base,
+    change: {
+      ...change,
+      repo,
+      head,
+      base,
+      headRef,
+      baseRef,
+      title,
+      description,
+      url,
+      ...(author === undefined ? {} : { author })
+    }
+  } as const satisfies Subject
+})
+
+const analyse = Effect.fnUntraced(function* (
+  run: Run,
+  lease: Lease,
+  snapshot: Snapshot,
+  workspace: Workspace,
+  profile: TriggerProfile
+) {
+  const { change } = run
+  const forges = yield* Forges
+  const forge = isForgeKind(profile.kind) ? forges.of(profile.kind) : undefined
+  const progress = yield* Progress
+  const runs = yield* Runs
+  const vcs = yield* Vcs
+  const { number } = change.target
+  const checkout = yield* vcs.checkout({
+    url: change.repo.cloneUrl ?? `${profile.baseUrl ?? ""}/${change.repo.fullName}.git`,
+    mirror: `${change.trigger}/${change.repo.fullName}`,
+    authorization: profile.token === undefined ? undefined : forge?.gitAuthorization(profile.token),
+    head: run.head,
+    base: run.base ?? run.head,
+    headRef: number === undefined ? change.headRef && `refs/heads/${change.headRef}` : forge?.pullRef(number),
+    baseRef: change.baseRef === undefined ? undefined : `refs/heads/${change.baseRef}`,
+    compare: change.target.kind === "pull_request" ? "merge-base" : "endpoints"
+  })
+  yield* progress.tell({
+    _tag: "CheckedOut",
+    workspace: run.workspace,
+    targetKey: run.targetKey,
+    runId: run.id,
+    from: checkout.from
+  })
+  yield* runs.move(run.id, lease.token, "analyzing", yield* Clock.currentTimeMillis)
+  return yield* reviewChange({
+    snapshot,
+    workspace,
+    checkout,
+    title: change.title,
+    description: change.description,
+    filters: {
+      watchPath: profile.settings.watch_path ?? [],
+      include: profile.settings.include_cr_file ?? [],
+      exclude: profile.settings.exclude_cr_file ?? []
+    }
+  })
+}, Effect.scoped)
+
+const describe = (findings: number, skippedBecause: string | undefined): string =>
+  skippedBecause !== undefined
+    ? "Nothing to review"
+    : findings === 0
+      ? "No problems found"
+      : findings === 1
+        ? "1 problem found"
+        : `${findings} problems found`
+
+const runUrl = (snapshot: Snapshot, runId: string): string | undefined => {
+  const { base_url, path_prefix } = snapshot.document.server
+  return base_url === undefined
+    ? undefined
+    : `${base_url.replace(/\/$/, "")}${path_prefix ?? ""}/dashboard/runs/${runId}`
+}
+
+const skip = (reason: string) => ({ _tag: "Skip", reason }) as const satisfies Subject
+const skipped = (reason: string): RunOutcome => ({ _tag: "Skipped", reason })
+const reviewed = (runId: string): RunOutcome => ({ _tag: "Reviewed", runId })
+const failed = (reason: string, retryable: boolean, notBefore?: number, runId?: string): RunOutcome => ({
+  _tag: "Failed",
+  runId,
+  reason,
+  retryable,
+  notBefore
+})

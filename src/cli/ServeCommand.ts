@@ -1,0 +1,42 @@
+/** `aicr serve`: the service. What it runs is joined in Service.ts and handed in, so that the command line knows no adapter. */
+import { Effect, Option, Result } from "effect"
+import { Command, Flag } from "effect/cli"
+import { ExitWith } from "./Exit.ts"
+import { parseRoles } from "./Roles.ts"
+import type { Role } from "./Roles.ts"
+
+export interface ServeOptions {
+  readonly config: string
+  readonly roles: ReadonlySet<Role>
+}
+
+export const serveCommand = <R>(serve: (options: ServeOptions) => Effect.Effect<void, ExitWith, R>) =>
+  Command.make(
+    "serve",
+    {
+      config: Flag.String("config").pipe(
+        Flag.withAlias("c"),
+        Flag.withDescription("Configuration file (YAML). See docs/configuration.md and `aicr config check`"),
+        Flag.withDefault("config.yaml")
+      ),
+      roles: Flag.String("roles").pipe(
+        Flag.withDescription("What this node does: all, or a comma-separated list of roles (SVC_ROLES when not given)"),
+        Flag.optional
+      )
+    },
+    Effect.fnUntraced(function* ({ config, roles }) {
+      const named = Option.getOrElse(roles, () => process.env["SVC_ROLES"] ?? "all")
+      const parsed = parseRoles(named)
+      if (Result.isFailure(parsed)) return yield* new ExitWith({ code: 2, message: parsed.failure })
+      return yield* serve({ config, roles: parsed.success })
+    })
+  ).pipe(
+    Command.withDescription("Run the service: receive webhooks, review changes, publish what was found"),
+    Command.withExamples([
+      { command: "aicr serve --config config.yaml", description: "Everything on this node" },
+      {
+        command: "aicr serve --roles ingress",
+        description: "Only receive and store deliveries; other nodes or a later start review them"
+      }
+    ])
+  )

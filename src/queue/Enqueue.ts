@@ -1,0 +1,26 @@
+/**
+ * From receipt to queue, for ingress and for recovery alike: admits work and notes on the records of superseded deliveries
+ * what replaced them. Repeating it changes nothing.
+ */
+import { Effect } from "effect"
+import { Receipts } from "../store/Receipts.ts"
+import type { StoreError } from "../store/StoreError.ts"
+import { Queue } from "./Queue.ts"
+import type { Admission, Admitted, QueueError } from "./Queue.ts"
+
+export const enqueue = Effect.fnUntraced(function* (
+  items: ReadonlyArray<Admission>
+): Effect.fn.Return<ReadonlyArray<Admitted>, QueueError | StoreError, Queue | Receipts> {
+  const queue = yield* Queue
+  const receipts = yield* Receipts
+  const admitted = yield* queue.admit(items)
+  for (const [index, answer] of admitted.entries()) {
+    if (answer.superseded.length === 0) continue
+    yield* receipts.settle(
+      answer.superseded,
+      { outcome: "superseded", reason: `a newer head arrived with event ${items[index]?.eventId}` },
+      items[index]?.admittedAt ?? 0
+    )
+  }
+  return admitted
+})
