@@ -22,7 +22,13 @@ export interface ToolCall {
 
 export type Message =
   | { readonly role: "user"; readonly text: string }
-  | { readonly role: "assistant"; readonly text: string; readonly calls: ReadonlyArray<ToolCall> }
+  | {
+      readonly role: "assistant"
+      readonly text: string
+      readonly calls: ReadonlyArray<ToolCall>
+      /** As the answer carried it, opaque: lets the same model see its own signed reasoning again. */
+      readonly native?: unknown
+    }
   | {
       readonly role: "tool"
       readonly results: ReadonlyArray<{ readonly id: string; readonly name: string; readonly output: string }>
@@ -38,6 +44,10 @@ export interface GatewayRequest {
   readonly tools: ReadonlyArray<ToolSpec>
   /** Milliseconds for the whole call with its retries and fallbacks. */
   readonly deadlineMillis: number
+  /** `provider/model` that holds the conversation: asked first. */
+  readonly prefer?: string | undefined
+  /** `provider/model` names to leave out, such as one whose answers were no valid tool calls. */
+  readonly avoid?: ReadonlyArray<string> | undefined
 }
 
 export interface GatewayUsage {
@@ -54,6 +64,8 @@ export interface GatewayAnswer {
   readonly text: string
   readonly calls: ReadonlyArray<ToolCall>
   readonly usage: GatewayUsage
+  /** To be put into the assistant message that repeats this answer; only the gateway reads it. */
+  readonly native: unknown
   /** Models that were tried before and why each was left. */
   readonly fallbacks: ReadonlyArray<{ readonly model: string; readonly reason: string }>
 }

@@ -1,0 +1,106 @@
+/**
+ * What went wrong with one attempt at one model, and what the chain does about it. The only place that reads a provider's
+ * error: everything behind it knows the closed set of `FailureKind`.
+ *
+ * | kind          | repeat at this model | next model | typical cause                                   |
+ * |---------------|----------------------|------------|-------------------------------------------------|
+ * | rate_limited  | yes                  | yes        | 429 (a spent quota is not repeated)             |
+ * | unavailable   | yes                  | yes        | 408, 409, 425, 5xx, no connection, cut body     |
+ * | timeout       | no                   | yes        | no answer within the provider's time            |
+ * | overflow      | no                   | yes        | 413, prompt longer than the context window      |
+ * | refused       | no                   | yes        | refusal, content filter                         |
+ * | invalid       | no                   | yes        | other 4xx                                       |
+ * | unauthorized  | no                   | no         | 401, 403                                        |
+ * | not_configured| no                   | no         | unknown model, no key, provider not in the build|
+ */
+import { APICallError } from "ai"
+import type { GatewayError } from "./Gateway.ts"
+
+export type FailureKind = GatewayError["reason"]
+
+export interface Failure {
+  readonly kind: FailureKind
+  /** One line, without secrets; names neither provider nor model. */
+  readonly message: string
+  readonly repeat: boolean
+  readonly next: boolean
+  readonly retryAfterMillis: number | undefined
+}
+
+const rules: Record<FailureKind, { readonly repeat: boolean; readonly next: boolean }> = {
+  rate_limited: { repeat: true, next: true },
+  unavailable: { repeat: true, next: true },
+  timeout: { repeat: false, next: true },
+  overflow: { repeat: false, next: true },
+  refused: { repeat: false, next: true },
+  invalid: { repeat: false, next: true },
+  unauthorized: { repeat: false, next: false },
+  not_configured: { repeat: false, next: false }
+}
+
+export const failure = (kind: FailureKind, message: string, retryAfterMillis?: number): Failure => ({
+  kind,
+  message,
+  ...rules[kind],
+  retryAfterMillis
+})
+
+const overflowText =
+  /context[ _-]?(length|window|size)|maximum context|too many (input )?tokens|prompt is too long|input is too long|exceeds? the (maximum|max|model)|token (count|limit)|reduce the length|request too large/i
+const quotaText = /insufficient_quota|exceeded your current quota|credit balance|billing|payment required/i
+const modelText = /model/i
+const keyText = /api[ _-]?key|credential|unauthenticated/i
+
+/** `secrets` are removed from the message; the longest provider text kept is 300 characters. */
+export const classify = (error: unknown, secrets: ReadonlyArray<string>, now: number): Failure => {
+  if (!APICallError.isInstance(error)) {
+    const text = scrub(error instanceof Error ? error.message : String(error), secrets)
+    return failure("unavailable", text === "" ? "the request failed without a message" : text)
+  }
+  const status = error.statusCode
+  const text = scrub(error.message, secrets)
+  const detail = `${error.message} ${error.responseBody ?? ""}`.slice(0, 20_000)
+  const said = (what: string) => (status === undefined ? what : `HTTP ${status}: ${what}`)
+  const retryAfter = retryAfterMillis(error.responseHeaders, now)
+
+  if (status === undefined) return failure("unavailable", text)
+  // A 2xx that is not the protocol: a cut body, a proxy's page.
+  if (status < 300) return failure("unavailable", `the answer could not be read (${text})`)
+  if (status < 400) return failure("not_configured", said("a redirect; set base_url to the address it leads to"))
+  if (status === 401 || status === 403) return failure("unauthorized", said(text))
+  if (status === 402 || (status === 429 && quotaText.test(detail))) {
+    return { ...failure("rate_limited", said(`quota used up (${text})`), retryAfter), repeat: false }
+  }
+  if (status === 429) return failure("rate_limited", said(text), retryAfter)
+  if (status === 404) return failure("not_configured", said(`no such model or address (${text})`))
+  if (status === 413) return failure("overflow", said(text))
+  if (status === 408 || status === 409 || status === 425 || status >= 500) {
+    return failure("unavailable", said(text), retryAfter)
+  }
+  if (overflowText.test(detail)) return failure("overflow", said(text))
+  if (status === 400 && keyText.test(text) && !modelText.test(text)) return failure("unauthorized", said(text))
+  return failure("invalid", said(text))
+}
+
+/** `retry-after-ms`, `retry-after` as seconds or as an HTTP date; undefined when absent or unreadable. Never negative. */
+export const retryAfterMillis = (
+  headers: Readonly<Record<string, string>> | undefined,
+  now: number
+): number | undefined => {
+  const millis = Number(headers?.["retry-after-ms"])
+  if (headers?.["retry-after-ms"] !== undefined && Number.isFinite(millis)) return Math.max(0, Math.ceil(millis))
+  const value = headers?.["retry-after"]?.trim()
+  if (value === undefined || value === "") return undefined
+  if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000)
+  const date = Date.parse(value)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
+
+// Beside the key itself: bearer tokens and key-like words that a provider or proxy may echo, and query strings.
+const secretLike = /\b(sk|pk|rk|gsk|xai|ghp|gho|ghu|AIza)[-_A-Za-z0-9*]{8,}|Bearer\s+\S+|([?&](key|token)=)[^&\s]+/g
+
+export const scrub = (text: string, secrets: ReadonlyArray<string>): string => {
+  let out = text
+  for (const secret of secrets) if (secret.length >= 4) out = out.replaceAll(secret, "[redacted]")
+  return out.replace(secretLike, "[redacted]").replace(/\s+/g, " ").trim().slice(0, 300)
+}

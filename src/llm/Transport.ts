@@ -1,0 +1,100 @@
+/**
+ * The HTTP side of every provider: which proxy a request takes, the extra body fields of the configuration, and a limit on the
+ * answer's size. No timeouts here: attempts are aborted from outside, so the client's own 5-minute limits are off.
+ */
+import { Agent, EnvHttpProxyAgent, fetch as undiciFetch, ProxyAgent } from "undici"
+import type { Dispatcher } from "undici"
+import { Context, Effect, Layer } from "effect"
+import type { FetchFunction } from "@ai-sdk/provider-utils"
+import type { ProviderSettings } from "./ProviderSettings.ts"
+
+/** A model's answer is text of at most some hundred kilobytes; this is what a runaway server may make us hold. */
+const maxAnswerBytes = 32 * 1024 * 1024
+
+const patience = { headersTimeout: 0, bodyTimeout: 0, connectTimeout: 15_000 }
+
+export class Transport extends Context.Service<
+  Transport,
+  { readonly fetchFor: (settings: ProviderSettings) => FetchFunction }
+>()("aicr/llm/Transport") {
+  static readonly layer = Layer.effect(
+    Transport,
+    Effect.gen(function* () {
+      const agents = new Map<string, Dispatcher>()
+      yield* Effect.addFinalizer(() =>
+        Effect.promise(() => Promise.all([...agents.values()].map((agent) => agent.destroy())))
+      )
+      const agent = (name: string, make: () => Dispatcher): Dispatcher => {
+        const known = agents.get(name)
+        if (known !== undefined) return known
+        const made = make()
+        agents.set(name, made)
+        return made
+      }
+      const dispatcher = (url: string, proxy: string | undefined): Dispatcher => {
+        if (proxy !== undefined) return agent(proxy, () => new ProxyAgent({ uri: proxy, ...patience }))
+        // HTTP(S)_PROXY and NO_PROXY hold for the rest of the world; a model on this machine is never behind a proxy.
+        return isLoopback(url)
+          ? agent("direct", () => new Agent(patience))
+          : agent("environment", () => new EnvHttpProxyAgent(patience))
+      }
+      return Transport.of({
+        fetchFor: (settings) => async (input, init) => {
+          const url = input instanceof Request ? input.url : String(input)
+          const response = await undiciFetch(url, {
+            method: init?.method ?? "GET",
+            headers: [...new Headers(init?.headers).entries()],
+            body: withExtraBody(init?.body, settings.config.extra_body),
+            signal: init?.signal ?? null,
+            // Followed, a redirect could carry the key to another host: it is an error of the configured address.
+            redirect: "manual",
+            dispatcher: dispatcher(url, settings.config.http_proxy)
+          })
+          const body = await read(response.body)
+          const bodiless = response.status === 204 || response.status === 304
+          return new Response(bodiless ? null : body, {
+            status: response.status,
+            statusText: response.statusText,
+            headers: [...response.headers.entries()].filter(
+              ([name]) => name !== "content-encoding" && name !== "content-length"
+            )
+          })
+        }
+      })
+    })
+  )
+}
+
+const read = async (stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | null): Promise<Blob> => {
+  const chunks: Array<Uint8Array<ArrayBuffer>> = []
+  let size = 0
+  for await (const chunk of stream ?? []) {
+    size += chunk.byteLength
+    if (size > maxAnswerBytes) throw new AnswerTooLarge()
+    chunks.push(new Uint8Array(chunk))
+  }
+  return new Blob(chunks)
+}
+
+/** The provider sent more than any answer needs. */
+export class AnswerTooLarge extends Error {
+  constructor() {
+    super(`the answer is larger than ${maxAnswerBytes / 1024 / 1024} MiB`)
+  }
+}
+
+const withExtraBody = (
+  body: RequestInit["body"],
+  extra: Readonly<Record<string, unknown>> | undefined
+): string | null => {
+  if (body === undefined || body === null) return null
+  if (typeof body !== "string") throw new TypeError("provider SDKs send JSON text")
+  if (extra === undefined || Object.keys(extra).length === 0) return body
+  const parsed: unknown = JSON.parse(body)
+  return JSON.stringify({ ...(typeof parsed === "object" ? parsed : {}), ...extra })
+}
+
+export const isLoopback = (url: string): boolean => {
+  const { hostname } = new URL(url)
+  return hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.")
+}
