@@ -179,7 +179,11 @@ export default defineConfig({
     "typescript/ban-ts-comment": "error",
     "no-console": "error",
     // `_tag` is how Effect names the cases of a union.
-    "no-underscore-dangle": "off"
+    "no-underscore-dangle": "off",
+    // A helper may stand where it is used: in a generator, in a test group.
+    "unicorn/consistent-function-scoping": "off",
+    // It does not know `it.effect`.
+    "vitest/no-standalone-expect": "off"
   },
   overrides: [
     ...Object.values(zones).flatMap(overridesOf),

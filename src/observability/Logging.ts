@@ -1,0 +1,73 @@
+/**
+ * Logs: pino behind Effect's logger. Lines go to standard error, because standard output belongs to results. JSON, one object
+ * per line, unless standard error is a terminal. `SVC_LOG_LEVEL` sets the least level that is written.
+ */
+import { Config, Effect, Layer, Logger, References, Schema } from "effect"
+import type { LogLevel } from "effect"
+import { pino } from "pino"
+import { PinoPretty } from "pino-pretty"
+import { logRecord } from "./LogRecord.ts"
+
+const Level = Schema.Literals(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
+type Level = typeof Level.Type
+
+const effectLevel = {
+  trace: "Trace",
+  debug: "Debug",
+  info: "Info",
+  warn: "Warn",
+  error: "Error",
+  fatal: "Fatal",
+  silent: "None"
+} as const satisfies Record<Level, LogLevel.LogLevel>
+
+const pinoLevel = {
+  All: "trace",
+  Trace: "trace",
+  Debug: "debug",
+  Info: "info",
+  Warn: "warn",
+  Error: "error",
+  Fatal: "fatal",
+  None: "silent"
+} as const satisfies Record<LogLevel.LogLevel, Level>
+
+export interface LoggingOptions {
+  readonly level: Level
+  /** For people: colours, one line of text, fields below it. */
+  readonly pretty: boolean
+  /** Where lines go; standard error when left out. */
+  readonly destination?: NodeJS.WritableStream | undefined
+}
+
+/** Written at once, in this thread: a process that is killed has lost no line. */
+const streamOf = ({ destination, pretty }: LoggingOptions): pino.DestinationStream =>
+  pretty
+    ? PinoPretty({
+        destination: destination ?? 2,
+        sync: true,
+        colorize: destination === undefined,
+        translateTime: "SYS:HH:MM:ss.l",
+        ignore: "pid,hostname"
+      })
+    : (destination ?? pino.destination({ fd: 2, sync: true }))
+
+/** Replaces Effect's own loggers. */
+export const layerWith = (options: LoggingOptions): Layer.Layer<never> => {
+  const out = pino(
+    { level: options.level, base: null, timestamp: false, formatters: { level: (label) => ({ level: label }) } },
+    streamOf(options)
+  )
+  const logger = Logger.make<unknown, void>((event) => {
+    const level = pinoLevel[event.logLevel]
+    if (level !== "silent") out[level](logRecord(event))
+  })
+  return Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, effectLevel[options.level]))
+}
+
+/** Logging as the environment asks for it. Fails on a level that does not exist. */
+export const layer = Layer.unwrap(
+  Effect.map(Config.schema(Level, "SVC_LOG_LEVEL").pipe(Config.withDefault<Level>("info")), (level) =>
+    layerWith({ level, pretty: process.stderr.isTTY })
+  )
+)
