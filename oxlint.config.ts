@@ -170,7 +170,7 @@ const actors = actorOrder.map((actor, index) =>
 )
 
 export default defineConfig({
-  plugins: ["eslint", "typescript", "unicorn", "oxc", "import", "promise", "vitest"],
+  plugins: ["eslint", "typescript", "unicorn", "oxc", "import", "vitest"],
   categories: { correctness: "error", suspicious: "error" },
   ignorePatterns: ["demo/change/**"],
   rules: {
