@@ -55,7 +55,14 @@ const streamOf = ({ destination, pretty }: LoggingOptions): pino.DestinationStre
 /** Replaces Effect's own loggers. */
 export const layerWith = (options: LoggingOptions): Layer.Layer<never> => {
   const out = pino(
-    { level: options.level, base: null, timestamp: false, formatters: { level: (label) => ({ level: label }) } },
+    {
+      level: options.level,
+      base: null,
+      timestamp: false,
+      formatters: { level: (label) => ({ level: label }) },
+      // `err` comes as data already.
+      serializers: { err: (err) => err }
+    },
     streamOf(options)
   )
   const logger = Logger.make<unknown, void>((event) => {

@@ -61,7 +61,11 @@ describe("a line", () => {
       const failed = Effect.fail(new Broken({ message: "disk full", operation: "store" }))
       const found = yield* line(Effect.catchCause(failed, (cause) => Effect.logError("could not store", cause)))
       expect(found).toMatchObject({ level: "error", msg: "could not store" })
-      expect(found["err"]).toMatchObject({ message: "disk full", stack: expect.stringContaining("Logging.test.ts") })
+      expect(found["err"]).toMatchObject({
+        type: "Broken",
+        message: "disk full",
+        stack: expect.stringContaining("Logging.test.ts")
+      })
     })
   )
 
