@@ -40,11 +40,16 @@ export const InlineComment = Schema.Struct({
 })
 export type InlineComment = typeof InlineComment.Type
 
+/** The verdict of a review: a remark, or a request that holds up merging where the host enforces it. */
+export const ReviewEvent = Schema.Literals(["COMMENT", "REQUEST_CHANGES"])
+export type ReviewEvent = typeof ReviewEvent.Type
+
 export const Operation = Schema.Union([
   /** One review with all its inline comments, on the exact head. */
   Schema.Struct({
     _tag: Schema.Literal("Review"),
     head: Schema.String,
+    event: ReviewEvent,
     body: Schema.String,
     comments: Schema.Array(InlineComment)
   }),

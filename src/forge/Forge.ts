@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import type { Effect, Redacted } from "effect"
 import type { HostEvent } from "../domain/HostEvent.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
-import type { InlineComment } from "../domain/Publication.ts"
+import type { InlineComment, ReviewEvent } from "../domain/Publication.ts"
 import type { Person, Repo } from "../domain/Change.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
 
@@ -78,24 +78,42 @@ export interface HostWrite {
   readonly url: string | undefined
 }
 
+/** A text of ours on a pull request. */
+export interface OwnText extends HostWrite {
+  readonly body: string
+}
+
 export interface NewReview {
   readonly head: string
+  readonly event: ReviewEvent
   readonly body: string
   readonly comments: ReadonlyArray<InlineComment>
 }
 
 /** The outbound half for one trigger's credentials. Every method reads one repository. */
 export interface ForgeClient {
+  /**
+   * Extra header for git over HTTP to this repository, `Authorization: Basic …`; undefined where the trigger has no credential.
+   * Works for tokens and for app credentials, whose short-lived tokens are issued per repository.
+   */
+  readonly gitAuthorization: (repo: Repo) => Effect.Effect<Redacted.Redacted | undefined, ForgeError>
   readonly pull: (repo: Repo, number: number) => Effect.Effect<HostPull, ForgeError>
   /** Tip of a branch. */
   readonly branchHead: (repo: Repo, branch: string) => Effect.Effect<string, ForgeError>
   /** The account behind the credentials. */
   readonly self: Effect.Effect<Person, ForgeError>
   readonly canWrite: (repo: Repo, username: string) => Effect.Effect<boolean, ForgeError>
-  /** One review carrying all comments. `invalid` (422) when the host refuses a line. */
-  readonly createReview: (repo: Repo, number: number, review: NewReview) => Effect.Effect<HostWrite, ForgeError>
-  /** Our own review on the pull request whose body or inline comments hold `marker`. Reads all pages. */
-  readonly findReview: (repo: Repo, number: number, marker: string) => Effect.Effect<HostWrite | undefined, ForgeError>
+  /**
+   * One review carrying all comments. A host that takes or leaves the whole review fails with `invalid` (422) when it refuses a
+   * line; one that takes comments singly posts the rest and names the others in `refused`.
+   */
+  readonly createReview: (
+    repo: Repo,
+    number: number,
+    review: NewReview
+  ) => Effect.Effect<HostWrite & { readonly refused: ReadonlyArray<InlineComment> }, ForgeError>
+  /** Our own reviews on the pull request: their bodies and inline comments, each once. Reads all pages. */
+  readonly reviewTexts: (repo: Repo, number: number) => Effect.Effect<ReadonlyArray<OwnText>, ForgeError>
   readonly createComment: (repo: Repo, number: number, body: string) => Effect.Effect<HostWrite, ForgeError>
   readonly updateComment: (
     repo: Repo,
@@ -104,11 +122,7 @@ export interface ForgeClient {
     body: string
   ) => Effect.Effect<HostWrite, ForgeError>
   /** Our own comment on the pull request that holds `marker`. Reads all pages. */
-  readonly findComment: (
-    repo: Repo,
-    number: number,
-    marker: string
-  ) => Effect.Effect<(HostWrite & { readonly body: string }) | undefined, ForgeError>
+  readonly findComment: (repo: Repo, number: number, marker: string) => Effect.Effect<OwnText | undefined, ForgeError>
   readonly setStatus: (
     repo: Repo,
     head: string,

@@ -1,14 +1,36 @@
 /** Where the rest of the service finds hosts: by kind for webhooks, by trigger for what is read and written. */
-import { Context } from "effect"
-import type { ForgeKind } from "../domain/Kinds.ts"
+import { Context, Layer } from "effect"
+import { ForgeKind } from "../domain/Kinds.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
 import type { Forge, ForgeClient } from "./Forge.ts"
+import { forgeTable } from "./ForgeTable.ts"
 
 export class Forges extends Context.Service<
   Forges,
   {
     readonly of: (kind: ForgeKind) => Forge
-    /** Clients are cached per trigger profile; all writes with one token are paced together. */
+    /** Clients are cached per trigger profile; all writes with one token are paced together. Dies for a kind that is no git host. */
     readonly client: (profile: TriggerProfile) => ForgeClient
   }
->()("aicr/forge/Forges") {}
+>()("aicr/forge/Forges") {
+  static readonly layer = Layer.sync(this, () => {
+    // A profile belongs to one configuration snapshot; its client goes when the snapshot goes.
+    const clients = new WeakMap<TriggerProfile, ForgeClient>()
+    return {
+      of: (kind) => forgeTable[kind],
+      client: (profile) => {
+        const known = clients.get(profile)
+        if (known !== undefined) return known
+        const made = forgeTable[forgeKindOf(profile)].client(profile)
+        clients.set(profile, made)
+        return made
+      }
+    }
+  })
+}
+
+const forgeKindOf = ({ kind, name }: TriggerProfile): ForgeKind => {
+  const found = ForgeKind.literals.find((known) => known === kind)
+  if (found === undefined) throw new Error(`trigger ${name} is of kind ${kind}, which has no host to write to`)
+  return found
+}

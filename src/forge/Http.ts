@@ -1,0 +1,229 @@
+/**
+ * One small REST client for all hosts: credential header, timeouts, bounded answers, pages, JSON in and out with decoding of only
+ * the fields we use. It never retries: the publisher decides that, from the reason of the `ForgeError`.
+ *
+ * Paths are templates (`/repos/{owner}/{repo}/pulls/{index}`), so that every value is encoded and every error names an operation
+ * of the host's API description and never a query or a credential.
+ */
+import { createHash } from "node:crypto"
+import { Clock, Effect, Redacted, Schema } from "effect"
+import { request } from "undici"
+import type { Dispatcher } from "undici"
+import type { ForgeError } from "./Forge.ts"
+import { refused, unanswered, unreadable } from "./HostAnswer.ts"
+import type { Answer, Asked } from "./HostAnswer.ts"
+import { paced, pacedWrite } from "./Pacing.ts"
+
+export interface RestOptions {
+  /** REST root without trailing slash. Fails when the trigger names none. */
+  readonly apiUrl: Effect.Effect<string, ForgeError>
+  /** Headers that carry the credential, e.g. `authorization`. */
+  readonly credential: Effect.Effect<Credential, ForgeError>
+  readonly headers: Readonly<Record<string, string>>
+  readonly dispatcher: Effect.Effect<Dispatcher | undefined, ForgeError>
+}
+
+export interface Credential {
+  /** What the host counts by: clients with the same account at the same host share one pace. Kept hashed. */
+  readonly account: string
+  readonly headers: Readonly<Record<string, Redacted.Redacted>>
+  /** Struck out of every message. */
+  readonly secrets: ReadonlyArray<Redacted.Redacted>
+}
+
+export interface Call {
+  readonly path: string
+  readonly params?: Readonly<Record<string, string | number>>
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+}
+
+export interface WriteCall extends Call {
+  readonly method: "POST" | "PUT" | "PATCH" | "DELETE"
+  readonly body?: unknown
+  /** People are notified of it, or see it: counts for `WriteGap`. */
+  readonly content: boolean
+}
+
+export interface Rest {
+  readonly get: <S extends Codec>(call: Call, answer: S) => Effect.Effect<S["Type"], ForgeError>
+  readonly write: <S extends Codec>(call: WriteCall, answer: S) => Effect.Effect<S["Type"], ForgeError>
+  /** All pages of a list, in the host's order, at most `mostPages` of them. */
+  readonly pages: <S extends Codec>(
+    call: Call,
+    item: S,
+    size: { readonly name: "limit" | "per_page"; readonly value: number }
+  ) => Effect.Effect<ReadonlyArray<S["Type"]>, ForgeError>
+}
+
+/** A schema that needs no services to decode. */
+export type Codec = Schema.ConstraintDecoder<unknown>
+
+const largestAnswer = 16 * 1024 * 1024
+const answerTimeout = 30_000
+const mostPages = 100
+const mostRedirects = 3
+
+/** Fills a path template; a name without a value is a defect of the caller. */
+export const fillPath = (template: string, params: Readonly<Record<string, string | number>>): string =>
+  template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = params[name]
+    if (value === undefined) throw new Error(`no value for {${name}} in ${template}`)
+    return encodeURIComponent(String(value))
+  })
+
+const queryOf = (query: Call["query"]): string => {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) search.set(name, String(value))
+  return search.size === 0 ? "" : `?${search}`
+}
+
+const flat = (headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>): Answer["headers"] =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, typeof value === "object" ? value.join(", ") : value])
+  )
+
+interface Sent {
+  readonly url: string
+  readonly method: Dispatcher.HttpMethod
+  readonly headers: Record<string, string>
+  readonly body: string | undefined
+  readonly dispatcher: Dispatcher | undefined
+}
+
+const readBounded = async (body: Dispatcher.ResponseData["body"]): Promise<string> => {
+  const chunks: Array<Buffer> = []
+  let size = 0
+  for await (const chunk of body) {
+    const bytes = Buffer.from(chunk)
+    size += bytes.length
+    if (size > largestAnswer) {
+      body.destroy()
+      throw new Error(`answer larger than ${largestAnswer} bytes`)
+    }
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks).toString("utf8")
+}
+
+const exchange = async (sent: Sent, signal: AbortSignal): Promise<Answer> => {
+  let url = sent.url
+  for (let redirects = 0; ; redirects++) {
+    const response = await request(url, {
+      method: sent.method,
+      headers: sent.headers,
+      body: sent.body ?? null,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(answerTimeout)]),
+      headersTimeout: answerTimeout,
+      bodyTimeout: answerTimeout,
+      ...(sent.dispatcher === undefined ? {} : { dispatcher: sent.dispatcher })
+    })
+    const headers = flat(response.headers)
+    const body = await readBounded(response.body)
+    const next =
+      redirects < mostRedirects ? followed(sent.method, response.statusCode, headers["location"], url) : undefined
+    if (next === undefined) return { status: response.statusCode, headers, body }
+    url = next
+  }
+}
+
+/** A renamed repository redirects. The credential goes to the same origin only, and a write only where its method is kept. */
+const followed = (method: string, status: number, location: string | undefined, from: string): string | undefined => {
+  const kept = status === 307 || status === 308
+  if (location === undefined || !(kept || (method === "GET" && (status === 301 || status === 302)))) return undefined
+  if (!URL.canParse(location, from)) return undefined
+  const target = new URL(location, from)
+  return target.origin === new URL(from).origin ? target.href : undefined
+}
+
+const decode = <S extends Codec>(schema: S, { answer, asked }: { answer: Answer; asked: Asked }) =>
+  Effect.try({
+    try: (): unknown => (answer.body.trim() === "" ? null : JSON.parse(answer.body)),
+    catch: () => unreadable(asked, answer.status, `not JSON (${answer.headers["content-type"] ?? "no content type"})`)
+  }).pipe(
+    Effect.flatMap((json) =>
+      Schema.decodeUnknownEffect(schema)(json).pipe(
+        Effect.mapError((error) => unreadable(asked, answer.status, error.message))
+      )
+    )
+  )
+
+export const make = (options: RestOptions): Rest => {
+  const send = Effect.fnUntraced(function* (
+    method: Dispatcher.HttpMethod,
+    call: Call & { readonly body?: unknown },
+    pace: "read" | "write" | "content"
+  ) {
+    const operation = `${method} ${call.path}`
+    const root = yield* options.apiUrl
+    const credential = yield* options.credential
+    const dispatcher = yield* options.dispatcher
+    const secrets = credential.secrets.map(Redacted.value)
+    const sent: Sent = {
+      url: `${root}${fillPath(call.path, call.params ?? {})}${queryOf(call.query)}`,
+      method,
+      headers: {
+        accept: "application/json",
+        "user-agent": "aicr",
+        ...options.headers,
+        ...Object.fromEntries(Object.entries(credential.headers).map(([name, value]) => [name, Redacted.value(value)])),
+        ...(call.body === undefined ? {} : { "content-type": "application/json" })
+      },
+      body: call.body === undefined ? undefined : JSON.stringify(call.body),
+      dispatcher
+    }
+    const asked = (now: number): Asked => ({ operation, writes: method !== "GET", secrets, now })
+    const exchanged = Effect.gen(function* () {
+      const start = yield* Clock.currentTimeMillis
+      const answer = yield* Effect.tryPromise({
+        try: (signal) => exchange(sent, signal),
+        catch: (cause) => unanswered(asked(start), cause)
+      })
+      if (answer.status < 200 || answer.status > 299) {
+        return yield* refused(asked(yield* Clock.currentTimeMillis), answer)
+      }
+      return { answer, asked: asked(start) }
+    })
+    const key = createHash("sha256")
+      .update(`${new URL(root).origin}\n${credential.account}`)
+      .digest("hex")
+    return yield* pace === "content" ? pacedWrite(key, operation, exchanged) : paced(key, operation, exchanged)
+  })
+
+  const pages = Effect.fnUntraced(function* <S extends Codec>(
+    call: Call,
+    item: S,
+    size: { readonly name: "limit" | "per_page"; readonly value: number }
+  ) {
+    const all: Array<S["Type"]> = []
+    for (let page = 1; page <= mostPages; page++) {
+      const query = { ...call.query, [size.name]: size.value, page }
+      const got = yield* send("GET", { ...call, query }, "read")
+      const items = yield* decode(Schema.Array(item), got)
+      all.push(...items)
+      if (!hasMore(got.answer.headers, items.length, all.length, size.value)) break
+    }
+    return all
+  })
+
+  return {
+    get: (call, answer) => Effect.flatMap(send("GET", call, "read"), (got) => decode(answer, got)),
+    write: (call, answer) =>
+      Effect.flatMap(send(call.method, call, call.content ? "content" : "write"), (got) => decode(answer, got)),
+    pages
+  }
+}
+
+/**
+ * Is there a page after this one? By `Link` or `X-Next-Page` where the host sends them, else by its total, else by a full page (a
+ * host may give fewer than asked, so a short page only ends the list when nothing else is known).
+ */
+export const hasMore = (headers: Answer["headers"], got: number, sum: number, asked: number): boolean => {
+  if (got === 0) return false
+  const link = headers["link"]
+  if (link !== undefined) return /;\s*rel="?next"?/.test(link)
+  const next = headers["x-next-page"]
+  if (next !== undefined) return next !== ""
+  const total = headers["x-total-count"]
+  if (total !== undefined && /^\d+$/.test(total)) return sum < Number(total)
+  return got >= asked
+}

@@ -1,0 +1,87 @@
+/** What every client takes from its trigger profile: REST root, credential and the way through proxies and private roots. */
+import { readFile } from "node:fs/promises"
+import { Effect, Redacted } from "effect"
+import { Agent, EnvHttpProxyAgent, ProxyAgent } from "undici"
+import type { Dispatcher } from "undici"
+import type { TriggerProfile } from "../config/Snapshot.ts"
+import type { Repo } from "../domain/Change.ts"
+import { ForgeError } from "./Forge.ts"
+import type { Credential } from "./Http.ts"
+
+const misconfigured = (message: string): ForgeError =>
+  new ForgeError({ reason: "invalid", operation: "configuration", message })
+
+export const apiUrl = (profile: TriggerProfile): Effect.Effect<string, ForgeError> =>
+  profile.apiUrl === undefined
+    ? Effect.fail(
+        misconfigured(`trigger ${profile.name} has no base_url; set triggers[].base_url to the host's web address`)
+      )
+    : Effect.succeed(profile.apiUrl.replace(/\/+$/, ""))
+
+/** The trigger's token in the header form of its host. */
+export const tokenCredential = (
+  profile: TriggerProfile,
+  header: (token: string) => readonly [name: string, value: string]
+): Effect.Effect<Credential, ForgeError> => {
+  if (profile.token === undefined) {
+    return Effect.fail(
+      new ForgeError({
+        reason: "unauthorized",
+        operation: "configuration",
+        message: `trigger ${profile.name} has no outbound credential; set triggers[].token_env`
+      })
+    )
+  }
+  const token = Redacted.value(profile.token)
+  const [name, value] = header(token)
+  return Effect.succeed({ account: token, headers: { [name]: Redacted.make(value) }, secrets: [profile.token] })
+}
+
+/** Header for git over HTTP in the form all hosts take: the token as password. */
+export const basicHeader = (username: string, token: Redacted.Redacted): Redacted.Redacted =>
+  Redacted.make(
+    `Authorization: Basic ${Buffer.from(`${username}:${Redacted.value(token)}`, "utf8").toString("base64")}`
+  )
+
+/** Connections of this trigger: its own proxy and roots where it names them, else the proxy variables of the environment. */
+export const dispatcher = (profile: TriggerProfile): Effect.Effect<Dispatcher | undefined, ForgeError> => {
+  const { http_proxy: proxy, tls_ca_path: caPath } = profile.settings
+  let made: Dispatcher | undefined
+  return Effect.gen(function* () {
+    if (made !== undefined) return made
+    const ca =
+      caPath === undefined
+        ? undefined
+        : yield* Effect.tryPromise({
+            try: () => readFile(caPath, "utf8"),
+            catch: () => misconfigured(`trigger ${profile.name}: tls_ca_path ${caPath} cannot be read`)
+          })
+    const tls = ca === undefined ? {} : { ca }
+    if (proxy !== undefined) made = new ProxyAgent({ uri: proxy, requestTls: tls })
+    else if (ca !== undefined) made = new Agent({ connect: tls })
+    else made = new EnvHttpProxyAgent()
+    return made
+  })
+}
+
+/** `owner` and `name` of a repository on hosts that have exactly these two. */
+export const ownerAndName = (repo: Repo): { readonly owner: string; readonly repo: string } => {
+  const slash = repo.fullName.indexOf("/")
+  return { owner: repo.fullName.slice(0, Math.max(0, slash)), repo: repo.fullName.slice(slash + 1) }
+}
+
+/** Remembers the first success, so that the account behind a credential is asked for once. */
+export const remembered = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+  let known: { readonly value: A } | undefined
+  return Effect.suspend(() =>
+    known !== undefined
+      ? Effect.succeed(known.value)
+      : Effect.tap(effect, (value) =>
+          Effect.sync(() => {
+            known = { value }
+          })
+        )
+  )
+}
+
+export const sameName = (a: string | undefined, b: string): boolean => a?.toLowerCase() === b.toLowerCase()

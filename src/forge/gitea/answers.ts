@@ -1,0 +1,60 @@
+/** What Gitea and Forgejo answer, as far as we use it. */
+import { Schema } from "effect"
+import type { Person } from "../../domain/Change.ts"
+
+const Text = Schema.optional(Schema.NullOr(Schema.String))
+
+/** Old servers say only `username`, new ones `login` and sometimes both. */
+export const User = Schema.Struct({ login: Text, username: Text, full_name: Text })
+
+export const Pull = Schema.Struct({
+  number: Schema.Int,
+  state: Schema.Literals(["open", "closed"]),
+  merged: Schema.Boolean,
+  draft: Schema.optional(Schema.NullOr(Schema.Boolean)),
+  title: Schema.String,
+  body: Text,
+  html_url: Schema.String,
+  user: Schema.optional(Schema.NullOr(User)),
+  labels: Schema.optional(Schema.NullOr(Schema.Array(Schema.Struct({ name: Schema.String })))),
+  head: Schema.Struct({ ref: Schema.String, sha: Schema.String }),
+  base: Schema.Struct({
+    ref: Schema.String,
+    sha: Schema.String,
+    repo: Schema.optional(
+      Schema.NullOr(
+        Schema.Struct({ id: Schema.Int, full_name: Schema.String, clone_url: Schema.String, html_url: Schema.String })
+      )
+    )
+  })
+})
+
+export const Review = Schema.Struct({
+  id: Schema.Int,
+  body: Text,
+  html_url: Text,
+  comments_count: Schema.optional(Schema.NullOr(Schema.Int)),
+  user: Schema.optional(Schema.NullOr(User))
+})
+
+export const ReviewComment = Schema.Struct({ id: Schema.Int, body: Text, html_url: Text })
+
+export const Comment = Schema.Struct({
+  id: Schema.Int,
+  body: Text,
+  html_url: Text,
+  user: Schema.optional(Schema.NullOr(User))
+})
+
+export const Commit = Schema.Struct({ sha: Schema.String })
+export const Status = Schema.Struct({ id: Schema.Int, url: Text })
+export const Permission = Schema.Struct({ permission: Schema.String })
+
+export const usernameOf = (user: typeof User.Type | null | undefined): string | undefined =>
+  user?.login || user?.username || undefined
+
+export const personOf = (user: typeof User.Type | null | undefined): Person | undefined => {
+  const username = usernameOf(user)
+  if (username === undefined) return undefined
+  return user?.full_name ? { username, name: user.full_name } : { username }
+}

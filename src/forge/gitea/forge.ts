@@ -1,0 +1,24 @@
+/** Gitea as a row of the forge table. */
+import type { ForgeKind } from "../../domain/Kinds.ts"
+import type { Forge, ForgeWebhook } from "../Forge.ts"
+import { basicHeader } from "../Profile.ts"
+import { giteaClient } from "./client.ts"
+import type { Dialect } from "./client.ts"
+import { webhook } from "./webhook.ts"
+
+/** What Gitea and its descendants have in common; a descendant names what differs. */
+export const giteaRow = (own: {
+  readonly kind: ForgeKind
+  readonly webhook: ForgeWebhook
+  readonly dialect: Dialect
+}): Forge => ({
+  kind: own.kind,
+  webhook: own.webhook,
+  client: giteaClient(own.dialect),
+  pullRef: (number) => `refs/pull/${number}/head`,
+  gitAuthorization: (token) => basicHeader("aicr", token),
+  // The column is LONGTEXT; what hurts first is rendering, and other tools assume GitHub's limit.
+  bodyLimit: 65_000
+})
+
+export const gitea = giteaRow({ kind: "gitea", webhook, dialect: { ranges: false } })

@@ -1,0 +1,50 @@
+/** What GitHub answers, as far as we use it. */
+import { Schema } from "effect"
+import type { Person } from "../../domain/Change.ts"
+
+const Text = Schema.optional(Schema.NullOr(Schema.String))
+
+export const User = Schema.Struct({ login: Schema.String, name: Text })
+
+export const Pull = Schema.Struct({
+  number: Schema.Int,
+  state: Schema.Literals(["open", "closed"]),
+  merged: Schema.optional(Schema.NullOr(Schema.Boolean)),
+  draft: Schema.optional(Schema.NullOr(Schema.Boolean)),
+  title: Schema.String,
+  body: Text,
+  html_url: Schema.String,
+  user: Schema.NullOr(User),
+  labels: Schema.optional(Schema.Array(Schema.Struct({ name: Schema.String }))),
+  head: Schema.Struct({ ref: Schema.String, sha: Schema.String }),
+  base: Schema.Struct({
+    ref: Schema.String,
+    sha: Schema.String,
+    repo: Schema.Struct({
+      id: Schema.Int,
+      full_name: Schema.String,
+      clone_url: Schema.String,
+      html_url: Schema.String
+    })
+  })
+})
+
+/** A review, a comment in one, or a comment on the pull request: what they share. */
+export const Note = Schema.Struct({
+  id: Schema.Int,
+  body: Text,
+  html_url: Text,
+  user: Schema.optional(Schema.NullOr(User))
+})
+
+export const Commit = Schema.Struct({ sha: Schema.String })
+export const Status = Schema.Struct({ id: Schema.Int, url: Text })
+export const Permission = Schema.Struct({ permission: Schema.String })
+export const App = Schema.Struct({ slug: Schema.String, name: Text })
+export const Installation = Schema.Struct({ id: Schema.Int })
+export const InstallationToken = Schema.Struct({ token: Schema.String, expires_at: Schema.String })
+
+export const personOf = (user: typeof User.Type | null | undefined): Person | undefined => {
+  if (user === null || user === undefined) return undefined
+  return user.name ? { username: user.login, name: user.name } : { username: user.login }
+}

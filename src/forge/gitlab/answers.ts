@@ -1,0 +1,44 @@
+/** What GitLab answers, as far as we use it. */
+import { Schema } from "effect"
+import type { Person } from "../../domain/Change.ts"
+
+const Text = Schema.optional(Schema.NullOr(Schema.String))
+
+export const User = Schema.Struct({ username: Schema.String, name: Text })
+
+/** The three commits a position is relative to. */
+export const DiffRefs = Schema.Struct({ base_sha: Schema.String, start_sha: Schema.String, head_sha: Schema.String })
+export type DiffRefs = typeof DiffRefs.Type
+
+export const MergeRequest = Schema.Struct({
+  iid: Schema.Int,
+  state: Schema.Literals(["opened", "closed", "locked", "merged"]),
+  draft: Schema.optional(Schema.NullOr(Schema.Boolean)),
+  work_in_progress: Schema.optional(Schema.NullOr(Schema.Boolean)),
+  title: Schema.String,
+  description: Text,
+  web_url: Schema.String,
+  sha: Schema.NullOr(Schema.String),
+  source_branch: Schema.String,
+  target_branch: Schema.String,
+  author: Schema.optional(Schema.NullOr(User)),
+  labels: Schema.optional(Schema.Array(Schema.String)),
+  diff_refs: Schema.optional(Schema.NullOr(DiffRefs))
+})
+
+/** One push to the merge request. */
+export const Version = Schema.Struct({
+  head_commit_sha: Schema.String,
+  base_commit_sha: Schema.String,
+  start_commit_sha: Schema.String
+})
+
+export const Note = Schema.Struct({ id: Schema.Int, body: Schema.String, author: User })
+export const Discussion = Schema.Struct({ id: Schema.String, notes: Schema.Array(Note) })
+export const DraftNote = Schema.Struct({ id: Schema.Int, note: Schema.String })
+export const Commit = Schema.Struct({ id: Schema.String })
+export const Status = Schema.Struct({ id: Schema.Int, target_url: Text })
+export const Member = Schema.Struct({ username: Schema.String, access_level: Schema.Int })
+
+export const personOf = (user: typeof User.Type): Person =>
+  user.name ? { username: user.username, name: user.name } : { username: user.username }
