@@ -28,6 +28,13 @@ export interface PullRequestFacts {
   readonly labels: ReadonlyArray<string>
 }
 
+/** What source exclusion looks at. Not kept: the e-mail address leaves no trace in records. */
+export interface CommitFacts {
+  readonly author: string | undefined
+  readonly email: string | undefined
+  readonly message: string
+}
+
 export type HostEvent =
   /** A pull request that should be reviewed if configuration allows. */
   | ({ readonly _tag: "PullRequestUpdated"; readonly pull: PullRequestFacts } & EventFacts)
@@ -40,6 +47,8 @@ export type HostEvent =
       readonly after: string
       readonly created: boolean
       readonly commits: number
+      /** As many of the commits as the host lists, at most 100. */
+      readonly listed: ReadonlyArray<CommitFacts>
     } & EventFacts)
   /** `/aicr review`, `/review`, `/aicr help`, `/aicr cancel` in a comment on a pull request. */
   | ({

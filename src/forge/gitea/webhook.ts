@@ -1,0 +1,194 @@
+/**
+ * Gitea deliveries, and through `makeGiteaWebhook` Forgejo's. Both send each other's headers, GitHub's and Gogs's beside their
+ * own; a form delivery signs the JSON text, not the form. Drafts are pull requests whose title starts with WIP: on servers
+ * that have no flag for them.
+ */
+import { signatureHeaders } from "../../domain/Vocabulary.ts"
+import type { Person, Repo } from "../../domain/Change.ts"
+import type { EventFacts, HostEvent, PullRequestFacts } from "../../domain/HostEvent.ts"
+import type { ForgeWebhook } from "../Forge.ts"
+import { findCommand, isOwnComment } from "../Command.ts"
+import { deliveryIdIn, eventNameIn } from "../HeaderNames.ts"
+import {
+  branch,
+  child,
+  children,
+  commit,
+  flag,
+  formPayload,
+  fullName,
+  integer,
+  isForm,
+  isZero,
+  limits,
+  listedCommits,
+  need,
+  needNumber,
+  parseDelivery,
+  person,
+  repo,
+  text,
+  webUrl
+} from "../Payload.ts"
+import type { Json } from "../Payload.ts"
+import { verifyHexHmac } from "../Signature.ts"
+
+type GiteaKind = "gitea" | "forgejo"
+
+const signatures = [signatureHeaders.gitea, "x-forgejo-signature", "x-gitea-signature", "x-hub-signature-256"]
+const starts = new Set(["opened", "reopened", "synchronized", "review_requested"])
+const workInProgress = /^(?:wip:|\[wip\])/i
+
+const personOf = (user: Json | undefined): Person | undefined =>
+  person(text(user, "login") ?? text(user, "username"), text(user, "full_name"))
+
+const repoOf = (payload: Json): Repo | undefined => {
+  const source = child(payload, "repository")
+  if (source === undefined) return undefined
+  return repo({
+    fullName: fullName(text(source, "full_name", 512), "repository.full_name"),
+    cloneUrl: webUrl(source, "clone_url"),
+    webUrl: webUrl(source, "html_url"),
+    hostId: integer(source, "id")
+  })
+}
+
+const pullOf = (pull: Json): PullRequestFacts => {
+  const head = child(pull, "head")
+  const base = child(pull, "base")
+  const title = text(pull, "title", limits.title)
+  return {
+    number: needNumber(pull, "number", "pull_request.number"),
+    head: need(commit(head, "sha", "pull_request.head.sha"), "pull_request.head.sha", "a commit id"),
+    base: commit(base, "sha", "pull_request.base.sha"),
+    headRef: branch(text(head, "ref", limits.name + 1), "pull_request.head.ref"),
+    baseRef: branch(text(base, "ref", limits.name + 1), "pull_request.base.ref"),
+    title,
+    description: text(pull, "body", limits.description),
+    url: webUrl(pull, "html_url"),
+    author: personOf(child(pull, "user")),
+    draft: flag(pull, "draft") || (title !== undefined && workInProgress.test(title)),
+    labels: children(pull, "labels")
+      .slice(0, limits.labels)
+      .flatMap((label) => text(label, "name") ?? [])
+  }
+}
+
+/** A title edit that takes the WIP prefix away is how these hosts mark a draft as ready. */
+const becameReady = (payload: Json): boolean => {
+  const before = text(child(child(payload, "changes"), "title"), "from", limits.title)
+  const now = text(child(payload, "pull_request"), "title", limits.title)
+  return before !== undefined && workInProgress.test(before) && now !== undefined && !workInProgress.test(now)
+}
+
+/** Event types (one per kind of change) and events (one per payload) by what they carry. */
+const families: Readonly<Record<string, "pull_request" | "push" | "comment" | "issues">> = {
+  pull_request: "pull_request",
+  pull_request_sync: "pull_request",
+  pull_request_review_request: "pull_request",
+  pull_request_assign: "pull_request",
+  pull_request_label: "pull_request",
+  pull_request_milestone: "pull_request",
+  push: "push",
+  issue_comment: "comment",
+  pull_request_comment: "comment",
+  issues: "issues",
+  issue_assign: "issues",
+  issue_label: "issues",
+  issue_milestone: "issues"
+}
+
+const reader =
+  (provider: GiteaKind) =>
+  (event: string, payload: Json): HostEvent => {
+    const action = text(payload, "action", 100)
+    const common = { provider, event, action, sender: personOf(child(payload, "sender")) }
+    const repository = repoOf(payload)
+    const ignored = (reason: "unsupported_event" | "unsupported_action" | "own_event"): HostEvent => ({
+      _tag: "Ignored",
+      reason,
+      ...common,
+      repo: repository
+    })
+    const facts = (): EventFacts => ({ ...common, repo: need(repository, "repository", "an object") })
+
+    switch (Object.hasOwn(families, event) ? families[event] : undefined) {
+      case "pull_request": {
+        const pull = need(child(payload, "pull_request"), "pull_request", "an object")
+        if (action === "closed") {
+          return { _tag: "PullRequestClosed", ...facts(), number: needNumber(pull, "number", "pull_request.number") }
+        }
+        const ready = action === "edited" && becameReady(payload)
+        if (action === undefined || (!starts.has(action) && !ready)) return ignored("unsupported_action")
+        return { _tag: "PullRequestUpdated", ...facts(), pull: pullOf(pull) }
+      }
+      case "push": {
+        const ref = need(text(payload, "ref", 512), "ref", "a string")
+        const after = need(commit(payload, "after", "after"), "after", "a commit id")
+        const before = need(commit(payload, "before", "before"), "before", "a commit id")
+        if (!ref.startsWith("refs/heads/") || isZero(after)) return ignored("unsupported_action")
+        return {
+          _tag: "Pushed",
+          ...facts(),
+          branch: need(branch(ref.slice("refs/heads/".length), "ref"), "ref", "a branch"),
+          before,
+          after,
+          created: isZero(before),
+          commits: integer(payload, "total_commits") ?? children(payload, "commits").length,
+          listed: listedCommits(payload)
+        }
+      }
+      case "comment": {
+        const comment = child(payload, "comment")
+        // A finished review also arrives as pull_request_comment, without a comment.
+        if (comment === undefined) return ignored("unsupported_event")
+        const issue = child(payload, "issue") ?? child(payload, "pull_request")
+        const onPull = flag(payload, "is_pull") || child(issue, "pull_request") !== undefined
+        if (action !== "created" || !(onPull || child(payload, "pull_request") !== undefined)) {
+          return ignored("unsupported_action")
+        }
+        const body = text(comment, "body", limits.description) ?? ""
+        if (isOwnComment(body)) return ignored("own_event")
+        const command = findCommand(body)
+        if (command === undefined) return ignored("unsupported_action")
+        return {
+          _tag: "Commanded",
+          ...facts(),
+          command,
+          number: needNumber(issue, "number", "issue.number"),
+          title: text(issue, "title", limits.title),
+          url: webUrl(issue, "html_url")
+        }
+      }
+      case "issues": {
+        if (action !== "opened" && action !== "reopened") return ignored("unsupported_action")
+        const issue = child(payload, "issue")
+        return {
+          _tag: "IssueChanged",
+          ...facts(),
+          number: needNumber(issue, "number", "issue.number"),
+          title: text(issue, "title", limits.title),
+          url: webUrl(issue, "html_url")
+        }
+      }
+      case undefined:
+        return ignored("unsupported_event")
+    }
+  }
+
+/** The names each of the two puts first; the other's are read as well, since both servers send both. */
+export const makeGiteaWebhook = (kind: GiteaKind, brands: readonly [GiteaKind, GiteaKind]): ForgeWebhook => {
+  const events = [...brands.map((brand) => `x-${brand}-event-type`), ...brands.map((brand) => `x-${brand}-event`)]
+  const deliveries = [...brands.map((brand) => `x-${brand}-delivery`), "x-github-delivery"]
+  const read = reader(kind)
+  return {
+    verify: (secret, headers, body) => {
+      const signed = isForm(headers) ? formPayload(body) : body
+      return signed !== undefined && verifyHexHmac(secret, headers, signatures, "bare_or_prefixed", signed)
+    },
+    deliveryId: (headers) => deliveryIdIn(headers, deliveries),
+    parse: (headers, body) => parseDelivery(headers, body, eventNameIn(headers, events), `x-${kind}-event`, read)
+  }
+}
+
+export const webhook: ForgeWebhook = makeGiteaWebhook("gitea", ["gitea", "forgejo"])

@@ -1,0 +1,147 @@
+/** GitHub deliveries: signature over the raw body whatever its content type, events and actions of decisions 2.3. */
+import { signatureHeaders } from "../../domain/Vocabulary.ts"
+import type { Person, Repo } from "../../domain/Change.ts"
+import type { EventFacts, HostEvent, PullRequestFacts } from "../../domain/HostEvent.ts"
+import type { ForgeWebhook } from "../Forge.ts"
+import { findCommand, isOwnComment } from "../Command.ts"
+import { deliveryIdIn, eventNameIn } from "../HeaderNames.ts"
+import {
+  branch,
+  child,
+  children,
+  commit,
+  flag,
+  fullName,
+  integer,
+  isZero,
+  limits,
+  listedCommits,
+  need,
+  needNumber,
+  parseDelivery,
+  person,
+  repo,
+  text,
+  webUrl
+} from "../Payload.ts"
+import type { Json } from "../Payload.ts"
+import { verifyHexHmac } from "../Signature.ts"
+
+const signatures = [signatureHeaders.github, "x-hub-signature-256"]
+const starts = new Set(["opened", "reopened", "synchronize", "ready_for_review", "review_requested"])
+const issueStarts = new Set(["opened", "reopened", "edited"])
+
+const personOf = (user: Json | undefined): Person | undefined => person(text(user, "login"), text(user, "name"))
+
+const repoOf = (payload: Json): Repo | undefined => {
+  const source = child(payload, "repository")
+  if (source === undefined) return undefined
+  return repo({
+    fullName: fullName(text(source, "full_name", 512), "repository.full_name"),
+    cloneUrl: webUrl(source, "clone_url"),
+    webUrl: webUrl(source, "html_url"),
+    hostId: integer(source, "id")
+  })
+}
+
+const pullOf = (pull: Json): PullRequestFacts => {
+  const head = child(pull, "head")
+  const base = child(pull, "base")
+  return {
+    number: needNumber(pull, "number", "pull_request.number"),
+    head: need(commit(head, "sha", "pull_request.head.sha"), "pull_request.head.sha", "a commit id"),
+    base: commit(base, "sha", "pull_request.base.sha"),
+    headRef: branch(text(head, "ref", limits.name + 1), "pull_request.head.ref"),
+    baseRef: branch(text(base, "ref", limits.name + 1), "pull_request.base.ref"),
+    title: text(pull, "title", limits.title),
+    description: text(pull, "body", limits.description),
+    url: webUrl(pull, "html_url"),
+    author: personOf(child(pull, "user")),
+    draft: flag(pull, "draft"),
+    labels: children(pull, "labels")
+      .slice(0, limits.labels)
+      .flatMap((label) => text(label, "name") ?? [])
+  }
+}
+
+const read = (event: string, payload: Json): HostEvent => {
+  const action = text(payload, "action", 100)
+  const common = { provider: "github", event, action, sender: personOf(child(payload, "sender")) } as const
+  if (event === "ping") return { _tag: "Ping", ...common }
+  if (event === "installation" || event === "installation_repositories") return { _tag: "Lifecycle", ...common }
+
+  const repository = repoOf(payload)
+  const ignored = (reason: "unsupported_event" | "unsupported_action" | "own_event"): HostEvent => ({
+    _tag: "Ignored",
+    reason,
+    ...common,
+    repo: repository
+  })
+  const facts = (): EventFacts => ({ ...common, repo: need(repository, "repository", "an object") })
+
+  switch (event) {
+    case "pull_request": {
+      const pull = need(child(payload, "pull_request"), "pull_request", "an object")
+      if (action === "closed") {
+        return { _tag: "PullRequestClosed", ...facts(), number: needNumber(pull, "number", "pull_request.number") }
+      }
+      const retargeted = action === "edited" && child(child(payload, "changes"), "base") !== undefined
+      if (action === undefined || (!starts.has(action) && !retargeted)) return ignored("unsupported_action")
+      return { _tag: "PullRequestUpdated", ...facts(), pull: pullOf(pull) }
+    }
+    case "push": {
+      const ref = need(text(payload, "ref", 512), "ref", "a string")
+      const after = need(commit(payload, "after", "after"), "after", "a commit id")
+      const before = need(commit(payload, "before", "before"), "before", "a commit id")
+      if (!ref.startsWith("refs/heads/") || isZero(after)) return ignored("unsupported_action")
+      return {
+        _tag: "Pushed",
+        ...facts(),
+        branch: need(branch(ref.slice("refs/heads/".length), "ref"), "ref", "a branch"),
+        before,
+        after,
+        created: isZero(before),
+        commits: children(payload, "commits").length,
+        listed: listedCommits(payload)
+      }
+    }
+    case "issue_comment":
+    case "pull_request_review_comment": {
+      const target = child(payload, event === "issue_comment" ? "issue" : "pull_request")
+      if (action !== "created") return ignored("unsupported_action")
+      if (event === "issue_comment" && child(target, "pull_request") === undefined) return ignored("unsupported_action")
+      const body = text(child(payload, "comment"), "body", limits.description) ?? ""
+      if (isOwnComment(body)) return ignored("own_event")
+      const command = findCommand(body)
+      if (command === undefined) return ignored("unsupported_action")
+      return {
+        _tag: "Commanded",
+        ...facts(),
+        command,
+        number: needNumber(target, "number", "issue.number"),
+        title: text(target, "title", limits.title),
+        url: webUrl(target, "html_url")
+      }
+    }
+    case "issues": {
+      if (action === undefined || !issueStarts.has(action)) return ignored("unsupported_action")
+      const issue = child(payload, "issue")
+      return {
+        _tag: "IssueChanged",
+        ...facts(),
+        number: needNumber(issue, "number", "issue.number"),
+        title: text(issue, "title", limits.title),
+        url: webUrl(issue, "html_url")
+      }
+    }
+    default:
+      return ignored("unsupported_event")
+  }
+}
+
+export const webhook: ForgeWebhook = {
+  verify: (secret, headers, body) => verifyHexHmac(secret, headers, signatures, "prefixed", body),
+  deliveryId: (headers) => deliveryIdIn(headers, ["x-github-delivery"]),
+  parse: (headers, body) =>
+    parseDelivery(headers, body, eventNameIn(headers, ["x-github-event"]), "x-github-event", read)
+}
