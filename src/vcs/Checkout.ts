@@ -63,6 +63,7 @@ export interface Checkout {
     at: "head" | "from",
     limit: number
   ) => Effect.Effect<ReadonlyArray<string>, CheckoutError>
+  /** Who last changed lines `start` to `end` of a file at the head; empty when there are no such lines. */
   readonly blame: (path: string, start: number, end: number) => Effect.Effect<ReadonlyArray<BlameLine>, CheckoutError>
 }
 

@@ -1,0 +1,170 @@
+/**
+ * Brings the two commits of a review into a mirror: by id, which needs no list of the server's refs and so costs the same
+ * with forty pull requests as with four thousand; by the named refs where the server does not serve ids.
+ */
+import { Effect, Redacted } from "effect"
+import type { CheckoutRequest } from "../Checkout.ts"
+import { CheckoutError } from "../Checkout.ts"
+import type { GitSetting } from "./GitEnvironment.ts"
+import { runGit } from "./GitProcess.ts"
+import { hasCommit, isCommitId, refOf, tidy } from "./Mirror.ts"
+import type { Mirror } from "./Mirror.ts"
+
+export const isZero = (id: string): boolean => /^0+$/.test(id)
+
+/** Fails for anything but full ids: they become arguments and file names. */
+export const checkIds = (request: CheckoutRequest): CheckoutError | undefined => {
+  for (const [name, id] of [
+    ["head", request.head],
+    ["base", request.base]
+  ] as const) {
+    if (!isCommitId(id))
+      return new CheckoutError({ reason: "failed", message: `${name} is not a full commit id: ${show(id)}` })
+  }
+  return isZero(request.head)
+    ? new CheckoutError({ reason: "failed", message: "head is the all-zero id: the branch was deleted" })
+    : undefined
+}
+
+const show = (text: string): string => JSON.stringify(text.slice(0, 100))
+
+/** `refs/…` as given, a bare name as a branch; undefined for what git would not accept as the name of one ref. */
+export const refName = (name: string | undefined): string | undefined => {
+  if (name === undefined) return undefined
+  const full = name.startsWith("refs/") ? name : `refs/heads/${name}`
+  return /[\p{Cc} ~^:?*[\\]|\.\.|@\{|\/\/|\.lock(\/|$)|\/\.|[./]$/u.test(full) || full.length > 512 ? undefined : full
+}
+
+/**
+ * Settings for one remote. The header is bound to the origin of the URL, and a server that gets one may not redirect: a
+ * credential never reaches another host.
+ */
+export const remoteSettings = (request: CheckoutRequest): ReadonlyArray<GitSetting> => {
+  const settings: Array<GitSetting> = []
+  const origin = new URL(request.url).origin
+  if (request.authorization !== undefined) {
+    settings.push([`http.${origin}/.extraHeader`, Redacted.value(request.authorization)])
+    settings.push(["http.followRedirects", "false"])
+  }
+  if (request.tlsCaPath !== undefined) settings.push(["http.sslCAInfo", request.tlsCaPath])
+  if (request.proxy !== undefined) settings.push(["http.proxy", Redacted.value(request.proxy)])
+  return settings
+}
+
+export const secretsOf = (request: CheckoutRequest): ReadonlyArray<string> =>
+  [request.authorization, request.proxy].flatMap((secret) => (secret === undefined ? [] : [Redacted.value(secret)]))
+
+/** The URL is an http(s) one without credentials, or says why not. */
+export const checkUrl = (text: string): CheckoutError | undefined => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
+    return new CheckoutError({
+      reason: "failed",
+      message: "clone URL is not an http(s) URL; other transports are not used"
+    })
+  }
+  return url.username === "" && url.password === ""
+    ? undefined
+    : new CheckoutError({
+        reason: "failed",
+        message: "clone URL carries credentials; configure a token for its trigger instead"
+      })
+}
+
+export const fetchCommits = Effect.fn("fetchCommits")(function* (
+  mirror: Mirror,
+  request: CheckoutRequest,
+  timeoutMillis: number
+): Effect.fn.Return<void, CheckoutError> {
+  const wanted = [...new Set([request.head, request.base])].filter((id) => !isZero(id))
+  if (yield* allHere(mirror, wanted)) return
+  yield* mirror.exclusive(
+    Effect.gen(function* () {
+      const missing: Array<string> = []
+      for (const id of wanted) if (!(yield* hasCommit(mirror, id))) missing.push(id)
+      if (missing.length === 0) return
+      yield* fetchRefs(
+        mirror,
+        request,
+        missing.map((id) => `+${id}:${refOf(id)}`),
+        timeoutMillis
+      ).pipe(
+        Effect.catchIf(
+          (error) => error.reason === "missing",
+          (error) => byName(mirror, request, missing, error, timeoutMillis)
+        )
+      )
+      yield* tidy(mirror).pipe(
+        // The commits are here; a mirror that could not be tidied is tidied after a later fetch.
+        Effect.catch((error) => Effect.logWarning(`mirror ${mirror.directory} was not tidied: ${error.message}`))
+      )
+    })
+  )
+})
+
+const allHere = Effect.fnUntraced(function* (mirror: Mirror, ids: ReadonlyArray<string>) {
+  for (const id of ids) if (!(yield* hasCommit(mirror, id))) return false
+  return true
+})
+
+const fetchRefs = (
+  mirror: Mirror,
+  request: CheckoutRequest,
+  refspecs: ReadonlyArray<string>,
+  timeoutMillis: number
+): Effect.Effect<void, CheckoutError> => {
+  const options = [
+    "--quiet",
+    "--no-tags",
+    "--no-write-fetch-head",
+    "--no-auto-gc",
+    "--no-recurse-submodules",
+    "--refmap="
+  ]
+  return runGit(
+    {
+      args: ["fetch", ...options, "--", request.url, ...refspecs],
+      gitDir: mirror.directory,
+      home: mirror.directory,
+      settings: remoteSettings(request),
+      secrets: secretsOf(request)
+    },
+    { timeoutMillis, maxBytes: 1_048_576 }
+  ).pipe(Effect.asVoid)
+}
+
+/** The server refused an id: fetch the refs that should hold the commits, then see whether they do. */
+const byName = Effect.fnUntraced(function* (
+  mirror: Mirror,
+  request: CheckoutRequest,
+  missing: ReadonlyArray<string>,
+  refusal: CheckoutError,
+  timeoutMillis: number
+): Effect.fn.Return<void, CheckoutError> {
+  const names = [
+    missing.includes(request.head) ? request.headRef : undefined,
+    missing.includes(request.base) ? request.baseRef : undefined
+  ]
+  const refs = names.flatMap((name) => refName(name) ?? [])
+  if (refs.length === 0) return yield* refusal
+  yield* fetchRefs(
+    mirror,
+    request,
+    refs.map((ref, index) => `+${ref}:refs/aicr/by-name-${index}`),
+    timeoutMillis
+  )
+  for (const id of missing) {
+    yield* runGit(
+      { args: ["update-ref", refOf(id), id], gitDir: mirror.directory, home: mirror.directory },
+      { timeoutMillis: 30_000, maxBytes: 65_536 }
+    ).pipe(
+      Effect.mapError(
+        () =>
+          new CheckoutError({
+            reason: "missing",
+            message: `commit ${id} is not in ${refs.join(", ")} of the repository (any more)`
+          })
+      )
+    )
+  }
+})

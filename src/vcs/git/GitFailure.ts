@@ -1,0 +1,53 @@
+/** The one place that reads what git says on stderr and turns it into a reason a reader can act on. */
+import { CheckoutError } from "../Checkout.ts"
+
+type Reason = CheckoutError["reason"]
+
+/** First match wins. The texts are git's own in the C locale, which the environment fixes. */
+const table: ReadonlyArray<readonly [RegExp, Reason]> = [
+  [
+    /Authentication failed|could not read (Username|Password)|returned error: 40[13]|HTTP Basic: Access denied/i,
+    "unauthorized"
+  ],
+  [/not our ref|unadvertised object|couldn't find remote ref|no such remote ref/i, "missing"],
+  [/repository '.*' not found|returned error: 404|does not appear to be a git repository/i, "missing"],
+  [
+    /bad object|Not a valid (commit|object) name|unknown revision|bad revision|invalid object|unable to read|bad source/i,
+    "missing"
+  ],
+  [/trying to write ref .* with nonexistent object|not a valid SHA1|nonexistent object/i, "missing"],
+  [/no such path|has only \d+ lines?/i, "missing"],
+  [
+    /Could not resolve (host|proxy)|Failed to connect|Couldn't connect|Connection (refused|reset|timed out)/i,
+    "unreachable"
+  ],
+  [/returned error: (5\d\d|429|408)|early EOF|RPC failed|hung up unexpectedly|unexpected disconnect/i, "unreachable"],
+  [
+    /Operation timed out|Operation too slow|transfer closed|Empty reply from server|expected flush|Recv failure/i,
+    "unreachable"
+  ]
+]
+
+export const classify = (stderr: string): Reason => table.find(([pattern]) => pattern.test(stderr))?.[1] ?? "failed"
+
+/** Takes out credentials: user info in URLs, and every word of the secrets that were handed to git. */
+export const redact = (text: string, secrets: ReadonlyArray<string>): string => {
+  let clean = text.replace(/\/\/[^/\s@]+@/g, "//***@")
+  for (const secret of secrets) {
+    for (const word of secret.split(/\s+/)) if (word.length >= 6) clean = clean.replaceAll(word, "***")
+  }
+  return clean
+}
+
+/** What git said, without progress and hints, short enough for a log line and a run record. */
+export const gitFailure = (command: string, stderr: string, secrets: ReadonlyArray<string>): CheckoutError => {
+  const lines = stderr
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !/^(hint:|warning:|remote: (Enumerating|Counting|Compressing|Total))/.test(line))
+  const said = redact(lines.slice(-4).join("; "), secrets).slice(0, 600)
+  return new CheckoutError({
+    reason: classify(stderr),
+    message: `git ${command}: ${said === "" ? "failed and said nothing" : said}`
+  })
+}

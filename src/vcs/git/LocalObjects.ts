@@ -1,0 +1,54 @@
+/**
+ * A repository on this machine needs no fetch: the mirror borrows its objects. Only objects and the list of shallow commits
+ * are taken over; configuration, hooks, attributes and refs of that repository take no part.
+ */
+import { copyFile, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { isAbsolute, join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import { Effect } from "effect"
+import { CheckoutError } from "../Checkout.ts"
+import { io } from "./Mirror.ts"
+import type { Mirror } from "./Mirror.ts"
+
+/** The path that a local clone URL names; undefined for remote ones. */
+export const localPath = (url: string): string | undefined => {
+  if (isAbsolute(url)) return url
+  return url.startsWith("file://") && URL.canParse(url) ? fileURLToPath(new URL(url)) : undefined
+}
+
+export const borrowObjects = Effect.fnUntraced(function* (
+  mirror: Mirror,
+  path: string
+): Effect.fn.Return<void, CheckoutError> {
+  const repository = yield* io("local repository", () => commonDirectory(path))
+  if (repository === undefined) {
+    return yield* new CheckoutError({ reason: "missing", message: `${path} is not a git repository` })
+  }
+  yield* mirror.exclusive(
+    io("local repository", async () => {
+      await mkdir(join(mirror.directory, "objects", "info"), { recursive: true })
+      await writeFile(join(mirror.directory, "objects", "info", "alternates"), `${join(repository, "objects")}\n`)
+      const shallow = join(mirror.directory, "shallow")
+      await copyFile(join(repository, "shallow"), shallow).catch(async (cause: unknown) => {
+        if (!(cause instanceof Error && "code" in cause && cause.code === "ENOENT")) throw cause
+        await rm(shallow, { force: true })
+      })
+    })
+  )
+})
+
+/** Where objects and refs are: of a work tree, a linked work tree or a bare repository. */
+const commonDirectory = async (path: string): Promise<string | undefined> => {
+  const dotGit = join(path, ".git")
+  const kind = await stat(dotGit).catch(() => undefined)
+  if (kind?.isDirectory()) return dotGit
+  if (kind?.isFile()) {
+    const target = /^gitdir: (.+)$/m.exec(await readFile(dotGit, "utf8"))?.[1]
+    if (target === undefined) return undefined
+    const own = resolve(path, target)
+    const common = await readFile(join(own, "commondir"), "utf8").catch(() => ".")
+    return resolve(own, common.trim())
+  }
+  const objects = await stat(join(path, "objects")).catch(() => undefined)
+  return objects?.isDirectory() ? path : undefined
+}

@@ -1,0 +1,31 @@
+/** Names and contents of git objects: what may be asked for, and what an answer means. Pure. */
+import type { GitObject } from "./BlobReader.ts"
+
+/** `<commit>:<path>`, or undefined for a path that is none in a tree: absolute, empty, dotted, or with a line break. */
+export const objectName = (commit: string, path: string): string | undefined => {
+  if (path === "" || path.length > 4096 || /[\n\r\0]/.test(path)) return undefined
+  const proper = path.split("/").every((part) => part !== "" && part !== "." && part !== "..")
+  return proper ? `${commit}:${path}` : undefined
+}
+
+/** Text of a blob. Links are blobs that hold their target: they are read, not followed. */
+export const textOf = (object: GitObject | undefined): string | undefined => {
+  if (object?.type !== "blob" || object.content === undefined) return undefined
+  // Git's own rule for binary content.
+  return object.content.subarray(0, 8000).includes(0) ? undefined : object.content.toString("utf8")
+}
+
+/** Names of the plain files in a tree object: `<mode> <name>\0<id>` repeated, `idBytes` bytes of id. */
+export const fileNames = (tree: GitObject | undefined, idBytes: number, limit: number): ReadonlyArray<string> => {
+  if (tree?.type !== "tree" || tree.content === undefined) return []
+  const names: Array<string> = []
+  let at = 0
+  while (at < tree.content.length && names.length < limit) {
+    const end = tree.content.indexOf(0, at)
+    if (end < 0) break
+    const entry = tree.content.toString("utf8", at, end)
+    if (entry.startsWith("100")) names.push(entry.slice(entry.indexOf(" ") + 1))
+    at = end + 1 + idBytes
+  }
+  return names
+}
