@@ -15,6 +15,7 @@ export interface ToolSpec {
 
 export interface ToolCall {
   readonly id: string
+  /** The offered name where it can be told which is meant (a server prefix, swapped dots and underscores), else as sent. */
   readonly name: string
   /** As the model sent it; may be anything. */
   readonly input: unknown

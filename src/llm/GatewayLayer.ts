@@ -33,7 +33,8 @@ const mostCharsPerToken = 8
 
 type Answer = Omit<GatewayAnswer, "fallbacks">
 
-export const layer = (env: Environment): Layer.Layer<Gateway> =>
+/** Credentials are looked up in `env` when they are used. */
+export const gatewayLayerWith = (env: Environment): Layer.Layer<Gateway> =>
   Layer.effect(
     Gateway,
     Effect.gen(function* () {
@@ -155,6 +156,8 @@ export const layer = (env: Environment): Layer.Layer<Gateway> =>
       return Gateway.of({ call })
     })
   ).pipe(Layer.provide([Transport.layer, Limiter.layer]))
+
+export const gatewayLayer: Layer.Layer<Gateway> = gatewayLayerWith(process.env)
 
 /** Fails with `timeout` at this point in time. */
 const until =

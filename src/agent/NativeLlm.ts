@@ -1,0 +1,271 @@
+/**
+ * The native agent: a loop of model calls that only listens to tool calls. Prose never becomes a review.
+ *
+ * ```
+ * ask ──calls──▶ handle each ──▶ summary or skip, nothing left to repair ──▶ done
+ *  ▲               │  └── unknown tool or bad input: told so, once ──▶ ask
+ *  │               └── problems, context, blame ──▶ ask
+ *  └──prose──▶ told so, once ──▶ ask;  again ──▶ valid problems stand: done │ none: next model of the chain, from the start
+ * ```
+ * Bounds: steps, tokens and time per pass; problems (Reports.ts); extra context (ExtraContext.ts).
+ */
+import { Clock, Effect } from "effect"
+import type { Usage } from "../domain/Analysis.ts"
+import { Gateway } from "../llm/Gateway.ts"
+import type { GatewayAnswer, GatewayError, Message, ToolCall } from "../llm/Gateway.ts"
+import { AgentError } from "./Agent.ts"
+import type { AgentReport, Brief } from "./Agent.ts"
+import { reader } from "./ExtraContext.ts"
+import type { Reader } from "./ExtraContext.ts"
+import { maxReported, Reports } from "./Reports.ts"
+import { decodeToolInput, toolNames, toolSpecs } from "./Tools.ts"
+
+export interface PassLimits {
+  readonly steps: number
+  /** Input and output of all calls of the pass. */
+  readonly tokens: number
+  readonly millis: number
+}
+
+export const passLimits: PassLimits = { steps: 24, tokens: 2_000_000, millis: 20 * 60_000 }
+
+/** Calls of one answer that are repeated in the conversation; all are handled, only the record is cut. */
+const maxRepeatedCalls = 200
+
+interface Pass {
+  readonly reports: Reports
+  readonly models: Array<string>
+  readonly notices: Set<string>
+  /** Models whose answers were no valid tool calls, and what they did instead. */
+  readonly avoided: Map<string, string>
+  usage: Usage
+}
+
+/** How one conversation with one model ended. */
+type Ending =
+  | { readonly _tag: "Summary"; readonly markdown: string }
+  | { readonly _tag: "Skip"; readonly reason: string }
+  | { readonly _tag: "Stopped"; readonly why: string }
+  | { readonly _tag: "Invalid"; readonly model: string; readonly why: string }
+
+export const analyseNatively = (limits: PassLimits) =>
+  Effect.fn("agent.native")(function* (brief: Brief): Effect.fn.Return<AgentReport, AgentError, Gateway> {
+    const group = brief.workspace.modelChain
+    if (group === undefined) {
+      return yield* failed("no model groups are configured; add llm.providers and llm.model_chain")
+    }
+    const pass: Pass = {
+      reports: new Reports(),
+      models: [],
+      notices: new Set(),
+      avoided: new Map(),
+      usage: { requests: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 }
+    }
+    const deadline = (yield* Clock.currentTimeMillis) + limits.millis
+    while (true) {
+      const ending = yield* converse(brief, group, pass, limits, deadline)
+      if (ending._tag === "Invalid" && pass.reports.problems.length === 0) {
+        pass.avoided.set(ending.model, ending.why)
+        pass.notices.add(`${ending.model} was left: ${ending.why}`)
+        continue
+      }
+      return yield* reportOf(pass, ending)
+    }
+  })
+
+const reportOf = (pass: Pass, ending: Ending): Effect.Effect<AgentReport, AgentError> => {
+  const { problems, dropped } = pass.reports
+  const notices = [...pass.notices]
+  if (dropped > 0)
+    notices.push(`${dropped} further problems were reported beyond the limit of ${maxReported} and are left out`)
+  if (ending._tag === "Stopped" || ending._tag === "Invalid") {
+    if (problems.length === 0) return failed(`the review came to no result: ${ending.why}`)
+    notices.push(`the model ended without a summary: ${ending.why}`)
+  }
+  return Effect.succeed({
+    problems,
+    summary: ending._tag === "Summary" ? ending.markdown : undefined,
+    // Problems outweigh a later wish to skip.
+    skipped: ending._tag === "Skip" && problems.length === 0 ? ending.reason : undefined,
+    models: pass.models,
+    usage: pass.usage,
+    notices
+  })
+}
+
+const converse = Effect.fnUntraced(function* (
+  brief: Brief,
+  group: string,
+  pass: Pass,
+  limits: PassLimits,
+  deadline: number
+): Effect.fn.Return<Ending, AgentError, Gateway> {
+  const gateway = yield* Gateway
+  const extra = reader(brief.checkout, brief.workspace.review.fetch_extra)
+  const messages: Array<Message> = [{ role: "user", text: brief.prompt }]
+  let holder: string | undefined
+  let repaired = false
+  // A summary that came beside invalid reports: it stands once these had their one chance to be repaired.
+  let pending: { readonly ending: Ending; readonly invalid: number } | undefined
+  for (let step = 1; step <= limits.steps; step++) {
+    const left = deadline - (yield* Clock.currentTimeMillis)
+    if (left <= 0) return yield* new AgentError({ reason: "timeout", message: outOfTime(limits) })
+    const answer = yield* gateway
+      .call({
+        snapshot: brief.snapshot,
+        group,
+        role: "heavy",
+        system: brief.system,
+        messages,
+        tools: toolSpecs,
+        deadlineMillis: left,
+        prefer: holder,
+        avoid: [...pass.avoided.keys()]
+      })
+      .pipe(Effect.mapError((error) => fromGateway(error, pass)))
+    holder = answer.model
+    account(pass, answer)
+    if (brief.workspace.review.log_thinking) yield* logStep(step, answer)
+
+    const turn = yield* handle(answer, pass.reports, extra)
+    const broken = answer.calls.length === 0 || turn.invalid.length > 0
+    const ending = turn.ending ?? pending?.ending
+    if (ending !== undefined && (pending !== undefined || !broken || repaired)) {
+      const lost = pending === undefined ? turn.invalid.length : Math.max(0, pending.invalid - turn.valid)
+      if (lost > 0) pass.notices.add(`${lost} reports of the model were not valid and are left out`)
+      return ending
+    }
+    if (broken && repaired && turn.valid === 0) {
+      return {
+        _tag: "Invalid",
+        model: answer.model,
+        why: turn.invalid[0] ?? "it answered in prose instead of tool calls"
+      }
+    }
+    if (ending !== undefined) pending = { ending, invalid: turn.invalid.length }
+    if (broken) repaired = true
+    if (pass.usage.inputTokens + pass.usage.outputTokens >= limits.tokens) {
+      return { _tag: "Stopped", why: `the limit of ${limits.tokens} tokens for a pass is used up` }
+    }
+    messages.push(...turn.messages)
+  }
+  return { _tag: "Stopped", why: `it did not finish within ${limits.steps} steps` }
+})
+
+interface Turn {
+  /** What the conversation goes on with. */
+  readonly messages: ReadonlyArray<Message>
+  readonly ending: Ending | undefined
+  readonly valid: number
+  /** What was wrong with each call that was not valid. */
+  readonly invalid: ReadonlyArray<string>
+}
+
+const handle = Effect.fnUntraced(function* (answer: GatewayAnswer, reports: Reports, extra: Reader) {
+  const results: Array<{ readonly id: string; readonly name: string; readonly output: string }> = []
+  const repeated: Array<ToolCall> = []
+  const invalid: Array<string> = []
+  let ending: Ending | undefined
+  for (const call of answer.calls) {
+    const name = toolNames.includes(call.name) ? call.name : undefined
+    const decoded =
+      name === undefined
+        ? { ok: false as const, error: `there is no such tool; the tools are ${toolNames.join(", ")}` }
+        : decodeToolInput(name, call.input)
+    let output: string
+    if (!decoded.ok) {
+      output = `error: not accepted. ${decoded.error}`
+      invalid.push(`${(name ?? call.name).slice(0, 80)}: ${decoded.error}`)
+    } else {
+      const { request } = decoded
+      switch (request.tool) {
+        case "report_problem":
+          output = reports.add(request.input)
+          break
+        case "publish_summary":
+          ending = { _tag: "Summary", markdown: withTitle(request.input) }
+          output = "recorded"
+          break
+        case "skip":
+          ending ??= { _tag: "Skip", reason: request.input.reason }
+          output = "recorded"
+          break
+        case "fetch_more_context":
+          output = yield* extra.fetch(request.input)
+          break
+        case "try_blame":
+          output = yield* extra.blame(request.input)
+      }
+    }
+    if (repeated.length < maxRepeatedCalls) {
+      // An unknown name is not repeated: some providers refuse names outside their alphabet.
+      const shown = name ?? "unknown_tool"
+      repeated.push({ ...call, name: shown })
+      results.push({ id: call.id, name: shown, output })
+    }
+  }
+  const whole = repeated.length === answer.calls.length && invalid.length === 0
+  const said: Message = {
+    role: "assistant",
+    text: answer.text,
+    calls: repeated,
+    ...(whole ? { native: answer.native } : {})
+  }
+  const turn: Turn = {
+    messages:
+      repeated.length === 0
+        ? [...(answer.text.trim() === "" ? [] : [said]), { role: "user", text: proseAnswer(reports) }]
+        : [said, { role: "tool", results }],
+    ending,
+    valid: answer.calls.length - invalid.length,
+    invalid
+  }
+  return turn
+})
+
+const withTitle = ({ markdown, title }: { readonly markdown: string; readonly title?: string | undefined }): string =>
+  title === undefined ? markdown : `## ${title.replace(/\s+/g, " ")}\n\n${markdown}`
+
+const proseAnswer = (reports: Reports): string =>
+  reports.problems.length === 0
+    ? "That was no tool call, so nothing of it is used. Report each problem with report_problem and end with publish_summary, or call skip."
+    : "That was no tool call, so nothing of it is used. Report what is missing with report_problem and end with publish_summary."
+
+const account = (pass: Pass, answer: GatewayAnswer): void => {
+  if (!pass.models.includes(answer.model)) pass.models.push(answer.model)
+  for (const { model, reason } of answer.fallbacks) pass.notices.add(`${model} was left: ${reason}`)
+  const { usage } = pass
+  const cost =
+    usage.costUsd === undefined || answer.usage.costUsd === undefined ? undefined : usage.costUsd + answer.usage.costUsd
+  pass.usage = {
+    requests: usage.requests + 1,
+    inputTokens: usage.inputTokens + answer.usage.inputTokens,
+    outputTokens: usage.outputTokens + answer.usage.outputTokens,
+    cachedTokens: usage.cachedTokens + answer.usage.cachedTokens,
+    ...(cost === undefined ? {} : { costUsd: cost })
+  }
+}
+
+const logStep = (step: number, answer: GatewayAnswer) =>
+  Effect.logInfo("agent step").pipe(
+    Effect.annotateLogs({
+      step,
+      model: answer.model,
+      calls: answer.calls.slice(0, 50).map(({ name }) => name),
+      text: answer.text.slice(0, 2_000)
+    })
+  )
+
+const outOfTime = (limits: PassLimits): string => `no result within ${Math.round(limits.millis / 1000)} seconds`
+
+const failed = (message: string): AgentError => new AgentError({ reason: "failed", message })
+
+const fromGateway = (error: GatewayError, pass: Pass): AgentError => {
+  const passing = ["rate_limited", "unavailable", "timeout"].includes(error.reason)
+  const before = [...pass.avoided].map(([model, why]) => `${model}: ${why}`)
+  return new AgentError({
+    reason: passing ? "retryable" : "failed",
+    message: [...before, error.message].join("; "),
+    ...(error.retryAfterMillis === undefined ? {} : { retryAfterMillis: error.retryAfterMillis })
+  })
+}
