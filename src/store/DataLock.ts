@@ -1,0 +1,50 @@
+/**
+ * One process per data folder. Held as an exclusive transaction on a tiny SQLite file, so the operating system lets go of it
+ * however the process ends, and no stale lock is ever left behind.
+ */
+import { mkdirSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { Effect, Layer } from "effect"
+import type { Scope } from "effect"
+import { explain, resultCode } from "./SqliteDatabase.ts"
+import { StoreError } from "./StoreError.ts"
+
+const busy = 5
+
+/** Holds the lock of `folder` while the layer lives. Fails at once when another process has it. */
+export const layer = (folder: string): Layer.Layer<never, StoreError> =>
+  Layer.effectDiscard(
+    acquire(
+      join(folder, ".lock"),
+      `Another aicr process uses the data folder ${folder}. Stop that process, or give this one a folder of its own ` +
+        `(storage.database.sqlite.path).`
+    )
+  )
+
+/** Holds `lockFile` until the scope closes; `taken` is the message when another process has it. */
+export const acquire = (lockFile: string, taken: string): Effect.Effect<void, StoreError, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.try({
+      try: () => open(lockFile),
+      catch: (cause) =>
+        new StoreError({
+          reason: "unavailable",
+          operation: "lock",
+          message: resultCode(cause) === busy ? taken : explain(cause, lockFile)
+        })
+    }),
+    (db) => Effect.sync(() => db.close())
+  )
+
+const open = (lockFile: string): DatabaseSync => {
+  mkdirSync(dirname(lockFile), { recursive: true, mode: 0o700 })
+  const db = new DatabaseSync(lockFile, { timeout: 0 })
+  try {
+    db.exec("BEGIN EXCLUSIVE")
+    return db
+  } catch (cause) {
+    db.close()
+    throw cause
+  }
+}

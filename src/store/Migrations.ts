@@ -1,0 +1,100 @@
+/**
+ * The schema of the record store, one file per step, in order. A step that has been released is never changed: a new one is
+ * added. `storage.database.migrate`: `auto` applies what is missing at start; `verify` refuses to start instead. Both refuse
+ * a database that a newer release has changed.
+ */
+import { Effect, Layer } from "effect"
+import { Migrator, SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql"
+import { StoreError } from "./StoreError.ts"
+import { unavailable } from "./StoreFailure.ts"
+import events from "./migrations/0001_events.ts"
+import runs from "./migrations/0002_runs.ts"
+import publications from "./migrations/0003_publications.ts"
+
+const all = {
+  "0001_events": events,
+  "0002_runs": runs,
+  "0003_publications": publications
+}
+
+const table = "aicr_migrations"
+
+export interface MigrationStatus {
+  readonly applied: ReadonlyArray<string>
+  readonly pending: ReadonlyArray<string>
+  /** Steps in the database that this release does not know. */
+  readonly unknown: ReadonlyArray<string>
+}
+
+export const status: Effect.Effect<MigrationStatus, StoreError, SqlClient.SqlClient> = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const known = Object.keys(all)
+  const done = (yield* tableExists(sql))
+    ? (yield* sql<{ migration_id: number; name: string }>`
+        SELECT migration_id, name FROM ${sql(table)} ORDER BY migration_id`).map(
+        (row) => `${String(row.migration_id).padStart(4, "0")}_${row.name}`
+      )
+    : []
+  return {
+    applied: done.filter((step) => known.includes(step)),
+    pending: known.filter((step) => !done.includes(step)),
+    unknown: done.filter((step) => !known.includes(step))
+  }
+}).pipe(unavailable("migrations.status"))
+
+/** Applies what is pending; answers the names of the steps applied. */
+export const apply: Effect.Effect<ReadonlyArray<string>, StoreError, SqlClient.SqlClient> = Effect.gen(function* () {
+  const { pending, unknown } = yield* status
+  if (unknown.length > 0) return yield* newer(unknown)
+  if (pending.length === 0) return []
+  const applied = yield* Migrator.make({})({ loader: Migrator.fromRecord(all), table }).pipe(
+    Effect.catchTag("MigrationError", (error) =>
+      Effect.fail(
+        new StoreError({
+          reason: "unavailable",
+          operation: "migrations.apply",
+          message: `${error.message}. Nothing was changed; the cause was: ${String(error.cause ?? error.kind)}`
+        })
+      )
+    ),
+    unavailable("migrations.apply")
+  )
+  return applied.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)
+})
+
+/** Succeeds only when nothing is pending and nothing is unknown. */
+export const verify: Effect.Effect<void, StoreError, SqlClient.SqlClient> = Effect.gen(function* () {
+  const { pending, unknown } = yield* status
+  if (unknown.length > 0) return yield* newer(unknown)
+  if (pending.length === 0) return
+  return yield* new StoreError({
+    reason: "unavailable",
+    operation: "migrations.verify",
+    message:
+      `The database lacks the migrations ${pending.join(", ")} and storage.database.migrate is "verify". ` +
+      `Run "aicr db migrate", or set storage.database.migrate to "auto".`
+  })
+})
+
+export const layer = (migrate: "auto" | "verify"): Layer.Layer<never, StoreError, SqlClient.SqlClient> =>
+  Layer.effectDiscard(migrate === "auto" ? apply : verify)
+
+const newer = (steps: ReadonlyArray<string>) =>
+  new StoreError({
+    reason: "unavailable",
+    operation: "migrations",
+    message:
+      `The database has the migrations ${steps.join(", ")}, which this release does not know. ` +
+      `Start the newer release that made them, or configure another database.`
+  })
+
+const tableExists = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql.onDialectOrElse({
+      sqlite: () => sql`SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ${table}`,
+      orElse: () =>
+        sql`SELECT 1 FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = ${table}`
+    }),
+    (rows) => rows.length > 0
+  )

@@ -1,0 +1,76 @@
+/** How a publication stands in the table `publications`. */
+import { Array as Arr, Effect, Order, Schema } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import { Operation, PublicationStatus } from "../domain/Publication.ts"
+import type { Publication } from "../domain/Publication.ts"
+
+const PublicationRow = Schema.Struct({
+  id: Schema.String,
+  operation_id: Schema.String,
+  run_id: Schema.String,
+  target_key: Schema.String,
+  channel: Schema.String,
+  operation: Schema.fromJsonString(Operation),
+  status: PublicationStatus,
+  position: Schema.Int,
+  attempts: Schema.Int,
+  not_before: Schema.NullOr(Schema.Int),
+  host_id: Schema.NullOr(Schema.String),
+  url: Schema.NullOr(Schema.String),
+  error: Schema.NullOr(Schema.String)
+})
+
+export const decodePublicationRows = Schema.decodeUnknownEffect(Schema.Array(PublicationRow))
+
+export const toPublication = (row: typeof PublicationRow.Type): Publication => ({
+  id: row.id,
+  operationId: row.operation_id,
+  runId: row.run_id,
+  targetKey: row.target_key,
+  channel: row.channel,
+  operation: row.operation,
+  status: row.status,
+  position: row.position,
+  attempts: row.attempts,
+  notBefore: row.not_before ?? undefined,
+  hostId: row.host_id ?? undefined,
+  url: row.url ?? undefined,
+  error: row.error ?? undefined
+})
+
+const byPosition = Order.mapInput(Order.Number, (row: Publication) => row.position)
+/** Keeps an insert below the number of parameters a statement may have. */
+const rowsPerInsert = 200
+
+/** Adds rows in the order of their positions; those whose `operationId` is there are left as they are. */
+export const insertPublications = (
+  sql: SqlClient.SqlClient,
+  rows: ReadonlyArray<Publication>,
+  now: number
+): Effect.Effect<void, SqlError.SqlError> =>
+  Effect.forEach(
+    Arr.chunksOf(Arr.sort(rows, byPosition), rowsPerInsert),
+    (chunk) => sql`
+      INSERT INTO publications ${sql.insert(Arr.map(chunk, (row) => toPublicationRow(row, now)))}
+      ON CONFLICT (operation_id) DO NOTHING`,
+    { discard: true }
+  )
+
+const toPublicationRow = (row: Publication, now: number) => ({
+  id: row.id,
+  operation_id: row.operationId,
+  run_id: row.runId,
+  target_key: row.targetKey,
+  channel: row.channel,
+  kind: row.operation._tag,
+  operation: JSON.stringify(row.operation),
+  status: row.status,
+  position: row.position,
+  attempts: row.attempts,
+  not_before: row.notBefore ?? null,
+  host_id: row.hostId ?? null,
+  url: row.url ?? null,
+  error: row.error ?? null,
+  created_at: now,
+  updated_at: now
+})

@@ -1,0 +1,67 @@
+/** How a run stands in the table `runs`. */
+import { Schema } from "effect"
+import { Analysis } from "../domain/Analysis.ts"
+import { Change } from "../domain/Change.ts"
+import { RunStatus } from "../domain/Run.ts"
+import type { Run } from "./Runs.ts"
+
+const RunRow = Schema.Struct({
+  id: Schema.String,
+  entry_id: Schema.String,
+  token: Schema.Int,
+  workspace: Schema.String,
+  target_key: Schema.String,
+  change: Schema.fromJsonString(Change),
+  head: Schema.String,
+  base: Schema.NullOr(Schema.String),
+  status: RunStatus,
+  reason: Schema.NullOr(Schema.String),
+  partial: Schema.Int,
+  config_hash: Schema.String,
+  analysis: Schema.NullOr(Schema.fromJsonString(Analysis)),
+  created_at: Schema.Int,
+  started_at: Schema.NullOr(Schema.Int),
+  finished_at: Schema.NullOr(Schema.Int)
+})
+export type RunRow = typeof RunRow.Type
+
+export const decodeRunRows = Schema.decodeUnknownEffect(Schema.Array(RunRow))
+
+export const toRun = (row: RunRow): Run => ({
+  id: row.id,
+  entryId: row.entry_id,
+  workspace: row.workspace,
+  targetKey: row.target_key,
+  change: row.change,
+  head: row.head,
+  base: row.base ?? undefined,
+  status: row.status,
+  reason: row.reason ?? undefined,
+  partial: row.partial === 1,
+  configHash: row.config_hash,
+  analysis: row.analysis ?? undefined,
+  createdAt: row.created_at,
+  startedAt: row.started_at ?? undefined,
+  finishedAt: row.finished_at ?? undefined
+})
+
+/** A new run in `preparing`. */
+export const newRunRow = (
+  run: Pick<Run, "id" | "entryId" | "workspace" | "targetKey" | "change" | "head" | "base" | "configHash">,
+  token: number,
+  now: number
+) => ({
+  id: run.id,
+  entry_id: run.entryId,
+  token,
+  workspace: run.workspace,
+  target_key: run.targetKey,
+  change: JSON.stringify(run.change),
+  head: run.head,
+  base: run.base ?? null,
+  status: "preparing",
+  partial: 0,
+  config_hash: run.configHash,
+  created_at: now,
+  started_at: now
+})

@@ -1,0 +1,68 @@
+/** Outbox in the table `publications`. */
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql"
+import { canMove } from "../domain/Publication.ts"
+import { Outbox } from "./Outbox.ts"
+import { decodePublicationRows, insertPublications, toPublication } from "./PublicationRow.ts"
+import { corrupt, unavailable } from "./StoreFailure.ts"
+
+export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effect(
+  Outbox,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    const select = (operation: string, rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) =>
+      rows.pipe(
+        unavailable(operation),
+        Effect.flatMap((found) => Effect.mapError(decodePublicationRows(found), (error) => corrupt(operation, error))),
+        Effect.map((found) => found.map(toPublication))
+      )
+
+    return Outbox.of({
+      add: (rows, now) => insertPublications(sql, rows, now).pipe(sql.withTransaction, unavailable("outbox.add")),
+
+      open: (targetKey) =>
+        select(
+          "outbox.open",
+          sql`
+            SELECT * FROM publications
+            WHERE target_key = ${targetKey} AND status IN ('pending', 'sending', 'unknown') ORDER BY seq`
+        ),
+
+      ofRun: (runId) =>
+        select("outbox.ofRun", sql`SELECT * FROM publications WHERE run_id = ${runId} ORDER BY position, seq`),
+
+      move: (id, from, { status, notBefore, hostId, url, error }, now) =>
+        canMove(from, status)
+          ? sql`
+              UPDATE publications
+              SET status = ${status}, attempts = attempts + ${status === "sending" ? 1 : 0},
+                not_before = ${notBefore ?? null}, error = ${error ?? null}, updated_at = ${now},
+                host_id = COALESCE(${hostId ?? null}, host_id), url = COALESCE(${url ?? null}, url)
+              WHERE id = ${id} AND status = ${from} RETURNING id`.pipe(
+              Effect.map((rows) => rows.length > 0),
+              unavailable("outbox.move")
+            )
+          : Effect.die(new Error(`A publication cannot go from ${from} to ${status}`)),
+
+      targets: sql<{ target_key: string }>`
+        SELECT DISTINCT target_key FROM publications WHERE status IN ('pending', 'sending', 'unknown')`.pipe(
+        Effect.map((rows) => rows.map((row) => row.target_key)),
+        unavailable("outbox.targets")
+      ),
+
+      lastSent: (targetKey, channel, kind) =>
+        Effect.map(
+          select(
+            "outbox.lastSent",
+            sql`
+              SELECT * FROM publications
+              WHERE target_key = ${targetKey} AND channel = ${channel} AND kind = ${kind} AND status = 'sent'
+              ORDER BY seq DESC LIMIT 1`
+          ),
+          (found) => found[0]
+        )
+    })
+  })
+)

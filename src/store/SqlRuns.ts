@@ -1,0 +1,160 @@
+/**
+ * Runs in the table `runs`. Every write is a compare-and-set in one UPDATE: the status it may come from (domain/Run.ts) and,
+ * for workers, the token stand in its WHERE clause, and the number of rows it answers says whether it happened.
+ */
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { newId } from "../domain/Ids.ts"
+import { RunStatus, isTerminal, sourcesOf } from "../domain/Run.ts"
+import { deleteInSteps } from "./DeleteInSteps.ts"
+import { insertPublications } from "./PublicationRow.ts"
+import { decodeRunRows, newRunRow, toRun } from "./RunRow.ts"
+import type { RunRow } from "./RunRow.ts"
+import { Runs } from "./Runs.ts"
+import type { StoreError } from "./StoreError.ts"
+import { corrupt, unavailable } from "./StoreFailure.ts"
+
+const ended = RunStatus.literals.filter(isTerminal)
+
+export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect(
+  Runs,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    const decode = (operation: string) => (found: ReadonlyArray<object>) =>
+      Effect.mapError(decodeRunRows(found), (error) => corrupt(operation, error))
+    const first = (rows: Effect.Effect<ReadonlyArray<RunRow>, StoreError>) =>
+      Effect.map(rows, (found) => (found[0] === undefined ? undefined : toRun(found[0])))
+
+    const begin: Runs["Service"]["begin"] = Effect.fnUntraced(
+      function* (run, token, now) {
+        const known = yield* Effect.flatMap(
+          sql`SELECT * FROM runs WHERE entry_id = ${run.entryId} ORDER BY id`,
+          decode("runs.begin")
+        )
+        if (known.some((row) => row.token > token)) return undefined
+        const left = known.find((row) => row.head === run.head && !isTerminal(row.status))
+        const rows =
+          left === undefined
+            ? yield* sql`INSERT INTO runs ${sql.insert(newRunRow({ ...run, id: newId() }, token, now)).returning("*")}`
+            : yield* sql`UPDATE runs SET token = ${token}, status = ${takenUp(left.status)}
+                WHERE id = ${left.id} RETURNING *`
+        const [row] = yield* decode("runs.begin")(rows)
+        return row === undefined ? undefined : toRun(row)
+      },
+      sql.withTransaction,
+      unavailable("runs.begin")
+    )
+
+    const complete: Runs["Service"]["complete"] = Effect.fnUntraced(
+      function* (runId, token, analysis, publications, now) {
+        const moved = yield* sql`
+          UPDATE runs SET status = 'publishing', analysis = ${JSON.stringify(analysis)}
+          WHERE id = ${runId} AND token = ${token} AND ${sql.in("status", sourcesOf("publishing"))} RETURNING id`
+        if (moved.length === 0) return false
+        yield* insertPublications(sql, publications, now)
+        return true
+      },
+      sql.withTransaction,
+      unavailable("runs.complete")
+    )
+
+    return Runs.of({
+      begin,
+
+      move: (runId, token, to, now, reason) =>
+        // Publishing is entered by `complete` alone, which stores what is to be published.
+        to === "publishing"
+          ? Effect.succeed(false)
+          : sql`
+              UPDATE runs SET status = ${to}, reason = ${reason ?? null}, finished_at = ${isTerminal(to) ? now : null}
+              WHERE id = ${runId} AND token = ${token} AND ${sql.in("status", sourcesOf(to))} RETURNING id`.pipe(
+              Effect.map((rows) => rows.length > 0),
+              unavailable("runs.move")
+            ),
+
+      complete,
+
+      settle: (runId, to, { partial, reason }, now) =>
+        sql`
+          UPDATE runs SET status = ${to}, partial = ${partial ? 1 : 0}, reason = ${reason ?? null}, finished_at = ${now}
+          WHERE id = ${runId} AND status = 'publishing' RETURNING id`.pipe(
+          Effect.map((rows) => rows.length > 0),
+          unavailable("runs.settle")
+        ),
+
+      get: (runId) =>
+        sql`SELECT * FROM runs WHERE id = ${runId}`.pipe(
+          unavailable("runs.get"),
+          Effect.flatMap(decode("runs.get")),
+          first
+        ),
+
+      find: (targetKey, head, statuses) =>
+        sql`
+          SELECT * FROM runs WHERE target_key = ${targetKey} AND head = ${head} AND ${sql.in("status", statuses)}
+          ORDER BY id DESC LIMIT 1`.pipe(unavailable("runs.find"), Effect.flatMap(decode("runs.find")), first),
+
+      list: ({ workspace, status, targetKey, before, limit }) =>
+        sql`
+          SELECT * FROM runs WHERE ${sql.and([
+            sql`1 = 1`,
+            ...(workspace === undefined ? [] : [sql`workspace = ${workspace}`]),
+            ...(status === undefined ? [] : [sql`status = ${status}`]),
+            ...(targetKey === undefined ? [] : [sql`target_key = ${targetKey}`]),
+            ...(before === undefined ? [] : [sql`id < ${before}`])
+          ])} ORDER BY id DESC LIMIT ${limit}`.pipe(
+          unavailable("runs.list"),
+          Effect.flatMap(decode("runs.list")),
+          Effect.map((rows) => rows.map(toRun))
+        ),
+
+      prune: ({ maxCount, before }) =>
+        Effect.gen(function* () {
+          const removed = yield* deleteInSteps((step) =>
+            sql.withTransaction(removeRuns(sql, { maxCount, before, step }))
+          )
+          yield* deleteInSteps(
+            (step) => sql`
+              DELETE FROM publications WHERE seq IN (
+                SELECT seq FROM publications WHERE status = 'sent' AND updated_at < ${before}
+                  AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = publications.run_id)
+                LIMIT ${step})
+              RETURNING seq`
+          )
+          return removed
+        }).pipe(unavailable("runs.prune"))
+    })
+  })
+)
+
+/**
+ * Removes ended runs with their publications, but for the newest sent one of each target, channel and kind: it says where a
+ * managed summary lives, and goes by age alone.
+ */
+const removeRuns = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  keep: { readonly maxCount: number; readonly before: number; readonly step: number }
+) {
+  const removed = yield* sql<{ id: string }>`
+    DELETE FROM runs WHERE id IN (
+      SELECT id FROM runs WHERE ${sql.in("status", ended)}
+        AND (COALESCE(started_at, created_at) < ${keep.before}
+          OR id <= (SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ${keep.maxCount}))
+      ORDER BY id LIMIT ${keep.step})
+    RETURNING id`
+  if (removed.length === 0) return removed
+  yield* sql`
+    DELETE FROM publications
+    WHERE ${sql.in(
+      "run_id",
+      removed.map((run) => run.id)
+    )} AND (status IN ('failed', 'dropped') OR status = 'sent' AND EXISTS (
+      SELECT 1 FROM publications newer
+      WHERE newer.target_key = publications.target_key AND newer.channel = publications.channel
+        AND newer.kind = publications.kind AND newer.status = 'sent' AND newer.seq > publications.seq))`
+  return removed
+})
+
+/** A run that a lost worker left is prepared anew, unless its analysis is stored: that is never done again. */
+const takenUp = (status: RunStatus): RunStatus => (status === "publishing" ? "publishing" : "preparing")

@@ -1,0 +1,64 @@
+/**
+ * How this service opens a SQLite file: write-ahead log, every commit synced to disk, private to its user. The record
+ * store and the SQLite queue each open a file of their own through here; what SQLite says in numbers is put into words
+ * in one place, `explain`.
+ */
+import { closeSync, mkdirSync, openSync } from "node:fs"
+import { dirname } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { Effect } from "effect"
+import type { Scope } from "effect"
+import { StoreError } from "./StoreError.ts"
+
+/** How long a statement waits for another process's lock. It blocks the event loop, so it is short. */
+const busyTimeoutMillis = 2000
+
+/** Opens `path` (or ":memory:") for reading and writing, with its parent folders (0700), until the scope closes. */
+export const openDatabase = (path: string): Effect.Effect<DatabaseSync, StoreError, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.try({
+      try: () => open(path),
+      catch: (cause) => new StoreError({ reason: "unavailable", operation: "open", message: explain(cause, path) })
+    }),
+    (db) => Effect.sync(() => db.close())
+  )
+
+const open = (path: string): DatabaseSync => {
+  if (path !== ":memory:") {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    // SQLite gives its -wal and -shm files the rights of the database file.
+    closeSync(openSync(path, "a", 0o600))
+  }
+  const db = new DatabaseSync(path, { timeout: busyTimeoutMillis, enableForeignKeyConstraints: true })
+  try {
+    db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+    // Says now, and not at the first webhook, that the file cannot be written.
+    db.exec("BEGIN IMMEDIATE; ROLLBACK")
+    return db
+  } catch (cause) {
+    db.close()
+    throw cause
+  }
+}
+
+/** SQLite's primary result code of an error thrown by node:sqlite. */
+export const resultCode = (cause: unknown): number | undefined =>
+  cause instanceof Error && "errcode" in cause && typeof cause.errcode === "number" ? cause.errcode & 0xff : undefined
+
+/** What happened to which file and what to do, for an operator. */
+export const explain = (cause: unknown, path: string): string => {
+  const said = cause instanceof Error ? cause.message : String(cause)
+  const code = resultCode(cause)
+  return `SQLite file ${path}: ${said}. ${(code === undefined ? undefined : remedies[code]) ?? openRemedy}`
+}
+
+const openRemedy =
+  "Check that the path is right, and that its folder exists or can be made and is writable by this user."
+const remedies: Readonly<Record<number, string>> = {
+  5: "Another process holds its lock; stop it or wait for it.",
+  8: "It is read-only for this user; make the file and its folder writable.",
+  10: "The disk reported an error; check the disk and the file system.",
+  11: "It is damaged; restore it from a backup or move it away to start anew.",
+  13: "The disk is full; free some space.",
+  26: "It is not a SQLite database; move it away or configure another path."
+}

@@ -1,0 +1,29 @@
+/** Turns what a database or a decoder says into StoreError, in one place. */
+import { Effect } from "effect"
+import type { Schema } from "effect"
+import { SqlError } from "effect/sql"
+import { StoreError } from "./StoreError.ts"
+
+/** A database that refuses is `unavailable`; a statement that cannot be right (syntax, constraint) is a defect and dies. */
+export const unavailable =
+  (operation: string) =>
+  <A, R>(effect: Effect.Effect<A, SqlError.SqlError | StoreError, R>): Effect.Effect<A, StoreError, R> =>
+    Effect.catch(effect, (error) => {
+      if (!SqlError.isSqlError(error)) return Effect.fail(error)
+      switch (error.reason._tag) {
+        case "SqlSyntaxError":
+        case "ConstraintError":
+        case "UniqueViolation":
+          return Effect.die(error)
+        default:
+          return Effect.fail(new StoreError({ reason: "unavailable", operation, message: error.message }))
+      }
+    })
+
+/** A stored record that does not decode. The schema's message names the field. */
+export const corrupt = (operation: string, error: Schema.SchemaError): StoreError =>
+  new StoreError({
+    reason: "corrupt",
+    operation,
+    message: `A stored record does not decode: ${error.message}`
+  })

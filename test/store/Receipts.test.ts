@@ -1,0 +1,163 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Receipts } from "../../src/store/Receipts.ts"
+import * as Store from "../../src/store/Store.ts"
+import { change, event, ignored } from "./Fixtures.ts"
+
+const fresh = Layer.fresh(Store.layerMemory)
+
+describe("Receipts", () => {
+  layer(fresh)("store", (it) => {
+    it.effect("gives back what was stored", () =>
+      Effect.gen(function* () {
+        const receipts = yield* Receipts
+        const accepted = event()
+        const refused = ignored({ action: undefined, workspace: undefined })
+        assert.deepStrictEqual(yield* receipts.store(accepted), { _tag: "Stored" })
+        yield* receipts.store(refused)
+        const open = { outcome: undefined, outcomeReason: undefined, outcomeAt: undefined, runId: undefined }
+        assert.deepStrictEqual(yield* receipts.get(accepted.id), { ...accepted, ...open })
+        assert.deepStrictEqual(yield* receipts.get(refused.id), { ...refused, ...open })
+        assert.isUndefined(yield* receipts.get("unknown"))
+      })
+    )
+
+    it.effect("stores a delivery once, within a batch and after it", () =>
+      Effect.gen(function* () {
+        const receipts = yield* Receipts
+        const records = Array.from({ length: 5 }, () => event({ deliveryKey: "gitea:same" }))
+        const other = event()
+        const answers = yield* Effect.forEach([...records, other, other], receipts.store, { concurrency: "unbounded" })
+        assert.deepStrictEqual(
+          answers.map((answer) => answer._tag),
+          ["Stored", "Duplicate", "Duplicate", "Duplicate", "Duplicate", "Stored", "Duplicate"]
+        )
+        const again = yield* receipts.store(event({ deliveryKey: "gitea:same" }))
+        for (const answer of [...answers.slice(1, 5), again]) {
+          assert.strictEqual(answer._tag === "Duplicate" ? answer.first.id : undefined, records[0]?.id)
+        }
+      })
+    )
+
+    it.effect("keeps the result of each caller apart in batches beyond the bound", () =>
+      Effect.gen(function* () {
+        const receipts = yield* Receipts
+        const records = Array.from({ length: 1500 }, () => event())
+        const repeated = records.flatMap((record, index) => (index % 3 === 0 ? [record, record] : [record]))
+        const answers = yield* Effect.forEach(repeated, receipts.store, { concurrency: "unbounded" })
+        assert.strictEqual(answers.filter((answer) => answer._tag === "Stored").length, 1500)
+        const wrong = answers.filter(
+          (answer, index) => answer._tag === "Duplicate" && answer.first.id !== repeated[index]?.id
+        )
+        assert.strictEqual(wrong.length, 0)
+      })
+    )
+
+    it.effect("refuses, with nothing stored, when too many wait", () =>
+      Effect.gen(function* () {
+        const receipts = yield* Receipts
+        const answers = yield* Effect.forEach(
+          Array.from({ length: 10_050 }, () => event({ workspace: "flood" })),
+          (record) => Effect.result(receipts.store(record)),
+          { concurrency: "unbounded" }
+        )
+        const refused = answers.flatMap((answer) => (answer._tag === "Failure" ? [answer.failure] : []))
+        assert.strictEqual(refused.length, 50)
+        assert.strictEqual(refused[0]?.reason, "unavailable")
+        const sql = yield* SqlClient.SqlClient
+        assert.deepStrictEqual(yield* sql`SELECT count(*) AS n FROM events WHERE workspace = 'flood'`, [{ n: 10_000 }])
+      })
+    )
+  })
+
+  layer(fresh)("failure", (it) => {
+    it.effect("a failed commit fails all its callers, and the next one works", () =>
+      Effect.gen(function* () {
+        const receipts = yield* Receipts
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`PRAGMA query_only = 1`
+        const failed = yield* Effect.forEach([event(), event()], (record) => Effect.flip(receipts.store(record)), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(
+          failed.map((error) => error.reason),
+          ["unavailable", "unavailable"]
+        )
+        assert.include(failed[0]?.message, "read-only")
+        yield* sql`PRAGMA query_only = 0`
+        assert.strictEqual((yield* receipts.store(event()))._tag, "Stored")
+      })
+    )
+
+    it.effect("a record that does not decode is named corrupt", () =>
+      Effect.gen(function* () {
+        const receipts = yield* Receipts
+        const sql = yield* SqlClient.SqlClient
+        const record = event()
+        yield* receipts.store(record)
+        yield* sql`UPDATE events SET work = '{"change":1}' WHERE id = ${record.id}`
+        assert.strictEqual((yield* Effect.flip(receipts.get(record.id))).reason, "corrupt")
+      })
+    )
+  })
+
+  layer(fresh)("outcomes", (it) => {
+    it.effect("accepted records are unsettled until an outcome is noted, which stays", () =>
+      Effect.gen(function* () {
+        const receipts = yield* Receipts
+        const records = [event(), event(), event()]
+        yield* Effect.forEach([...records, ignored()], receipts.store)
+        const ids = records.map((record) => record.id)
+        const unsettled = (after: string | undefined, limit = 10) =>
+          Effect.map(receipts.unsettled(after, limit), (events) => events.map((found) => found.id))
+        assert.deepStrictEqual(yield* unsettled(undefined), ids)
+        assert.deepStrictEqual(yield* unsettled(ids[0], 1), [ids[1]])
+
+        yield* receipts.settle(ids.slice(0, 2), { outcome: "executed", runId: "run" }, 5)
+        yield* receipts.settle(ids.slice(0, 1), { outcome: "failed", reason: "late" }, 9)
+        assert.deepStrictEqual(yield* unsettled(undefined), [ids[2]])
+        const settled = yield* receipts.get(ids[0] ?? "")
+        assert.deepInclude(settled, { outcome: "executed", outcomeReason: undefined, outcomeAt: 5, runId: "run" })
+        yield* receipts.settle([], { outcome: "failed" }, 9)
+      })
+    )
+  })
+
+  layer(fresh)("list and prune", (it) => {
+    it.effect("lists the newest first, filtered and paged", () =>
+      Effect.gen(function* () {
+        const receipts = yield* Receipts
+        const records = [event(), ignored(), event({ workspace: "other" }), ignored()]
+        yield* Effect.forEach(records, receipts.store)
+        const [a, b, c, d] = records.map((record) => record.id)
+        const list = (filter: Parameters<typeof receipts.list>[0]) =>
+          Effect.map(receipts.list(filter), (events) => events.map((found) => found.id))
+        assert.deepStrictEqual(yield* list({ limit: 10 }), [d, c, b, a])
+        assert.deepStrictEqual(yield* list({ limit: 1, before: c }), [b])
+        assert.deepStrictEqual(yield* list({ limit: 9, workspace: "app", decision: "ignored" }), [d, b])
+      })
+    )
+
+    it.effect("removes by count and by age, never what is accepted and open", () =>
+      Effect.gen(function* () {
+        const receipts = yield* Receipts
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`DELETE FROM events`
+        const open = event({ receivedAt: 1 })
+        const settled = event({ receivedAt: 1 })
+        const old = ignored({ receivedAt: 1 })
+        const recent = Array.from({ length: 1200 }, () => ignored({ receivedAt: 100 }))
+        yield* Effect.forEach([open, settled, old, ...recent], receipts.store, { concurrency: "unbounded" })
+        yield* receipts.settle([settled.id], { outcome: "executed" }, 2)
+
+        assert.strictEqual(yield* receipts.prune({ maxCount: 5000, before: 50 }), 2)
+        assert.strictEqual(yield* receipts.prune({ maxCount: 10, before: 50 }), 1190)
+        assert.strictEqual(yield* receipts.prune({ maxCount: 10, before: 50 }), 0)
+        const left = (yield* receipts.list({ limit: 100 })).map((found) => found.id)
+        assert.deepStrictEqual(left.toSorted(), [open.id, ...recent.slice(-10).map((record) => record.id)])
+        assert.deepStrictEqual((yield* receipts.get(open.id))?.work?.change, change())
+      })
+    )
+  })
+})

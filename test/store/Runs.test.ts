@@ -1,0 +1,207 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { targetKey } from "../../src/domain/Change.ts"
+import { Outbox } from "../../src/store/Outbox.ts"
+import { Runs } from "../../src/store/Runs.ts"
+import * as Store from "../../src/store/Store.ts"
+import { analysis, change, publication } from "./Fixtures.ts"
+
+const fresh = Layer.fresh(Store.layerMemory)
+const start = (entryId: string, head = "a".repeat(40)) => ({
+  entryId,
+  workspace: "app",
+  targetKey: targetKey(change()),
+  change: change(),
+  head,
+  base: undefined,
+  configHash: "c0ffee"
+})
+
+const begun = Effect.fn(function* (entryId: string, token: number, head?: string) {
+  const run = yield* (yield* Runs).begin(start(entryId, head), token, token * 10)
+  return run ?? (yield* Effect.die(new Error("The run should have begun")))
+})
+
+describe("Runs", () => {
+  layer(fresh)("begin", (it) => {
+    it.effect("makes a run in preparing and gives it back", () =>
+      Effect.gen(function* () {
+        const run = yield* begun("one", 1)
+        assert.deepStrictEqual(run, {
+          ...start("one"),
+          id: run.id,
+          status: "preparing",
+          reason: undefined,
+          partial: false,
+          analysis: undefined,
+          createdAt: 10,
+          startedAt: 10,
+          finishedAt: undefined
+        })
+        assert.deepStrictEqual(yield* (yield* Runs).get(run.id), run)
+      })
+    )
+
+    it.effect("a newer token takes the unfinished run over; the older changes nothing from then on", () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const first = yield* begun("two", 1)
+        assert.isTrue(yield* runs.move(first.id, 1, "analyzing", 11))
+        const second = yield* begun("two", 2)
+        assert.strictEqual(second.id, first.id)
+        assert.strictEqual(second.status, "preparing")
+        assert.isUndefined(yield* runs.begin(start("two"), 1, 12))
+        assert.isUndefined(yield* runs.begin(start("two", "b".repeat(40)), 1, 12))
+        assert.isFalse(yield* runs.move(first.id, 1, "failed", 13, "stale"))
+        assert.isTrue(yield* runs.move(first.id, 2, "analyzing", 14))
+        assert.isFalse(yield* runs.complete(first.id, 1, analysis, [publication({ runId: first.id })], 15))
+        assert.deepStrictEqual(yield* (yield* Outbox).ofRun(first.id), [])
+        assert.strictEqual((yield* runs.get(first.id))?.status, "analyzing")
+      })
+    )
+
+    it.effect("a run that is publishing is taken over as it is, with its analysis", () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const first = yield* begun("three", 1)
+        yield* runs.move(first.id, 1, "analyzing", 11)
+        assert.isTrue(yield* runs.complete(first.id, 1, analysis, [], 12))
+        const second = yield* begun("three", 2)
+        assert.deepInclude(second, { id: first.id, status: "publishing", analysis })
+      })
+    )
+
+    it.effect("an ended run is not taken up again", () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const first = yield* begun("four", 1)
+        yield* runs.move(first.id, 1, "failed", 11, "no disk")
+        assert.deepInclude(yield* runs.get(first.id), { status: "failed", reason: "no disk", finishedAt: 11 })
+        const second = yield* begun("four", 2)
+        assert.notStrictEqual(second.id, first.id)
+      })
+    )
+  })
+
+  layer(fresh)("moves", (it) => {
+    it.effect("only along the table, and into publishing only by complete", () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const { id } = yield* begun("one", 1)
+        assert.isFalse(yield* runs.move(id, 1, "succeeded", 11))
+        assert.isFalse(yield* runs.settle(id, "succeeded", { partial: false }, 11))
+        assert.isFalse(yield* runs.complete(id, 1, analysis, [], 11))
+        assert.isTrue(yield* runs.move(id, 1, "analyzing", 12))
+        assert.isFalse(yield* runs.move(id, 1, "publishing", 12))
+        assert.isTrue(yield* runs.complete(id, 1, analysis, [], 13))
+        assert.isTrue(yield* runs.settle(id, "succeeded", { partial: true, reason: "one channel failed" }, 14))
+        assert.isFalse(yield* runs.settle(id, "failed", { partial: false }, 15))
+        assert.isFalse(yield* runs.move(id, 1, "failed", 15))
+        assert.deepInclude(yield* runs.get(id), {
+          status: "succeeded",
+          partial: true,
+          reason: "one channel failed",
+          analysis,
+          finishedAt: 14
+        })
+      })
+    )
+
+    it.effect("complete stores analysis and publications together, each operation once", () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const outbox = yield* Outbox
+        const { id } = yield* begun("two", 1)
+        const there = publication({ runId: "earlier", operationId: "same" })
+        yield* outbox.add([there], 1)
+        yield* runs.move(id, 1, "analyzing", 12)
+        const rows = [
+          publication({ runId: id, position: 1 }),
+          publication({ runId: id, position: 0 }),
+          publication({ runId: id, operationId: "same", position: 2 })
+        ]
+        assert.isTrue(yield* runs.complete(id, 1, analysis, rows, 13))
+        assert.deepStrictEqual(
+          (yield* outbox.ofRun(id)).map((row) => row.id),
+          [rows[1]?.id, rows[0]?.id]
+        )
+        assert.deepStrictEqual((yield* outbox.ofRun("earlier"))[0]?.id, there.id)
+      })
+    )
+
+    it.effect("complete stores nothing when a publication cannot be stored", () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const outbox = yield* Outbox
+        const { id } = yield* begun("three", 1)
+        yield* runs.move(id, 1, "analyzing", 12)
+        const row = publication({ runId: id })
+        const exit = yield* Effect.exit(
+          runs.complete(id, 1, analysis, [row, publication({ runId: id, id: row.id })], 13)
+        )
+        assert.strictEqual(exit._tag, "Failure")
+        assert.deepInclude(yield* runs.get(id), { status: "analyzing", analysis: undefined })
+        assert.deepStrictEqual(yield* outbox.ofRun(id), [])
+      })
+    )
+  })
+
+  layer(fresh)("find, list, prune", (it) => {
+    it.effect("finds the newest run of a head, lists the newest first", () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const a = yield* begun("a", 1)
+        const b = yield* begun("b", 1)
+        const c = yield* begun("c", 1, "b".repeat(40))
+        yield* runs.move(b.id, 1, "failed", 2)
+        const find = (head: string, ...statuses: ReadonlyArray<"failed" | "preparing">) =>
+          Effect.map(runs.find(targetKey(change()), head, statuses), (run) => run?.id)
+        assert.strictEqual(yield* find("a".repeat(40), "failed", "preparing"), b.id)
+        assert.strictEqual(yield* find("a".repeat(40), "preparing"), a.id)
+        assert.strictEqual(yield* find("b".repeat(40), "failed"), undefined)
+        const list = (filter: Parameters<typeof runs.list>[0]) =>
+          Effect.map(runs.list(filter), (found) => found.map((run) => run.id))
+        assert.deepStrictEqual(yield* list({ limit: 9 }), [c.id, b.id, a.id])
+        assert.deepStrictEqual(yield* list({ limit: 9, status: "preparing", before: c.id, workspace: "app" }), [a.id])
+        assert.deepStrictEqual(yield* list({ limit: 9, targetKey: "none" }), [])
+      })
+    )
+
+    it.effect("prune keeps what runs, and where a managed summary lives", () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const outbox = yield* Outbox
+        const ended = Effect.fn(function* (entryId: string, token: number) {
+          const run = yield* begun(entryId, token)
+          yield* runs.move(run.id, token, "analyzing", 1)
+          const row = publication({ runId: run.id, targetKey: "prune" })
+          const review = publication({
+            runId: run.id,
+            targetKey: "prune",
+            position: 1,
+            operation: { _tag: "Review", head: "a", event: "COMMENT", body: "", comments: [] }
+          })
+          yield* runs.complete(run.id, token, analysis, [row, review], 1)
+          for (const { id } of [row, review]) {
+            yield* outbox.move(id, "pending", { status: "sending" }, token)
+            yield* outbox.move(id, "sending", { status: "sent", hostId: `host-${id}` }, token)
+          }
+          yield* runs.settle(run.id, "succeeded", { partial: false }, 1)
+          return { run, row, review }
+        })
+        const first = yield* ended("p1", 1)
+        const second = yield* ended("p2", 2)
+        const running = yield* begun("p3", 3)
+        // Nothing is old enough; all but the newest run go by count, and the running ones of the test above stay.
+        assert.strictEqual(yield* runs.prune({ maxCount: 1, before: 1 }), 3)
+        assert.isUndefined(yield* runs.get(first.run.id))
+        assert.isDefined(yield* runs.get(running.id))
+        assert.deepStrictEqual(yield* outbox.ofRun(first.run.id), [])
+        assert.strictEqual((yield* outbox.lastSent("prune", "gitea_pr_review", "Summary"))?.id, second.row.id)
+        assert.strictEqual((yield* outbox.lastSent("prune", "gitea_pr_review", "Review"))?.id, second.review.id)
+        yield* runs.prune({ maxCount: 1, before: 3 })
+        assert.isUndefined(yield* outbox.lastSent("prune", "gitea_pr_review", "Summary"))
+      })
+    )
+  })
+})
