@@ -1,0 +1,27 @@
+# syntax=docker/dockerfile:1
+FROM node:24-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --no-audit --no-fund
+
+FROM node:24-slim
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends ca-certificates git subversion tini \
+  && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+ENV NODE_ENV=production
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY package.json LICENSE ./
+COPY actors ./actors
+COPY src ./src
+COPY demo ./demo
+# Records and mirrors: the only places the service writes to.
+RUN mkdir -p data workspaces && chown node:node data workspaces
+VOLUME ["/app/data", "/app/workspaces"]
+USER node
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch(process.env.AICR_HEALTH_URL ?? 'http://127.0.0.1:8080/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["tini", "--", "node", "--disable-warning=ExperimentalWarning", "src/main.ts"]
+CMD ["serve", "--config", "/app/config.yaml"]
