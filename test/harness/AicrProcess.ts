@@ -1,0 +1,109 @@
+/**
+ * The real process under test, with verbs: start, kill (SIGKILL), stop (SIGTERM), freeze and thaw (SIGSTOP, SIGCONT). One
+ * `AicrProcess` is one installation: starting it again after a kill finds the same configuration, records and port.
+ */
+import { spawn } from "node:child_process"
+import type { ChildProcess } from "node:child_process"
+import { join } from "node:path"
+import { waitUntil } from "./Wait.ts"
+
+const root = join(import.meta.dirname, "../..")
+
+/** What the service promises: it is gone this long after SIGTERM, whatever it was doing. */
+export const stopWithin = 15_000
+
+export interface Installation {
+  readonly configFile: string
+  /** Where `/readyz` answers, without a slash at the end. */
+  readonly url: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+export interface Exited {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly millis: number
+}
+
+export class AicrProcess implements AsyncDisposable {
+  readonly url: string
+  readonly #installation: Installation
+  #child: ChildProcess | undefined
+  #log = ""
+
+  constructor(installation: Installation) {
+    this.#installation = installation
+    this.url = installation.url
+  }
+
+  /** Everything that the processes of this installation printed. */
+  get log(): string {
+    return this.#log
+  }
+
+  /** Starts the process without waiting for it. */
+  spawn(): void {
+    if (this.#child !== undefined) throw new Error("it is running")
+    const child = spawn(
+      join(root, "node_modules/.bin/node"),
+      ["--disable-warning=ExperimentalWarning", "src/main.ts", "serve", "--config", this.#installation.configFile],
+      { cwd: root, env: { PATH: process.env["PATH"], SVC_LOG_LEVEL: "debug", ...this.#installation.env } }
+    )
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (this.#log += String(text)))
+    child.once("exit", () => (this.#child = this.#child === child ? undefined : this.#child))
+    this.#child = child
+  }
+
+  /** Starts the process and waits until `/readyz` says that it takes work. */
+  async start(): Promise<void> {
+    this.spawn()
+    await waitUntil(
+      async () => {
+        if (this.#child === undefined) throw new Error(`aicr ended while starting:\n${this.#log}`)
+        const answer = await fetch(`${this.url}/readyz`).catch(() => undefined)
+        return answer?.status === 200
+      },
+      { describe: () => `${this.url}/readyz answers 200; the log says:\n${this.#log}` }
+    )
+  }
+
+  /** Ends it without any notice. */
+  kill(): Promise<Exited> {
+    return this.#end("SIGKILL", 5000)
+  }
+
+  /** Asks it to stop; fails when it is not gone in time. */
+  stop(): Promise<Exited> {
+    return this.#end("SIGTERM", stopWithin)
+  }
+
+  freeze(): void {
+    this.#running().kill("SIGSTOP")
+  }
+
+  thaw(): void {
+    this.#running().kill("SIGCONT")
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child !== undefined) await this.kill()
+  }
+
+  #running(): ChildProcess {
+    if (this.#child === undefined) throw new Error(`it is not running; the log says:\n${this.#log}`)
+    return this.#child
+  }
+
+  async #end(signal: NodeJS.Signals, within: number): Promise<Exited> {
+    const child = this.#running()
+    const began = performance.now()
+    child.kill(signal)
+    return waitUntil(
+      () =>
+        child.exitCode !== null || child.signalCode !== null
+          ? { code: child.exitCode, signal: child.signalCode, millis: performance.now() - began }
+          : undefined,
+      { timeout: within, describe: () => `process ends after ${signal}; the log says:\n${this.#log}` }
+    )
+  }
+}

@@ -1,0 +1,22 @@
+/** Waiting on conditions: tests never sleep for a time that somebody guessed. */
+
+export interface WaitOptions {
+  /** Milliseconds; 30 000 when left out. */
+  readonly timeout?: number
+  /** What is waited for, and what there is instead: asked for the message when time is up. */
+  readonly describe: () => string
+}
+
+/** The first result of `condition` that is neither undefined nor false. Looks every 10 ms; fails when time is up. */
+export const waitUntil = async <A>(
+  condition: () => A | undefined | false | Promise<A | undefined | false>,
+  { describe, timeout = 30_000 }: WaitOptions
+): Promise<A> => {
+  const deadline = performance.now() + timeout
+  for (;;) {
+    const found = await condition()
+    if (found !== undefined && found !== false) return found
+    if (performance.now() > deadline) throw new Error(`not within ${timeout} ms: ${describe()}`)
+    await new Promise((resume) => setTimeout(resume, 10))
+  }
+}
