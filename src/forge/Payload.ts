@@ -129,12 +129,12 @@ export const repo = (parts: {
 export const listedCommits = (payload: Json): ReadonlyArray<CommitFacts> =>
   children(payload, "commits")
     .slice(0, limits.commits)
-    .map((commit) => {
-      const author = child(commit, "author")
+    .map((listed) => {
+      const author = child(listed, "author")
       return {
         author: text(author, "username") ?? text(author, "name"),
         email: text(author, "email"),
-        message: text(commit, "message", limits.message) ?? ""
+        message: text(listed, "message", limits.message) ?? ""
       }
     })
 

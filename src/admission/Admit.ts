@@ -1,0 +1,169 @@
+/**
+ * Whether a verified delivery starts work, and which: the one decision of the ingress, pure, with every reason of decisions
+ * 2.4 for what starts none. Reads the snapshot, asks nobody.
+ */
+import type { Snapshot, TriggerProfile, Workspace } from "../config/Snapshot.ts"
+import type { Change, Repo } from "../domain/Change.ts"
+import { targetKey } from "../domain/Change.ts"
+import type { IgnoreReason } from "../domain/Decision.ts"
+import { Priority } from "../domain/Entry.ts"
+import type { HostEvent } from "../domain/HostEvent.ts"
+import { pullRequestDue, pushDue } from "./Due.ts"
+import { isExcluded } from "./Exclude.ts"
+import type { Binding } from "./Select.ts"
+import { select, sourceFacts } from "./Select.ts"
+
+export interface Delivery {
+  readonly snapshot: Snapshot
+  /** Profiles of the route whose credential verified; never empty. */
+  readonly verified: ReadonlyArray<TriggerProfile>
+  readonly event: HostEvent
+  /** The account behind a trigger's credential, once it is known. */
+  readonly ownAccount: (trigger: string) => string | undefined
+  readonly now: number
+}
+
+export interface Admission {
+  readonly accepted: true
+  readonly trigger: TriggerProfile
+  readonly workspace: Workspace
+  readonly change: Change
+  readonly priority: number
+  readonly dueAt: number
+  /** Carried out instead of a review. */
+  readonly command: "help" | "cancel" | undefined
+}
+
+export interface Refusal {
+  readonly accepted: false
+  readonly reason: IgnoreReason
+  readonly trigger: TriggerProfile | undefined
+  readonly workspace: Workspace | undefined
+  /** Of a closed pull request: what waits for this target is to be cancelled. */
+  readonly closes: string | undefined
+}
+
+export type Admitted = Admission | Refusal
+
+const refuse = (reason: IgnoreReason, binding?: Partial<Binding>, closes?: string): Refusal => ({
+  accepted: false,
+  reason,
+  trigger: binding?.trigger,
+  workspace: binding?.workspace,
+  closes
+})
+
+/** A payload may not choose where credentials go: with a base URL configured, clones come from below it. */
+const trustedRepo = (repo: Repo, baseUrl: string | undefined): Repo =>
+  baseUrl === undefined || repo.cloneUrl?.startsWith(`${baseUrl}/`) === true
+    ? repo
+    : { ...repo, cloneUrl: `${baseUrl}/${repo.fullName}.git` }
+
+const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
+
+const isWatched = (branches: ReadonlyArray<string> | undefined, branch: string | undefined): boolean =>
+  branches === undefined || branches.length === 0 || branch === undefined || branches.includes(branch)
+
+const triageEnabled = (snapshot: Snapshot, workspace: Workspace): boolean =>
+  workspace.instance.triage?.enabled ?? snapshot.document.workspaces.defaults.triage?.enabled ?? false
+
+export const admit = (delivery: Delivery): Admitted => {
+  const { event, now, ownAccount, snapshot, verified } = delivery
+  const only = verified.length === 1 ? verified[0] : undefined
+  const unrouted = only === undefined ? undefined : { trigger: only }
+  switch (event._tag) {
+    case "Ping":
+      return refuse("pong", unrouted)
+    case "Lifecycle":
+      return refuse("lifecycle", unrouted)
+    case "Ignored":
+      return refuse(event.reason, unrouted)
+  }
+
+  const selection = select(snapshot, verified, sourceFacts(event, event.repo))
+  if (selection._tag === "Unbound") {
+    return { ...refuse(selection.reason), trigger: selection.trigger, workspace: selection.workspace }
+  }
+  const { binding } = selection
+  const { trigger, workspace } = binding
+  const { review } = workspace
+  const common = {
+    provider: event.provider,
+    trigger: trigger.name,
+    workspace: workspace.id,
+    repo: trustedRepo(event.repo, trigger.baseUrl)
+  }
+  const start = (change: Change, priority: number, dueAt: number, command?: "help" | "cancel"): Admission => ({
+    accepted: true,
+    trigger,
+    workspace,
+    change,
+    priority,
+    dueAt,
+    command
+  })
+
+  if (event._tag === "PullRequestClosed") {
+    const target = { kind: "pull_request", number: event.number } as const
+    return refuse("closed", binding, targetKey({ trigger: trigger.name, repo: event.repo, target }))
+  }
+  const own = ownAccount(trigger.name)
+  if (own !== undefined && event.sender !== undefined && sameName(event.sender.username, own)) {
+    return refuse("own_event", binding)
+  }
+
+  switch (event._tag) {
+    case "PullRequestUpdated": {
+      const { pull } = event
+      if (pull.draft && review.skip_drafts) return refuse("draft", binding)
+      if (pull.labels.some((label) => review.labels.ignore.some((ignored) => sameName(label, ignored)))) {
+        return refuse("label_ignored", binding)
+      }
+      if (!isWatched(review.pull_request.include_target_branches, pull.baseRef)) {
+        return refuse("target_branch_not_watched", binding)
+      }
+      const { draft: _draft, labels: _labels, number, ...described } = pull
+      const change = { ...common, target: { kind: "pull_request", number } as const, ...described }
+      return start(change, Priority.pullRequest, pullRequestDue(review, now))
+    }
+    case "Pushed": {
+      const branches = review.auto_commit.include_branches
+      const watched = event.created ? (branches?.includes(event.branch) ?? false) : isWatched(branches, event.branch)
+      if (!watched) return refuse("branch_not_watched", binding)
+      if (isExcluded(review.auto_commit.exclude_sources ?? [], event)) return refuse("source_excluded", binding)
+      const change: Change = {
+        ...common,
+        target: { kind: "push", branch: event.branch },
+        head: event.after,
+        // A new branch has no commit before it: the run compares with the default branch.
+        base: event.created ? undefined : event.before,
+        headRef: event.branch,
+        author: event.sender
+      }
+      return start(change, Priority.automatic, pushDue(review, now))
+    }
+    case "Commanded": {
+      // Without a name nobody's permission can be asked for.
+      if (!review.comment_commands || event.sender === undefined) return refuse("unsupported_action", binding)
+      const change: Change = {
+        ...common,
+        target: { kind: "pull_request", number: event.number },
+        title: event.title,
+        url: event.url,
+        requestedBy: event.sender.username
+      }
+      return start(change, Priority.command, now, event.command === "review" ? undefined : event.command)
+    }
+    case "IssueChanged": {
+      if (!triageEnabled(snapshot, workspace)) return refuse("unsupported_event", binding)
+      const change: Change = {
+        ...common,
+        target: { kind: "issue", number: event.number },
+        title: event.title,
+        url: event.url,
+        author: event.sender
+      }
+      return start(change, Priority.automatic, now)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Which trigger profile and workspace a verified delivery belongs to (decisions 2.2): among the profiles whose credential
+ * verified, the one that binds the repository. Disabled bindings give way to enabled ones, so that a switched-off twin does
+ * not make a route ambiguous.
+ */
+import type { Snapshot, SourceFacts, TriggerProfile, Workspace } from "../config/Snapshot.ts"
+import type { HostEvent } from "../domain/HostEvent.ts"
+
+export interface Binding {
+  readonly trigger: TriggerProfile
+  readonly workspace: Workspace
+}
+
+export type Selection =
+  | { readonly _tag: "Bound"; readonly binding: Binding }
+  | {
+      readonly _tag: "Unbound"
+      readonly reason: "repository_not_configured" | "ambiguous_route" | "trigger_disabled" | "workspace_disabled"
+      /** What is known: the one profile or binding that it would have been. */
+      readonly trigger: TriggerProfile | undefined
+      readonly workspace: Workspace | undefined
+    }
+
+const branchOf = (event: HostEvent): string | undefined =>
+  event._tag === "Pushed" ? event.branch : event._tag === "PullRequestUpdated" ? event.pull.baseRef : undefined
+
+/** What match rules see. The branch of a pull request is the one it is to be merged into. */
+export const sourceFacts = (
+  event: HostEvent,
+  repo: { readonly fullName: string; readonly hostId?: number | undefined }
+): SourceFacts => {
+  const slash = repo.fullName.lastIndexOf("/")
+  const branch = branchOf(event)
+  return {
+    vcs: event.provider,
+    repo_ref: repo.fullName,
+    repository: repo.fullName.slice(slash + 1),
+    namespace: repo.fullName.slice(0, slash),
+    project_key: repo.hostId === undefined ? undefined : String(repo.hostId),
+    branch,
+    ref: branch === undefined ? undefined : `refs/heads/${branch}`
+  }
+}
+
+const onlyOne = <A>(values: ReadonlyArray<A>): A | undefined => (values.length === 1 ? values[0] : undefined)
+
+export const select = (snapshot: Snapshot, verified: ReadonlyArray<TriggerProfile>, source: SourceFacts): Selection => {
+  const bindings: Array<Binding> = []
+  for (const trigger of verified) {
+    for (const workspace of snapshot.route(trigger.name, source)) bindings.push({ trigger, workspace })
+  }
+  const enabled = bindings.filter(({ trigger, workspace }) => trigger.enabled && workspace.enabled)
+  const [binding] = enabled
+  if (binding !== undefined && enabled.length === 1) return { _tag: "Bound", binding }
+  const candidate = onlyOne(bindings)
+  const unbound = (reason: Extract<Selection, { readonly _tag: "Unbound" }>["reason"]): Selection => ({
+    _tag: "Unbound",
+    reason,
+    trigger: candidate?.trigger ?? onlyOne(verified),
+    workspace: candidate?.workspace
+  })
+  if (enabled.length > 1) return unbound("ambiguous_route")
+  const triggers = bindings.length === 0 ? verified : bindings.map(({ trigger }) => trigger)
+  if (triggers.length > 0 && triggers.every((trigger) => !trigger.enabled)) return unbound("trigger_disabled")
+  return unbound(bindings.length === 0 ? "repository_not_configured" : "workspace_disabled")
+}
