@@ -64,9 +64,6 @@ const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowe
 const isWatched = (branches: ReadonlyArray<string> | undefined, branch: string | undefined): boolean =>
   branches === undefined || branches.length === 0 || branch === undefined || branches.includes(branch)
 
-const triageEnabled = (snapshot: Snapshot, workspace: Workspace): boolean =>
-  workspace.instance.triage?.enabled ?? snapshot.document.workspaces.defaults.triage?.enabled ?? false
-
 export const admit = (delivery: Delivery): Admitted => {
   const { event, now, ownAccount, snapshot, verified } = delivery
   const only = verified.length === 1 ? verified[0] : undefined
@@ -155,7 +152,7 @@ export const admit = (delivery: Delivery): Admitted => {
       return start(change, Priority.command, now, event.command === "review" ? undefined : event.command)
     }
     case "IssueChanged": {
-      if (!triageEnabled(snapshot, workspace)) return refuse("unsupported_event", binding)
+      if (!workspace.triage.enabled) return refuse("unsupported_event", binding)
       const change: Change = {
         ...common,
         target: { kind: "issue", number: event.number },

@@ -1,9 +1,22 @@
 /** Automatic pushes of bots and CI that are not reviewed (review.auto_commit.exclude_sources). */
+import { compileMatcher } from "../config/Matcher.ts"
+import type { MatcherConfig, Test } from "../config/Matcher.ts"
 import type { ExcludeSource } from "../config/schema/Review.ts"
 import type { CommitFacts, HostEvent } from "../domain/HostEvent.ts"
-import { matches } from "./Matches.ts"
 
 type Pushed = Extract<HostEvent, { readonly _tag: "Pushed" }>
+
+const compiled = new WeakMap<MatcherConfig, Test>()
+
+/** Compiles a rule's matcher on first use, once per snapshot. An unknown field matches nothing. */
+const matches = (matcher: MatcherConfig, field: string | undefined): boolean => {
+  let test = compiled.get(matcher)
+  if (test === undefined) {
+    test = compileMatcher(matcher)
+    compiled.set(matcher, test)
+  }
+  return field !== undefined && test(field)
+}
 
 const hits = (rule: ExcludeSource, push: Pushed, commit: CommitFacts): boolean => {
   if (rule.vcs !== undefined && rule.vcs !== push.provider) return false
