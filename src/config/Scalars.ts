@@ -102,8 +102,8 @@ export const choice = <const L extends ReadonlyArray<string>>(...values: L) =>
 export const named = <const C extends Concept>(concept: C): Schema.Literals<ReadonlyArray<Name<C>>> =>
   Schema.Literals(namesOf(concept)).annotate(limits({ concept, expected: `one of ${namesOf(concept).join(", ")}` }))
 
-/** A literal credential: `Redacted` from the moment it is read, never echoed. */
-export const Secret = Schema.RedactedFromValue(
+/** A literal credential. Normalise.ts makes it `Redacted` the moment it is read; it is never echoed. */
+export const Secret = Schema.Redacted(
   Schema.String.check(Schema.makeFilter((value: string) => value.length >= 1 && value.length <= 65_536))
 ).annotate(limits({ secret: true, minLength: 1, maxLength: 65_536, expected: "a non-empty secret as text" }))
 
@@ -127,8 +127,7 @@ export const Url = checked("an http:// or https:// URL without credentials", "ur
 /** An IANA time zone that this runtime knows. */
 export const TimeZone = checked("an IANA time zone such as Europe/Berlin", "iana-time-zone", (value) => {
   try {
-    new Intl.DateTimeFormat("en", { timeZone: value })
-    return !/^[+-]/.test(value)
+    return !/^[+-]/.test(value) && new Intl.DateTimeFormat("en", { timeZone: value }).format(0) !== ""
   } catch {
     return false
   }

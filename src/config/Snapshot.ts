@@ -2,21 +2,38 @@
  * One immutable, content-hashed reading of the configuration. Everything that work needs is resolved here once, so that
  * admission and runs only look things up. Runs pin the snapshot they were admitted under.
  */
-import type { Redacted } from "effect"
+import type { Redacted, Result } from "effect"
 import type { TriggerKind } from "../domain/Kinds.ts"
-import type { Document } from "./Document.ts"
+import type { Document, GivenDocument } from "./Document.ts"
 import type { ConfigIssue } from "./ConfigIssue.ts"
 import type { AgentConfig } from "./schema/Agent.ts"
 import type { OutputsConfig } from "./schema/Outputs.ts"
 import type { ReviewConfig } from "./schema/Review.ts"
 import type { Trigger } from "./schema/Triggers.ts"
-import type { WorkspaceInstance, WorkspacePrompt, SandboxConfig, ContextRepository } from "./schema/Workspaces.ts"
+import type {
+  Triage,
+  WorkspaceInstance,
+  WorkspacePrompt,
+  SandboxConfig,
+  ContextRepository
+} from "./schema/Workspaces.ts"
 
 export interface Snapshot {
   /** SHA-256 (hex) of the normalised document: equal documents under tokens or product names have equal hashes. */
   readonly hash: string
   /** The document with global defaults filled in. Literal secrets are `Redacted`. */
   readonly document: Document
+  /** The document as given, under canonical names, nothing filled in. */
+  readonly given: GivenDocument
+  /** Absolute directory that relative paths of the document start from: the configuration file's own. */
+  readonly baseDir: string
+  /** Absolute directory of the workspaces' layout. */
+  readonly workspacesRoot: string
+  /**
+   * A credential of any part of the document: the literal field `name`, else the variable that `<name>_env` names, as the
+   * environment was when the snapshot was made. Undefined where neither is set.
+   */
+  readonly credential: (holder: object, name: string) => Redacted.Redacted | undefined
   /** Reserved or unconsumed fields that are set, missing webhook secrets, and the like. */
   readonly warnings: ReadonlyArray<ConfigIssue>
   readonly triggers: ReadonlyMap<string, TriggerProfile>
@@ -25,7 +42,7 @@ export interface Snapshot {
   /**
    * The workspaces bound to a source under a trigger: `source_repo` by folded name, or match rules. More than one is
    * `ambiguous_route`, none `repository_not_configured`. Indexed: its cost does not grow with the number of workspaces that
-   * name their repository.
+   * name their repository. A disabled workspace is among the answers only when no enabled one matches.
    */
   readonly route: (trigger: string, source: SourceFacts) => ReadonlyArray<Workspace>
 }
@@ -68,7 +85,10 @@ export interface Workspace {
   readonly outputs: OutputsConfig
   readonly sandbox: SandboxConfig
   readonly prompt: WorkspacePrompt
+  readonly triage: Triage
   readonly contextRepositories: ReadonlyArray<ContextRepository>
+  /** Directory of a source under the layout root, relative, checked; or why its names give no safe path. */
+  readonly workPath: (trigger: string, source: SourceFacts) => Result.Result<string, string>
   /** Group names in llm.model_chain; undefined only while no groups are configured. */
   readonly modelChain: string | undefined
   readonly triageModelChain: string | undefined

@@ -28,7 +28,7 @@ export const ScheduleRule = Schema.Struct({
 export type ScheduleRule = Resolved<typeof ScheduleRule>
 
 const scheduleFields = (what: string, rules: string) => ({
-  timezone: optional(TimeZone, `IANA time zone of the ${what} schedule.`, { defaultText: "UTC" }),
+  timezone: defaulted(TimeZone, "UTC", `IANA time zone of the ${what} schedule.`),
   rules: optional(list(ScheduleRule, { maxItems: 64 }), rules)
 })
 export const Schedule = Schema.Struct(

@@ -1,0 +1,26 @@
+/** Credentials of the document: a literal, or the name of an environment variable. */
+import { Redacted } from "effect"
+import { isRecord } from "./Path.ts"
+
+export type Env = Readonly<Record<string, string | undefined>>
+
+/** The variable's value; an empty one counts as unset. */
+export const variable = (env: Env, name: string): string | undefined => {
+  const value = Object.hasOwn(env, name) ? env[name] : undefined
+  return value === undefined || value === "" ? undefined : value
+}
+
+/** The literal field `name`, else the variable that `<name>_env` names; undefined where neither is set. */
+export const credential = (holder: object, name: string, env: Env): Redacted.Redacted | undefined => {
+  if (!isRecord(holder)) return undefined
+  const literal = holder[name]
+  if (Redacted.isRedacted(literal)) {
+    const value = Redacted.value(literal)
+    return typeof value === "string" ? Redacted.make(value) : undefined
+  }
+  if (typeof literal === "string") return Redacted.make(literal)
+  const variableName = holder[`${name}_env`]
+  if (typeof variableName !== "string") return undefined
+  const value = variable(env, variableName)
+  return value === undefined ? undefined : Redacted.make(value)
+}

@@ -1,0 +1,74 @@
+/** A normalised document checked against the schema: a typed value, or every place that is wrong, in words. */
+import { Redacted, Result, Schema } from "effect"
+import type { SchemaIssue } from "effect"
+import type { GivenDocument } from "./Document.ts"
+import { Document } from "./Document.ts"
+import type { Complaint } from "./Normalise.ts"
+import type { Path } from "./Path.ts"
+import { isRecord, valueAt } from "./Path.ts"
+import type { Shape } from "./Shape.ts"
+import { expected, shapeAt, shapeOf } from "./Shape.ts"
+import { didYouMean } from "./Suggest.ts"
+
+const decoder = Schema.decodeUnknownResult(Document, { errors: "all", onExcessProperty: "error" })
+
+/** The typed document as given, or what is wrong with it; paths have canonical names. */
+export const decode = (tree: unknown): Result.Result<GivenDocument, ReadonlyArray<Complaint>> =>
+  Result.mapError(decoder(tree), (error) => {
+    const places = new Map<string, { readonly path: Path; readonly missing: boolean }>()
+    collect(error.issue, [], (path, missing) => places.set(JSON.stringify(path), { path, missing }))
+    return [...places.values()].map(({ path, missing }) => describe(tree, path, missing))
+  })
+
+const collect = (issue: SchemaIssue.Issue, path: Path, place: (path: Path, missing: boolean) => void): void => {
+  switch (issue._tag) {
+    case "Pointer":
+      return collect(
+        issue.issue,
+        [...path, ...issue.path.map((segment) => (typeof segment === "number" ? segment : String(segment)))],
+        place
+      )
+    case "Composite":
+      return issue.issues.forEach((inner) => collect(inner, path, place))
+    case "Encoding":
+    case "Filter":
+      return collect(issue.issue, path, place)
+    case "MissingKey":
+      return place(path, true)
+    default:
+      return place(path, false)
+  }
+}
+
+const describe = (tree: unknown, at: Path, missing: boolean): Complaint => {
+  const root = shapeOf(Document)
+  const path = insideSecret(tree, at)
+  const shape = shapeAt(root, path)
+  const words = shape === undefined ? "a value that the schema knows" : expected(shape)
+  if (missing) return { path, message: `missing; expected ${words}`, at: "value" }
+  return { path, message: `expected ${words}, found ${found(shape, valueAt(tree, path))}`, at: "value" }
+}
+
+/** An issue inside a `Redacted` is an issue of the field that holds it. */
+const insideSecret = (tree: unknown, path: Path): Path => {
+  const parent = path.slice(0, -1)
+  return path.at(-1) === "value" && Redacted.isRedacted(valueAt(tree, parent)) ? parent : path
+}
+
+/** What stands there instead. Text is quoted only where a closed set of words was expected: it might be a secret. */
+const found = (shape: Shape | undefined, value: unknown): string => {
+  if (value === undefined) return "nothing"
+  if (value === null) return "null"
+  if (Redacted.isRedacted(value)) return "text that is empty or too long"
+  if (Array.isArray(value)) return shape?.type === "list" ? `${value.length} entries` : "a list"
+  if (isRecord(value)) return "a map"
+  if (typeof value === "number") return `the number ${value}`
+  if (typeof value === "boolean") return `${value}`
+  if (typeof value !== "string") return "a value of another kind"
+  if (shape?.type === "enum" && value.length <= 64) {
+    return `${JSON.stringify(value)}${didYouMean(value, shape.spellings.keys())}`
+  }
+  if (/^-?\d+(\.\d+)?$/.test(value) && value.length <= 20) return `the text "${value}" (without quotes it is a number)`
+  if (/^(true|false|yes|no|on|off)$/i.test(value)) return `the text "${value}"`
+  return value === "" ? "empty text" : "other text"
+}

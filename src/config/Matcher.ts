@@ -1,0 +1,93 @@
+/**
+ * Matchers of sources: exact text, a glob over the whole field, or a linear-time regular expression. Compiled once; their cost
+ * per test grows with the text, never explodes with the pattern.
+ */
+import { RE2JS } from "re2js"
+
+export interface MatcherConfig {
+  readonly exact?: string | undefined
+  readonly glob?: string | undefined
+  readonly regex?: string | undefined
+  readonly ignore_case?: boolean | undefined
+}
+
+export type Test = (text: string) => boolean
+
+/** Longer texts match nothing. */
+export const maxText = 64 * 1024
+
+export const compileMatcher = (matcher: MatcherConfig): Test => {
+  const test = compile(matcher)
+  return (text) => text.length <= maxText && test(text)
+}
+
+const compile = ({ exact, glob, regex, ignore_case = false }: MatcherConfig): Test => {
+  if (exact !== undefined) {
+    if (!ignore_case) return (text) => text === exact
+    const folded = foldText(exact)
+    return (text) => foldText(text) === folded
+  }
+  if (glob !== undefined) return compileGlob(glob, ignore_case)
+  if (regex === undefined) return () => false
+  const pattern = RE2JS.compile(regex, ignore_case ? RE2JS.CASE_INSENSITIVE : 0)
+  return (text) => pattern.matcher(text).find()
+}
+
+const star = -1
+const any = -2
+
+/**
+ * `*` is any text, `?` one code point, all else itself. Only the last star is ever gone back to: what stands before it is
+ * already matched as early as can be, so trying an earlier one again finds nothing new.
+ */
+export const compileGlob = (glob: string, ignoreCase: boolean): Test => {
+  const pattern = Array.from(glob, (sign) =>
+    sign === "*" ? star : sign === "?" ? any : codePoint(ignoreCase ? foldSign(sign) : sign)
+  )
+  return (text) => {
+    const subject = Array.from(text, (sign) => codePoint(ignoreCase ? foldSign(sign) : sign))
+    let p = 0
+    let s = 0
+    let lastStar = -1
+    let resume = 0
+    while (s < subject.length) {
+      if (pattern[p] === star) {
+        lastStar = p++
+        resume = s
+      } else if (p < pattern.length && (pattern[p] === any || pattern[p] === subject[s])) {
+        p++
+        s++
+      } else if (lastStar >= 0) {
+        p = lastStar + 1
+        s = ++resume
+      } else {
+        return false
+      }
+    }
+    while (pattern[p] === star) p++
+    return p === pattern.length
+  }
+}
+
+const codePoint = (sign: string): number => sign.codePointAt(0) ?? 0
+
+/** Lower case of one code point where that is one code point again, so that folding never changes lengths. */
+const foldSign = (sign: string): string => {
+  const lower = sign.toLowerCase()
+  return lower.length === sign.length ? lower : sign
+}
+
+/** Case folding of configuration and payload alike, code point by code point. */
+export const foldText = (text: string): string => Array.from(text, foldSign).join("")
+
+/** Literal text that everything matching the matcher starts with; "" where there is none to be known. */
+export const literalPrefix = ({ exact, glob, regex, ignore_case = false }: MatcherConfig): string => {
+  if (exact !== undefined) return exact
+  if (glob !== undefined) return /^[^*?]*/.exec(glob)?.[0] ?? ""
+  if (regex === undefined || !regex.startsWith("^") || /[|(]/.test(regex)) return ""
+  const found = /^\^((?:[A-Za-z0-9_/ ,;:@~#%&=<>!"'-]|\\[./+-])*)/.exec(regex)?.[1] ?? ""
+  const quantified = /^[*+?{]/.test(regex.slice(1 + found.length))
+  const safe = (quantified ? found.replace(/\\?.$/, "") : found).replaceAll("\\", "")
+  // Regular expressions fold s and k with signs outside ASCII, which code point folding leaves alone.
+  return ignore_case ? safe.replace(/[sk].*$/is, "") : safe
+}

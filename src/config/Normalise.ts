@@ -1,0 +1,121 @@
+/**
+ * The document as written, brought to the one form that everything behind knows: product names in place of tokens and
+ * aliases, null as absent, short forms spelled out, literal secrets `Redacted`. Keys that nothing knows, the same name under
+ * two spellings, and keys that reach into object prototypes are reported here, at the path as it was written.
+ */
+import { Redacted } from "effect"
+import { formatPath, isRecord, type Path } from "./Path.ts"
+import type { ObjectShape, Shape } from "./Shape.ts"
+import { didYouMean } from "./Suggest.ts"
+
+export interface Complaint {
+  readonly path: Path
+  readonly message: string
+  /** What of the entry the position should point at. */
+  readonly at: "key" | "value"
+}
+export type Report = (complaint: Complaint) => void
+
+const poisonous = new Set(["__proto__", "constructor", "prototype"])
+
+export const normalise = (shape: Shape, value: unknown, report: Report, path: Path = []): unknown => {
+  switch (shape.type) {
+    case "object": {
+      const long = shape.limits.shorthand?.(value) ?? value
+      return isRecord(long) ? normaliseObject(shape, long, report, path) : long
+    }
+    case "list":
+      return Array.isArray(value)
+        ? value.map((item, index) => normalise(shape.item, item, report, [...path, index]))
+        : value
+    case "enum":
+      return typeof value === "string" ? (shape.spellings.get(value) ?? value) : value
+    case "union": {
+      const member = shape.members.find((candidate) => fits(candidate, value))
+      return member === undefined ? value : normalise(member, value, report, path)
+    }
+    case "scalar":
+      return shape.scalar === "secret" && typeof value === "string" ? Redacted.make(value) : value
+  }
+}
+
+/** Whether the value is of the kind that the shape is about, whatever its contents. */
+const fits = (shape: Shape, value: unknown): boolean => {
+  switch (shape.type) {
+    case "object":
+      return isRecord(value) || shape.limits.shorthand?.(value) !== undefined
+    case "list":
+      return Array.isArray(value)
+    case "enum":
+      return typeof value === "string" && shape.spellings.has(value)
+    case "union":
+      return shape.members.some((member) => fits(member, value))
+    case "scalar":
+      return false
+  }
+}
+
+const normaliseObject = (
+  shape: ObjectShape,
+  value: Readonly<Record<string, unknown>>,
+  report: Report,
+  path: Path
+): Readonly<Record<string, unknown>> => {
+  const result: Record<string, unknown> = {}
+  const written = new Map<string, string>()
+  for (const key of Object.keys(value)) {
+    const item = value[key]
+    const here = [...path, key]
+    if (poisonous.has(key)) {
+      report({ path: here, message: `the key ${JSON.stringify(key)} is refused; choose another name`, at: "key" })
+      continue
+    }
+    if (item === null || item === undefined) {
+      if (!shape.keys.has(key) && shape.rest === undefined) reportUnknown(shape, key, report, path)
+      continue
+    }
+    const name = shape.keys.get(key)
+    const field = name === undefined ? undefined : shape.fields.get(name)
+    if (name !== undefined && field !== undefined) {
+      const other = written.get(name)
+      if (other !== undefined) {
+        const both = `${formatPath([...path, other])} and ${formatPath(here)}`
+        report({ path: here, message: `${both} are two spellings of the same field; keep one`, at: "key" })
+        continue
+      }
+      written.set(name, key)
+      result[name] = normalise(field.shape, item, report, here)
+    } else if (shape.rest === undefined) {
+      reportUnknown(shape, key, report, path)
+    } else if (checkKey(shape, key, report, path)) {
+      result[key] = normalise(shape.rest, item, report, here)
+    }
+  }
+  return result
+}
+
+const reportUnknown = (shape: ObjectShape, key: string, report: Report, path: Path): void => {
+  const allowed = [...shape.fields.keys()].toSorted()
+  const list = allowed.length > 12 ? "" : ` (allowed here: ${allowed.join(", ")})`
+  report({
+    path: [...path, key],
+    message: `unknown key ${JSON.stringify(key)}${didYouMean(key, shape.keys.keys())}${list}`,
+    at: "key"
+  })
+}
+
+const checkKey = (shape: ObjectShape, key: string, report: Report, path: Path): boolean => {
+  const { keys, reservedKeys = [], expected = "a map" } = shape.limits
+  const complain = (message: string): false => {
+    report({ path: [...path, key], message, at: "key" })
+    return false
+  }
+  if (key === "" || key.length > 512) return complain("a key here has 1 to 512 characters")
+  if (reservedKeys.includes(key))
+    return complain(
+      `${JSON.stringify(key)} is a reserved word; choose another id (reserved: ${reservedKeys.join(", ")})`
+    )
+  if (keys !== undefined && !new RegExp(keys).test(key))
+    return complain(`the key ${JSON.stringify(key)} is not allowed: expected ${expected}, keys matching ${keys}`)
+  return true
+}

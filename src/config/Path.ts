@@ -1,0 +1,24 @@
+/** Places in a document: segments, and how they are written in messages. */
+
+export type Path = ReadonlyArray<string | number>
+
+/** `triggers[0].webhook_secret_env`, `workspaces.instances["a.b"].review`. */
+export const formatPath = (path: Path): string =>
+  path.reduce<string>((text, segment) => {
+    if (typeof segment === "number") return `${text}[${segment}]`
+    if (!/^[A-Za-z0-9_-]+$/.test(segment)) return `${text}[${JSON.stringify(segment)}]`
+    return text === "" ? segment : `${text}.${segment}`
+  }, "")
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => {
+  if (typeof value !== "object" || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+/** The value at a path of plain objects and lists; undefined where there is none. */
+export const valueAt = (root: unknown, path: Path): unknown =>
+  path.reduce<unknown>((value, segment) => {
+    if (typeof segment === "number") return Array.isArray(value) ? value[segment] : undefined
+    return isRecord(value) && Object.hasOwn(value, segment) ? value[segment] : undefined
+  }, root)

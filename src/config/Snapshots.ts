@@ -1,0 +1,156 @@
+/** From a document as plain data to the snapshot that work goes by. Every problem is found in one pass. */
+import { Redacted, Result } from "effect"
+import { createHash } from "node:crypto"
+import { isAbsolute, join, resolve as resolvePath } from "node:path"
+import { crossCheck } from "./checks/CrossCheck.ts"
+import type { ConfigIssue } from "./ConfigIssue.ts"
+import type { Env } from "./Credentials.ts"
+import { credential } from "./Credentials.ts"
+import { decode } from "./Decode.ts"
+import { resolve } from "./Defaults.ts"
+import { Document } from "./Document.ts"
+import type { GivenDocument } from "./Document.ts"
+import { unsetVariables } from "./Environment.ts"
+import type { Complaint } from "./Normalise.ts"
+import { normalise } from "./Normalise.ts"
+import { formatPath, isRecord } from "./Path.ts"
+import type { Path } from "./Path.ts"
+import { resolveTrigger, resolveWorkspaces } from "./Resolve.ts"
+import { makeRoute } from "./RouteIndex.ts"
+import type { Shape } from "./Shape.ts"
+import { shapeOf } from "./Shape.ts"
+import type { Snapshot } from "./Snapshot.ts"
+import type { Place } from "./Yaml.ts"
+
+export interface Origin {
+  readonly file?: string | undefined
+  readonly baseDir?: string | undefined
+  readonly locate?: ((path: Path, at: "key" | "value") => Place | undefined) | undefined
+  /** Unset variables that the service needs to start: `errors` (default) to serve, `warnings` to judge the document alone. */
+  readonly unset?: "errors" | "warnings" | undefined
+}
+
+/** What became of a document: a snapshot, or at least one error; in both cases everything there is to say. */
+export interface Reading {
+  readonly snapshot: Snapshot | undefined
+  readonly issues: ReadonlyArray<ConfigIssue>
+}
+
+export const readDocument = (source: unknown, env: Env, origin: Origin = {}): Reading => {
+  const shape = shapeOf(Document)
+  const issues: Array<ConfigIssue> = []
+  const add =
+    (severity: ConfigIssue["severity"]) =>
+    ({ path, message, at }: Complaint): void => {
+      const written = asWritten(shape, source, path)
+      const place = origin.locate?.(written, at)
+      issues.push({ severity, path: formatPath(written), message, file: origin.file, ...place })
+    }
+  if (source !== null && source !== undefined && !isRecord(source)) {
+    add("error")({ path: [], message: `expected a map of ${[...keysOf(shape)].join(", ")}`, at: "value" })
+    return { snapshot: undefined, issues }
+  }
+  const tree = normalise(shape, source ?? {}, add("error"))
+  const decoded = decode(tree)
+  if (Result.isFailure(decoded)) decoded.failure.forEach(add("error"))
+  const wrong = Result.isFailure(decoded) ? decoded.failure.map(({ path }) => formatPath(path)) : []
+  const report = (severity: ConfigIssue["severity"]) => {
+    const put = add(severity)
+    return (complaint: Complaint): void => {
+      // What a wrong value makes look missing is not said twice.
+      if (!wrong.includes(formatPath(complaint.path))) put(complaint)
+    }
+  }
+  crossCheck(tree, env, { error: report("error"), warning: report("warning") })
+  for (const { complaint, needed } of unsetVariables(tree, env))
+    add(needed && origin.unset !== "warnings" ? "error" : "warning")(complaint)
+  const ordered = sortIssues(issues)
+  if (Result.isFailure(decoded) || ordered.some((issue) => issue.severity === "error"))
+    return { snapshot: undefined, issues: ordered }
+  return {
+    snapshot: makeSnapshot(decoded.success, tree, ordered, env, origin.baseDir ?? process.cwd()),
+    issues: ordered
+  }
+}
+
+const keysOf = (shape: Shape): Iterable<string> => (shape.type === "object" ? shape.fields.keys() : [])
+
+const sortIssues = (issues: ReadonlyArray<ConfigIssue>): ReadonlyArray<ConfigIssue> =>
+  issues.toSorted(
+    (left, right) =>
+      (left.line ?? 0) - (right.line ?? 0) ||
+      (left.column ?? 0) - (right.column ?? 0) ||
+      (left.path < right.path ? -1 : left.path > right.path ? 1 : 0)
+  )
+
+/** A path of canonical names in the words of the document. */
+const asWritten = (root: Shape, source: unknown, path: Path): Path => {
+  let shape: Shape | undefined = root
+  let value = source
+  return path.map((segment) => {
+    const here = shape?.type === "union" ? shape.members.find((member) => member.type !== "scalar") : shape
+    let written: string | number = segment
+    if (here?.type === "object") {
+      if (isRecord(value) && !Object.hasOwn(value, segment))
+        written = Object.keys(value).find((key) => here.keys.get(key) === segment) ?? segment
+      shape = here.fields.get(String(segment))?.shape ?? here.rest
+    } else {
+      shape = here?.type === "list" ? here.item : undefined
+    }
+    value = isRecord(value)
+      ? value[written]
+      : Array.isArray(value) && typeof segment === "number"
+        ? value[segment]
+        : undefined
+    return written
+  })
+}
+
+const makeSnapshot = (
+  given: GivenDocument,
+  tree: unknown,
+  issues: ReadonlyArray<ConfigIssue>,
+  env: Env,
+  baseDir: string
+): Snapshot => {
+  const document = deepFreeze(resolve(Document, given))
+  const triggers = new Map(
+    document.triggers.map((trigger) => [trigger.name, Object.freeze(resolveTrigger(trigger, env))])
+  )
+  const workspaces = resolveWorkspaces(given, document)
+  for (const workspace of workspaces.values()) deepFreeze(workspace)
+  const root = document.workspaces.root ?? "workspaces"
+  return Object.freeze({
+    hash: hashOf(tree),
+    document,
+    given,
+    baseDir: resolvePath(baseDir),
+    workspacesRoot: isAbsolute(root) ? root : join(resolvePath(baseDir), root),
+    credential: (holder: object, name: string) => credential(holder, name, env),
+    warnings: issues,
+    triggers,
+    triggersOfKind: (kind) => [...triggers.values()].filter((trigger) => trigger.kind === kind),
+    workspaces,
+    route: makeRoute(workspaces.values())
+  } satisfies Snapshot)
+}
+
+/** SHA-256 over the normalised document, whatever the order of its keys. */
+export const hashOf = (tree: unknown): string => createHash("sha256").update(canonicalJson(tree)).digest("hex")
+
+const canonicalJson = (value: unknown): string => {
+  if (Redacted.isRedacted(value)) return JSON.stringify(["secret", Redacted.value(value)])
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`
+  if (!isRecord(value)) return JSON.stringify(value) ?? "null"
+  const entries = Object.keys(value)
+    .toSorted()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`)
+  return `{${entries.join(",")}}`
+}
+
+const deepFreeze = <T>(value: T): T => {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value) || Redacted.isRedacted(value)) return value
+  Object.freeze(value)
+  for (const inner of Object.values(value)) deepFreeze(inner)
+  return value
+}

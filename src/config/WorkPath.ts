@@ -1,0 +1,190 @@
+/**
+ * `work_path`: a template for the directory of a source under the layout root. It knows `{{value}}` and the helpers `segment`,
+ * `default`, `hash` and `lower`, nested in parentheses, and nothing else. Whatever the names of a source are, the result is a
+ * relative path that stays under the root and can be made on every file system, or there is none.
+ *
+ * ```
+ * {{workspace.id}}/{{segment source.repo_ref}}/{{default (lower source.branch) "head"}}-{{hash source.ref}}
+ * ```
+ */
+import { Result } from "effect"
+import { createHash } from "node:crypto"
+import type { SourceFacts } from "./Snapshot.ts"
+
+export interface WorkPathFacts {
+  readonly workspace: string
+  readonly trigger: string
+  readonly source: SourceFacts
+}
+
+export type WorkPath = (facts: WorkPathFacts) => Result.Result<string, string>
+
+type Expression =
+  | { readonly _tag: "Text"; readonly text: string }
+  | { readonly _tag: "Value"; readonly name: string }
+  | { readonly _tag: "Call"; readonly helper: Helper; readonly args: ReadonlyArray<Expression> }
+
+const values = {
+  "workspace.id": (facts: WorkPathFacts) => facts.workspace,
+  "trigger.name": (facts: WorkPathFacts) => facts.trigger,
+  "source.vcs": (facts: WorkPathFacts) => facts.source.vcs,
+  "source.repo_ref": (facts: WorkPathFacts) => facts.source.repo_ref,
+  "source.repository": (facts: WorkPathFacts) => facts.source.repository ?? facts.source.repo_ref.split("/").at(-1),
+  "source.namespace": (facts: WorkPathFacts) =>
+    facts.source.namespace ?? facts.source.repo_ref.split("/").slice(0, -1).join("/"),
+  "source.project_key": (facts: WorkPathFacts) => facts.source.project_key,
+  "source.branch": (facts: WorkPathFacts) => facts.source.branch,
+  "source.ref": (facts: WorkPathFacts) => facts.source.ref
+} as const satisfies Record<string, (facts: WorkPathFacts) => string | undefined>
+
+const helpers = {
+  /** One path segment: everything outside letters, digits, dot, underscore and hyphen becomes a hyphen. */
+  segment: { arity: [1, 1], run: ([value = ""]: ReadonlyArray<string>) => toSegment(value) },
+  /** The second value where the first is empty. */
+  default: { arity: [2, 2], run: ([value = "", other = ""]: ReadonlyArray<string>) => (value === "" ? other : value) },
+  /** The first 12 hexadecimal digits of SHA-256. */
+  hash: {
+    arity: [1, 1],
+    run: ([value = ""]: ReadonlyArray<string>) => createHash("sha256").update(value).digest("hex").slice(0, 12)
+  },
+  lower: { arity: [1, 1], run: ([value = ""]: ReadonlyArray<string>) => value.toLowerCase() }
+} as const satisfies Record<
+  string,
+  { readonly arity: readonly [number, number]; readonly run: (args: ReadonlyArray<string>) => string }
+>
+type Helper = keyof typeof helpers
+
+const isHelper = (name: string): name is Helper => Object.hasOwn(helpers, name)
+const isValue = (name: string): name is keyof typeof values => Object.hasOwn(values, name)
+
+const toSegment = (value: string): string => {
+  const plain = value.replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/^[.-]+|[.-]+$/g, "")
+  return plain === "" ? "" : devices.test(plain) ? `_${plain}` : plain
+}
+
+const devices = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?$/i
+
+/** The template compiled, or what is wrong with it. */
+export const compileWorkPath = (template: string): Result.Result<WorkPath, string> => {
+  const parsed = parse(template)
+  if (Result.isFailure(parsed)) return Result.fail(parsed.failure)
+  const parts = parsed.success
+  const render: WorkPath = (facts) => checkPath(parts.map((part) => evaluate(part, facts)).join(""))
+  const fixed = parts.map((part) => (part._tag === "Text" ? part.text : "x")).join("")
+  return Result.map(
+    Result.mapError(checkPath(fixed), (problem) => `the fixed part of the template is no usable path: ${problem}`),
+    () => render
+  )
+}
+
+const evaluate = (expression: Expression, facts: WorkPathFacts): string => {
+  switch (expression._tag) {
+    case "Text":
+      return expression.text
+    case "Value":
+      return isValue(expression.name) ? (values[expression.name](facts) ?? "") : ""
+    case "Call":
+      return helpers[expression.helper].run(expression.args.map((arg) => evaluate(arg, facts)))
+  }
+}
+
+const parse = (template: string): Result.Result<ReadonlyArray<Expression>, string> => {
+  const parts: Array<Expression> = []
+  for (const [index, piece] of template.split("{{").entries()) {
+    if (index === 0) {
+      if (piece.includes("}}")) return Result.fail("`}}` without `{{`")
+      parts.push({ _tag: "Text", text: piece })
+      continue
+    }
+    const end = piece.indexOf("}}")
+    if (end < 0) return Result.fail("`{{` without `}}`")
+    const text = piece.slice(end + 2)
+    if (text.includes("}}")) return Result.fail("`}}` without `{{`")
+    const expression = parseExpression(piece.slice(0, end))
+    if (Result.isFailure(expression)) return Result.fail(expression.failure)
+    parts.push(expression.success, { _tag: "Text", text })
+  }
+  return Result.succeed(parts)
+}
+
+const token = /\s*(?:([()])|"([^"{}]*)"|'([^'{}]*)'|([A-Za-z_][A-Za-z0-9_.]*))/y
+
+const parseExpression = (source: string): Result.Result<Expression, string> => {
+  const tokens: Array<{ readonly sign?: string; readonly text?: string; readonly word?: string }> = []
+  token.lastIndex = 0
+  while (source.slice(token.lastIndex).trim() !== "") {
+    const at = token.lastIndex
+    const found = token.exec(source)
+    if (found === null) return Result.fail(`cannot read ${JSON.stringify(source.slice(at).trim())}`)
+    const [, sign, double, single, word] = found
+    const text = double ?? single
+    tokens.push(sign !== undefined ? { sign } : word !== undefined ? { word } : { text: text ?? "" })
+  }
+  if (tokens.length > 64) return Result.fail("more than 64 words in one pair of braces")
+  let next = 0
+  const call = (closed: boolean): Result.Result<Expression, string> => {
+    const head = tokens[next++]
+    if (head === undefined) return Result.fail("nothing between the braces")
+    if (head.word === undefined || !isHelper(head.word)) {
+      next--
+      const single = argument()
+      if (Result.isFailure(single)) return single
+      const after = tokens[next]
+      if (after !== undefined && !(closed && after.sign === ")"))
+        return Result.fail(
+          `${JSON.stringify(head.word ?? head.text ?? head.sign)} is no helper; helpers are ${helperNames}`
+        )
+      return single
+    }
+    const args: Array<Expression> = []
+    while (next < tokens.length && tokens[next]?.sign !== ")") {
+      const arg = argument()
+      if (Result.isFailure(arg)) return arg
+      args.push(arg.success)
+    }
+    const [least, most] = helpers[head.word].arity
+    if (args.length < least || args.length > most)
+      return Result.fail(`${head.word} takes ${least} value${least === 1 ? "" : "s"}, not ${args.length}`)
+    return Result.succeed({ _tag: "Call", helper: head.word, args })
+  }
+  const argument = (): Result.Result<Expression, string> => {
+    const head = tokens[next++]
+    if (head?.sign === "(") {
+      const inner = call(true)
+      if (Result.isFailure(inner)) return inner
+      if (tokens[next++]?.sign !== ")") return Result.fail("`(` without `)`")
+      return inner
+    }
+    if (head?.text !== undefined) return Result.succeed({ _tag: "Text", text: head.text })
+    if (head?.word === undefined) return Result.fail("a value is missing")
+    if (isHelper(head.word)) return Result.fail(`put ${head.word} and its values in parentheses`)
+    if (!isValue(head.word))
+      return Result.fail(`unknown value ${JSON.stringify(head.word)}; values are ${Object.keys(values).join(", ")}`)
+    return Result.succeed({ _tag: "Value", name: head.word })
+  }
+  const result = call(false)
+  if (Result.isSuccess(result) && next < tokens.length) return Result.fail("`)` without `(`")
+  return result
+}
+
+const helperNames = Object.keys(helpers).join(", ")
+
+/** A relative path with `/`, safe under any root on any file system; or why it is none. */
+export const checkPath = (path: string): Result.Result<string, string> => {
+  if (path === "") return Result.fail("the path is empty")
+  if (Buffer.byteLength(path) > 1024) return Result.fail("the path has more than 1024 bytes")
+  if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) return Result.fail("the path is absolute")
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (/[\\:*?"<>|\u0000-\u001f\u007f]/.test(path))
+    return Result.fail('the path holds one of \\ : * ? " < > | or a control character')
+  if (!path.isWellFormed()) return Result.fail("the path is not well-formed Unicode")
+  for (const segment of path.split("/")) {
+    if (segment === "") return Result.fail("the path has an empty segment")
+    if (segment === "." || segment === "..") return Result.fail("the path has a . or .. segment")
+    if (/[. ]$/.test(segment) || segment.startsWith(" "))
+      return Result.fail("a segment starts or ends with a space or ends with a dot")
+    if (Buffer.byteLength(segment) > 255) return Result.fail("a segment has more than 255 bytes")
+    if (devices.test(segment)) return Result.fail("a segment is the name of a device")
+  }
+  return Result.succeed(path)
+}

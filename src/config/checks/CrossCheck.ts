@@ -1,0 +1,16 @@
+/** What one field cannot know alone: references, names, exclusive pairs, what a kind requires. Runs over the normalised tree. */
+import type { Env } from "../Credentials.ts"
+import type { Report } from "../Normalise.ts"
+
+export interface Reports {
+  readonly error: Report
+  readonly warning: Report
+}
+
+export type Check = (tree: unknown, reports: Reports, env: Env) => void
+
+const checks: ReadonlyArray<Check> = []
+
+export const crossCheck = (tree: unknown, env: Env, reports: Reports): void => {
+  for (const check of checks) check(tree, reports, env)
+}
