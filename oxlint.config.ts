@@ -16,7 +16,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
   engine: ["ReviewChange.ts"],
   forge: ["Forge.ts", "Forges.ts"],
   llm: ["Gateway.ts"],
-  observability: ["Progress.ts"],
+  observability: ["Metrics.ts", "Progress.ts"],
   outputs: ["Channel.ts", "Outputs.ts"],
   queue: ["Queue.ts", "Tickets.ts", "Plan.ts", "Backoff.ts", "Enqueue.ts"],
   store: ["Receipts.ts", "Runs.ts", "Outbox.ts", "StoreError.ts"],
