@@ -110,7 +110,10 @@ const prune = Effect.fnUntraced(function* (now: number) {
     maxCount: retention.recent_runs.max_count,
     before: before(retention.recent_runs.max_age_months)
   })
-  yield* (yield* Queue).prune(before(retention.queue.max_age_months))
+  yield* (yield* Queue).prune({
+    maxCount: retention.queue.max_count,
+    before: before(retention.queue.max_age_months)
+  })
 })
 
 const sweep = Effect.fnUntraced(function* (grace: Duration.Duration) {

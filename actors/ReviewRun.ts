@@ -4,7 +4,7 @@
  *
  * A run that was stored is never analysed again: taken up after a crash it goes straight to the publisher.
  */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Redacted } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Snapshot, TriggerProfile, Workspace } from "../src/config/Snapshot.ts"
 import type { Change } from "../src/domain/Change.ts"
@@ -216,12 +216,14 @@ const analyse = Effect.fnUntraced(function* (
   const checkout = yield* vcs.checkout({
     url: change.repo.cloneUrl ?? `${profile.baseUrl ?? ""}/${change.repo.fullName}.git`,
     mirror: `${change.trigger}/${change.repo.fullName}`,
-    authorization: profile.token === undefined ? undefined : forge?.gitAuthorization(profile.token),
+    authorization: yield* forges.client(profile).gitAuthorization(change.repo),
     head: run.head,
     base: run.base ?? run.head,
     headRef: number === undefined ? change.headRef && `refs/heads/${change.headRef}` : forge?.pullRef(number),
     baseRef: change.baseRef === undefined ? undefined : `refs/heads/${change.baseRef}`,
-    compare: change.target.kind === "pull_request" ? "merge-base" : "endpoints"
+    compare: change.target.kind === "pull_request" ? "merge-base" : "endpoints",
+    tlsCaPath: profile.settings.tls_ca_path,
+    proxy: profile.settings.http_proxy === undefined ? undefined : Redacted.make(profile.settings.http_proxy)
   })
   yield* progress.tell({
     _tag: "CheckedOut",

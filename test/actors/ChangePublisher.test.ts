@@ -1,0 +1,303 @@
+/** The publisher's promise: whatever was lost in between, each operation is done once, and only on the newest head. */
+import { assert, describe, layer } from "@effect/vitest"
+import { Context, Effect, Layer, Ref } from "effect"
+import { TestRunner } from "effect/cluster"
+import { TestClock } from "effect/testing"
+import * as Publisher from "../../actors/ChangePublisher.ts"
+import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
+import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import { newId } from "../../src/domain/Ids.ts"
+import type { Analysis } from "../../src/domain/Analysis.ts"
+import { targetKey } from "../../src/domain/Change.ts"
+import type { Change } from "../../src/domain/Change.ts"
+import type { Operation, Publication } from "../../src/domain/Publication.ts"
+import { ForgeError } from "../../src/forge/Forge.ts"
+import type { HostPull } from "../../src/forge/Forge.ts"
+import { Forges } from "../../src/forge/Forges.ts"
+import { Progress } from "../../src/observability/Progress.ts"
+import { Outputs } from "../../src/outputs/Outputs.ts"
+import * as MemoryQueue from "../../src/queue/MemoryQueue.ts"
+import { Queue } from "../../src/queue/Queue.ts"
+import { Tickets } from "../../src/queue/Tickets.ts"
+import { Outbox } from "../../src/store/Outbox.ts"
+import { Runs } from "../../src/store/Runs.ts"
+import * as Store from "../../src/store/Store.ts"
+import { testForges, testSnapshotWith } from "../harness/ActorParts.ts"
+
+/** What the pretended host did and how it is to answer next. */
+class Host extends Context.Service<
+  Host,
+  {
+    readonly pull: Ref.Ref<Pick<HostPull, "head" | "state">>
+    /** Operations that reached the host, in order. */
+    readonly done: Ref.Ref<ReadonlyArray<string>>
+    /** Answers for the next sends: `lost` does the work and loses the answer. */
+    readonly faults: Ref.Ref<ReadonlyArray<"lost" | ForgeError["reason"]>>
+  }
+>()("test/Host") {
+  static readonly layer = Layer.effect(
+    Host,
+    Effect.gen(function* () {
+      return {
+        pull: yield* Ref.make<Pick<HostPull, "head" | "state">>({ head: "h1", state: "open" }),
+        done: yield* Ref.make<ReadonlyArray<string>>([]),
+        faults: yield* Ref.make<ReadonlyArray<"lost" | ForgeError["reason"]>>([])
+      }
+    })
+  )
+}
+
+const refuse = (reason: ForgeError["reason"]) =>
+  new ForgeError({
+    reason,
+    operation: "POST /x",
+    message: reason,
+    ...(reason === "rate_limited" ? { retryAfterMillis: 40_000 } : {})
+  })
+
+const outputs = Layer.effect(
+  Outputs,
+  Effect.gen(function* () {
+    const host = yield* Host
+    return Outputs.of({
+      anyFor: () => true,
+      plan: () => [],
+      status: ({ runId, targetKey, head }, state, description) => [
+        row(runId, targetKey, `status:${head}:${state}`, { _tag: "Status", head, state, description }, 99)
+      ],
+      send: (_workspace, _change, publication) =>
+        Effect.gen(function* () {
+          const [fault, ...later] = yield* Ref.get(host.faults)
+          yield* Ref.set(host.faults, later)
+          if (fault !== undefined && fault !== "lost") return yield* refuse(fault)
+          yield* Ref.update(host.done, (done) => [...done, publication.operationId])
+          if (fault === "lost") return yield* refuse("unknown_outcome")
+          return { hostId: `id-${publication.operationId}`, url: undefined }
+        }),
+      find: (_workspace, _change, publication) =>
+        Effect.map(Ref.get(host.done), (done) =>
+          done.includes(publication.operationId)
+            ? { hostId: `id-${publication.operationId}`, url: undefined }
+            : undefined
+        )
+    })
+  })
+)
+
+const parts = Layer.mergeAll(
+  Store.layerMemory,
+  MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 }),
+  Tickets.layerMemory,
+  Progress.layer,
+  outputs,
+  Layer.effect(
+    Forges,
+    Effect.map(Host, (host) => testForges(Ref.get(host.pull)))
+  ),
+  Layer.succeed(ConfigStore, testSnapshotWith("w", "t"))
+).pipe(Layer.provideMerge(Host.layer))
+
+const world = Layer.mergeAll(Publisher.layer, Scheduler.layer).pipe(
+  Layer.provideMerge(parts),
+  Layer.provideMerge(TestRunner.layer)
+)
+
+const change: Change = {
+  provider: "gitea",
+  trigger: "t",
+  workspace: "w",
+  repo: { fullName: "team/app" },
+  target: { kind: "pull_request", number: 7 },
+  head: "h1"
+}
+const key = targetKey(change)
+
+const row = (
+  runId: string,
+  target: string,
+  operationId: string,
+  operation: Operation,
+  position: number
+): Publication => ({
+  id: newId(),
+  operationId,
+  runId,
+  targetKey: target,
+  channel: "c",
+  operation,
+  status: "pending",
+  position,
+  attempts: 0
+})
+
+const analysis: Analysis = {
+  findings: [],
+  summary: "",
+  coverage: { reviewed: [], skipped: [], lines: 0 },
+  models: [],
+  usage: { requests: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
+  notices: []
+}
+
+/** A run whose analysis is stored, with a review and a summary to publish. */
+const publishingRun = Effect.fnUntraced(function* (head = "h1") {
+  const runs = yield* Runs
+  const run = yield* runs.begin(
+    { entryId: newId(), workspace: "w", targetKey: key, change: { ...change, head }, head, base: "b", configHash: "c" },
+    1,
+    0
+  )
+  assert(run !== undefined)
+  yield* runs.move(run.id, 1, "analyzing", 0)
+  const rows = [
+    row(run.id, key, `review:${run.id}`, { _tag: "Review", head, event: "COMMENT", body: "", comments: [] }, 0),
+    row(run.id, key, `summary:${run.id}`, { _tag: "Summary", head, body: "" }, 1)
+  ]
+  assert(yield* runs.complete(run.id, 1, analysis, rows, 0))
+  return run.id
+})
+
+const publish = Effect.gen(function* () {
+  const publisherOf = yield* Publisher.ChangePublisher.client
+  const done = yield* Effect.forkChild(publisherOf(key).Publish())
+  // Pauses between attempts are the publisher's own: let its clock run until it has nothing left to do.
+  while (done.pollUnsafe() === undefined) yield* TestClock.adjust("10 seconds")
+})
+
+const statusOf = (runId: string) => Effect.flatMap(Runs, (runs) => Effect.map(runs.get(runId), (run) => run?.status))
+const rowsOf = (runId: string) =>
+  Effect.flatMap(Outbox, (outbox) => Effect.map(outbox.ofRun(runId), (rows) => rows.map((each) => each.status)))
+
+describe("ChangePublisher", () => {
+  const each = (name: string, test: () => Effect.Effect<void, unknown, Layer.Success<typeof world>>) =>
+    layer(world)((it) => it.effect(name, test))
+
+  each("sends the review, then the summary, and ends the run", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      const run = yield* publishingRun()
+      yield* publish
+      assert.deepStrictEqual(yield* Ref.get(host.done), [`review:${run}`, `summary:${run}`])
+      assert.strictEqual(yield* statusOf(run), "succeeded")
+      yield* publish
+      assert.strictEqual((yield* Ref.get(host.done)).length, 2)
+    })
+  )
+
+  each("looks for a write whose answer was lost instead of repeating it", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      yield* Ref.set(host.faults, ["lost"])
+      const run = yield* publishingRun()
+      yield* publish
+      assert.deepStrictEqual(yield* Ref.get(host.done), [`review:${run}`, `summary:${run}`])
+      assert.strictEqual(yield* statusOf(run), "succeeded")
+    })
+  )
+
+  each("sends again what a lost request never did", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      yield* Ref.set(host.faults, ["unknown_outcome"])
+      const run = yield* publishingRun()
+      yield* publish
+      assert.deepStrictEqual(yield* Ref.get(host.done), [`review:${run}`, `summary:${run}`])
+    })
+  )
+
+  each("a row that a dead process was sending is looked up: done before the death", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      const outbox = yield* Outbox
+      const run = yield* publishingRun()
+      const [review] = yield* outbox.ofRun(run)
+      assert(review !== undefined)
+      yield* outbox.move(review.id, "pending", { status: "sending" }, 0)
+      yield* Ref.set(host.done, [review.operationId])
+      yield* publish
+      assert.deepStrictEqual(yield* Ref.get(host.done), [`review:${run}`, `summary:${run}`])
+    })
+  )
+
+  each("a row that a dead process was sending is looked up: not done before the death", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      const outbox = yield* Outbox
+      const run = yield* publishingRun()
+      const [review] = yield* outbox.ofRun(run)
+      assert(review !== undefined)
+      yield* outbox.move(review.id, "pending", { status: "sending" }, 0)
+      yield* publish
+      assert.deepStrictEqual(yield* Ref.get(host.done), [`review:${run}`, `summary:${run}`])
+    })
+  )
+
+  each("waits as long as the host asks and goes on", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      yield* Ref.set(host.faults, ["rate_limited", "unavailable"])
+      const run = yield* publishingRun()
+      yield* publish
+      assert.deepStrictEqual(yield* Ref.get(host.done), [`review:${run}`, `summary:${run}`])
+    })
+  )
+
+  each("a refused review leaves the summary and marks the run partial", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      const runs = yield* Runs
+      yield* Ref.set(host.faults, ["forbidden"])
+      const run = yield* publishingRun()
+      yield* publish
+      assert.deepStrictEqual(yield* Ref.get(host.done), [`summary:${run}`])
+      const record = yield* runs.get(run)
+      assert.strictEqual(record?.status, "succeeded")
+      assert.strictEqual(record?.partial, true)
+    })
+  )
+
+  each("nothing goes out on a head that is no longer the newest, and the newest is queued", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      const queue = yield* Queue
+      yield* Ref.update(host.pull, (pull) => ({ ...pull, head: "h2" }))
+      const run = yield* publishingRun("h1")
+      yield* publish
+      assert.deepStrictEqual(yield* Ref.get(host.done), ["status:h1:success"])
+      assert.deepStrictEqual(yield* rowsOf(run), ["dropped", "dropped", "sent"])
+      assert.strictEqual(yield* statusOf(run), "skipped")
+      const waiting = yield* queue.load("w")
+      assert.deepStrictEqual(
+        waiting.map((entry) => entry.change.head),
+        ["h2"]
+      )
+    })
+  )
+
+  each("a closed pull request gets the summary only", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      yield* Ref.set(host.pull, { head: "h1", state: "merged" } as const)
+      const run = yield* publishingRun()
+      yield* publish
+      assert.deepStrictEqual(yield* Ref.get(host.done), [`summary:${run}`])
+      assert.strictEqual(yield* statusOf(run), "succeeded")
+    })
+  )
+
+  each("a run left open by a process that died after its last write is ended", () =>
+    Effect.gen(function* () {
+      const runs = yield* Runs
+      const run = yield* runs.begin(
+        { entryId: newId(), workspace: "w", targetKey: key, change, head: "h9", base: "b", configHash: "c" },
+        1,
+        0
+      )
+      assert(run !== undefined)
+      yield* runs.move(run.id, 1, "analyzing", 0)
+      assert(yield* runs.complete(run.id, 1, analysis, [], 0))
+      yield* publish
+      assert.strictEqual(yield* statusOf(run.id), "succeeded")
+    })
+  )
+})
