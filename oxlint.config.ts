@@ -19,7 +19,8 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
   observability: ["Metrics.ts", "Progress.ts"],
   outputs: ["Channel.ts", "Outputs.ts"],
   queue: ["Queue.ts", "Tickets.ts", "Plan.ts", "Backoff.ts", "Enqueue.ts"],
-  store: ["Receipts.ts", "Runs.ts", "Outbox.ts", "StoreError.ts"],
+  // The last three are shared ground of everything that keeps a SQLite file.
+  store: ["Receipts.ts", "Runs.ts", "Outbox.ts", "StoreError.ts", "SqliteDatabase.ts", "GroupCommit.ts", "DataLock.ts"],
   vcs: ["Checkout.ts"]
 }
 

@@ -37,7 +37,7 @@ export const plan = (entries: ReadonlyArray<Entry>, concurrency: number, now: nu
 
 /** By priority, then each repository's first entry, each repository's second, and so on. */
 const takeTurns = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
-  const inOrder = [...entries].sort(
+  const inOrder = entries.toSorted(
     (a, b) => a.priority - b.priority || a.admittedAt - b.admittedAt || (a.id < b.id ? -1 : 1)
   )
   const turns = new Map<string, number>()
@@ -48,6 +48,8 @@ const takeTurns = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
     return { entry, turn }
   })
   return ranked
-    .sort((a, b) => a.entry.priority - b.entry.priority || a.turn - b.turn || a.entry.admittedAt - b.entry.admittedAt)
+    .toSorted(
+      (a, b) => a.entry.priority - b.entry.priority || a.turn - b.turn || a.entry.admittedAt - b.entry.admittedAt
+    )
     .map(({ entry }) => entry)
 }

@@ -23,7 +23,10 @@ export interface Admitted {
   readonly entryId: string
   readonly status: AcceptedStatus
   readonly dueAt: number
-  /** Event records of an entry that this one superseded. */
+  /**
+   * Event records that are answered by being superseded: those of the entry that this one replaced or, for a `duplicate`, the
+   * event itself when its entry was superseded meanwhile.
+   */
   readonly superseded: ReadonlyArray<string>
 }
 
@@ -87,8 +90,8 @@ export class Queue extends Context.Service<
     readonly reclaim: (now: number, lost: (owner: string) => boolean) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
     /** Waiting entries admitted before `before` end as `expired`; answers them. */
     readonly expire: (before: number, reason: string) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
-    /** Forgets ended entries older than `before`. Answers how many. */
-    readonly prune: (before: number) => Effect.Effect<number, QueueError>
+    /** Forgets ended entries admitted before `before`, or beyond the newest `maxCount` ended ones. Answers how many. */
+    readonly prune: (keep: { readonly maxCount: number; readonly before: number }) => Effect.Effect<number, QueueError>
     readonly stats: Effect.Effect<QueueStats, QueueError>
   }
 >()("aicr/queue/Queue") {}

@@ -49,8 +49,8 @@ export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect
     const complete: Runs["Service"]["complete"] = Effect.fnUntraced(
       function* (runId, token, analysis, publications, now) {
         const moved = yield* sql`
-          UPDATE runs SET status = 'publishing', analysis = ${JSON.stringify(analysis)}
-          WHERE id = ${runId} AND token = ${token} AND ${sql.in("status", sourcesOf("publishing"))} RETURNING id`
+          UPDATE runs SET status = 'publishing', token = ${token}, analysis = ${JSON.stringify(analysis)}
+          WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", sourcesOf("publishing"))} RETURNING id`
         if (moved.length === 0) return false
         yield* insertPublications(sql, publications, now)
         return true
@@ -67,8 +67,9 @@ export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect
         to === "publishing"
           ? Effect.succeed(false)
           : sql`
-              UPDATE runs SET status = ${to}, reason = ${reason ?? null}, finished_at = ${isTerminal(to) ? now : null}
-              WHERE id = ${runId} AND token = ${token} AND ${sql.in("status", sourcesOf(to))} RETURNING id`.pipe(
+              UPDATE runs
+              SET status = ${to}, token = ${token}, reason = ${reason ?? null}, finished_at = ${isTerminal(to) ? now : null}
+              WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", sourcesOf(to))} RETURNING id`.pipe(
               Effect.map((rows) => rows.length > 0),
               unavailable("runs.move")
             ),

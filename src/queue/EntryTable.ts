@@ -1,0 +1,40 @@
+/**
+ * What a store within this process gives the queue: a table of entries, read and written synchronously, with the few lookups
+ * that the transitions need. Each of them costs the same however many entries of other targets and workspaces there are.
+ */
+import type { Entry, EntryStatus } from "../domain/Entry.ts"
+import type { Place } from "./Transitions.ts"
+
+export interface EntryTable {
+  readonly get: (entryId: string) => Entry | undefined
+  readonly place: (targetKey: string) => Place
+  /** The entry that answers for an event, also when it has ended. */
+  readonly entryOf: (eventId: string) => string | undefined
+  /** Active entries of a workspace, in order of creation. */
+  readonly active: (workspace: string) => ReadonlyArray<Entry>
+  readonly workspaces: () => ReadonlyArray<string>
+  readonly running: () => ReadonlyArray<Entry>
+  readonly waitingBefore: (admittedAt: number) => ReadonlyArray<Entry>
+  readonly oldestWaiting: () => number | undefined
+  readonly byStatus: () => Readonly<Record<EntryStatus, number>>
+  /** Entries that wait or are ready, in a workspace or in all. */
+  readonly pending: (workspace?: string) => number
+  /** A new entry, with its events. */
+  readonly insert: (entry: Entry) => void
+  /** Everything but the events, which `link` writes. */
+  readonly update: (entry: Entry, from: Entry) => void
+  /** From now on `entry` answers for the event. */
+  readonly link: (eventId: string, entry: Entry) => void
+  readonly prune: (keep: { readonly maxCount: number; readonly before: number }) => number
+}
+
+export const noEntries: Readonly<Record<EntryStatus, number>> = {
+  waiting: 0,
+  ready: 0,
+  running: 0,
+  done: 0,
+  superseded: 0,
+  cancelled: 0,
+  expired: 0,
+  dead: 0
+}

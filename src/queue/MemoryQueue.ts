@@ -1,0 +1,19 @@
+/** The queue in memory. Nothing survives the process; accepted work is queued again from its receipts (decisions section 4). */
+import { Effect, Layer } from "effect"
+import * as MemoryTable from "./MemoryTable.ts"
+import { Queue } from "./Queue.ts"
+import type { Limits } from "./TableQueue.ts"
+import * as TableQueue from "./TableQueue.ts"
+
+export const layerMemory = (limits: Limits): Layer.Layer<Queue> =>
+  Layer.effect(
+    Queue,
+    Effect.sync(() => {
+      const table = MemoryTable.make()
+      const access: TableQueue.Access = {
+        read: (use) => Effect.sync(() => use(table)),
+        write: (use) => Effect.sync(() => use(table))
+      }
+      return TableQueue.make(access, limits)
+    })
+  )

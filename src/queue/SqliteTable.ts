@@ -1,0 +1,245 @@
+/**
+ * A table of entries in SQLite. Two unique indexes hold the rule that a target has at most one next and one running entry,
+ * whatever the code above does. Counts are kept in memory, since this process is the only one that writes the file; they are
+ * read again from the table when a transaction was rolled back.
+ */
+import type { DatabaseSync } from "node:sqlite"
+import { Schema } from "effect"
+import { Change } from "../domain/Change.ts"
+import { EntryStatus } from "../domain/Entry.ts"
+import type { Entry } from "../domain/Entry.ts"
+import { noEntries } from "./EntryTable.ts"
+import type { EntryTable } from "./EntryTable.ts"
+
+const schemaVersion = 1
+
+const ddl = `
+  CREATE TABLE entries (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    workspace TEXT NOT NULL,
+    target_key TEXT NOT NULL,
+    change TEXT NOT NULL,
+    config_hash TEXT NOT NULL,
+    priority INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    admitted_at INTEGER NOT NULL,
+    due_at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    reason TEXT,
+    token INTEGER NOT NULL,
+    lease_until INTEGER,
+    owner TEXT
+  );
+  CREATE UNIQUE INDEX entries_next ON entries (target_key) WHERE status IN ('waiting', 'ready');
+  CREATE UNIQUE INDEX entries_running ON entries (target_key) WHERE status = 'running';
+  CREATE INDEX entries_active ON entries (workspace) WHERE status IN ('waiting', 'ready', 'running');
+  CREATE INDEX entries_waiting ON entries (admitted_at) WHERE status = 'waiting';
+  CREATE INDEX entries_ended ON entries (admitted_at, id)
+    WHERE status IN ('done', 'superseded', 'cancelled', 'expired', 'dead');
+  CREATE TABLE entry_events (event_id TEXT PRIMARY KEY, entry_id TEXT NOT NULL) WITHOUT ROWID;
+  CREATE INDEX entry_events_entry ON entry_events (entry_id);
+  PRAGMA user_version = ${schemaVersion};
+`
+
+/** Makes the tables in a new file. Throws when the file is of a newer release. */
+export const prepare = (db: DatabaseSync): void => {
+  const version = db.prepare("PRAGMA user_version").get()?.["user_version"]
+  if (version === schemaVersion) return
+  if (version !== 0) throw new Error(`its version is ${String(version)}; this release knows version ${schemaVersion}`)
+  db.exec(`BEGIN IMMEDIATE; ${ddl} COMMIT`)
+}
+
+const columns = `*, (SELECT json_group_array(event_id) FROM entry_events WHERE entry_id = entries.id) AS events`
+
+export interface SqliteTable extends EntryTable {
+  /** After a rollback: the counts may be wrong. */
+  readonly distrust: () => void
+  /** Before a transaction writes: reads the counts again if they may be wrong. */
+  readonly refresh: () => void
+}
+
+export const make = (db: DatabaseSync): SqliteTable => {
+  const byId = db.prepare(`SELECT ${columns} FROM entries WHERE id = ?`)
+  const nextOf = db.prepare(`SELECT ${columns} FROM entries WHERE target_key = ? AND status IN ('waiting', 'ready')`)
+  const runningOf = db.prepare(`SELECT ${columns} FROM entries WHERE target_key = ? AND status = 'running'`)
+  const entryOf = db.prepare("SELECT entry_id FROM entry_events WHERE event_id = ?")
+  const active = db.prepare(
+    `SELECT ${columns} FROM entries WHERE workspace = ? AND status IN ('waiting', 'ready', 'running') ORDER BY seq`
+  )
+  // Hops from one workspace to the next along the index.
+  const workspaces = db.prepare(`
+    WITH RECURSIVE hop (workspace) AS (
+      SELECT min(workspace) FROM entries WHERE status IN ('waiting', 'ready', 'running')
+      UNION ALL
+      SELECT (SELECT min(workspace) FROM entries
+              WHERE status IN ('waiting', 'ready', 'running') AND entries.workspace > hop.workspace)
+      FROM hop WHERE hop.workspace IS NOT NULL
+    )
+    SELECT workspace FROM hop WHERE workspace IS NOT NULL`)
+  const running = db.prepare(`SELECT ${columns} FROM entries WHERE status = 'running'`)
+  const waitingBefore = db.prepare(`SELECT ${columns} FROM entries WHERE status = 'waiting' AND admitted_at < ?`)
+  const oldestWaiting = db.prepare("SELECT min(admitted_at) AS oldest FROM entries WHERE status = 'waiting'")
+  const counted = db.prepare("SELECT workspace, status, count(*) AS n FROM entries GROUP BY workspace, status")
+  const insert = db.prepare(`
+    INSERT INTO entries (id, workspace, target_key, change, config_hash, priority, status, admitted_at, due_at, attempts,
+      reason, token, lease_until, owner)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const update = db.prepare(`
+    UPDATE entries SET change = ?, priority = ?, status = ?, admitted_at = ?, due_at = ?, attempts = ?, reason = ?,
+      token = ?, lease_until = ?, owner = ?
+    WHERE id = ?`)
+  const link = db.prepare(
+    "INSERT INTO entry_events (event_id, entry_id) VALUES (?, ?) ON CONFLICT DO UPDATE SET entry_id = excluded.entry_id"
+  )
+  const ended = "status IN ('done', 'superseded', 'cancelled', 'expired', 'dead')"
+  const pruned = db.prepare(`
+    DELETE FROM entries WHERE seq IN (
+      SELECT seq FROM entries WHERE ${ended} AND admitted_at < ?
+      UNION
+      SELECT seq FROM (SELECT seq FROM entries WHERE ${ended} ORDER BY admitted_at DESC, id DESC LIMIT -1 OFFSET ?))
+    RETURNING id, workspace, status`)
+  const unlink = db.prepare("DELETE FROM entry_events WHERE entry_id = ?")
+
+  let byStatus = { ...noEntries }
+  let pendingIn = new Map<string, number>()
+
+  const count = (workspace: string, status: EntryStatus, by: number) => {
+    byStatus[status] += by
+    if (status !== "waiting" && status !== "ready") return
+    const pending = (pendingIn.get(workspace) ?? 0) + by
+    if (pending === 0) pendingIn.delete(workspace)
+    else pendingIn.set(workspace, pending)
+  }
+  let trusted = false
+  const refresh = () => {
+    if (trusted) return
+    byStatus = { ...noEntries }
+    pendingIn = new Map()
+    for (const { workspace, status, n } of decodeCounts(counted.all())) count(workspace, status, n)
+    trusted = true
+  }
+  refresh()
+
+  return {
+    refresh,
+    distrust: () => {
+      trusted = false
+    },
+    get: (entryId) => one(byId.get(entryId)),
+    place: (targetKey) => ({ next: one(nextOf.get(targetKey)), running: one(runningOf.get(targetKey)) }),
+    entryOf: (eventId) => decodeOwner(entryOf.get(eventId))?.entry_id,
+    active: (workspace) => active.all(workspace).map(toEntry),
+    workspaces: () => decodeWorkspaces(workspaces.all()).map((row) => row.workspace),
+    running: () => running.all().map(toEntry),
+    waitingBefore: (admittedAt) => waitingBefore.all(admittedAt).map(toEntry),
+    oldestWaiting: () => decodeOldest(oldestWaiting.get()).oldest ?? undefined,
+    byStatus: () => {
+      refresh()
+      return { ...byStatus }
+    },
+    pending: (workspace) =>
+      workspace === undefined ? byStatus.waiting + byStatus.ready : (pendingIn.get(workspace) ?? 0),
+
+    insert: (entry) => {
+      insert.run(
+        entry.id,
+        entry.workspace,
+        entry.targetKey,
+        JSON.stringify(entry.change),
+        entry.configHash,
+        entry.priority,
+        entry.status,
+        entry.admittedAt,
+        entry.dueAt,
+        entry.attempts,
+        entry.reason ?? null,
+        entry.token,
+        entry.leaseUntil ?? null,
+        entry.owner ?? null
+      )
+      for (const event of entry.events) link.run(event, entry.id)
+      count(entry.workspace, entry.status, 1)
+    },
+    update: (entry, from) => {
+      update.run(
+        JSON.stringify(entry.change),
+        entry.priority,
+        entry.status,
+        entry.admittedAt,
+        entry.dueAt,
+        entry.attempts,
+        entry.reason ?? null,
+        entry.token,
+        entry.leaseUntil ?? null,
+        entry.owner ?? null,
+        entry.id
+      )
+      count(from.workspace, from.status, -1)
+      count(entry.workspace, entry.status, 1)
+    },
+    link: (eventId, entry) => {
+      link.run(eventId, entry.id)
+    },
+    prune: ({ maxCount, before }) => {
+      const removed = decodePruned(pruned.all(before, maxCount))
+      for (const { id, workspace, status } of removed) {
+        unlink.run(id)
+        count(workspace, status, -1)
+      }
+      return removed.length
+    }
+  }
+}
+
+const Row = Schema.Struct({
+  id: Schema.String,
+  workspace: Schema.String,
+  target_key: Schema.String,
+  change: Schema.fromJsonString(Change),
+  config_hash: Schema.String,
+  priority: Schema.Int,
+  status: EntryStatus,
+  events: Schema.fromJsonString(Schema.Array(Schema.String)),
+  admitted_at: Schema.Int,
+  due_at: Schema.Int,
+  attempts: Schema.Int,
+  reason: Schema.NullOr(Schema.String),
+  token: Schema.Int,
+  lease_until: Schema.NullOr(Schema.Int),
+  owner: Schema.NullOr(Schema.String)
+})
+
+const decodeRow = Schema.decodeUnknownSync(Row)
+const decodeOwner = Schema.decodeUnknownSync(Schema.UndefinedOr(Schema.Struct({ entry_id: Schema.String })))
+const decodeOldest = Schema.decodeUnknownSync(Schema.Struct({ oldest: Schema.NullOr(Schema.Int) }))
+const decodeWorkspaces = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ workspace: Schema.String })))
+const decodeCounts = Schema.decodeUnknownSync(
+  Schema.Array(Schema.Struct({ workspace: Schema.String, status: EntryStatus, n: Schema.Int }))
+)
+const decodePruned = Schema.decodeUnknownSync(
+  Schema.Array(Schema.Struct({ id: Schema.String, workspace: Schema.String, status: EntryStatus }))
+)
+
+const one = (row: unknown): Entry | undefined => (row === undefined ? undefined : toEntry(row))
+
+const toEntry = (found: unknown): Entry => {
+  const row = decodeRow(found)
+  return {
+    id: row.id,
+    workspace: row.workspace,
+    targetKey: row.target_key,
+    change: row.change,
+    configHash: row.config_hash,
+    priority: row.priority,
+    status: row.status,
+    events: row.events,
+    admittedAt: row.admitted_at,
+    dueAt: row.due_at,
+    attempts: row.attempts,
+    reason: row.reason ?? undefined,
+    token: row.token,
+    leaseUntil: row.lease_until ?? undefined,
+    owner: row.owner ?? undefined
+  }
+}

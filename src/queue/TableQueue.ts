@@ -1,0 +1,182 @@
+/** The queue over a table of entries: looks up, lets the transitions decide, writes. One write is one transaction. */
+import { Effect } from "effect"
+import { targetKey } from "../domain/Change.ts"
+import type { Entry } from "../domain/Entry.ts"
+import { newId } from "../domain/Ids.ts"
+import type { EntryTable } from "./EntryTable.ts"
+import { Queue, QueueError } from "./Queue.ts"
+import type { Admission, Admitted } from "./Queue.ts"
+import * as Transitions from "./Transitions.ts"
+
+/** Entries that may wait (`queue.limits`); admitting more is refused as `full`. */
+export interface Limits {
+  readonly perWorkspace: number
+  readonly total: number
+}
+
+export interface Access {
+  /** Runs `use` in a transaction of its own or shared with others; succeeds once its writes are as durable as the store is. */
+  readonly write: <A>(use: (table: EntryTable) => A) => Effect.Effect<A, QueueError>
+  readonly read: <A>(use: (table: EntryTable) => A) => Effect.Effect<A, QueueError>
+}
+
+export const make = ({ write, read }: Access, limits: Limits): Queue["Service"] =>
+  Queue.of({
+    admit: (items) =>
+      Effect.flatMap(
+        write((table): ReadonlyArray<Admitted> | QueueError => {
+          const full = overLimit(table, items, limits)
+          return full ?? items.map((item) => admit(table, item))
+        }),
+        (answer) => (answer instanceof QueueError ? Effect.fail(answer) : Effect.succeed(answer))
+      ),
+
+    load: (workspace) => read((table) => table.active(workspace)),
+    workspaces: read((table) => table.workspaces()),
+    get: (entryId) => read((table) => table.get(entryId)),
+
+    release: (entryIds, now) =>
+      write((table) =>
+        entryIds.filter((id) => {
+          const entry = table.get(id)
+          return (
+            entry !== undefined && change(table, entry, Transitions.release(entry, table.place(entry.targetKey), now))
+          )
+        })
+      ),
+
+    withdraw: (entryIds) =>
+      write((table) => {
+        for (const id of entryIds) {
+          const entry = table.get(id)
+          if (entry !== undefined) change(table, entry, Transitions.withdraw(entry))
+        }
+      }),
+
+    claim: (entryId, owner, now, ttlMillis) =>
+      write((table) => {
+        const entry = table.get(entryId)
+        if (entry === undefined) return undefined
+        const claimed = Transitions.claim(entry, table.place(entry.targetKey), { owner, until: now + ttlMillis })
+        if (claimed === undefined) return undefined
+        table.update(claimed, entry)
+        return { lease: { entryId, token: claimed.token }, entry: claimed }
+      }),
+
+    renew: ({ entryId, token }, until) =>
+      write((table) => {
+        const entry = table.get(entryId)
+        if (entry === undefined || !Transitions.holds(entry, token)) return false
+        table.update({ ...entry, leaseUntil: until }, entry)
+        return true
+      }),
+
+    finish: ({ entryId, token }, how) =>
+      write((table) => {
+        const entry = table.get(entryId)
+        if (entry === undefined || !Transitions.holds(entry, token)) return false
+        end(table, entry, Transitions.finish(entry, table.place(entry.targetKey), how))
+        return true
+      }),
+
+    cancel: (target, reason) =>
+      write((table) => {
+        const { next } = table.place(target)
+        return next === undefined ? [] : [written(table, Transitions.cancel(next, reason), next)]
+      }),
+
+    reclaim: (now, lost) =>
+      write((table) =>
+        table
+          .running()
+          .filter((entry) => Transitions.isLost(entry, now, lost))
+          .map((entry) => end(table, entry, Transitions.reclaim(entry, table.place(entry.targetKey), now)))
+      ),
+
+    expire: (before, reason) =>
+      write((table) =>
+        table.waitingBefore(before).map((entry) => written(table, Transitions.expire(entry, reason), entry))
+      ),
+
+    prune: (keep) => write((table) => table.prune(keep)),
+    stats: read((table) => ({ byStatus: table.byStatus(), oldestWaiting: table.oldestWaiting() }))
+  })
+
+const written = (table: EntryTable, entry: Entry, from: Entry): Entry => {
+  table.update(entry, from)
+  return entry
+}
+
+const change = (table: EntryTable, from: Entry, to: Entry | undefined): boolean => {
+  if (to !== undefined) table.update(to, from)
+  return to !== undefined
+}
+
+const admit = (table: EntryTable, item: Admission): Admitted => {
+  const knownId = table.entryOf(item.eventId)
+  const known = knownId === undefined ? undefined : table.get(knownId)
+  if (known !== undefined) {
+    const superseded = known.status === "superseded" ? [item.eventId] : []
+    return { entryId: known.id, status: "duplicate", dueAt: known.dueAt, superseded }
+  }
+  const step = Transitions.admit(table.place(targetKey(item.change)), item, newId)
+  const { id: entryId, dueAt } = step.entry
+  switch (step._tag) {
+    case "Joined":
+      table.update(step.entry, step.from)
+      table.link(item.eventId, step.entry)
+      return { entryId, status: "coalesced", dueAt, superseded: [] }
+    case "Replaced":
+      table.update(step.superseded, step.from)
+      break
+  }
+  table.insert(step.entry)
+  const superseded = step._tag === "Replaced" ? step.superseded.events : []
+  return { entryId, status: dueAt > item.admittedAt ? "deferred" : "queued", dueAt, superseded }
+}
+
+const end = (table: EntryTable, from: Entry, step: Transitions.Ended): Entry => {
+  table.update(step.entry, from)
+  if (step._tag === "Yielded") {
+    table.update(step.to, step.toFrom)
+    for (const event of from.events) table.link(event, step.to)
+  }
+  return step.entry
+}
+
+/** Refuses a call that would leave more entries waiting than allowed; joining and replacing are always allowed. */
+const overLimit = (table: EntryTable, items: ReadonlyArray<Admission>, limits: Limits): QueueError | undefined => {
+  const workspaces = new Set(items.map((item) => item.change.workspace))
+  const mightExceed = (pending: number, limit: number) => pending + items.length > limit
+  if (
+    !mightExceed(table.pending(), limits.total) &&
+    ![...workspaces].some((workspace) => mightExceed(table.pending(workspace), limits.perWorkspace))
+  ) {
+    return undefined
+  }
+  const opening = new Map(items.filter((item) => opens(table, item)).map((item) => [targetKey(item.change), item]))
+  if (opening.size === 0) return undefined
+  for (const workspace of workspaces) {
+    const count = [...opening.values()].filter((item) => item.change.workspace === workspace).length
+    if (count > 0 && table.pending(workspace) + count > limits.perWorkspace) {
+      return full(`workspace ${workspace}`, limits.perWorkspace, "queue.limits.per_workspace")
+    }
+  }
+  return table.pending() + opening.size > limits.total
+    ? full("the service", limits.total, "queue.limits.total")
+    : undefined
+}
+
+/** Whether this admission, alone, adds an entry to those that wait. */
+const opens = (table: EntryTable, item: Admission): boolean => {
+  const knownId = table.entryOf(item.eventId)
+  if (knownId !== undefined && table.get(knownId) !== undefined) return false
+  const place = table.place(targetKey(item.change))
+  return Transitions.admit(place, item, () => "")._tag === "Opened"
+}
+
+const full = (what: string, limit: number, setting: string): QueueError =>
+  new QueueError({
+    reason: "full",
+    message: `${limit} reviews of ${what} wait already. Try again later, or raise ${setting}.`
+  })
