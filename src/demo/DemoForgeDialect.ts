@@ -1,0 +1,116 @@
+/**
+ * How the demo forge speaks: the REST API of a host and its webhooks. The server, git and the state are the same for every dialect.
+ */
+import type { DemoPull, DemoRepository, DemoState, DemoUser } from "./DemoForgeState.ts"
+
+export interface ApiRequest {
+  readonly method: string
+  /** Below the API's root, decoded per segment by the route. */
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  readonly body: unknown
+  /** The account behind the credential. */
+  readonly user: DemoUser
+}
+
+export interface ApiAnswer {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+}
+
+export interface ApiContext {
+  readonly state: DemoState
+  readonly request: ApiRequest
+  readonly params: Readonly<Record<string, string>>
+  /** Web address of the forge. */
+  readonly url: string
+}
+
+export interface Route {
+  readonly method: string
+  /** `/repos/{owner}/{repo}/pulls/{index}` */
+  readonly path: string
+  readonly answer: (context: ApiContext) => ApiAnswer | Promise<ApiAnswer>
+}
+
+export type DemoEvent =
+  | {
+      readonly kind: "pull"
+      readonly pull: DemoPull
+      readonly action: "opened" | "synchronized" | "closed" | "reopened" | "label_updated"
+      readonly sender: DemoUser
+    }
+  | { readonly kind: "comment"; readonly pull: DemoPull; readonly body: string; readonly sender: DemoUser }
+  | {
+      readonly kind: "push"
+      readonly repository: DemoRepository
+      readonly branch: string
+      readonly before: string
+      readonly after: string
+      readonly sender: DemoUser
+    }
+
+export interface Dialect {
+  readonly name: string
+  /** REST root below the forge's web address. */
+  readonly apiPath: string
+  readonly routes: ReadonlyArray<Route>
+  /** Body of an error answer. */
+  readonly error: (message: string) => unknown
+  /** An unsigned delivery: the payload and what the host says beside it. */
+  readonly payload: (
+    event: DemoEvent,
+    url: string,
+    state: DemoState
+  ) => { readonly headers: Readonly<Record<string, string>>; readonly payload: unknown }
+  /** Signature and delivery headers. */
+  readonly sign: (body: Buffer, secret: string, deliveryId: string) => Readonly<Record<string, string>>
+}
+
+/** Answers a request with the first route that fits. */
+export const dispatch = async (dialect: Dialect, context: Omit<ApiContext, "params">): Promise<ApiAnswer> => {
+  let known = false
+  for (const route of dialect.routes) {
+    const params = matches(route.path, context.request.path)
+    if (params === undefined) continue
+    known = true
+    if (route.method === context.request.method) return route.answer({ ...context, params })
+  }
+  return known
+    ? { status: 405, body: dialect.error("method not allowed") }
+    : { status: 404, body: dialect.error("not found") }
+}
+
+const matches = (template: string, path: string): Record<string, string> | undefined => {
+  const wanted = template.split("/")
+  const given = path.split("/")
+  if (wanted.length !== given.length) return undefined
+  const params: Record<string, string> = {}
+  for (const [i, part] of wanted.entries()) {
+    const value = given[i] ?? ""
+    if (part.startsWith("{")) params[part.slice(1, -1)] = decodeURIComponent(value)
+    else if (part !== value) return undefined
+  }
+  return params
+}
+
+export const repositoryOf = ({ state, params }: ApiContext): DemoRepository | undefined =>
+  state.repositories.get(`${params["owner"]}/${params["repo"]}`.toLowerCase())
+
+/** One page of a list, with the headers by which clients find the next one. */
+export const page = <A>(
+  context: ApiContext,
+  items: ReadonlyArray<A>,
+  size: { readonly name: string; readonly standard: number; readonly most: number }
+): { readonly items: ReadonlyArray<A>; readonly headers: Record<string, string> } => {
+  const { query, path } = context.request
+  const per = Math.min(size.most, Math.max(1, Number(query.get(size.name)) || size.standard))
+  const number = Math.max(1, Number(query.get("page")) || 1)
+  const headers: Record<string, string> = { "x-total-count": String(items.length) }
+  if (number * per < items.length) {
+    headers["link"] = `<${context.url}${path}?page=${number + 1}&${size.name}=${per}>; rel="next"`
+  }
+  return { items: items.slice((number - 1) * per, number * per), headers }
+}

@@ -1,0 +1,158 @@
+/**
+ * The git half of the demo forge: bare repositories made with plumbing, and git's own `http-backend` in front of them, so that
+ * clones, fetches and pushes are the real thing.
+ */
+import { spawn } from "node:child_process"
+import type { IncomingMessage, ServerResponse } from "node:http"
+
+/** Runs git without any configuration of the machine; fails with what git said. */
+export const git = (directory: string, args: ReadonlyArray<string>, input?: Buffer): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const child = spawn("git", args, { cwd: directory, env: environment() })
+    const out: Array<Buffer> = []
+    const err: Array<Buffer> = []
+    child.stdout.on("data", (chunk: Buffer) => out.push(chunk))
+    child.stderr.on("data", (chunk: Buffer) => err.push(chunk))
+    child.on("error", reject)
+    child.on("close", (code) => {
+      if (code === 0) resolve(Buffer.concat(out).toString("utf8"))
+      else reject(new Error(`git ${args[0]} in ${directory} failed: ${Buffer.concat(err).toString("utf8").trim()}`))
+    })
+    child.stdin.on("error", () => {}) // git may end before it has read everything; its exit code tells
+    child.stdin.end(input)
+  })
+
+const environment = (): NodeJS.ProcessEnv => ({
+  PATH: process.env["PATH"],
+  HOME: "/nonexistent",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  LC_ALL: "C"
+})
+
+/** An empty bare repository that serves and takes pushes over HTTP, and serves any commit by id as Gitea does. */
+export const createBare = async (directory: string, branch: string): Promise<void> => {
+  await git(".", ["init", "--quiet", "--bare", `--initial-branch=${branch}`, directory])
+  for (const [key, value] of [
+    ["http.receivepack", "true"],
+    ["uploadpack.allowAnySHA1InWant", "true"],
+    ["uploadpack.allowFilter", "true"],
+    ["gc.auto", "0"]
+  ] as const) {
+    await git(directory, ["config", key, value])
+  }
+}
+
+export interface NewCommit {
+  readonly branch: string
+  /** Where the branch starts if it does not exist: a branch or commit. Left out: a first commit without parent. */
+  readonly from?: string | undefined
+  /** Throws away what the branch was: a forced push. */
+  readonly force?: boolean | undefined
+  readonly message: string
+  /** Content by path; null deletes. */
+  readonly files: Readonly<Record<string, string | Uint8Array | null>>
+  readonly author?: string | undefined
+  /** Seconds since the epoch. */
+  readonly time?: number | undefined
+}
+
+const exists = (directory: string, ref: string) =>
+  git(directory, ["rev-parse", "--verify", "--quiet", ref]).then(
+    (id) => id.trim(),
+    () => undefined
+  )
+
+const quotedPath = (path: string): string => `"${path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`
+
+/** One commit by `git fast-import`; the branch moves to it. Answers with its id. */
+export const commit = async (directory: string, change: NewCommit): Promise<string> => {
+  const ref = `refs/heads/${change.branch}`
+  const tip = change.force === true ? undefined : await exists(directory, ref)
+  const parent = tip ?? (change.from === undefined ? undefined : await exists(directory, `${change.from}^{commit}`))
+  if (change.from !== undefined && parent === undefined) throw new Error(`no such branch or commit: ${change.from}`)
+  const who = `${change.author ?? "Dana Developer"} <dana@example.org> ${change.time ?? Math.floor(Date.now() / 1000)} +0000`
+  const parts: Array<Buffer> = []
+  const line = (text: string) => parts.push(Buffer.from(`${text}\n`))
+  const data = (content: Uint8Array) => {
+    line(`data ${content.length}`)
+    parts.push(Buffer.from(content))
+    line("")
+  }
+  line(`reset ${ref}`)
+  line(`commit ${ref}`)
+  line(`author ${who}`)
+  line(`committer ${who}`)
+  data(Buffer.from(change.message))
+  if (parent !== undefined) line(`from ${parent}`)
+  for (const [path, content] of Object.entries(change.files)) {
+    if (content === null) line(`D ${quotedPath(path)}`)
+    else {
+      line(`M 100644 inline ${quotedPath(path)}`)
+      data(typeof content === "string" ? Buffer.from(content) : content)
+    }
+  }
+  await git(directory, ["fast-import", "--quiet", "--force"], Buffer.concat(parts))
+  return (await git(directory, ["rev-parse", ref])).trim()
+}
+
+/** Hands one request to `git http-backend`; `pathInfo` starts with the repository's folder under `root`. */
+export const httpBackend = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  at: { readonly root: string; readonly pathInfo: string; readonly query: string; readonly user: string }
+): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const header = (name: string) => {
+      const value = request.headers[name]
+      return typeof value === "string" ? value : ""
+    }
+    const child = spawn("git", ["http-backend"], {
+      env: {
+        ...environment(),
+        GIT_PROJECT_ROOT: at.root,
+        GIT_HTTP_EXPORT_ALL: "1",
+        GIT_PROTOCOL: header("git-protocol"),
+        PATH_INFO: at.pathInfo,
+        QUERY_STRING: at.query,
+        REQUEST_METHOD: request.method ?? "GET",
+        CONTENT_TYPE: header("content-type"),
+        HTTP_CONTENT_ENCODING: header("content-encoding"),
+        REMOTE_USER: at.user,
+        REMOTE_ADDR: "127.0.0.1"
+      }
+    })
+    request.pipe(child.stdin)
+    child.stdin.on("error", () => {}) // http-backend closes its input early when it refuses
+    let head: Buffer | undefined = Buffer.alloc(0)
+    child.stdout.on("data", (chunk: Buffer) => {
+      if (head === undefined) {
+        response.write(chunk)
+        return
+      }
+      head = Buffer.concat([head, chunk])
+      const end = head.indexOf("\r\n\r\n")
+      if (end < 0) return
+      writeCgiHead(response, head.subarray(0, end).toString("latin1"))
+      response.write(head.subarray(end + 4))
+      head = undefined
+    })
+    child.on("error", reject)
+    child.on("close", () => {
+      if (head !== undefined) response.writeHead(500)
+      response.end()
+      resolve()
+    })
+  })
+
+const writeCgiHead = (response: ServerResponse, head: string): void => {
+  let status = 200
+  for (const row of head.split("\r\n")) {
+    const colon = row.indexOf(":")
+    const name = row.slice(0, colon)
+    const value = row.slice(colon + 1).trim()
+    if (name.toLowerCase() === "status") status = Number.parseInt(value, 10)
+    else response.setHeader(name, value)
+  }
+  response.writeHead(status)
+}

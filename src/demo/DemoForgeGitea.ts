@@ -1,0 +1,504 @@
+/**
+ * Gitea as the demo forge speaks it: the operations a reviewer needs, with Gitea's answers, refusals and page sizes, and its webhooks.
+ * Shapes follow Gitea's published API description and recorded deliveries.
+ */
+import { createHmac } from "node:crypto"
+import { git } from "./DemoForgeGit.ts"
+import { diffOf } from "./DemoForgeState.ts"
+import type { DemoComment, DemoPull, DemoRepository, DemoReview, DemoState, DemoUser } from "./DemoForgeState.ts"
+import { lineAt } from "./DemoForgeDiff.ts"
+import { page, repositoryOf } from "./DemoForgeDialect.ts"
+import type { ApiAnswer, ApiContext, DemoEvent, Dialect, Route } from "./DemoForgeDialect.ts"
+
+const refusal = (status: number, message: string): ApiAnswer => ({ status, body: error(message) })
+const error = (message: string) => ({ message, url: "/api/swagger" })
+const notFound = refusal(404, "The target couldn't be found.")
+const pages = { name: "limit", standard: 30, most: 50 }
+
+const userJson = (user: DemoUser, url: string) => ({
+  id: user.id,
+  login: user.login,
+  login_name: "",
+  source_id: 0,
+  full_name: user.name,
+  email: `${user.login}@noreply.example.org`,
+  avatar_url: `${url}/avatars/${user.login}`,
+  html_url: `${url}/${user.login}`,
+  language: "",
+  is_admin: false,
+  last_login: "0001-01-01T00:00:00Z",
+  created: "2024-01-01T00:00:00Z",
+  restricted: false,
+  active: true,
+  prohibit_login: false,
+  location: "",
+  website: "",
+  description: "",
+  visibility: "public",
+  followers_count: 0,
+  following_count: 0,
+  starred_repos_count: 0,
+  username: user.login
+})
+
+const repositoryJson = (repository: DemoRepository, url: string, state: DemoState) => ({
+  id: repository.id,
+  owner: userJson(state.user(repository.owner), url),
+  name: repository.name,
+  full_name: repository.fullName,
+  description: "",
+  empty: false,
+  private: false,
+  fork: false,
+  template: false,
+  mirror: false,
+  size: 64,
+  html_url: `${url}/${repository.fullName}`,
+  url: `${url}/api/v1/repos/${repository.fullName}`,
+  link: "",
+  ssh_url: "",
+  clone_url: `${url}/${repository.fullName}.git`,
+  website: "",
+  default_branch: repository.defaultBranch,
+  archived: false,
+  permissions: { admin: true, push: true, pull: true },
+  object_format_name: "sha1"
+})
+
+const branchJson = (repository: DemoRepository, branch: string, sha: string, url: string, state: DemoState) => ({
+  label: branch,
+  ref: branch,
+  sha,
+  repo_id: repository.id,
+  repo: repositoryJson(repository, url, state)
+})
+
+const pullJson = (pull: DemoPull, url: string, state: DemoState) => {
+  const web = `${url}/${pull.repository.fullName}/pulls/${pull.number}`
+  return {
+    id: pull.id,
+    url: web,
+    number: pull.number,
+    user: userJson(pull.author, url),
+    title: pull.title,
+    body: pull.description,
+    labels: pull.labels.map((label) => ({
+      id: label.id,
+      name: label.name,
+      exclusive: false,
+      is_archived: false,
+      color: "0e8a16",
+      description: "",
+      url: `${url}/api/v1/repos/${pull.repository.fullName}/labels/${label.id}`
+    })),
+    milestone: null,
+    assignee: null,
+    assignees: null,
+    requested_reviewers: [],
+    state: pull.state,
+    draft: pull.draft,
+    is_locked: false,
+    comments: pull.comments.length,
+    html_url: web,
+    diff_url: `${web}.diff`,
+    patch_url: `${web}.patch`,
+    mergeable: pull.state === "open",
+    merged: pull.merged,
+    merged_at: null,
+    merge_commit_sha: null,
+    merged_by: null,
+    base: branchJson(pull.repository, pull.baseBranch, pull.base, url, state),
+    head: branchJson(pull.repository, pull.headBranch, pull.head, url, state),
+    merge_base: pull.base,
+    due_date: null,
+    created_at: pull.createdAt,
+    updated_at: pull.createdAt,
+    closed_at: null,
+    pin_order: 0
+  }
+}
+
+const commentJson = (comment: DemoComment, pull: DemoPull, url: string) => {
+  const web = `${url}/${pull.repository.fullName}/pulls/${pull.number}`
+  return {
+    id: comment.id,
+    html_url: `${web}#issuecomment-${comment.id}`,
+    pull_request_url: web,
+    issue_url: "",
+    user: userJson(comment.user, url),
+    original_author: "",
+    original_author_id: 0,
+    body: comment.body,
+    assets: [],
+    created_at: comment.createdAt,
+    updated_at: comment.updatedAt
+  }
+}
+
+const reviewJson = (review: DemoReview, pull: DemoPull, url: string) => {
+  const web = `${url}/${pull.repository.fullName}/pulls/${pull.number}`
+  return {
+    id: review.id,
+    user: userJson(review.user, url),
+    team: null,
+    state: review.state,
+    body: review.body,
+    commit_id: review.commit,
+    stale: review.commit !== pull.head,
+    official: false,
+    dismissed: false,
+    comments_count: review.comments.length,
+    submitted_at: review.createdAt,
+    updated_at: review.createdAt,
+    html_url: `${web}#issuecomment-${review.id}`,
+    pull_request_url: web
+  }
+}
+
+const reviewCommentsJson = (review: DemoReview, pull: DemoPull, url: string) =>
+  review.comments.map((comment) => ({
+    id: comment.id,
+    body: comment.body,
+    user: userJson(review.user, url),
+    resolver: null,
+    pull_request_review_id: review.id,
+    created_at: review.createdAt,
+    updated_at: review.createdAt,
+    path: comment.path,
+    commit_id: review.commit,
+    original_commit_id: review.commit,
+    diff_hunk: comment.hunk,
+    position: comment.side === "new" ? comment.line : 0,
+    original_position: comment.side === "old" ? comment.line : 0,
+    html_url: `${url}/${pull.repository.fullName}/pulls/${pull.number}#issuecomment-${comment.id}`,
+    pull_request_url: `${url}/${pull.repository.fullName}/pulls/${pull.number}`
+  }))
+
+/** A field of a JSON body that is there with the type it should have. */
+const field = <A>(body: unknown, name: string, is: (value: unknown) => value is A): A | undefined => {
+  if (typeof body !== "object" || body === null) return undefined
+  const value = new Map<string, unknown>(Object.entries(body)).get(name)
+  return is(value) ? value : undefined
+}
+const isText = (value: unknown): value is string => typeof value === "string"
+const isNumber = (value: unknown): value is number => typeof value === "number"
+const isList = (value: unknown): value is ReadonlyArray<unknown> => Array.isArray(value)
+
+const onPull =
+  (param: string, answer: (context: ApiContext, pull: DemoPull) => ApiAnswer | Promise<ApiAnswer>): Route["answer"] =>
+  (context) => {
+    const pull = repositoryOf(context)?.pulls.get(Number(context.params[param]))
+    return pull === undefined ? notFound : answer(context, pull)
+  }
+
+const verdicts: Readonly<Record<string, string>> = {
+  COMMENT: "COMMENT",
+  APPROVED: "APPROVED",
+  REQUEST_CHANGES: "REQUEST_CHANGES"
+}
+
+const createReview = async ({ state, request, url }: ApiContext, pull: DemoPull): Promise<ApiAnswer> => {
+  const event = field(request.body, "event", isText) ?? ""
+  const verdict = verdicts[event]
+  if (verdict === undefined) return refusal(422, `review event "${event}" is not known`)
+  const body = field(request.body, "body", isText) ?? ""
+  const comments = field(request.body, "comments", isList) ?? []
+  if (body.trim() === "" && comments.length === 0 && verdict !== "APPROVED") {
+    return refusal(422, `review event ${event} requires a body or a comment`)
+  }
+  if (verdict !== "COMMENT" && request.user.login === pull.author.login) {
+    return refusal(422, "approve or reject your own pull is not allowed")
+  }
+  const commit = field(request.body, "commit_id", isText) || pull.head
+  const known = await git(pull.repository.directory, ["cat-file", "-e", `${commit}^{commit}`]).then(
+    () => true,
+    () => false
+  )
+  if (!known) return refusal(404, `commit ${commit} does not exist`)
+  const files = await diffOf(pull)
+  const placed = comments.map((comment) => {
+    const path = field(comment, "path", isText) ?? ""
+    const oldLine = field(comment, "old_position", isNumber) ?? 0
+    const newLine = field(comment, "new_position", isNumber) ?? 0
+    const side = oldLine > 0 ? ("old" as const) : ("new" as const)
+    const line = side === "old" ? oldLine : newLine
+    const extra = field(comment, "extra_lines_count", isNumber) ?? 0
+    const at = lineAt(files, path, side, line + extra)
+    return {
+      path,
+      side,
+      line: line + extra,
+      startLine: extra > 0 ? line : undefined,
+      at,
+      body: field(comment, "body", isText) ?? ""
+    }
+  })
+  const wrong = placed.find((comment) => comment.at === undefined)
+  if (wrong !== undefined) return refusal(422, `line ${wrong.line} of ${wrong.path} is not part of the diff`)
+  const review: DemoReview = {
+    id: state.nextId(),
+    user: request.user,
+    state: verdict,
+    body,
+    commit,
+    createdAt: state.now(),
+    comments: placed.map(({ at, ...comment }) => ({ id: state.nextId(), hunk: at?.text ?? "", ...comment }))
+  }
+  pull.reviews.push(review)
+  state.version++
+  return { status: 200, body: reviewJson(review, pull, url) }
+}
+
+const editComment = (context: ApiContext): ApiAnswer => {
+  const id = Number(context.params["id"])
+  for (const pull of repositoryOf(context)?.pulls.values() ?? []) {
+    const comment = pull.comments.find((candidate) => candidate.id === id)
+    if (comment === undefined) continue
+    if (comment.user.login !== context.request.user.login) return refusal(403, "user should be the comment's author")
+    comment.body = field(context.request.body, "body", isText) ?? comment.body
+    comment.updatedAt = context.state.now()
+    context.state.version++
+    return { status: 200, body: commentJson(comment, pull, context.url) }
+  }
+  return notFound
+}
+
+const createStatus = async (context: ApiContext): Promise<ApiAnswer> => {
+  const repository = repositoryOf(context)
+  const sha = context.params["sha"] ?? ""
+  if (repository === undefined) return notFound
+  const state = field(context.request.body, "state", isText) ?? ""
+  if (!["pending", "success", "error", "failure", "warning"].includes(state)) return refusal(422, `state "${state}"`)
+  const status = {
+    id: context.state.nextId(),
+    context: field(context.request.body, "context", isText) ?? "default",
+    state,
+    description: field(context.request.body, "description", isText) ?? "",
+    targetUrl: field(context.request.body, "target_url", isText) ?? "",
+    user: context.request.user,
+    createdAt: context.state.now()
+  }
+  repository.statuses.set(sha, [...(repository.statuses.get(sha) ?? []), status])
+  context.state.version++
+  return {
+    status: 201,
+    body: {
+      id: status.id,
+      status: status.state,
+      target_url: status.targetUrl,
+      description: status.description,
+      url: `${context.url}/api/v1/repos/${repository.fullName}/statuses/${sha}`,
+      context: status.context,
+      creator: userJson(status.user, context.url),
+      created_at: status.createdAt,
+      updated_at: status.createdAt
+    }
+  }
+}
+
+const commits = async (context: ApiContext): Promise<ApiAnswer> => {
+  const repository = repositoryOf(context)
+  if (repository === undefined) return notFound
+  const ref = context.request.query.get("sha") ?? repository.defaultBranch
+  const most = Math.min(50, Number(context.request.query.get("limit")) || 30)
+  const log = await git(repository.directory, [
+    "log",
+    `--max-count=${most}`,
+    "--format=%H %s",
+    "--end-of-options",
+    ref
+  ]).catch(() => undefined)
+  if (log === undefined) return notFound
+  const rows = log.trimEnd().split("\n")
+  return {
+    status: 200,
+    body: rows.map((row) => ({ sha: row.slice(0, 40), commit: { message: row.slice(41) } }))
+  }
+}
+
+const permission = (context: ApiContext): ApiAnswer => {
+  const repository = repositoryOf(context)
+  const login = context.params["collaborator"] ?? ""
+  if (repository === undefined) return notFound
+  const own = repository.permissions.get(context.request.user.login)
+  if (own !== "admin" && own !== "owner" && login !== context.request.user.login) {
+    return refusal(
+      403,
+      "Only admins can query all permissions, repo admins can query all repo permissions, users can query only their permissions"
+    )
+  }
+  const granted = repository.permissions.get(login) ?? "read"
+  const user = userJson(context.state.user(login), context.url)
+  return { status: 200, body: { permission: granted, role_name: granted, user } }
+}
+
+const repo = "/repos/{owner}/{repo}"
+const routes: ReadonlyArray<Route> = [
+  { method: "GET", path: "/version", answer: () => ({ status: 200, body: { version: "1.27.0+demo" } }) },
+  {
+    method: "GET",
+    path: "/user",
+    answer: ({ request, url }) => ({ status: 200, body: userJson(request.user, url) })
+  },
+  {
+    method: "GET",
+    path: repo,
+    answer: (context) => {
+      const found = repositoryOf(context)
+      return found === undefined ? notFound : { status: 200, body: repositoryJson(found, context.url, context.state) }
+    }
+  },
+  { method: "GET", path: `${repo}/commits`, answer: commits },
+  { method: "GET", path: `${repo}/collaborators/{collaborator}/permission`, answer: permission },
+  {
+    method: "GET",
+    path: `${repo}/assignees`,
+    answer: (context) => ({
+      status: 200,
+      body: [...(repositoryOf(context)?.permissions ?? [])]
+        .filter(([, granted]) => granted !== "read" && granted !== "none")
+        .map(([login]) => userJson(context.state.user(login), context.url))
+    })
+  },
+  {
+    method: "GET",
+    path: `${repo}/pulls/{index}`,
+    answer: onPull("index", ({ url, state }, pull) => ({ status: 200, body: pullJson(pull, url, state) }))
+  },
+  {
+    method: "GET",
+    path: `${repo}/pulls/{index}/reviews`,
+    answer: onPull("index", (context, pull) => {
+      const { items, headers } = page(context, pull.reviews, pages)
+      return { status: 200, headers, body: items.map((review) => reviewJson(review, pull, context.url)) }
+    })
+  },
+  { method: "POST", path: `${repo}/pulls/{index}/reviews`, answer: onPull("index", createReview) },
+  {
+    method: "GET",
+    path: `${repo}/pulls/{index}/reviews/{id}/comments`,
+    answer: onPull("index", ({ params, url }, pull) => {
+      const review = pull.reviews.find((candidate) => candidate.id === Number(params["id"]))
+      return review === undefined ? notFound : { status: 200, body: reviewCommentsJson(review, pull, url) }
+    })
+  },
+  {
+    method: "GET",
+    path: `${repo}/issues/{index}/comments`,
+    answer: onPull("index", ({ url }, pull) => ({
+      status: 200,
+      body: pull.comments.map((comment) => commentJson(comment, pull, url))
+    }))
+  },
+  {
+    method: "POST",
+    path: `${repo}/issues/{index}/comments`,
+    answer: onPull("index", ({ state, request, url }, pull) => {
+      const body = field(request.body, "body", isText) ?? ""
+      if (body.trim() === "") return refusal(422, "[Body]: Required")
+      const now = state.now()
+      const comment: DemoComment = { id: state.nextId(), user: request.user, createdAt: now, updatedAt: now, body }
+      pull.comments.push(comment)
+      state.version++
+      return { status: 201, body: commentJson(comment, pull, url) }
+    })
+  },
+  { method: "PATCH", path: `${repo}/issues/comments/{id}`, answer: editComment },
+  { method: "POST", path: `${repo}/statuses/{sha}`, answer: createStatus }
+]
+
+const delivered = (event: DemoEvent, url: string, state: DemoState) => {
+  const sender = userJson(event.sender, url)
+  switch (event.kind) {
+    case "pull": {
+      const { pull, action } = event
+      const repository = repositoryJson(pull.repository, url, state)
+      const payload = {
+        action,
+        number: pull.number,
+        pull_request: pullJson(pull, url, state),
+        requested_reviewer: null,
+        repository,
+        sender,
+        commit_id: "",
+        review: null
+      }
+      const types: Readonly<Record<string, string>> = {
+        synchronized: "pull_request_sync",
+        label_updated: "pull_request_label"
+      }
+      return { event: "pull_request", type: types[action] ?? "pull_request", payload }
+    }
+    case "comment": {
+      const { pull, body } = event
+      const now = state.now()
+      const comment = commentJson(
+        { id: state.nextId(), user: event.sender, createdAt: now, updatedAt: now, body },
+        pull,
+        url
+      )
+      const web = `${url}/${pull.repository.fullName}/pulls/${pull.number}`
+      const issue = {
+        id: pull.id,
+        url: web,
+        html_url: web,
+        number: pull.number,
+        user: userJson(pull.author, url),
+        title: pull.title,
+        body: pull.description,
+        labels: [],
+        state: pull.state,
+        pull_request: { merged: pull.merged, merged_at: null, draft: pull.draft, html_url: web }
+      }
+      const repository = repositoryJson(pull.repository, url, state)
+      const payload = { action: "created", issue, comment, repository, sender, is_pull: true }
+      return { event: "issue_comment", type: "pull_request_comment", payload }
+    }
+    case "push": {
+      const { repository, branch, before, after } = event
+      const payload = {
+        ref: `refs/heads/${branch}`,
+        before,
+        after,
+        compare_url: `${url}/${repository.fullName}/compare/${before}...${after}`,
+        commits: [],
+        total_commits: 1,
+        head_commit: null,
+        repository: repositoryJson(repository, url, state),
+        pusher: sender,
+        sender
+      }
+      return { event: "push", type: "push", payload }
+    }
+  }
+}
+
+export const giteaDialect: Dialect = {
+  name: "gitea",
+  apiPath: "/api/v1",
+  routes,
+  error,
+  payload: (event, url, state) => {
+    const made = delivered(event, url, state)
+    const names: Record<string, string> = {}
+    for (const prefix of ["x-gitea", "x-gogs", "x-github"]) {
+      names[`${prefix}-event`] = made.event
+      names[`${prefix}-event-type`] = made.type
+    }
+    names["x-gitea-hook-installation-target-type"] = "repository"
+    return { headers: names, payload: made.payload }
+  },
+  sign: (body, secret, deliveryId) => {
+    const sha256 = createHmac("sha256", secret).update(body).digest("hex")
+    const sha1 = createHmac("sha1", secret).update(body).digest("hex")
+    return {
+      "x-gitea-delivery": deliveryId,
+      "x-gogs-delivery": deliveryId,
+      "x-github-delivery": deliveryId,
+      "x-gitea-signature": sha256,
+      "x-gogs-signature": sha256,
+      "x-hub-signature": `sha1=${sha1}`,
+      "x-hub-signature-256": `sha256=${sha256}`
+    }
+  }
+}

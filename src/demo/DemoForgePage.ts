@@ -1,0 +1,161 @@
+/** The pages of the demo forge: a list of pull requests, and one pull request with its comments at their lines. */
+import type { DiffFile, DiffLine } from "./DemoForgeDiff.ts"
+import { escapeHtml, renderMarkdown } from "./DemoForgeMarkdown.ts"
+import { script, styles } from "./DemoForgePageAssets.ts"
+import type { DemoPull, DemoRepository, DemoReview, DemoReviewComment, DemoStatus } from "./DemoForgeState.ts"
+
+const shell = (title: string, version: number, main: string): string => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)}</title>
+<style>${styles}</style>
+<header class="top"><a class="brand" href="/"><span class="dot"></span>Demo forge</a><span class="muted">a git host in memory, for trying out reviews</span></header>
+<main data-version="${version}">${main}</main>
+<script>${script}</script>
+</html>
+`
+
+const when = (iso: string): string => `<time datetime="${escapeHtml(iso)}">${escapeHtml(iso.slice(11, 19))} UTC</time>`
+
+const avatar = (login: string): string =>
+  `<span class="avatar" aria-hidden="true">${escapeHtml(login.slice(0, 1).toUpperCase())}</span>`
+
+const stateBadge = (pull: DemoPull): string => {
+  const state = pull.merged ? "merged" : pull.draft && pull.state === "open" ? "draft" : pull.state
+  return `<span class="badge ${state}">${state[0]?.toUpperCase()}${state.slice(1)}</span>`
+}
+
+/** The newest status of each context. */
+const newest = (statuses: ReadonlyArray<DemoStatus>): ReadonlyArray<DemoStatus> => [
+  ...new Map(statuses.map((status) => [status.context, status])).values()
+]
+
+const statusBox = (pull: DemoPull): string => {
+  const statuses = newest(pull.repository.statuses.get(pull.head) ?? [])
+  if (statuses.length === 0)
+    return `<section class="card checks"><p class="muted">No checks have reported on this commit yet.</p></section>`
+  const icons: Readonly<Record<string, string>> = { success: "✓", failure: "✕", error: "✕", pending: "●" }
+  const rows = statuses.map(
+    (status) =>
+      `<li class="${escapeHtml(status.state)}"><span class="icon">${icons[status.state] ?? "●"}</span><strong>${escapeHtml(status.context)}</strong><span>${escapeHtml(status.description)}</span>${link(status.targetUrl)}</li>`
+  )
+  return `<section class="card checks"><ul>${rows.join("")}</ul></section>`
+}
+
+const link = (target: string): string =>
+  /^https?:\/\//.test(target) ? `<a href="${escapeHtml(target)}">Details</a>` : ""
+
+const note = (id: number, login: string, at: string, what: string, body: string): string => `
+<article class="note" id="issuecomment-${id}">
+  <div class="note-head">${avatar(login)}<strong>${escapeHtml(login)}</strong><span class="muted">${what} ${when(at)}</span></div>
+  <div class="markdown">${renderMarkdown(body)}</div>
+</article>`
+
+type Placed = DemoReviewComment & { readonly review: DemoReview }
+
+const row = (line: DiffLine, comments: ReadonlyArray<Placed>): string => {
+  const sign = { context: " ", added: "+", removed: "-" }[line.kind]
+  const threads = comments.map((comment) =>
+    note(comment.id, comment.review.user.login, comment.review.createdAt, rangeOf(comment), comment.body)
+  )
+  const marked = comments.length > 0 ? " marked" : ""
+  const code = `<tr class="${line.kind}${marked}"><td class="num">${line.oldLine ?? ""}</td><td class="num">${line.newLine ?? ""}</td><td class="code"><span class="sign">${sign}</span>${escapeHtml(line.text)}</td></tr>`
+  return threads.length === 0 ? code : `${code}<tr class="thread"><td colspan="3">${threads.join("")}</td></tr>`
+}
+
+const rangeOf = (comment: DemoReviewComment): string =>
+  comment.startLine === undefined ? `on line ${comment.line}` : `on lines ${comment.startLine} to ${comment.line}`
+
+const fileBox = (file: DiffFile, comments: ReadonlyArray<Placed>): string => {
+  const own = comments.filter((comment) => comment.path === file.path || comment.path === file.oldPath)
+  const at = (line: DiffLine) =>
+    own.filter((comment) =>
+      comment.side === "new" ? comment.line === line.newLine : line.kind === "removed" && comment.line === line.oldLine
+    )
+  const lines = file.hunks.flatMap((hunk) => hunk.lines)
+  const added = lines.filter((line) => line.kind === "added").length
+  const removed = lines.filter((line) => line.kind === "removed").length
+  const outdated = own.filter((comment) => !lines.some((line) => at(line).includes(comment)))
+  const name =
+    file.oldPath === file.path ? escapeHtml(file.path) : `${escapeHtml(file.oldPath)} → ${escapeHtml(file.path)}`
+  const bubble = own.length > 0 ? `<span class="bubble">${own.length} comment${own.length === 1 ? "" : "s"}</span>` : ""
+  const hunks = file.hunks.map(
+    (hunk) =>
+      `<tr class="hunk"><td class="num"></td><td class="num"></td><td class="code">${escapeHtml(hunk.header)}</td></tr>${hunk.lines.map((line) => row(line, at(line))).join("")}`
+  )
+  const late = outdated.map((comment) =>
+    note(
+      comment.id,
+      comment.review.user.login,
+      comment.review.createdAt,
+      `${rangeOf(comment)}, outdated,`,
+      comment.body
+    )
+  )
+  return `<section class="card file"><h3><span class="path">${name}</span>${file.note ? `<span class="muted">${escapeHtml(file.note)}</span>` : ""}<span class="plus">+${added}</span><span class="minus">−${removed}</span>${bubble}</h3>
+<div class="scroll"><table class="diff"><tbody>${hunks.join("")}</tbody></table></div>${late.length > 0 ? `<div class="late">${late.join("")}</div>` : ""}</section>`
+}
+
+export const pullPage = (pull: DemoPull, files: ReadonlyArray<DiffFile>, version: number): string => {
+  const inline = pull.reviews.flatMap((review) => review.comments.map((comment) => ({ ...comment, review })))
+  const verdicts: Readonly<Record<string, string>> = {
+    COMMENT: "reviewed",
+    APPROVED: "approved",
+    REQUEST_CHANGES: "requested changes"
+  }
+  const talk = [
+    ...pull.comments.map((comment) => ({
+      at: comment.createdAt,
+      html: note(
+        comment.id,
+        comment.user.login,
+        comment.createdAt,
+        comment.updatedAt === comment.createdAt ? "commented" : "commented (edited)",
+        comment.body
+      )
+    })),
+    ...pull.reviews
+      .filter((review) => review.body.replace(/<!--[\s\S]*?-->/g, "").trim() !== "")
+      .map((review) => ({
+        at: review.createdAt,
+        html: note(
+          review.id,
+          review.user.login,
+          review.createdAt,
+          `${verdicts[review.state] ?? "reviewed"} <code>${escapeHtml(review.commit.slice(0, 8))}</code>`,
+          review.body
+        )
+      }))
+  ].toSorted((a, b) => a.at.localeCompare(b.at))
+  const labels = pull.labels.map((label) => `<span class="label">${escapeHtml(label.name)}</span>`).join("")
+  return shell(
+    `${pull.title} · #${pull.number}`,
+    version,
+    `
+<p class="crumb"><a href="/">All pull requests</a> / ${escapeHtml(pull.repository.fullName)}</p>
+<h1>${escapeHtml(pull.title)} <span class="muted">#${pull.number}</span></h1>
+<p class="facts">${stateBadge(pull)} <strong>${escapeHtml(pull.author.login)}</strong> wants to merge <code>${escapeHtml(pull.headBranch)}</code> into <code>${escapeHtml(pull.baseBranch)}</code> <span class="muted">at ${escapeHtml(pull.head.slice(0, 8))}</span> ${labels}</p>
+${note(pull.id, pull.author.login, pull.createdAt, "opened", pull.description || "_No description._")}
+${talk.map((item) => item.html).join("")}
+${statusBox(pull)}
+<h2>Changes <span class="muted">${files.length} file${files.length === 1 ? "" : "s"}, ${inline.length} line comment${inline.length === 1 ? "" : "s"}</span></h2>
+${files.map((file) => fileBox(file, inline)).join("")}`
+  )
+}
+
+export const indexPage = (repositories: ReadonlyArray<DemoRepository>, version: number): string => {
+  const boxes = repositories.map((repository) => {
+    const pulls = [...repository.pulls.values()].toReversed().map((pull) => {
+      const said = pull.comments.length + pull.reviews.reduce((sum, review) => sum + review.comments.length, 0)
+      return `<li>${stateBadge(pull)}<a href="/${escapeHtml(repository.fullName)}/pulls/${pull.number}">${escapeHtml(pull.title)}</a><span class="muted">#${pull.number} by ${escapeHtml(pull.author.login)}</span>${said > 0 ? `<span class="bubble">${said} comments</span>` : ""}</li>`
+    })
+    return `<section class="card list"><h3>${escapeHtml(repository.fullName)}</h3><ul>${pulls.join("") || `<li class="muted">No pull requests yet.</li>`}</ul></section>`
+  })
+  return shell(
+    "Demo forge",
+    version,
+    `<h1>Pull requests</h1>${boxes.join("") || `<p class="muted">No repositories yet.</p>`}`
+  )
+}

@@ -1,0 +1,224 @@
+/** What the demo forge remembers: repositories, pull requests and everything said about them. In memory; ids grow. */
+import { commit, createBare, git } from "./DemoForgeGit.ts"
+import type { NewCommit } from "./DemoForgeGit.ts"
+import { parseDiff } from "./DemoForgeDiff.ts"
+import type { DiffFile } from "./DemoForgeDiff.ts"
+
+export type Permission = "none" | "read" | "write" | "admin" | "owner"
+
+export interface DemoUser {
+  readonly id: number
+  readonly login: string
+  readonly name: string
+}
+
+export interface DemoLabel {
+  readonly id: number
+  readonly name: string
+}
+
+export interface DemoRepository {
+  readonly id: number
+  readonly owner: string
+  readonly name: string
+  readonly fullName: string
+  readonly defaultBranch: string
+  /** The bare repository. */
+  readonly directory: string
+  readonly permissions: Map<string, Permission>
+  readonly pulls: Map<number, DemoPull>
+  /** By commit id, oldest first. */
+  readonly statuses: Map<string, Array<DemoStatus>>
+}
+
+export interface DemoPull {
+  readonly id: number
+  readonly number: number
+  readonly repository: DemoRepository
+  readonly headBranch: string
+  readonly baseBranch: string
+  readonly author: DemoUser
+  readonly createdAt: string
+  readonly comments: Array<DemoComment>
+  readonly reviews: Array<DemoReview>
+  title: string
+  description: string
+  head: string
+  base: string
+  state: "open" | "closed"
+  merged: boolean
+  draft: boolean
+  labels: ReadonlyArray<DemoLabel>
+}
+
+export interface DemoComment {
+  readonly id: number
+  readonly user: DemoUser
+  readonly createdAt: string
+  updatedAt: string
+  body: string
+}
+
+export interface DemoReviewComment {
+  readonly id: number
+  readonly path: string
+  readonly side: "new" | "old"
+  readonly line: number
+  readonly startLine: number | undefined
+  readonly body: string
+  readonly hunk: string
+}
+
+export interface DemoReview {
+  readonly id: number
+  readonly user: DemoUser
+  readonly state: string
+  readonly body: string
+  readonly commit: string
+  readonly createdAt: string
+  readonly comments: ReadonlyArray<DemoReviewComment>
+}
+
+export interface DemoStatus {
+  readonly id: number
+  readonly context: string
+  readonly state: string
+  readonly description: string
+  readonly targetUrl: string
+  readonly user: DemoUser
+  readonly createdAt: string
+}
+
+export interface NewPull {
+  readonly title: string
+  readonly headBranch: string
+  readonly baseBranch?: string | undefined
+  readonly description?: string | undefined
+  readonly draft?: boolean | undefined
+  readonly labels?: ReadonlyArray<string> | undefined
+  readonly author?: string | undefined
+}
+
+export interface DemoState {
+  readonly repositories: Map<string, DemoRepository>
+  readonly user: (login: string) => DemoUser
+  readonly label: (name: string) => DemoLabel
+  readonly nextId: () => number
+  readonly now: () => string
+  /** Grows with everything that changes what the pages show. */
+  version: number
+}
+
+export const makeState = (): DemoState => {
+  let last = 0
+  const users = new Map<string, DemoUser>()
+  const labels = new Map<string, DemoLabel>()
+  const state: DemoState = {
+    repositories: new Map(),
+    nextId: () => ++last,
+    now: () => new Date().toISOString(),
+    version: 0,
+    user: (login) => {
+      const known = users.get(login) ?? { id: users.size + 1, login, name: names[login] ?? "" }
+      users.set(login, known)
+      return known
+    },
+    label: (name) => {
+      const known = labels.get(name) ?? { id: labels.size + 1, name }
+      labels.set(name, known)
+      return known
+    }
+  }
+  return state
+}
+
+const names: Readonly<Record<string, string>> = { dana: "Dana Developer", aicr: "aicr" }
+
+export const createRepository = async (state: DemoState, root: string, fullName: string): Promise<DemoRepository> => {
+  const [owner, name] = fullName.split("/")
+  if (owner === undefined || name === undefined) throw new Error(`a repository is named owner/name, not ${fullName}`)
+  const directory = `${root}/${fullName.toLowerCase()}.git`
+  await createBare(directory, "main")
+  const repository: DemoRepository = {
+    id: state.nextId(),
+    owner,
+    name,
+    fullName,
+    defaultBranch: "main",
+    directory,
+    permissions: new Map([
+      [owner, "owner"],
+      ["dana", "write"],
+      ["aicr", "admin"]
+    ]),
+    pulls: new Map(),
+    statuses: new Map()
+  }
+  state.repositories.set(fullName.toLowerCase(), repository)
+  return repository
+}
+
+const tip = async (repository: DemoRepository, branch: string): Promise<string> =>
+  (await git(repository.directory, ["rev-parse", `refs/heads/${branch}`])).trim()
+
+/** Brings what the pull requests say about their branches up to date, as a host does after a push. */
+export const refreshPulls = async (state: DemoState, repository: DemoRepository): Promise<void> => {
+  for (const pull of repository.pulls.values()) {
+    if (pull.state !== "open") continue
+    pull.base = await tip(repository, pull.baseBranch).catch(() => pull.base)
+    const head = await tip(repository, pull.headBranch).catch(() => pull.head)
+    if (head === pull.head) continue
+    pull.head = head
+    await git(repository.directory, ["update-ref", `refs/pull/${pull.number}/head`, head])
+  }
+  state.version++
+}
+
+export const push = async (state: DemoState, repository: DemoRepository, change: NewCommit): Promise<string> => {
+  const id = await commit(repository.directory, change)
+  await refreshPulls(state, repository)
+  return id
+}
+
+export const createPull = async (state: DemoState, repository: DemoRepository, wanted: NewPull): Promise<DemoPull> => {
+  const baseBranch = wanted.baseBranch ?? repository.defaultBranch
+  const [head, base] = await Promise.all([tip(repository, wanted.headBranch), tip(repository, baseBranch)])
+  const number = Math.max(0, ...repository.pulls.keys()) + 1
+  const pull: DemoPull = {
+    id: state.nextId(),
+    number,
+    repository,
+    headBranch: wanted.headBranch,
+    baseBranch,
+    author: state.user(wanted.author ?? "dana"),
+    createdAt: state.now(),
+    comments: [],
+    reviews: [],
+    title: wanted.title,
+    description: wanted.description ?? "",
+    head,
+    base,
+    state: "open",
+    merged: false,
+    draft: wanted.draft ?? false,
+    labels: (wanted.labels ?? []).map(state.label)
+  }
+  repository.pulls.set(number, pull)
+  await git(repository.directory, ["update-ref", `refs/pull/${number}/head`, head])
+  state.version++
+  return pull
+}
+
+const diffs = new WeakMap<DemoPull, { readonly key: string; readonly files: Promise<ReadonlyArray<DiffFile>> }>()
+
+/** What the pull request adds to its base: a three-dot diff with renames. */
+export const diffOf = (pull: DemoPull): Promise<ReadonlyArray<DiffFile>> => {
+  const key = `${pull.base}...${pull.head}`
+  const known = diffs.get(pull)
+  if (known?.key === key) return known.files
+  const files = git(pull.repository.directory, ["diff", "--no-color", "--no-ext-diff", "--find-renames", key]).then(
+    parseDiff
+  )
+  diffs.set(pull, { key, files })
+  return files
+}
