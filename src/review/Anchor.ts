@@ -1,0 +1,174 @@
+/**
+ * From quoted code to a line of the diff. The quote decides, the claimed line only chooses among several places where the
+ * quote stands. What is not found, or stands in several places with nothing to choose by, has no anchor: it goes to the
+ * summary and never on a wrong line. Removed code is anchored on the old side, everything else on the new one. Pure.
+ */
+import type { Anchor, ReportedProblem, Side } from "../domain/Problem.ts"
+import { weight } from "./CodeText.ts"
+import { diffView } from "./DiffView.ts"
+import type { DiffView, Match, ViewLine } from "./DiffView.ts"
+import type { FileDiff } from "./FileDiff.ts"
+import { readQuote } from "./Quote.ts"
+import type { QuoteReading } from "./Quote.ts"
+
+export interface Anchored {
+  readonly file: FileDiff
+  readonly anchor: Anchor
+  /** Text of the anchored lines, as in the file. */
+  readonly code: string
+  /** The quote is exactly the anchored lines: only then may a suggestion replace them. */
+  readonly whole: boolean
+}
+
+export type Anchorer = (problem: ReportedProblem) => Anchored | undefined
+
+/** A quote that says less than this is found everywhere; it needs the claimed line close by. */
+const sayingLittle = 3
+const closeBy = 2
+/** A part of a line must say this much to be looked for within lines. */
+const partWeight = 4
+
+/** For many problems of one change: what is looked up is built once. */
+export const makeAnchorer = (files: ReadonlyArray<FileDiff>): Anchorer => {
+  const find = fileFinder(files)
+  const views = new Map<FileDiff, { readonly new: DiffView; readonly old: DiffView }>()
+  return (problem) => {
+    const file = find(problem.file)
+    if (file === undefined || problem.quote === undefined) return undefined
+    let sides = views.get(file)
+    if (sides === undefined) {
+      sides = { new: diffView(file, "new"), old: diffView(file, "old") }
+      views.set(file, sides)
+    }
+    const readings = readQuote(problem.quote)
+    for (const step of steps) {
+      for (const reading of readings) {
+        const old = (reading.side ?? problem.side) === "old"
+        for (const side of old ? (["old", "new"] as const) : (["new", "old"] as const)) {
+          const match = choose(step.matches(sides[side], reading), side, reading, problem, step.unsure)
+          if (match !== undefined) return anchored(file, side, match, step.whole)
+        }
+      }
+    }
+    return undefined
+  }
+}
+
+interface Step {
+  readonly matches: (view: DiffView, reading: QuoteReading) => ReadonlyArray<Match>
+  readonly whole: boolean
+  /** The match stands for less than the quote: it must be the only one, or the claimed one. */
+  readonly unsure: boolean
+}
+
+const isEllipsis = (squeezed: string): boolean => /^(\/\/|#|--|\/\*)?(\.\.\.|…)(\*\/)?$/.test(squeezed)
+
+const steps: ReadonlyArray<Step> = [
+  { matches: (view, { squeezed }) => view.find(squeezed), whole: true, unsure: false },
+  {
+    matches: (view, { squeezed }) => (weight(squeezed.join("")) < partWeight ? [] : view.findPart(squeezed)),
+    whole: false,
+    unsure: false
+  },
+  {
+    // A quote with lines left out, or with a line that is not quite right: its first lines must do.
+    matches: (view, { squeezed }) => {
+      const gap = squeezed.findIndex(isEllipsis)
+      const first = squeezed.slice(0, gap > 0 ? gap : 1)
+      return squeezed.length > 1 && weight(first.join("")) >= partWeight ? view.find(first) : []
+    },
+    whole: false,
+    unsure: true
+  }
+]
+
+const choose = (
+  matches: ReadonlyArray<Match>,
+  side: Side,
+  reading: QuoteReading,
+  problem: ReportedProblem,
+  unsure: boolean
+): Match | undefined => {
+  const places = side === "new" ? matches : matches.filter(({ lines }) => lines.some(({ kind }) => kind === "-"))
+  if (places.length === 0) return undefined
+  const little = weight(reading.squeezed.join("")) < sayingLittle
+  const claimed = problem.line
+  if (claimed === undefined) {
+    if (places.length === 1) return little ? undefined : places[0]
+    const exact = places.filter((match) => isExact(match, reading))
+    const changed = (exact.length > 0 ? exact : places).filter(isChanged)
+    return changed.length === 1 && !little && !unsure ? changed[0] : undefined
+  }
+  const ranked = places
+    .map((match) => ({ match, distance: distanceTo(match, side, claimed), exact: isExact(match, reading) }))
+    .toSorted(
+      (a, b) =>
+        Number(b.distance === 0) - Number(a.distance === 0) ||
+        Number(b.exact) - Number(a.exact) ||
+        a.distance - b.distance ||
+        Number(isChanged(b.match)) - Number(isChanged(a.match))
+    )
+  const best = ranked[0]
+  if (best === undefined) return undefined
+  if (unsure && best.distance > 0 && places.length > 1) return undefined
+  return little && best.distance > closeBy ? undefined : best.match
+}
+
+const lineOn = (line: ViewLine | undefined, side: Side): number =>
+  (side === "new" ? line?.newLine : line?.oldLine) ?? Number.NaN
+
+/** 0 where the claimed line is the first one of the match. */
+const distanceTo = (match: Match, side: Side, claimed: number): number =>
+  Math.abs(lineOn(match.lines[0], side) - claimed)
+
+const isChanged = (match: Match): boolean => match.lines.some(({ kind }) => kind !== " ")
+
+const isExact = (match: Match, reading: QuoteReading): boolean => {
+  const [first] = match.lines
+  return first !== undefined && first.text.trimEnd() === reading.lines[0]?.trimEnd()
+}
+
+const anchored = (file: FileDiff, side: Side, match: Match, whole: boolean): Anchored => {
+  // Only removed lines can be commented on the old side; the run of them that ends the match is taken.
+  const lines = side === "new" ? match.lines : lastRemoved(match.lines)
+  const first = lineOn(lines[0], side)
+  const end = lines.at(-1)
+  const line = lineOn(end, side)
+  const isContext = end?.kind === " "
+  return {
+    file,
+    whole: whole && side === "new",
+    code: lines.map(({ text }) => text).join("\n"),
+    anchor: {
+      path: file.path,
+      ...(file.oldPath === undefined ? {} : { oldPath: file.oldPath }),
+      side,
+      line,
+      ...(first < line ? { start: first } : {}),
+      ...(isContext && end.oldLine !== undefined && end.newLine !== undefined
+        ? { oldLine: end.oldLine, newLine: end.newLine }
+        : {})
+    }
+  }
+}
+
+const lastRemoved = (lines: ReadonlyArray<ViewLine>): ReadonlyArray<ViewLine> => {
+  const end = lines.findLastIndex(({ kind }) => kind === "-") + 1
+  let start = end
+  while (start > 0 && lines[start - 1]?.kind === "-") start--
+  return lines.slice(start, end)
+}
+
+/** Finds the file that a model means: its path, the path before a rename, or the only path that ends with it. */
+export const fileFinder = (files: ReadonlyArray<FileDiff>): ((name: string) => FileDiff | undefined) => {
+  const byPath = new Map<string, FileDiff>()
+  for (const file of files) if (file.oldPath !== undefined) byPath.set(file.oldPath, file)
+  for (const file of files) byPath.set(file.path, file)
+  return (name) => {
+    const plain = name.trim().replace(/^(\.?\/)+/, "")
+    const known = byPath.get(name) ?? byPath.get(plain) ?? byPath.get(plain.replace(/^[ab]\//, ""))
+    if (known !== undefined || plain === "") return known
+    const ending = files.filter(({ path }) => path.endsWith(`/${plain}`))
+    return ending.length === 1 ? ending[0] : undefined
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * The identity of a finding: which problem it is, whatever it is called and wherever its lines have moved. Made of the
+ * file's lineage (its path before a rename), the definition around it, the anchored code apart from layout, the category,
+ * and, where the same code stands in the same definition more than once, which of them it is. Pure.
+ */
+import { createHash } from "node:crypto"
+import type { ReportedProblem } from "../domain/Problem.ts"
+import type { Anchored } from "./Anchor.ts"
+import { squeeze } from "./CodeText.ts"
+import { enclosingDefinition } from "./Enclosing.ts"
+
+/** Names that models use for the same thing. */
+const synonyms: Readonly<Record<string, string>> = {
+  bug: "correctness",
+  "logic-error": "correctness",
+  logic: "correctness",
+  "off-by-one": "correctness",
+  functional: "correctness",
+  vulnerability: "security",
+  injection: "security",
+  "sql-injection": "security",
+  "race-condition": "concurrency",
+  race: "concurrency",
+  "thread-safety": "concurrency",
+  perf: "performance",
+  efficiency: "performance",
+  leak: "resource-leak",
+  "resource-management": "resource-leak",
+  "memory-leak": "resource-leak",
+  "error-handling": "error-handling",
+  errors: "error-handling",
+  reliability: "error-handling",
+  style: "maintainability",
+  readability: "maintainability"
+}
+
+export const canonicalCategory = (category: string): string => {
+  const plain = category
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, "-")
+    .replace(/^-+|-+$/g, "")
+  return Object.hasOwn(synonyms, plain) ? (synonyms[plain] ?? plain) : plain
+}
+
+/** `content` is the file at the anchor's side; without it the hunk's section stands for the definition. */
+export const fingerprint = (
+  problem: ReportedProblem,
+  place: Anchored | undefined,
+  content: string | undefined
+): string => {
+  const category = canonicalCategory(problem.category)
+  if (place === undefined) {
+    const said = problem.quote ?? problem.title ?? problem.message
+    return digest(["summary", problem.file.replace(/^(\.?\/)+/, ""), squeeze(said).toLowerCase(), category])
+  }
+  const { anchor, code, file } = place
+  const lineage = anchor.oldPath ?? anchor.path
+  const { definition, occurrence } = surroundings(place, content)
+  return digest([
+    "line",
+    lineage,
+    anchor.side,
+    definition ?? sectionOf(file, anchor),
+    squeeze(code),
+    category,
+    occurrence
+  ])
+}
+
+const digest = (parts: ReadonlyArray<string>): string =>
+  createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32)
+
+const surroundings = (
+  { anchor, code }: Anchored,
+  content: string | undefined
+): { readonly definition: string | undefined; readonly occurrence: string } => {
+  if (content === undefined) return { definition: undefined, occurrence: "0" }
+  const lines = content.split("\n")
+  const at = (anchor.start ?? anchor.line) - 1
+  const enclosing = enclosingDefinition(lines, at)
+  const wanted = code.split("\n").map(squeeze)
+  let before = 0
+  for (let i = (enclosing?.index ?? -1) + 1; i < at; i++) {
+    if (wanted.every((text, offset) => squeeze(lines[i + offset] ?? "") === text)) before++
+  }
+  return { definition: enclosing?.text ?? "", occurrence: String(before) }
+}
+
+const sectionOf = (file: Anchored["file"], anchor: Anchored["anchor"]): string => {
+  const hunk = file.hunks.find(({ newStart, newLines, oldStart, oldLines }) =>
+    anchor.side === "new"
+      ? anchor.line >= newStart && anchor.line < newStart + newLines
+      : anchor.line >= oldStart && anchor.line < oldStart + oldLines
+  )
+  return squeeze(hunk?.section ?? "")
+}

@@ -1,0 +1,83 @@
+/** What is published of what was found: duplicates merged, small things left out, capped; everything left out is counted. Pure. */
+import { severityRank } from "../domain/Kinds.ts"
+import type { Severity } from "../domain/Kinds.ts"
+import type { Finding } from "../domain/Problem.ts"
+import { canonicalCategory } from "./Identity.ts"
+
+export interface Merged {
+  /** Most severe first, then by place. */
+  readonly findings: ReadonlyArray<Finding>
+  readonly duplicates: number
+  readonly belowSeverity: number
+  readonly overLimit: number
+}
+
+export const mergeFindings = (
+  found: ReadonlyArray<Finding>,
+  limits: { readonly minSeverity: Severity; readonly maxProblems: number }
+): Merged => {
+  const distinct = mergeOverlapping(mergeSame(found))
+  const loud = distinct.filter(({ problem }) => severityRank(problem.severity) >= severityRank(limits.minSeverity))
+  const ordered = loud.toSorted(bySeverityThenPlace)
+  const findings = ordered.slice(0, limits.maxProblems)
+  return {
+    findings,
+    duplicates: found.length - distinct.length,
+    belowSeverity: distinct.length - loud.length,
+    overLimit: ordered.length - findings.length
+  }
+}
+
+const mergeSame = (found: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
+  const byIdentity = new Map<string, Finding>()
+  for (const finding of found) {
+    const known = byIdentity.get(finding.fingerprint)
+    byIdentity.set(finding.fingerprint, known === undefined ? finding : stronger(known, finding))
+  }
+  return [...byIdentity.values()]
+}
+
+/** The same category on lines that overlap is the same problem, quoted with more or with fewer lines. */
+const mergeOverlapping = (found: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
+  const groups = new Map<string, Array<Finding>>()
+  const kept: Array<Finding> = []
+  for (const finding of found) {
+    const { anchor, problem } = finding
+    if (anchor === undefined) {
+      kept.push(finding)
+      continue
+    }
+    const key = JSON.stringify([anchor.path, anchor.side, canonicalCategory(problem.category)])
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [finding])
+    else group.push(finding)
+  }
+  for (const group of groups.values()) {
+    let current: Finding | undefined
+    let reach = 0
+    for (const finding of group.toSorted((a, b) => firstLine(a) - firstLine(b))) {
+      const overlaps = current !== undefined && firstLine(finding) <= reach
+      if (current !== undefined && !overlaps) kept.push(current)
+      current = overlaps && current !== undefined ? stronger(current, finding) : finding
+      reach = overlaps ? Math.max(reach, finding.anchor?.line ?? 0) : (finding.anchor?.line ?? 0)
+    }
+    if (current !== undefined) kept.push(current)
+  }
+  return kept
+}
+
+const firstLine = ({ anchor }: Finding): number => anchor?.start ?? anchor?.line ?? 0
+
+/** The more severe one, then the more certain one, then the first. */
+const stronger = (a: Finding, b: Finding): Finding => {
+  const bySeverity = severityRank(b.problem.severity) - severityRank(a.problem.severity)
+  if (bySeverity !== 0) return bySeverity > 0 ? b : a
+  return (b.problem.confidence ?? 0) > (a.problem.confidence ?? 0) ? b : a
+}
+
+const bySeverityThenPlace = (a: Finding, b: Finding): number => {
+  const severity = severityRank(b.problem.severity) - severityRank(a.problem.severity)
+  if (severity !== 0) return severity
+  const [left, right] = [a.anchor?.path ?? a.problem.file, b.anchor?.path ?? b.problem.file]
+  return left === right ? firstLine(a) - firstLine(b) : left < right ? -1 : 1
+}
