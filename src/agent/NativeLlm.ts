@@ -131,8 +131,8 @@ const converse = Effect.fnUntraced(function* (
     const broken = answer.calls.length === 0 || turn.invalid.length > 0
     const ending = turn.ending ?? pending?.ending
     if (ending !== undefined && (pending !== undefined || !broken || repaired)) {
-      const lost = pending === undefined ? turn.invalid.length : Math.max(0, pending.invalid - turn.valid)
-      if (lost > 0) pass.notices.add(`${lost} reports of the model were not valid and are left out`)
+      const lost = pending === undefined ? turn.invalid.length : Math.max(0, pending.invalid - turn.recorded)
+      if (lost > 0) pass.notices.add(leftOut(lost))
       return ending
     }
     if (broken && repaired && turn.valid === 0) {
@@ -152,16 +152,24 @@ const converse = Effect.fnUntraced(function* (
   return { _tag: "Stopped", why: `it did not finish within ${limits.steps} steps` }
 })
 
+const leftOut = (count: number): string =>
+  count === 1
+    ? "1 report of the model was not valid and is left out"
+    : `${count} reports of the model were not valid and are left out`
+
 interface Turn {
   /** What the conversation goes on with. */
   readonly messages: ReadonlyArray<Message>
   readonly ending: Ending | undefined
   readonly valid: number
+  /** Problems that were not known before. */
+  readonly recorded: number
   /** What was wrong with each call that was not valid. */
   readonly invalid: ReadonlyArray<string>
 }
 
 const handle = Effect.fnUntraced(function* (answer: GatewayAnswer, reports: Reports, extra: Reader) {
+  const before = reports.problems.length
   const results: Array<{ readonly id: string; readonly name: string; readonly output: string }> = []
   const repeated: Array<ToolCall> = []
   const invalid: Array<string> = []
@@ -218,6 +226,7 @@ const handle = Effect.fnUntraced(function* (answer: GatewayAnswer, reports: Repo
         : [said, { role: "tool", results }],
     ending,
     valid: answer.calls.length - invalid.length,
+    recorded: reports.problems.length - before,
     invalid
   }
   return turn

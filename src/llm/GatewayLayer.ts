@@ -17,7 +17,7 @@ import { costUsd } from "./Pricing.ts"
 import { providerProblem, providerRow } from "./Providers.ts"
 import type { Connection } from "./Providers.ts"
 import { providerSettings, secretsOf } from "./ProviderSettings.ts"
-import type { Environment, ProviderSettings } from "./ProviderSettings.ts"
+import type { ProviderSettings } from "./ProviderSettings.ts"
 import { delayMillis, retryPolicy } from "./RetryPolicy.ts"
 import { resolveToolName } from "./ToolNames.ts"
 import { Transport } from "./Transport.ts"
@@ -33,131 +33,127 @@ const mostCharsPerToken = 8
 
 type Answer = Omit<GatewayAnswer, "fallbacks">
 
-/** Credentials are looked up in `env` when they are used. */
-export const gatewayLayerWith = (env: Environment): Layer.Layer<Gateway> =>
-  Layer.effect(
-    Gateway,
-    Effect.gen(function* () {
-      const transport = yield* Transport
-      const limiter = yield* Limiter
-      const connections = new WeakMap<object, Promise<Connection>>()
+export const gatewayLayer: Layer.Layer<Gateway> = Layer.effect(
+  Gateway,
+  Effect.gen(function* () {
+    const transport = yield* Transport
+    const limiter = yield* Limiter
+    const connections = new WeakMap<object, Promise<Connection>>()
 
-      const connect = (settings: ProviderSettings): Promise<Connection> => {
-        const known = connections.get(settings.config)
-        if (known !== undefined) return known
-        const row = providerRow(settings.config.kind)
-        if (!row.available) return Promise.reject(new Error(row.reason))
-        const made = row.connect(settings, transport.fetchFor(settings))
-        connections.set(settings.config, made)
-        return made
+    const connect = (settings: ProviderSettings): Promise<Connection> => {
+      const known = connections.get(settings.config)
+      if (known !== undefined) return known
+      const row = providerRow(settings.config.kind)
+      if (!row.available) return Promise.reject(new Error(row.reason))
+      const made = row.connect(settings, transport.fetchFor(settings))
+      connections.set(settings.config, made)
+      return made
+    }
+
+    const attempt = Effect.fnUntraced(function* (
+      request: GatewayRequest,
+      entry: ModelEntry,
+      settings: ProviderSettings
+    ) {
+      const { llm, queue } = request.snapshot.document
+      const { config } = settings
+      yield* limiter.acquire(config.id, queue.rate_limit.per_provider_rps?.[config.id])
+      const now = yield* Clock.currentTimeMillis
+      const timeout = config.timeout_ms ?? attemptMillis
+      const result = yield* Effect.tryPromise({
+        try: async (signal) => {
+          const connection = await connect(settings)
+          const tools = toTools(request.tools)
+          return await generateText({
+            model: connection.model(entry.model),
+            maxRetries: 0,
+            abortSignal: signal,
+            system: request.system,
+            messages: toMessages(request, modelKey(entry)),
+            ...(request.tools.length === 0 ? {} : { tools }),
+            ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
+            providerOptions: connection.options,
+            repairToolCall: ({ toolCall, error }) => {
+              const name = NoSuchToolError.isInstance(error)
+                ? resolveToolName(toolCall.toolName, Object.keys(tools))
+                : undefined
+              return Promise.resolve(name === undefined ? null : { ...toolCall, toolName: name })
+            }
+          })
+        },
+        catch: (error) => classify(error, secretsOf(settings), now)
+      }).pipe(
+        Effect.timeoutOrElse({
+          duration: Duration.millis(timeout),
+          orElse: () => Effect.fail(failure("timeout", `no answer within ${timeout} ms`))
+        })
+      )
+      if (result.finishReason === "content-filter") {
+        return yield* Effect.fail(failure("refused", "the model refused to answer"))
+      }
+      const answer = toAnswer(result, modelKey(entry), request.tools)
+      return { ...answer, usage: { ...answer.usage, costUsd: costUsd(llm, config, entry.model, answer.usage) } }
+    })
+
+    const ask = Effect.fnUntraced(function* (
+      request: GatewayRequest,
+      entry: ModelEntry
+    ): Effect.fn.Return<Answer, Failure> {
+      const { llm } = request.snapshot.document
+      const config = llm.providers.find(({ id }) => id === entry.provider)
+      if (config === undefined) return yield* Effect.fail(failure("not_configured", "no provider with this id"))
+      const settings = providerSettings(config, request.snapshot)
+      const problem = providerProblem(settings)
+      if (problem !== undefined) return yield* Effect.fail(failure("not_configured", problem))
+      const window = config.context_window
+      if (window !== undefined && characters(request) > window * mostCharsPerToken) {
+        return yield* Effect.fail(failure("overflow", `the prompt cannot fit the context window of ${window} tokens`))
       }
 
-      const attempt = Effect.fnUntraced(function* (
-        request: GatewayRequest,
-        entry: ModelEntry,
-        settings: ProviderSettings
-      ) {
-        const { llm, queue } = request.snapshot.document
-        const { config } = settings
-        yield* limiter.acquire(config.id, queue.rate_limit.per_provider_rps?.[config.id])
+      const policy = retryPolicy(llm, config.id)
+      const started = yield* Clock.currentTimeMillis
+      for (let number = 1; ; number++) {
+        const left = policy.giveUpMillis === undefined ? undefined : started + policy.giveUpMillis
+        const outcome = yield* attempt(request, entry, settings).pipe(until(left), Effect.result)
+        if (outcome._tag === "Success") return outcome.success
+        const failed = outcome.failure
+        const wait = delayMillis(policy, number, failed.retryAfterMillis, yield* Random.next)
         const now = yield* Clock.currentTimeMillis
-        const timeout = config.timeout_ms ?? attemptMillis
-        const result = yield* Effect.tryPromise({
-          try: async (signal) => {
-            const connection = await connect(settings)
-            const tools = toTools(request.tools)
-            return await generateText({
-              model: connection.model(entry.model),
-              maxRetries: 0,
-              abortSignal: signal,
-              system: request.system,
-              messages: toMessages(request, modelKey(entry)),
-              ...(request.tools.length === 0 ? {} : { tools }),
-              ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
-              providerOptions: connection.options,
-              repairToolCall: ({ toolCall, error }) => {
-                const name = NoSuchToolError.isInstance(error)
-                  ? resolveToolName(toolCall.toolName, Object.keys(tools))
-                  : undefined
-                return Promise.resolve(name === undefined ? null : { ...toolCall, toolName: name })
-              }
-            })
-          },
-          catch: (error) => classify(error, secretsOf(settings), now)
-        }).pipe(
-          Effect.timeoutOrElse({
-            duration: Duration.millis(timeout),
-            orElse: () => Effect.fail(failure("timeout", `no answer within ${timeout} ms`))
-          })
+        if (!failed.repeat || number >= policy.maxAttempts || (left !== undefined && now + wait >= left)) {
+          return yield* Effect.fail(failed)
+        }
+        yield* Effect.logDebug("model call failed, asking again").pipe(
+          Effect.annotateLogs({ model: modelKey(entry), attempt: number, wait, reason: failed.message })
         )
-        if (result.finishReason === "content-filter") {
-          return yield* Effect.fail(failure("refused", "the model refused to answer"))
-        }
-        const answer = toAnswer(result, modelKey(entry), request.tools)
-        return { ...answer, usage: { ...answer.usage, costUsd: costUsd(llm, config, entry.model, answer.usage) } }
-      })
-
-      const ask = Effect.fnUntraced(function* (
-        request: GatewayRequest,
-        entry: ModelEntry
-      ): Effect.fn.Return<Answer, Failure> {
-        const { llm } = request.snapshot.document
-        const config = llm.providers.find(({ id }) => id === entry.provider)
-        if (config === undefined) return yield* Effect.fail(failure("not_configured", "no provider with this id"))
-        const settings = providerSettings(config, env)
-        const problem = providerProblem(settings)
-        if (problem !== undefined) return yield* Effect.fail(failure("not_configured", problem))
-        const window = config.context_window
-        if (window !== undefined && characters(request) > window * mostCharsPerToken) {
-          return yield* Effect.fail(failure("overflow", `the prompt cannot fit the context window of ${window} tokens`))
-        }
-
-        const policy = retryPolicy(llm, config.id)
-        const started = yield* Clock.currentTimeMillis
-        for (let number = 1; ; number++) {
-          const left = policy.giveUpMillis === undefined ? undefined : started + policy.giveUpMillis
-          const outcome = yield* attempt(request, entry, settings).pipe(until(left), Effect.result)
-          if (outcome._tag === "Success") return outcome.success
-          const failed = outcome.failure
-          const wait = delayMillis(policy, number, failed.retryAfterMillis, yield* Random.next)
-          const now = yield* Clock.currentTimeMillis
-          if (!failed.repeat || number >= policy.maxAttempts || (left !== undefined && now + wait >= left)) {
-            return yield* Effect.fail(failed)
-          }
-          yield* Effect.logDebug("model call failed, asking again").pipe(
-            Effect.annotateLogs({ model: modelKey(entry), attempt: number, wait, reason: failed.message })
-          )
-          yield* Effect.sleep(Duration.millis(wait))
-        }
-      })
-
-      const call = Effect.fn("llm.call")(function* (request: GatewayRequest) {
-        const chain = candidates(request.snapshot.document.llm, request)
-        if (chain.length === 0) return yield* noModel(request)
-        const deadline = (yield* Clock.currentTimeMillis) + request.deadlineMillis
-        const left: Array<{ readonly model: string; readonly failed: Failure }> = []
-        for (const entry of chain) {
-          const outcome = yield* ask(request, entry).pipe(until(deadline), Effect.result)
-          if (outcome._tag === "Success") {
-            return {
-              ...outcome.success,
-              fallbacks: left.map(({ model, failed }) => ({ model, reason: `${failed.kind}: ${failed.message}` }))
-            }
-          }
-          left.push({ model: modelKey(entry), failed: outcome.failure })
-          yield* Effect.logWarning("model left").pipe(
-            Effect.annotateLogs({ model: modelKey(entry), kind: outcome.failure.kind, reason: outcome.failure.message })
-          )
-          if (!outcome.failure.next || (yield* Clock.currentTimeMillis) >= deadline) break
-        }
-        return yield* exhausted(left)
-      })
-
-      return Gateway.of({ call })
+        yield* Effect.sleep(Duration.millis(wait))
+      }
     })
-  ).pipe(Layer.provide([Transport.layer, Limiter.layer]))
 
-export const gatewayLayer: Layer.Layer<Gateway> = gatewayLayerWith(process.env)
+    const call = Effect.fn("llm.call")(function* (request: GatewayRequest) {
+      const chain = candidates(request.snapshot.document.llm, request)
+      if (chain.length === 0) return yield* noModel(request)
+      const deadline = (yield* Clock.currentTimeMillis) + request.deadlineMillis
+      const left: Array<{ readonly model: string; readonly failed: Failure }> = []
+      for (const entry of chain) {
+        const outcome = yield* ask(request, entry).pipe(until(deadline), Effect.result)
+        if (outcome._tag === "Success") {
+          return {
+            ...outcome.success,
+            fallbacks: left.map(({ model, failed }) => ({ model, reason: `${failed.kind}: ${failed.message}` }))
+          }
+        }
+        left.push({ model: modelKey(entry), failed: outcome.failure })
+        yield* Effect.logWarning("model left").pipe(
+          Effect.annotateLogs({ model: modelKey(entry), kind: outcome.failure.kind, reason: outcome.failure.message })
+        )
+        if (!outcome.failure.next || (yield* Clock.currentTimeMillis) >= deadline) break
+      }
+      return yield* exhausted(left)
+    })
+
+    return Gateway.of({ call })
+  })
+).pipe(Layer.provide([Transport.layer, Limiter.layer]))
 
 /** Fails with `timeout` at this point in time. */
 const until =

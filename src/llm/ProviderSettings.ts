@@ -1,27 +1,21 @@
 /**
- * One provider of the configuration with its credential looked up: what a row of the provider table works with. Only this file
- * reads credentials; they stay `Redacted` until the row hands them to its SDK.
+ * One provider of the configuration with its credential looked up: what a row of the provider table works with. The credential
+ * stays `Redacted` until the row hands it to its SDK.
  */
 import { Redacted } from "effect"
 import type { LlmProvider } from "../config/schema/Llm.ts"
-
-export type Environment = Readonly<Record<string, string | undefined>>
+import type { Snapshot } from "../config/Snapshot.ts"
 
 export interface ProviderSettings {
   readonly config: LlmProvider
-  /** Literal wins over the variable (specification, llm.providers). */
   readonly key: Redacted.Redacted | undefined
   /** Set when the configuration names a variable that is unset or empty: nothing is sent without the key that was meant. */
   readonly missingKey: string | undefined
 }
 
-export const providerSettings = (config: LlmProvider, env: Environment): ProviderSettings => {
-  if (config.api_key !== undefined) return { config, key: config.api_key, missingKey: undefined }
-  if (config.api_key_env === undefined) return { config, key: undefined, missingKey: undefined }
-  const value = env[config.api_key_env]
-  return value === undefined || value === ""
-    ? { config, key: undefined, missingKey: config.api_key_env }
-    : { config, key: Redacted.make(value), missingKey: undefined }
+export const providerSettings = (config: LlmProvider, snapshot: Pick<Snapshot, "credential">): ProviderSettings => {
+  const key = snapshot.credential(config, "api_key")
+  return { config, key, missingKey: key === undefined ? config.api_key_env : undefined }
 }
 
 /** Everything that must not appear in a message about this provider. */

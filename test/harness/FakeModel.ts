@@ -1,0 +1,197 @@
+/**
+ * A model server that answers from a script and records what it was sent. It speaks the wire protocols of the providers, told
+ * apart by path: OpenAI chat completions and Responses, Anthropic messages, Gemini generateContent.
+ */
+import { createServer } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { renderReply } from "./FakeModelWire.ts"
+import type { Protocol } from "./FakeModelWire.ts"
+
+export interface FakeCall {
+  readonly name: string
+  readonly input: unknown
+}
+
+export type Reply =
+  /** `refused`: the provider's own way to say that the model will not answer. */
+  | {
+      readonly calls?: ReadonlyArray<FakeCall>
+      readonly text?: string
+      readonly refused?: boolean
+      readonly usage?: { readonly input: number; readonly output: number; readonly cached: number }
+      readonly delayMillis?: number
+    }
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
+  /** Never answers. `headers`: the status line comes, the body does not. */
+  | { readonly stall: "silent" | "headers" }
+  /** Closes the connection in the middle of the body. */
+  | { readonly cut: true }
+  /** 200 with a body that is no JSON. */
+  | { readonly invalidJson: true }
+
+export interface Recorded {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingMessage["headers"]
+  readonly protocol: Protocol | undefined
+  /** The parsed JSON body. */
+  readonly body: unknown
+  /** The body as text: what to search for things that must or must not be sent. */
+  readonly text: string
+  /** Milliseconds since the epoch. */
+  readonly at: number
+}
+
+/** A function may keep a request waiting: it is answered when the promise is. */
+export type Script = Reply | ReadonlyArray<Reply> | ((request: Recorded, number: number) => Reply | Promise<Reply>)
+
+export interface FakeModel extends AsyncDisposable {
+  /** `http://127.0.0.1:port`, without `/v1`. */
+  readonly url: string
+  /** Model requests, in the order they came. */
+  readonly requests: ReadonlyArray<Recorded>
+  /** Requests whose client went away before the answer. */
+  readonly aborted: () => number
+  readonly script: (script: Script) => void
+  readonly close: () => Promise<void>
+}
+
+/** The n-th request gets the n-th reply of a list, all later ones its last. */
+export const startFakeModel = async (initial: Script = { text: "" }): Promise<FakeModel> => {
+  let current = initial
+  let aborted = 0
+  const requests: Array<Recorded> = []
+  const server = createServer((request, response) => {
+    void receive(request).then(async (recorded) => {
+      if (recorded === undefined) return
+      if (recorded.protocol === undefined) {
+        response.writeHead(recorded.path.endsWith("/models") ? 200 : 404, { "content-type": "application/json" })
+        response.end(JSON.stringify({ object: "list", data: [] }))
+        return
+      }
+      requests.push(recorded)
+      response.once("close", () => {
+        if (!response.writableFinished) aborted++
+      })
+      const number = requests.length - 1
+      send(response, recorded.protocol, await replyOf(current, recorded, number), number)
+    })
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve)
+  })
+  const address = server.address()
+  if (typeof address !== "object" || address === null) throw new Error("no address")
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    requests,
+    aborted: () => aborted,
+    script: (script) => {
+      current = script
+    },
+    close,
+    [Symbol.asyncDispose]: close
+  }
+}
+
+const replyOf = (script: Script, recorded: Recorded, number: number): Reply | Promise<Reply> => {
+  if (typeof script === "function") return script(recorded, number)
+  if (!isList(script)) return script
+  const reply = script[Math.min(number, script.length - 1)]
+  if (reply === undefined) throw new Error("an empty script answers nothing")
+  return reply
+}
+
+const isList = (script: Script): script is ReadonlyArray<Reply> => Array.isArray(script)
+
+const receive = async (request: IncomingMessage): Promise<Recorded | undefined> => {
+  const chunks: Array<Buffer> = []
+  try {
+    for await (const chunk of request) if (Buffer.isBuffer(chunk)) chunks.push(chunk)
+  } catch {
+    // The client went away while it sent: there is nobody to answer.
+    return undefined
+  }
+  const text = Buffer.concat(chunks).toString()
+  const path = request.url ?? "/"
+  return {
+    method: request.method ?? "GET",
+    path,
+    headers: request.headers,
+    protocol: protocolOf(path),
+    body: text === "" ? undefined : JSON.parse(text),
+    text,
+    at: Date.now()
+  }
+}
+
+const protocolOf = (path: string): Protocol | undefined => {
+  const { pathname } = new URL(path, "http://fake")
+  if (pathname.endsWith("/chat/completions")) return "chat"
+  if (pathname.endsWith("/responses")) return "responses"
+  if (pathname.endsWith("/messages")) return "anthropic"
+  return pathname.endsWith(":generateContent") ? "gemini" : undefined
+}
+
+const send = (response: ServerResponse, protocol: Protocol, reply: Reply, number: number): void => {
+  const json = { "content-type": "application/json" }
+  if ("status" in reply) {
+    response.writeHead(reply.status, { ...json, ...reply.headers }).end(reply.body ?? "")
+  } else if ("stall" in reply) {
+    if (reply.stall === "headers") response.writeHead(200, json).flushHeaders()
+  } else if ("cut" in reply) {
+    response.writeHead(200, { ...json, "content-length": "4096" })
+    response.write('{"id":"cut"')
+    setImmediate(() => response.destroy())
+  } else if ("invalidJson" in reply) {
+    response.writeHead(200, json).end("<html>gateway page</html>")
+  } else {
+    const body = JSON.stringify(renderReply(protocol, reply, number))
+    setTimeout(() => response.writeHead(200, json).end(body), reply.delayMillis ?? 0)
+  }
+}
+
+/** Faults in the words of the providers. */
+export const faults = {
+  unauthorized: (secret = "sk-wrong-key-1234567890"): Reply => ({
+    status: 401,
+    body: JSON.stringify({ error: { message: `Incorrect API key provided: ${secret}`, type: "invalid_request_error" } })
+  }),
+  rateLimited: (retryAfter?: string): Reply => ({
+    status: 429,
+    ...(retryAfter === undefined ? {} : { headers: { "retry-after": retryAfter } }),
+    body: JSON.stringify({ error: { message: "Rate limit reached", type: "rate_limit_error" } })
+  }),
+  quota: {
+    status: 429,
+    body: JSON.stringify({ error: { message: "You exceeded your current quota", code: "insufficient_quota" } })
+  },
+  serverError: { status: 500, body: JSON.stringify({ error: { message: "internal error" } }) },
+  overloaded: { status: 529, body: JSON.stringify({ error: { message: "Overloaded" } }) },
+  overflow: {
+    status: 400,
+    body: JSON.stringify({
+      error: { message: "This model's maximum context length is 8192 tokens", code: "context_length_exceeded" }
+    })
+  },
+  badRequest: { status: 400, body: JSON.stringify({ error: { message: "unsupported parameter: foo" } }) },
+  noSuchModel: { status: 404, body: JSON.stringify({ error: { message: "The model does not exist" } }) },
+  refusal: { refused: true },
+  silent: { stall: "silent" },
+  stalledBody: { stall: "headers" },
+  cutBody: { cut: true },
+  invalidJson: { invalidJson: true }
+} satisfies Record<string, Reply | ((text?: string) => Reply)>
+
+/** A whole review in one answer. */
+export const review = (problems: ReadonlyArray<unknown>, markdown = "Reviewed."): Reply => ({
+  calls: [
+    ...problems.map((input) => ({ name: "report_problem", input })),
+    { name: "publish_summary", input: { markdown } }
+  ]
+})

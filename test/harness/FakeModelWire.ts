@@ -1,0 +1,130 @@
+/** One reply in the words of each protocol, shaped as the providers' own answers. */
+import type { Reply } from "./FakeModel.ts"
+
+export type Protocol = "chat" | "responses" | "anthropic" | "gemini"
+type Spoken = Extract<Reply, { readonly calls?: unknown }>
+
+export const renderReply = (protocol: Protocol, reply: Spoken, number: number): unknown =>
+  renderers[protocol](reply, number, reply.usage ?? { input: 100, output: 20, cached: 0 })
+
+type Usage = NonNullable<Spoken["usage"]>
+type Render = (reply: Spoken, number: number, usage: Usage) => unknown
+
+const argumentsOf = (input: unknown): string => (typeof input === "string" ? input : JSON.stringify(input))
+const idOf = (number: number, at: number): string => `call_${number}_${at}`
+
+const renderers: Record<Protocol, Render> = {
+  chat: ({ calls = [], text = "", refused }, number, usage) => ({
+    id: `chatcmpl-${number}`,
+    object: "chat.completion",
+    created: 1_700_000_000,
+    model: "fake",
+    choices: [
+      {
+        index: 0,
+        finish_reason: refused === true ? "content_filter" : calls.length > 0 ? "tool_calls" : "stop",
+        message: {
+          role: "assistant",
+          content: text === "" ? null : text,
+          ...(calls.length === 0
+            ? {}
+            : {
+                tool_calls: calls.map(({ name, input }, at) => ({
+                  id: idOf(number, at),
+                  type: "function",
+                  function: { name, arguments: argumentsOf(input) }
+                }))
+              })
+        }
+      }
+    ],
+    usage: {
+      prompt_tokens: usage.input,
+      completion_tokens: usage.output,
+      total_tokens: usage.input + usage.output,
+      prompt_tokens_details: { cached_tokens: usage.cached }
+    }
+  }),
+
+  responses: ({ calls = [], text = "", refused }, number, usage) => ({
+    id: `resp_${number}`,
+    object: "response",
+    created_at: 1_700_000_000,
+    status: "completed",
+    model: "fake",
+    output: [
+      ...(text === "" && refused !== true
+        ? []
+        : [
+            {
+              id: `msg_${number}`,
+              type: "message",
+              role: "assistant",
+              status: "completed",
+              content: [
+                refused === true
+                  ? { type: "refusal", refusal: "I cannot help with that." }
+                  : { type: "output_text", text, annotations: [] }
+              ]
+            }
+          ]),
+      ...calls.map(({ name, input }, at) => ({
+        id: `fc_${number}_${at}`,
+        type: "function_call",
+        status: "completed",
+        call_id: idOf(number, at),
+        name,
+        arguments: argumentsOf(input)
+      }))
+    ],
+    incomplete_details: null,
+    usage: {
+      input_tokens: usage.input,
+      input_tokens_details: { cached_tokens: usage.cached },
+      output_tokens: usage.output,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: usage.input + usage.output
+    }
+  }),
+
+  anthropic: ({ calls = [], text = "", refused }, number, usage) => ({
+    id: `msg_${number}`,
+    type: "message",
+    role: "assistant",
+    model: "fake",
+    content: [
+      ...(text === "" ? [] : [{ type: "text", text }]),
+      ...calls.map(({ name, input }, at) => ({ type: "tool_use", id: idOf(number, at), name, input }))
+    ],
+    stop_reason: refused === true ? "refusal" : calls.length > 0 ? "tool_use" : "end_turn",
+    stop_sequence: null,
+    usage: {
+      input_tokens: usage.input - usage.cached,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: usage.cached,
+      output_tokens: usage.output
+    }
+  }),
+
+  gemini: ({ calls = [], text = "", refused }, _number, usage) => ({
+    candidates: [
+      {
+        content: {
+          role: "model",
+          parts: [
+            ...(text === "" ? [] : [{ text }]),
+            ...calls.map(({ name, input }) => ({ functionCall: { name, args: input } }))
+          ]
+        },
+        finishReason: refused === true ? "SAFETY" : "STOP",
+        index: 0
+      }
+    ],
+    usageMetadata: {
+      promptTokenCount: usage.input,
+      cachedContentTokenCount: usage.cached,
+      candidatesTokenCount: usage.output,
+      totalTokenCount: usage.input + usage.output
+    }
+  })
+}

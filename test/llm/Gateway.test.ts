@@ -1,0 +1,300 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Logger } from "effect"
+import { Gateway } from "../../src/llm/Gateway.ts"
+import type { GatewayRequest } from "../../src/llm/Gateway.ts"
+import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
+import { faults, startFakeModel } from "../harness/FakeModel.ts"
+import type { Reply, Script } from "../harness/FakeModel.ts"
+import { testSnapshot } from "../harness/TestSnapshot.ts"
+import { documentFor, env, protocols } from "./Protocols.ts"
+import type { ProtocolCase } from "./Protocols.ts"
+
+const tool = {
+  name: "report_problem",
+  description: "report",
+  parameters: { type: "object", properties: { file: { type: "string" } }, required: ["file"] }
+}
+
+const fakeModel = (script: Script) =>
+  Effect.acquireRelease(
+    Effect.promise(() => startFakeModel(script)),
+    (fake) => Effect.promise(() => fake.close())
+  )
+
+const request = (document: unknown, more: Partial<GatewayRequest> = {}): GatewayRequest => ({
+  snapshot: testSnapshot(document, env),
+  group: "default",
+  role: "heavy",
+  system: "You review.",
+  messages: [{ role: "user", text: "the diff" }],
+  tools: [tool],
+  deadlineMillis: 20_000,
+  ...more
+})
+
+const call = (document: unknown, more: Partial<GatewayRequest> = {}) =>
+  Gateway.use((gateway) => gateway.call(request(document, more)))
+
+const run = <A, E>(effect: Effect.Effect<A, E, Gateway>) =>
+  effect.pipe(Effect.provide([gatewayLayer, Logger.layer([])]))
+
+/** What one reply, given to every request, leads to: the reason, and how many requests were made (of at most two). */
+const outcomes: ReadonlyArray<readonly [string, Reply, string, number]> = [
+  ["401", faults.unauthorized(), "unauthorized", 1],
+  ["429", faults.rateLimited(), "rate_limited", 2],
+  ["429 with a quota that is used up", faults.quota, "rate_limited", 1],
+  ["500", faults.serverError, "unavailable", 2],
+  ["529", faults.overloaded, "unavailable", 2],
+  ["context overflow", faults.overflow, "overflow", 1],
+  ["bad request", faults.badRequest, "invalid", 1],
+  ["unknown model", faults.noSuchModel, "not_configured", 1],
+  ["refusal", faults.refusal, "refused", 1],
+  ["cut body", faults.cutBody, "unavailable", 2],
+  ["invalid JSON", faults.invalidJson, "unavailable", 2],
+  ["silence", faults.silent, "timeout", 1],
+  ["stalled body", faults.stalledBody, "timeout", 1],
+  ["redirect", { status: 302, headers: { location: "http://127.0.0.1:1/" } }, "not_configured", 1]
+]
+
+describe.each(protocols)("gateway over $name", (protocol: ProtocolCase) => {
+  it.live("sends key, system, messages and tools, and hands back text, calls and usage", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel({
+        text: "thinking aloud",
+        calls: [{ name: "aicr.report_problem", input: { file: "a.ts" } }],
+        usage: { input: 1000, output: 50, cached: 400 }
+      })
+      const answer = yield* call(documentFor(protocol, fake.url))
+      assert.strictEqual(answer.model, "p/m")
+      assert.strictEqual(answer.text, "thinking aloud")
+      assert.deepStrictEqual(
+        answer.calls.map(({ name, input }) => ({ name, input })),
+        [{ name: "report_problem", input: { file: "a.ts" } }]
+      )
+      assert.deepStrictEqual(answer.usage, {
+        inputTokens: 1000,
+        outputTokens: 50,
+        cachedTokens: 400,
+        costUsd: undefined
+      })
+      assert.deepStrictEqual(answer.fallbacks, [])
+      const [sent] = fake.requests
+      assert.strictEqual(sent?.path, protocol.path)
+      assert.strictEqual(sent?.headers[protocol.key[0]], protocol.key[1])
+      for (const part of ["You review.", "the diff", "report_problem"]) assert.include(sent?.text, part)
+    }).pipe(Effect.scoped, run)
+  )
+
+  it.live("repeats a conversation with calls, results and its own native form", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel([
+        { calls: [{ name: "report_problem", input: { file: "a.ts" } }] },
+        { text: "done" }
+      ])
+      const document = documentFor(protocol, fake.url)
+      const first = yield* call(document)
+      const second = yield* call(document, {
+        messages: [
+          { role: "user", text: "the diff" },
+          { role: "assistant", text: first.text, calls: first.calls, native: first.native },
+          { role: "tool", results: first.calls.map(({ id, name }) => ({ id, name, output: "it is recorded" })) }
+        ]
+      })
+      assert.strictEqual(second.text, "done")
+      for (const part of ["a.ts", "it is recorded"]) assert.include(fake.requests[1]?.text, part)
+    }).pipe(Effect.scoped, run)
+  )
+
+  it.live.each(outcomes)("%s", ([, reply, reason, requests]) =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel(reply)
+      const document = documentFor(protocol, fake.url, { provider: { timeout_ms: 300 } })
+      const error = yield* Effect.flip(call(document))
+      assert.strictEqual(error.reason, reason)
+      assert.strictEqual(fake.requests.length, requests)
+      assert.include(error.message, "p/m: ")
+      assert.notInclude(error.message, "test-key")
+      assert.notInclude(error.message, "sk-wrong")
+    }).pipe(Effect.scoped, run)
+  )
+
+  it.live("an interrupted call aborts the request", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel(faults.silent)
+      const fiber = yield* Effect.forkChild(call(documentFor(protocol, fake.url)))
+      yield* waitUntil(() => fake.requests.length === 1)
+      yield* Fiber.interrupt(fiber)
+      yield* waitUntil(() => fake.aborted() === 1)
+    }).pipe(Effect.scoped, run)
+  )
+})
+
+const waitUntil = (condition: () => boolean) =>
+  Effect.gen(function* () {
+    while (!condition()) yield* Effect.sleep(5)
+  }).pipe(Effect.timeout("5 seconds"))
+
+const [chat] = protocols
+if (chat === undefined) throw new Error("no protocol")
+
+describe("chains", () => {
+  const chain = (urls: ReadonlyArray<string>, more: Record<string, unknown> = {}) => ({
+    llm: {
+      providers: urls.map((url, at) => ({
+        id: `p${at}`,
+        kind: "openai_compatible",
+        base_url: `${url}/v1`,
+        timeout_ms: 300
+      })),
+      model_chain: { default: urls.map((_, at) => ({ provider: `p${at}`, model: "m" })) },
+      retry: { max_attempts: 1, backoff: { kind: "constant", base_ms: 1, max_ms: 1, jitter: false } },
+      ...more
+    }
+  })
+
+  it.live.each(outcomes.filter(([, , reason]) => reason !== "unauthorized" && reason !== "not_configured"))(
+    "%s: the next model answers, and why the first was left is on record",
+    ([, reply, reason]) =>
+      Effect.gen(function* () {
+        const first = yield* fakeModel(reply)
+        const second = yield* fakeModel({ text: "hello" })
+        const answer = yield* call(chain([first.url, second.url]))
+        assert.strictEqual(answer.model, "p1/m")
+        assert.strictEqual(answer.fallbacks[0]?.model, "p0/m")
+        assert.match(answer.fallbacks[0]?.reason ?? "", new RegExp(`^${reason}: `))
+      }).pipe(Effect.scoped, run)
+  )
+
+  it.live.each([
+    ["401", faults.unauthorized()],
+    ["unknown model", faults.noSuchModel]
+  ] satisfies ReadonlyArray<readonly [string, Reply]>)(
+    "%s fails at once: somebody must change something",
+    ([, reply]) =>
+      Effect.gen(function* () {
+        const first = yield* fakeModel(reply)
+        const second = yield* fakeModel({ text: "hello" })
+        yield* Effect.flip(call(chain([first.url, second.url])))
+        assert.strictEqual(second.requests.length, 0)
+      }).pipe(Effect.scoped, run)
+  )
+
+  it.live("when all fail, a reason that may pass wins, with the shortest wait", () =>
+    Effect.gen(function* () {
+      const first = yield* fakeModel(faults.rateLimited("7"))
+      const second = yield* fakeModel(faults.badRequest)
+      const third = yield* fakeModel(faults.rateLimited("3"))
+      const error = yield* Effect.flip(call(chain([first.url, second.url, third.url])))
+      assert.strictEqual(error.reason, "rate_limited")
+      assert.strictEqual(error.retryAfterMillis, 3000)
+      for (const model of ["p0/m: ", "p1/m: ", "p2/m: "]) assert.include(error.message, model)
+    }).pipe(Effect.scoped, run)
+  )
+
+  it.live("the deadline ends a call with all its fallbacks", () =>
+    Effect.gen(function* () {
+      const first = yield* fakeModel(faults.silent)
+      const second = yield* fakeModel({ text: "hello" })
+      const started = Date.now()
+      const error = yield* Effect.flip(call(chain([first.url, second.url]), { deadlineMillis: 100 }))
+      assert.strictEqual(error.reason, "timeout")
+      assert.isBelow(Date.now() - started, 2_000)
+      assert.strictEqual(second.requests.length, 0)
+    }).pipe(Effect.scoped, run)
+  )
+
+  it.live("Retry-After is waited for, in seconds and as a date, and beats the backoff", () =>
+    Effect.gen(function* () {
+      const backoff = { kind: "constant", base_ms: 60_000, max_ms: 60_000, jitter: false }
+      const retry = { max_attempts: 2, backoff }
+      // A date has whole seconds: two seconds ahead is at least one second away.
+      const dates = [() => "1", () => new Date(Date.now() + 2000).toUTCString()]
+      for (const date of dates) {
+        const fake = yield* fakeModel((_, number) => (number === 0 ? faults.rateLimited(date()) : { text: "hello" }))
+        yield* call(chain([fake.url], { retry }))
+        const [first, second] = fake.requests
+        const waited = (second?.at ?? 0) - (first?.at ?? 0)
+        assert.isAtLeast(waited, 950)
+        assert.isBelow(waited, 4_000)
+      }
+    }).pipe(Effect.scoped, run)
+  )
+
+  it.live("a wait beyond give_up_after_seconds is not waited for; a provider's override wins", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel(faults.rateLimited("30"))
+      const retry = { max_attempts: 5, give_up_after_seconds: 100 }
+      const started = Date.now()
+      const error = yield* Effect.flip(
+        call(chain([fake.url], { retry, per_provider_overrides: { p0: { give_up_after_seconds: 2 } } }))
+      )
+      assert.strictEqual(error.retryAfterMillis, 30_000)
+      assert.strictEqual(fake.requests.length, 1)
+      assert.isBelow(Date.now() - started, 1_500)
+    }).pipe(Effect.scoped, run)
+  )
+
+  it.live(
+    "a group that does not exist, a provider without its key or not in this build: said before anything is sent",
+    () =>
+      Effect.gen(function* () {
+        const none = yield* Effect.flip(call(chain(["http://127.0.0.1:9"]), { group: "heavy" }))
+        assert.match(none.message, /no group "heavy"/)
+        const keyless = { ...chat, settings: () => ({ base_url: "http://127.0.0.1:9/v1", api_key_env: "ABSENT_KEY" }) }
+        const key = yield* Effect.flip(call(documentFor(keyless, "")))
+        assert.match(key.message, /ABSENT_KEY/)
+        for (const kind of ["vertex_ai", "bedrock", "copilot"] as const) {
+          const error = yield* Effect.flip(call(documentFor({ ...chat, kind, settings: () => ({}) }, "")))
+          assert.strictEqual(error.reason, "not_configured")
+          assert.match(error.message, new RegExp(`this build has no ${kind} provider`))
+        }
+      }).pipe(run)
+  )
+
+  it.live("a prompt that cannot fit the context window is not sent", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel({ text: "hello" })
+      const document = documentFor(chat, fake.url, { provider: { context_window: 1000 } })
+      const error = yield* Effect.flip(call(document, { messages: [{ role: "user", text: "x".repeat(9000) }] }))
+      assert.strictEqual(error.reason, "overflow")
+      assert.strictEqual(fake.requests.length, 0)
+    }).pipe(Effect.scoped, run)
+  )
+})
+
+describe("settings that shape a request", () => {
+  it.live("headers, body fields, organisation, limits and effort", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel({ text: "hello" })
+      const provider = {
+        organization: "org-1",
+        extra_headers: { "x-team": "reviews" },
+        extra_body: { top_k: 3 },
+        max_output_tokens: 777,
+        reasoning_effort: "high",
+        thinking_budget_tokens: 2048,
+        api_version: "2030-01-01"
+      }
+      yield* call(documentFor(chat, fake.url, { provider }))
+      const [sent] = fake.requests
+      assert.include(sent?.path, "api-version=2030-01-01")
+      assert.strictEqual(sent?.headers["x-team"], "reviews")
+      assert.strictEqual(sent?.headers["openai-organization"], "org-1")
+      assert.deepInclude(sent?.body, {
+        top_k: 3,
+        max_tokens: 777,
+        reasoning_effort: "high",
+        thinking: { type: "enabled", budget_tokens: 2048 }
+      })
+    }).pipe(Effect.scoped, run)
+  )
+
+  it.live("cost comes from a catalog override, cached tokens at their own price", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel({ text: "hello", usage: { input: 1_000_000, output: 100_000, cached: 400_000 } })
+      const overrides = { "p/m": { cost: { input: 2, output: 10, cache_read: 0.5 } } }
+      const answer = yield* call(documentFor(chat, fake.url, { llm: { model_catalog: { overrides } } }))
+      assert.approximately(answer.usage.costUsd ?? 0, 0.6 * 2 + 0.4 * 0.5 + 0.1 * 10, 1e-9)
+    }).pipe(Effect.scoped, run)
+  )
+})
