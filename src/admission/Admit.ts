@@ -28,6 +28,8 @@ export interface Admission {
   readonly trigger: TriggerProfile
   readonly workspace: Workspace
   readonly change: Change
+  /** The snapshot that decided; the work is done under it. */
+  readonly configHash: string
   readonly priority: number
   readonly dueAt: number
   /** Carried out instead of a review. */
@@ -95,6 +97,7 @@ export const admit = (delivery: Delivery): Admitted => {
     trigger,
     workspace,
     change,
+    configHash: snapshot.hash,
     priority,
     dueAt,
     command

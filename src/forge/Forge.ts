@@ -18,6 +18,8 @@ export type Parsed =
   | {
       readonly _tag: "Rejected"
       readonly reason: "invalid_json" | "invalid_payload" | "missing_event"
+      /** As the header names it. */
+      readonly event: string | undefined
       readonly issues: ReadonlyArray<{ readonly path: string; readonly message: string }>
     }
 

@@ -28,6 +28,8 @@ export const limits = {
   message: 10_000
 } as const
 
+type Rejected = Extract<Parsed, { readonly _tag: "Rejected" }>
+
 class InvalidPayload extends Error {
   readonly path: string
   constructor(path: string, message: string) {
@@ -181,16 +183,6 @@ const isTooDeep = (value: object, left: number): boolean => {
   return false
 }
 
-const rejected = (
-  reason: "invalid_json" | "invalid_payload" | "missing_event",
-  path: string,
-  message: string
-): Parsed => ({
-  _tag: "Rejected",
-  reason,
-  issues: [{ path, message }]
-})
-
 /** Decodes a delivery and reads it with `read`, which may end by `need`. `eventHeader` names the header for the message. */
 export const parseDelivery = (
   headers: Headers,
@@ -199,6 +191,12 @@ export const parseDelivery = (
   eventHeader: string,
   read: (event: string, payload: Json) => HostEvent
 ): Parsed => {
+  const rejected = (reason: Rejected["reason"], path: string, message: string): Rejected => ({
+    _tag: "Rejected",
+    reason,
+    event,
+    issues: [{ path, message }]
+  })
   if (event === undefined) return rejected("missing_event", eventHeader, "the header that names the event is missing")
   const json = isForm(headers)
     ? formPayload(body)

@@ -1,0 +1,36 @@
+/** Starting and stopping a node:http server as effects. */
+import type { Server } from "node:http"
+import { Effect, Schema } from "effect"
+
+export class IngressError extends Schema.TaggedError<IngressError>()("IngressError", {
+  message: Schema.String
+}) {}
+
+/** Listens, or says what is in the way. */
+export const listen = (server: Server, port: number, hostname: string): Effect.Effect<void, IngressError> =>
+  Effect.callback((resume) => {
+    const failed = (error: NodeJS.ErrnoException) => {
+      const why = error.code === "EADDRINUSE" ? "the address is in use" : error.message
+      resume(
+        new IngressError({
+          message: `Cannot listen on ${hostname}:${port}: ${why}. Change server.port or server.hostname, or stop what uses it.`
+        })
+      )
+    }
+    server.once("error", failed)
+    server.listen({ port, host: hostname, backlog: 1024 }, () => {
+      server.off("error", failed)
+      resume(Effect.void)
+    })
+  })
+
+/** No new connections; those with a request under way get `graceMillis` to end. */
+export const stop = (server: Server, graceMillis: number): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const forced = setTimeout(() => server.closeAllConnections(), graceMillis)
+    server.close(() => {
+      clearTimeout(forced)
+      resume(Effect.void)
+    })
+    server.closeIdleConnections()
+  })

@@ -1,0 +1,45 @@
+/** Paths of the service. A host may be addressed by product name or by the specification's token. */
+import type { ForgeKind } from "../domain/Kinds.ts"
+import { namesOf, spellingsOf } from "../domain/Vocabulary.ts"
+
+export type Route =
+  | { readonly _tag: "Webhook"; readonly kind: ForgeKind }
+  | { readonly _tag: "Health" }
+  | { readonly _tag: "Ready" }
+  | { readonly _tag: "Metrics" }
+  | { readonly _tag: "Dashboard" }
+
+/** Methods a route answers, as an `allow` header. */
+export const methodsOf = (route: Route): "POST" | "GET, HEAD" => (route._tag === "Webhook" ? "POST" : "GET, HEAD")
+
+const routes = new Map<string, Route>([
+  ["/healthz", { _tag: "Health" }],
+  ["/readyz", { _tag: "Ready" }],
+  ["/metrics", { _tag: "Metrics" }],
+  ["/", { _tag: "Dashboard" }],
+  ["/dashboard", { _tag: "Dashboard" }],
+  ...namesOf("webhookPath").flatMap((kind) =>
+    [kind, ...spellingsOf("webhookPath", kind)].map((name): [string, Route] => [
+      `/webhooks/${name}`,
+      { _tag: "Webhook", kind }
+    ])
+  )
+])
+
+/** `/aicr/` and `aicr` alike become `/aicr`; no prefix becomes "". */
+export const normalisePrefix = (prefix: string | undefined): string => {
+  const trimmed = (prefix ?? "").replace(/^\/+|\/+$/g, "")
+  return trimmed === "" ? "" : `/${trimmed}`
+}
+
+/** The route of a request target, query ignored; a trailing slash makes no difference. */
+export const routeOf = (prefix: string, target: string): Route | undefined => {
+  const question = target.indexOf("?")
+  const path = question === -1 ? target : target.slice(0, question)
+  if (prefix !== "" && path !== prefix && !path.startsWith(`${prefix}/`)) return undefined
+  const inner = path.slice(prefix.length)
+  const found = routes.get(inner === "" ? "/" : inner)
+  if (found !== undefined) return found
+  if (inner.startsWith("/dashboard/")) return { _tag: "Dashboard" }
+  return inner.length > 1 && inner.endsWith("/") ? routes.get(inner.slice(0, -1)) : undefined
+}

@@ -1,0 +1,226 @@
+/**
+ * The HTTP server: a plain node:http listener, because the webhook path runs through it and a router would cost a third of the
+ * throughput. Bounds connections, header and body time and size; knows routes and methods, not what they mean. Stopping: no new
+ * connections, requests under way get five seconds.
+ */
+import { createServer } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Duplex } from "node:stream"
+import { Clock, Context, Effect, Layer, Metric } from "effect"
+import { PrometheusMetrics } from "effect/observability"
+import { ConfigStore } from "../config/ConfigStore.ts"
+import { newId } from "../domain/Ids.ts"
+import type { ForgeKind } from "../domain/Kinds.ts"
+import { OwnAccounts } from "../forge/OwnAccounts.ts"
+import { webhookDecisions, webhookDuration } from "../observability/Metrics.ts"
+import { Queue } from "../queue/Queue.ts"
+import { Receipts } from "../store/Receipts.ts"
+import type { Answer } from "./Answers.ts"
+import * as Answers from "./Answers.ts"
+import { BodyReader, declaresMore } from "./Body.ts"
+import type { Environment } from "./Dashboard.ts"
+import { dashboard } from "./Dashboard.ts"
+import { alive, makeReadiness } from "./Health.ts"
+import { Intake } from "./Intake.ts"
+import { listen, stop } from "./Listening.ts"
+import { respond, respondRaw } from "./Respond.ts"
+import type { Route } from "./Routes.ts"
+import { methodsOf, normalisePrefix, routeOf } from "./Routes.ts"
+import { Wake } from "./Wake.ts"
+import { makeWebhooks } from "./Webhooks.ts"
+
+export interface IngressOptions {
+  /** Instead of server.port; 0 takes a free one. */
+  readonly port?: number | undefined
+  readonly env?: Environment | undefined
+  readonly headersTimeoutMillis?: number | undefined
+  /** For the whole request. Hosts give up after 10 to 30 seconds. */
+  readonly requestTimeoutMillis?: number | undefined
+  readonly maxConnections?: number | undefined
+  /** Requests under way at stop. */
+  readonly graceMillis?: number | undefined
+}
+
+const mebibyte = 1024 * 1024
+
+export class IngressServer extends Context.Service<
+  IngressServer,
+  {
+    readonly port: number
+    /** Where to reach it from this machine, with the path prefix and without a trailing slash. */
+    readonly url: string
+  }
+>()("aicr/ingress/IngressServer") {
+  static readonly layerWith = (options: IngressOptions) => Layer.effect(IngressServer, make(options))
+  static readonly layer = IngressServer.layerWith({})
+}
+
+const make = Effect.fnUntraced(function* (options: IngressOptions) {
+  const config = yield* ConfigStore
+  const queue = yield* Queue
+  const receipts = yield* Receipts
+  const wake = yield* Wake
+  const ownAccounts = yield* OwnAccounts
+  const clock = yield* Clock.Clock
+  const context = yield* Effect.context<Queue | Receipts>()
+  const readiness = yield* makeReadiness
+  const run = Effect.runForkWith(context)
+  const { server: settings } = config.current().document
+  const prefix = normalisePrefix(settings.path_prefix)
+  const env = options.env ?? process.env
+
+  const warned = new Set<string>()
+  const webhooks = makeWebhooks({
+    config,
+    ownAccounts,
+    wake,
+    intake: new Intake(context),
+    cancelWaiting: (target) => {
+      run(cancelWaiting(queue, receipts, target))
+    },
+    warnOpen: (trigger) => {
+      if (warned.has(trigger)) return
+      warned.add(trigger)
+      run(
+        Effect.logWarning(
+          `Trigger ${trigger} has no webhook secret: anyone can send it deliveries. Set webhook_secret_env for it.`
+        )
+      )
+    },
+    count: counter(context)
+  })
+  const bodies = new BodyReader(Math.max(256, settings.webhook_body_limit_mb * 4) * mebibyte)
+
+  const webhook = async (kind: ForgeKind, request: IncomingMessage, id: string): Promise<Answer | undefined> => {
+    const startedAt = performance.now()
+    const refused = webhooks.preflight(kind)
+    if (refused !== undefined) return refused
+    const limit = config.current().document.server.webhook_body_limit_mb * mebibyte
+    const body = await bodies.read(request, limit)
+    switch (body._tag) {
+      case "Aborted":
+        return undefined
+      case "TooLarge":
+        return Answers.bodyTooLarge(limit)
+      case "Busy":
+        return Answers.bodiesTooMany
+      case "Read": {
+        const now = clock.currentTimeMillisUnsafe()
+        const answer = await webhooks.handle({ id, kind, headers: request.headers, body: body.bytes, now })
+        webhookDuration.updateUnsafe((performance.now() - startedAt) / 1000, context)
+        return answer
+      }
+    }
+  }
+
+  const answer = (route: Route, request: IncomingMessage, id: string): Promise<Answer | undefined> | Answer => {
+    switch (route._tag) {
+      case "Webhook":
+        return webhook(route.kind, request, id)
+      case "Health":
+        return alive
+      case "Ready":
+        return Effect.runPromiseWith(context)(readiness)
+      case "Metrics":
+        return config.current().document.server.metrics.enabled
+          ? Answers.text(200, "text/plain; version=0.0.4; charset=utf-8", PrometheusMetrics.formatUnsafe(context))
+          : Answers.notFound("Metrics are off (server.metrics.enabled).")
+      case "Dashboard":
+        return dashboard(config.current().document.admin, env, prefix)
+    }
+  }
+
+  let stopping = false
+  const pending = new WeakMap<Duplex, ServerResponse>()
+
+  const listener = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const id = newId()
+    pending.set(request.socket, response)
+    try {
+      const route = routeOf(prefix, request.url ?? "/")
+      if (route === undefined) return respond(request, response, id, unread(request, Answers.notFound()), stopping)
+      const allowed = methodsOf(route)
+      if (!allowed.split(", ").includes(request.method ?? "")) {
+        return respond(request, response, id, unread(request, Answers.methodNotAllowed(allowed)), stopping)
+      }
+      const found = await answer(route, request, id)
+      if (found !== undefined) respond(request, response, id, found, stopping)
+    } catch (defect) {
+      run(Effect.logError(`Request ${id} failed`, defect))
+      respond(request, response, id, Answers.internalError, stopping)
+    }
+  }
+
+  const server = createServer(
+    {
+      headersTimeout: options.headersTimeoutMillis ?? 10_000,
+      requestTimeout: options.requestTimeoutMillis ?? 30_000,
+      connectionsCheckingInterval: Math.min(1000, (options.requestTimeoutMillis ?? 30_000) / 4),
+      keepAliveTimeout: 65_000,
+      maxHeaderSize: 32 * 1024
+    },
+    listener
+  )
+  server.maxConnections = options.maxConnections ?? 2048
+  server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
+    // The sender asked before sending: a body that is too large is refused unsent.
+    if (!declaresMore(request, config.current().document.server.webhook_body_limit_mb * mebibyte)) {
+      response.writeContinue()
+    }
+    void listener(request, response)
+  })
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
+    const response = pending.get(socket)
+    if (!socket.writable || error.code === "ECONNRESET" || response?.headersSent === true) socket.destroy()
+    else respondRaw(socket, newId(), refusalOf(error.code))
+  })
+
+  yield* Effect.acquireRelease(listen(server, options.port ?? settings.port, settings.hostname), () =>
+    Effect.suspend(() => {
+      stopping = true
+      return stop(server, options.graceMillis ?? 5000)
+    })
+  )
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : settings.port
+  const host = settings.hostname === "0.0.0.0" || settings.hostname === "::" ? "127.0.0.1" : settings.hostname
+  const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}${prefix}`
+  yield* Effect.logInfo(`Listening on ${url}`)
+  return IngressServer.of({ port, url })
+})
+
+/** An answer given without reading the body ends the connection when there is one. */
+const unread = (request: IncomingMessage, answer: Answer): Answer =>
+  request.headers["content-length"] === undefined && request.headers["transfer-encoding"] === undefined
+    ? answer
+    : { ...answer, close: true }
+
+const refusalOf = (code: string | undefined): Answer => {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return Answers.requestTimeout
+  if (code === "HPE_HEADER_OVERFLOW") return Answers.headersTooLarge
+  return Answers.badRequest
+}
+
+const counter = (context: Context.Context<never>) => {
+  const series = new Map<string, Metric.Counter<number>>()
+  return (provider: ForgeKind, decision: string, reason: string): void => {
+    const key = `${provider} ${decision} ${reason}`
+    let metric = series.get(key)
+    if (metric === undefined) {
+      metric = Metric.withAttributes(webhookDecisions, { provider, decision, reason })
+      series.set(key, metric)
+    }
+    metric.updateUnsafe(1, context)
+  }
+}
+
+const cancelWaiting = (queue: Queue["Service"], receipts: Receipts["Service"], target: string) =>
+  Effect.gen(function* () {
+    const cancelled = yield* queue.cancel(target, "closed")
+    const events = cancelled.flatMap((entry) => entry.events)
+    if (events.length === 0) return
+    yield* receipts.settle(events, { outcome: "cancelled", reason: "closed" }, yield* Clock.currentTimeMillis)
+  }).pipe(
+    // The run finds the pull request closed by itself; nothing is lost but time.
+    Effect.catch((error) => Effect.logWarning(`Waiting work of a closed pull request not cancelled: ${error.message}`))
+  )
