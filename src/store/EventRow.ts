@@ -8,7 +8,8 @@ const Work = Schema.Struct({
   change: Change,
   configHash: Schema.String,
   priority: Schema.Int,
-  dueAt: Schema.Int
+  dueAt: Schema.Int,
+  command: Schema.optional(Schema.Literals(["help", "cancel"]))
 })
 
 const EventRow = Schema.Struct({
