@@ -1,6 +1,13 @@
 /** What one field cannot know alone: references, names, exclusive pairs, what a kind requires. Runs over the normalised tree. */
 import type { Env } from "../Credentials.ts"
 import type { Report } from "../Normalise.ts"
+import { checkBackends } from "./Backends.ts"
+import { checkChannels } from "./Channels.ts"
+import { checkChat } from "./Chat.ts"
+import { checkFields } from "./Fields.ts"
+import { checkLlm } from "./Llm.ts"
+import { checkTriggers } from "./Triggers.ts"
+import { checkWorkspaces } from "./Workspaces.ts"
 
 export interface Reports {
   readonly error: Report
@@ -9,7 +16,15 @@ export interface Reports {
 
 export type Check = (tree: unknown, reports: Reports, env: Env) => void
 
-const checks: ReadonlyArray<Check> = []
+const checks: ReadonlyArray<Check> = [
+  checkFields,
+  checkLlm,
+  checkTriggers,
+  checkWorkspaces,
+  checkChannels,
+  checkChat,
+  checkBackends
+]
 
 export const crossCheck = (tree: unknown, env: Env, reports: Reports): void => {
   for (const check of checks) check(tree, reports, env)

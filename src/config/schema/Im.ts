@@ -125,8 +125,8 @@ export const CommandBinding = Schema.Struct({
   repositories: optional(
     map(
       Schema.Struct({
-        workspace: optional(Text, "Workspace id.", { refers: "workspace" }),
-        source_trigger: optional(Text, "Trigger name.", { refers: "trigger" }),
+        workspace: optional(Text, "Workspace id."),
+        source_trigger: optional(Text, "Trigger name."),
         repo_ref: optional(Text, "Repository as the host names it.")
       })
     ),

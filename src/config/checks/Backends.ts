@@ -1,0 +1,59 @@
+/** Backends that need a connection, and values of the admin login. */
+import { Redacted } from "effect"
+import { variable } from "../Credentials.ts"
+import { usesRedis } from "../Environment.ts"
+import type { Check } from "./CrossCheck.ts"
+import { recordAt, textAt } from "./Tree.ts"
+
+export const checkBackends: Check = (tree, { error, warning }, env) => {
+  const missing = (path: ReadonlyArray<string>, who: string): void =>
+    error({ path, message: `missing; ${who} needs it`, at: "value" })
+  if (
+    textAt(tree, "storage", "database", "kind") === "postgres" &&
+    textAt(tree, "storage", "database", "postgres", "url_env") === undefined
+  )
+    missing(["storage", "database", "postgres", "url_env"], "storage.database.kind postgres")
+  if (usesRedis(tree) && recordAt(tree, "storage", "cache", "redis")["url_env"] === undefined)
+    missing(["storage", "cache", "redis", "url_env"], redisUsers(tree))
+  if (
+    textAt(tree, "llm", "model_catalog", "cache", "backend") === "redis" &&
+    textAt(tree, "storage", "cache", "kind") !== "redis"
+  )
+    error({
+      path: ["llm", "model_catalog", "cache", "backend"],
+      message: "redis requires storage.cache.kind redis and storage.cache.redis.url_env",
+      at: "value"
+    })
+  if (textAt(tree, "storage", "object", "kind") === "s3") {
+    const s3 = recordAt(tree, "storage", "object", "s3")
+    const who = "storage.object.kind s3"
+    for (const key of ["bucket", "access_key_id_env", "secret_access_key_env"])
+      if (s3[key] === undefined) missing(["storage", "object", "s3", key], who)
+    if (s3["endpoint_url_env"] === undefined && s3["region_env"] === undefined)
+      missing(["storage", "object", "s3", "endpoint_url_env"], `${who} (endpoint_url_env or region_env)`)
+  }
+  if (textAt(tree, "queue", "kind") === "nats" && variable(env, "SVC_NATS_URL") === undefined)
+    warning({
+      path: ["queue", "kind"],
+      message: "nats without a connection falls back to memory; set SVC_NATS_URL",
+      at: "value"
+    })
+  const hash = recordAt(tree, "admin")["password_hash"]
+  if (Redacted.isRedacted(hash) && !/^sha256:[0-9a-f]{64}$/i.test(String(Redacted.value(hash))))
+    error({
+      path: ["admin", "password_hash"],
+      message: "expected sha256: followed by 64 hexadecimal digits",
+      at: "value"
+    })
+}
+
+const redisUsers = (tree: unknown): string =>
+  [
+    ["storage", "cache", "kind"],
+    ["queue", "kind"],
+    ["llm", "model_catalog", "cache", "backend"],
+    ["config_sources", "database", "backend"]
+  ]
+    .filter((path) => textAt(tree, ...path) === "redis")
+    .map((path) => `${path.join(".")} redis`)
+    .join(", ")

@@ -1,0 +1,166 @@
+/** Channels and routes, per layer: what a route or template names must exist in the lists that are in force there. */
+import type { Report } from "../Normalise.ts"
+import type { Path } from "../Path.ts"
+import { formatPath, isRecord } from "../Path.ts"
+import type { Check, Reports } from "./CrossCheck.ts"
+import { checkReference, checkUnique } from "./Names.ts"
+import type { Place, Tree } from "./Tree.ts"
+import { entriesAt, recordAt, recordsAt, textAt, textsAt } from "./Tree.ts"
+
+/** Channel kinds whose trigger must be of one of these kinds. */
+const triggerKinds: Readonly<Record<string, ReadonlyArray<string>>> = {
+  gitea_pr_review: ["gitea", "forgejo"],
+  gitea_issue: ["gitea", "forgejo"],
+  gitea_problem_issue: ["gitea", "forgejo"],
+  github_pr_review: ["github"],
+  github_issue: ["github"],
+  github_problem_issue: ["github"],
+  gitlab_mr_review: ["gitlab"],
+  gitlab_problem_issue: ["gitlab"]
+}
+
+interface Layer {
+  readonly path: Path
+  readonly outputs: Tree
+}
+
+export const checkChannels: Check = (tree, reports) => {
+  const global: Layer = { path: ["outputs"], outputs: recordAt(tree, "outputs") }
+  const defaults: Layer = {
+    path: ["workspaces", "defaults", "outputs"],
+    outputs: recordAt(tree, "workspaces", "defaults", "outputs")
+  }
+  const triggers = new Map(
+    recordsAt(tree, "triggers").map(({ value }) => [textAt(value, "name"), textAt(value, "kind")])
+  )
+  const connections = new Map(
+    entriesAt(tree, "im", "connections").map(({ key, value }) => [key, textAt(value, "kind")])
+  )
+  const checkOwn = (layer: Layer): void => {
+    const channels = recordsAt(layer.outputs, "channels").map((item) => ({
+      ...item,
+      path: [...layer.path, ...item.path]
+    }))
+    checkUnique(channels, "name", reports.error)
+    for (const channel of channels) checkChannel(channel, triggers, connections, reports)
+    if (layer.outputs["template_engine"] === "eta")
+      reports.warning({
+        path: [...layer.path, "template_engine"],
+        message: "eta is accepted and not implemented; templates are rendered with handlebars",
+        at: "value"
+      })
+  }
+  checkOwn(global)
+  checkReferences([global], reports.error)
+  if (Object.keys(defaults.outputs).length > 0) {
+    checkOwn(defaults)
+    checkReferences([global, defaults], reports.error)
+  }
+  for (const { path, value } of entriesAt(tree, "workspaces", "instances")) {
+    if (!isRecord(value["outputs"])) continue
+    const own: Layer = { path: [...path, "outputs"], outputs: recordAt(value, "outputs") }
+    checkOwn(own)
+    checkReferences([global, defaults, own], reports.error)
+  }
+}
+
+/** References in force at the last layer. One that stands in a lower layer is reported where the last layer hides its target. */
+const checkReferences = (layers: ReadonlyArray<Layer>, error: Report): void => {
+  const last = layers.at(-1)
+  if (last === undefined) return
+  const nearest = (...path: Path): Layer | undefined =>
+    layers.findLast(
+      ({ outputs }) => path.reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), outputs) !== undefined
+    )
+  const channels = nearest("channels")
+  const names = new Set(recordsAt(channels?.outputs, "channels").flatMap(({ value }) => textAt(value, "name") ?? []))
+  const where = channels === undefined ? "outputs.channels" : formatPath([...channels.path, "channels"])
+  const references = [
+    ...targetsOf(nearest("routes", "rules"), "rules"),
+    ...targetsOf(nearest("routes", "default"), "default")
+  ]
+  for (const { path, value } of references) {
+    const standsHere = last.path.every((segment, index) => path[index] === segment)
+    if (standsHere) checkReference(value, path, { where, names }, error)
+    else if (!names.has(value) && channels === last)
+      error({
+        path: [...last.path, "channels"],
+        message: `leaves out channel ${JSON.stringify(value)}, which ${formatPath(path)} sends to; add it or set routes here too`,
+        at: "key"
+      })
+  }
+  const templates = new Set(layers.flatMap(({ outputs }) => Object.keys(recordAt(outputs, "templates"))))
+  for (const channel of recordsAt(last.outputs, "channels"))
+    for (const part of ["problem", "summary"]) {
+      const name = textAt(channel.value, "templates", part)
+      if (name !== undefined)
+        checkReference(
+          name,
+          [...last.path, ...channel.path, "templates", part],
+          { where: "outputs.templates", names: templates },
+          error
+        )
+    }
+}
+
+const targetsOf = (layer: Layer | undefined, part: "rules" | "default"): ReadonlyArray<Place<string>> => {
+  if (layer === undefined) return []
+  const routes =
+    part === "rules"
+      ? recordsAt(layer.outputs, "routes", "rules")
+      : [{ path: ["routes", "default"], value: recordAt(layer.outputs, "routes", "default") }]
+  return routes.flatMap((route) =>
+    ["line_comments", "summary"].flatMap((field) =>
+      textsAt(route.value, field).map(({ path, value }) => ({ path: [...layer.path, ...route.path, ...path], value }))
+    )
+  )
+}
+
+const checkChannel = (
+  { path, value }: Place<Tree>,
+  triggers: ReadonlyMap<string | undefined, string | undefined>,
+  connections: ReadonlyMap<string, string | undefined>,
+  { error }: Reports
+): void => {
+  const kind = textAt(value, "kind") ?? ""
+  const has = (key: string): boolean => value[key] !== undefined || value[`${key}_env`] !== undefined
+  const missing = (key: string, message: string): void => error({ path: [...path, key], message, at: "value" })
+  const triggerKind = triggers.get(textAt(value, "trigger"))
+  const fitting = triggerKinds[kind]
+  if (triggerKind !== undefined && fitting !== undefined && !fitting.includes(triggerKind))
+    error({
+      path: [...path, "trigger"],
+      message: `${kind} works with triggers of kind ${fitting.join(", ")}, not ${triggerKind}`,
+      at: "value"
+    })
+  if ((kind === "feishu_bot" || kind === "wecom_bot") && !has("webhook_url"))
+    missing("webhook_url_env", `missing; kind ${kind} needs webhook_url_env or webhook_url`)
+  if (kind === "feishu_app" && value["connection"] === undefined) {
+    if (value["app_id"] === undefined) missing("app_id", "missing; kind feishu_app needs app_id, or a connection")
+    if (!has("app_secret"))
+      missing("app_secret_env", "missing; kind feishu_app needs app_secret_env or app_secret, or a connection")
+  }
+  const connection = connections.get(textAt(value, "connection") ?? "")
+  if (connection !== undefined && (kind === "feishu_app" || kind === "wecom_app") && connection !== kind)
+    error({
+      path: [...path, "connection"],
+      message: `is of kind ${connection}; ${kind} needs one of kind ${kind}`,
+      at: "value"
+    })
+  if (value["resolved_action"] === "delete" && kind !== "gitea_problem_issue")
+    error({
+      path: [...path, "resolved_action"],
+      message: "delete works with kind gitea_problem_issue only",
+      at: "value"
+    })
+  const notify = value["notify_feishu"]
+  if (isRecord(notify) && notify["webhook_url"] === undefined && notify["webhook_url_env"] === undefined)
+    missing("notify_feishu", "needs webhook_url_env or webhook_url")
+  const target = value["target"]
+  if (
+    isRecord(target) &&
+    target["kind"] === "recipients" &&
+    !["users", "parties", "tags"].some((key) => target[key] !== undefined)
+  )
+    missing("target", "kind recipients needs users, parties or tags")
+}

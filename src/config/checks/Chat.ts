@@ -1,0 +1,108 @@
+/** Chat connections and command bindings. Disabled drafts may be incomplete; what is enabled must work. */
+import type { Report } from "../Normalise.ts"
+import type { Check } from "./CrossCheck.ts"
+import { checkReference, declared } from "./Names.ts"
+import type { Place, Tree } from "./Tree.ts"
+import { entriesAt, recordAt, recordsAt, textAt } from "./Tree.ts"
+
+const conversations: Readonly<Record<string, ReadonlyArray<string>>> = {
+  app_direct: ["feishu_app", "wecom_app"],
+  bot_direct: ["feishu_app", "wecom_aibot"],
+  group: ["feishu_app", "wecom_app", "wecom_aibot"]
+}
+
+export const checkChat: Check = (tree, { error }) => {
+  const connections = entriesAt(tree, "im", "connections")
+  for (const connection of connections) if (connection.value["enabled"] !== false) checkConnection(connection, error)
+  for (const binding of entriesAt(tree, "im", "command_bindings")) {
+    const connection = connections.find(({ key }) => key === textAt(binding.value, "connection"))
+    checkActors(binding, connection?.value, error)
+    if (binding.value["enabled"] === true) checkEnabled(tree, binding, connection, error)
+  }
+}
+
+const checkConnection = ({ path, value }: Place<Tree>, error: Report): void => {
+  const kind = textAt(value, "kind")
+  if (kind === undefined) return
+  const has = (holder: Tree, key: string): boolean => holder[key] !== undefined || holder[`${key}_env`] !== undefined
+  const missing = (key: string, message: string): void => error({ path: [...path, key], message, at: "value" })
+  const callback = recordAt(value, "callback")
+  const called = callback["enabled"] === true
+  if (kind !== "wecom_aibot" && !has(value, "app_secret"))
+    missing("app_secret_env", `missing; kind ${kind} needs app_secret_env or app_secret`)
+  if (kind === "wecom_aibot" && !called) {
+    if (value["aibot_id"] === undefined) missing("aibot_id", "missing; a long connection needs it (or enable callback)")
+    if (!has(value, "secret"))
+      missing("secret_env", "missing; a long connection needs secret_env or secret (or enable callback)")
+  }
+  if (!called) return
+  for (const key of kind === "feishu_app" ? ["verification_token", "encrypt_key"] : ["token", "encoding_aes_key"])
+    if (!has(callback, key))
+      error({
+        path: [...path, "callback", `${key}_env`],
+        message: `missing; an enabled callback of kind ${kind} needs ${key}_env or ${key}`,
+        at: "value"
+      })
+}
+
+const checkActors = ({ path, value }: Place<Tree>, connection: Tree | undefined, error: Report): void => {
+  const protocol = textAt(connection, "kind")
+  const platform = protocol?.split("_")[0]
+  for (const actor of recordsAt(value, "actors")) {
+    const at = [...path, ...actor.path]
+    const { type, kind, id } = actor.value
+    const name = typeof type === "string" ? type : typeof kind === "string" ? kind : undefined
+    if (name === undefined) {
+      error({ path: at, message: "needs type (an exact principal) or kind (a scope)", at: "value" })
+      continue
+    }
+    const byId = type !== undefined || /_(department|tag|position|job_title)$/.test(name)
+    if (byId && id === undefined) error({ path: [...at, "id"], message: `missing; ${name} needs it`, at: "value" })
+    if (platform !== undefined && name !== "any" && !name.startsWith(`${platform}_`))
+      error({ path: at, message: `${name} does not exist on a ${protocol} connection`, at: "value" })
+  }
+  for (const conversation of recordsAt(value, "conversations")) {
+    const kind = textAt(conversation.value, "kind") ?? ""
+    const fitting = conversations[kind]
+    if (fitting !== undefined && protocol !== undefined && !fitting.includes(protocol))
+      error({
+        path: [...path, ...conversation.path, "kind"],
+        message: `${kind} does not exist on a ${protocol} connection; use ${fittingKinds(protocol)}`,
+        at: "value"
+      })
+  }
+}
+
+const fittingKinds = (protocol: string): string =>
+  Object.keys(conversations)
+    .filter((kind) => conversations[kind]?.includes(protocol))
+    .join(" or ")
+
+const checkEnabled = (
+  tree: unknown,
+  { path, value }: Place<Tree>,
+  connection: Place<Tree> | undefined,
+  error: Report
+): void => {
+  const names = declared(tree)
+  const name = textAt(value, "connection")
+  if (name === undefined)
+    error({ path: [...path, "connection"], message: "missing; an enabled binding needs a connection", at: "value" })
+  else if (connection === undefined) checkReference(name, [...path, "connection"], names.connection, error)
+  else if (connection.value["enabled"] === false)
+    error({ path: [...path, "connection"], message: `connection ${JSON.stringify(name)} is disabled`, at: "value" })
+  for (const key of ["actors", "conversations", "commands"]) {
+    const list = value[key]
+    if (list === undefined || (Array.isArray(list) && list.length === 0))
+      error({ path: [...path, key], message: "missing; an enabled binding needs at least one entry", at: "value" })
+  }
+  for (const alias of entriesAt(value, "repositories")) {
+    const at = [...path, ...alias.path]
+    const { workspace, source_trigger } = alias.value
+    if (typeof workspace === "string") checkReference(workspace, [...at, "workspace"], names.workspace, error)
+    else if (workspace === undefined)
+      error({ path: [...at, "workspace"], message: "missing; name a workspace", at: "value" })
+    if (typeof source_trigger === "string")
+      checkReference(source_trigger, [...at, "source_trigger"], names.trigger, error)
+  }
+}

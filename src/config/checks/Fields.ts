@@ -1,0 +1,88 @@
+/** The rules that the schema files write beside a field: kinds, requirements, exclusive pairs, references, reserved fields. */
+import { Document } from "../Document.ts"
+import type { When } from "../Field.ts"
+import type { Path } from "../Path.ts"
+import { formatPath, isRecord } from "../Path.ts"
+import type { FieldShape, ObjectShape, Shape } from "../Shape.ts"
+import { shapeOf } from "../Shape.ts"
+import type { Check, Reports } from "./CrossCheck.ts"
+import type { Declared } from "./Names.ts"
+import { checkReference, declared } from "./Names.ts"
+import { textsAt } from "./Tree.ts"
+
+type Names = ReturnType<typeof declared>
+
+export const checkFields: Check = (tree, reports) => walk(shapeOf(Document), tree, [], reports, declared(tree))
+
+const walk = (shape: Shape, value: unknown, path: Path, reports: Reports, names: Names): void => {
+  if (shape.type === "list") {
+    if (Array.isArray(value)) value.forEach((item, index) => walk(shape.item, item, [...path, index], reports, names))
+  } else if (shape.type === "union") {
+    for (const member of shape.members) if (member.type !== "scalar") walk(member, value, path, reports, names)
+  } else if (shape.type === "object" && isRecord(value)) {
+    for (const field of shape.fields.values()) checkField(field, value, path, reports, names)
+    checkOneOf(shape, value, path, reports)
+    for (const key of Object.keys(value)) {
+      const inner = shape.fields.get(key)?.shape ?? shape.rest
+      if (inner !== undefined) walk(inner, value[key], [...path, key], reports, names)
+    }
+  }
+}
+
+const checkField = (
+  { name, meta }: FieldShape,
+  holder: Readonly<Record<string, unknown>>,
+  at: Path,
+  { error, warning }: Reports,
+  names: Names
+): void => {
+  const path = [...at, name]
+  if (holder[name] === undefined) {
+    if (meta.requiredWhen !== undefined && applies(meta.requiredWhen, holder) && !coveredBySibling(name, holder))
+      error({ path, message: `missing; ${words(meta.requiredWhen)} needs it`, at: "value" })
+    return
+  }
+  if (meta.when !== undefined && isKnown(meta.when, holder) && !applies(meta.when, holder)) {
+    const actual = String(holder[meta.when.field] ?? meta.when.absent)
+    const usable = meta.when.values.join(", ")
+    const message = `${meta.when.field} ${actual} cannot use this field; ${meta.when.values.length === 1 ? "only" : "these can:"} ${usable}${meta.when.values.length === 1 ? " can" : ""}`
+    error({ path, message, at: "key" })
+  }
+  for (const other of meta.exclusive ?? [])
+    if (holder[other] !== undefined)
+      error({ path, message: `set together with ${formatPath([...at, other])}; keep one of them`, at: "key" })
+  if (meta.winsOver !== undefined && holder[meta.winsOver] !== undefined)
+    warning({ path, message: `wins over ${formatPath([...at, meta.winsOver])}, which is not used`, at: "key" })
+  if (meta.reserved !== undefined)
+    warning({ path, message: `reserved: accepted and without effect; ${meta.reserved}`, at: "key" })
+  const target = referenceOf(meta.refers, names)
+  if (target !== undefined)
+    for (const { path: place, value } of textsAt(holder, name)) checkReference(value, [...at, ...place], target, error)
+}
+
+const referenceOf = (refers: FieldShape["meta"]["refers"], names: Names): Declared | undefined =>
+  refers === undefined || refers === "channel" || refers === "template" ? undefined : names[refers]
+
+/** A credential's literal and its variable's name each satisfy the requirement of the other. */
+const coveredBySibling = (name: string, holder: Readonly<Record<string, unknown>>): boolean =>
+  holder[name.endsWith("_env") ? name.slice(0, -4) : `${name}_env`] !== undefined
+
+const isKnown = ({ field, absent }: When, holder: Readonly<Record<string, unknown>>): boolean =>
+  typeof (holder[field] ?? absent) === "string"
+
+const applies = ({ field, values, absent }: When, holder: Readonly<Record<string, unknown>>): boolean => {
+  const value = holder[field] ?? absent
+  return typeof value === "string" && values.includes(value)
+}
+
+const words = ({ field, values }: When): string => `${field} ${values.join(", ")}`
+
+const checkOneOf = (
+  { limits: { oneOf } }: ObjectShape,
+  value: Readonly<Record<string, unknown>>,
+  path: Path,
+  { error }: Reports
+): void => {
+  if (oneOf !== undefined && oneOf.every((name) => value[name] === undefined))
+    error({ path, message: `needs exactly one of ${oneOf.join(", ")}`, at: "value" })
+}

@@ -1,0 +1,44 @@
+/** Model groups, provider ids and waits. */
+import { isRecord, valueAt } from "../Path.ts"
+import type { Path } from "../Path.ts"
+import type { Check, Reports } from "./CrossCheck.ts"
+import { checkReference, checkUnique, declared } from "./Names.ts"
+import { recordAt, recordsAt, textAt } from "./Tree.ts"
+
+export const checkLlm: Check = (tree, reports) => {
+  const { error } = reports
+  const names = declared(tree)
+  checkUnique(recordsAt(tree, "llm", "providers"), "id", error)
+  const main = textAt(tree, "llm", "default_model_chain")
+  if (main !== undefined || names.chain.names.size > 0) {
+    const path = main === undefined ? ["llm", "model_chain"] : ["llm", "default_model_chain"]
+    if (main === undefined && !names.chain.names.has("default"))
+      error({
+        path,
+        message: 'no group is named "default"; name one so, or set llm.default_model_chain to one that exists',
+        at: "key"
+      })
+    else if (main !== undefined) checkReference(main, path, names.chain, error)
+  }
+  for (const path of [
+    ["llm", "per_provider_overrides"],
+    ["queue", "rate_limit", "per_provider_rps"]
+  ])
+    for (const id of Object.keys(recordAt(tree, ...path))) checkReference(id, [...path, id], names.provider, error)
+  checkBackoff(tree, ["llm", "retry", "backoff"], {}, reports)
+  checkBackoff(tree, ["queue", "retry", "backoff"], { base_ms: 5000, max_ms: 60_000 }, reports)
+}
+
+const checkBackoff = (
+  tree: unknown,
+  path: Path,
+  defaults: { readonly base_ms?: number; readonly max_ms?: number },
+  { error }: Reports
+): void => {
+  const backoff = valueAt(tree, path)
+  if (!isRecord(backoff)) return
+  const { base_ms: base = defaults.base_ms, max_ms: max = defaults.max_ms } = backoff
+  if (typeof base !== "number" || typeof max !== "number" || base <= max) return
+  const key = backoff["base_ms"] === undefined ? "max_ms" : "base_ms"
+  error({ path: [...path, key], message: `base_ms (${base}) is above max_ms (${max})`, at: "value" })
+}

@@ -1,0 +1,55 @@
+/** The names that a document declares, and references to them. */
+import type { Reference } from "../Field.ts"
+import type { Report } from "../Normalise.ts"
+import type { Path } from "../Path.ts"
+import { formatPath } from "../Path.ts"
+import { didYouMean } from "../Suggest.ts"
+import type { Place, Tree } from "./Tree.ts"
+import { recordAt, recordsAt, textAt } from "./Tree.ts"
+
+const listed = (tree: unknown, key: string, ...path: Path): ReadonlySet<string> =>
+  new Set(recordsAt(tree, ...path).flatMap(({ value }) => textAt(value, key) ?? []))
+
+const keyed = (tree: unknown, ...path: Path): ReadonlySet<string> => new Set(Object.keys(recordAt(tree, ...path)))
+
+export interface Declared {
+  readonly where: string
+  readonly names: ReadonlySet<string>
+}
+
+/** Where each kind of name is declared. Channels and templates depend on the layer and are checked in Channels.ts. */
+export const declared = (tree: unknown): Readonly<Record<Exclude<Reference, "channel" | "template">, Declared>> => ({
+  trigger: { where: "triggers", names: listed(tree, "name", "triggers") },
+  provider: { where: "llm.providers", names: listed(tree, "id", "llm", "providers") },
+  chain: { where: "llm.model_chain", names: keyed(tree, "llm", "model_chain") },
+  prompt: { where: "prompts.system", names: keyed(tree, "prompts", "system") },
+  connection: { where: "im.connections", names: keyed(tree, "im", "connections") },
+  workspace: { where: "workspaces.instances", names: keyed(tree, "workspaces", "instances") }
+})
+
+export const checkReference = (name: string, path: Path, { where, names }: Declared, error: Report): void => {
+  if (names.has(name)) return
+  const known = names.size === 0 ? `; ${where} has none` : names.size > 8 ? "" : `; there are ${[...names].join(", ")}`
+  error({
+    path,
+    message: `${JSON.stringify(name)} does not exist in ${where}${didYouMean(name, names)}${known}`,
+    at: "value"
+  })
+}
+
+/** Each value of `key` once. */
+export const checkUnique = (items: ReadonlyArray<Place<Tree>>, key: string, error: Report): void => {
+  const seen = new Map<string, Path>()
+  for (const { path, value } of items) {
+    const name = textAt(value, key)
+    if (name === undefined) continue
+    const first = seen.get(name)
+    if (first === undefined) seen.set(name, path)
+    else
+      error({
+        path: [...path, key],
+        message: `${JSON.stringify(name)} is taken by ${formatPath(first)}; choose another ${key}`,
+        at: "value"
+      })
+  }
+}

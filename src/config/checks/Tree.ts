@@ -1,0 +1,44 @@
+/** Reading a normalised tree that may have wrong values in it: what is not of the wanted kind reads as absent. */
+import type { Path } from "../Path.ts"
+import { isRecord, valueAt } from "../Path.ts"
+
+export interface Place<V> {
+  readonly path: Path
+  readonly value: V
+}
+export type Tree = Readonly<Record<string, unknown>>
+
+export const recordAt = (root: unknown, ...path: Path): Tree => {
+  const value = valueAt(root, path)
+  return isRecord(value) ? value : {}
+}
+
+/** The maps of a list at a path, each with its own path. */
+export const recordsAt = (root: unknown, ...path: Path): ReadonlyArray<Place<Tree>> => {
+  const value = valueAt(root, path)
+  return Array.isArray(value)
+    ? value.flatMap((item: unknown, index) => (isRecord(item) ? [{ path: [...path, index], value: item }] : []))
+    : []
+}
+
+/** The maps of a map at a path, each with its own path. */
+export const entriesAt = (root: unknown, ...path: Path): ReadonlyArray<Place<Tree> & { readonly key: string }> =>
+  Object.entries(recordAt(root, ...path)).flatMap(([key, value]) =>
+    isRecord(value) ? [{ key, path: [...path, key], value }] : []
+  )
+
+export const textAt = (root: unknown, ...path: Path): string | undefined => {
+  const value = valueAt(root, path)
+  return typeof value === "string" ? value : undefined
+}
+
+/** The texts of a list at a path, or the one text there. */
+export const textsAt = (root: unknown, ...path: Path): ReadonlyArray<Place<string>> => {
+  const value = valueAt(root, path)
+  if (typeof value === "string") return [{ path, value }]
+  return Array.isArray(value)
+    ? value.flatMap((item: unknown, index) =>
+        typeof item === "string" ? [{ path: [...path, index], value: item }] : []
+      )
+    : []
+}

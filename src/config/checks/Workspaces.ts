@@ -1,0 +1,129 @@
+/** Workspaces: one binding each, usable work paths, names unique within, what belongs at another level. */
+import { Result } from "effect"
+import type { Report } from "../Normalise.ts"
+import type { Path } from "../Path.ts"
+import { isRecord } from "../Path.ts"
+import { checkPath, compileWorkPath } from "../WorkPath.ts"
+import type { Check } from "./CrossCheck.ts"
+import { checkUnique } from "./Names.ts"
+import type { Place, Tree } from "./Tree.ts"
+import { entriesAt, recordAt, recordsAt, textAt, textsAt } from "./Tree.ts"
+
+export const checkWorkspaces: Check = (tree, { error }) => {
+  const kinds = new Map(
+    recordsAt(tree, "triggers").flatMap(({ value }) => {
+      const name = textAt(value, "name")
+      const kind = textAt(value, "kind")
+      return name === undefined || kind === undefined ? [] : [[name, kind] as const]
+    })
+  )
+  checkSchedules(recordAt(tree, "review"), ["review"], error)
+  checkLayer({ path: ["workspaces", "defaults"], value: recordAt(tree, "workspaces", "defaults") }, error)
+  for (const instance of entriesAt(tree, "workspaces", "instances")) {
+    checkLayer(instance, error)
+    checkBinding(instance, error)
+    checkTriage(instance, kinds, error)
+    const id = checkPath(instance.key)
+    if (Result.isFailure(id) && instance.value["work_path"] === undefined)
+      error({
+        path: instance.path,
+        message: `the id names the workspace's directory and cannot: ${id.failure}`,
+        at: "key"
+      })
+  }
+}
+
+const checkBinding = ({ path, value }: Place<Tree>, error: Report): void => {
+  const { source_repo, match, work_path } = value
+  if (source_repo === undefined && match === undefined)
+    error({ path: [...path, "source_repo"], message: "missing; set source_repo or match", at: "value" })
+  if (work_path !== undefined && match === undefined)
+    error({
+      path: [...path, "work_path"],
+      message: "requires match; a workspace of one repository has one path",
+      at: "key"
+    })
+  if (typeof work_path === "string") {
+    const compiled = compileWorkPath(work_path)
+    if (Result.isFailure(compiled)) error({ path: [...path, "work_path"], message: compiled.failure, at: "value" })
+  }
+  const rules = recordsAt(value, "match")
+  checkUnique(
+    rules.map((rule) => ({ ...rule, path: [...path, ...rule.path] })),
+    "id",
+    error
+  )
+  for (const rule of rules) {
+    if (rule.value["triggers"] === undefined && Object.keys(recordAt(rule.value, "source")).length === 0)
+      error({
+        path: [...path, ...rule.path],
+        message: "a rule without conditions matches everything; name triggers, or fields of the source",
+        at: "value"
+      })
+  }
+}
+
+const checkTriage = ({ path, value }: Place<Tree>, kinds: ReadonlyMap<string, string>, error: Report): void => {
+  if (!isRecord(value["triage"])) return
+  const source = textAt(value, "source_repo", "trigger")
+  const named = [
+    ...(source === undefined ? [] : [source]),
+    ...recordsAt(value, "match").flatMap((rule) => textsAt(rule.value, "triggers").map((place) => place.value))
+  ]
+  for (const name of named) {
+    const kind = kinds.get(name)
+    if (kind !== undefined && kind !== "gitea" && kind !== "forgejo")
+      error({
+        path: [...path, "triage"],
+        message: `trigger ${JSON.stringify(name)} is of kind ${kind}; triage works with gitea and forgejo only`,
+        at: "key"
+      })
+  }
+}
+
+const checkLayer = ({ path, value }: Place<Tree>, error: Report): void => {
+  if (recordAt(value, "agent", "sandbox")["kind"] !== undefined)
+    error({
+      path: [...path, "agent", "sandbox", "kind"],
+      message: "belongs to the global agent.sandbox; a workspace sets its own under `sandbox.kind`",
+      at: "key"
+    })
+  checkUnique(
+    recordsAt(value, "context_repositories").map((item) => ({ ...item, path: [...path, ...item.path] })),
+    "alias",
+    error
+  )
+  checkSchedules(recordAt(value, "review"), [...path, "review"], error)
+}
+
+const checkSchedules = (review: Tree, path: Path, error: Report): void => {
+  for (const part of ["auto_commit", "pull_request"])
+    for (const rule of recordsAt(review, part, "schedule", "rules"))
+      for (const window of recordsAt(rule.value, "windows")) {
+        const { start, end } = window.value
+        if (typeof start === "string" && start === end)
+          error({
+            path: [...path, ...rule.path, ...window.path],
+            message: `the window is empty; for a whole day write 00:00-24:00`,
+            at: "value"
+          })
+        else if (start === "24:00")
+          error({
+            path: [...path, ...rule.path, ...window.path],
+            message: "a window cannot start at 24:00; write 00:00",
+            at: "value"
+          })
+      }
+  checkUnique(
+    recordsAt(review, "auto_commit", "exclude_sources").map((item) => ({ ...item, path: [...path, ...item.path] })),
+    "id",
+    error
+  )
+  for (const rule of recordsAt(review, "auto_commit", "exclude_sources"))
+    if (isRecord(rule.value["match"]) && Object.keys(rule.value["match"]).length === 0)
+      error({
+        path: [...path, ...rule.path, "match"],
+        message: "without conditions it would exclude everything",
+        at: "value"
+      })
+}
