@@ -1,0 +1,29 @@
+/**
+ * `npm run bench -- [NAME] [--json]`: measurements of the service's parts. Without a name it lists them. A benchmark prints its
+ * numbers as it goes; with --json the last line of the output is one JSON object with them.
+ */
+
+export interface Benchmark {
+  readonly name: string
+  readonly summary: string
+  readonly run: (options: { readonly json: boolean }) => Promise<Record<string, number>>
+}
+
+const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
+  config: () => import("./config.ts").then((module) => module.config)
+}
+
+const json = process.argv.includes("--json")
+const [name, ...others] = process.argv.slice(2).filter((argument) => !argument.startsWith("--"))
+const chosen = name === undefined || others.length > 0 ? undefined : benchmarks[name]
+
+if (chosen === undefined) {
+  for (const load of Object.values(benchmarks)) {
+    const { name, summary } = await load()
+    process.stderr.write(`${name.padEnd(16)} ${summary}\n`)
+  }
+  process.exitCode = name === undefined ? 0 : 2
+} else {
+  const result = await (await chosen()).run({ json })
+  if (json) process.stdout.write(`${JSON.stringify(result)}\n`)
+}
