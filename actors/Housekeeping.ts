@@ -10,7 +10,9 @@
 import { Clock, Duration, Effect } from "effect"
 import { Singleton } from "effect/cluster"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
+import type { EventOutcome } from "../src/domain/Decision.ts"
 import { isTerminal } from "../src/domain/Entry.ts"
+import type { EntryStatus } from "../src/domain/Entry.ts"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
 import { enqueue } from "../src/queue/Enqueue.ts"
 import { Queue } from "../src/queue/Queue.ts"
@@ -26,6 +28,21 @@ const pruneEvery = Duration.minutes(10)
 const page = 500
 /** Fencing tokens count up from 1; no worker ever holds this one. */
 const afterEveryToken = Number.MAX_SAFE_INTEGER
+
+/** The process died after its entry had ended and before that stood on the receipt. */
+const settleEnded = Effect.fnUntraced(function* (eventId: string, entryId: string) {
+  const entry = yield* (yield* Queue).get(entryId)
+  if (entry === undefined || !isTerminal(entry.status)) return
+  const outcome = outcomeOf[entry.status] ?? "executed"
+  yield* (yield* Receipts).settle([eventId], { outcome, reason: entry.reason }, yield* Clock.currentTimeMillis)
+})
+
+const outcomeOf: Partial<Record<EntryStatus, EventOutcome>> = {
+  superseded: "superseded",
+  cancelled: "cancelled",
+  expired: "expired",
+  dead: "failed"
+}
 
 /** Queues again what was accepted and has no outcome; `before` leaves out deliveries that are still on their way to the queue. */
 const requeue = Effect.fnUntraced(function* (before: number) {
@@ -46,7 +63,8 @@ const requeue = Effect.fnUntraced(function* (before: number) {
         continue
       }
       const { change, configHash, priority, dueAt } = work
-      yield* enqueue([{ eventId: id, change, configHash, priority, dueAt, admittedAt: receivedAt }])
+      const [admitted] = yield* enqueue([{ eventId: id, change, configHash, priority, dueAt, admittedAt: receivedAt }])
+      if (admitted?.status === "duplicate") yield* settleEnded(id, admitted.entryId)
     }
   }
 })

@@ -110,7 +110,9 @@ const work = Effect.fnUntraced(function* (
   )
   if (yield* queue.finish(lease, finish)) {
     const settled = settlementOf(outcome, finish)
-    if (settled !== undefined) yield* receipts.settle(entry.events, settled, now)
+    // Deliveries of the same head may have joined while the review ran.
+    const ended = yield* queue.get(entry.id)
+    if (settled !== undefined) yield* receipts.settle(ended?.events ?? entry.events, settled, now)
     yield* Metric.update(Metric.withAttributes(Metrics.runs, { outcome: outcome._tag }), 1)
   }
   yield* schedulerOf(entry.workspace).Wake(undefined, { discard: true })

@@ -11,20 +11,23 @@ export class Forges extends Context.Service<
     readonly of: (kind: ForgeKind) => Forge
     /** Clients are cached per trigger profile; all writes with one token are paced together. Dies for a kind that is no git host. */
     readonly client: (profile: TriggerProfile) => ForgeClient
+    /** Drops the clients of these triggers with the short-lived tokens they hold. */
+    readonly forget: (triggers: ReadonlyArray<string>) => void
   }
 >()("aicr/forge/Forges") {
   static readonly layer = Layer.sync(this, () => {
-    // A profile belongs to one configuration snapshot; its client goes when the snapshot goes.
-    const clients = new WeakMap<TriggerProfile, ForgeClient>()
+    const clients = new Map<string, { readonly profile: TriggerProfile; readonly client: ForgeClient }>()
     return {
       of: (kind) => forgeTable[kind],
       client: (profile) => {
-        const known = clients.get(profile)
-        if (known !== undefined) return known
-        const made = forgeTable[forgeKindOf(profile)].client(profile)
-        clients.set(profile, made)
-        return made
-      }
+        const known = clients.get(profile.name)
+        // Another configuration snapshot has another profile under the same name.
+        if (known?.profile === profile) return known.client
+        const client = forgeTable[forgeKindOf(profile)].client(profile)
+        clients.set(profile.name, { profile, client })
+        return client
+      },
+      forget: (triggers) => triggers.forEach((name) => clients.delete(name))
     }
   })
 }

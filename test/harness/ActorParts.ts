@@ -37,7 +37,7 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
     findComment: () => unexpected,
     setStatus: () => unexpected
   }
-  return Forges.of({ of: (kind) => forgeTable[kind], client: () => client })
+  return Forges.of({ of: (kind) => forgeTable[kind], client: () => client, forget: () => {} })
 }
 
 export const testSnapshotWith = (workspace: string, trigger: string): ConfigStore["Service"] => {

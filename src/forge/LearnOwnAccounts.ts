@@ -1,0 +1,44 @@
+/**
+ * Asks each host once who our credentials belong to, so that admission knows our own events. In the background: a host that
+ * cannot be reached now is asked again, and nothing waits for it. The markers in our comments keep our own words from starting
+ * work even before the answer is there.
+ */
+import { Effect, Layer, Schedule, Stream } from "effect"
+import { ConfigStore } from "../config/ConfigStore.ts"
+import type { Snapshot } from "../config/Snapshot.ts"
+import { isForgeKind } from "../domain/Kinds.ts"
+import { Forges } from "./Forges.ts"
+import { OwnAccounts } from "./OwnAccounts.ts"
+
+const again = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("10 minutes")])
+
+const learn = Effect.fnUntraced(function* (snapshot: Snapshot) {
+  const forges = yield* Forges
+  const accounts = yield* OwnAccounts
+  const profiles = [...snapshot.triggers.values()].filter(
+    (profile) => isForgeKind(profile.kind) && profile.enabled && profile.apiUrl !== undefined && profile.token !== undefined
+  )
+  yield* Effect.forEach(
+    profiles,
+    (profile) =>
+      forges.client(profile).self.pipe(
+        Effect.tapError((error) => Effect.logWarning(`The account of trigger ${profile.name} is not known yet: ${error.message}`)),
+        Effect.retry({ schedule: again, while: (error) => error.reason === "unavailable" || error.reason === "rate_limited" }),
+        Effect.map((person) => accounts.learn(profile.name, person.username)),
+        Effect.ignore
+      ),
+    { concurrency: 4, discard: true }
+  )
+})
+
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const config = yield* ConfigStore
+    yield* Stream.make(config.current()).pipe(
+      Stream.concat(config.changes),
+      Stream.switchMap((snapshot) => Stream.fromEffect(learn(snapshot))),
+      Stream.runDrain,
+      Effect.forkScoped
+    )
+  })
+)
