@@ -1,0 +1,31 @@
+/** Admissions for the queue's tests. */
+import type { Change } from "../../src/domain/Change.ts"
+import { newId } from "../../src/domain/Ids.ts"
+import type { Admission } from "../../src/queue/Queue.ts"
+
+export const change = (number: number, head: string | undefined, workspace = "app"): Change => ({
+  provider: "gitea",
+  trigger: "main",
+  workspace,
+  repo: { fullName: `acme/${workspace}` },
+  target: { kind: "pull_request", number },
+  ...(head === undefined ? {} : { head })
+})
+
+/** Admitted and due at 100. `number`, `head` and `workspace` say of what. */
+export const admission = (
+  over: Partial<Admission> & { readonly number?: number; readonly head?: string; readonly workspace?: string } = {}
+): Admission => {
+  const { number = 1, head, workspace, ...rest } = over
+  return {
+    eventId: newId(),
+    change: change(number, head, workspace),
+    configHash: "c0ffee",
+    priority: 10,
+    admittedAt: 100,
+    dueAt: 100,
+    ...rest
+  }
+}
+
+export const targetOf = (number: number, workspace = "app") => `main:acme/${workspace}:pull_request:${number}`

@@ -1,0 +1,4 @@
+import { conformance } from "./conformance.ts"
+import { inFolder, stores } from "./Stores.ts"
+
+for (const store of stores) conformance(store.name, (limits) => inFolder(store, limits))

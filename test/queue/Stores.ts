@@ -1,0 +1,36 @@
+/** The stores of the queue, each in a place of its own, for suites that loop over them. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Layer } from "effect"
+import { layerMemory } from "../../src/queue/MemoryQueue.ts"
+import type { Queue, QueueError } from "../../src/queue/Queue.ts"
+import { layerSqlite } from "../../src/queue/SqliteQueue.ts"
+import type { Limits } from "../../src/queue/TableQueue.ts"
+
+export const manyEntries: Limits = { perWorkspace: 10_000, total: 100_000 }
+
+export interface QueueStore {
+  readonly name: string
+  /** Whether entries are there again after the layer was closed and built anew over the same place. */
+  readonly durable: boolean
+  readonly layer: (place: string, limits?: Limits) => Layer.Layer<Queue, QueueError>
+}
+
+export const stores: ReadonlyArray<QueueStore> = [
+  { name: "memory", durable: false, layer: (_, limits = manyEntries) => Layer.fresh(layerMemory(limits)) },
+  {
+    name: "sqlite",
+    durable: true,
+    layer: (place, limits = manyEntries) => Layer.fresh(layerSqlite({ path: join(place, "queue.db"), ...limits }))
+  }
+]
+
+/** A new folder, removed when the scope closes. */
+export const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "aicr-queue-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+export const inFolder = (store: QueueStore, limits?: Limits): Layer.Layer<Queue, QueueError> =>
+  Layer.unwrap(Effect.map(folder, (path) => store.layer(path, limits)))

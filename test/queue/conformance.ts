@@ -1,0 +1,399 @@
+/** What every store of the queue must do, whatever is behind it. */
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Queue } from "../../src/queue/Queue.ts"
+import type { Admission, Finish, QueueError } from "../../src/queue/Queue.ts"
+import type { Limits } from "../../src/queue/TableQueue.ts"
+import { admission, targetOf } from "./Admissions.ts"
+
+const use = <A, E>(f: (queue: Queue["Service"]) => Effect.Effect<A, E>): Effect.Effect<A, E, Queue> =>
+  Effect.flatMap(Queue, f)
+
+const admitted = (item: Admission) =>
+  use((queue) =>
+    Effect.flatMap(queue.admit([item]), ([answer]) =>
+      answer === undefined ? Effect.die(new Error("No answer")) : Effect.succeed(answer)
+    )
+  )
+const one = (over?: Parameters<typeof admission>[0]) => admitted(admission(over))
+const found = (entryId: string) =>
+  use((queue) =>
+    Effect.flatMap(queue.get(entryId), (entry) =>
+      entry === undefined ? Effect.die(new Error(`${entryId} is not there`)) : Effect.succeed(entry)
+    )
+  )
+const statusOf = (entryId: string) => use((queue) => Effect.map(queue.get(entryId), (entry) => entry?.status))
+const claim = (entryId: string, owner = "node/1", now = 100, ttl = 50) =>
+  use((queue) =>
+    Effect.flatMap(queue.claim(entryId, owner, now, ttl), (claimed) =>
+      claimed === undefined ? Effect.die(new Error(`${entryId} was not claimed`)) : Effect.succeed(claimed)
+    )
+  )
+const running = Effect.fn(function* (over?: Parameters<typeof admission>[0]) {
+  const { entryId } = yield* one(over)
+  yield* use((queue) => queue.release([entryId], 100))
+  return yield* claim(entryId)
+})
+
+export const conformance = (name: string, store: (limits?: Limits) => Layer.Layer<Queue, QueueError>) => {
+  describe(`Queue (${name})`, () => {
+    layer(store())("admit", (it) => {
+      it.effect("gives back what was admitted", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const item = admission({ number: 1, head: "a", workspace: "one" })
+          const answer = yield* admitted(item)
+          assert.deepInclude(answer, { status: "queued", dueAt: 100, superseded: [] })
+          const entry = yield* found(answer.entryId)
+          assert.deepStrictEqual(entry, {
+            id: answer.entryId,
+            workspace: "one",
+            targetKey: targetOf(1, "one"),
+            change: item.change,
+            configHash: "c0ffee",
+            priority: 10,
+            status: "waiting",
+            events: [item.eventId],
+            admittedAt: 100,
+            dueAt: 100,
+            attempts: 0,
+            reason: undefined,
+            token: 0,
+            leaseUntil: undefined,
+            owner: undefined
+          })
+          assert.deepStrictEqual(yield* queue.load("one"), [entry])
+          assert.deepStrictEqual(yield* queue.load("none"), [])
+          assert.isUndefined(yield* queue.get("none"))
+          assert.strictEqual((yield* one({ number: 2, dueAt: 101 })).status, "deferred")
+          assert.deepStrictEqual(yield* queue.admit([]), [])
+        })
+      )
+
+      it.effect("an event counts once, also when its entry has ended", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const item = admission({ number: 3, head: "a" })
+          const [first, second] = yield* queue.admit([item, item])
+          assert.deepStrictEqual(second, { ...first, status: "duplicate" })
+          yield* queue.cancel(targetOf(3), "closed")
+          const third = yield* admitted(item)
+          assert.deepStrictEqual([third.entryId, third.status], [first?.entryId, "duplicate"])
+          assert.strictEqual(yield* statusOf(third.entryId), "cancelled")
+        })
+      )
+
+      it.effect("the same head joins, sooner and more urgent if asked for so", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const first = yield* one({ number: 4, head: "a", dueAt: 500 })
+          const command = admission({ number: 4, admittedAt: 120, dueAt: 120, priority: 0 })
+          const [second] = yield* queue.admit([{ ...command, change: { ...command.change, requestedBy: "ada" } }])
+          assert.deepStrictEqual(second, { entryId: first.entryId, status: "coalesced", dueAt: 120, superseded: [] })
+          const entry = yield* queue.get(first.entryId)
+          assert.deepInclude(entry, { priority: 0, admittedAt: 100, dueAt: 120 })
+          assert.deepInclude(entry?.change, { head: "a", requestedBy: "ada" })
+          assert.strictEqual(entry?.events.length, 2)
+        })
+      )
+
+      it.effect("another head replaces what waits and inherits its place", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const old = admission({ number: 5, head: "a", priority: 5, dueAt: 150 })
+          const first = yield* admitted({ ...old, change: { ...old.change, requestedBy: "ada" } })
+          const second = yield* one({ number: 5, head: "b", admittedAt: 200, dueAt: 230 })
+          assert.deepInclude(second, { status: "queued", dueAt: 150, superseded: [old.eventId] })
+          assert.strictEqual(yield* statusOf(first.entryId), "superseded")
+          const entry = yield* found(second.entryId)
+          assert.deepInclude(entry, { status: "waiting", priority: 5, admittedAt: 100, dueAt: 150 })
+          assert.deepInclude(entry.change, { head: "b", requestedBy: "ada" })
+          const again = yield* admitted(old)
+          assert.deepInclude(again, { entryId: first.entryId, status: "duplicate", superseded: [old.eventId] })
+        })
+      )
+
+      it.effect("a ready entry is replaced too, and its ticket is worth nothing then", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const first = yield* one({ number: 6, head: "a" })
+          yield* queue.release([first.entryId], 100)
+          const second = yield* one({ number: 6, head: "b" })
+          assert.isUndefined(yield* queue.claim(first.entryId, "node/1", 100, 50))
+          assert.strictEqual(yield* statusOf(second.entryId), "waiting")
+        })
+      )
+
+      it.effect("what arrives while one runs joins it by head, or waits behind it as the only next one", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const { entry, lease } = yield* running({ number: 7, head: "a" })
+          assert.deepInclude(yield* one({ number: 7, head: "a" }), { entryId: entry.id, status: "coalesced" })
+          const next = yield* one({ number: 7, head: "b" })
+          assert.strictEqual(next.status, "queued")
+          assert.strictEqual((yield* one({ number: 7 })).entryId, next.entryId)
+          assert.strictEqual((yield* one({ number: 7, head: "a" })).entryId, entry.id)
+          assert.strictEqual((yield* one({ number: 7, head: "c" })).superseded.length, 2)
+          assert.strictEqual((yield* queue.get(entry.id))?.events.length, 3)
+          assert.isTrue(yield* queue.finish(lease, { _tag: "Done" }))
+        })
+      )
+
+      it.effect("a command joins nothing that runs: its head may be another", () =>
+        Effect.gen(function* () {
+          const { entry } = yield* running({ number: 8, head: "a" })
+          const command = yield* one({ number: 8 })
+          assert.notStrictEqual(command.entryId, entry.id)
+          const pushed = yield* one({ number: 8, head: "b" })
+          assert.deepInclude(pushed, { entryId: command.entryId, status: "coalesced" })
+        })
+      )
+
+      it.effect("items of one call are taken in order", () =>
+        Effect.gen(function* () {
+          const items = ["a", "a", "b"].map((head) => admission({ number: 9, head }))
+          const answers = yield* use((queue) => queue.admit(items))
+          assert.deepStrictEqual(
+            answers.map((answer) => answer.status),
+            ["queued", "coalesced", "queued"]
+          )
+          assert.sameMembers(
+            [...(answers[2]?.superseded ?? [])],
+            items.slice(0, 2).map((item) => item.eventId)
+          )
+        })
+      )
+    })
+
+    layer(store({ perWorkspace: 2, total: 3 }))("limits", (it) => {
+      it.effect("refuse a call as a whole, and never what joins or replaces", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const refused = (items: ReadonlyArray<Admission>) =>
+            Effect.map(Effect.flip(queue.admit(items)), (error) => error.reason)
+          yield* queue.admit([admission({ number: 1, head: "a" })])
+          assert.strictEqual(yield* refused([admission({ number: 2 }), admission({ number: 3 })]), "full")
+          assert.strictEqual((yield* queue.load("app")).length, 1)
+          yield* queue.admit([admission({ number: 2 }), admission({ number: 2, head: "b" })])
+          yield* queue.admit([admission({ number: 1, head: "b" }), admission({ number: 1, head: "b" })])
+          assert.strictEqual(yield* refused([admission({ number: 3 })]), "full")
+          yield* queue.admit([admission({ number: 1, workspace: "other" })])
+          assert.strictEqual(yield* refused([admission({ number: 2, workspace: "other" })]), "full")
+          yield* queue.cancel(targetOf(1), "closed")
+          yield* queue.admit([admission({ number: 2, workspace: "other" })])
+        })
+      )
+    })
+
+    layer(store())("work", (it) => {
+      it.effect("is released when due, claimed once, and done", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const { entryId } = yield* one({ number: 1, head: "a" })
+          assert.deepStrictEqual(yield* queue.release([entryId, "none"], 99), [])
+          assert.isUndefined(yield* queue.claim(entryId, "node/1", 100, 50))
+          assert.deepStrictEqual(yield* queue.release([entryId], 100), [entryId])
+          assert.deepStrictEqual(yield* queue.release([entryId], 100), [])
+          const { lease, entry } = yield* claim(entryId)
+          assert.deepStrictEqual(lease, { entryId, token: 1 })
+          assert.deepInclude(entry, { status: "running", owner: "node/1", leaseUntil: 150, token: 1 })
+          assert.deepStrictEqual(yield* queue.get(entryId), entry)
+          assert.isUndefined(yield* queue.claim(entryId, "node/2", 100, 50))
+          assert.isTrue(yield* queue.finish(lease, { _tag: "Done", reason: "reviewed" }))
+          assert.isFalse(yield* queue.finish(lease, { _tag: "Done" }))
+          assert.isFalse(yield* queue.renew(lease, 500))
+          assert.deepInclude(yield* queue.get(entryId), {
+            status: "done",
+            reason: "reviewed",
+            owner: undefined,
+            leaseUntil: undefined
+          })
+          assert.deepStrictEqual(yield* queue.load("app"), [])
+        })
+      )
+
+      it.effect("waits while another entry of the target runs", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const { lease } = yield* running({ number: 2, head: "a" })
+          const next = yield* one({ number: 2, head: "b" })
+          assert.deepStrictEqual(yield* queue.release([next.entryId], 100), [])
+          yield* queue.finish(lease, { _tag: "Cancelled", reason: "head is gone" })
+          assert.deepStrictEqual(yield* queue.release([next.entryId], 100), [next.entryId])
+        })
+      )
+
+      it.effect("is withdrawn when its ticket was lost", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const { entryId } = yield* one({ number: 3, head: "a" })
+          yield* queue.release([entryId], 100)
+          yield* queue.withdraw([entryId, "none"])
+          assert.strictEqual(yield* statusOf(entryId), "waiting")
+          const claimed = yield* running({ number: 4, head: "a" })
+          yield* queue.withdraw([claimed.lease.entryId])
+          assert.strictEqual(yield* statusOf(claimed.lease.entryId), "running")
+        })
+      )
+
+      it.effect("is retried with a new token; the old one changes nothing", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const { lease } = yield* running({ number: 5, head: "a" })
+          const retry = { _tag: "Retry", dueAt: 300, reason: "429", counted: true } as const
+          assert.isTrue(yield* queue.finish(lease, retry))
+          assert.deepInclude(yield* queue.get(lease.entryId), {
+            status: "waiting",
+            dueAt: 300,
+            attempts: 1,
+            reason: "429",
+            token: 1,
+            owner: undefined
+          })
+          // Nobody but a person cuts a backoff short.
+          assert.strictEqual((yield* one({ number: 5, head: "a" })).dueAt, 300)
+          assert.deepStrictEqual(yield* queue.release([lease.entryId], 299), [])
+          yield* queue.release([lease.entryId], 300)
+          const second = yield* claim(lease.entryId)
+          assert.strictEqual(second.lease.token, 2)
+          const stale: ReadonlyArray<Finish> = [{ _tag: "Done" }, { _tag: "Dead", reason: "" }, retry]
+          for (const finish of stale) assert.isFalse(yield* queue.finish(lease, finish))
+          assert.isFalse(yield* queue.renew(lease, 900))
+          assert.deepStrictEqual(yield* queue.get(lease.entryId), second.entry)
+          yield* queue.finish(second.lease, { ...retry, counted: false })
+          assert.strictEqual((yield* queue.get(lease.entryId))?.attempts, 1)
+        })
+      )
+
+      it.effect("gives way when it would wait again and a newer head waits, which answers for its events", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const { lease, entry } = yield* running({ number: 6, head: "a", priority: 0 })
+          const next = yield* one({ number: 6, head: "b", admittedAt: 200, dueAt: 200 })
+          assert.isTrue(yield* queue.finish(lease, { _tag: "Retry", dueAt: 900, reason: "503", counted: true }))
+          assert.deepInclude(yield* queue.get(entry.id), { status: "superseded", events: [] })
+          const heir = yield* found(next.entryId)
+          assert.deepInclude(heir, { status: "waiting", priority: 0, admittedAt: 100, dueAt: 200 })
+          assert.includeMembers([...heir.events], [...entry.events])
+          const again = yield* admitted(admission({ number: 6, eventId: entry.events[0] ?? "" }))
+          assert.deepInclude(again, { entryId: next.entryId, status: "duplicate" })
+        })
+      )
+
+      it.effect("is dead when its attempts are used up", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const { lease } = yield* running({ number: 7, head: "a" })
+          yield* queue.finish(lease, { _tag: "Dead", reason: "3 attempts" })
+          assert.deepInclude(yield* queue.get(lease.entryId), { status: "dead", reason: "3 attempts", attempts: 1 })
+        })
+      )
+    })
+
+    layer(store())("leases", (it) => {
+      it.effect("are reclaimed when they end or their owner is gone, at no attempt", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const a = yield* running({ number: 1, head: "a" })
+          const b = yield* running({ number: 2, head: "a" })
+          const { entryId } = yield* one({ number: 3, head: "a" })
+          yield* queue.release([entryId], 100)
+          yield* claim(entryId, "node/2")
+          const nobody = () => false
+          assert.deepStrictEqual(yield* queue.reclaim(149, nobody), [])
+          assert.isTrue(yield* queue.renew(b.lease, 400))
+          const ended = yield* queue.reclaim(150, (owner) => owner === "node/2")
+          assert.sameMembers(
+            ended.map((entry) => entry.id),
+            [a.lease.entryId, entryId]
+          )
+          assert.deepInclude(yield* queue.get(a.lease.entryId), {
+            status: "waiting",
+            dueAt: 150,
+            attempts: 0,
+            owner: undefined
+          })
+          assert.isFalse(yield* queue.finish(a.lease, { _tag: "Done" }))
+          assert.isTrue(yield* queue.finish(b.lease, { _tag: "Done" }))
+        })
+      )
+    })
+
+    layer(store())("closing", (it) => {
+      it.effect("cancel ends what waits or is ready, and leaves what runs to its worker", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const { lease } = yield* running({ number: 1, head: "a" })
+          const next = yield* one({ number: 1, head: "b" })
+          const cancelled = yield* queue.cancel(targetOf(1), "closed")
+          assert.deepStrictEqual(cancelled, [yield* found(next.entryId)])
+          assert.deepInclude(cancelled[0], { status: "cancelled", reason: "closed" })
+          assert.deepStrictEqual(yield* queue.cancel(targetOf(1), "closed"), [])
+          assert.strictEqual(yield* statusOf(lease.entryId), "running")
+        })
+      )
+
+      it.effect("expire ends what waits for too long, not what is ready or runs", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const old = yield* one({ number: 2, head: "a", admittedAt: 10 })
+          const ready = yield* one({ number: 3, head: "a", admittedAt: 10 })
+          yield* queue.release([ready.entryId], 100)
+          const young = yield* one({ number: 4, head: "a", admittedAt: 20 })
+          const expired = yield* queue.expire(20, "queued_timeout")
+          assert.deepStrictEqual(
+            expired.map((entry) => [entry.id, entry.status, entry.reason]),
+            [[old.entryId, "expired", "queued_timeout"]]
+          )
+          assert.strictEqual(yield* statusOf(ready.entryId), "ready")
+          assert.strictEqual(yield* statusOf(young.entryId), "waiting")
+        })
+      )
+    })
+
+    layer(store())("overview", (it) => {
+      it.effect("workspaces with active entries, and counts", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          assert.deepStrictEqual(yield* queue.workspaces, [])
+          yield* queue.admit([
+            admission({ number: 1, workspace: "b", admittedAt: 70 }),
+            admission({ number: 1, workspace: "a" }),
+            admission({ number: 2, workspace: "b", admittedAt: 60 }),
+            admission({ number: 1, workspace: "c" })
+          ])
+          yield* queue.cancel(targetOf(1, "c"), "closed")
+          const { entry } = yield* running({ number: 9, workspace: "d" })
+          assert.sameMembers([...(yield* queue.workspaces)], ["a", "b", "d"])
+          const { byStatus, oldestWaiting } = yield* queue.stats
+          assert.deepInclude(byStatus, { waiting: 3, ready: 0, running: 1, cancelled: 1, done: 0 })
+          assert.strictEqual(oldestWaiting, 60)
+          assert.deepStrictEqual(yield* queue.load("d"), [entry])
+        })
+      )
+    })
+
+    layer(store())("prune", (it) => {
+      it.effect("forgets ended entries by age and by count, and their events", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const items = [10, 20, 30, 40].map((admittedAt, number) =>
+            admission({ number, head: "a", admittedAt, dueAt: admittedAt })
+          )
+          const answers = yield* queue.admit([...items, admission({ number: 9, admittedAt: 1 })])
+          for (const number of [0, 1, 2, 3]) yield* queue.cancel(targetOf(number), "closed")
+          assert.strictEqual(yield* queue.prune({ maxCount: 100, before: 20 }), 1)
+          assert.strictEqual(yield* queue.prune({ maxCount: 2, before: 0 }), 1)
+          const left = yield* Effect.forEach(answers, ({ entryId }) => statusOf(entryId))
+          assert.deepStrictEqual(left, [undefined, undefined, "cancelled", "cancelled", "waiting"])
+          assert.deepInclude((yield* queue.stats).byStatus, { cancelled: 2, waiting: 1 })
+          const again = yield* queue.admit(items)
+          assert.deepStrictEqual(
+            again.map((answer) => answer.status),
+            ["queued", "queued", "duplicate", "duplicate"]
+          )
+        })
+      )
+    })
+  })
+}
