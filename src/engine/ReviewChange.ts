@@ -3,12 +3,34 @@
  * `aicr review`; knows no queue, no host and no channel. Pure steps are in review/, effects come through the contracts of
  * vcs/ and agent/.
  */
-import { Schema } from "effect"
-import type { Effect } from "effect"
+import { randomBytes } from "node:crypto"
+import { Effect } from "effect"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
-import type { Agent, AgentError } from "../agent/Agent.ts"
+import type { Agent, AgentError, AgentReport, Brief } from "../agent/Agent.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import type { Analysis } from "../domain/Analysis.ts"
+import { planBatches } from "../review/Batches.ts"
+import type { Batch } from "../review/Batches.ts"
+import type { FileDiff } from "../review/FileDiff.ts"
+import { languagesOf } from "../review/Languages.ts"
+import { mergeFindings } from "../review/Merge.ts"
+import type { Merged } from "../review/Merge.ts"
+import { changePrompt } from "../review/Prompt.ts"
+import { countCutLines } from "../review/RenderDiff.ts"
+import { passTokens } from "../review/TokenBudget.ts"
+import { estimateTokens } from "../review/Tokens.ts"
+import { analyseBatches, noUsage } from "./AnalyseBatches.ts"
+import { findingsOf } from "./Findings.ts"
+import { readInstructions } from "./Instructions.ts"
+import { reviewModel } from "./ModelWindow.ts"
+import type { PatchTooLarge } from "./PatchTooLarge.ts"
+import { readChange } from "./ReadChange.ts"
+import type { ReadChange } from "./ReadChange.ts"
+import { systemText } from "./SystemText.ts"
+import { runInTurns } from "./Turns.ts"
+import { readWholeFiles } from "./WholeFiles.ts"
+
+export { PatchTooLarge } from "./PatchTooLarge.ts"
 
 export interface ReviewInput {
   readonly snapshot: Snapshot
@@ -22,15 +44,148 @@ export interface ReviewInput {
     readonly include: ReadonlyArray<string>
     readonly exclude: ReadonlyArray<string>
   }
+  /** Content of the workspace's `prompt.base_system_prompt_file`, where it has one. */
+  readonly basePromptFile?: string | undefined
+  /** Told what is being done, for people who wait. */
+  readonly progress?: ((step: ReviewStep) => Effect.Effect<void>) | undefined
 }
 
-export type ReviewChange = (
-  input: ReviewInput
-) => Effect.Effect<Analysis, AgentError | CheckoutError | PatchTooLarge, Agent>
+export type ReviewStep =
+  | {
+      readonly _tag: "Planned"
+      readonly files: number
+      readonly skipped: number
+      readonly lines: number
+      readonly passes: number
+    }
+  | { readonly _tag: "Analysed"; readonly problems: number; readonly findings: number; readonly anchored: number }
 
-/** The filtered patch is over review.max_patch_bytes: refused before any model call; the run fails and says so. */
-export class PatchTooLarge extends Schema.TaggedError<PatchTooLarge>()("PatchTooLarge", {
-  bytes: Schema.Int,
-  limit: Schema.Int,
-  message: Schema.String
-}) {}
+/**
+ * Fails before any model call where the patch is over its limit. A change without a reviewable line is skipped without a
+ * model call. Whatever is left out is in `coverage` or in `notices`.
+ */
+export const reviewChange = Effect.fn("reviewChange")(function* (
+  input: ReviewInput
+): Effect.fn.Return<Analysis, AgentError | CheckoutError | PatchTooLarge, Agent> {
+  const { checkout, workspace } = input
+  const change = yield* readChange(checkout, workspace, input.filters)
+  const coverage = coverageOf(change)
+  if (coverage.lines === 0) {
+    yield* tell(input, { _tag: "Planned", files: 0, skipped: change.skipped.length, lines: 0, passes: 0 })
+    return {
+      findings: [],
+      summary: "",
+      skipped: nothingToRead(change),
+      coverage,
+      models: [],
+      usage: noUsage,
+      notices: change.notices
+    }
+  }
+  const plan = yield* planPasses(input, change)
+  yield* tell(input, {
+    _tag: "Planned",
+    files: change.files.length,
+    skipped: change.skipped.length,
+    lines: coverage.lines,
+    passes: plan.briefs.length
+  })
+  const report = yield* analyseBatches(plan.briefs)
+  const found = yield* findingsOf(checkout, change.files, report.problems)
+  const merged = mergeFindings(found.findings, {
+    minSeverity: workspace.review.min_severity,
+    maxProblems: workspace.review.max_problems
+  })
+  yield* tell(input, {
+    _tag: "Analysed",
+    problems: report.problems.length,
+    findings: merged.findings.length,
+    anchored: merged.findings.filter(({ anchor }) => anchor !== undefined).length
+  })
+  const notices = [
+    ...change.notices,
+    ...plan.notices,
+    ...report.notices,
+    ...found.notices,
+    ...leftOut(merged, workspace)
+  ]
+  return {
+    findings: merged.findings,
+    summary: report.summary ?? "",
+    ...skipOf(report),
+    coverage,
+    models: report.models,
+    usage: report.usage,
+    notices
+  }
+})
+
+const tell = (input: ReviewInput, step: ReviewStep): Effect.Effect<void> => input.progress?.(step) ?? Effect.void
+
+const planPasses = Effect.fnUntraced(function* (input: ReviewInput, change: ReadChange) {
+  const { checkout, snapshot, workspace } = input
+  const instructions = yield* readInstructions(checkout)
+  const system = systemText(snapshot, workspace, input.basePromptFile, instructions)
+  const model = reviewModel(snapshot, workspace)
+  const room = passTokens({
+    compression: snapshot.document.compression,
+    modelNames: model.names,
+    contextWindow: model.contextWindow,
+    systemTokens: estimateTokens(system)
+  })
+  const whole = workspace.review.incremental ? undefined : yield* readWholeFiles(checkout, change, workspace.review)
+  const batches = yield* runInTurns(planBatches(change.files, room, whole?.texts))
+  const fence = randomBytes(12).toString("hex")
+  const languages = workspace.review.languages_auto_detect ? languagesOf(change.files) : []
+  // Rendered when its turn comes, so that a large change is never held twice.
+  const briefs = batches.map((batch, index) => (): Brief => ({
+    snapshot,
+    workspace,
+    checkout,
+    system,
+    prompt: changePrompt({
+      title: input.title,
+      description: input.description,
+      languages,
+      batch,
+      pass: { index: index + 1, of: batches.length },
+      elsewhere: batches.length === 1 ? [] : elsewhere(change.files, batch),
+      fence
+    })
+  }))
+  const cut = change.files.reduce((sum, file) => sum + countCutLines(file), 0)
+  const notices = [...instructions.notices, ...(whole?.notices ?? [])]
+  if (cut > 0) notices.push(`${cut} very long lines were shown to the model in part.`)
+  return { briefs, notices }
+})
+
+const elsewhere = (files: ReadonlyArray<FileDiff>, batch: Batch): ReadonlyArray<string> => {
+  const here = new Set(batch.files.map(({ file }) => file.path))
+  return files.flatMap(({ path }) => (here.has(path) ? [] : [path]))
+}
+
+const coverageOf = ({ files, skipped }: ReadChange) => ({
+  reviewed: [...new Set(files.map(({ path }) => path))],
+  skipped,
+  lines: files.reduce((sum, { additions, deletions }) => sum + additions + deletions, 0)
+})
+
+const nothingToRead = ({ files, skipped }: ReadChange): string => {
+  if (files.length + skipped.length === 0) return "The change is empty."
+  return skipped.length === 0
+    ? "The change moves files or alters their modes; no line is changed."
+    : "No changed line passes the filters of the review."
+}
+
+const skipOf = (report: AgentReport): { readonly skipped?: string } =>
+  report.skipped === undefined || report.problems.length > 0 ? {} : { skipped: report.skipped }
+
+const leftOut = (merged: Merged, { review }: Workspace): ReadonlyArray<string> => {
+  const notices: Array<string> = []
+  if (merged.overLimit > 0)
+    notices.push(`${merged.overLimit} more problems are over review.max_problems (${review.max_problems}).`)
+  if (merged.belowSeverity > 0) {
+    notices.push(`${merged.belowSeverity} problems are below review.min_severity (${review.min_severity}).`)
+  }
+  return notices
+}

@@ -1,115 +1,132 @@
 /**
  * Splits a change into passes that fit a model: files in order of risk, neighbours together, a file that is too large by
- * hunks, a hunk that is too large by lines. Every line of every file is in exactly one batch. Pure.
+ * hunks, a hunk that is too large by lines. Every line of every file is in exactly one batch. A generator, so that its
+ * driver can let others run while a large change is planned: it yields after every few thousand lines. Pure.
  */
 import type { FileDiff, Hunk } from "./FileDiff.ts"
-import { renderHeading, renderHunk } from "./RenderDiff.ts"
+import { lineTokens } from "./RenderDiff.ts"
 import { riskTier } from "./Risk.ts"
 import { estimateTokens } from "./Tokens.ts"
 
 export interface BatchFile {
+  /** The file with the hunks of this batch only. */
   readonly file: FileDiff
-  /** As the model reads it. */
-  readonly text: string
+  /** Where a file is spread over several batches or parts. */
+  readonly part: { readonly index: number; readonly of: number } | undefined
+  /** The whole file at the head, where it was asked for and fits beside its diff. */
+  readonly whole: string | undefined
 }
 
 export interface Batch {
   readonly files: ReadonlyArray<BatchFile>
+  /** Estimate for the whole batch as it is rendered. */
   readonly tokens: number
 }
 
-export interface BatchPlan {
-  readonly batches: ReadonlyArray<Batch>
-  /** Lines that are shown in part because they are extremely long. */
-  readonly cutLines: number
+interface Piece {
+  readonly hunks: Array<Hunk>
+  tokens: number
 }
 
-interface Piece extends BatchFile {
-  readonly tokens: number
-}
+/** Tokens of a heading or a hunk header beside its names. */
+const headingTokens = 32
+const linesPerTurn = 4096
 
-export const planBatches = (files: ReadonlyArray<FileDiff>, maxTokens: number): BatchPlan => {
+export function* planBatches(
+  files: ReadonlyArray<FileDiff>,
+  maxTokens: number,
+  wholeFiles: ReadonlyMap<string, string> = new Map()
+): Generator<void, ReadonlyArray<Batch>, void> {
   const ordered = files
     .map((file) => ({ file, tier: riskTier(file) }))
     .toSorted((a, b) => a.tier - b.tier || (a.file.path < b.file.path ? -1 : a.file.path > b.file.path ? 1 : 0))
   const batches: Array<{ files: Array<BatchFile>; tokens: number }> = []
-  let cutLines = 0
   let open: { files: Array<BatchFile>; tokens: number } | undefined
   for (const { file } of ordered) {
-    const pieces = piecesOf(file, maxTokens)
-    cutLines += pieces.cutLines
-    for (const piece of pieces.list) {
-      if (open === undefined || open.tokens + piece.tokens > maxTokens) {
+    const heading = headingTokens + estimateTokens(file.path) + estimateTokens(file.oldPath ?? "")
+    const room = Math.max(256, maxTokens - heading)
+    const { whole, wholeTokens } = companion(wholeFiles.get(file.path), room)
+    const pieces = yield* piecesOf(file, room, wholeTokens)
+    for (const [index, { hunks, tokens }] of pieces.entries()) {
+      const cost = tokens + heading
+      if (open === undefined || open.tokens + cost > maxTokens) {
         open = { files: [], tokens: 0 }
         batches.push(open)
       }
-      open.files.push({ file: piece.file, text: piece.text })
-      open.tokens += piece.tokens
+      const part = pieces.length > 1 ? { index: index + 1, of: pieces.length } : undefined
+      open.files.push({
+        file: part === undefined ? file : { ...file, hunks },
+        part,
+        whole: index === 0 ? whole : undefined
+      })
+      open.tokens += cost
     }
   }
-  return { batches, cutLines }
+  return batches
 }
 
-const piecesOf = (
-  file: FileDiff,
-  maxTokens: number
-): { readonly list: ReadonlyArray<Piece>; readonly cutLines: number } => {
-  const headingTokens = estimateTokens(renderHeading(file, { index: 99, of: 99 }))
-  const room = Math.max(64, maxTokens - headingTokens)
-  let cutLines = 0
-  const groups: Array<{ hunks: Array<Hunk>; text: string; tokens: number }> = []
+/** Runs a plan without letting anybody in between. */
+export const planAtOnce = (
+  files: ReadonlyArray<FileDiff>,
+  maxTokens: number,
+  wholeFiles?: ReadonlyMap<string, string>
+): ReadonlyArray<Batch> => {
+  const plan = planBatches(files, maxTokens, wholeFiles)
+  for (;;) {
+    const step = plan.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** A whole file takes at most half of a pass; a larger one is left to the model's tools. */
+const companion = (text: string | undefined, room: number) => {
+  const wholeTokens = text === undefined ? 0 : estimateTokens(text) + headingTokens
+  return wholeTokens * 2 > room ? { whole: undefined, wholeTokens: 0 } : { whole: text, wholeTokens }
+}
+
+function* piecesOf(file: FileDiff, room: number, first: number): Generator<void, ReadonlyArray<Piece>, void> {
+  const pieces: Array<Piece> = [{ hunks: [], tokens: first }]
   for (const hunk of file.hunks) {
-    for (const part of splitHunk(hunk, room)) {
-      const rendered = renderHunk(part)
-      cutLines += rendered.cutLines
-      const tokens = estimateTokens(rendered.text)
-      const last = groups.at(-1)
-      if (last === undefined || last.tokens + tokens > room) {
-        groups.push({ hunks: [part], text: rendered.text, tokens })
+    for (const { hunk: part, tokens } of yield* splitHunk(hunk, room)) {
+      const last = pieces.at(-1)
+      if (last === undefined || (last.tokens > 0 && last.tokens + tokens > room)) {
+        pieces.push({ hunks: [part], tokens })
       } else {
         last.hunks.push(part)
-        last.text += rendered.text
         last.tokens += tokens
       }
     }
   }
-  if (groups.length === 0) groups.push({ hunks: [], text: "", tokens: 0 })
-  const list = groups.map(({ hunks, text, tokens }, index) => {
-    const heading = renderHeading(file, groups.length > 1 ? { index: index + 1, of: groups.length } : undefined)
-    return { file: { ...file, hunks }, text: `${heading}${text}\n`, tokens: tokens + headingTokens + 1 }
-  })
-  return { list, cutLines }
+  return pieces
 }
 
-/** Cuts a hunk between lines so that each part renders within `room` tokens (a single line may still be over). */
-const splitHunk = (hunk: Hunk, room: number): ReadonlyArray<Hunk> => {
-  const whole = estimateTokens(renderHunk(hunk).text)
-  if (whole <= room || hunk.lines.length < 2) return [hunk]
-  const parts: Array<Hunk> = []
+/** Cuts a hunk between lines so that each part fits `room` (a single line may still be over). */
+function* splitHunk(
+  hunk: Hunk,
+  room: number
+): Generator<void, ReadonlyArray<{ readonly hunk: Hunk; readonly tokens: number }>, void> {
+  const parts: Array<{ hunk: Hunk; tokens: number }> = []
+  const header = headingTokens + estimateTokens(hunk.section)
   let start = { at: 0, old: hunk.oldStart, new: hunk.newStart }
   let next = start
-  let tokens = 0
-  // Numbers, mark and header of a part, rounded up.
-  const lineCost = (line: string) => estimateTokens(line.slice(0, 4200)) + 8
+  let tokens = header
   const close = () => {
-    if (next.at === start.at) return
-    parts.push({
-      ...hunk,
-      oldStart: start.old,
-      newStart: start.new,
-      oldLines: next.old - start.old,
-      newLines: next.new - start.new,
-      lines: hunk.lines.slice(start.at, next.at)
-    })
+    const oldLines = next.old - start.old
+    const newLines = next.new - start.new
+    const lines = hunk.lines.slice(start.at, next.at)
+    const part = { ...hunk, oldStart: start.old, newStart: start.new, oldLines, newLines, lines }
+    parts.push({ hunk: part, tokens })
     start = next
-    tokens = 0
+    tokens = header
   }
-  for (const line of hunk.lines) {
-    const cost = lineCost(line)
-    if (tokens > 0 && tokens + cost + 32 > room) close()
+  for (const [index, line] of hunk.lines.entries()) {
+    if (index % linesPerTurn === linesPerTurn - 1) yield
+    const cost = lineTokens(line)
+    if (next.at > start.at && tokens + cost > room) close()
     tokens += cost
     next = { at: next.at + 1, old: next.old + (line[0] === "+" ? 0 : 1), new: next.new + (line[0] === "-" ? 0 : 1) }
   }
+  if (start.at === 0) return [{ hunk, tokens }]
   close()
   return parts
 }

@@ -37,36 +37,34 @@ const mergeSame = (found: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
   return [...byIdentity.values()]
 }
 
-/** The same category on lines that overlap is the same problem, quoted with more or with fewer lines. */
+/** The same category on nearly the same lines is the same problem, quoted with a line more or less. */
 const mergeOverlapping = (found: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
   const groups = new Map<string, Array<Finding>>()
-  const kept: Array<Finding> = []
   for (const finding of found) {
     const { anchor, problem } = finding
-    if (anchor === undefined) {
-      kept.push(finding)
-      continue
-    }
-    const key = JSON.stringify([anchor.path, anchor.side, canonicalCategory(problem.category)])
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [finding])
-    else group.push(finding)
+    const key =
+      anchor === undefined
+        ? finding.fingerprint
+        : JSON.stringify([anchor.path, anchor.side, canonicalCategory(problem.category)])
+    const group = groups.get(key) ?? []
+    if (group.length === 0) groups.set(key, group)
+    const twin = group.findIndex((other) => overlap(other, finding) >= 0.5)
+    const other = group[twin]
+    if (other === undefined) group.push(finding)
+    else group[twin] = stronger(other, finding)
   }
-  for (const group of groups.values()) {
-    let current: Finding | undefined
-    let reach = 0
-    for (const finding of group.toSorted((a, b) => firstLine(a) - firstLine(b))) {
-      const overlaps = current !== undefined && firstLine(finding) <= reach
-      if (current !== undefined && !overlaps) kept.push(current)
-      current = overlaps && current !== undefined ? stronger(current, finding) : finding
-      reach = overlaps ? Math.max(reach, finding.anchor?.line ?? 0) : (finding.anchor?.line ?? 0)
-    }
-    if (current !== undefined) kept.push(current)
-  }
-  return kept
+  return [...groups.values()].flat()
+}
+
+/** Lines that two findings share, of all the lines they cover. */
+const overlap = (a: Finding, b: Finding): number => {
+  const shared = Math.min(lastLine(a), lastLine(b)) - Math.max(firstLine(a), firstLine(b)) + 1
+  const all = Math.max(lastLine(a), lastLine(b)) - Math.min(firstLine(a), firstLine(b)) + 1
+  return shared / all
 }
 
 const firstLine = ({ anchor }: Finding): number => anchor?.start ?? anchor?.line ?? 0
+const lastLine = ({ anchor }: Finding): number => anchor?.line ?? 0
 
 /** The more severe one, then the more certain one, then the first. */
 const stronger = (a: Finding, b: Finding): Finding => {

@@ -4,6 +4,7 @@
  * nothing in the change can close them. Pure.
  */
 import type { Batch } from "./Batches.ts"
+import { renderFile } from "./RenderDiff.ts"
 
 export interface SystemPromptInput {
   /** Replaces the built-in base. */
@@ -58,13 +59,14 @@ export interface ChangePromptInput {
   readonly batch: Batch
   /** 1-based, of how many. */
   readonly pass: { readonly index: number; readonly of: number }
-  /** Whole files at the head, where the configuration asks for them. */
-  readonly headFiles: ReadonlyArray<{ readonly path: string; readonly text: string }>
   /** Files of the change that this pass does not show. */
   readonly elsewhere: ReadonlyArray<string>
   /** Unguessable, letters and digits, new for every run. */
   readonly fence: string
 }
+
+/** A name must not be able to begin a line of its own. */
+const oneLine = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]/gu, "?")
 
 const maxDescription = 20_000
 const maxElsewhere = 200
@@ -87,15 +89,15 @@ export const changePrompt = (input: ChangePromptInput): string => {
   }
   if (input.elsewhere.length > 0) {
     const more = input.elsewhere.length - maxElsewhere
-    const names = input.elsewhere.slice(0, maxElsewhere).map((path) => path.replace(/[\p{Cc}\u2028\u2029]/gu, "?"))
+    const names = input.elsewhere.slice(0, maxElsewhere).map(oneLine)
     parts.push(block("other-changed-files", [...names, ...(more > 0 ? [`and ${more} more`] : [])].join("\n")))
   }
   parts.push(
     "Each line of the diff is: old line number, new line number, |, mark, code.",
-    block("diff", batch.files.map(({ text }) => text).join("\n"))
+    block("diff", batch.files.map(({ file, part }) => renderFile(file, part)).join("\n"))
   )
-  for (const { path, text } of input.headFiles) {
-    parts.push(block("file-at-head", `=== ${path.replace(/[\p{Cc}\u2028\u2029]/gu, "?")}\n${text}`))
+  for (const { file, whole } of batch.files) {
+    if (whole !== undefined) parts.push(block("file-at-head", `=== ${oneLine(file.path)}\n${whole}`))
   }
   return parts.join("\n\n")
 }

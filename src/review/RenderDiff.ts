@@ -4,19 +4,22 @@
  */
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { languageOf } from "./Languages.ts"
+import { estimateTokens } from "./Tokens.ts"
 
 /** Longer lines (minified code, data) are shown cut, and say so. */
 export const maxLineLength = 4000
 
-export interface Rendered {
-  readonly text: string
-  /** Lines that are shown in part. */
-  readonly cutLines: number
-}
+/** What a line costs when it is shown: its code as far as it is shown, and the numbers beside it. */
+export const lineTokens = (line: string): number =>
+  line.length <= maxLineLength ? estimateTokens(line) + 6 : estimateTokens(line.slice(0, maxLineLength)) + 24
+
+/** Lines that are shown in part. */
+export const countCutLines = (file: FileDiff): number =>
+  file.hunks.reduce((sum, { lines }) => sum + lines.filter((line) => line.length > maxLineLength + 2).length, 0)
 
 const shown = (path: string): string => (/[\p{Cc}\u2028\u2029]/u.test(path) ? JSON.stringify(path) : path)
 
-export const renderHeading = (file: FileDiff, part?: { readonly index: number; readonly of: number }): string => {
+const renderHeading = (file: FileDiff, part?: { readonly index: number; readonly of: number }): string => {
   const facts: Array<string> = [file.oldPath === undefined ? file.status : `${file.status} from ${shown(file.oldPath)}`]
   const language = languageOf(file.path)
   if (language !== undefined) facts.push(language)
@@ -28,24 +31,26 @@ export const renderHeading = (file: FileDiff, part?: { readonly index: number; r
   return `=== ${shown(file.path)} (${facts.join(", ")})\n`
 }
 
-export const renderHunk = (hunk: Hunk): Rendered => {
+export const renderFile = (file: FileDiff, part?: { readonly index: number; readonly of: number }): string =>
+  `${renderHeading(file, part)}${file.hunks.map(renderHunk).join("")}`
+
+const renderHunk = (hunk: Hunk): string => {
   const { oldStart, oldLines, newStart, newLines, section, lines } = hunk
   const width = String(Math.max(oldStart + oldLines, newStart + newLines)).length
   const blank = " ".repeat(width)
-  let text = `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@ ${section}`.trimEnd() + "\n"
+  const rows = [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@ ${section}`.trimEnd()]
   let oldLine = oldStart
   let newLine = newStart
-  let cutLines = 0
   for (const line of lines) {
     const mark = line[0] ?? " "
     const old = mark === "+" ? blank : String(oldLine++).padStart(width)
     const now = mark === "-" ? blank : String(newLine++).padStart(width)
-    let code = line.endsWith("\r") ? line.slice(1, -1) : line.slice(1)
-    if (code.length > maxLineLength) {
-      code = `${code.slice(0, maxLineLength)} … [${code.length - maxLineLength} more characters of this line are not shown]`
-      cutLines++
-    }
-    text += `${old} ${now} |${mark}${code}\n`
+    rows.push(`${old} ${now} |${mark}${cut(line.endsWith("\r") ? line.slice(1, -1) : line.slice(1))}`)
   }
-  return { text, cutLines }
+  return `${rows.join("\n")}\n`
 }
+
+const cut = (code: string): string =>
+  code.length <= maxLineLength
+    ? code
+    : `${code.slice(0, maxLineLength)} … [${code.length - maxLineLength} more characters of this line are not shown]`

@@ -1,0 +1,42 @@
+/**
+ * The project's own rules for its review: AGENTS.md, CLAUDE.md and `.aicr/*.md`, from the commit the change starts from. The
+ * head's versions of these files are part of the change, and data like the rest of it.
+ */
+import { Effect } from "effect"
+import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
+
+export interface Instructions {
+  readonly rules: ReadonlyArray<{ readonly path: string; readonly text: string }>
+  readonly notices: ReadonlyArray<string>
+}
+
+const folder = ".aicr"
+const maxFiles = 30
+const maxReadBytes = 1_048_576
+/** Characters of one file and of all of them that reach the model. */
+const maxCharacters = 24_000
+const maxTotal = 64_000
+
+export const readInstructions = Effect.fn("readInstructions")(function* (
+  checkout: Checkout
+): Effect.fn.Return<Instructions, CheckoutError> {
+  const listed = yield* checkout.list(folder, "from", 1000)
+  const own = listed.filter((name) => /\.(md|mdc|txt)$/i.test(name)).toSorted()
+  const paths = ["AGENTS.md", "CLAUDE.md", ...own.slice(0, maxFiles).map((name) => `${folder}/${name}`)]
+  const notices =
+    own.length > maxFiles ? [`${folder}/ holds over ${maxFiles} rule files; the first ${maxFiles} are used.`] : []
+  const rules: Array<{ path: string; text: string }> = []
+  let total = 0
+  for (const path of paths) {
+    const text = (yield* checkout.file(path, "from", maxReadBytes))?.trim()
+    // One word is what a link to the other file reads as.
+    if (text === undefined || text === "" || !/\s/.test(text)) continue
+    const room = Math.min(maxCharacters, maxTotal - total)
+    if (text.length > room)
+      notices.push(`${path} of the base branch is long; ${room} of its ${text.length} characters are used.`)
+    if (room <= 0) continue
+    rules.push({ path, text: text.slice(0, room) })
+    total += Math.min(text.length, room)
+  }
+  return { rules, notices }
+})
