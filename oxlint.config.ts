@@ -12,12 +12,12 @@ import type { OxlintOverride } from "oxlint"
 /** The files of a folder that other folders may import: services and types, no adapter. */
 export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
   agent: ["Agent.ts"],
-  config: ["Snapshot.ts", "ConfigStore.ts", "ConfigIssue.ts", "Document.ts", "schema/**"],
+  config: ["Snapshot.ts", "ConfigStore.ts", "ConfigIssue.ts", "Document.ts", "Matcher.ts", "schema/**"],
   engine: ["ReviewChange.ts"],
-  forge: ["Forge.ts", "Forges.ts"],
+  forge: ["Forge.ts", "Forges.ts", "OwnAccounts.ts", "Webhooks.ts"],
   llm: ["Gateway.ts"],
   observability: ["Metrics.ts", "Progress.ts"],
-  outputs: ["Channel.ts", "Outputs.ts"],
+  outputs: ["Channel.ts", "Outputs.ts", "Marker.ts"],
   queue: ["Queue.ts", "Tickets.ts", "Plan.ts", "Backoff.ts", "Enqueue.ts"],
   // The last three are shared ground of everything that keeps a SQLite file.
   store: ["Receipts.ts", "Runs.ts", "Outbox.ts", "StoreError.ts", "SqliteDatabase.ts", "GroupCommit.ts", "DataLock.ts"],
