@@ -1,0 +1,79 @@
+/** What the documents say about the repository is so. */
+import { execFileSync } from "node:child_process"
+import { existsSync, readFileSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+import { Schema } from "effect"
+import { describe, expect, it } from "vitest"
+import { zones } from "../../oxlint.config.ts"
+
+const root = join(import.meta.dirname, "../..")
+const read = (file: string): string => readFileSync(join(root, file), "utf8")
+const documents = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
+
+const Package = Schema.fromJsonString(Schema.Struct({ scripts: Schema.Record(Schema.String, Schema.String) }))
+const { scripts } = Schema.decodeUnknownSync(Package)(read("package.json"))
+
+/** Names in the first column of a table whose cells are code. */
+const firstColumn = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name ?? "")
+const section = (text: string, title: string): string =>
+  text.split(/^## /m).find((part) => part.startsWith(title)) ?? ""
+
+describe("commands", () => {
+  it.each(["README.md", "CONTRIBUTING.md"])("%s names only scripts that exist", (file) => {
+    const named = [...read(file).matchAll(/npm (?:run ([a-z]+)|(test|start)\b)/g)].map(
+      ([, run, own]) => run ?? own ?? ""
+    )
+    expect(named).not.toEqual([])
+    expect(named.filter((name) => !(name in scripts))).toEqual([])
+  })
+
+  it("the two that set everything up stand in the README", () => {
+    expect(read("README.md")).toContain("\nnpm ci && npm run demo\n")
+    expect(read("README.md")).toContain("\nnpm ci && npm test\n")
+    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(["start", "demo", "aicr", "check", "test", "bench"]))
+  })
+
+  it("every command that the README gives to aicr is one that it has", () => {
+    const help = execFileSync(
+      join(root, "node_modules/.bin/node"),
+      ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), "--help"],
+      { encoding: "utf8", env: { PATH: process.env["PATH"], NO_COLOR: "1" } }
+    )
+    const given = [...read("README.md").matchAll(/npm run aicr -- ([a-z]+)/g)].map(([, name]) => name ?? "")
+    expect(given).not.toEqual([])
+    expect(given.filter((name) => !new RegExp(`^\\s+${name}\\b`, "m").test(help))).toEqual([])
+  })
+})
+
+describe("places", () => {
+  it.each(documents)("%s points to files that exist", (file) => {
+    const text = read(file)
+    const linked = [...text.matchAll(/\]\((?!https?:|#)([^)]+)\)/g)].map(([, path]) => path ?? "")
+    const named = [...text.matchAll(/`((?:actors|src|test|docs|\.ci)\/[^`\s<>*|]+)`/g)].map(([, path]) => path ?? "")
+    expect([...linked, ...named].filter((path) => !existsSync(join(root, path)))).toEqual([])
+  })
+
+  it("ARCHITECTURE lists exactly the folders that hold code", () => {
+    const folders = readdirSync(join(root, "src"), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => `src/${entry.name}`)
+    const listed = firstColumn(section(read("ARCHITECTURE.md"), "Layout"))
+    expect(listed).toEqual(["actors", ...folders.toSorted()])
+  })
+
+  it("ARCHITECTURE names every actor", () => {
+    const actors = readdirSync(join(root, "actors")).map((file) => file.replace(/\.ts$/, ""))
+    const row = /^\| `actors` \|.*$/m.exec(read("ARCHITECTURE.md"))?.[0] ?? ""
+    expect(actors.filter((actor) => !row.includes(`\`${actor}\``))).toEqual([])
+  })
+
+  it("ARCHITECTURE has a row for every zone of the lint rules that holds code", () => {
+    const rows = section(read("ARCHITECTURE.md"), "Who may import whom").split("\n")
+    for (const [name, zone] of Object.entries(zones)) {
+      const present = zone.of.filter((folder) => existsSync(join(root, folder === "actors" ? folder : `src/${folder}`)))
+      const row = rows.find((line) => line.startsWith(`| ${name} |`)) ?? ""
+      expect([name, present.filter((folder) => !row.includes(`\`${folder}\``))]).toEqual([name, []])
+    }
+  })
+})
