@@ -1,0 +1,92 @@
+/** Engine tests: a real repository and checkout, a real snapshot, and an agent that answers what the test says. */
+import { Effect, Layer } from "effect"
+import { Agent } from "../../src/agent/Agent.ts"
+import type { AgentError, AgentReport, Brief } from "../../src/agent/Agent.ts"
+import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import type { Analysis } from "../../src/domain/Analysis.ts"
+import { reviewChange } from "../../src/engine/ReviewChange.ts"
+import type { ReviewInput } from "../../src/engine/ReviewChange.ts"
+import { Vcs } from "../../src/vcs/Checkout.ts"
+import { layerGit } from "../../src/vcs/git/GitVcs.ts"
+import type { Repository } from "../vcs/Repository.ts"
+import { temporaryFolder } from "../vcs/Repository.ts"
+
+export const emptyReport: AgentReport = {
+  problems: [],
+  summary: undefined,
+  skipped: undefined,
+  models: ["test/model"],
+  usage: { requests: 1, inputTokens: 10, outputTokens: 1, cachedTokens: 0, costUsd: 0.5 },
+  notices: []
+}
+
+export interface EngineRun {
+  readonly analysis: Analysis
+  readonly briefs: ReadonlyArray<Brief>
+}
+
+export interface EngineOptions {
+  readonly repository: Repository
+  readonly base: string
+  readonly head: string
+  readonly review?: Record<string, unknown>
+  readonly document?: Record<string, unknown>
+  readonly filters?: Partial<ReviewInput["filters"]>
+  readonly agent?: (brief: Brief, call: number) => Effect.Effect<AgentReport, AgentError>
+  readonly description?: string
+}
+
+export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
+  const briefs: Array<Brief> = []
+  const agent = Layer.succeed(
+    Agent,
+    Agent.of({
+      analyse: (brief) => {
+        briefs.push(brief)
+        return options.agent?.(brief, briefs.length) ?? Effect.succeed(emptyReport)
+      }
+    })
+  )
+  return Effect.gen(function* () {
+    const snapshot = yield* snapshotOf(
+      {
+        llm: {
+          providers: [{ id: "p", kind: "openai_compatible", base_url: "http://127.0.0.1:1", api_key: "k" }],
+          model_chain: { default: [{ provider: "p", model: "m" }] }
+        },
+        triggers: [{ name: "t", kind: "manual" }],
+        workspaces: { instances: { w: { source_repo: { trigger: "t", repo: "a/b" } } } },
+        review: { output_language: "en", ...options.review },
+        ...options.document
+      },
+      {}
+    )
+    const workspace = snapshot.workspaces.get("w")
+    if (workspace === undefined) return yield* Effect.die("no workspace")
+    const vcs = yield* Vcs
+    const checkout = yield* vcs.checkout({
+      url: options.repository.path,
+      mirror: "test",
+      authorization: undefined,
+      head: options.head,
+      base: options.base,
+      headRef: undefined,
+      baseRef: undefined,
+      compare: "merge-base"
+    })
+    const filters = { watchPath: [], include: [], exclude: [], ...options.filters }
+    const analysis = yield* reviewChange({
+      snapshot,
+      workspace,
+      checkout,
+      title: "A change",
+      description: options.description,
+      filters
+    })
+    return { analysis, briefs }
+  }).pipe(
+    Effect.scoped,
+    Effect.provide([layerGit({ root: temporaryFolder(), allowLocal: true }), agent]),
+    Effect.runPromise
+  )
+}
