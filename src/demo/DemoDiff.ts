@@ -1,0 +1,61 @@
+/**
+ * Reads the numbered diff out of a review prompt, the way a model would: from the text alone. Only the new side is kept, hunk by
+ * hunk, since that is what the rules look at.
+ */
+export interface CodeLine {
+  /** In the file at the head. */
+  readonly number: number
+  readonly text: string
+  readonly added: boolean
+}
+
+export interface CodeHunk {
+  readonly path: string
+  /** Extension without dot, lower-case: what the rules know a language by. */
+  readonly extension: string
+  /** The hunk is the whole of a new file, so what it does not show does not exist. */
+  readonly whole: boolean
+  readonly lines: ReadonlyArray<CodeLine>
+}
+
+const fenced = /^<diff (\S+)>\n([\s\S]*?)\n<\/diff \1>$/gm
+const heading = /^=== (.+) \(([^()]*)\)$/
+const hunkHeader = /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/
+const numbered = /^ *\d* +(\d*) *\|([ +-])(.*)$/
+
+export const hunksOf = (prompt: string): ReadonlyArray<CodeHunk> => {
+  const hunks: Array<CodeHunk> = []
+  for (const [, , body = ""] of prompt.matchAll(fenced)) {
+    let path: string | undefined
+    let whole = false
+    let lines: Array<CodeLine> | undefined
+    for (const line of body.split("\n")) {
+      const head = heading.exec(line)
+      if (head !== null) {
+        path = unquoted(head[1] ?? "")
+        whole = /^added\b/.test(head[2] ?? "")
+        lines = undefined
+      } else if (hunkHeader.test(line) && path !== undefined) {
+        lines = []
+        hunks.push({ path, extension: /\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? "", whole, lines })
+      } else {
+        const [, number, mark, text] = numbered.exec(line) ?? []
+        if (number === undefined || number === "" || mark === "-" || text === undefined) continue
+        lines?.push({ number: Number(number), text, added: mark === "+" })
+      }
+    }
+  }
+  return hunks
+}
+
+/** Names with control characters are shown as JSON. */
+const unquoted = (shown: string): string => {
+  if (!shown.startsWith('"')) return shown
+  try {
+    const value: unknown = JSON.parse(shown)
+    return typeof value === "string" ? value : shown
+  } catch {
+    // A file name that only starts like JSON is meant as it stands.
+    return shown
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * The bundled demo model: an OpenAI-compatible server on loopback that answers from static rules over the diff it is sent, so
+ * that the demo runs without any key. Its name, its comments and its summary say that it is no language model.
+ */
+import { Effect, Schema } from "effect"
+import { createServer } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Scope } from "effect"
+import { hunksOf } from "./DemoDiff.ts"
+import type { CodeHunk } from "./DemoDiff.ts"
+import { demoRules, findProblems } from "./DemoRules.ts"
+
+export const demoModelName = "aicr-demo-rules"
+
+const maxBodyBytes = 64 * 1024 * 1024
+
+const Request = Schema.Struct({
+  messages: Schema.Array(
+    Schema.Struct({
+      role: Schema.String,
+      content: Schema.optional(
+        Schema.Union([
+          Schema.String,
+          Schema.Null,
+          Schema.Array(Schema.Struct({ type: Schema.String, text: Schema.optional(Schema.String) }))
+        ])
+      )
+    })
+  ),
+  tools: Schema.optional(Schema.Array(Schema.Struct({ function: Schema.Struct({ name: Schema.String }) })))
+})
+type Request = typeof Request.Type
+const decodeRequest = Schema.decodeUnknownResult(Schema.fromJsonString(Request))
+
+/** Serves until the scope closes. Answers with the base URL, `http://127.0.0.1:<port>/v1`. */
+export const startDemoModel: Effect.Effect<string, never, Scope.Scope> = Effect.gen(function* () {
+  const server = yield* Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof createServer>>((resume) => {
+      const made = createServer((request, response) => {
+        answer(request, response).catch((cause: unknown) => {
+          if (response.headersSent) response.destroy()
+          else write(response, 500, failure(String(cause)))
+        })
+      })
+      made.once("error", (cause) => resume(Effect.die(cause)))
+      made.listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
+    }),
+    (made) =>
+      Effect.callback<void>((resume) => {
+        made.close(() => resume(Effect.void))
+        made.closeAllConnections()
+      })
+  )
+  const address = server.address()
+  if (address === null || typeof address === "string") return yield* Effect.die("the demo model has no port")
+  return `http://127.0.0.1:${address.port}/v1`
+})
+
+const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const { pathname } = new URL(request.url ?? "/", "http://demo")
+  if (request.method === "GET" && pathname === "/v1/models") {
+    return write(response, 200, { object: "list", data: [{ id: demoModelName, object: "model", owned_by: "aicr" }] })
+  }
+  if (request.method !== "POST" || pathname !== "/v1/chat/completions") {
+    return write(response, 404, failure("there are POST /v1/chat/completions and GET /v1/models"))
+  }
+  const body = await read(request)
+  if (body === undefined) return write(response, 413, failure("the body is too large"))
+  const decoded = decodeRequest(body)
+  if (decoded._tag === "Failure") return write(response, 400, failure("the body is no chat completion request"))
+  write(response, 200, completion(decoded.success))
+}
+
+interface Call {
+  readonly name: string
+  readonly input: unknown
+}
+
+const completion = (request: Request) => {
+  const prompts = request.messages.filter(({ role }) => role === "user").map(({ content }) => textOf(content))
+  const calls = callsFor(prompts, new Set(request.tools?.map((tool) => tool.function.name)))
+  const input = Math.ceil(request.messages.reduce((sum, { content }) => sum + textOf(content).length, 0) / 4)
+  const output = Math.ceil(JSON.stringify(calls).length / 4)
+  return {
+    id: `demo-${crypto.randomUUID()}`,
+    object: "chat.completion",
+    created: Math.floor(Date.now() / 1000),
+    model: demoModelName,
+    choices: [
+      {
+        index: 0,
+        finish_reason: calls.length > 0 ? "tool_calls" : "stop",
+        message: {
+          role: "assistant",
+          content:
+            calls.length > 0 ? null : "This is the demo model, a set of static rules: it can only review a diff.",
+          ...(calls.length > 0 ? { tool_calls: calls.map(toolCall) } : {})
+        }
+      }
+    ],
+    usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output }
+  }
+}
+
+const toolCall = ({ name, input }: Call, at: number) => ({
+  id: `call_${at}`,
+  type: "function",
+  function: { name, arguments: JSON.stringify(input) }
+})
+
+/** Empty when this is no review: no diff to read, or not the tools to answer with. */
+const callsFor = (prompts: ReadonlyArray<string>, tools: ReadonlySet<string>): ReadonlyArray<Call> => {
+  const hunks = prompts.flatMap(hunksOf)
+  if (!tools.has("report_problem") || !tools.has("publish_summary")) return []
+  const problems = findProblems(hunks)
+  return [
+    ...problems.map((input) => ({ name: "report_problem", input })),
+    { name: "publish_summary", input: { markdown: summary(hunks, problems.length) } }
+  ]
+}
+
+const summary = (hunks: ReadonlyArray<CodeHunk>, found: number): string => {
+  const files = new Set(hunks.map(({ path }) => path)).size
+  const added = hunks.reduce((sum, { lines }) => sum + lines.filter((line) => line.added).length, 0)
+  return `**Demo model \`${demoModelName}\`: a set of ${demoRules.length} static rules, not a language model.** It read ${counted(added, "added line")} in ${counted(files, "file")} and ${
+    found === 0 ? "none of its rules matches" : `its rules match in ${counted(found, "place")}`
+  }. Put a provider's key into the environment for a real review.`
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`
+
+const textOf = (content: Request["messages"][number]["content"]): string =>
+  typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join("\n")
+
+const read = async (request: IncomingMessage): Promise<string | undefined> => {
+  const chunks: Array<Buffer> = []
+  let size = 0
+  for await (const chunk of request) {
+    const bytes = Buffer.from(chunk)
+    size += bytes.length
+    if (size > maxBodyBytes) return undefined
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks).toString("utf8")
+}
+
+const failure = (message: string) => ({ error: { message, type: "invalid_request_error" } })
+
+const write = (response: ServerResponse, status: number, body: unknown): void => {
+  response.writeHead(status, { "content-type": "application/json" })
+  response.end(JSON.stringify(body))
+}

@@ -1,0 +1,59 @@
+/** Data that becomes code: SQL and shell commands put together from strings. */
+import { code, eachLine, go, python, script } from "./Rule.ts"
+import type { Rule } from "./Rule.ts"
+
+const statement = /\b(?:select\b.+\bfrom|insert\s+into|update\b.+\bset|delete\s+from)\b/i
+
+// A value in the text: ${x}, {x} of an f-string, text + x, % x, .format(x), Sprintf with a verb for text.
+const interpolated: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
+  [script, /(?<!\bsql)`[^`]*\$\{/],
+  [python, /\bf(["'])(?:(?!\1).)*\{[^{}]+\}/],
+  [python, /["']\s*%\s*(?:\(|\w)|["']\.format\(/],
+  [go, /Sprintf\(\s*["`][^"`]*%[svq]/],
+  [code, /["']\s*\+\s*[A-Za-z_]|[A-Za-z_)\]]\s*\+\s*["']/]
+]
+
+const placeholders: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
+  [script, "Pass the value as a parameter: `… WHERE email = $1` with `[email]`."],
+  [python, 'Pass the value as a parameter: `cursor.execute("… WHERE email = %s", (email,))`.'],
+  [go, 'Pass the value as a parameter: `db.Query("… WHERE email = $1", email)`.'],
+  [code, "Pass the value as a parameter of a prepared statement."]
+]
+
+const builtWithValues = (extension: string, text: string): boolean =>
+  interpolated.some(([extensions, pattern]) => extensions.includes(extension) && pattern.test(text))
+
+export const sqlFromStrings: Rule = {
+  id: "sql-from-strings",
+  title: "SQL put together from strings",
+  category: "security",
+  severity: "critical",
+  extensions: code,
+  find: (hunk) =>
+    eachLine(hunk, (text) => {
+      if (!statement.test(text) || !builtWithValues(hunk.extension, text)) return undefined
+      const advice = placeholders.find(([extensions]) => extensions.includes(hunk.extension))?.[1] ?? ""
+      return {
+        message: `A value is put into the SQL text itself. Whoever controls the value controls the statement: they can read or change other rows. ${advice}`
+      }
+    })
+}
+
+const shell = /\bos\.system\(|\bshell\s*=\s*True|\b(?:exec|execSync)\(|exec\.Command\(\s*"(?:sh|bash)"\s*,\s*"-c"/
+
+export const shellFromStrings: Rule = {
+  id: "shell-from-strings",
+  title: "Shell command put together from strings",
+  category: "security",
+  severity: "critical",
+  extensions: [...script, ...python, ...go],
+  find: (hunk) =>
+    eachLine(hunk, (text) =>
+      shell.test(text) && builtWithValues(hunk.extension, text)
+        ? {
+            message:
+              "A value is put into a shell command. A `;` or `$(…)` in it runs as a command of its own. Call the program directly with a list of arguments, without a shell."
+          }
+        : undefined
+    )
+}
