@@ -51,7 +51,11 @@ export class IngressServer extends Context.Service<
     readonly url: string
   }
 >()("aicr/ingress/IngressServer") {
-  static readonly layerWith = (options: IngressOptions) => Layer.effect(IngressServer, make(options))
+  static readonly layerWith = (options: IngressOptions) =>
+    Layer.effect(
+      IngressServer,
+      Effect.suspend(() => make(options))
+    )
   static readonly layer = IngressServer.layerWith({})
 }
 

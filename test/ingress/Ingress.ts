@@ -1,0 +1,148 @@
+/** A listening ingress over real records and a real queue, with a recorder where the actors would be. */
+import { createHmac } from "node:crypto"
+import { Context, Effect, Layer, Logger, ManagedRuntime } from "effect"
+import { layerOf } from "../../src/config/FileConfigStore.ts"
+import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
+import type { IngressOptions } from "../../src/ingress/Server.ts"
+import { IngressServer } from "../../src/ingress/Server.ts"
+import type { CommandRequest } from "../../src/ingress/Wake.ts"
+import { Wake } from "../../src/ingress/Wake.ts"
+import { layerMemory as queueMemory } from "../../src/queue/MemoryQueue.ts"
+import { Queue } from "../../src/queue/Queue.ts"
+import { Receipts } from "../../src/store/Receipts.ts"
+import * as Store from "../../src/store/Store.ts"
+
+export const secret = "It's a Secret to Everybody"
+export const env = {
+  SECRET: secret,
+  OTHER_SECRET: "another",
+  GITLAB_SIGNING: "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
+}
+
+/** One trigger and one workspace per host, bound to `acme/app`. */
+export const document = {
+  triggers: [
+    { name: "hub", kind: "github", webhook_secret_env: "SECRET" },
+    { name: "tea", kind: "gitea", webhook_secret_env: "SECRET", base_url: "https://gitea.test" },
+    { name: "jo", kind: "forgejo", webhook_secret_env: "SECRET", base_url: "https://forgejo.test" },
+    { name: "lab", kind: "gitlab", webhook_secret_env: "SECRET" }
+  ],
+  workspaces: {
+    instances: {
+      "on-hub": { source_repo: { trigger: "hub", repo: "acme/app" } },
+      "on-tea": { source_repo: { trigger: "tea", repo: "acme/app" } },
+      "on-jo": { source_repo: { trigger: "jo", repo: "acme/app" } },
+      "on-lab": { source_repo: { trigger: "lab", repo: "acme/app" } }
+    }
+  }
+}
+
+export interface Woken {
+  readonly workspaces: Array<string>
+  readonly closed: Array<string>
+  readonly commands: Array<CommandRequest>
+  readonly installations: Array<string>
+}
+
+export interface Ingress {
+  readonly url: string
+  readonly port: number
+  readonly woken: Woken
+  readonly receipts: Receipts["Service"]
+  readonly queue: Queue["Service"]
+  readonly ownAccounts: OwnAccounts["Service"]
+  readonly stop: () => Promise<void>
+}
+
+export interface IngressSettings extends IngressOptions {
+  readonly document?: unknown
+  readonly limits?: { readonly perWorkspace: number; readonly total: number }
+  readonly receipts?: Layer.Layer<Receipts>
+  readonly queue?: Layer.Layer<Queue>
+}
+
+export const startIngress = async (settings: IngressSettings = {}): Promise<Ingress> => {
+  const woken: Woken = { workspaces: [], closed: [], commands: [], installations: [] }
+  const wake = Layer.succeed(Wake, {
+    workspace: (id) => void woken.workspaces.push(id),
+    closed: (_workspace, target) => void woken.closed.push(target),
+    command: (request) => void woken.commands.push(request),
+    installationChanged: (triggers) => void woken.installations.push(...triggers)
+  })
+  const parts = Layer.mergeAll(
+    Layer.unwrap(Effect.map(snapshotOf(settings.document ?? document, env), layerOf)),
+    settings.receipts ?? Layer.fresh(Store.layerMemory),
+    settings.queue ?? queueMemory(settings.limits ?? { perWorkspace: 10_000, total: 1_000_000 }),
+    wake,
+    OwnAccounts.layer,
+    Logger.layer([])
+  )
+  const runtime = ManagedRuntime.make(
+    IngressServer.layerWith({ port: 0, env: {}, ...settings }).pipe(Layer.provideMerge(parts))
+  )
+  const context = await runtime.context()
+  const server = Context.get(context, IngressServer)
+  return {
+    url: server.url,
+    port: server.port,
+    woken,
+    receipts: Context.get(context, Receipts),
+    queue: Context.get(context, Queue),
+    ownAccounts: Context.get(context, OwnAccounts),
+    stop: () => runtime.dispose()
+  }
+}
+
+export const hmac = (body: string | Uint8Array, key = secret): string =>
+  createHmac("sha256", key).update(body).digest("hex")
+
+export const head = "ec26c3e57ca3a959ca5aad62de7213c562f8c821"
+
+/** A GitHub pull request event in the fields that are read. */
+export const pullRequest = (
+  over: { readonly action?: string; readonly pull?: object; readonly repo?: string } = {}
+) => ({
+  action: over.action ?? "opened",
+  repository: {
+    id: 1,
+    full_name: over.repo ?? "acme/app",
+    clone_url: `https://github.com/${over.repo ?? "acme/app"}.git`,
+    html_url: `https://github.com/${over.repo ?? "acme/app"}`
+  },
+  sender: { login: "ada" },
+  pull_request: {
+    number: 7,
+    title: "Add a thing",
+    body: null,
+    html_url: "https://github.com/acme/app/pull/7",
+    draft: false,
+    user: { login: "ada" },
+    labels: [],
+    head: { sha: head, ref: "feature" },
+    base: { sha: "f95f852bd8fca8fcc58a9a2d6c842781e32a215e", ref: "main" },
+    ...over.pull
+  }
+})
+
+/** A signed GitHub delivery; `delivery` is its id. */
+export const deliver = async (
+  ingress: Ingress,
+  event: string,
+  payload: unknown,
+  headers: Record<string, string> = {}
+): Promise<{ readonly status: number; readonly body: any; readonly headers: Headers }> => {
+  const body = typeof payload === "string" ? payload : JSON.stringify(payload)
+  const response = await fetch(`${ingress.url}/webhooks/github`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "x-github-event": event,
+      "x-github-delivery": crypto.randomUUID(),
+      "x-hub-signature-256": `sha256=${hmac(body)}`,
+      ...headers
+    },
+    body
+  })
+  return { status: response.status, body: await response.json(), headers: response.headers }
+}
