@@ -4,6 +4,8 @@ import { existsSync, readFileSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { Schema } from "effect"
 import { describe, expect, it } from "vitest"
+import { formatIssue } from "../../src/config/ConfigIssue.ts"
+import { readText } from "../../src/config/LoadConfig.ts"
 import { zones } from "../../oxlint.config.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -43,6 +45,17 @@ describe("commands", () => {
     const given = [...read("README.md").matchAll(/npm run aicr -- ([a-z]+)/g)].map(([, name]) => name ?? "")
     expect(given).not.toEqual([])
     expect(given.filter((name) => !new RegExp(`^\\s+${name}\\b`, "m").test(help))).toEqual([])
+  })
+})
+
+describe("configuration", () => {
+  it("the README's example is valid, without a warning", () => {
+    const [, text = ""] = /```yaml\n([\s\S]*?)```/.exec(read("README.md")) ?? []
+    const names = [...text.matchAll(/_env: (\w+)/g)].map(([, name]) => name ?? "")
+    const env = Object.fromEntries(names.map((name) => [name, "value-of-the-variable"]))
+    const { issues, snapshot } = readText(text, env)
+    expect(issues.map(formatIssue)).toEqual([])
+    expect(snapshot?.workspaces.get("website")?.agent.default).toBe("native-llm")
   })
 })
 
