@@ -12,7 +12,21 @@ import type { OxlintOverride } from "oxlint"
 /** The files of a folder that other folders may import: services and types, no adapter. */
 export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
   agent: ["Agent.ts"],
-  config: ["Snapshot.ts", "ConfigStore.ts", "ConfigIssue.ts", "Document.ts", "Matcher.ts", "schema/**"],
+  config: [
+    "Snapshot.ts",
+    "ConfigStore.ts",
+    "ConfigIssue.ts",
+    "Credentials.ts",
+    "Diff.ts",
+    "Document.ts",
+    "JsonSchema.ts",
+    "LoadConfig.ts",
+    "Matcher.ts",
+    "Reference.ts",
+    "Requirements.ts",
+    "Show.ts",
+    "schema/**"
+  ],
   engine: ["ReviewChange.ts"],
   forge: ["Forge.ts", "Forges.ts", "OwnAccounts.ts", "Webhooks.ts"],
   llm: ["Gateway.ts"],

@@ -166,6 +166,10 @@ export const vocabulary = {
 export type Concept = keyof typeof vocabulary
 export type Name<C extends Concept> = Extract<keyof (typeof vocabulary)[C], string>
 
+const isConcept = (name: string): name is Concept => Object.hasOwn(vocabulary, name)
+
+export const concepts: ReadonlyArray<Concept> = Object.keys(vocabulary).filter(isConcept)
+
 /** Configuration keys that are a product's name. They stand under the canonical key in every decoded document. */
 export const keyAliases: Readonly<Record<string, string>> = {
   embedded_sql: "sqlite",

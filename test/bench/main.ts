@@ -19,8 +19,8 @@ const chosen = name === undefined || others.length > 0 ? undefined : benchmarks[
 
 if (chosen === undefined) {
   for (const load of Object.values(benchmarks)) {
-    const { name, summary } = await load()
-    process.stderr.write(`${name.padEnd(16)} ${summary}\n`)
+    const benchmark = await load()
+    process.stderr.write(`${benchmark.name.padEnd(16)} ${benchmark.summary}\n`)
   }
   process.exitCode = name === undefined ? 0 : 2
 } else {

@@ -11,7 +11,7 @@ export const AdminConfig = Schema.Struct({
     EnvName,
     "Environment variable that holds `sha256:<hex>` of the password. Takes precedence over password_env."
   ),
-  password: optional(Secret, "Literal password. Wins over password_env.", { winsOver: "password_env" }),
+  password: optional(Secret, "Literal password.", { winsOver: "password_env" }),
   password_hash: optional(Secret, "Literal hash `sha256:<hex>` of the password.", {
     exclusive: ["password_hash_env"]
   }),

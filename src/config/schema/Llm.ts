@@ -32,7 +32,7 @@ export const LlmProvider = Schema.Struct({
   kind: required(named("providerKind"), "LLM provider kind."),
   base_url: optional(Url, "Provider API base URL.", { requiredWhen: kinds("azure_openai") }),
   api_key_env: optional(EnvName, "Environment variable that holds the API key."),
-  api_key: optional(Secret, "Literal API key. Wins over api_key_env. Sealed when published to the database.", {
+  api_key: optional(Secret, "Literal API key. Sealed when published to the database.", {
     winsOver: "api_key_env"
   }),
   api_version: optional(Text, "API version, for providers that need one."),
@@ -60,17 +60,17 @@ export const LlmProvider = Schema.Struct({
   aws_region: optional(Text, "AWS region.", bedrock),
   aws_profile: optional(Text, "AWS profile of the shared credentials file.", bedrock),
   aws_access_key_env: optional(EnvName, "Environment variable that holds the AWS access key id.", bedrock),
-  aws_access_key: optional(Secret, "Literal AWS access key id. Exclusive with aws_access_key_env.", {
+  aws_access_key: optional(Secret, "Literal AWS access key id.", {
     ...bedrock,
     exclusive: ["aws_access_key_env"]
   }),
   aws_secret_key_env: optional(EnvName, "Environment variable that holds the AWS secret key.", bedrock),
-  aws_secret_key: optional(Secret, "Literal AWS secret key. Exclusive with aws_secret_key_env.", {
+  aws_secret_key: optional(Secret, "Literal AWS secret key.", {
     ...bedrock,
     exclusive: ["aws_secret_key_env"]
   }),
   aws_session_token_env: optional(EnvName, "Environment variable that holds the AWS session token.", bedrock),
-  aws_session_token: optional(Secret, "Literal AWS session token. Exclusive with aws_session_token_env.", {
+  aws_session_token: optional(Secret, "Literal AWS session token.", {
     ...bedrock,
     exclusive: ["aws_session_token_env"]
   }),
@@ -81,11 +81,10 @@ export const LlmProvider = Schema.Struct({
     "Environment variable that holds the service account key (JSON, or the path of its file).",
     vertex
   ),
-  google_application_credentials: optional(
-    Secret,
-    "Literal service account key. Exclusive with google_application_credentials_env.",
-    { ...vertex, exclusive: ["google_application_credentials_env"] }
-  ),
+  google_application_credentials: optional(Secret, "Literal service account key.", {
+    ...vertex,
+    exclusive: ["google_application_credentials_env"]
+  }),
   anthropic_version: optional(Text, "Value of the anthropic-version header.", anthropic),
   anthropic_beta: optional(list(Text), "Values of the anthropic-beta header.", anthropic),
   cache_control: optional(choice("ephemeral", "off"), "Prompt caching.", anthropic)

@@ -21,7 +21,7 @@ export const ServerConfig = Schema.Struct({
   auth: group(
     {
       api_key_env: optional(EnvName, "Environment variable that holds the global API key."),
-      api_key: optional(Secret, "Literal global API key. Wins over api_key_env.", { winsOver: "api_key_env" }),
+      api_key: optional(Secret, "Literal global API key.", { winsOver: "api_key_env" }),
       enabled: defaulted(Flag, true, "Whether the global key opens anything.")
     },
     "Global API key for /triggers/*."

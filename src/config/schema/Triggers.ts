@@ -51,7 +51,7 @@ export const Trigger = Schema.Struct({
   commit_url_template: optional(Template, "Link to a commit. Variables are URL-encoded."),
   revision_url_template: optional(Template, "Link to a revision. Variables are URL-encoded."),
   change_url_template: optional(Template, "Link to a changelist. Variables are URL-encoded."),
-  app: optional(AppCredential, "App credential. Exclusive with token and token_env.", {
+  app: optional(AppCredential, "App credential.", {
     when: kinds("github"),
     exclusive: ["token", "token_env"]
   }),

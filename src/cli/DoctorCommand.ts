@@ -1,0 +1,87 @@
+/**
+ * `aicr doctor`: whether this machine can run a configuration. Reserved fields, unset variables, missing programs, servers that
+ * do not answer; each line says what to do about it.
+ */
+import { Console, Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+import { access, constants } from "node:fs/promises"
+import { connect } from "node:net"
+import { delimiter, join } from "node:path"
+import { formatIssue } from "../config/ConfigIssue.ts"
+import { readConfigFile } from "../config/LoadConfig.ts"
+import type { Program, Server } from "../config/Requirements.ts"
+import { programsOf, serversOf } from "../config/Requirements.ts"
+import { ExitWith } from "./Exit.ts"
+
+/** How long a server may take to accept a connection. */
+const patience = 3000
+
+export const doctorCommand = Command.make(
+  "doctor",
+  {
+    config: Flag.String("config").pipe(
+      Flag.withAlias("c"),
+      Flag.withDescription("Configuration file (YAML)"),
+      Flag.withDefault("config.yaml")
+    ),
+    offline: Flag.Boolean("offline").pipe(Flag.withDescription("Do not connect to servers"))
+  },
+  Effect.fnUntraced(function* ({ config, offline }) {
+    // Unset variables are looked at without refusing the rest; the strict reading says which of them keep it from starting.
+    const { snapshot, issues } = yield* readConfigFile(config, process.env, { unset: "warnings" })
+    const strict = yield* readConfigFile(config, process.env)
+    const fatal = new Set(strict.issues.filter(({ severity }) => severity === "error").map(({ path }) => path))
+    for (const issue of issues)
+      yield* line(fatal.has(issue.path) || issue.severity === "error" ? "error" : "warning", formatIssue(issue))
+    let bad = fatal.size
+    if (snapshot !== undefined) {
+      yield* line("ok", `${config}: valid, ${snapshot.workspaces.size} workspaces`)
+      for (const program of programsOf(snapshot)) {
+        const found = yield* lookup(program)
+        if (!found) bad++
+        yield* found
+          ? line("ok", `${program.name} is installed (${program.why})`)
+          : line("error", `${program.name} is not on the PATH (${program.why}); install it`)
+      }
+      const servers = offline ? [] : serversOf(snapshot, process.env)
+      const answers = yield* Effect.forEach(servers, reach, { concurrency: 16 })
+      for (const [index, server] of servers.entries()) {
+        const problem = answers[index]
+        if (problem !== undefined) bad++
+        const name = `${server.host}:${server.port} (${server.why})`
+        yield* problem === undefined
+          ? line("ok", `${name} answers`)
+          : line("error", `${name} cannot be reached: ${problem}; check the address, the network and the server`)
+      }
+    }
+    if (bad > 0)
+      return yield* new ExitWith({ code: 2, message: `${bad} ${bad === 1 ? "thing needs" : "things need"} attention` })
+  })
+).pipe(Command.withDescription("Say what keeps this machine from running a configuration"))
+
+const line = (mark: "ok" | "warning" | "error", text: string): Effect.Effect<void> =>
+  Console.log(`${mark.padEnd(8)} ${text}`)
+
+const lookup = ({ name }: Program): Effect.Effect<boolean> =>
+  Effect.promise(async () => {
+    for (const folder of (process.env["PATH"] ?? "").split(delimiter)) {
+      const found = await access(join(folder, name), constants.X_OK).then(
+        () => true,
+        () => false
+      )
+      if (found && folder !== "") return true
+    }
+    return false
+  })
+
+/** Undefined when the server accepts a connection, else why not. */
+const reach = ({ host, port }: Server): Effect.Effect<string | undefined> =>
+  Effect.callback((resume) => {
+    const socket = connect({ host, port, timeout: patience })
+    socket.once("connect", () => resume(Effect.succeed(undefined)))
+    socket.once("timeout", () => resume(Effect.succeed(`no answer in ${patience / 1000} s`)))
+    socket.once("error", (error) =>
+      resume(Effect.succeed("code" in error && typeof error.code === "string" ? error.code : "connection failed"))
+    )
+    return Effect.sync(() => socket.destroy())
+  })

@@ -1,0 +1,56 @@
+/** What differs between two documents once defaults are filled in: field by field, secrets masked. */
+import { Redacted } from "effect"
+import type { Path } from "./Path.ts"
+import { formatPath, isRecord } from "./Path.ts"
+import { mask, masked } from "./Show.ts"
+
+export interface Difference {
+  readonly path: string
+  readonly change: "added" | "removed" | "changed"
+  readonly before: unknown
+  readonly after: unknown
+}
+
+/** Lists whose entries have a name are compared by it, so that moving one is no difference. */
+const nameOf = (value: unknown): string | undefined => {
+  if (!isRecord(value)) return undefined
+  const name = value["name"] ?? value["id"] ?? value["alias"]
+  return typeof name === "string" ? name : undefined
+}
+
+export const diff = (before: unknown, after: unknown, path: Path = []): ReadonlyArray<Difference> => {
+  if (isRecord(before) && isRecord(after)) {
+    const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted()
+    return keys.flatMap((key) => diff(before[key], after[key], [...path, key]))
+  }
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const [left, right] = [named(before), named(after)]
+    if (left !== undefined && right !== undefined) return diff(left, right, path)
+  }
+  if (equal(before, after)) return []
+  const change = before === undefined ? "added" : after === undefined ? "removed" : "changed"
+  const secret = Redacted.isRedacted(before) && Redacted.isRedacted(after)
+  return [
+    {
+      path: formatPath(path),
+      change,
+      before: secret ? `${mask} (before)` : masked(before),
+      after: secret ? `${mask} (after)` : masked(after)
+    }
+  ]
+}
+
+const named = (items: ReadonlyArray<unknown>): Readonly<Record<string, unknown>> | undefined => {
+  const entries = items.map((item) => [nameOf(item), item] as const)
+  const names = new Set(entries.map(([name]) => name))
+  if (names.has(undefined) || names.size !== items.length) return undefined
+  return Object.fromEntries(entries.map(([name, item]) => [String(name), item]))
+}
+
+const equal = (left: unknown, right: unknown): boolean => {
+  if (Redacted.isRedacted(left) && Redacted.isRedacted(right)) return Redacted.value(left) === Redacted.value(right)
+  if (Array.isArray(left) && Array.isArray(right))
+    return left.length === right.length && left.every((item, index) => equal(item, right[index]))
+  if (isRecord(left) && isRecord(right)) return diff(left, right).length === 0
+  return Object.is(left, right)
+}

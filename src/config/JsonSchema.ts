@@ -1,0 +1,190 @@
+/**
+ * The document as JSON Schema 2020-12, for editors: every accepted spelling, limit, default and description, and the rules
+ * between fields of one object that JSON Schema can say. Rules across the document (references, layers) are left to
+ * `aicr config check`.
+ */
+import { Document } from "./Document.ts"
+import type { FieldMeta, When } from "./Field.ts"
+import type { Limits } from "./Scalars.ts"
+import type { FieldShape, ObjectShape, Shape } from "./Shape.ts"
+import { shapeOf, spellingsOfKey } from "./Shape.ts"
+
+export type Json = { readonly [key: string]: unknown }
+
+export const jsonSchema = (): Json => {
+  const root = schemaOf(shapeOf(Document))
+  const { schema, definitions } = hoist(root)
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    $id: "https://aicr.invalid/config.schema.json",
+    title: "aicr configuration",
+    ...schema,
+    $defs: definitions
+  }
+}
+
+const schemaOf = (shape: Shape): Json => {
+  switch (shape.type) {
+    case "object":
+      return shape.limits.shorthand === undefined ? objectSchema(shape) : { anyOf: [objectSchema(shape), short] }
+    case "list":
+      return { type: "array", items: schemaOf(shape.item), ...listLimits(shape.limits) }
+    case "enum":
+      return { enum: [...shape.spellings.keys()] }
+    case "union":
+      return { anyOf: shape.members.map(schemaOf) }
+    case "scalar":
+      return scalarSchema(shape.scalar, shape.limits)
+  }
+}
+
+/** A short form is text or a number; what exactly, the loader says. */
+const short: Json = { type: ["string", "number"] }
+
+const scalarSchema = (scalar: string, limits: Limits): Json => {
+  if (scalar === "any") return {}
+  const type = scalar === "secret" ? "string" : scalar
+  const { minimum, maximum, exclusiveMinimum, minLength, maxLength, pattern, format } = limits
+  return compact({
+    type,
+    minimum,
+    maximum,
+    exclusiveMinimum,
+    minLength,
+    maxLength,
+    pattern,
+    format: format === "uri" || format === "date-time" ? format : undefined,
+    writeOnly: scalar === "secret" ? true : undefined
+  })
+}
+
+const listLimits = ({ minItems, maxItems, unique }: Limits): Json =>
+  compact({
+    minItems: minItems === 0 ? undefined : minItems,
+    maxItems,
+    uniqueItems: unique === true ? true : undefined
+  })
+
+const compact = (value: Json): Json =>
+  Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined))
+
+const objectSchema = (shape: ObjectShape): Json => {
+  const fields = [...shape.fields.values()]
+  const properties = Object.fromEntries(
+    fields.flatMap((field) => {
+      const own = fieldSchema(field)
+      const others = spellingsOfKey(field).map(
+        (other) =>
+          [other, { ...own, description: `Other spelling of \`${field.name}\`. ${field.meta.description}` }] as const
+      )
+      return [[field.name, own] as const, ...others]
+    })
+  )
+  const rules = [...fields.flatMap((field) => rulesOf(shape, field)), ...oneOf(shape.limits)]
+  const { keys, reservedKeys } = shape.limits
+  return compact({
+    type: "object",
+    properties: fields.length === 0 ? undefined : properties,
+    additionalProperties: shape.rest === undefined ? false : nullable(schemaOf(shape.rest)),
+    propertyNames:
+      keys === undefined && reservedKeys === undefined
+        ? undefined
+        : compact({ pattern: keys, not: reservedKeys === undefined ? undefined : { enum: reservedKeys } }),
+    allOf: rules.length === 0 ? undefined : rules
+  })
+}
+
+const fieldSchema = ({ meta, shape, required }: FieldShape): Json => {
+  const schema = schemaOf(shape)
+  return compact({
+    description: describe(meta),
+    default: isPlainDefault(meta) ? (meta.default ?? meta.runtimeDefault) : undefined,
+    ...(required ? schema : nullable(schema))
+  })
+}
+
+const isPlainDefault = ({ default: value }: FieldMeta): boolean =>
+  value === undefined || typeof value !== "object" || Array.isArray(value)
+
+const describe = (meta: FieldMeta): string =>
+  meta.reserved === undefined ? meta.description : `${meta.description} Reserved: ${meta.reserved}.`
+
+/** Null is the same as absent. */
+const nullable = (schema: Json): Json => {
+  if (typeof schema["type"] === "string" && schema["allOf"] === undefined)
+    return { ...schema, type: [schema["type"], "null"] }
+  return Object.keys(schema).length === 0 ? schema : { anyOf: [schema, { type: "null" }] }
+}
+
+const set = (shape: ObjectShape, name: string): Json => {
+  const field = shape.fields.get(name)
+  const spellings = field === undefined ? [name] : [name, ...spellingsOfKey(field)]
+  const any = spellings.map((spelling) => ({
+    required: [spelling],
+    properties: { [spelling]: { not: { type: "null" } } }
+  }))
+  const [only] = any
+  return any.length === 1 && only !== undefined ? only : { anyOf: any }
+}
+
+/** The neighbour has one of the values, in any spelling. */
+const holds = (shape: ObjectShape, { field, values, absent }: When): Json => {
+  const neighbour = shape.fields.get(field)?.shape
+  const spellings =
+    neighbour?.type === "enum"
+      ? [...neighbour.spellings].filter(([, name]) => values.includes(name)).map(([spelling]) => spelling)
+      : values
+  const given = { required: [field], properties: { [field]: { enum: spellings } } }
+  return absent !== undefined && values.includes(absent) ? { anyOf: [given, { not: set(shape, field) }] } : given
+}
+
+const rulesOf = (shape: ObjectShape, { name, meta, required }: FieldShape): ReadonlyArray<Json> => [
+  ...(required ? [set(shape, name)] : []),
+  ...(meta.exclusive ?? []).map((other) => ({ not: { allOf: [set(shape, name), set(shape, other)] } })),
+  ...(meta.when === undefined ? [] : [implies(set(shape, name), holds(shape, meta.when))]),
+  ...(meta.requiredWhen === undefined ? [] : [implies(holds(shape, meta.requiredWhen), set(shape, name))])
+]
+
+const implies = (condition: Json, consequence: Json): Json => ({ anyOf: [{ not: condition }, consequence] })
+
+const oneOf = ({ oneOf: names }: Limits): ReadonlyArray<Json> =>
+  names === undefined ? [] : [{ anyOf: names.map((name) => ({ required: [name] })) }]
+
+/** Large parts that stand at several places are written once. */
+const hoist = (root: Json): { readonly schema: Json; readonly definitions: Json } => {
+  const counts = new Map<string, number>()
+  const count = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return
+    if (isLarge(value)) {
+      const text = JSON.stringify(value)
+      const seen = counts.get(text) ?? 0
+      counts.set(text, seen + 1)
+      if (seen > 0) return
+    }
+    for (const inner of Object.values(value)) count(inner)
+  }
+  count(root)
+  const names = new Map<string, string>()
+  const definitions: Record<string, unknown> = {}
+  const replace = (value: unknown, whole: boolean): unknown => {
+    if (typeof value !== "object" || value === null) return value
+    if (Array.isArray(value)) return value.map((item) => replace(item, false))
+    const text = !whole && isLarge(value) ? JSON.stringify(value) : ""
+    if ((counts.get(text) ?? 0) > 1) {
+      const name = names.get(text) ?? `part${names.size + 1}`
+      if (!names.has(text)) {
+        names.set(text, name)
+        definitions[name] = replace(value, true)
+      }
+      return { $ref: `#/$defs/${name}` }
+    }
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, replace(inner, false)]))
+  }
+  const schema = replace(root, true)
+  return { schema: isJson(schema) ? schema : {}, definitions }
+}
+
+const isJson = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isLarge = (value: object): boolean =>
+  isJson(value) && value["type"] !== undefined && JSON.stringify(value).length > 600

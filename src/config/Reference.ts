@@ -1,0 +1,189 @@
+/** The configuration reference (docs/configuration.md), written from the schema files. A test holds the file equal to it. */
+import { concepts, keyAliases, namesOf, spellingsOf } from "../domain/Vocabulary.ts"
+import type { Concept } from "../domain/Vocabulary.ts"
+import { Document } from "./Document.ts"
+import type { FieldMeta } from "./Field.ts"
+import type { FieldShape, Shape } from "./Shape.ts"
+import { expected, shapeOf, spellingsOfKey } from "./Shape.ts"
+
+interface Row {
+  readonly path: string
+  readonly type: string
+  readonly default: string
+  readonly meaning: string
+}
+
+/** Blocks that have a section of their own: layers of them are not spelled out again. */
+const sections = new Set(["agent", "review", "outputs"])
+const perWorkspace = "workspaces.instances.<id>"
+
+export const reference = (): string => {
+  const root = shapeOf(Document)
+  if (root.type !== "object") return ""
+  return [
+    introduction,
+    ...[...root.fields.values()].flatMap((field) => [
+      `## ${field.name}\n\n${field.meta.description}\n`,
+      table(rowsOf(field.name, field.shape))
+    ]),
+    "## Names\n\nA product can be written in any of these spellings, as a value and in the keys below.\n",
+    ...concepts.flatMap(names),
+    "### Keys\n",
+    "| Key | Other spellings |\n|---|---|",
+    ...Object.entries(keyAliases).map(([other, name]) => `| \`${name}\` | \`${other}\` |`),
+    ""
+  ].join("\n")
+}
+
+const introduction = `# Configuration reference
+
+One YAML document of at most 1 MiB configures the service. This page is generated from the schema files under
+\`src/config/schema\` (\`aicr config schema --markdown\`); \`aicr config schema\` prints the same as JSON Schema 2020-12 for editors,
+\`aicr config check FILE\` says what is wrong with a document, and \`aicr config show [--workspace ID]\` what is in force and why.
+
+- A null value is the same as an absent one. Values are not converted: \`"7"\` is not 7, and 1 is not true.
+- Unknown keys and duplicate keys are errors.
+- A credential has two forms, the name of an environment variable (\`…_env\`) and a literal. Only one of them may be set, except
+  where a field wins over its \`_env\`. A variable that guards an entrance or connects a store in use must be set for the service to
+  start; \`aicr doctor\` names the others.
+- Layers, nearest last: global, \`workspaces.defaults\`, \`workspaces.instances.<id>\`. Maps are merged field by field, lists and single
+  values are taken whole from the nearest layer that has them.
+- Relative paths start at the directory of the configuration file.
+- \`[]\` in a path stands for each entry of a list, \`<id>\` for a key of your choice.
+`
+
+const table = (rows: ReadonlyArray<Row>): string =>
+  [
+    "| Field | Type | Default | Meaning |",
+    "|---|---|---|---|",
+    ...rows.map((row) => `| \`${row.path}\` | ${cell(row.type)} | ${cell(row.default)} | ${cell(row.meaning)} |`),
+    ""
+  ].join("\n")
+
+const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ")
+
+/** Every field below a place, itself excluded. */
+export const rowsOf = (path: string, shape: Shape): ReadonlyArray<Row> => {
+  switch (shape.type) {
+    case "list":
+      return rowsOf(`${path}[]`, shape.item)
+    case "union":
+      return shape.members.flatMap((member) => (member.type === "object" ? rowsOf(path, member) : []))
+    case "object": {
+      const own = [...shape.fields.values()].flatMap((field) => fieldRows(`${path}.${field.name}`, field))
+      return shape.rest === undefined ? own : [...own, ...rowsOf(`${path}.<id>`, shape.rest)]
+    }
+    default:
+      return []
+  }
+}
+
+const fieldRows = (path: string, field: FieldShape): ReadonlyArray<Row> => {
+  const { meta, shape } = field
+  const spelledOut = meta.layer !== true || (!sections.has(field.name) && !path.startsWith(`${perWorkspace}.`))
+  const elsewhere = sections.has(field.name)
+    ? ` Fields as in \`${field.name}\`.`
+    : ` Fields as in \`workspaces.defaults.${field.name}\`.`
+  const others = spellingsOfKey(field)
+  return [
+    {
+      path,
+      type: typeOf(shape),
+      default: defaultOf(field),
+      meaning: [
+        meta.description,
+        spelledOut ? "" : elsewhere.trim(),
+        others.length === 0 ? "" : `Also written ${others.map((other) => `\`${other}\``).join(", ")}.`,
+        rules(meta)
+      ]
+        .filter((part) => part !== "")
+        .join(" ")
+    },
+    ...(spelledOut ? rowsOf(path, shape) : [])
+  ]
+}
+
+const typeOf = (shape: Shape): string => {
+  if (shape.type === "object") {
+    if (shape.limits.shorthand !== undefined) return expected(shape)
+    return shape.fields.size > 0
+      ? "object"
+      : shape.rest?.type === "object"
+        ? "map"
+        : `map of ${shape.rest === undefined ? "values" : typeOf(shape.rest)}`
+  }
+  if (shape.type === "list") {
+    const { minItems = 0, maxItems = 10_000 } = shape.limits
+    const bounds = [minItems > 0 ? `at least ${minItems}` : "", maxItems === 10_000 ? "" : `at most ${maxItems}`]
+    const words = bounds.filter((part) => part !== "").join(", ")
+    return `list of ${typeOf(shape.item)}${words === "" ? "" : ` (${words})`}`
+  }
+  if (shape.type === "union") return shape.members.map(typeOf).join(", or ")
+  if (shape.type === "enum") return shape.values.map((value) => `\`${value}\``).join(", ")
+  if (shape.scalar === "secret") return "secret"
+  if (shape.limits.env === true) return "variable name"
+  if (shape.scalar === "string" && shape.limits.pattern === undefined && shape.limits.format === undefined)
+    return "text"
+  return expected(shape)
+}
+
+const defaultOf = ({ required, meta, shape }: FieldShape): string => {
+  if (required) return "required"
+  if (meta.defaultText !== undefined) return meta.defaultText
+  const value = meta.default ?? meta.runtimeDefault
+  if (value === undefined) return "–"
+  if (shape.type === "object" && shape.fields.size > 0) return "–"
+  return `\`${typeof value === "string" ? value : JSON.stringify(value)}\`${meta.default === undefined ? " (at run time)" : ""}`
+}
+
+const rules = ({ when, requiredWhen, exclusive, winsOver, refers, reserved }: FieldMeta): string =>
+  [
+    when === undefined ? "" : `For ${when.field} ${when.values.join(", ")}.`,
+    requiredWhen === undefined ? "" : `Required for ${requiredWhen.field} ${requiredWhen.values.join(", ")}.`,
+    exclusive === undefined ? "" : `Not together with ${exclusive.map((other) => `\`${other}\``).join(", ")}.`,
+    winsOver === undefined ? "" : `Wins over \`${winsOver}\`.`,
+    refers === undefined ? "" : `Names a ${refers}.`,
+    reserved === undefined ? "" : `**Reserved**: ${reserved}; setting it gives a warning.`
+  ]
+    .filter((part) => part !== "")
+    .join(" ")
+
+const titles: Partial<Record<Concept, string>> = {
+  triggerKind: "Trigger kinds",
+  repositoryKind: "Context repository kinds",
+  agentMode: "Agent modes",
+  sandboxKind: "Sandbox kinds",
+  sandboxEngine: "Sandbox engines",
+  providerKind: "LLM provider kinds",
+  queueKind: "Queue kinds",
+  databaseKind: "Database kinds",
+  cacheKind: "Cache kinds",
+  objectKind: "Object kinds",
+  templateEngine: "Template engines",
+  channelKind: "Channel kinds",
+  connectionKind: "Chat connection kinds",
+  principalType: "Chat principals",
+  scopeKind: "Chat scopes",
+  identityScope: "Identity scopes",
+  directorySource: "Member directory sources",
+  targetKind: "Target kinds",
+  weekday: "Weekdays"
+}
+
+const names = (concept: Concept): ReadonlyArray<string> => {
+  const title = titles[concept]
+  if (title === undefined) return []
+  return [
+    `### ${title}\n`,
+    "| Name | Other spellings |\n|---|---|",
+    ...namesOf(concept).map(
+      (name) =>
+        `| \`${name}\` | ${
+          spellingsOf(concept, name)
+            .map((other) => `\`${other}\``)
+            .join(", ") || "–"
+        } |`
+    ),
+    ""
+  ]
+}

@@ -1,0 +1,108 @@
+/** What a configuration needs around it: programs on the path and servers to be reached. Read by `aicr doctor`. */
+import { Redacted } from "effect"
+import type { Env } from "./Credentials.ts"
+import { variable } from "./Credentials.ts"
+import type { AgentConfig } from "./schema/Agent.ts"
+import type { Snapshot } from "./Snapshot.ts"
+
+export interface Program {
+  readonly name: string
+  readonly why: string
+}
+
+export interface Server {
+  /** Host and port; never credentials. */
+  readonly host: string
+  readonly port: number
+  readonly why: string
+}
+
+const agents: Readonly<Record<AgentConfig["default"], string | undefined>> = {
+  kilo: "kilo",
+  opencode: "opencode",
+  zoo: "zoo",
+  "copilot-cli": "copilot",
+  "claude-code": "claude",
+  pi: "pi",
+  omp: "omp",
+  codex: "codex",
+  "gemini-cli": "gemini",
+  "native-llm": undefined
+}
+
+const sandboxes: Readonly<Record<string, string | undefined>> = {
+  docker: "docker",
+  docker_socket: "docker",
+  podman: "podman",
+  kubernetes: "kubectl",
+  microvm: "firecracker"
+}
+
+export const programsOf = (snapshot: Snapshot): ReadonlyArray<Program> => {
+  const found = new Map<string, string>()
+  const need = (name: string | undefined, why: string): void => {
+    if (name !== undefined && !found.has(name)) found.set(name, why)
+  }
+  need("git", "checkouts")
+  for (const { kind, name, enabled } of snapshot.triggers.values()) {
+    if (enabled && kind === "perforce") need("p4", `trigger ${name}`)
+    if (enabled && kind === "subversion") need("svn", `trigger ${name}`)
+  }
+  for (const { id, enabled, agent, sandbox, contextRepositories } of snapshot.workspaces.values()) {
+    if (!enabled) continue
+    for (const { kind } of contextRepositories)
+      need({ git: "git", perforce: "p4", subversion: "svn" }[kind], `context repositories of workspace ${id}`)
+    if (agent.default === "native-llm") continue
+    const container = sandboxes[sandbox.kind ?? "native"]
+    if (container === undefined) need(agents[agent.default], `agent mode ${agent.default} of workspace ${id}`)
+    else need(container, `sandbox of workspace ${id}`)
+  }
+  return [...found].map(([name, why]) => ({ name, why }))
+}
+
+const defaultPorts: Readonly<Record<string, number>> = {
+  "http:": 80,
+  "https:": 443,
+  "postgres:": 5432,
+  "postgresql:": 5432,
+  "redis:": 6379,
+  "rediss:": 6379,
+  "nats:": 4222,
+  "tls:": 4222
+}
+
+/** Host and port of a URL, undefined where it is none. What else it holds (credentials) is left behind. */
+export const serverOf = (url: string, why: string): Server | undefined => {
+  if (!URL.canParse(url)) return undefined
+  const { hostname, port, protocol } = new URL(url)
+  const number = port === "" ? defaultPorts[protocol] : Number(port)
+  return hostname === "" || number === undefined
+    ? undefined
+    : { host: hostname.replace(/^\[|\]$/g, ""), port: number, why }
+}
+
+export const serversOf = (snapshot: Snapshot, env: Env): ReadonlyArray<Server> => {
+  const { llm, storage, queue, config_sources } = snapshot.document
+  const urls: Array<readonly [string | undefined, string]> = []
+  for (const { id, base_url } of llm.providers) urls.push([base_url, `llm provider ${id}`])
+  for (const { name, enabled, apiUrl } of snapshot.triggers.values())
+    if (enabled) urls.push([apiUrl, `trigger ${name}`])
+  const secret = (holder: object, name: string): string | undefined => {
+    const value = snapshot.credential(holder, name)
+    return value === undefined ? undefined : String(Redacted.value(value))
+  }
+  if (storage.database.kind === "postgres") urls.push([secret(storage.database.postgres, "url"), "storage.database"])
+  const redis = [storage.cache.kind, queue.kind, llm.model_catalog.cache.backend, config_sources.database.backend]
+  if (redis.includes("redis")) urls.push([secret(storage.cache.redis, "url"), "storage.cache.redis"])
+  if (storage.object.kind === "s3") urls.push([secret(storage.object.s3, "endpoint_url"), "storage.object.s3"])
+  if (llm.model_catalog.enabled && !llm.model_catalog.offline)
+    urls.push([llm.model_catalog.source_url, "llm.model_catalog"])
+  for (const url of variable(env, "SVC_NATS_URL")?.split(",") ?? []) urls.push([url.trim(), "SVC_NATS_URL"])
+  const servers = new Map<string, Server>()
+  for (const [url, why] of urls) {
+    const server = url === undefined ? undefined : serverOf(url, why)
+    if (server !== undefined && !servers.has(`${server.host}:${server.port}`))
+      servers.set(`${server.host}:${server.port}`, server)
+  }
+  return [...servers.values()]
+}

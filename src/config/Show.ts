@@ -1,0 +1,118 @@
+/** What is in force, value by value, with the layer that each value comes from. Secrets are masked. */
+import { Redacted } from "effect"
+import type { Path } from "./Path.ts"
+import { formatPath, isRecord, valueAt } from "./Path.ts"
+import type { Snapshot } from "./Snapshot.ts"
+
+export interface Shown {
+  readonly path: string
+  readonly value: unknown
+  /** `default`, `document`, or the layer's path. */
+  readonly origin: string
+}
+
+export const mask = "********"
+
+/** Plain data in which each secret is the mask. */
+export const masked = (value: unknown): unknown => {
+  if (Redacted.isRedacted(value)) return mask
+  if (Array.isArray(value)) return value.map(masked)
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, masked(inner)]))
+}
+
+interface Layer {
+  readonly name: string
+  readonly value: unknown
+}
+
+/** The document with global defaults filled in. */
+export const showDocument = (snapshot: Snapshot): ReadonlyArray<Shown> =>
+  leaves(snapshot.document, [], [{ name: "document", value: snapshot.given }])
+
+/** The effective values of one workspace under each field's own namespace; undefined where there is no such workspace. */
+export const showWorkspace = (snapshot: Snapshot, id: string): ReadonlyArray<Shown> | undefined => {
+  const workspace = snapshot.workspaces.get(id)
+  if (workspace === undefined) return undefined
+  const defaults = snapshot.given.workspaces?.defaults
+  const instance = snapshot.given.workspaces?.instances?.[id]
+  const own = `workspaces.instances.${id}`
+  const block = (name: "review" | "agent" | "outputs"): ReadonlyArray<Shown> =>
+    leaves(
+      workspace[name],
+      [name],
+      [
+        { name: own, value: { [name]: instance?.[name] } },
+        { name: "workspaces.defaults", value: { [name]: defaults?.[name] } },
+        { name: "document", value: { [name]: snapshot.given[name] } }
+      ]
+    )
+  const part = (name: "prompt" | "triage" | "sandbox" | "context_repositories", value: unknown): ReadonlyArray<Shown> =>
+    leaves(
+      value,
+      [name],
+      [
+        { name: own, value: { [name]: instance?.[name] } },
+        { name: "workspaces.defaults", value: { [name]: defaults?.[name] } },
+        { name: "document (agent.sandbox)", value: { sandbox: snapshot.given.agent?.sandbox } }
+      ]
+    )
+  const chain = (
+    name: "model_chain" | "triage_model_chain" | "author_resolution_model_chain",
+    value: string | undefined
+  ): ReadonlyArray<Shown> => {
+    if (value === undefined) return []
+    const global = name === "model_chain" ? "default_model_chain" : name
+    const origin =
+      instance?.[name] !== undefined
+        ? own
+        : defaults?.[name] !== undefined
+          ? "workspaces.defaults"
+          : snapshot.given.llm?.[global] !== undefined
+            ? `document (llm.${global})`
+            : name === "model_chain"
+              ? "default"
+              : "inherited"
+    return [{ path: name, value, origin }]
+  }
+  return [
+    { path: "enabled", value: workspace.enabled, origin: instance?.enabled === undefined ? "default" : own },
+    ...leaves(
+      {
+        source_repo: instance?.source_repo,
+        match: instance?.match,
+        work_path: instance?.work_path,
+        auth: workspace.instance.auth
+      },
+      [],
+      [{ name: own, value: instance }]
+    ),
+    ...chain("model_chain", workspace.modelChain),
+    ...chain("triage_model_chain", workspace.triageModelChain),
+    ...chain("author_resolution_model_chain", workspace.authorResolutionModelChain),
+    ...scheduleOrigins(block("review")),
+    ...block("agent"),
+    ...block("outputs"),
+    ...part("sandbox", workspace.sandbox),
+    ...part("prompt", workspace.prompt),
+    ...part("triage", workspace.triage),
+    ...part("context_repositories", workspace.contextRepositories)
+  ]
+}
+
+/** A pull request schedule that nothing sets is the one of automatic commits. */
+const scheduleOrigins = (shown: ReadonlyArray<Shown>): ReadonlyArray<Shown> =>
+  shown.map((item) => {
+    if (!item.path.startsWith("review.pull_request.schedule.") || item.origin !== "default") return item
+    const source = shown.find(({ path }) => path === item.path.replace("pull_request", "auto_commit"))
+    return source === undefined || source.origin === "default"
+      ? item
+      : { ...item, origin: `${source.origin} (review.auto_commit.schedule)` }
+  })
+
+const leaves = (value: unknown, path: Path, layers: ReadonlyArray<Layer>): ReadonlyArray<Shown> => {
+  if (value === undefined) return []
+  if (isRecord(value)) return Object.entries(value).flatMap(([key, inner]) => leaves(inner, [...path, key], layers))
+  const origin = layers.find((layer) => valueAt(layer.value, path) !== undefined)?.name ?? "default"
+  return [{ path: formatPath(path), value: masked(value), origin }]
+}
