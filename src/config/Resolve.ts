@@ -3,7 +3,7 @@
  * with its layers merged. Order of the layers, nearest last: global, `workspaces.defaults`, instance.
  */
 import { Result } from "effect"
-import type { TriggerKind } from "../domain/Kinds.ts"
+import { hostUrls } from "../domain/HostUrls.ts"
 import type { Env } from "./Credentials.ts"
 import { credential } from "./Credentials.ts"
 import { mergeLayers, resolve } from "./Defaults.ts"
@@ -18,28 +18,14 @@ import type { TriggerProfile, Workspace } from "./Snapshot.ts"
 import type { WorkPath } from "./WorkPath.ts"
 import { compileWorkPath } from "./WorkPath.ts"
 
-/** Web URL by default, and how the API's URL follows from the web URL. */
-const hosts: Partial<Record<TriggerKind, { readonly base?: string; readonly api: (base: string) => string }>> = {
-  gitea: { api: (base) => `${base}/api/v1` },
-  forgejo: { api: (base) => `${base}/api/v1` },
-  github: {
-    base: "https://github.com",
-    api: (base) => (base === "https://github.com" ? "https://api.github.com" : `${base}/api/v3`)
-  },
-  gitlab: { base: "https://gitlab.com", api: (base) => `${base}/api/v4` }
-}
-
 export const resolveTrigger = (trigger: Trigger, env: Env): TriggerProfile => {
-  const host = hosts[trigger.kind]
-  const baseUrl = (trigger.base_url ?? host?.base)?.replace(/\/+$/, "")
   return {
     name: trigger.name,
     kind: trigger.kind,
     enabled: trigger.enabled,
     webhookSecret: credential(trigger, "webhook_secret", env),
     token: credential(trigger, "token", env),
-    baseUrl,
-    apiUrl: baseUrl === undefined ? undefined : host?.api(baseUrl),
+    ...hostUrls(trigger.kind, trigger.base_url),
     settings: trigger
   }
 }

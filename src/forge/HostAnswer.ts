@@ -69,8 +69,7 @@ const advice: Partial<Record<ForgeError["reason"], string>> = {
 export const quote = (text: string, secrets: ReadonlyArray<string>): string => {
   let safe = text
   for (const secret of secrets) if (secret !== "") safe = safe.replaceAll(secret, "[redacted]")
-  // oxlint-disable-next-line no-control-regex
-  safe = safe.replace(/[\u0000-\u001f\u007f]+/g, " ").trim()
+  safe = safe.replace(/\p{Cc}+/gu, " ").trim()
   return safe.length > quoted ? `${safe.slice(0, quoted)}…` : safe
 }
 

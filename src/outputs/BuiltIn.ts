@@ -1,0 +1,84 @@
+/** The built-in templates (handlebars, markdown). Values come from View.ts and are safe to stand where they do. */
+export const problemTemplate = `{{problem.icon}} **{{problem.severity_label}}**{{#if problem.title}} · {{problem.title}}{{/if}} · \`{{problem.category}}\`
+
+{{problem.message}}
+{{#if problem.suggestion_block}}
+
+{{problem.suggestion_block}}
+{{/if}}
+`
+
+export const summaryTemplate = `## {{labels.title}}
+{{#if mentions}}
+
+{{mentions}}
+{{/if}}
+{{#if summary.skipped}}
+
+**{{labels.skipped}}:** {{summary.skipped}}
+{{/if}}
+{{#if summary.text}}
+
+{{summary.text}}
+{{/if}}
+{{#if counts}}
+
+**{{summary.found}}.**{{#if summary.inline}} {{labels.atLines}}{{/if}}
+
+| {{labels.severityHead}} | {{labels.countHead}} |
+| --- | --- |
+{{#each counts}}
+| {{icon}} {{label}} | {{count}} |
+{{/each}}
+{{else}}
+{{#unless summary.skipped}}
+
+{{labels.clean}}
+{{/unless}}
+{{/if}}
+{{#if summary.hidden}}
+
+{{summary.hidden}}
+{{/if}}
+{{#if listed}}
+
+### {{labels.listed}}
+
+{{#each listed}}
+{{icon}} **{{severity_label}}**{{#if title}} · {{title}}{{/if}} · {{place}}
+
+{{message}}
+{{#if code_block}}
+
+{{code_block}}
+{{/if}}
+
+{{/each}}
+{{/if}}
+{{#if notices}}
+
+### {{labels.notices}}
+
+{{#each notices}}
+- {{this}}
+{{/each}}
+{{/if}}
+
+<details>
+<summary>{{coverage.line}}</summary>
+
+{{#if coverage.read}}
+**{{labels.read}}:** {{coverage.read}}
+
+{{/if}}
+{{#if coverage.left_out}}
+**{{labels.leftOut}}:**
+
+{{#each coverage.left_out}}
+- {{path}}: {{reason}}
+{{/each}}
+{{/if}}
+</details>
+
+<sub>aicr{{#if run.models}} · {{labels.model}} {{run.models}}{{/if}} · {{labels.commit}} {{vcs.head_link}}{{#if run.url}} · [{{labels.details}}]({{run.url}}){{/if}}</sub>
+`

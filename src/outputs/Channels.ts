@@ -1,0 +1,13 @@
+/** The channel kinds that reviews are published through, as rows. */
+import type { ForgeKind } from "../domain/Kinds.ts"
+import type { ChannelKind } from "./Channel.ts"
+import { reviewChannel } from "./ReviewChannel.ts"
+
+/** `bodyLimit`: the longest comment a host takes, in characters. */
+export const channelTable = (bodyLimit: (kind: ForgeKind) => number) =>
+  ({
+    // Gitea and Forgejo have no commit button for suggestions; the block shows the change all the same.
+    gitea_pr_review: reviewChannel({ limit: bodyLimit("gitea"), suggestions: "lines" }),
+    github_pr_review: reviewChannel({ limit: bodyLimit("github"), suggestions: "lines" }),
+    gitlab_mr_review: reviewChannel({ limit: bodyLimit("gitlab"), suggestions: "offsets" })
+  }) satisfies Record<string, ChannelKind>

@@ -1,0 +1,102 @@
+/** The fixed words of our comments, in the languages we have; the model writes the rest in `review.output_language`. */
+import type { SkipReason } from "../domain/Coverage.ts"
+import type { Severity } from "../domain/Kinds.ts"
+
+export interface Labels {
+  readonly title: string
+  readonly severity: Readonly<Record<Severity, string>>
+  readonly skip: Readonly<Record<typeof SkipReason.Type, string>>
+  readonly found: (count: number) => string
+  readonly atLines: string
+  readonly clean: string
+  readonly skipped: string
+  readonly listed: string
+  readonly refused: string
+  readonly hidden: (count: number) => string
+  readonly coverage: (files: number, lines: number, skipped: number) => string
+  readonly read: string
+  readonly leftOut: string
+  readonly more: (count: number) => string
+  readonly notices: string
+  readonly severityHead: string
+  readonly countHead: string
+  readonly model: string
+  readonly commit: string
+  readonly details: string
+  readonly cut: string
+}
+
+const english: Labels = {
+  title: "Code review",
+  severity: { critical: "Critical", high: "High", medium: "Medium", low: "Low", info: "Info" },
+  skip: {
+    not_watched: "outside the watched paths",
+    excluded: "excluded by configuration",
+    ignored: "ignored by the repository",
+    generated: "generated",
+    binary: "binary",
+    max_files: "over the limit of files",
+    budget: "over the budget",
+    compressed: "compressed: only its riskiest parts were read",
+    submodule: "submodule",
+    unchanged: "unchanged since the last review"
+  },
+  found: (count) => `${count} ${count === 1 ? "problem" : "problems"} found`,
+  atLines: "Comments stand at their lines.",
+  clean: "No problems found.",
+  skipped: "Not reviewed",
+  listed: "Problems without a line comment",
+  refused: "The host takes no comment at these lines",
+  hidden: (count) => `${count} below the severity that this channel publishes.`,
+  coverage: (files, lines, skipped) =>
+    `Coverage: ${files} ${files === 1 ? "file" : "files"} and ${lines} changed lines read${skipped === 0 ? "" : `, ${skipped} left out`}`,
+  read: "Read",
+  leftOut: "Left out",
+  more: (count) => `and ${count} more`,
+  notices: "Notes",
+  severityHead: "Severity",
+  countHead: "Problems",
+  model: "Model",
+  commit: "commit",
+  details: "details of the run",
+  cut: "_Cut: the host allows no longer text._"
+}
+
+const chinese: Labels = {
+  title: "代码评审",
+  severity: { critical: "严重", high: "高", medium: "中", low: "低", info: "提示" },
+  skip: {
+    not_watched: "不在监视路径内",
+    excluded: "被配置排除",
+    ignored: "被仓库忽略",
+    generated: "生成的文件",
+    binary: "二进制文件",
+    max_files: "超出文件数上限",
+    budget: "超出预算",
+    compressed: "已压缩：只读取风险最高的部分",
+    submodule: "子模块",
+    unchanged: "自上次评审以来没有变化"
+  },
+  found: (count) => `发现 ${count} 个问题`,
+  atLines: "评论位于对应的代码行。",
+  clean: "没有发现问题。",
+  skipped: "未评审",
+  listed: "没有行评论的问题",
+  refused: "平台不接受这些行上的评论",
+  hidden: (count) => `另有 ${count} 个问题低于此渠道发布的级别。`,
+  coverage: (files, lines, skipped) =>
+    `覆盖范围：已读 ${files} 个文件、${lines} 行改动${skipped === 0 ? "" : `，略过 ${skipped} 个文件`}`,
+  read: "已读",
+  leftOut: "略过",
+  more: (count) => `以及另外 ${count} 个`,
+  notices: "说明",
+  severityHead: "级别",
+  countHead: "问题数",
+  model: "模型",
+  commit: "提交",
+  details: "运行详情",
+  cut: "_已截断：平台不允许更长的文本。_"
+}
+
+/** By language tag; English where we have no words of our own. */
+export const labelsFor = (language: string): Labels => (/^zh\b/i.test(language) ? chinese : english)

@@ -1,0 +1,51 @@
+/**
+ * The hidden marker in everything we write at a host: which operation wrote it (`op`), which problem it is about (`fp`) and where it
+ * belongs (`scope`). It is how a write whose answer was lost is found again, and how the managed summary is known. Values are
+ * escaped so that no value ends the comment; text from elsewhere cannot hold a marker (SafeText.ts).
+ */
+import { Option, Schema } from "effect"
+
+export const Marker = Schema.Struct({
+  op: Schema.String,
+  fp: Schema.optional(Schema.String),
+  scope: Schema.optional(Schema.String)
+})
+export type Marker = typeof Marker.Type
+
+/** What starts a marker, and nothing else in our texts. */
+export const opening = "<!-- aicr:v1 "
+
+const encoded = (value: string): string =>
+  JSON.stringify(value).replace(
+    /[<>\-\u007f-\uffff]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`
+  )
+
+const fields = ["op", "fp", "scope"] as const
+
+const pairs = (marker: Partial<Marker>): string =>
+  fields
+    .flatMap((name) => {
+      const value = marker[name]
+      return value === undefined ? [] : [`"${name}":${encoded(value)}`]
+    })
+    .join(",")
+
+export const renderMarker = (marker: Marker): string => `${opening}{${pairs(marker)}} -->`
+
+/** What a text holds that has a marker with these neighbouring fields, for searching without parsing. */
+export const needle = (part: Partial<Marker>): string => pairs(part)
+
+const pattern = /<!-- aicr:v1 (\{[^\n]*?\}) -->/g
+
+/** All markers of a text, in order. Anything that only looks like one is passed over. */
+export const parseMarkers = (text: string): ReadonlyArray<Marker> =>
+  [...text.matchAll(pattern)].flatMap(([, json]) => Option.toArray(decode(json ?? "")))
+
+const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Marker))
+
+/** A text without its markers, and the markers as they stand. */
+export const splitMarkers = (text: string): { readonly visible: string; readonly markers: ReadonlyArray<string> } => ({
+  visible: text.replace(pattern, "").trimEnd(),
+  markers: [...text.matchAll(pattern)].map(([whole]) => whole)
+})

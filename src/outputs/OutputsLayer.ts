@@ -1,0 +1,170 @@
+/** `Outputs` over the channel table: routes a change, plans its rows and sends each with the credentials of its channel. */
+import { Effect, Layer } from "effect"
+import { ConfigStore } from "../config/ConfigStore.ts"
+import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
+import type { Snapshot, TriggerProfile, Workspace } from "../config/Snapshot.ts"
+import type { Change } from "../domain/Change.ts"
+import { hostUrls } from "../domain/HostUrls.ts"
+import { newId } from "../domain/Ids.ts"
+import { isForgeKind } from "../domain/Kinds.ts"
+import type { Operation, Publication } from "../domain/Publication.ts"
+import type { ForgeClient } from "../forge/Forge.ts"
+import { Forges } from "../forge/Forges.ts"
+import type { ChannelKind, PublishInput } from "./Channel.ts"
+import { channelTable } from "./Channels.ts"
+import { statusId } from "./OperationId.ts"
+import { ChannelMissing, Outputs } from "./Outputs.ts"
+import { channelNamed, route } from "./Routing.ts"
+
+/** Channel name of commit statuses, which no route mentions. */
+const statusChannel = "commit_status"
+
+const rowOf = (
+  input: Omit<PublishInput, "analysis">,
+  channel: string,
+  position: number,
+  planned: { readonly operationId: string; readonly operation: Operation }
+): Publication => ({
+  id: newId(),
+  operationId: planned.operationId,
+  runId: input.runId,
+  targetKey: input.targetKey,
+  channel,
+  operation: planned.operation,
+  status: "pending",
+  position,
+  attempts: 0
+})
+
+/** Reviews can be written on a pull request only. */
+const reviewable = (change: Change): boolean =>
+  change.target.kind === "pull_request" && change.target.number !== undefined && isForgeKind(change.provider)
+
+export const layer = Layer.effect(
+  Outputs,
+  Effect.gen(function* () {
+    const config = yield* ConfigStore
+    const forges = yield* Forges
+    const table = channelTable((kind) => forges.of(kind).bodyLimit)
+    const kinds = new Map<string, ChannelKind>(Object.entries(table))
+    const clients = new WeakMap<ChannelConfig, ForgeClient>()
+
+    const routed = (workspace: Workspace, change: Change) =>
+      reviewable(change)
+        ? route(workspace.outputs, change).flatMap(({ channel, parts }) => {
+            const kind = kinds.get(channel.kind)
+            return kind === undefined ? [] : [{ channel, parts, kind }]
+          })
+        : []
+
+    const profileOf = (channel: ChannelConfig, change: Change, snapshot: Snapshot) => {
+      const name = channel.trigger ?? change.trigger
+      const profile = snapshot.triggers.get(name)
+      return profile === undefined
+        ? Effect.fail(
+            new ChannelMissing({ message: `channel ${channel.name}: trigger ${name} is no longer configured` })
+          )
+        : Effect.succeed(profile)
+    }
+
+    /** The trigger's client, or one of the channel's own where it names another host or credential. */
+    const clientOf = Effect.fnUntraced(function* (channel: ChannelConfig, change: Change) {
+      const snapshot = config.current()
+      const profile = yield* profileOf(channel, change, snapshot)
+      if (!isForgeKind(profile.kind)) {
+        return yield* new ChannelMissing({
+          message: `channel ${channel.name}: trigger ${profile.name} is of kind ${profile.kind}, which has no pull requests`
+        })
+      }
+      if (channel.token === undefined && channel.token_env === undefined && channel.base_url === undefined) {
+        return forges.client(profile)
+      }
+      const known = clients.get(channel)
+      if (known !== undefined) return known
+      const made = forges.client(ownProfile(profile, channel, snapshot))
+      clients.set(channel, made)
+      return made
+    })
+
+    const channelOf = (
+      workspace: Workspace,
+      change: Change,
+      publication: Publication
+    ): Effect.Effect<{ readonly channel: ChannelConfig | undefined; readonly kind: ChannelKind }, ChannelMissing> => {
+      // A status is the same call on every host and needs no channel of the configuration.
+      if (publication.channel === statusChannel) {
+        return Effect.succeed({ channel: undefined, kind: table.gitea_pr_review })
+      }
+      const channel = channelNamed(workspace.outputs, change.provider, publication.channel)
+      const kind = channel === undefined ? undefined : kinds.get(channel.kind)
+      return kind === undefined
+        ? Effect.fail(
+            new ChannelMissing({
+              message: `channel ${publication.channel} of workspace ${workspace.id} is no longer configured`
+            })
+          )
+        : Effect.succeed({ channel, kind })
+    }
+
+    const reach = Effect.fnUntraced(function* (workspace: Workspace, change: Change, publication: Publication) {
+      const { channel, kind } = yield* channelOf(workspace, change, publication)
+      if (channel !== undefined) {
+        return { kind, client: yield* clientOf(channel, change), change: retarget(change, channel) }
+      }
+      const profile = config.current().triggers.get(change.trigger)
+      if (profile === undefined) {
+        return yield* new ChannelMissing({ message: `trigger ${change.trigger} is no longer configured` })
+      }
+      return { kind, client: forges.client(profile), change }
+    })
+
+    return Outputs.of({
+      anyFor: (workspace, change) => routed(workspace, change).length > 0,
+      plan: (input) =>
+        routed(input.workspace, input.change)
+          .flatMap(({ channel, parts, kind }) =>
+            kind.plan(input, channel, parts).map((planned) => ({ channel: channel.name, planned }))
+          )
+          .map(({ channel, planned }, position) => rowOf(input, channel, position, planned)),
+      status: (input, state, description) => {
+        const { workspace, change, head, runUrl } = input
+        if (!workspace.review.status_check || !reviewable(change)) return []
+        const operation: Operation = {
+          _tag: "Status",
+          head,
+          state,
+          description,
+          ...(runUrl === undefined ? {} : { url: runUrl })
+        }
+        return [rowOf(input, statusChannel, 0, { operationId: statusId(input, state), operation })]
+      },
+      send: Effect.fnUntraced(function* (workspace, change, publication, previous) {
+        const to = yield* reach(workspace, change, publication)
+        return yield* to.kind.send(to.client, to.change, publication, previous)
+      }),
+      find: Effect.fnUntraced(function* (workspace, change, publication) {
+        const to = yield* reach(workspace, change, publication)
+        return yield* to.kind.find(to.client, to.change, publication)
+      })
+    })
+  })
+)
+
+const ownProfile = (profile: TriggerProfile, channel: ChannelConfig, snapshot: Snapshot): TriggerProfile => {
+  const settings =
+    channel.base_url === undefined ? profile.settings : { ...profile.settings, base_url: channel.base_url }
+  const { baseUrl, apiUrl } = channel.base_url === undefined ? profile : hostUrls(profile.kind, channel.base_url)
+  const token = snapshot.credential(channel, "token")
+  if (token === undefined) return { ...profile, baseUrl, apiUrl, settings }
+  const { app: _app, ...withoutApp } = settings
+  return { ...profile, baseUrl, apiUrl, token, settings: withoutApp }
+}
+
+/** The repository that the channel names in place of the change's. */
+const retarget = (change: Change, { owner, repo, project_id: project }: ChannelConfig): Change => {
+  if (typeof project === "number") return { ...change, repo: { ...change.repo, hostId: project } }
+  if (project !== undefined) return { ...change, repo: { fullName: project } }
+  if (owner === undefined && repo === undefined) return change
+  const [ownOwner, ownName] = change.repo.fullName.split("/")
+  return { ...change, repo: { fullName: `${owner ?? ownOwner}/${repo ?? ownName}` } }
+}

@@ -1,0 +1,79 @@
+/** Bodies as they are sent: template, then markers, then cut to the host's limit. Pure. */
+import { Result } from "effect"
+import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
+import type { Finding } from "../domain/Problem.ts"
+import { problemTemplate, summaryTemplate } from "./BuiltIn.ts"
+import type { PublishInput } from "./Channel.ts"
+import { cut } from "./Cut.ts"
+import { labelsFor } from "./Labels.ts"
+import { renderMarker } from "./Marker.ts"
+import type { Marker } from "./Marker.ts"
+import { compile } from "./Template.ts"
+import { frameView, problemView, summaryView } from "./View.ts"
+import type { Shares, SuggestionStyle } from "./View.ts"
+
+export interface Renderer {
+  /** Longest body of the host. */
+  readonly limit: number
+  readonly suggestions: SuggestionStyle
+}
+
+/** The channel's own template where it names one that works, else the built-in one and why. */
+const textOf = (
+  input: PublishInput,
+  channel: ChannelConfig,
+  part: "problem" | "summary",
+  view: object
+): { readonly text: string; readonly notice: string | undefined } => {
+  const name = channel.templates[part]
+  const source = name === undefined ? undefined : input.workspace.outputs.templates[name]
+  const builtIn = part === "problem" ? problemTemplate : summaryTemplate
+  if (source !== undefined) {
+    const own = Result.flatMap(compile(source), (template) => template(view))
+    if (Result.isSuccess(own)) return { text: own.success, notice: undefined }
+    return { text: builtInText(builtIn, view), notice: `template ${name}: ${own.failure}; the built-in one is used` }
+  }
+  return { text: builtInText(builtIn, view), notice: undefined }
+}
+
+const builtInText = (source: string, view: object): string =>
+  Result.getOrThrow(Result.flatMap(compile(source), (template) => template(view)))
+
+const tidy = (text: string): string => text.replace(/\n{3,}/g, "\n\n").trim()
+
+const finish = (text: string, marker: Marker, input: PublishInput, limit: number): string =>
+  cut(`${tidy(text)}\n\n${renderMarker(marker)}`, limit, labelsFor(input.workspace.review.output_language).cut)
+
+export const renderProblem = (
+  input: PublishInput,
+  channel: ChannelConfig,
+  finding: Finding,
+  marker: Marker,
+  renderer: Renderer
+): string => {
+  const language = input.workspace.review.output_language
+  const view = { ...frameView(input, false), problem: problemView(finding, language, renderer.suggestions) }
+  return finish(textOf(input, channel, "problem", view).text, marker, input, renderer.limit)
+}
+
+export const renderSummary = (
+  input: PublishInput,
+  channel: ChannelConfig,
+  shares: Shares,
+  marker: Marker,
+  renderer: Renderer
+): string => {
+  const mention = channel.mention_author === true
+  const made = textOf(input, channel, "summary", summaryView(input, shares, mention, []))
+  const text =
+    made.notice === undefined
+      ? made.text
+      : textOf(input, channel, "summary", summaryView(input, shares, mention, [made.notice])).text
+  return finish(text, marker, input, renderer.limit)
+}
+
+/** The text above the comments of one review call. */
+export const renderReviewBody = (input: PublishInput, problems: number, marker: Marker, renderer: Renderer): string => {
+  const labels = labelsFor(input.workspace.review.output_language)
+  return finish(problems === 0 ? labels.clean : `${labels.found(problems)}.`, marker, input, renderer.limit)
+}

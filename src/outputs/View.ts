@@ -1,0 +1,149 @@
+/**
+ * What templates see: event, target, repo, vcs, run, summary, problems, problem, mentions, and the words in the output language. All
+ * text from models and changes is safe here already, so a template cannot forget to escape it.
+ */
+import type { Severity } from "../domain/Kinds.ts"
+import { severityRank } from "../domain/Kinds.ts"
+import type { Finding } from "../domain/Problem.ts"
+import type { PublishInput } from "./Channel.ts"
+import { labelsFor } from "./Labels.ts"
+import { codeSpan, fenced, safeLine, safeMarkdown } from "./SafeText.ts"
+
+const icons: Readonly<Record<Severity, string>> = { critical: "🛑", high: "🔴", medium: "🟠", low: "🟡", info: "🔵" }
+
+/** Longest lists in a summary: the run record has all of it. */
+const mostPaths = 40
+
+/** How a host writes a change that its reader can commit with one click. */
+export type SuggestionStyle = "lines" | "offsets" | "plain"
+
+const suggestionBlock = (finding: Finding, style: SuggestionStyle): string | undefined => {
+  const { suggestion } = finding.problem
+  const { anchor } = finding
+  if (suggestion === undefined || suggestion.trim() === "") return undefined
+  if (style === "plain" || anchor === undefined || anchor.side === "old") return fenced("", suggestion)
+  const above = anchor.line - (anchor.start ?? anchor.line)
+  return fenced(style === "offsets" ? `suggestion:-${above}+0` : "suggestion", suggestion)
+}
+
+const placeOf = ({ anchor, problem }: Finding): string => {
+  const path = codeSpan(anchor?.path ?? problem.file)
+  const line = anchor?.line ?? problem.line
+  if (line === undefined) return path
+  const first = anchor === undefined ? undefined : anchor.start
+  return `${path}:${first === undefined || first === line ? line : `${first}-${line}`}`
+}
+
+export const problemView = (finding: Finding, language: string, style: SuggestionStyle) => {
+  const { problem, anchor } = finding
+  const labels = labelsFor(language)
+  return {
+    file: safeLine(anchor?.path ?? problem.file),
+    line: anchor?.line ?? problem.line,
+    start: anchor?.start,
+    place: placeOf(finding),
+    severity: problem.severity,
+    severity_label: labels.severity[problem.severity],
+    icon: icons[problem.severity],
+    category: safeLine(problem.category).replaceAll("`", ""),
+    title: problem.title === undefined ? undefined : safeLine(problem.title),
+    message: safeMarkdown(problem.message),
+    suggestion: problem.suggestion,
+    suggestion_block: suggestionBlock(finding, style),
+    code_block: suggestionBlock(finding, "plain"),
+    confidence: problem.confidence,
+    fingerprint: finding.fingerprint
+  }
+}
+
+/** What every template sees. */
+export const frameView = ({ change, head, analysis, runUrl, runId, workspace }: PublishInput, mention: boolean) => {
+  const author = change.author?.username
+  return {
+    labels: labelsFor(workspace.review.output_language),
+    event: { provider: change.provider, trigger: change.trigger, requested_by: change.requestedBy },
+    target: {
+      kind: change.target.kind,
+      number: change.target.number,
+      branch: change.target.branch,
+      title: change.title === undefined ? undefined : safeLine(change.title),
+      url: change.url
+    },
+    repo: { full_name: change.repo.fullName, url: change.repo.webUrl },
+    vcs: {
+      head,
+      head_short: head.slice(0, 12),
+      head_link: headLink(change.repo.webUrl, head),
+      base: change.base,
+      head_ref: change.headRef,
+      base_ref: change.baseRef
+    },
+    run: {
+      id: runId,
+      url: runUrl,
+      models: analysis.models.map(codeSpan).join(", "),
+      requests: analysis.usage.requests,
+      cost_usd: analysis.usage.costUsd
+    },
+    mentions: mention && author !== undefined && /^[\w.-]+$/.test(author) ? `@${author}` : undefined
+  }
+}
+
+const headLink = (webUrl: string | undefined, head: string): string => {
+  const short = codeSpan(head.slice(0, 12))
+  return webUrl === undefined ? short : `[${short}](${webUrl}/commit/${head})`
+}
+
+export interface Shares {
+  /** Findings that the channel publishes. */
+  readonly shown: ReadonlyArray<Finding>
+  /** Those that get a comment at their line. */
+  readonly inline: ReadonlyArray<Finding>
+  /** How many the channel's least severity hides. */
+  readonly hidden: number
+}
+
+export const summaryView = (input: PublishInput, shares: Shares, mention: boolean, notices: ReadonlyArray<string>) => {
+  const { analysis, workspace } = input
+  const language = workspace.review.output_language
+  const labels = labelsFor(language)
+  const atLine = new Set(shares.inline)
+  const listed = shares.shown.filter((finding) => !atLine.has(finding))
+  const severities = shares.shown.map((finding) => finding.problem.severity)
+  const counts = [...new Set(severities)]
+    .toSorted((a, b) => severityRank(b) - severityRank(a))
+    .map((severity) => ({
+      severity,
+      label: labels.severity[severity],
+      icon: icons[severity],
+      count: severities.filter((other) => other === severity).length
+    }))
+  const { reviewed, skipped, lines } = analysis.coverage
+  return {
+    ...frameView(input, mention),
+    summary: {
+      text: safeMarkdown(analysis.summary),
+      skipped: analysis.skipped === undefined ? undefined : safeLine(analysis.skipped),
+      found: labels.found(shares.shown.length),
+      inline: shares.inline.length,
+      hidden: shares.hidden === 0 ? undefined : labels.hidden(shares.hidden)
+    },
+    counts: counts.length === 0 ? undefined : counts,
+    problems: shares.shown.map((finding) => problemView(finding, language, "plain")),
+    listed: listed.length === 0 ? undefined : listed.map((finding) => problemView(finding, language, "plain")),
+    notices: [...analysis.notices, ...notices].map(safeLine),
+    coverage: {
+      line: labels.coverage(reviewed.length, lines, skipped.length),
+      read: bounded(reviewed.map(codeSpan), labels.more).join(", "),
+      left_out: bounded(
+        skipped.map(({ path, reason }) => ({ path: codeSpan(path), reason: labels.skip[reason] })),
+        (count) => ({ path: "…", reason: labels.more(count) })
+      ),
+      files: reviewed.length,
+      lines
+    }
+  }
+}
+
+const bounded = <A>(items: ReadonlyArray<A>, rest: (count: number) => A): ReadonlyArray<A> =>
+  items.length <= mostPaths ? items : [...items.slice(0, mostPaths), rest(items.length - mostPaths)]
