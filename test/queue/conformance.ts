@@ -99,7 +99,6 @@ export const conformance = (name: string, store: (limits?: Limits) => Layer.Laye
 
       it.effect("another head replaces what waits and inherits its place", () =>
         Effect.gen(function* () {
-          const queue = yield* Queue
           const old = admission({ number: 5, head: "a", priority: 5, dueAt: 150 })
           const first = yield* admitted({ ...old, change: { ...old.change, requestedBy: "ada" } })
           const second = yield* one({ number: 5, head: "b", admittedAt: 200, dueAt: 230 })

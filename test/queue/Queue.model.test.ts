@@ -1,0 +1,91 @@
+/** Random sequences on every store, against the model: same answers, same entries, and the invariants of the architecture. */
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Exit, Layer, Scope } from "effect"
+import * as fc from "fast-check"
+import { Queue } from "../../src/queue/Queue.ts"
+import { QueueModel } from "./QueueModel.ts"
+import { Play, step } from "./QueueSteps.ts"
+import type { Step } from "./QueueSteps.ts"
+import { folder, stores } from "./Stores.ts"
+import type { QueueStore } from "./Stores.ts"
+
+const runs: Readonly<Record<string, number>> = { memory: 3000, sqlite: 150 }
+
+const play = (store: QueueStore, steps: ReadonlyArray<Step>) =>
+  Effect.gen(function* () {
+    const place = yield* folder
+    const open = Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(store.layer(place), scope)
+      return { queue: Context.get(context, Queue), close: Scope.close(scope, Exit.void) }
+    })
+    let current = yield* open
+    const played = new Play(new QueueModel())
+    const tokens = new Map<string, number>()
+    for (const taken of steps) {
+      if (taken._tag === "Reopen" && store.durable) {
+        yield* current.close
+        current = yield* open
+      }
+      yield* played.take(current.queue, taken)
+      yield* compare(current.queue, played.model, tokens)
+    }
+    yield* current.close
+  }).pipe(Effect.scoped)
+
+const compare = Effect.fnUntraced(function* (queue: Queue["Service"], model: QueueModel, tokens: Map<string, number>) {
+  const active = (yield* Effect.forEach(["app", "other"], queue.load)).flat()
+  const isActive = (status: string) => ["waiting", "ready", "running"].includes(status)
+  assert.sameMembers(
+    active.map((entry) => entry.id),
+    model.entries.filter((entry) => isActive(entry.status)).map((entry) => entry.id)
+  )
+  for (const entry of active) {
+    const same = active.filter((other) => other.targetKey === entry.targetKey && other.id !== entry.id)
+    assert.isTrue(
+      same.length <= 1 && same.every((other) => (other.status === "running") !== (entry.status === "running"))
+    )
+  }
+  for (const expected of model.entries) {
+    const entry = yield* queue.get(expected.id)
+    assert.deepStrictEqual(
+      {
+        id: entry?.id,
+        target: entry?.targetKey,
+        workspace: entry?.workspace,
+        head: entry?.change.head,
+        requestedBy: entry?.change.requestedBy,
+        status: entry?.status,
+        events: entry?.events.toSorted(),
+        priority: entry?.priority,
+        admittedAt: entry?.admittedAt,
+        dueAt: entry?.dueAt,
+        attempts: entry?.attempts,
+        token: entry?.token,
+        leaseUntil: entry?.leaseUntil,
+        owner: entry?.owner
+      },
+      { ...expected, events: expected.events.toSorted() }
+    )
+    assert.isAtLeast(expected.token, tokens.get(expected.id) ?? 0)
+    tokens.set(expected.id, expected.token)
+  }
+  const { byStatus } = yield* queue.stats
+  for (const [status, count] of Object.entries(byStatus)) {
+    assert.strictEqual(count, model.entries.filter((entry) => entry.status === status).length, status)
+  }
+})
+
+describe("Queue model", () => {
+  for (const store of stores) {
+    it(`${store.name} does what the model does`, { timeout: 120_000 }, async () => {
+      const details = await fc.check(
+        fc.asyncProperty(fc.array(step, { maxLength: 60, size: "max" }), (steps) =>
+          Effect.runPromise(play(store, steps))
+        ),
+        { numRuns: runs[store.name] ?? 100 }
+      )
+      assert.isFalse(details.failed, fc.defaultReportMessage(details) ?? "")
+    })
+  }
+})

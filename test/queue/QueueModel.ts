@@ -1,0 +1,162 @@
+/**
+ * The queue as a list that is searched from the front each time: slow, small, and written from the contract (queue/Queue.ts),
+ * not from the transitions. Stores are compared with it.
+ */
+import type { EntryStatus } from "../../src/domain/Entry.ts"
+import type { Admission, Finish } from "../../src/queue/Queue.ts"
+import { targetKey } from "../../src/domain/Change.ts"
+
+export interface ModelEntry {
+  id: string
+  target: string
+  workspace: string
+  head: string | undefined
+  requestedBy: string | undefined
+  status: EntryStatus
+  events: Array<string>
+  priority: number
+  admittedAt: number
+  dueAt: number
+  attempts: number
+  token: number
+  leaseUntil: number | undefined
+  owner: string | undefined
+}
+
+export class QueueModel {
+  readonly entries: Array<ModelEntry> = []
+  private next = 0
+
+  /** The entry that answers for the admission, and how. New entries are called `new:<n>` until the store names them. */
+  admit(item: Admission): { readonly entry: ModelEntry; readonly status: string; readonly superseded: Array<string> } {
+    const known = this.entries.find((entry) => entry.events.includes(item.eventId))
+    if (known !== undefined) {
+      return { entry: known, status: "duplicate", superseded: known.status === "superseded" ? [item.eventId] : [] }
+    }
+    const target = targetKey(item.change)
+    const { head, requestedBy } = item.change
+    const waits = this.waiting(target)
+    const runs = this.entries.find((entry) => entry.target === target && entry.status === "running")
+    const exact = [waits, runs].find((entry) => entry !== undefined && entry.head === head && (head || entry === waits))
+    const joined = exact ?? (waits !== undefined && (!waits.head || !head) ? waits : undefined)
+    if (joined !== undefined) {
+      joined.events.push(item.eventId)
+      if (joined === waits) {
+        if (joined.attempts === 0 || requestedBy !== undefined) joined.dueAt = Math.min(joined.dueAt, item.dueAt)
+        joined.priority = Math.min(joined.priority, item.priority)
+        joined.head ??= head
+        joined.requestedBy ??= requestedBy
+      }
+      return { entry: joined, status: "coalesced", superseded: [] }
+    }
+    const entry: ModelEntry = {
+      id: `new:${this.next++}`,
+      target,
+      workspace: item.change.workspace,
+      head,
+      requestedBy,
+      status: "waiting",
+      events: [item.eventId],
+      priority: item.priority,
+      admittedAt: item.admittedAt,
+      dueAt: item.dueAt,
+      attempts: 0,
+      token: 0,
+      leaseUntil: undefined,
+      owner: undefined
+    }
+    if (waits !== undefined) {
+      waits.status = "superseded"
+      this.inherit(entry, waits)
+      entry.dueAt = Math.min(entry.dueAt, waits.dueAt)
+    }
+    this.entries.push(entry)
+    const status = entry.dueAt > item.admittedAt ? "deferred" : "queued"
+    return { entry, status, superseded: waits?.events ?? [] }
+  }
+
+  release(entry: ModelEntry, now: number): boolean {
+    const free = !this.entries.some((other) => other.target === entry.target && other.status === "running")
+    return this.move(entry, "waiting", "ready", free && entry.dueAt <= now)
+  }
+
+  withdraw(entry: ModelEntry): void {
+    this.move(entry, "ready", "waiting", true)
+  }
+
+  claim(entry: ModelEntry, owner: string, until: number): boolean {
+    if (!this.move(entry, "ready", "running", true)) return false
+    Object.assign(entry, { owner, leaseUntil: until, token: entry.token + 1 })
+    return true
+  }
+
+  renew(entry: ModelEntry, token: number, until: number): boolean {
+    if (entry.status !== "running" || entry.token !== token) return false
+    entry.leaseUntil = until
+    return true
+  }
+
+  finish(entry: ModelEntry, token: number, how: Finish): boolean {
+    if (entry.status !== "running" || entry.token !== token) return false
+    if (how._tag === "Retry") {
+      if (how.counted) entry.attempts += 1
+      this.waitAgain(entry, how.dueAt)
+      return true
+    }
+    entry.status = ({ Done: "done", Dead: "dead", Cancelled: "cancelled" } as const)[how._tag]
+    if (how._tag !== "Cancelled") entry.attempts += 1
+    Object.assign(entry, { owner: undefined, leaseUntil: undefined })
+    return true
+  }
+
+  reclaim(now: number, lost: (owner: string) => boolean): Array<ModelEntry> {
+    const gone = this.entries.filter(
+      (entry) => entry.status === "running" && ((entry.leaseUntil ?? 0) <= now || lost(entry.owner ?? ""))
+    )
+    for (const entry of gone) this.waitAgain(entry, now)
+    return gone
+  }
+
+  cancel(target: string): Array<ModelEntry> {
+    const waits = this.waiting(target)
+    if (waits === undefined) return []
+    waits.status = "cancelled"
+    return [waits]
+  }
+
+  expire(before: number): Array<ModelEntry> {
+    const old = this.entries.filter((entry) => entry.status === "waiting" && entry.admittedAt < before)
+    for (const entry of old) entry.status = "expired"
+    return old
+  }
+
+  private waiting(target: string): ModelEntry | undefined {
+    return this.entries.find(
+      (entry) => entry.target === target && (entry.status === "waiting" || entry.status === "ready")
+    )
+  }
+
+  private move(entry: ModelEntry, from: EntryStatus, to: EntryStatus, allowed: boolean): boolean {
+    if (entry.status !== from || !allowed) return false
+    entry.status = to
+    return true
+  }
+
+  private inherit(entry: ModelEntry, earlier: ModelEntry): void {
+    entry.priority = Math.min(entry.priority, earlier.priority)
+    entry.admittedAt = Math.min(entry.admittedAt, earlier.admittedAt)
+    entry.requestedBy ??= earlier.requestedBy
+  }
+
+  private waitAgain(entry: ModelEntry, dueAt: number): void {
+    const newer = this.waiting(entry.target)
+    Object.assign(entry, { owner: undefined, leaseUntil: undefined })
+    if (newer === undefined) {
+      Object.assign(entry, { status: "waiting", dueAt })
+      return
+    }
+    this.inherit(newer, entry)
+    newer.events.push(...entry.events)
+    Object.assign(entry, { status: "superseded", events: [] })
+  }
+}

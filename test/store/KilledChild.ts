@@ -1,0 +1,24 @@
+/** Runs a script as a process of its own and kills it (SIGKILL) in the middle of its work. */
+import { spawn } from "node:child_process"
+import { createInterface } from "node:readline"
+
+/** Lines that `script` wrote before it was killed, which happens as soon as it has written `lines` of them. */
+export const killAfter = (script: string, args: ReadonlyArray<string>, lines: number): Promise<ReadonlyArray<string>> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", script, ...args], {
+      stdio: ["ignore", "pipe", "pipe"]
+    })
+    const written: Array<string> = []
+    const errors: Array<string> = []
+    child.stderr.on("data", (data) => errors.push(String(data)))
+    const output = createInterface(child.stdout)
+    output.on("line", (line) => {
+      written.push(line)
+      if (written.length === lines) child.kill("SIGKILL")
+    })
+    output.on("close", () => {
+      if (child.killed) resolve(written)
+      else reject(new Error(`${script} ended by itself after ${written.length} lines: ${errors.join("")}`))
+    })
+    child.on("error", reject)
+  })

@@ -1,0 +1,49 @@
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Migrations from "../../src/store/Migrations.ts"
+import { Receipts } from "../../src/store/Receipts.ts"
+import * as SqliteClient from "../../src/store/SqliteClient.ts"
+import * as Store from "../../src/store/Store.ts"
+import { event } from "./Fixtures.ts"
+import { folder } from "./Folder.ts"
+
+describe("Migrations", () => {
+  it.effect("apply once, survive reopening, and verify", () =>
+    Effect.gen(function* () {
+      const path = join(yield* folder, "svc.db")
+      const use = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+        Effect.provide(effect, Layer.fresh(SqliteClient.layer({ path })))
+      const missing = yield* Effect.flip(use(Migrations.verify))
+      assert.include(missing.message, "0001_events")
+      assert.include(missing.message, "aicr db migrate")
+      assert.deepStrictEqual(yield* use(Migrations.apply), ["0001_events", "0002_runs", "0003_publications"])
+      assert.deepStrictEqual(yield* use(Migrations.apply), [])
+      yield* use(Migrations.verify)
+      const stored = Effect.gen(function* () {
+        const record = event()
+        yield* (yield* Receipts).store(record)
+        return record.id
+      })
+      const layer = Layer.fresh(Store.layerSqlite({ path, migrate: "verify" }))
+      const id = yield* Effect.provide(stored, layer)
+      const again = yield* Effect.provide(
+        Receipts.use((receipts) => receipts.get(id)),
+        Layer.fresh(Store.layerSqlite({ path, migrate: "auto" }))
+      )
+      assert.strictEqual(again?.id, id)
+    })
+  )
+
+  it.effect("refuse a database of a newer release", () =>
+    Effect.gen(function* () {
+      yield* Migrations.apply
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`INSERT INTO aicr_migrations ${sql.insert({ migration_id: 9, name: "later" })}`
+      for (const check of [Migrations.apply, Migrations.verify]) {
+        assert.include((yield* Effect.flip(check)).message, "0009_later")
+      }
+    }).pipe(Effect.provide(SqliteClient.layer({ path: ":memory:" })))
+  )
+})
