@@ -22,6 +22,7 @@ const check = Command.make(
   {
     files: Argument.String("FILE").pipe(Argument.withDescription("Configuration files"), Argument.variadic({ min: 1 })),
     env: Flag.Boolean("env").pipe(
+      Flag.withDefault(false),
       Flag.withDescription("Count unset variables that the service needs to start as errors, as `serve` does")
     )
   },
@@ -67,7 +68,10 @@ const show = Command.make(
       Flag.withDescription("Show the effective values of one workspace"),
       Flag.optional
     ),
-    json: Flag.Boolean("json").pipe(Flag.withDescription("One JSON array of {path, value, origin}"))
+    json: Flag.Boolean("json").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("One JSON array of {path, value, origin}")
+    )
   },
   Effect.fnUntraced(function* ({ config, workspace, json }) {
     const snapshot = yield* load(config)
@@ -96,7 +100,10 @@ const table = (shown: ReadonlyArray<Shown>): string => {
 const schema = Command.make(
   "schema",
   {
-    markdown: Flag.Boolean("markdown").pipe(Flag.withDescription("Print the reference (docs/configuration.md) instead"))
+    markdown: Flag.Boolean("markdown").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Print the reference (docs/configuration.md) instead")
+    )
   },
   ({ markdown }) => Console.log((markdown ? reference() : JSON.stringify(jsonSchema(), undefined, 2)).trimEnd())
 ).pipe(Command.withDescription("Print the JSON Schema 2020-12 of the configuration, for editors"))

@@ -24,7 +24,7 @@ export const doctorCommand = Command.make(
       Flag.withDescription("Configuration file (YAML)"),
       Flag.withDefault("config.yaml")
     ),
-    offline: Flag.Boolean("offline").pipe(Flag.withDescription("Do not connect to servers"))
+    offline: Flag.Boolean("offline").pipe(Flag.withDefault(false), Flag.withDescription("Do not connect to servers"))
   },
   Effect.fnUntraced(function* ({ config, offline }) {
     // Unset variables are looked at without refusing the rest; the strict reading says which of them keep it from starting.

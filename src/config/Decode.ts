@@ -68,6 +68,8 @@ const found = (shape: Shape | undefined, value: unknown): string => {
   if (shape?.type === "enum" && value.length <= 64) {
     return `${JSON.stringify(value)}${didYouMean(value, shape.spellings.keys())}`
   }
+  const hint = shape?.limits.hint?.(value)
+  if (hint !== undefined) return `text that is not; write ${JSON.stringify(hint)}`
   if (/^-?\d+(\.\d+)?$/.test(value) && value.length <= 20) return `the text "${value}" (without quotes it is a number)`
   if (/^(true|false|yes|no|on|off)$/i.test(value)) return `the text "${value}"`
   return value === "" ? "empty text" : "other text"

@@ -5,6 +5,7 @@ import { Document } from "./Document.ts"
 import type { Complaint } from "./Normalise.ts"
 import type { Path } from "./Path.ts"
 import { formatPath, isRecord, valueAt } from "./Path.ts"
+import { isVariableName } from "./Scalars.ts"
 import type { Shape } from "./Shape.ts"
 import { shapeOf } from "./Shape.ts"
 
@@ -22,7 +23,8 @@ export const namedVariables = (tree: unknown): ReadonlyArray<NamedVariable> => {
 
 const walk = (shape: Shape, value: unknown, path: Path, found: Array<NamedVariable>): void => {
   if (shape.type === "scalar") {
-    if (shape.limits.env === true && typeof value === "string") found.push({ path, name: value })
+    if (shape.limits.env === true && typeof value === "string" && isVariableName(value))
+      found.push({ path, name: value })
   } else if (shape.type === "list") {
     if (Array.isArray(value)) value.forEach((item, index) => walk(shape.item, item, [...path, index], found))
   } else if (shape.type === "union") {
@@ -43,9 +45,12 @@ export const unsetVariables = (
   namedVariables(tree).flatMap(({ path, name }) => {
     if (variable(env, name) !== undefined || overruled(tree, path)) return []
     const needed = isNeeded(tree, path)
-    const message = `the environment variable ${name} is not set${needed ? "; set it, or remove the field" : ""}`
+    const message = `the environment variable ${nameable(name)} is not set${needed ? "; set it, or remove the field" : ""}`
     return [{ complaint: { path, message, at: "value" }, needed }]
   })
+
+/** A token that was put where its variable's name belongs is not repeated: only what looks like a name is. */
+const nameable = (name: string): string => (/^[A-Z_][A-Z0-9_]*$/.test(name) || name.length <= 16 ? name : "named here")
 
 /** A literal beside it is used in its place. */
 const overruled = (tree: unknown, path: Path): boolean => {

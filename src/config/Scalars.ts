@@ -27,6 +27,8 @@ export interface Limits {
   readonly expected?: string
   /** Exactly one of these fields must be given. */
   readonly oneOf?: ReadonlyArray<string>
+  /** What to write in place of a wrong value; undefined where that cannot be known. Never for secrets. */
+  readonly hint?: (value: string) => string | undefined
   /** Reads a short form of an object, such as `09:00-18:00` for a window; undefined where it is not one. */
   readonly shorthand?: (value: unknown) => unknown
 }
@@ -44,9 +46,9 @@ export const LongText = Schema.String.annotate(limits({ expected: "text" }))
 
 export const Flag = Schema.Boolean.annotate(limits({ expected: "true or false" }))
 
-export const matching = (pattern: RegExp, expected: string) =>
+export const matching = (pattern: RegExp, expected: string, hint?: (value: string) => string | undefined) =>
   Schema.String.check(Schema.makeFilter((value: string) => value.length <= 4096 && pattern.test(value))).annotate(
-    limits({ pattern: pattern.source, maxLength: 4096, expected })
+    limits({ pattern: pattern.source, maxLength: 4096, expected, ...(hint === undefined ? {} : { hint }) })
   )
 
 export const checked = (expected: string, format: string, test: (value: string) => boolean) =>
@@ -107,10 +109,10 @@ export const Secret = Schema.Redacted(
   Schema.String.check(Schema.makeFilter((value: string) => value.length >= 1 && value.length <= 65_536))
 ).annotate(limits({ secret: true, minLength: 1, maxLength: 65_536, expected: "a non-empty secret as text" }))
 
+export const isVariableName = (value: string): boolean => /^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(value)
+
 /** The name of an environment variable. */
-export const EnvName = Schema.String.check(
-  Schema.makeFilter((value: string) => /^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(value))
-).annotate(
+export const EnvName = Schema.String.check(Schema.makeFilter(isVariableName)).annotate(
   limits({
     env: true,
     pattern: "^[A-Za-z_][A-Za-z0-9_]{0,255}$",
@@ -133,16 +135,18 @@ export const TimeZone = checked("an IANA time zone such as Europe/Berlin", "iana
   }
 })
 
+const entriesInWords = (least: number, most: number | undefined): string => {
+  if (most !== undefined) return ` of ${least} to ${most} entries`
+  return least === 0 ? "" : ` of at least ${least} ${least === 1 ? "entry" : "entries"}`
+}
+
 /** A list, at most `maxItems` long (10 000 unless said otherwise). */
 export const list = <S extends Schema.Constraint>(
   item: S,
   options: { readonly minItems?: number; readonly maxItems?: number; readonly unique?: boolean } = {}
 ): Schema.$Array<S> => {
   const { minItems = 0, maxItems = 10_000, unique = false } = options
-  const words = [
-    minItems > 0 ? `at least ${minItems}` : "",
-    options.maxItems === undefined ? "" : `at most ${maxItems}`
-  ].filter((part) => part !== "")
+  const entries = entriesInWords(minItems, options.maxItems)
   return Schema.Array(item)
     .check(
       Schema.makeFilter(
@@ -155,7 +159,7 @@ export const list = <S extends Schema.Constraint>(
         minItems,
         maxItems,
         unique,
-        expected: `a list${words.length === 0 ? "" : ` of ${words.join(" and ")} entries`}${unique ? " without repetitions" : ""}`
+        expected: `a list${entries}${unique ? " without repetitions" : ""}`
       })
     )
 }

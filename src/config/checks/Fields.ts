@@ -20,7 +20,7 @@ const walk = (shape: Shape, value: unknown, path: Path, reports: Reports, names:
   } else if (shape.type === "union") {
     for (const member of shape.members) if (member.type !== "scalar") walk(member, value, path, reports, names)
   } else if (shape.type === "object" && isRecord(value)) {
-    for (const field of shape.fields.values()) checkField(field, value, path, reports, names)
+    for (const field of shape.fields.values()) checkField(shape, field, value, path, reports, names)
     checkOneOf(shape, value, path, reports)
     for (const key of Object.keys(value)) {
       const inner = shape.fields.get(key)?.shape ?? shape.rest
@@ -30,6 +30,7 @@ const walk = (shape: Shape, value: unknown, path: Path, reports: Reports, names:
 }
 
 const checkField = (
+  shape: ObjectShape,
   { name, meta }: FieldShape,
   holder: Readonly<Record<string, unknown>>,
   at: Path,
@@ -42,7 +43,7 @@ const checkField = (
       error({ path, message: `missing; ${words(meta.requiredWhen)} needs it`, at: "value" })
     return
   }
-  if (meta.when !== undefined && isKnown(meta.when, holder) && !applies(meta.when, holder)) {
+  if (meta.when !== undefined && isKnown(shape, meta.when, holder) && !applies(meta.when, holder)) {
     const actual = String(holder[meta.when.field] ?? meta.when.absent)
     const usable = meta.when.values.join(", ")
     const message = `${meta.when.field} ${actual} cannot use this field; ${meta.when.values.length === 1 ? "only" : "these can:"} ${usable}${meta.when.values.length === 1 ? " can" : ""}`
@@ -67,8 +68,12 @@ const referenceOf = (refers: FieldShape["meta"]["refers"], names: Names): Declar
 const coveredBySibling = (name: string, holder: Readonly<Record<string, unknown>>): boolean =>
   holder[name.endsWith("_env") ? name.slice(0, -4) : `${name}_env`] !== undefined
 
-const isKnown = ({ field, absent }: When, holder: Readonly<Record<string, unknown>>): boolean =>
-  typeof (holder[field] ?? absent) === "string"
+/** A neighbour with a value of its own schema; what a wrong one would allow is not judged. */
+const isKnown = (shape: ObjectShape, { field, absent }: When, holder: Readonly<Record<string, unknown>>): boolean => {
+  const value = holder[field] ?? absent
+  const neighbour = shape.fields.get(field)?.shape
+  return typeof value === "string" && (neighbour?.type !== "enum" || neighbour.values.includes(value))
+}
 
 const applies = ({ field, values, absent }: When, holder: Readonly<Record<string, unknown>>): boolean => {
   const value = holder[field] ?? absent

@@ -54,7 +54,8 @@ export type ExcludeSource = Resolved<typeof ExcludeSource>
 
 const Branch = matching(
   /^(?!refs\/)[^\s~^:?*[\\]+$/,
-  "an exact branch name without refs/heads/ (write `main`, not `refs/heads/main`), no wildcards"
+  "an exact branch name without refs/heads/ and wildcards",
+  (value) => (value.startsWith("refs/heads/") ? value.slice("refs/heads/".length) : undefined)
 )
 
 export const ReviewConfig = Schema.Struct({
