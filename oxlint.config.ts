@@ -27,7 +27,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Show.ts",
     "schema/**"
   ],
-  engine: ["ReviewChange.ts"],
+  engine: ["ReviewChange.ts", "ReviewRepository.ts"],
   forge: ["Forge.ts", "Forges.ts", "OwnAccounts.ts", "Webhooks.ts"],
   llm: ["Gateway.ts"],
   observability: ["Metrics.ts", "Progress.ts"],
@@ -35,7 +35,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
   queue: ["Queue.ts", "Tickets.ts", "Plan.ts", "Backoff.ts", "Enqueue.ts"],
   // The last three are shared ground of everything that keeps a SQLite file.
   store: ["Receipts.ts", "Runs.ts", "Outbox.ts", "StoreError.ts", "SqliteDatabase.ts", "GroupCommit.ts", "DataLock.ts"],
-  vcs: ["Checkout.ts"]
+  vcs: ["Checkout.ts", "LocalRepository.ts"]
 }
 
 /** Every folder that holds code of ours; wiring stands in files directly under src/ and in src/demo. */

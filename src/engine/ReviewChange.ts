@@ -20,6 +20,7 @@ import { countCutLines } from "../review/RenderDiff.ts"
 import { passTokens } from "../review/TokenBudget.ts"
 import { estimateTokens } from "../review/Tokens.ts"
 import { analyseBatches, noUsage } from "./AnalyseBatches.ts"
+import { readBasePrompt } from "./BasePromptFile.ts"
 import { findingsOf } from "./Findings.ts"
 import { readInstructions } from "./Instructions.ts"
 import { reviewModel } from "./ModelWindow.ts"
@@ -44,8 +45,6 @@ export interface ReviewInput {
     readonly include: ReadonlyArray<string>
     readonly exclude: ReadonlyArray<string>
   }
-  /** Content of the workspace's `prompt.base_system_prompt_file`, where it has one. */
-  readonly basePromptFile?: string | undefined
   /** Told what is being done, for people who wait. */
   readonly progress?: ((step: ReviewStep) => Effect.Effect<void>) | undefined
 }
@@ -125,7 +124,7 @@ const tell = (input: ReviewInput, step: ReviewStep): Effect.Effect<void> => inpu
 const planPasses = Effect.fnUntraced(function* (input: ReviewInput, change: ReadChange) {
   const { checkout, snapshot, workspace } = input
   const instructions = yield* readInstructions(checkout)
-  const system = systemText(snapshot, workspace, input.basePromptFile, instructions)
+  const system = systemText(snapshot, workspace, yield* readBasePrompt(snapshot, workspace), instructions)
   const model = reviewModel(snapshot, workspace)
   const room = passTokens({
     compression: snapshot.document.compression,

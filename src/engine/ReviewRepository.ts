@@ -1,0 +1,72 @@
+/** The engine on a repository of this machine: no host, no queue, no channel. */
+import { Effect } from "effect"
+import type { Agent, AgentError } from "../agent/Agent.ts"
+import type { Snapshot, Workspace } from "../config/Snapshot.ts"
+import type { Analysis } from "../domain/Analysis.ts"
+import { CheckoutError, Vcs } from "../vcs/Checkout.ts"
+import { LocalRepository } from "../vcs/LocalRepository.ts"
+import type { LocalRange } from "../vcs/LocalRepository.ts"
+import type { PatchTooLarge } from "./PatchTooLarge.ts"
+import { reviewChange } from "./ReviewChange.ts"
+import type { ReviewStep } from "./ReviewChange.ts"
+
+export interface RepositoryReviewInput {
+  readonly snapshot: Snapshot
+  readonly workspace: Workspace
+  readonly range: LocalRange
+  readonly progress?: (step: ReviewStep) => Effect.Effect<void>
+}
+
+export interface RepositoryReview {
+  /** What the diff starts from: the merge base. */
+  readonly from: string
+  readonly analysis: Analysis
+}
+
+/** Filters are the workspace's own; there is no trigger here. */
+export const reviewRepository = Effect.fn("reviewRepository")(function* (
+  input: RepositoryReviewInput
+): Effect.fn.Return<RepositoryReview, AgentError | CheckoutError | PatchTooLarge, Vcs | LocalRepository | Agent> {
+  return yield* Effect.scoped(
+    Effect.gen(function* () {
+      const checkout = yield* checkoutOf(input)
+      const analysis = yield* reviewChange({
+        snapshot: input.snapshot,
+        workspace: input.workspace,
+        checkout,
+        title: undefined,
+        description: undefined,
+        filters: { watchPath: [], include: [], exclude: [] },
+        progress: input.progress
+      })
+      return { from: checkout.from, analysis }
+    })
+  )
+})
+
+const checkoutOf = Effect.fnUntraced(function* ({ range, workspace }: RepositoryReviewInput) {
+  const vcs = yield* Vcs
+  const local = yield* LocalRepository
+  const checkout = vcs.checkout({
+    url: range.root,
+    mirror: range.root,
+    authorization: undefined,
+    head: range.head,
+    base: range.base,
+    headRef: undefined,
+    baseRef: undefined,
+    compare: "merge-base"
+  })
+  if (!range.shallow) return yield* checkout
+  const deepened = Effect.andThen(local.deepen(range.root), checkout)
+  return yield* Effect.catch(checkout, (error) =>
+    workspace.review.git.allow_deepen
+      ? deepened
+      : Effect.fail(
+          new CheckoutError({
+            reason: "failed",
+            message: `${error.message}. ${range.root} is a shallow clone: run git fetch --unshallow there, or set review.git.allow_deepen`
+          })
+        )
+  )
+})

@@ -1,0 +1,33 @@
+/** A repository on this machine, as the command line needs it: what its revisions mean, before it is checked out like any other. */
+import { Context } from "effect"
+import type { Effect } from "effect"
+import type { CheckoutError } from "./Checkout.ts"
+
+export interface LocalRange {
+  /** Top folder of the work tree, or of the bare repository. */
+  readonly root: string
+  /** Full commit ids. */
+  readonly base: string
+  readonly head: string
+  /** The base as it was named or found, such as `origin/main`. */
+  readonly baseName: string
+  /** The history ends early: a merge base may be out of reach. */
+  readonly shallow: boolean
+}
+
+export class LocalRepository extends Context.Service<
+  LocalRepository,
+  {
+    /**
+     * Resolves revisions in the repository that holds `path`. Head defaults to HEAD; base to the default branch of origin, the
+     * upstream of the current branch, main or master: the first one that is not the head itself.
+     */
+    readonly range: (request: {
+      readonly path: string
+      readonly base: string | undefined
+      readonly head: string | undefined
+    }) => Effect.Effect<LocalRange, CheckoutError>
+    /** Fetches the history that a shallow clone lacks, with the user's own remote and credentials. */
+    readonly deepen: (root: string) => Effect.Effect<void, CheckoutError>
+  }
+>()("aicr/vcs/LocalRepository") {}

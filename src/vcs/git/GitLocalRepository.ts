@@ -1,0 +1,94 @@
+/**
+ * `LocalRepository` over git. Only `rev-parse` is run in the user's repository, which reads refs and executes nothing that its
+ * configuration names; `deepen`, which is asked for, is the user's own git with the user's own settings.
+ */
+import { execFile } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { Effect, Layer } from "effect"
+import { CheckoutError } from "../Checkout.ts"
+import type { Vcs } from "../Checkout.ts"
+import { LocalRepository } from "../LocalRepository.ts"
+import { runGit } from "./GitProcess.ts"
+import { layerGit } from "./GitVcs.ts"
+import { gitFailure } from "./GitFailure.ts"
+import { io } from "./Mirror.ts"
+
+const defaultBases = ["origin/HEAD", "@{upstream}", "origin/main", "origin/master", "main", "master"]
+
+const revParse = (path: string, args: ReadonlyArray<string>) =>
+  // The owner of the folder does not matter where nothing of it is executed.
+  runGit(
+    { args: ["rev-parse", ...args], home: path, settings: [["safe.directory", "*"]] },
+    { timeoutMillis: 30_000, maxBytes: 65_536, accept: [1, 128] }
+  ).pipe(Effect.map(({ code, stdout }) => (code === 0 ? stdout.toString("utf8").trim() : undefined)))
+
+const commitOf = (root: string, revision: string) =>
+  /^-|\p{Cc}/u.test(revision) || revision === ""
+    ? Effect.undefined
+    : revParse(root, ["--verify", "--quiet", "--end-of-options", `${revision}^{commit}`])
+
+const missing = (message: string) => new CheckoutError({ reason: "missing", message })
+
+const range: LocalRepository["Service"]["range"] = Effect.fn("LocalRepository.range")(function* (request) {
+  const path = resolve(request.path)
+  const about = yield* revParse(path, ["--is-bare-repository", "--is-shallow-repository", "--git-dir"])
+  const [bare, shallow, gitDir] = about?.split("\n") ?? []
+  if (gitDir === undefined) return yield* missing(`${path} is not in a git repository`)
+  const root = bare === "true" ? resolve(path, gitDir) : yield* revParse(path, ["--show-toplevel"])
+  if (root === undefined) return yield* missing(`${path} is not in a git work tree`)
+  const headName = request.head ?? "HEAD"
+  const head = yield* commitOf(root, headName)
+  if (head === undefined) return yield* missing(`--head: there is no commit ${headName} in ${root}`)
+  const base = yield* request.base === undefined ? findBase(root, head) : named(root, request.base)
+  return { root, head, base: base.commit, baseName: base.name, shallow: shallow === "true" }
+})
+
+const named = Effect.fnUntraced(function* (root: string, name: string) {
+  const commit = yield* commitOf(root, name)
+  return commit === undefined ? yield* missing(`--base: there is no commit ${name} in ${root}`) : { name, commit }
+})
+
+const findBase = Effect.fnUntraced(function* (root: string, head: string) {
+  let same: { readonly name: string; readonly commit: string } | undefined
+  for (const name of defaultBases) {
+    const commit = yield* commitOf(root, name)
+    if (commit === undefined) continue
+    if (commit !== head) return { name, commit }
+    same ??= { name, commit }
+  }
+  if (same !== undefined) return same
+  return yield* missing(`no default branch or upstream was found in ${root}; name what to compare with by --base`)
+})
+
+const deepen = (root: string): Effect.Effect<void, CheckoutError> =>
+  Effect.callback((resume, signal) => {
+    const options = {
+      cwd: root,
+      signal,
+      timeout: 900_000,
+      env: { ...process.env, GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" }
+    }
+    execFile("git", ["fetch", "--quiet", "--no-tags", "--unshallow"], options, (error, _stdout, stderr) => {
+      resume(error === null ? Effect.void : Effect.fail(gitFailure("fetch --unshallow", stderr || error.message, [])))
+    })
+  })
+
+/** For the command line: a mirror that borrows the repository's objects, in a temporary folder that goes with the layer. */
+export const layerLocal: Layer.Layer<Vcs | LocalRepository, CheckoutError> = Layer.merge(
+  Layer.succeed(LocalRepository, LocalRepository.of({ range, deepen })),
+  Layer.unwrap(
+    Effect.map(
+      Effect.acquireRelease(
+        io("temporary folder", () => mkdtemp(join(tmpdir(), "aicr-review-"))),
+        (root) =>
+          Effect.ignore(
+            io("temporary folder", () => rm(root, { recursive: true, force: true })),
+            { log: "Warn" }
+          )
+      ),
+      (root) => layerGit({ root, allowLocal: true })
+    )
+  )
+)
