@@ -6,10 +6,11 @@
  * Before the first write of a run the head is read again: a head that is no longer the newest gets nothing, and the newest is
  * queued. A closed or merged change gets the summary only.
  *
- * Message: `Publish` (send what is open). May be lost or repeated: the outbox holds the truth.
+ * Messages: `Publish` (send what is open) and `Command` (carry out a comment command, CommentCommand.ts). Both may be lost or
+ * repeated: outbox and receipts hold the truth.
  */
-import { Clock, Duration, Effect, Random } from "effect"
-import { Entity } from "effect/cluster"
+import { Clock, Duration, Effect, Random, Schema } from "effect"
+import { Entity, Sharding } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Workspace } from "../src/config/Snapshot.ts"
@@ -27,11 +28,13 @@ import { Receipts } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import type { StoreError } from "../src/store/StoreError.ts"
+import { carryOut } from "./CommentCommand.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 const Publish = Rpc.make("Publish")
+const Command = Rpc.make("Command", { payload: { eventId: Schema.String } })
 
-export const ChangePublisher = Entity.make("ChangePublisher", [Publish])
+export const ChangePublisher = Entity.make("ChangePublisher", [Publish, Command])
 
 /** A host that refuses for now is asked again with growing pauses, and given up after this many attempts (about four hours). */
 const maxAttempts = 30
@@ -44,6 +47,7 @@ type HeadCheck = "newest" | "closed" | { readonly _tag: "Moved"; readonly head: 
 export const layer = ChangePublisher.toLayer(
   Effect.gen(function* () {
     const targetKey = (yield* Entity.CurrentAddress).entityId
+    const context = yield* Effect.context<ConfigStore | Forges | Receipts | Sharding.Sharding>()
     const config = yield* ConfigStore
     const forges = yield* Forges
     const outbox = yield* Outbox
@@ -244,7 +248,18 @@ export const layer = ChangePublisher.toLayer(
       )
     )
 
-    return ChangePublisher.of({ Publish: () => drain })
+    return ChangePublisher.of({
+      Publish: () => drain,
+      Command: ({ payload }) =>
+        carryOut(payload.eventId).pipe(
+          Effect.catch((error) =>
+            Effect.logWarning(
+              `A command for ${targetKey} was not carried out yet: ${error.message}. It is tried again.`
+            )
+          ),
+          Effect.provideContext(context)
+        )
+    })
   }),
   { disableFatalDefects: true, mailboxCapacity: 256, maxIdleTime: "10 minutes" }
 )

@@ -10,6 +10,7 @@
 import { Clock, Duration, Effect } from "effect"
 import { Singleton } from "effect/cluster"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
+import { targetKey } from "../src/domain/Change.ts"
 import type { EventOutcome } from "../src/domain/Decision.ts"
 import { isTerminal } from "../src/domain/Entry.ts"
 import type { EntryStatus } from "../src/domain/Entry.ts"
@@ -48,6 +49,7 @@ const outcomeOf: Partial<Record<EntryStatus, EventOutcome>> = {
 const requeue = Effect.fnUntraced(function* (before: number) {
   const receipts = yield* Receipts
   const config = yield* ConfigStore
+  const publisherOf = yield* ChangePublisher.client
   let after: string | undefined
   while (true) {
     const events = yield* receipts.unsettled(after, page)
@@ -62,7 +64,11 @@ const requeue = Effect.fnUntraced(function* (before: number) {
         yield* receipts.settle([id], { outcome: "cancelled", reason }, yield* Clock.currentTimeMillis)
         continue
       }
-      const { change, configHash, priority, dueAt } = work
+      const { change, command, configHash, priority, dueAt } = work
+      if (command !== undefined) {
+        yield* publisherOf(targetKey(change)).Command({ eventId: id }, { discard: true })
+        continue
+      }
       const [admitted] = yield* enqueue([{ eventId: id, change, configHash, priority, dueAt, admittedAt: receivedAt }])
       if (admitted?.status === "duplicate") yield* settleEnded(id, admitted.entryId)
     }

@@ -1,0 +1,52 @@
+/**
+ * Comment commands other than `review`: `help` answers with a comment, `cancel` gives up what waits for the pull request. Only
+ * for people who may write to the repository; anyone else gets nothing and an audit entry. Repeating one changes nothing: the
+ * answer is looked up by its marker before it is posted, and the receipt is settled last.
+ */
+import { Clock, Effect } from "effect"
+import { ConfigStore } from "../src/config/ConfigStore.ts"
+import { targetKey } from "../src/domain/Change.ts"
+import { Forges } from "../src/forge/Forges.ts"
+import { renderMarker } from "../src/outputs/Marker.ts"
+import { Receipts } from "../src/store/Receipts.ts"
+import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
+
+const help = [
+  "Commands, each as a comment of its own, for people who may write to this repository:",
+  "",
+  "- `/aicr review` or `/review`: review this pull request now",
+  "- `/aicr cancel`: give up the review that waits",
+  "- `/aicr help`: this text"
+].join("\n")
+
+export const carryOut = Effect.fnUntraced(function* (eventId: string) {
+  const receipts = yield* Receipts
+  const event = yield* receipts.get(eventId)
+  const work = event?.work
+  if (work?.command === undefined || event?.outcome !== undefined) return
+  const { change, command } = work
+  const settle = (outcome: "executed" | "skipped", reason: string) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => receipts.settle([eventId], { outcome, reason }, now))
+
+  const profile = (yield* ConfigStore).current().triggers.get(change.trigger)
+  const { number } = change.target
+  if (profile === undefined || number === undefined)
+    return yield* settle("skipped", `trigger ${change.trigger} is gone`)
+  const client = (yield* Forges).client(profile)
+  const person = change.requestedBy
+  if (person === undefined || !(yield* client.canWrite(change.repo, person))) {
+    yield* Effect.logWarning(
+      `Audit: ${person ?? "somebody"} sent the command ${command} to ${targetKey(change)} without write permission`
+    )
+    return yield* settle("skipped", `${person ?? "the writer"} has no write permission on the repository`)
+  }
+  if (command === "cancel") {
+    const schedulerOf = yield* WorkspaceScheduler.client
+    yield* schedulerOf(change.workspace).Cancel({ targetKey: targetKey(change), reason: `cancelled by ${person}` })
+    return yield* settle("executed", "what waited is cancelled")
+  }
+  const marker = renderMarker({ op: `help:${eventId}`, scope: targetKey(change) })
+  const answered = yield* client.findComment(change.repo, number, marker)
+  if (answered === undefined) yield* client.createComment(change.repo, number, `${help}\n\n${marker}`)
+  yield* settle("executed", "answered")
+})

@@ -1,0 +1,139 @@
+/** The scheduler: what is due gets a ticket, what is not sets the alarm, a lost ticket is offered again. */
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, Fiber, Layer, Option } from "effect"
+import { TestRunner } from "effect/cluster"
+import { TestClock } from "effect/testing"
+import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
+import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import { targetKey } from "../../src/domain/Change.ts"
+import type { Change } from "../../src/domain/Change.ts"
+import * as MemoryQueue from "../../src/queue/MemoryQueue.ts"
+import { Queue } from "../../src/queue/Queue.ts"
+import { Tickets } from "../../src/queue/Tickets.ts"
+import { Receipts } from "../../src/store/Receipts.ts"
+import * as Store from "../../src/store/Store.ts"
+import { testSnapshotWith } from "../harness/ActorParts.ts"
+
+const world = Scheduler.layer.pipe(
+  Layer.provideMerge(
+    Layer.mergeAll(
+      Store.layerMemory,
+      MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 }),
+      Tickets.layerMemory,
+      Layer.succeed(ConfigStore, testSnapshotWith("w", "t"))
+    )
+  ),
+  Layer.provideMerge(TestRunner.layer)
+)
+
+const change = (number: number): Change => ({
+  provider: "gitea",
+  trigger: "t",
+  workspace: "w",
+  repo: { fullName: "team/app" },
+  target: { kind: "pull_request", number },
+  head: `h${number}`
+})
+
+const admit = (number: number, dueAt = 0) =>
+  Effect.flatMap(Queue, (queue) =>
+    queue.admit([
+      { eventId: `event-${number}`, change: change(number), configHash: "c", priority: 10, admittedAt: number, dueAt }
+    ])
+  )
+const wake = Effect.flatMap(Scheduler.WorkspaceScheduler.client, (schedulerOf) => schedulerOf("w").Wake())
+/** Answers the time once the cluster has placed the actor. */
+const ready = Effect.gen(function* () {
+  const woken = yield* Effect.forkChild(wake)
+  while (woken.pollUnsafe() === undefined) yield* TestClock.adjust("1 seconds")
+  return yield* Clock.currentTimeMillis
+})
+const nextTicket = Effect.flatMap(Tickets, (tickets) => tickets.take)
+/** The ticket that is there now, if any. */
+const ticketNow = Effect.gen(function* () {
+  const waiting = yield* Effect.forkChild(Effect.timeoutOption(nextTicket, "1 millis"), { startImmediately: true })
+  yield* TestClock.adjust("1 millis")
+  return Option.getOrUndefined(yield* Fiber.join(waiting))
+})
+const numberOf = (entryId: string) =>
+  Effect.flatMap(Queue, (queue) => Effect.map(queue.get(entryId), (entry) => entry?.change.target.number))
+
+const each = (name: string, test: () => Effect.Effect<void, unknown, Layer.Success<typeof world>>) =>
+  layer(world)((it) => it.effect(name, test))
+
+each("one at a time per workspace by default, the next when the first has ended", () =>
+  Effect.gen(function* () {
+    const queue = yield* Queue
+    yield* ready
+    yield* admit(1)
+    yield* admit(2)
+    yield* wake
+    const first = yield* nextTicket
+    assert.strictEqual(yield* numberOf(first.entryId), 1)
+    yield* wake
+    assert.strictEqual(yield* ticketNow, undefined)
+    const claimed = yield* queue.claim(first.entryId, "me", 0, 1000)
+    assert(claimed !== undefined)
+    yield* wake
+    assert.strictEqual(yield* ticketNow, undefined)
+    assert(yield* queue.finish(claimed.lease, { _tag: "Done" }))
+    yield* wake
+    assert.strictEqual(yield* numberOf((yield* nextTicket).entryId), 2)
+  })
+)
+
+each("work that is not due yet starts by itself when it is", () =>
+  Effect.gen(function* () {
+    yield* admit(1, (yield* ready) + 60_000)
+    yield* wake
+    yield* TestClock.adjust("59 seconds")
+    assert.strictEqual(yield* ticketNow, undefined)
+    yield* TestClock.adjust("1 seconds")
+    assert.strictEqual(yield* numberOf((yield* nextTicket).entryId), 1)
+  })
+)
+
+each("a ticket that nobody claimed is offered again", () =>
+  Effect.gen(function* () {
+    yield* ready
+    yield* admit(1)
+    yield* wake
+    const lost = yield* nextTicket
+    yield* TestClock.adjust("29 seconds")
+    assert.strictEqual(yield* ticketNow, undefined)
+    yield* TestClock.adjust("2 seconds")
+    assert.deepStrictEqual(yield* nextTicket, lost)
+  })
+)
+
+each("cancelling ends what waits and says so on its receipts", () =>
+  Effect.gen(function* () {
+    const receipts = yield* Receipts
+    const dueAt = (yield* ready) + 90_000
+    const work = { change: change(1), configHash: "c", priority: 10, dueAt }
+    yield* receipts.store({
+      id: "event-1",
+      deliveryKey: "gitea:1",
+      provider: "gitea",
+      event: "pull_request",
+      action: "opened",
+      trigger: "t",
+      workspace: "w",
+      targetKind: "pull_request",
+      targetKey: targetKey(change(1)),
+      repo: "team/app",
+      decision: "deferred",
+      reason: undefined,
+      work,
+      receivedAt: 0
+    })
+    yield* admit(1, dueAt)
+    yield* wake
+    const scheduler = (yield* Scheduler.WorkspaceScheduler.client)("w")
+    yield* scheduler.Cancel({ targetKey: targetKey(change(1)), reason: "closed" })
+    yield* TestClock.adjust("2 minutes")
+    assert.strictEqual(yield* ticketNow, undefined)
+    const event = yield* receipts.get("event-1")
+    assert.deepStrictEqual([event?.outcome, event?.outcomeReason], ["cancelled", "closed"])
+  })
+)
