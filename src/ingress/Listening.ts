@@ -1,6 +1,7 @@
 /** Starting and stopping a node:http server as effects. */
 import type { Server } from "node:http"
 import { Effect, Schema } from "effect"
+import type { Connections } from "./Connections.ts"
 
 export class IngressError extends Schema.TaggedError<IngressError>()("IngressError", {
   message: Schema.String
@@ -25,12 +26,12 @@ export const listen = (server: Server, port: number, hostname: string): Effect.E
   })
 
 /** No new connections; those with a request under way get `graceMillis` to end. */
-export const stop = (server: Server, graceMillis: number): Effect.Effect<void> =>
+export const stop = (server: Server, connections: Connections, graceMillis: number): Effect.Effect<void> =>
   Effect.callback((resume) => {
     const forced = setTimeout(() => server.closeAllConnections(), graceMillis)
     server.close(() => {
       clearTimeout(forced)
       resume(Effect.void)
     })
-    server.closeIdleConnections()
+    connections.closeIdle()
   })

@@ -14,7 +14,7 @@ export const respond = (
   answer: Answer,
   stopping: boolean
 ): void => {
-  if (response.headersSent || response.destroyed) return
+  if (response.headersSent || response.destroyed || request.socket.writableEnded) return
   const close = answer.close === true || stopping
   const body = Buffer.from(answer.body)
   response.writeHead(answer.status, {

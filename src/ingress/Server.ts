@@ -18,6 +18,7 @@ import { Receipts } from "../store/Receipts.ts"
 import type { Answer } from "./Answers.ts"
 import * as Answers from "./Answers.ts"
 import { BodyReader, declaresMore } from "./Body.ts"
+import { Connections } from "./Connections.ts"
 import type { Environment } from "./Dashboard.ts"
 import { dashboard } from "./Dashboard.ts"
 import { alive, makeReadiness } from "./Health.ts"
@@ -135,11 +136,10 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
   }
 
   let stopping = false
-  const pending = new WeakMap<Duplex, ServerResponse>()
 
   const listener = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const id = newId()
-    pending.set(request.socket, response)
+    connections.carries(request.socket, response)
     try {
       const route = routeOf(prefix, request.url ?? "/")
       if (route === undefined) return respond(request, response, id, unread(request, Answers.notFound()), stopping)
@@ -165,6 +165,7 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
     },
     listener
   )
+  const connections = new Connections(server)
   server.maxConnections = options.maxConnections ?? 2048
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
     // The sender asked before sending: a body that is too large is refused unsent.
@@ -174,15 +175,14 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
     void listener(request, response)
   })
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const response = pending.get(socket)
-    if (!socket.writable || error.code === "ECONNRESET" || response?.headersSent === true) socket.destroy()
+    if (!socket.writable || error.code === "ECONNRESET" || connections.isAnswering(socket)) socket.destroy()
     else respondRaw(socket, newId(), refusalOf(error.code))
   })
 
   yield* Effect.acquireRelease(listen(server, options.port ?? settings.port, settings.hostname), () =>
     Effect.suspend(() => {
       stopping = true
-      return stop(server, options.graceMillis ?? 5000)
+      return stop(server, connections, options.graceMillis ?? 5000)
     })
   )
   const address = server.address()

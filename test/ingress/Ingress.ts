@@ -1,6 +1,6 @@
 /** A listening ingress over real records and a real queue, with a recorder where the actors would be. */
 import { createHmac } from "node:crypto"
-import { Context, Effect, Layer, Logger, ManagedRuntime } from "effect"
+import { Context, Effect, Layer, Logger, ManagedRuntime, Schema } from "effect"
 import { layerOf } from "../../src/config/FileConfigStore.ts"
 import { snapshotOf } from "../../src/config/LoadConfig.ts"
 import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
@@ -125,13 +125,35 @@ export const pullRequest = (
   }
 })
 
+/** Everything an answer may say; unknown fields fail. */
+const AnswerBody = Schema.Struct({
+  accepted: Schema.optionalKey(Schema.Boolean),
+  event_id: Schema.optionalKey(Schema.String),
+  provider: Schema.optionalKey(Schema.String),
+  event: Schema.optionalKey(Schema.String),
+  target_kind: Schema.optionalKey(Schema.String),
+  workspace: Schema.optionalKey(Schema.String),
+  status: Schema.optionalKey(Schema.Union([Schema.String, Schema.Int])),
+  due_at: Schema.optionalKey(Schema.String),
+  reason: Schema.optionalKey(Schema.String),
+  issues: Schema.optionalKey(Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))),
+  type: Schema.optionalKey(Schema.String),
+  title: Schema.optionalKey(Schema.String),
+  code: Schema.optionalKey(Schema.String),
+  detail: Schema.optionalKey(Schema.String)
+})
+const decodeAnswer = Schema.decodeUnknownSync(AnswerBody, { onExcessProperty: "error" })
+
+/** The id of the event record of an answer. */
+export const eventOf = (answer: { readonly body: typeof AnswerBody.Type }): string => answer.body.event_id ?? ""
+
 /** A signed GitHub delivery; `delivery` is its id. */
 export const deliver = async (
   ingress: Ingress,
   event: string,
   payload: unknown,
   headers: Record<string, string> = {}
-): Promise<{ readonly status: number; readonly body: any; readonly headers: Headers }> => {
+): Promise<{ readonly status: number; readonly body: typeof AnswerBody.Type; readonly headers: Headers }> => {
   const body = typeof payload === "string" ? payload : JSON.stringify(payload)
   const response = await fetch(`${ingress.url}/webhooks/github`, {
     method: "POST",
@@ -144,5 +166,5 @@ export const deliver = async (
     },
     body
   })
-  return { status: response.status, body: await response.json(), headers: response.headers }
+  return { status: response.status, body: decodeAnswer(await response.json()), headers: response.headers }
 }

@@ -5,7 +5,7 @@ import { Receipts } from "../../src/store/Receipts.ts"
 import { StoreError } from "../../src/store/StoreError.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import type { Ingress } from "./Ingress.ts"
-import { deliver, document, head, hmac, pullRequest, startIngress } from "./Ingress.ts"
+import { deliver, document, eventOf, head, hmac, pullRequest, startIngress } from "./Ingress.ts"
 
 let ingress: Ingress
 afterEach(() => ingress.stop())
@@ -26,7 +26,7 @@ describe("accepted", () => {
     assert.strictEqual(status, 202)
     assert.deepStrictEqual(body, {
       accepted: true,
-      event_id: body.event_id,
+      event_id: eventOf({ body }),
       provider: "github",
       event: "pull_request",
       target_kind: "pull_request",
@@ -34,7 +34,7 @@ describe("accepted", () => {
       status: "queued"
     })
     assert.strictEqual(headers.get("x-request-id"), body.event_id)
-    const record = await Effect.runPromise(ingress.receipts.get(body.event_id))
+    const record = await Effect.runPromise(ingress.receipts.get(body.event_id ?? ""))
     assert.deepInclude(record, {
       event: "pull_request",
       action: "opened",
@@ -47,7 +47,7 @@ describe("accepted", () => {
     const [entry, ...others] = await Effect.runPromise(ingress.queue.load("on-hub"))
     assert.deepStrictEqual(others, [])
     assert.deepInclude(entry?.change, { head, workspace: "on-hub", trigger: "hub", baseRef: "main" })
-    assert.deepStrictEqual(entry?.events, [body.event_id])
+    assert.deepStrictEqual(entry?.events, [eventOf({ body })])
     assert.deepStrictEqual(ingress.woken.workspaces, ["on-hub"])
   })
 
@@ -99,7 +99,7 @@ describe("accepted", () => {
     )
     const record = await waitUntil(
       async () => {
-        const found = await Effect.runPromise(ingress.receipts.get(first.body.event_id))
+        const found = await Effect.runPromise(ingress.receipts.get(eventOf(first)))
         return found?.outcome === "superseded" ? found : undefined
       },
       { describe: () => "the first record is settled as superseded" }
@@ -112,7 +112,7 @@ describe("accepted", () => {
     ingress = await startIngress({ document: { ...document, review: { pull_request: { schedule: closedNow } } } })
     const { body } = await deliver(ingress, "pull_request", pullRequest())
     assert.strictEqual(body.status, "deferred")
-    assert.match(body.due_at, /T03:00:00\.000Z$/)
+    assert.match(body.due_at ?? "", /T03:00:00\.000Z$/)
     const command = await deliver(ingress, "issue_comment", comment("/review"))
     assert.strictEqual(command.body.status, "coalesced")
   })
@@ -138,7 +138,7 @@ describe("not accepted", () => {
         { status, ...body },
         { status: 202, accepted: false, event_id: body.event_id, reason, provider: "github", event }
       )
-      const record = await Effect.runPromise(ingress.receipts.get(body.event_id))
+      const record = await Effect.runPromise(ingress.receipts.get(body.event_id ?? ""))
       assert.deepInclude(record, { decision: "ignored", reason, event, trigger: "hub" })
     }
     assert.deepStrictEqual(await Effect.runPromise(ingress.queue.load("on-hub")), [])
@@ -150,7 +150,7 @@ describe("not accepted", () => {
     const closed = await deliver(ingress, "pull_request", pullRequest({ action: "closed" }))
     assert.strictEqual(closed.body.reason, "closed")
     await waitUntil(
-      async () => (await Effect.runPromise(ingress.receipts.get(opened.body.event_id)))?.outcome === "cancelled",
+      async () => (await Effect.runPromise(ingress.receipts.get(eventOf(opened))))?.outcome === "cancelled",
       { describe: () => "the record of the opened pull request is settled as cancelled" }
     )
     assert.deepStrictEqual(await Effect.runPromise(ingress.queue.load("on-hub")), [])
@@ -191,7 +191,7 @@ describe("commands", () => {
       ingress.woken.commands.map(({ command, eventId }) => ({ command, eventId })),
       [{ command: "cancel", eventId: body.event_id }]
     )
-    const record = await Effect.runPromise(ingress.receipts.get(body.event_id))
+    const record = await Effect.runPromise(ingress.receipts.get(body.event_id ?? ""))
     assert.strictEqual(record?.work?.command, "cancel")
     assert.deepStrictEqual(await Effect.runPromise(ingress.queue.load("on-hub")), [])
   })
