@@ -1,0 +1,37 @@
+/** One JSON object with everything there is; field names are stable. */
+import type { LocalReview } from "./Report.ts"
+
+export const renderJson = ({ root, baseName, from, head, analysis }: LocalReview): string => {
+  const { usage, coverage } = analysis
+  const value = {
+    repository: root,
+    base: { name: baseName, commit: from },
+    head,
+    ...(analysis.skipped === undefined ? {} : { skipped: analysis.skipped }),
+    findings: analysis.findings.map(({ fingerprint, problem, anchor }) => ({
+      fingerprint,
+      file: anchor?.path ?? problem.file,
+      // Lines only where the quoted code was found: a guess is worse than none.
+      ...(anchor === undefined ? {} : { side: anchor.side, line: anchor.start ?? anchor.line, end_line: anchor.line }),
+      severity: problem.severity,
+      category: problem.category,
+      title: problem.title,
+      message: problem.message,
+      suggestion: problem.suggestion,
+      quote: problem.quote,
+      confidence: problem.confidence
+    })),
+    summary: analysis.summary,
+    coverage,
+    notices: analysis.notices,
+    models: analysis.models,
+    usage: {
+      requests: usage.requests,
+      input_tokens: usage.inputTokens,
+      output_tokens: usage.outputTokens,
+      cached_tokens: usage.cachedTokens,
+      cost_usd: usage.costUsd ?? null
+    }
+  }
+  return `${JSON.stringify(value, undefined, 2)}\n`
+}

@@ -1,0 +1,84 @@
+/** SARIF 2.1.0, for code scanning services. Fingerprints keep a finding the same across runs. */
+import type { Severity } from "../../domain/Kinds.ts"
+import type { Finding } from "../../domain/Problem.ts"
+import { titleOf } from "./Report.ts"
+import type { LocalReview } from "./Report.ts"
+
+const levels = {
+  critical: "error",
+  high: "error",
+  medium: "warning",
+  low: "note",
+  info: "note"
+} as const satisfies Record<Severity, string>
+
+/** GitHub's code scanning sorts by this number. */
+const scores = { critical: "9.5", high: "8.0", medium: "5.5", low: "3.0", info: "1.0" } as const satisfies Record<
+  Severity,
+  string
+>
+
+export const renderSarif = (review: LocalReview): string => {
+  const { findings, notices } = review.analysis
+  const ids = [...new Set(findings.map(({ problem }) => problem.category))]
+  const log = {
+    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+    version: "2.1.0",
+    runs: [
+      {
+        tool: {
+          driver: {
+            name: "aicr",
+            rules: ids.map((id) => ({ id, shortDescription: { text: id } }))
+          }
+        },
+        columnKind: "utf16CodeUnits",
+        invocations: [
+          {
+            executionSuccessful: true,
+            toolExecutionNotifications: notices.map((text) => ({ level: "note", message: { text } }))
+          }
+        ],
+        properties: { base: review.from, head: review.head },
+        results: findings.map((finding) => resultOf(finding, ids))
+      }
+    ]
+  }
+  return `${JSON.stringify(log, undefined, 2)}\n`
+}
+
+const resultOf = (finding: Finding, ids: ReadonlyArray<string>) => {
+  const { anchor, fingerprint, problem } = finding
+  const uri = (anchor?.path ?? problem.file).split("/").map(encodeURIComponent).join("/")
+  // Removed lines are not in the file any more: such a result names the file alone.
+  const region = anchor?.side === "new" ? { startLine: anchor.start ?? anchor.line, endLine: anchor.line } : undefined
+  const artifactLocation = { uri }
+  return {
+    ruleId: problem.category,
+    ruleIndex: ids.indexOf(problem.category),
+    level: levels[problem.severity],
+    message: { text: problem.title === undefined ? problem.message : `${titleOf(finding)}\n\n${problem.message}` },
+    locations: [{ physicalLocation: { artifactLocation, ...(region === undefined ? {} : { region }) } }],
+    partialFingerprints: { "aicr/v1": fingerprint },
+    ...(problem.suggestion === undefined || region === undefined
+      ? {}
+      : {
+          fixes: [
+            {
+              description: { text: "Suggested replacement" },
+              artifactChanges: [
+                {
+                  artifactLocation,
+                  replacements: [{ deletedRegion: region, insertedContent: { text: problem.suggestion } }]
+                }
+              ]
+            }
+          ]
+        }),
+    properties: {
+      severity: problem.severity,
+      "security-severity": scores[problem.severity],
+      ...(problem.confidence === undefined ? {} : { confidence: problem.confidence })
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/** Progress on standard error: one line that is rewritten on a terminal, a line per step elsewhere. */
+import { Clock, Effect } from "effect"
+import type { Scope } from "effect"
+import type { ReviewStep } from "../../engine/ReviewChange.ts"
+import { count } from "./Report.ts"
+
+export interface Steps {
+  readonly show: (text: string) => Effect.Effect<void>
+}
+
+const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
+
+export interface StepOutput {
+  readonly isTerminal: boolean
+  readonly write: (text: string) => void
+}
+
+/** The line is wiped when the scope ends. */
+export const makeSteps = Effect.fnUntraced(function* (output: StepOutput): Effect.fn.Return<Steps, never, Scope.Scope> {
+  if (!output.isTerminal) return { show: (text) => Effect.sync(() => output.write(`${text}\n`)) }
+  const started = yield* Clock.currentTimeMillis
+  let current = ""
+  let frame = 0
+  const draw = Effect.gen(function* () {
+    const seconds = Math.floor(((yield* Clock.currentTimeMillis) - started) / 1000)
+    if (current !== "") output.write(`\r\u001b[K${frames[frame++ % frames.length]} ${current} (${seconds} s)`)
+  })
+  yield* Effect.addFinalizer(() => Effect.sync(() => output.write("\r\u001b[K")))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(draw, Effect.sleep(100))))
+  return {
+    show: (text) =>
+      Effect.suspend(() => {
+        current = text
+        return draw
+      })
+  }
+})
+
+export const describeStep = (step: ReviewStep): string => {
+  switch (step._tag) {
+    case "Planned": {
+      const left = step.skipped === 0 ? "" : `, ${count(step.skipped, "file")} left out`
+      const passes = step.passes > 1 ? ` in ${step.passes} passes` : ""
+      return `reading ${count(step.files, "file")}, ${count(step.lines, "changed line")}${passes}${left}`
+    }
+    case "Analysed":
+      return `${count(step.problems, "problem")} reported, ${step.findings} kept, ${step.anchored} on their lines`
+  }
+}

@@ -1,0 +1,49 @@
+/** For a terminal. What models wrote is shown without control characters: it could steer the terminal. */
+import { severityRank } from "../../domain/Kinds.ts"
+import type { Severity } from "../../domain/Kinds.ts"
+import type { Finding } from "../../domain/Problem.ts"
+import { placeOf, titleOf, verdictOf } from "./Report.ts"
+import type { LocalReview } from "./Report.ts"
+
+const colours: Readonly<Record<Severity, string>> = { critical: "1;31", high: "31", medium: "33", low: "36", info: "2" }
+
+export const renderText = (review: LocalReview, colour: boolean): string => {
+  const paint = (code: string, text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text)
+  const { findings, summary, coverage, notices, models, usage } = review.analysis
+  const blocks = findings.map((finding) => renderFinding(finding, paint))
+  if (summary.trim() !== "") blocks.push(plain(summary.trim()))
+  const left = coverage.skipped.map(({ path, reason }) => `  ${plain(path)} (${reason})`)
+  if (left.length > 0) blocks.push(["Not read:", ...shortened(left, 20)].join("\n"))
+  if (notices.length > 0) blocks.push(notices.map((notice) => paint("33", `Note: ${plain(notice)}`)).join("\n"))
+  const cost = usage.costUsd === undefined || usage.costUsd === 0 ? "" : `, $${usage.costUsd.toFixed(4)}`
+  const spent =
+    models.length === 0 ? "" : ` (${models.join(", ")}: ${usage.inputTokens} in, ${usage.outputTokens} out${cost})`
+  blocks.push(paint("1", plain(verdictOf(review))) + paint("2", spent))
+  return `${blocks.join("\n\n")}\n`
+}
+
+const renderFinding = (finding: Finding, paint: (code: string, text: string) => string): string => {
+  const { problem } = finding
+  const lines = [
+    `${paint("1", plain(placeOf(finding)))}  ${paint(colours[problem.severity], problem.severity)}  ${plain(problem.category)}`,
+    `  ${paint("1", plain(titleOf(finding)))}`
+  ]
+  const message = plain(problem.message.trim())
+  if (message !== plain(titleOf(finding))) lines.push(indent(message, "  "))
+  if (problem.quote !== undefined) lines.push(indent(paint("2", plain(problem.quote.trimEnd())), "    | "))
+  if (problem.suggestion !== undefined) {
+    lines.push("  Suggestion:", indent(paint("32", plain(problem.suggestion.trimEnd())), "    + "))
+  }
+  return lines.join("\n")
+}
+
+const indent = (text: string, by: string): string => text.replace(/^/gm, by)
+
+const plain = (text: string): string => text.replace(/\r\n?/g, "\n").replace(/(?![\n\t])\p{Cc}/gu, "\ufffd")
+
+const shortened = (lines: ReadonlyArray<string>, most: number): ReadonlyArray<string> =>
+  lines.length <= most ? lines : [...lines.slice(0, most), `  and ${lines.length - most} more`]
+
+/** For `--fail-on`. */
+export const atOrAbove = (findings: ReadonlyArray<Finding>, severity: Severity): ReadonlyArray<Finding> =>
+  findings.filter(({ problem }) => severityRank(problem.severity) >= severityRank(severity))
