@@ -21,7 +21,7 @@ export interface CodeHunk {
 const fenced = /^<diff (\S+)>\n([\s\S]*?)\n<\/diff \1>$/gm
 const heading = /^=== (.+) \(([^()]*)\)$/
 const hunkHeader = /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/
-const numbered = /^ *\d* +(\d*) *\|([ +-])(.*)$/
+const numbered = /^([ \d]+) \|([ +-])(.*)$/
 
 export const hunksOf = (prompt: string): ReadonlyArray<CodeHunk> => {
   const hunks: Array<CodeHunk> = []
@@ -39,8 +39,10 @@ export const hunksOf = (prompt: string): ReadonlyArray<CodeHunk> => {
         lines = []
         hunks.push({ path, extension: /\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? "", whole, lines })
       } else {
-        const [, number, mark, text] = numbered.exec(line) ?? []
-        if (number === undefined || number === "" || mark === "-" || text === undefined) continue
+        const [, columns = "", mark, text] = numbered.exec(line) ?? []
+        // Two columns of one width with a space between: the new line's number is the second.
+        const number = columns.slice((columns.length + 1) / 2).trim()
+        if (number === "" || mark === "-" || text === undefined) continue
         lines?.push({ number: Number(number), text, added: mark === "+" })
       }
     }

@@ -14,6 +14,8 @@ const swallowed = (hunk: CodeHunk, opening: RegExp, isBodyDropped: (body: Readon
     )
     if (end === -1 && !hunk.whole) return []
     const body = hunk.lines.slice(from + 1, end === -1 ? undefined : end).map(({ text }) => text)
+    // A comment in the body says that somebody thought about it.
+    if (body.some((text) => text.trim() !== "" && !isCode(text))) return []
     if (!isBodyDropped(body.filter(isCode).map((text) => text.trim()))) return []
     return [{ from, to: Math.min(from + body.findLastIndex(isCode) + 1, hunk.lines.length - 1), message }]
   })
@@ -27,7 +29,11 @@ export const swallowedInScript: Rule = {
   find: (hunk) => [
     ...swallowed(hunk, /\bcatch\s*(?:\([^)]*\)\s*)?\{\s*$/, (body) => body.length === 0),
     ...hunk.lines.flatMap(({ added, text }, at) =>
-      added && isCode(text) && /\bcatch\s*(?:\([^)]*\)\s*)?\{\s*\}|\.catch\(\s*\(\)\s*=>\s*\{\s*\}\s*\)/.test(text)
+      added &&
+      isCode(text) &&
+      /\bcatch\s*\([^)]*\)\s*\{\s*\}|(?<!\.(?:close|cancel|abort|destroy)\(\))\.catch\(\s*\(\)\s*=>\s*\{\s*\}\s*\)\s*;?\s*$/.test(
+        text
+      )
         ? [{ from: at, to: at, message }]
         : []
     )

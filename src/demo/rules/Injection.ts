@@ -4,14 +4,28 @@ import type { Rule } from "./Rule.ts"
 
 const statement = /\b(?:select\b.+\bfrom|insert\s+into|update\b.+\bset|delete\s+from)\b/i
 
-// A value in the text: ${x}, {x} of an f-string, text + x, % x, .format(x), Sprintf with a verb for text.
-const interpolated: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
-  [script, /(?<!\bsql)`[^`]*\$\{/],
-  [python, /\bf(["'])(?:(?!\1).)*\{[^{}]+\}/],
-  [python, /["']\s*%\s*(?:\(|\w)|["']\.format\(/],
-  [go, /Sprintf\(\s*["`][^"`]*%[svq]/],
-  [code, /["']\s*\+\s*[A-Za-z_]|[A-Za-z_)\]]\s*\+\s*["']/]
+// What stands before a value in a statement. A table or column name put in has another reason and other risks.
+const before = String.raw`(?:['=<>%]|\b(?:i?like|limit|offset)\s|\b(?:in|values)\s*\()\s*%?`
+
+// A value in the text: ${x}, {x} of an f-string, "…" % x, .format(x), Sprintf with a verb for text, "…" + x.
+const values: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
+  [script, new RegExp(String.raw`(?<!\bsql|>)\x60[^\x60]*${before}\$\{`, "i")],
+  [python, new RegExp(String.raw`\bf(["']).*${before}\{[^{}]+\}.*\1`, "i")],
+  [python, new RegExp(String.raw`${before}(?:%s.*["']\s*%\s*[(\w]|\{\w*\}.*["']\.format\()`, "i")],
+  [go, new RegExp(String.raw`Sprintf\(\s*["\x60].*${before}%[svq]`, "i")],
+  [code, new RegExp(String.raw`${before}["']\s*\+\s*[A-Za-z_]`, "i")]
 ]
+
+// The same for a shell, where any place is a value's.
+const parts: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
+  [script, /`[^`]*\$\{/],
+  [python, /\bf(["']).*\{[^{}]+\}.*\1|["']\s*%\s*[(\w]|["']\.format\(/],
+  [go, /Sprintf\(\s*["`].*%[svq]/],
+  [code, /["']\s*\+\s*[A-Za-z_]/]
+]
+
+const matches = (table: typeof values, extension: string, text: string): boolean =>
+  table.some(([extensions, pattern]) => extensions.includes(extension) && pattern.test(text))
 
 const placeholders: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
   [script, "Pass the value as a parameter: `… WHERE email = $1` with `[email]`."],
@@ -19,9 +33,6 @@ const placeholders: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
   [go, 'Pass the value as a parameter: `db.Query("… WHERE email = $1", email)`.'],
   [code, "Pass the value as a parameter of a prepared statement."]
 ]
-
-const builtWithValues = (extension: string, text: string): boolean =>
-  interpolated.some(([extensions, pattern]) => extensions.includes(extension) && pattern.test(text))
 
 export const sqlFromStrings: Rule = {
   id: "sql-from-strings",
@@ -31,7 +42,7 @@ export const sqlFromStrings: Rule = {
   extensions: code,
   find: (hunk) =>
     eachLine(hunk, (text) => {
-      if (!statement.test(text) || !builtWithValues(hunk.extension, text)) return undefined
+      if (!statement.test(text) || !matches(values, hunk.extension, text)) return undefined
       const advice = placeholders.find(([extensions]) => extensions.includes(hunk.extension))?.[1] ?? ""
       return {
         message: `A value is put into the SQL text itself. Whoever controls the value controls the statement: they can read or change other rows. ${advice}`
@@ -39,7 +50,8 @@ export const sqlFromStrings: Rule = {
     })
 }
 
-const shell = /\bos\.system\(|\bshell\s*=\s*True|\b(?:exec|execSync)\(|exec\.Command\(\s*"(?:sh|bash)"\s*,\s*"-c"/
+const shell =
+  /\bos\.system\(|\bshell\s*=\s*True|(?<![.\w])(?:(?:child_process|cp)\.)?exec(?:Sync)?\(|\bexec\.Command\(\s*"(?:sh|bash)"\s*,\s*"-c"/
 
 export const shellFromStrings: Rule = {
   id: "shell-from-strings",
@@ -49,7 +61,7 @@ export const shellFromStrings: Rule = {
   extensions: [...script, ...python, ...go],
   find: (hunk) =>
     eachLine(hunk, (text) =>
-      shell.test(text) && builtWithValues(hunk.extension, text)
+      shell.test(text) && matches(parts, hunk.extension, text)
         ? {
             message:
               "A value is put into a shell command. A `;` or `$(…)` in it runs as a command of its own. Call the program directly with a list of arguments, without a shell."

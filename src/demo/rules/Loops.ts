@@ -2,7 +2,7 @@
 import { code, eachLine, escaped, go, isCode, python, script } from "./Rule.ts"
 import type { Rule } from "./Rule.ts"
 
-const upToLength = /(\w+)\s*<=\s*((?:[\w.]+)\.(?:length|size\(\)|Length|Count)|len\([\w.]+\))(?!\s*[-+*/])/
+const upToLength = /(\w+)\s*<=\s*(?:([\w.]+)\.(?:length|size\(\)|Length|Count)|len\(([\w.]+)\))(?!\s*[-+*/])/
 const rangeBeyond = /\brange\((?:\s*0\s*,)?\s*len\(([\w.]+)\)\s*\+\s*1\s*\)/
 
 export const offByOne: Rule = {
@@ -13,17 +13,18 @@ export const offByOne: Rule = {
   extensions: code,
   find: (hunk) =>
     eachLine(hunk, (text, index) => {
-      const [, counter] = upToLength.exec(text) ?? []
-      const inPython = rangeBeyond.test(text)
-      const isLoop = inPython || (counter !== undefined && /^\s*for\b/.test(text))
+      const [, counter, ofProperty, ofLen] = upToLength.exec(text) ?? []
+      const list = ofProperty ?? ofLen ?? rangeBeyond.exec(text)?.[1]
       const name = counter ?? /\bfor\s+(\w+)\s+in\b/.exec(text)?.[1]
+      if (list === undefined || name === undefined || !/^\s*for\b/.test(text)) return undefined
       const body = hunk.lines.slice(index, index + 12).map((line) => line.text)
-      if (!isLoop || name === undefined || !body.some((line) => line.includes(`[${name}]`))) return undefined
+      if (!body.some((line) => line.includes(`${list}[${name}]`))) return undefined
       return {
         message: `The last step has \`${name}\` equal to the number of elements, one behind the last index: it reads an element that is not there.`,
-        suggestion: inPython
-          ? text.replace(rangeBeyond, (whole) => whole.replace(/\s*\+\s*1/, ""))
-          : text.replace(upToLength, (whole) => whole.replace("<=", "<"))
+        suggestion:
+          counter === undefined
+            ? text.replace(rangeBeyond, (whole) => whole.replace(/\s*\+\s*1/, ""))
+            : text.replace(upToLength, (whole) => whole.replace("<=", "<"))
       }
     })
 }
@@ -45,7 +46,7 @@ export const missingAwait: Rule = {
       })
     )
     return eachLine(hunk, (text) => {
-      const [, receiver = "", name] = /^\s*((?:[\w]+\.)*)(\w+)\(.*\);?\s*$/.exec(text) ?? []
+      const [, receiver = "", name] = /^\s*((?:this\.)?)(\w+)\(.*\);?\s*$/.exec(text) ?? []
       if (name === undefined || !names.has(name)) return undefined
       return {
         message: `\`${name}\` is async and its promise is dropped here: the code goes on before it is done, and when it fails the rejection is unhandled and the caller is told that all went well.`,

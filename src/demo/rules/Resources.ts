@@ -18,7 +18,7 @@ export const unclosedInPython: Rule = {
       const { rest, complete } = restOfBlock(hunk, index)
       if (
         !complete ||
-        rest.some((line) => new RegExp(`\\b${name}\\.close\\(|return ${name}\\b|with ${name}\\b`).test(line))
+        rest.some((line) => new RegExp(`\\b${name}\\.close\\(|return ${name}\\b(?!\\.)|with ${name}\\b`).test(line))
       ) {
         return undefined
       }
@@ -69,6 +69,9 @@ export const usedBeforeCheck: Rule = {
 
 const found = /\b(?:const|let|var)\s+(\w+)(?:\s*:\s*[^=]+)?\s*=\s*.*\.find\(/
 
+/** Lines between a find and its use. */
+const reach = 12
+
 export const maybeUndefined: Rule = {
   id: "maybe-undefined",
   title: "Result of find used without a check",
@@ -77,7 +80,7 @@ export const maybeUndefined: Rule = {
   extensions: script,
   find: (hunk) =>
     eachLine(hunk, (text, index) => {
-      const used = hunk.lines.slice(0, index).findLast(({ text: line }) => found.test(line))
+      const used = hunk.lines.slice(Math.max(0, index - reach), index).findLast(({ text: line }) => found.test(line))
       const name = found.exec(used?.text ?? "")?.[1]
       if (used === undefined || name === undefined || !new RegExp(`\\b${escaped(name)}\\.\\w`).test(text))
         return undefined

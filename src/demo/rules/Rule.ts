@@ -27,7 +27,10 @@ export const code = [...script, ...python, ...go, "java", "kt", "cs", "rb", "php
 
 const comment = /^\s*(?:\/\/|#|\*|\/\*|<!--|--\s)/
 
-export const isCode = (text: string): boolean => text.trim() !== "" && !comment.test(text)
+/** Longer lines are data or minified. */
+const longest = 500
+
+export const isCode = (text: string): boolean => text.length <= longest && text.trim() !== "" && !comment.test(text)
 
 /** One match per added line of code that `test` has something to say about. */
 export const eachLine = (
