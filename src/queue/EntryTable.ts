@@ -25,7 +25,8 @@ export interface EntryTable {
   readonly update: (entry: Entry, from: Entry) => void
   /** From now on `entry` answers for the event. */
   readonly link: (eventId: string, entry: Entry) => void
-  readonly prune: (keep: { readonly maxCount: number; readonly before: number }) => number
+  /** Removes at most `limit` ended entries, oldest first, with their events; answers how many. */
+  readonly prune: (keep: { readonly maxCount: number; readonly before: number }, limit: number) => number
 }
 
 export const noEntries: Readonly<Record<EntryStatus, number>> = {

@@ -3,6 +3,7 @@ import { isTerminal } from "../domain/Entry.ts"
 import type { Entry, EntryStatus } from "../domain/Entry.ts"
 import { noEntries } from "./EntryTable.ts"
 import type { EntryTable } from "./EntryTable.ts"
+import * as OldestFirst from "./OldestFirst.ts"
 
 const isPending = (status: EntryStatus) => status === "waiting" || status === "ready"
 
@@ -18,6 +19,14 @@ export const make = (): EntryTable => {
 
   const get = (id: string | undefined) => (id === undefined ? undefined : entries.get(id))
   const all = (ids: Iterable<string>) => [...ids].flatMap((id) => entries.get(id) ?? [])
+
+  const byAge = OldestFirst.make(
+    ({ id, admittedAt }) => {
+      const entry = entries.get(id)
+      return entry?.status === "waiting" && entry.admittedAt === admittedAt
+    },
+    () => counts.waiting
+  )
 
   const count = (entry: Entry, by: 1 | -1) => {
     counts[entry.status] += by
@@ -37,6 +46,7 @@ export const make = (): EntryTable => {
   const index = (entry: Entry) => {
     count(entry, 1)
     if (isPending(entry.status)) nextOf.set(entry.targetKey, entry.id)
+    if (entry.status === "waiting") byAge.add({ id: entry.id, admittedAt: entry.admittedAt })
     if (entry.status === "running") runningOf.set(entry.targetKey, entry.id)
     const active = activeIn.get(entry.workspace)
     if (!isTerminal(entry.status)) {
@@ -49,8 +59,6 @@ export const make = (): EntryTable => {
     if (active?.size === 0) activeIn.delete(entry.workspace)
   }
 
-  const waiting = () => all(nextOf.values()).filter((entry) => entry.status === "waiting")
-
   return {
     get,
     place: (targetKey) => ({ next: get(nextOf.get(targetKey)), running: get(runningOf.get(targetKey)) }),
@@ -58,12 +66,8 @@ export const make = (): EntryTable => {
     active: (workspace) => all(activeIn.get(workspace) ?? []),
     workspaces: () => [...activeIn.keys()],
     running: () => all(runningOf.values()),
-    waitingBefore: (admittedAt) => waiting().filter((entry) => entry.admittedAt < admittedAt),
-    oldestWaiting: () =>
-      waiting().reduce<number | undefined>(
-        (oldest, entry) => Math.min(oldest ?? entry.admittedAt, entry.admittedAt),
-        undefined
-      ),
+    waitingBefore: (admittedAt) => all(byAge.before(admittedAt).map((item) => item.id)),
+    oldestWaiting: () => byAge.oldest()?.admittedAt,
     byStatus: () => ({ ...counts }),
     pending: (workspace) => (workspace === undefined ? counts.waiting + counts.ready : (pendingIn.get(workspace) ?? 0)),
 
@@ -80,9 +84,9 @@ export const make = (): EntryTable => {
     link: (eventId, entry) => {
       ofEvent.set(eventId, entry.id)
     },
-    prune: ({ maxCount, before }) => {
+    prune: ({ maxCount, before }, limit) => {
       const newestFirst = all(ended).toSorted((a, b) => b.admittedAt - a.admittedAt || (a.id < b.id ? 1 : -1))
-      const removed = newestFirst.filter((entry, place) => place >= maxCount || entry.admittedAt < before)
+      const removed = newestFirst.filter((entry, place) => place >= maxCount || entry.admittedAt < before).slice(-limit)
       for (const entry of removed) {
         entries.delete(entry.id)
         ended.delete(entry.id)

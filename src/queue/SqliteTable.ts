@@ -6,7 +6,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import { Schema } from "effect"
 import { Change } from "../domain/Change.ts"
-import { EntryStatus } from "../domain/Entry.ts"
+import { EntryStatus, isTerminal } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
 import { noEntries } from "./EntryTable.ts"
 import type { EntryTable } from "./EntryTable.ts"
@@ -67,16 +67,6 @@ export const make = (db: DatabaseSync): SqliteTable => {
   const active = db.prepare(
     `SELECT ${columns} FROM entries WHERE workspace = ? AND status IN ('waiting', 'ready', 'running') ORDER BY seq`
   )
-  // Hops from one workspace to the next along the index.
-  const workspaces = db.prepare(`
-    WITH RECURSIVE hop (workspace) AS (
-      SELECT min(workspace) FROM entries WHERE status IN ('waiting', 'ready', 'running')
-      UNION ALL
-      SELECT (SELECT min(workspace) FROM entries
-              WHERE status IN ('waiting', 'ready', 'running') AND entries.workspace > hop.workspace)
-      FROM hop WHERE hop.workspace IS NOT NULL
-    )
-    SELECT workspace FROM hop WHERE workspace IS NOT NULL`)
   const running = db.prepare(`SELECT ${columns} FROM entries WHERE status = 'running'`)
   const waitingBefore = db.prepare(`SELECT ${columns} FROM entries WHERE status = 'waiting' AND admitted_at < ?`)
   const oldestWaiting = db.prepare("SELECT min(admitted_at) AS oldest FROM entries WHERE status = 'waiting'")
@@ -95,27 +85,30 @@ export const make = (db: DatabaseSync): SqliteTable => {
   const ended = "status IN ('done', 'superseded', 'cancelled', 'expired', 'dead')"
   const pruned = db.prepare(`
     DELETE FROM entries WHERE seq IN (
-      SELECT seq FROM entries WHERE ${ended} AND admitted_at < ?
-      UNION
-      SELECT seq FROM (SELECT seq FROM entries WHERE ${ended} ORDER BY admitted_at DESC, id DESC LIMIT -1 OFFSET ?))
+      SELECT seq FROM (
+        SELECT seq, admitted_at, id FROM entries WHERE ${ended} AND admitted_at < ?
+        UNION
+        SELECT * FROM (
+          SELECT seq, admitted_at, id FROM entries WHERE ${ended} ORDER BY admitted_at DESC, id DESC LIMIT -1 OFFSET ?))
+      ORDER BY admitted_at, id LIMIT ?)
     RETURNING id, workspace, status`)
   const unlink = db.prepare("DELETE FROM entry_events WHERE entry_id = ?")
 
   let byStatus = { ...noEntries }
   let pendingIn = new Map<string, number>()
+  let activeIn = new Map<string, number>()
 
   const count = (workspace: string, status: EntryStatus, by: number) => {
     byStatus[status] += by
-    if (status !== "waiting" && status !== "ready") return
-    const pending = (pendingIn.get(workspace) ?? 0) + by
-    if (pending === 0) pendingIn.delete(workspace)
-    else pendingIn.set(workspace, pending)
+    if (!isTerminal(status)) addTo(activeIn, workspace, by)
+    if (status === "waiting" || status === "ready") addTo(pendingIn, workspace, by)
   }
   let trusted = false
   const refresh = () => {
     if (trusted) return
     byStatus = { ...noEntries }
     pendingIn = new Map()
+    activeIn = new Map()
     for (const { workspace, status, n } of decodeCounts(counted.all())) count(workspace, status, n)
     trusted = true
   }
@@ -130,7 +123,10 @@ export const make = (db: DatabaseSync): SqliteTable => {
     place: (targetKey) => ({ next: one(nextOf.get(targetKey)), running: one(runningOf.get(targetKey)) }),
     entryOf: (eventId) => decodeOwner(entryOf.get(eventId))?.entry_id,
     active: (workspace) => active.all(workspace).map(toEntry),
-    workspaces: () => decodeWorkspaces(workspaces.all()).map((row) => row.workspace),
+    workspaces: () => {
+      refresh()
+      return [...activeIn.keys()]
+    },
     running: () => running.all().map(toEntry),
     waitingBefore: (admittedAt) => waitingBefore.all(admittedAt).map(toEntry),
     oldestWaiting: () => decodeOldest(oldestWaiting.get()).oldest ?? undefined,
@@ -181,8 +177,8 @@ export const make = (db: DatabaseSync): SqliteTable => {
     link: (eventId, entry) => {
       link.run(eventId, entry.id)
     },
-    prune: ({ maxCount, before }) => {
-      const removed = decodePruned(pruned.all(before, maxCount))
+    prune: ({ maxCount, before }, limit) => {
+      const removed = decodePruned(pruned.all(before, maxCount, limit))
       for (const { id, workspace, status } of removed) {
         unlink.run(id)
         count(workspace, status, -1)
@@ -213,13 +209,18 @@ const Row = Schema.Struct({
 const decodeRow = Schema.decodeUnknownSync(Row)
 const decodeOwner = Schema.decodeUnknownSync(Schema.UndefinedOr(Schema.Struct({ entry_id: Schema.String })))
 const decodeOldest = Schema.decodeUnknownSync(Schema.Struct({ oldest: Schema.NullOr(Schema.Int) }))
-const decodeWorkspaces = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ workspace: Schema.String })))
 const decodeCounts = Schema.decodeUnknownSync(
   Schema.Array(Schema.Struct({ workspace: Schema.String, status: EntryStatus, n: Schema.Int }))
 )
 const decodePruned = Schema.decodeUnknownSync(
   Schema.Array(Schema.Struct({ id: Schema.String, workspace: Schema.String, status: EntryStatus }))
 )
+
+const addTo = (counts: Map<string, number>, workspace: string, by: number): void => {
+  const count = (counts.get(workspace) ?? 0) + by
+  if (count === 0) counts.delete(workspace)
+  else counts.set(workspace, count)
+}
 
 const one = (row: unknown): Entry | undefined => (row === undefined ? undefined : toEntry(row))
 

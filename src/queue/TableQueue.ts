@@ -14,6 +14,9 @@ export interface Limits {
   readonly total: number
 }
 
+/** Entries removed in one transaction, so that pruning many holds nobody up. */
+const pruneStep = 1000
+
 export interface Access {
   /** Runs `use` in a transaction of its own or shared with others; succeeds once its writes are as durable as the store is. */
   readonly write: <A>(use: (table: EntryTable) => A) => Effect.Effect<A, QueueError>
@@ -98,7 +101,15 @@ export const make = ({ write, read }: Access, limits: Limits): Queue["Service"] 
         table.waitingBefore(before).map((entry) => written(table, Transitions.expire(entry, reason), entry))
       ),
 
-    prune: (keep) => write((table) => table.prune(keep)),
+    prune: Effect.fnUntraced(function* (keep) {
+      let removed = 0
+      while (true) {
+        const step = yield* write((table) => table.prune(keep, pruneStep))
+        removed += step
+        if (step < pruneStep) return removed
+        yield* Effect.yieldNow
+      }
+    }),
     stats: read((table) => ({ byStatus: table.byStatus(), oldestWaiting: table.oldestWaiting() }))
   })
 

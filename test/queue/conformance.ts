@@ -394,5 +394,21 @@ export const conformance = (name: string, store: (limits?: Limits) => Layer.Laye
         })
       )
     })
+
+    layer(store())("prune", (it) => {
+      it.effect("in steps, when there are many", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const items = Array.from({ length: 2500 }, (_, number) =>
+            admission({ number: 100 + number, admittedAt: number, workspace: "many" })
+          )
+          yield* queue.admit(items)
+          yield* queue.expire(10_000, "queued_timeout")
+          assert.strictEqual(yield* queue.prune({ maxCount: 100, before: 10 }), 2400)
+          assert.strictEqual((yield* queue.stats).byStatus.expired, 100)
+          assert.strictEqual((yield* admitted(admission({ ...items[2499] }))).status, "duplicate")
+        })
+      )
+    })
   })
 }

@@ -1,0 +1,76 @@
+/** What only the SQLite store of the queue can get wrong: files that fail, and files of others. */
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Queue } from "../../src/queue/Queue.ts"
+import { layerSqlite } from "../../src/queue/SqliteQueue.ts"
+import { admission } from "./Admissions.ts"
+import { folder, manyEntries } from "./Stores.ts"
+
+const inFile = (path: string) => Layer.fresh(layerSqlite({ path, ...manyEntries }))
+const foreign = (path: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => new DatabaseSync(path)),
+    (db) => Effect.sync(() => db.close())
+  )
+
+describe("SqliteQueue", () => {
+  it.effect("fails all who wait while the file cannot be written, keeps its counts, and works afterwards", () =>
+    Effect.gen(function* () {
+      const path = join(yield* folder, "queue.db")
+      yield* Effect.gen(function* () {
+        const queue = yield* Queue
+        yield* queue.admit([admission({ number: 1 })])
+        const other = yield* foreign(path)
+        other.exec("BEGIN IMMEDIATE")
+        const errors = yield* Effect.forEach([2, 3], (number) => Effect.flip(queue.admit([admission({ number })])), {
+          concurrency: "unbounded"
+        })
+        for (const error of errors) assert.strictEqual(error.reason, "unavailable")
+        assert.include(errors[0]?.message, "Another process holds its lock")
+        other.exec("ROLLBACK")
+        assert.strictEqual((yield* queue.stats).byStatus.waiting, 1)
+        yield* queue.admit([admission({ number: 2 })])
+        assert.strictEqual((yield* queue.stats).byStatus.waiting, 2)
+        assert.strictEqual((yield* queue.load("app")).length, 2)
+      }).pipe(Effect.provide(inFile(path)))
+    })
+  )
+
+  it.effect("an entry that does not decode fails alone", () =>
+    Effect.gen(function* () {
+      const path = join(yield* folder, "queue.db")
+      yield* Effect.gen(function* () {
+        const queue = yield* Queue
+        const [broken, sound] = yield* queue.admit([admission({ number: 1 }), admission({ number: 2 })])
+        const other = yield* foreign(path)
+        other.prepare("UPDATE entries SET change = '{}' WHERE id = ?").run(broken?.entryId ?? "")
+        const release = (id: string | undefined) => Effect.result(queue.release([id ?? ""], 100))
+        const [first, second] = yield* Effect.all([release(broken?.entryId), release(sound?.entryId)], {
+          concurrency: "unbounded"
+        })
+        assert.strictEqual(first._tag, "Failure")
+        assert.isTrue(second._tag === "Success" && second.success.length === 1)
+        assert.deepInclude((yield* queue.stats).byStatus, { waiting: 1, ready: 1 })
+      }).pipe(Effect.provide(inFile(path)))
+    })
+  )
+
+  it.effect("lets in one process at a time, and refuses the file of a newer release", () =>
+    Effect.gen(function* () {
+      const path = join(yield* folder, "queue.db")
+      const open = Effect.scoped(Layer.build(inFile(path)))
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* Layer.build(inFile(path))
+          assert.include((yield* Effect.flip(open)).message, "Another aicr process uses the queue")
+        })
+      )
+      yield* open
+      const other = yield* foreign(path)
+      other.exec("PRAGMA user_version = 7")
+      assert.include((yield* Effect.flip(open)).message, "its version is 7")
+    })
+  )
+})
