@@ -3,8 +3,8 @@
  * was stored before it is sent. A row whose answer was lost (this process or an earlier one died, or the connection broke) is
  * looked up at the host by its marker before it is sent again, so that no operation is done twice.
  *
- * Before the first write of a run the head is read again: a head that is no longer the newest gets nothing, and the newest is
- * queued. A closed or merged change gets the summary only.
+ * Right before each content write the head is read again: a head that is no longer the newest gets nothing more, and the newest
+ * is queued. A closed or merged change gets the summary only.
  *
  * Messages: `Publish` (send what is open) and `Command` (carry out a comment command, CommentCommand.ts). Both may be lost or
  * repeated: outbox and receipts hold the truth.
@@ -16,6 +16,7 @@ import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Workspace } from "../src/config/Snapshot.ts"
 import { Priority } from "../src/domain/Entry.ts"
 import type { Publication } from "../src/domain/Publication.ts"
+import { BeforeWrite } from "../src/forge/BeforeWrite.ts"
 import { ForgeError } from "../src/forge/Forge.ts"
 import { Forges } from "../src/forge/Forges.ts"
 import { Progress } from "../src/observability/Progress.ts"
@@ -107,24 +108,34 @@ export const layer = ChangePublisher.toLayer(
       yield* outbox.move(row.id, row.status, { status: "dropped", error: reason }, now)
     })
 
-    /** Sends one row and records what the host said. True when the row has ended. */
-    const send = Effect.fnUntraced(function* (run: Run, row: Publication): Effect.fn.Return<boolean, StoreError> {
+    /** Sends one row and records what the host said. Answers how the change stood when it was about to be sent. */
+    const send = Effect.fnUntraced(function* (run: Run, row: Publication): Effect.fn.Return<HeadCheck, StoreError> {
       const workspace = workspaceOf(run)
       if (workspace === undefined) {
         yield* drop(row, `workspace ${run.workspace} is no longer configured`)
-        return true
+        return "newest"
       }
       const previous = yield* outbox.lastSent(targetKey, row.channel, row.operation._tag)
-      if (!(yield* outbox.move(row.id, "pending", { status: "sending" }, yield* Clock.currentTimeMillis))) return true
+      if (!(yield* outbox.move(row.id, "pending", { status: "sending" }, yield* Clock.currentTimeMillis)))
+        return "newest"
       mine.add(row.id)
-      const answer = yield* Effect.result(outputs.send(workspace, run.change, row, previous))
+      let check: HeadCheck = "newest"
+      const guard = Effect.flatMap(headOf(run), (now) => {
+        check = now === "closed" && row.operation._tag === "Summary" ? "newest" : now
+        return check === "newest" ? Effect.void : outdated
+      })
+      const sending = outputs.send(workspace, run.change, row, previous)
+      const answer = yield* Effect.result(Effect.provideService(sending, BeforeWrite, guard))
       const now = yield* Clock.currentTimeMillis
       const update =
         answer._tag === "Success"
           ? ({ status: "sent", hostId: answer.success.hostId, url: answer.success.url } as const)
-          : yield* afterFailure(answer.failure, row, now)
+          : check !== "newest"
+            ? ({ status: "pending" } as const)
+            : yield* afterFailure(answer.failure, row, now)
       yield* outbox.move(row.id, "sending", update, now)
       mine.delete(row.id)
+      if (check !== "newest") return check
       yield* progress.tell({
         _tag: "Published",
         workspace: run.workspace,
@@ -134,7 +145,7 @@ export const layer = ChangePublisher.toLayer(
         status: update.status,
         url: update.status === "sent" ? update.url : undefined
       })
-      return update.status === "sent" || update.status === "failed"
+      return "newest"
     })
 
     const lookUp = Effect.fnUntraced(function* (run: Run, row: Publication): Effect.fn.Return<void, StoreError> {
@@ -162,7 +173,7 @@ export const layer = ChangePublisher.toLayer(
     })
 
     /** One step: looks up, waits or sends the first open row. False when nothing is open. */
-    const step = Effect.fnUntraced(function* (checked: Map<string, HeadCheck>) {
+    const step = Effect.fnUntraced(function* () {
       const [row, ...rest] = yield* outbox.open(targetKey)
       if (row === undefined) return false
       const run = yield* runs.get(row.runId)
@@ -183,25 +194,16 @@ export const layer = ChangePublisher.toLayer(
         yield* Effect.sleep(row.notBefore - now)
         return true
       }
-      if (row.operation._tag !== "Status") {
-        const check = checked.get(run.id) ?? (yield* headOf(run))
-        checked.set(run.id, check)
-        if (typeof check === "object") {
-          yield* follow(run, check.head)
-          for (const stale of [row, ...rest]) {
-            if (stale.runId === run.id) yield* drop(stale, `the head moved on to ${check.head}`)
-          }
-          yield* closeStatus(run, check.head)
-          yield* settle(run)
-          return true
+      const check = yield* send(run, row)
+      if (check === "closed") yield* drop(row, "the pull request is closed: only the summary is published")
+      else if (check !== "newest") {
+        yield* follow(run, check.head)
+        for (const stale of [row, ...rest]) {
+          if (stale.runId === run.id) yield* drop(stale, `the head moved on to ${check.head}`)
         }
-        if (check === "closed" && row.operation._tag === "Review") {
-          yield* drop(row, "the pull request is closed: only the summary is published")
-          yield* settle(run)
-          return true
-        }
+        yield* closeStatus(run, check.head)
       }
-      if (yield* send(run, row)) yield* settle(run)
+      yield* settle(run)
       return true
     })
 
@@ -235,8 +237,7 @@ export const layer = ChangePublisher.toLayer(
     })
 
     const drain: Effect.Effect<void> = Effect.gen(function* () {
-      const checked = new Map<string, HeadCheck>()
-      while (yield* step(checked)) {}
+      while (yield* step()) {}
       // A process that died after its last write left its run open.
       for (const run of yield* runs.list({ targetKey, status: "publishing", limit: 100 })) yield* settle(run)
     }).pipe(
@@ -262,6 +263,11 @@ export const layer = ChangePublisher.toLayer(
     })
   }),
   { disableFatalDefects: true, mailboxCapacity: 256, maxIdleTime: "10 minutes" }
+)
+
+/** Never recorded: the guard refused the write before it was sent. */
+const outdated = Effect.fail(
+  new ForgeError({ reason: "conflict", operation: "publish", message: "the change moved on before this was sent" })
 )
 
 const isFinal = (error: ForgeError | ChannelMissing): boolean =>

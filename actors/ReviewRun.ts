@@ -114,7 +114,10 @@ const reviewWith = Effect.fnUntraced(function* (
     Effect.flatMap((analysis) =>
       Effect.gen(function* () {
         const plan = outputs.plan({ ...input, analysis })
-        const status = outputs.status(input, "success", describe(analysis.findings.length, analysis.skipped))
+        // Last: a head that says it is reviewed has its comments.
+        const status = outputs
+          .status(input, "success", describe(analysis.findings.length, analysis.skipped))
+          .map((row) => ({ ...row, position: plan.length }))
         const now = yield* Clock.currentTimeMillis
         if (!(yield* runs.complete(run.id, lease.token, analysis, [...plan, ...status], now))) {
           return failed("the lease was lost before the analysis could be stored", true)

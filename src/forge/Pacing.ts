@@ -5,6 +5,7 @@
  * the time that is left, so that the publisher can put the work aside instead of holding a fiber.
  */
 import { Clock, Context, Duration, Effect, Semaphore } from "effect"
+import { BeforeWrite } from "./BeforeWrite.ts"
 import { ForgeError } from "./Forge.ts"
 
 /** Time between the starts of two content writes of one token (decisions section 8). Zero only against a server of our own. */
@@ -76,10 +77,12 @@ export const pacedWrite = Effect.fnUntraced(function* <A>(
 ) {
   const pace = yield* paceOf(key)
   const gap = Duration.toMillis(yield* WriteGap)
+  const guard = yield* BeforeWrite
   const turn = Effect.gen(function* () {
     yield* waitUntilOpen(pace, operation)
     const now = yield* Clock.currentTimeMillis
     if (pace.nextWrite > now) yield* Effect.sleep(pace.nextWrite - now)
+    yield* guard
     pace.nextWrite = (yield* Clock.currentTimeMillis) + gap
     return yield* Effect.tapError(request, closeOnLimit(pace))
   })

@@ -11,6 +11,7 @@ import type { Analysis } from "../../src/domain/Analysis.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import type { Operation, Publication } from "../../src/domain/Publication.ts"
+import { BeforeWrite } from "../../src/forge/BeforeWrite.ts"
 import { ForgeError } from "../../src/forge/Forge.ts"
 import type { HostPull } from "../../src/forge/Forge.ts"
 import { Forges } from "../../src/forge/Forges.ts"
@@ -67,6 +68,7 @@ const outputs = Layer.effect(
       ],
       send: (_workspace, _change, publication) =>
         Effect.gen(function* () {
+          if (publication.operation._tag !== "Status") yield* yield* BeforeWrite
           const [fault, ...later] = yield* Ref.get(host.faults)
           yield* Ref.set(host.faults, later)
           if (fault !== undefined && fault !== "lost") return yield* refuse(fault)
