@@ -10,6 +10,7 @@ import * as GroupCommit from "../store/GroupCommit.ts"
 import { explain, openDatabase, resultCode } from "../store/SqliteDatabase.ts"
 import type { EntryTable } from "./EntryTable.ts"
 import { Queue, QueueError } from "./Queue.ts"
+import { prepare } from "./SqliteSchema.ts"
 import * as SqliteTable from "./SqliteTable.ts"
 import type { Limits } from "./TableQueue.ts"
 import * as TableQueue from "./TableQueue.ts"
@@ -31,7 +32,7 @@ export const layerSqlite = (options: { readonly path: string } & Limits): Layer.
       const attempt = <A>(use: () => A) => Effect.try({ try: use, catch: unavailable })
 
       const table = yield* attempt(() => {
-        SqliteTable.prepare(db)
+        prepare(db)
         return SqliteTable.make(db)
       })
       const commits = yield* GroupCommit.make({

@@ -1,54 +1,14 @@
 /**
- * A table of entries in SQLite. Two unique indexes hold the rule that a target has at most one next and one running entry,
- * whatever the code above does. Counts are kept in memory, since this process is the only one that writes the file; they are
- * read again from the table when a transaction was rolled back.
+ * A table of entries in SQLite (its schema: SqliteSchema.ts). Counts are kept in memory, since this process is the only one
+ * that writes the file; they are read again from the table when a transaction was rolled back.
  */
 import type { DatabaseSync } from "node:sqlite"
 import { Schema } from "effect"
-import { Change } from "../domain/Change.ts"
 import { EntryStatus, isTerminal } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
+import { toEntry } from "./EntryRow.ts"
 import { noEntries } from "./EntryTable.ts"
 import type { EntryTable } from "./EntryTable.ts"
-
-const schemaVersion = 1
-
-const ddl = `
-  CREATE TABLE entries (
-    seq INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    workspace TEXT NOT NULL,
-    target_key TEXT NOT NULL,
-    change TEXT NOT NULL,
-    config_hash TEXT NOT NULL,
-    priority INTEGER NOT NULL,
-    status TEXT NOT NULL,
-    admitted_at INTEGER NOT NULL,
-    due_at INTEGER NOT NULL,
-    attempts INTEGER NOT NULL,
-    reason TEXT,
-    token INTEGER NOT NULL,
-    lease_until INTEGER,
-    owner TEXT
-  );
-  CREATE UNIQUE INDEX entries_next ON entries (target_key) WHERE status IN ('waiting', 'ready');
-  CREATE UNIQUE INDEX entries_running ON entries (target_key) WHERE status = 'running';
-  CREATE INDEX entries_active ON entries (workspace) WHERE status IN ('waiting', 'ready', 'running');
-  CREATE INDEX entries_waiting ON entries (admitted_at) WHERE status = 'waiting';
-  CREATE INDEX entries_ended ON entries (admitted_at, id)
-    WHERE status IN ('done', 'superseded', 'cancelled', 'expired', 'dead');
-  CREATE TABLE entry_events (event_id TEXT PRIMARY KEY, entry_id TEXT NOT NULL) WITHOUT ROWID;
-  CREATE INDEX entry_events_entry ON entry_events (entry_id);
-  PRAGMA user_version = ${schemaVersion};
-`
-
-/** Makes the tables in a new file. Throws when the file is of a newer release. */
-export const prepare = (db: DatabaseSync): void => {
-  const version = db.prepare("PRAGMA user_version").get()?.["user_version"]
-  if (version === schemaVersion) return
-  if (version !== 0) throw new Error(`its version is ${String(version)}; this release knows version ${schemaVersion}`)
-  db.exec(`BEGIN IMMEDIATE; ${ddl} COMMIT`)
-}
 
 const columns = `*, (SELECT json_group_array(event_id) FROM entry_events WHERE entry_id = entries.id) AS events`
 
@@ -188,25 +148,6 @@ export const make = (db: DatabaseSync): SqliteTable => {
   }
 }
 
-const Row = Schema.Struct({
-  id: Schema.String,
-  workspace: Schema.String,
-  target_key: Schema.String,
-  change: Schema.fromJsonString(Change),
-  config_hash: Schema.String,
-  priority: Schema.Int,
-  status: EntryStatus,
-  events: Schema.fromJsonString(Schema.Array(Schema.String)),
-  admitted_at: Schema.Int,
-  due_at: Schema.Int,
-  attempts: Schema.Int,
-  reason: Schema.NullOr(Schema.String),
-  token: Schema.Int,
-  lease_until: Schema.NullOr(Schema.Int),
-  owner: Schema.NullOr(Schema.String)
-})
-
-const decodeRow = Schema.decodeUnknownSync(Row)
 const decodeOwner = Schema.decodeUnknownSync(Schema.UndefinedOr(Schema.Struct({ entry_id: Schema.String })))
 const decodeOldest = Schema.decodeUnknownSync(Schema.Struct({ oldest: Schema.NullOr(Schema.Int) }))
 const decodeCounts = Schema.decodeUnknownSync(
@@ -223,24 +164,3 @@ const addTo = (counts: Map<string, number>, workspace: string, by: number): void
 }
 
 const one = (row: unknown): Entry | undefined => (row === undefined ? undefined : toEntry(row))
-
-const toEntry = (found: unknown): Entry => {
-  const row = decodeRow(found)
-  return {
-    id: row.id,
-    workspace: row.workspace,
-    targetKey: row.target_key,
-    change: row.change,
-    configHash: row.config_hash,
-    priority: row.priority,
-    status: row.status,
-    events: row.events,
-    admittedAt: row.admitted_at,
-    dueAt: row.due_at,
-    attempts: row.attempts,
-    reason: row.reason ?? undefined,
-    token: row.token,
-    leaseUntil: row.lease_until ?? undefined,
-    owner: row.owner ?? undefined
-  }
-}
