@@ -75,7 +75,7 @@ const steps: ReadonlyArray<Step> = [
     matches: (view, { squeezed }) => {
       const gap = squeezed.findIndex(isEllipsis)
       const first = squeezed.slice(0, gap > 0 ? gap : 1)
-      return squeezed.length > 1 && weight(first.join("")) >= partWeight ? view.find(first) : []
+      return squeezed.length > 1 && weight(first.join("")) >= sayingLittle ? view.find(first) : []
     },
     whole: false,
     unsure: true
