@@ -53,12 +53,16 @@ const repoOf = (payload: Json): Repo | undefined => {
   })
 }
 
-const pullOf = (pull: Json): PullRequestFacts => {
+/** Some servers give the number beside the pull request only. */
+const numberOf = (payload: Json, pull: Json): number =>
+  needNumber(integer(pull, "number") === undefined ? payload : pull, "number", "pull_request.number")
+
+const pullOf = (payload: Json, pull: Json): PullRequestFacts => {
   const head = child(pull, "head")
   const base = child(pull, "base")
   const title = text(pull, "title", limits.title)
   return {
-    number: needNumber(pull, "number", "pull_request.number"),
+    number: numberOf(payload, pull),
     head: need(commit(head, "sha", "pull_request.head.sha"), "pull_request.head.sha", "a commit id"),
     base: commit(base, "sha", "pull_request.base.sha"),
     headRef: branch(text(head, "ref", limits.name + 1), "pull_request.head.ref"),
@@ -116,11 +120,11 @@ const reader =
       case "pull_request": {
         const pull = need(child(payload, "pull_request"), "pull_request", "an object")
         if (action === "closed") {
-          return { _tag: "PullRequestClosed", ...facts(), number: needNumber(pull, "number", "pull_request.number") }
+          return { _tag: "PullRequestClosed", ...facts(), number: numberOf(payload, pull) }
         }
         const ready = action === "edited" && becameReady(payload)
         if (action === undefined || (!starts.has(action) && !ready)) return ignored("unsupported_action")
-        return { _tag: "PullRequestUpdated", ...facts(), pull: pullOf(pull) }
+        return { _tag: "PullRequestUpdated", ...facts(), pull: pullOf(payload, pull) }
       }
       case "push": {
         const ref = need(text(payload, "ref", 512), "ref", "a string")

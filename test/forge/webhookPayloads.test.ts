@@ -1,0 +1,543 @@
+/** Deliveries as hosts really send them, and as nobody should. */
+import webhookExamples from "@octokit/webhooks-examples" with { type: "json" }
+import { Effect, Redacted, Schema } from "effect"
+import * as fc from "fast-check"
+import { assert, describe, it } from "vitest"
+import { admit } from "../../src/admission/Admit.ts"
+import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import type { HostEvent } from "../../src/domain/HostEvent.ts"
+import { ForgeKind } from "../../src/domain/Kinds.ts"
+import type { Headers, Parsed } from "../../src/forge/Forge.ts"
+import { findCommand, isOwnComment } from "../../src/forge/Command.ts"
+import { webhooks } from "../../src/forge/Webhooks.ts"
+import { contractBytes, contractJson, missing, noContracts } from "./Contracts.ts"
+
+const eventIn = (parsed: Parsed): HostEvent => {
+  if (parsed._tag === "Event") return parsed.event
+  throw new Error(`rejected: ${parsed.reason} ${JSON.stringify(parsed.issues)}`)
+}
+
+const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+const Manifest = Schema.Struct({
+  secret: Schema.String,
+  payloads: Schema.Array(
+    Schema.Struct({
+      file: Schema.String,
+      host: ForgeKind,
+      headers: Schema.Record(Schema.String, Schema.String),
+      decision: Schema.Literals([
+        "review_pull_request",
+        "review_push",
+        "command",
+        "issue",
+        "policy",
+        "ignore",
+        "ping",
+        "lifecycle"
+      ]),
+      note: optional(Schema.String),
+      hmac_sha256_hex: Schema.String,
+      target: Schema.Struct({
+        repo: optional(Schema.String),
+        number: optional(Schema.Int),
+        head_sha: optional(Schema.String),
+        head_ref: optional(Schema.String),
+        base_ref: optional(Schema.String),
+        base_sha: optional(Schema.String),
+        draft: optional(Schema.Boolean),
+        labels: optional(Schema.Array(Schema.String)),
+        author: optional(Schema.String),
+        branch: optional(Schema.String),
+        before: optional(Schema.String),
+        after: optional(Schema.String),
+        created: optional(Schema.Boolean),
+        body: optional(Schema.String)
+      })
+    })
+  )
+})
+type Expected = (typeof Manifest.Type)["payloads"][number]
+
+describe.skipIf(noContracts)(`recorded payloads${missing}`, () => {
+  const manifest = contractJson("payloads/manifest.json", Manifest, { secret: "", payloads: [] })
+  const { payloads } = manifest
+
+  /**
+   * Where we part from the manifest, whose decisions were derived mechanically: an edited issue of GitHub starts triage
+   * (decisions 2.3).
+   */
+  const disagreements: Readonly<Record<string, string>> = { "github/issues.edited.2.json": "IssueChanged" }
+
+  /** What of the event each decision may be. `policy` is what configuration decides: it must be understood, or be ignored. */
+  const tags: Readonly<Record<Expected["decision"], ReadonlyArray<HostEvent["_tag"]>>> = {
+    review_pull_request: ["PullRequestUpdated"],
+    review_push: ["Pushed"],
+    command: ["Ignored", "Commanded"],
+    issue: ["IssueChanged"],
+    policy: ["Ignored", "PullRequestUpdated", "Pushed"],
+    ignore: ["Ignored", "PullRequestClosed"],
+    ping: ["Ping"],
+    lifecycle: ["Lifecycle"]
+  }
+
+  const parse = ({ file, headers, host }: Expected): HostEvent => {
+    const lower: Record<string, string> = {}
+    for (const [name, value] of Object.entries(headers)) lower[name.toLowerCase()] = value
+    return eventIn(webhooks[host].parse(lower, contractBytes(`payloads/${file}`)))
+  }
+
+  const same = (actual: unknown, expected: unknown, what: string) => {
+    if (expected !== undefined && expected !== null) assert.deepStrictEqual(actual, expected, what)
+  }
+
+  it("are many", () => assert.isAtLeast(payloads.length, 150))
+
+  for (const expected of payloads) {
+    it(`${expected.file}: ${expected.decision}`, () => {
+      const event = parse(expected)
+      const { target } = expected
+      assert.include([...(tags[expected.decision] ?? []), disagreements[expected.file]], event._tag)
+      assert.strictEqual(event.provider, expected.host)
+      if ("repo" in event) same(event.repo?.fullName, target.repo, "repository")
+      switch (event._tag) {
+        case "PullRequestUpdated":
+          same(event.pull.number, target.number, "number")
+          same(event.pull.head, target.head_sha, "head")
+          same(event.pull.headRef, target.head_ref, "head ref")
+          same(event.pull.baseRef, target.base_ref, "base ref")
+          same(event.pull.base, target.base_sha, "base")
+          same(event.pull.draft, target.draft, "draft")
+          same(event.pull.labels, target.labels, "labels")
+          same(event.pull.author?.username, target.author, "author")
+          break
+        case "PullRequestClosed":
+          same(event.number, target.number, "number")
+          break
+        case "Pushed":
+          same(event.branch, target.branch, "branch")
+          same(event.before, target.before, "before")
+          same(event.after, target.after, "after")
+          same(event.created, target.created ?? false, "created")
+          break
+        case "IssueChanged":
+          same(event.number, target.number, "number")
+          break
+      }
+    })
+  }
+
+  it("admission starts work for just those that should", async () => {
+    const kinds = ForgeKind.literals
+    const snapshot = await Effect.runPromise(
+      snapshotOf(
+        {
+          triggers: kinds.map((kind) => ({ name: kind, kind, webhook_secret: "x", base_url: "https://host.test" })),
+          workspaces: { instances: { all: { match: [{ source: { repo_ref: { glob: "*" } } }] } } }
+        },
+        {}
+      )
+    )
+    const starts = new Set(["review_pull_request", "review_push"])
+    const undecided = new Set(["policy", "issue", "command"])
+    let started = 0
+    for (const expected of payloads) {
+      const event = parse(expected)
+      const verified = snapshot.triggersOfKind(expected.host)
+      const decided = admit({ snapshot, verified, event, ownAccount: () => undefined, now: 0 })
+      if (decided.accepted) started++
+      // Drafts wait, and a new branch is reviewed only where it is listed (decisions 2.3); labels and triage are configuration.
+      const held = expected.target.draft === true || expected.target.created === true
+      if (undecided.has(expected.decision)) continue
+      assert.strictEqual(decided.accepted, starts.has(expected.decision) && !held, expected.file)
+    }
+    assert.isAtLeast(started, 30)
+  })
+
+  it("signatures of the recorded bytes hold", () => {
+    const { secret } = manifest
+    for (const { file, hmac_sha256_hex, host } of payloads) {
+      const headers = { "x-hub-signature-256": `sha256=${hmac_sha256_hex}`, "x-gitlab-token": secret }
+      assert.isTrue(webhooks[host].verify(Redacted.make(secret), headers, contractBytes(`payloads/${file}`), 0), file)
+    }
+  })
+
+  it("comments with a command in them become commands", () => {
+    const comments = payloads.filter(
+      ({ decision, file }) =>
+        decision === "command" &&
+        !file.startsWith("gitea/issue_comment.created.3") &&
+        !file.startsWith("github/issue_comment")
+    )
+    assert.isAtLeast(comments.length, 7)
+    for (const expected of comments) {
+      const { body, number } = expected.target
+      const text = contractBytes(`payloads/${expected.file}`).toString()
+      const asked = text.replaceAll(JSON.stringify(body ?? ""), JSON.stringify("please /review"))
+      const headers = Object.fromEntries(
+        Object.entries(expected.headers).map(([name, value]) => [name.toLowerCase(), value])
+      )
+      const event = eventIn(webhooks[expected.host].parse(headers, Buffer.from(asked)))
+      assert.deepInclude(event, { _tag: "Commanded", command: "review", number }, expected.file)
+    }
+  })
+})
+
+describe("GitHub's own examples", () => {
+  const Example = Schema.Struct({
+    name: Schema.String,
+    examples: Schema.Array(Schema.Record(Schema.String, Schema.Unknown))
+  })
+  const examples = Schema.decodeUnknownSync(Schema.Array(Example))(webhookExamples)
+  const starts = ["opened", "reopened", "synchronize", "ready_for_review", "review_requested"]
+  const issueStarts = ["opened", "reopened", "edited"]
+
+  it("are read without exception, each as what it is", () => {
+    let read = 0
+    for (const { examples: payloads, name } of examples) {
+      for (const payload of payloads) {
+        const event = eventIn(webhooks.github.parse({ "x-github-event": name }, Buffer.from(JSON.stringify(payload))))
+        const action = String(payload["action"])
+        read++
+        const expected =
+          name === "pull_request" && starts.includes(action)
+            ? "PullRequestUpdated"
+            : name === "pull_request" && action === "closed"
+              ? "PullRequestClosed"
+              : name === "issues" && issueStarts.includes(action)
+                ? "IssueChanged"
+                : name === "ping"
+                  ? "Ping"
+                  : name.startsWith("installation") && name !== "installation_target"
+                    ? "Lifecycle"
+                    : name === "push" && String(payload["ref"]).startsWith("refs/heads/") && payload["deleted"] !== true
+                      ? "Pushed"
+                      : "Ignored"
+        assert.strictEqual(event._tag, expected, `${name} ${action}`)
+      }
+    }
+    assert.isAtLeast(read, 200)
+  })
+})
+
+describe("events", () => {
+  const parse = (kind: ForgeKind, headers: Headers, payload: unknown) =>
+    webhooks[kind].parse(headers, Buffer.from(JSON.stringify(payload)))
+  const repository = { full_name: "acme/app" }
+  const pull = { number: 1, title: "x", head: { sha: "a".repeat(40), ref: "f" }, base: { ref: "main" } }
+  const tag = (parsed: Parsed) => eventIn(parsed)._tag
+
+  it("the type of Gitea and Forgejo goes before the event, and either may be named by either", () => {
+    const review = { action: "reviewed", repository, pull_request: pull, review: { content: "/review" } }
+    const types: ReadonlyArray<readonly [Headers, string]> = [
+      [{ "x-gitea-event": "pull_request", "x-gitea-event-type": "pull_request_sync" }, "PullRequestUpdated"],
+      [{ "x-gitea-event-type": "pull_request_review_request" }, "PullRequestUpdated"],
+      [{ "x-forgejo-event": "pull_request" }, "PullRequestUpdated"],
+      [{ "x-github-event": "pull_request" }, "missing_event"]
+    ]
+    for (const kind of ["gitea", "forgejo"] as const) {
+      for (const [headers, expected] of types) {
+        const parsed = parse(kind, headers, { action: "synchronized", repository, pull_request: pull })
+        assert.strictEqual(parsed._tag === "Event" ? parsed.event._tag : parsed.reason, expected)
+      }
+      assert.strictEqual(tag(parse(kind, { "x-gitea-event": "pull_request_comment" }, review)), "Ignored")
+    }
+  })
+
+  it("a draft of Gitea is a title, and an edit that takes it away starts the review", () => {
+    const edited = (from: string, title: string) =>
+      parse(
+        "gitea",
+        { "x-gitea-event": "pull_request" },
+        {
+          action: "edited",
+          repository,
+          changes: { title: { from } },
+          pull_request: { ...pull, title }
+        }
+      )
+    assert.strictEqual(tag(edited("WIP: x", "x")), "PullRequestUpdated")
+    assert.strictEqual(tag(edited("[wip] x", "x")), "PullRequestUpdated")
+    assert.strictEqual(tag(edited("x", "y")), "Ignored")
+    assert.strictEqual(tag(edited("x", "WIP: x")), "Ignored")
+    const opened = eventIn(
+      parse(
+        "gitea",
+        { "x-gitea-event": "pull_request" },
+        { action: "opened", repository, pull_request: { ...pull, title: "WIP: x" } }
+      )
+    )
+    assert.isTrue(opened._tag === "PullRequestUpdated" && opened.pull.draft)
+  })
+
+  it("an edit on GitHub counts when the base was changed", () => {
+    const edited = (changes: object) =>
+      tag(
+        parse(
+          "github",
+          { "x-github-event": "pull_request" },
+          { action: "edited", repository, changes, pull_request: pull }
+        )
+      )
+    assert.strictEqual(edited({ base: { ref: { from: "main" } } }), "PullRequestUpdated")
+    assert.strictEqual(edited({ title: { from: "y" } }), "Ignored")
+  })
+
+  it("an update on GitLab counts with new commits or when it is no longer a draft", () => {
+    const update = (attributes: object, changes: object = {}) =>
+      tag(
+        parse(
+          "gitlab",
+          { "x-gitlab-event": "Merge Request Hook" },
+          {
+            project: { path_with_namespace: "a/b/c" },
+            changes,
+            object_attributes: { action: "update", iid: 1, last_commit: { id: "a".repeat(40) }, ...attributes }
+          }
+        )
+      )
+    assert.strictEqual(update({ oldrev: "b".repeat(40) }), "PullRequestUpdated")
+    assert.strictEqual(update({}, { draft: { previous: true, current: false } }), "PullRequestUpdated")
+    assert.strictEqual(update({}, { work_in_progress: { previous: true, current: false } }), "PullRequestUpdated")
+    assert.strictEqual(update({}, { draft: { previous: false, current: true } }), "Ignored")
+    assert.strictEqual(update({}, { labels: {} }), "Ignored")
+  })
+
+  it("no e-mail address is read but for source exclusion", () => {
+    const commits = [{ id: "c", message: "m", author: { name: "Ada", email: "ada@example.com", username: "ada" } }]
+    const event = eventIn(
+      parse(
+        "github",
+        { "x-github-event": "push" },
+        {
+          ref: "refs/heads/a/b",
+          before: "0".repeat(40),
+          after: "a".repeat(40),
+          repository,
+          commits,
+          pusher: { email: "p@example.com" }
+        }
+      )
+    )
+    assert.deepInclude(event, { _tag: "Pushed", branch: "a/b", created: true, commits: 1 })
+    assert.deepStrictEqual(event._tag === "Pushed" ? event.listed : [], [
+      { author: "ada", email: "ada@example.com", message: "m" }
+    ])
+    assert.notInclude(JSON.stringify({ ...event, listed: [] }), "example.com")
+  })
+
+  it("long texts are cut, long names refused", () => {
+    const long = { ...pull, title: "t".repeat(5000), body: "b".repeat(200_000) }
+    const event = eventIn(
+      parse("github", { "x-github-event": "pull_request" }, { action: "opened", repository, pull_request: long })
+    )
+    assert.deepStrictEqual(
+      event._tag === "PullRequestUpdated" ? [event.pull.title?.length, event.pull.description?.length] : [],
+      [1000, 65_536]
+    )
+    const named = parse(
+      "github",
+      { "x-github-event": "pull_request" },
+      { action: "opened", repository, pull_request: { ...pull, head: { sha: "a".repeat(40), ref: "r".repeat(256) } } }
+    )
+    assert.deepInclude(named, { _tag: "Rejected", reason: "invalid_payload", event: "pull_request" })
+  })
+
+  it("delivery ids are the host's, and unusable ones are none", () => {
+    const all = {
+      "x-github-delivery": "h",
+      "x-gitea-delivery": "t",
+      "x-forgejo-delivery": "f",
+      "x-gitlab-event-uuid": "u",
+      "idempotency-key": "i"
+    }
+    const ids = (headers: Headers) =>
+      (["github", "gitea", "forgejo", "gitlab"] as const).map((kind) => webhooks[kind].deliveryId(headers))
+    assert.deepStrictEqual(ids(all), ["h", "t", "f", "u"])
+    assert.deepStrictEqual(ids({ "x-github-delivery": "h", "idempotency-key": "i" }), ["h", "h", "h", "i"])
+    for (const unusable of ["", " ", "x".repeat(201), "a b", "ä"]) {
+      assert.deepStrictEqual(ids({ "x-github-delivery": unusable, "idempotency-key": unusable }), [
+        undefined,
+        undefined,
+        undefined,
+        undefined
+      ])
+    }
+  })
+})
+
+describe("commands", () => {
+  const cases: ReadonlyArray<readonly [string, ReturnType<typeof findCommand>]> = [
+    ["/review", "review"],
+    ["/aicr review", "review"],
+    ["/AICR Review please", "review"],
+    ["Thanks!\r\n\r\n/review\r\n", "review"],
+    ["could you /review, please?", "review"],
+    ["/aicr  help", "help"],
+    ["/aicr cancel.", "cancel"],
+    ["/aicr cancel\n/review", "cancel"],
+    ["/help", undefined],
+    ["/aicr", undefined],
+    ["/aicr\nreview", undefined],
+    ["/reviewer", undefined],
+    ["/review/this", undefined],
+    ["see https://example.com/review", undefined],
+    ["src/review is gone", undefined],
+    ["> /review", undefined],
+    ["  > /review", undefined],
+    ["say `/review` to start", undefined],
+    ["```\n/review\n```", undefined],
+    ["```\nx\n```\n/review", "review"],
+    ["~~~\n```\n/review\n~~~", undefined],
+    ["", undefined]
+  ]
+  for (const [body, expected] of cases) {
+    it(`${JSON.stringify(body)}: ${expected}`, () => assert.strictEqual(findCommand(body), expected))
+  }
+
+  it("our own comments are known by their marker", () => {
+    assert.isTrue(isOwnComment('Summary\n<!-- aicr:v1 {"op":"1"} -->'))
+    assert.isFalse(isOwnComment("<!-- something else -->"))
+  })
+
+  it("take time in proportion to the comment", () => {
+    const started = performance.now()
+    for (const body of [
+      "/aicr ".repeat(10_000),
+      "`".repeat(60_000),
+      "/aicr" + " ".repeat(60_000),
+      "> ".repeat(30_000)
+    ]) {
+      assert.isUndefined(findCommand(body))
+    }
+    assert.isBelow(performance.now() - started, 1000)
+  })
+})
+
+describe("for any input", () => {
+  const kinds = ["gitea", "forgejo", "github", "gitlab"] as const
+  const names = {
+    gitea: "x-gitea-event",
+    forgejo: "x-forgejo-event-type",
+    github: "x-github-event",
+    gitlab: "x-gitlab-event"
+  }
+  const event = fc.constantFrom(
+    "pull_request",
+    "push",
+    "issue_comment",
+    "issues",
+    "ping",
+    "installation",
+    "pull_request_comment",
+    "Merge Request Hook",
+    "Push Hook",
+    "Note Hook",
+    "Issue Hook",
+    "toString",
+    "x"
+  )
+  const contentType = fc.constantFrom("application/json", "application/x-www-form-urlencoded", "")
+
+  it("parsing random bytes never throws", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...kinds),
+        event,
+        contentType,
+        fc.uint8Array({ maxLength: 500 }),
+        (kind, name, type, body) => {
+          const parsed = webhooks[kind].parse({ [names[kind]]: name, "content-type": type }, body)
+          assert.include(["Event", "Rejected"], parsed._tag)
+        }
+      ),
+      { numRuns: 2000 }
+    )
+  })
+
+  it("parsing random JSON in the shape of payloads never throws, and what comes out is safe to use", () => {
+    const keys = fc.constantFrom(
+      "action",
+      "repository",
+      "full_name",
+      "pull_request",
+      "number",
+      "head",
+      "base",
+      "sha",
+      "ref",
+      "before",
+      "after",
+      "labels",
+      "name",
+      "title",
+      "sender",
+      "login",
+      "object_attributes",
+      "iid",
+      "last_commit",
+      "id",
+      "project",
+      "path_with_namespace",
+      "comment",
+      "issue",
+      "body",
+      "note",
+      "merge_request",
+      "commits",
+      "author",
+      "changes",
+      "__proto__",
+      "constructor"
+    )
+    const leaf = fc.oneof(
+      fc.constantFrom<unknown>(
+        "opened",
+        "created",
+        "open",
+        "update",
+        "refs/heads/x",
+        "a".repeat(40),
+        "0".repeat(40),
+        "acme/app",
+        "../x",
+        "-x",
+        1,
+        0,
+        -1,
+        1e99,
+        true,
+        null,
+        "/review"
+      ),
+      fc.string(),
+      fc.integer()
+    )
+    const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+      tree: fc.oneof(
+        { depthSize: "small", withCrossShrink: true },
+        leaf,
+        fc.array(tie("tree"), { maxLength: 3 }),
+        fc.dictionary(keys, tie("tree"), { maxKeys: 8 })
+      )
+    }))
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...kinds),
+        event,
+        fc.dictionary(keys, tree, { maxKeys: 12 }),
+        (kind, name, payload) => {
+          const parsed = webhooks[kind].parse({ [names[kind]]: name }, Buffer.from(JSON.stringify(payload)))
+          if (parsed._tag === "Rejected") {
+            assert.isNotEmpty(parsed.issues)
+            return
+          }
+          const found = parsed.event
+          if ("repo" in found && found.repo !== undefined) assert.match(found.repo.fullName, /^[\w.-]+(\/[\w.-]+)+$/)
+          if (found._tag === "PullRequestUpdated") assert.match(found.pull.head ?? "", /^[0-9a-f]{40,64}$/)
+          if (found._tag === "Pushed") assert.notMatch(found.branch, /^-|\.\.|\s/)
+        }
+      ),
+      { numRuns: 3000 }
+    )
+  })
+})
