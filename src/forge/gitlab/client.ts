@@ -11,6 +11,7 @@ import { createReview } from "./review.ts"
 const pages = { name: "per_page", value: 100 } as const
 const mr = "/projects/{id}/merge_requests/{merge_request_iid}"
 const statusName = "aicr/review"
+const longestStatus = 255
 /** Developer: the least role that may push. */
 const writes = 30
 
@@ -116,7 +117,7 @@ export const gitlabClient = (profile: TriggerProfile): ForgeClient => {
             body: {
               name: statusName,
               state: status.state === "failure" ? "failed" : status.state,
-              description: status.description,
+              description: status.description.slice(0, longestStatus),
               ...(status.url === undefined ? {} : { target_url: status.url })
             },
             content: false

@@ -1,0 +1,160 @@
+/** What every host's client promises, against a server that behaves and is described like the host. */
+import { Redacted } from "effect"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { ForgeKind } from "../../src/domain/Kinds.ts"
+import { changed, context, failure, file, outside, range, removed, repoName, run, startHost } from "./Clients.ts"
+import type { Host } from "./Clients.ts"
+
+describe.each(ForgeKind.literals)("client of %s", (kind) => {
+  let host: Host
+  beforeAll(async () => {
+    host = await startHost(kind)
+  })
+  afterAll(async () => {
+    await host.forge.stop()
+  })
+
+  it("reads a pull request as it stands", async () => {
+    const { client, repo, pull, forge } = host
+    expect(await run(client.pull(repo, 1))).toMatchObject({
+      number: 1,
+      state: "open",
+      draft: false,
+      head: pull.head,
+      base: pull.base,
+      headRef: "feature/x",
+      baseRef: "main",
+      title: "Change lines",
+      description: "Says what it does",
+      author: { username: "dana" },
+      labels: ["bug"]
+    })
+    forge.close(pull, true)
+    expect((await run(client.pull(repo, 1))).state).toBe("merged")
+    pull.state = "open"
+    pull.merged = false
+    expect(await failure(client.pull(repo, 99))).toMatchObject({ reason: "not_found", status: 404 })
+  })
+
+  it("finds the tip of a branch with a slash in its name", async () => {
+    expect(await run(host.client.branchHead(host.repo, "feature/x"))).toBe(host.pull.head)
+    const missing = await failure(host.client.branchHead(host.repo, "nowhere"))
+    expect(["not_found", "invalid"]).toContain(missing.reason)
+  })
+
+  it("knows its account once and for all", async () => {
+    const before = host.forge.requests.length
+    expect((await run(host.client.self)).username).toBe("aicr")
+    expect((await run(host.client.self)).username).toBe("aicr")
+    expect(host.forge.requests.length).toBe(before + 1)
+  })
+
+  it.each([
+    ["dana", true],
+    ["team", true],
+    ["stranger", false]
+  ])("says whether %s may write", async (login, may) => {
+    expect(await run(host.client.canWrite(host.repo, login))).toBe(may)
+  })
+
+  it("puts each comment on exactly its line and side, in one review", async () => {
+    const { client, repo, pull } = host
+    const comments = [changed("a"), removed("b"), context("c")]
+    const made = await run(client.createReview(repo, 1, { head: pull.head, event: "COMMENT", body: "look", comments }))
+    expect(made.refused).toEqual([])
+    const posted = pull.reviews.at(-1)
+    expect(posted?.commit).toBe(pull.head)
+    expect(posted?.comments.map(({ path, side, line, body }) => ({ path, side, line, body }))).toEqual([
+      { path: file, side: "new", line: 20, body: "a" },
+      { path: file, side: "old", line: 22, body: "b" },
+      { path: file, side: "new", line: 19, body: "c" }
+    ])
+  })
+
+  it("spans lines where the host can, and stands on the last line where it cannot", async () => {
+    const { client, repo, pull } = host
+    const review = { head: pull.head, event: "COMMENT", body: "two lines", comments: [range("r")] } as const
+    await run(client.createReview(repo, 1, review))
+    const spans = kind === "github" || kind === "forgejo"
+    expect(pull.reviews.at(-1)?.comments).toMatchObject([{ line: 30, startLine: spans ? 29 : undefined }])
+  })
+
+  it("says when a line is refused", async () => {
+    const { client, repo, pull } = host
+    const before = pull.reviews.length
+    const review = {
+      head: pull.head,
+      event: "COMMENT",
+      body: "x",
+      comments: [outside("far"), changed("near")]
+    } as const
+    if (kind === "gitlab") {
+      const made = await run(client.createReview(repo, 1, review))
+      expect(made.refused).toEqual([outside("far")])
+      expect(pull.reviews.at(-1)?.comments.map((comment) => comment.body)).toEqual(["near"])
+    } else {
+      expect(await failure(client.createReview(repo, 1, review))).toMatchObject({ reason: "invalid", status: 422 })
+      expect(pull.reviews.length).toBe(before)
+    }
+  })
+
+  it("reads back its own review texts over all pages, and nobody else's", async () => {
+    const { client, repo, pull, forge } = host
+    const start = pull.reviews.length
+    for (let i = 0; i < 60; i++) {
+      const id = forge.state.nextId()
+      const comment = { id: id + 10_000, path: file, side: "new", line: 20, startLine: undefined, hunk: "" } as const
+      const user = forge.user(i % 2 === 0 ? "aicr" : "dana")
+      const comments = [{ ...comment, body: `inline ${i}` }]
+      pull.reviews.push({ id, user, state: "COMMENT", body: `review ${i}`, commit: pull.head, createdAt: "", comments })
+    }
+    const texts = (await run(client.reviewTexts(repo, 1))).map((text) => text.body)
+    const inline = texts.filter((text) => text.startsWith("inline "))
+    expect(inline).toEqual(Array.from({ length: 30 }, (_, i) => `inline ${i * 2}`))
+    pull.reviews.splice(start)
+  })
+
+  it("writes, finds and updates its own comment among many", async () => {
+    const { client, repo, pull, forge } = host
+    const said = (body: string, login: string) => {
+      const now = forge.state.now()
+      pull.comments.push({ id: forge.state.nextId(), user: forge.user(login), createdAt: now, updatedAt: now, body })
+    }
+    said("mark-7 says someone else", "dana")
+    const made = await run(client.createComment(repo, 1, "first mark-7"))
+    for (let i = 0; i < 120; i++) said(`talk ${i}`, "dana")
+    expect(await run(client.findComment(repo, 1, "mark-7"))).toMatchObject({
+      hostId: made.hostId,
+      body: "first mark-7"
+    })
+    await run(client.updateComment(repo, 1, made.hostId, "second mark-7"))
+    expect((await run(client.findComment(repo, 1, "mark-7")))?.body).toBe("second mark-7")
+    expect(await run(client.findComment(repo, 1, "mark-8"))).toBeUndefined()
+    expect(await failure(client.updateComment(repo, 1, "987654", "x"))).toMatchObject({ reason: "not_found" })
+  })
+
+  it("sets commit statuses, the same one twice too", async () => {
+    const { client, repo, pull, forge } = host
+    const status = { state: "failure", description: "no", url: "http://dash.test/run/1" } as const
+    await run(client.setStatus(repo, pull.head, status))
+    await run(client.setStatus(repo, pull.head, status))
+    await run(client.setStatus(repo, pull.head, { state: "success", description: "d".repeat(500), url: undefined }))
+    const statuses = forge.repository(repoName).statuses.get(pull.head) ?? []
+    expect(statuses.at(-1)).toMatchObject({ context: "aicr/review", state: "success" })
+    expect(statuses[0]).toMatchObject({ state: kind === "gitlab" ? "failed" : "failure", description: "no" })
+  })
+
+  it("hands git a header that the host takes", async () => {
+    const header = await run(host.client.gitAuthorization(host.repo))
+    const value = header === undefined ? "" : Redacted.value(header)
+    const [name, ...rest] = value.split(": ")
+    expect(name).toBe("Authorization")
+    const url = `${host.forge.url}/${repoName}.git/info/refs?service=git-upload-pack`
+    expect((await fetch(url, { headers: { authorization: rest.join(": ") } })).status).toBe(200)
+    expect((await fetch(url)).status).toBe(401)
+  })
+
+  it("asked nothing that the host's API description does not know", () => {
+    host.forge.expectContract()
+  })
+})

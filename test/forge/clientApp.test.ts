@@ -1,0 +1,132 @@
+/** A GitHub App: signed statements, the installation of a repository, tokens that are kept and renewed. */
+import { createPublicKey, generateKeyPairSync, verify } from "node:crypto"
+import { createServer } from "node:http"
+import type { Server } from "node:http"
+import { Redacted } from "effect"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import type { TriggerProfile } from "../../src/config/Snapshot.ts"
+import { githubClient } from "../../src/forge/github/client.ts"
+import { failure, run } from "./Clients.ts"
+
+const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })
+const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString()
+const repo = { fullName: "octo/repo" }
+
+const claimsOf = (jwt: string): { readonly iss: string; readonly iat: number; readonly exp: number } => {
+  const [head = "", claims = "", signature = ""] = jwt.split(".")
+  const signed = Buffer.from(`${head}.${claims}`)
+  const key = createPublicKey(publicKey.export({ type: "spki", format: "pem" }))
+  expect(verify("sha256", signed, key, Buffer.from(signature, "base64url"))).toBe(true)
+  return JSON.parse(Buffer.from(claims, "base64url").toString("utf8"))
+}
+
+describe("github app", () => {
+  let server: Server
+  let url = ""
+  let asked: Array<string> = []
+  let life = 3_600_000
+  let installed = true
+  let issued = 0
+
+  beforeEach(async () => {
+    asked = []
+    life = 3_600_000
+    installed = true
+    issued = 0
+    server = createServer((request, response) => {
+      const path = (request.url ?? "").replace("/api/v3", "")
+      const authorization = request.headers.authorization ?? ""
+      asked.push(`${request.method} ${path}`)
+      const answer = (status: number, body: unknown) =>
+        response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
+      if (path.startsWith("/app") || path.endsWith("/installation")) {
+        const { iss, iat, exp } = claimsOf(authorization.replace("Bearer ", ""))
+        expect(iss).toBe("12345")
+        expect(iat).toBeLessThanOrEqual(Date.now() / 1000)
+        expect(exp - iat).toBeLessThanOrEqual(600)
+      }
+      if (path === "/repos/octo/repo/installation")
+        return installed ? answer(200, { id: 77 }) : answer(404, { message: "Not Found" })
+      if (path === "/app") return answer(200, { slug: "my-reviewer", name: "My reviewer" })
+      if (path === "/app/installations/77/access_tokens") {
+        return answer(201, { token: `ghs_${++issued}`, expires_at: new Date(Date.now() + life).toISOString() })
+      }
+      if (!/^Bearer ghs_\d+$/.test(authorization)) return answer(401, { message: "Bad credentials" })
+      return answer(200, { sha: authorization.replace("Bearer ", "") })
+    })
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const address = server.address()
+    url = typeof address === "object" && address !== null ? `http://127.0.0.1:${address.port}` : ""
+  })
+  afterEach(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+
+  const profile = (app: TriggerProfile["settings"]["app"]): TriggerProfile => ({
+    name: "hub",
+    kind: "github",
+    enabled: true,
+    webhookSecret: undefined,
+    token: undefined,
+    baseUrl: url,
+    apiUrl: `${url}/api/v3`,
+    settings: {
+      name: "hub",
+      kind: "github",
+      enabled: true,
+      trust_server_cert: false,
+      ...(app === undefined ? {} : { app })
+    }
+  })
+  const app = { app_id: 12345, private_key: Redacted.make(pem) }
+
+  it("finds the installation of the repository and keeps its token", async () => {
+    const client = githubClient(profile(app))
+    expect(await run(client.branchHead(repo, "main"))).toBe("ghs_1")
+    expect(await run(client.branchHead(repo, "main"))).toBe("ghs_1")
+    expect(asked.filter((request) => request.includes("access_tokens"))).toHaveLength(1)
+    const header = await run(client.gitAuthorization(repo))
+    const basic = header === undefined ? "" : Redacted.value(header).replace("Authorization: Basic ", "")
+    expect(Buffer.from(basic, "base64").toString("utf8")).toBe("x-access-token:ghs_1")
+  })
+
+  it("renews a token before it ends", async () => {
+    life = 60_000
+    const client = githubClient(profile(app))
+    expect(await run(client.branchHead(repo, "main"))).toBe("ghs_1")
+    expect(await run(client.branchHead(repo, "main"))).toBe("ghs_2")
+  })
+
+  it("issues one token for requests that come together", async () => {
+    const client = githubClient(profile(app))
+    await Promise.all([1, 2, 3, 4].map(() => run(client.branchHead(repo, "main"))))
+    expect(issued).toBe(1)
+  })
+
+  it("takes a fixed installation and a key in base64", async () => {
+    const key = Redacted.make(Buffer.from(pem).toString("base64"))
+    const client = githubClient(profile({ app_id: "12345", private_key: key, installation_id: 77 }))
+    expect(await run(client.branchHead(repo, "main"))).toBe("ghs_1")
+    expect(asked).not.toContain("GET /repos/octo/repo/installation")
+  })
+
+  it("signs its comments as the app's account", async () => {
+    expect(await run(githubClient(profile(app)).self)).toEqual({ username: "my-reviewer[bot]" })
+  })
+
+  it("says that the app is not installed there", async () => {
+    installed = false
+    const error = await failure(githubClient(profile(app)).branchHead(repo, "main"))
+    expect(error).toMatchObject({ reason: "not_found" })
+    expect(error.message).toContain("not installed on octo/repo")
+  })
+
+  it("says that the key is no key, without showing it", async () => {
+    const error = await failure(githubClient(profile({ app_id: 1, private_key: Redacted.make("hunter2") })).self)
+    expect(error.message).toContain("not a PEM key")
+    expect(error.message).not.toContain("hunter2")
+    const unset = await failure(githubClient(profile({ app_id: 1, private_key_env: "NO_SUCH_KEY" })).self)
+    expect(unset.message).toContain("NO_SUCH_KEY")
+  })
+})

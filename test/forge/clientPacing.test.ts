@@ -1,0 +1,94 @@
+/** Writes of one token keep their distance, and a closed token is closed for everybody who uses it. */
+import { describe, expect, it } from "@effect/vitest"
+import { Clock, Duration, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { ForgeError } from "../../src/forge/Forge.ts"
+import { Paces, WriteGap, paced, pacedWrite } from "../../src/forge/Pacing.ts"
+
+const fresh = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provideService(effect, Paces, new Map())
+
+const limited = (retryAfterMillis: number) =>
+  new ForgeError({ reason: "rate_limited", retryAfterMillis, operation: "POST /x", message: "slow down" })
+
+describe("pacing", () => {
+  it.effect("starts the writes of one token at least a second apart, those of another token at once", () =>
+    fresh(
+      Effect.gen(function* () {
+        const starts: Array<readonly [string, number]> = []
+        const write = (token: string) =>
+          pacedWrite(
+            token,
+            "POST /x",
+            Effect.map(Clock.currentTimeMillis, (now) => starts.push([token, now]))
+          )
+        const all = yield* Effect.forkChild(
+          Effect.all([write("a"), write("a"), write("b"), write("a")], { concurrency: "unbounded" })
+        )
+        yield* TestClock.adjust("1 minute")
+        yield* Fiber.join(all)
+        expect(starts.filter(([token]) => token === "a").map(([, at]) => at)).toEqual([0, 1000, 2000])
+        expect(starts.filter(([token]) => token === "b").map(([, at]) => at)).toEqual([0])
+      })
+    )
+  )
+
+  it.effect("does not pause when the gap is zero", () =>
+    fresh(
+      Effect.gen(function* () {
+        for (let i = 0; i < 5; i++) yield* pacedWrite("a", "POST /x", Effect.void)
+        expect(yield* Clock.currentTimeMillis).toBe(0)
+      }).pipe(Effect.provideService(WriteGap, Duration.zero))
+    )
+  )
+
+  it.effect("lets reads pass between writes", () =>
+    fresh(
+      Effect.gen(function* () {
+        yield* pacedWrite("a", "POST /x", Effect.void)
+        yield* paced("a", "GET /x", Effect.void)
+        expect(yield* Clock.currentTimeMillis).toBe(0)
+      })
+    )
+  )
+
+  it.effect("sends nothing while the host keeps the token closed, and says for how long", () =>
+    fresh(
+      Effect.gen(function* () {
+        let sent = 0
+        const request = Effect.sync(() => ++sent)
+        yield* Effect.flip(pacedWrite("a", "POST /x", Effect.fail(limited(120_000))))
+        yield* TestClock.adjust("20 seconds")
+        const error = yield* Effect.flip(paced("a", "GET /x", request))
+        expect(error).toMatchObject({ reason: "rate_limited", retryAfterMillis: 100_000, operation: "GET /x" })
+        expect((yield* Effect.flip(pacedWrite("a", "POST /x", request))).reason).toBe("rate_limited")
+        expect(sent).toBe(0)
+        yield* TestClock.adjust("100 seconds")
+        yield* paced("a", "GET /x", request)
+        expect(sent).toBe(1)
+      })
+    )
+  )
+
+  it.effect("waits out a short closure", () =>
+    fresh(
+      Effect.gen(function* () {
+        yield* Effect.flip(paced("a", "GET /x", Effect.fail(limited(3000))))
+        const later = yield* Effect.forkChild(paced("a", "GET /x", Clock.currentTimeMillis))
+        yield* TestClock.adjust("3 seconds")
+        expect(yield* Fiber.join(later)).toBe(3000)
+      })
+    )
+  )
+
+  it.effect("goes on after a write that failed", () =>
+    fresh(
+      Effect.gen(function* () {
+        const lost = new ForgeError({ reason: "unknown_outcome", operation: "POST /x", message: "lost" })
+        yield* Effect.flip(pacedWrite("a", "POST /x", Effect.fail(lost)))
+        const next = yield* Effect.forkChild(pacedWrite("a", "POST /x", Clock.currentTimeMillis))
+        yield* TestClock.adjust("1 second")
+        expect(yield* Fiber.join(next)).toBe(1000)
+      })
+    )
+  )
+})

@@ -1,0 +1,54 @@
+/** What real hosts answered decodes. The recordings are data from elsewhere; without them there is nothing to check. */
+import { Schema } from "effect"
+import { describe, expect, it } from "vitest"
+import * as gitea from "../../src/forge/gitea/answers.ts"
+import * as github from "../../src/forge/github/answers.ts"
+import * as gitlab from "../../src/forge/gitlab/answers.ts"
+import type { Codec } from "../../src/forge/Http.ts"
+import { contract } from "../harness/OpenApi.ts"
+
+const rows: ReadonlyArray<readonly [file: string, schema: Codec]> = [
+  ["gitea/pr.json", gitea.Pull],
+  ["gitea/prs.json", Schema.Array(gitea.Pull)],
+  ["gitea/reviews.json", Schema.Array(gitea.Review)],
+  ["gitea/review.json", gitea.Review],
+  ["gitea/comment.json", gitea.Comment],
+  ["gitea/comments.json", Schema.Array(gitea.Comment)],
+  ["gitea/commits.json", Schema.Array(gitea.Commit)],
+  ["gitea/status.json", gitea.Status],
+  ["gitea/user.json", gitea.User],
+  ["github/pr.json", github.Pull],
+  ["github/pulls.json", Schema.Array(github.Pull)],
+  ["github/issue_comments.json", Schema.Array(github.Note)],
+  ["github/issue_comment.json", github.Note],
+  ["github/pr_comments.json", Schema.Array(github.Note)],
+  ["github/reviews_list.json", Schema.Array(github.Note)],
+  ["github/reviews_find.json", github.Note],
+  ["github/commit.json", github.Commit],
+  ["github/status.json", github.Status],
+  ["github/user.json", github.User],
+  ["github/user_perm.json", github.Permission],
+  ["github/app_repo_install.json", github.Installation],
+  ["gitlab/merge.json", gitlab.MergeRequest],
+  ["gitlab/merges.json", Schema.Array(gitlab.MergeRequest)],
+  ["gitlab/go-gitlab.get_merge_request.json", gitlab.MergeRequest],
+  ["gitlab/merge_note.json", gitlab.Note],
+  ["gitlab/merge_notes.json", Schema.Array(gitlab.Note)],
+  ["gitlab/merge_discussion.json", gitlab.Discussion],
+  ["gitlab/go-gitlab.list_draft_notes.json", Schema.Array(gitlab.DraftNote)],
+  ["gitlab/go-gitlab.create_draft_note.json", gitlab.DraftNote],
+  ["gitlab/commit.json", gitlab.Commit],
+  ["gitlab/status.json", gitlab.Status],
+  ["gitlab/project_member_perm.json", gitlab.Member],
+  ["gitlab/user.json", gitlab.User]
+]
+
+const known = contract("responses/manifest.json") !== undefined
+
+describe.skipIf(!known)("recorded answers", () => {
+  it.each(rows)("%s", (file, schema) => {
+    const answer = contract(`responses/${file}`)
+    expect(answer, `${file} is not among the recordings`).toBeDefined()
+    expect(() => Schema.decodeUnknownSync(schema)(answer)).not.toThrow()
+  })
+})

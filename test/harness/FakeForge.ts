@@ -1,0 +1,147 @@
+/**
+ * The demo forge as a test wants it: faults on demand, every request remembered and checked against the host's API description.
+ * `expectContract` fails the test on a violation; call it in an `afterEach` or at the end.
+ */
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Redacted } from "effect"
+import type { TriggerProfile } from "../../src/config/Snapshot.ts"
+import { startDemoForge } from "../../src/demo/DemoForge.ts"
+import type { DemoForge, DemoForgeOptions, Fault } from "../../src/demo/DemoForge.ts"
+import type { ApiRequest, Dialect } from "../../src/demo/DemoForgeDialect.ts"
+import { giteaDialect } from "../../src/demo/DemoForgeGitea.ts"
+import { hostUrls } from "../../src/domain/HostUrls.ts"
+import type { ForgeKind } from "../../src/domain/Kinds.ts"
+import { githubDialect } from "./FakeGithub.ts"
+import { gitlabDialect } from "./FakeGitlab.ts"
+import { openApi } from "./OpenApi.ts"
+
+const dialects: Readonly<Record<ForgeKind, Dialect>> = {
+  gitea: giteaDialect,
+  forgejo: giteaDialect,
+  github: githubDialect,
+  gitlab: gitlabDialect
+}
+
+export interface Seen {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly body: unknown
+  readonly status: number | undefined
+}
+
+export interface FakeForge extends DemoForge {
+  readonly kind: ForgeKind
+  readonly token: string
+  readonly secret: string
+  readonly requests: ReadonlyArray<Seen>
+  readonly writes: () => ReadonlyArray<Seen>
+  /** The next `times` requests that fit get this fault. */
+  readonly fail: (fits: string | RegExp, fault: Fault, times?: number) => void
+  readonly clearFaults: () => void
+  readonly violations: ReadonlyArray<string>
+  /** Throws when a request did not follow the host's API description. */
+  readonly expectContract: () => void
+  /** A trigger profile for this host. */
+  readonly profile: (name?: string) => TriggerProfile
+}
+
+/** The knobs. */
+export const fault = {
+  unauthorized: answered(401, { message: "token is required" }),
+  forbidden: answered(403, { message: "user should have a permission to write to a repo" }),
+  rateLimited: answered(403, { message: "API rate limit exceeded" }, { "x-ratelimit-remaining": "0" }),
+  missing: answered(404, { message: "The target couldn't be found." }),
+  conflict: answered(409, { message: "conflict" }),
+  invalid: answered(422, { message: "Validation Failed" }),
+  broken: answered(500, { message: "internal error" }),
+  unavailable: answered(503, { message: "come back later" }),
+  cut: { kind: "cut" },
+  lost: { kind: "lost" },
+  tooMany: (retryAfter: string): Fault => answered(429, { message: "slow down" }, { "retry-after": retryAfter }),
+  slow: (millis: number): Fault => ({ kind: "slow", millis }),
+  answered
+} as const
+
+function answered(status: number, body: unknown, headers: Record<string, string> = {}): Fault {
+  return { kind: "answer", answer: { status, body, headers } }
+}
+
+const readable = (request: ApiRequest): string => `${request.method} ${request.path}`
+
+export const startFakeForge = async (
+  kind: ForgeKind = "gitea",
+  options: Partial<DemoForgeOptions> = {}
+): Promise<FakeForge> => {
+  const own = options.directory === undefined ? await mkdtemp(join(tmpdir(), "aicr-forge-")) : undefined
+  const directory = options.directory ?? own ?? ""
+  const token = options.token ?? "t0ken-of-the-reviewer"
+  const secret = options.secret ?? "webhook-secret"
+  const requests: Array<Seen> = []
+  const violations: Array<string> = []
+  let faults: Array<{ readonly fits: string | RegExp; readonly fault: Fault; times: number }> = []
+  const check = openApi(kind)
+  if (check === undefined) process.emitWarning(`no API description of ${kind} here: its requests are not checked`)
+
+  const forge = await startDemoForge({
+    ...options,
+    directory,
+    token,
+    secret,
+    dialect: dialects[kind],
+    onRequest: (request) => {
+      violations.push(...(check?.(request) ?? []))
+      const text = readable(request)
+      const found = faults.find(
+        ({ fits, times }) => times > 0 && (typeof fits === "string" ? text.includes(fits) : fits.test(text))
+      )
+      if (found !== undefined) found.times--
+      const thrown = found?.fault ?? options.onRequest?.(request)
+      if (thrown?.kind === "cut") requests.push(seen(request, undefined))
+      return thrown
+    },
+    onAnswer: (request, answer) => {
+      requests.push(seen(request, answer.status))
+      options.onAnswer?.(request, answer)
+    }
+  })
+  return {
+    ...forge,
+    kind,
+    token,
+    secret,
+    requests,
+    violations,
+    writes: () => requests.filter((request) => request.method !== "GET"),
+    fail: (fits, thrown, times = 1) => void faults.push({ fits, fault: thrown, times }),
+    clearFaults: () => {
+      faults = []
+    },
+    expectContract: () => {
+      if (violations.length > 0) throw new Error(`requests against the API description:\n${violations.join("\n")}`)
+    },
+    profile: (name = "host") => ({
+      name,
+      kind,
+      enabled: true,
+      webhookSecret: Redacted.make(secret),
+      token: Redacted.make(token),
+      ...hostUrls(kind, forge.url),
+      settings: { name, kind, enabled: true, base_url: forge.url, trust_server_cert: false }
+    }),
+    stop: async () => {
+      await forge.stop()
+      if (own !== undefined) await rm(own, { recursive: true, force: true })
+    }
+  }
+}
+
+const seen = (request: ApiRequest, status: number | undefined): Seen => ({
+  method: request.method,
+  path: request.path,
+  query: request.query.toString(),
+  body: request.body,
+  status
+})

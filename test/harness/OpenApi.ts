@@ -1,0 +1,220 @@
+/**
+ * Checks requests against a host's published API description (OpenAPI 3 or Swagger 2): path, query, body, with unknown body keys and
+ * query parameters counted as violations. The descriptions are data from elsewhere (`CONTRACTS_DIR`); without them nothing is
+ * checked and `describe` says so.
+ */
+import { existsSync, readFileSync } from "node:fs"
+import { resolve } from "node:path"
+import { Ajv } from "ajv"
+import type { ValidateFunction } from "ajv"
+import * as formats from "ajv-formats"
+
+export const contractsDir = resolve(
+  process.env["CONTRACTS_DIR"] ?? resolve(import.meta.dirname, "../../../shared/contracts")
+)
+
+/** A file of the contracts folder, parsed; undefined where the folder is not there. */
+export const contract = (path: string): unknown => {
+  const file = resolve(contractsDir, path)
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined
+}
+
+/** Operations that the hosts document and the subsets at hand leave out: known by method and path only. */
+const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
+  // docs.github.com, "Get repository permissions for a user"
+  github: ["GET /repos/{owner}/{repo}/collaborators/{username}/permission"],
+  // docs.gitlab.com, "Delete a draft note"
+  gitlab: ["DELETE /projects/{id}/merge_requests/{merge_request_iid}/draft_notes/{draft_note_id}"]
+}
+
+export interface Request {
+  readonly method: string
+  /** Below the API's root. */
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly body: unknown
+}
+
+/** What is wrong with a request; empty when it is as described. */
+export type Check = (request: Request) => ReadonlyArray<string>
+
+type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
+type Node = { [key: string]: unknown }
+
+const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && !Array.isArray(value)
+
+const each = (value: unknown, visit: (node: Node) => void): void => {
+  if (Array.isArray(value)) for (const item of value) each(item, visit)
+  else if (isNode(value)) {
+    visit(value)
+    for (const inner of Object.values(value)) each(inner, visit)
+  }
+}
+
+/** `nullable` in the forms that ajv understands. */
+const normalise = (node: Node): void => {
+  if (node["nullable"] === true && typeof node["type"] === "string") {
+    node["type"] = [node["type"], "null"]
+    if (Array.isArray(node["enum"]) && !node["enum"].includes(null)) node["enum"] = [...node["enum"], null]
+  }
+  delete node["nullable"]
+  if (typeof node["exclusiveMinimum"] === "boolean") delete node["exclusiveMinimum"]
+}
+
+const close = (node: Node): void => {
+  const open = node["additionalProperties"] === undefined
+  if (isNode(node["properties"]) && open && !node["allOf"] && !node["oneOf"] && !node["anyOf"]) {
+    node["additionalProperties"] = false
+  }
+}
+
+const methods = ["get", "post", "put", "patch", "delete"]
+
+interface Operation {
+  readonly method: string
+  readonly path: string
+  readonly pattern: RegExp
+  readonly parameters: ReadonlyArray<Node>
+  readonly body: ValidateFunction | undefined
+  readonly bodyRequired: boolean
+}
+
+const patternOf = (path: string): RegExp =>
+  new RegExp(
+    `^${path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\w+)\}/g, (_, name: string) => (/path|basehead/.test(name) ? "(.+)" : "([^/]+)"))}$`
+  )
+
+const load = (host: string): Check | undefined => {
+  const document = contract(`openapi/${host}.json`)
+  if (!isNode(document) || !isNode(document["paths"])) return undefined
+  each(document, normalise)
+  const at = (reference: string): unknown =>
+    reference
+      .slice(2)
+      .split("/")
+      .reduce<unknown>(
+        (node, key) => (isNode(node) ? node[key.replace(/~1/g, "/").replace(/~0/g, "~")] : undefined),
+        document
+      )
+  const deref = (value: unknown): Node => {
+    if (!isNode(value)) return {}
+    return typeof value["$ref"] === "string" ? deref(at(value["$ref"])) : value
+  }
+  const seen = new Set<string>()
+  /** Closes a body schema and everything it refers to. */
+  const closeAll = (schema: unknown): void =>
+    each(schema, (node) => {
+      close(node)
+      const reference = node["$ref"]
+      if (typeof reference === "string" && !seen.has(reference)) {
+        seen.add(reference)
+        closeAll(at(reference))
+      }
+    })
+  const ajv = new Ajv({ strict: false, allErrors: true })
+  formats.default.default(ajv)
+  const id = `http://${host}.test/root`
+  const operations: Array<Operation> = []
+  const schemas: Array<{ readonly operation: Operation; readonly schema: Node }> = []
+  for (const [path, item] of Object.entries(document["paths"])) {
+    for (const method of methods) {
+      const described = isNode(item) ? item[method] : undefined
+      if (!isNode(item) || !isNode(described)) continue
+      const shared = Array.isArray(item["parameters"]) ? item["parameters"] : []
+      const parameters = [...shared, ...(Array.isArray(described["parameters"]) ? described["parameters"] : [])].map(
+        deref
+      )
+      const inBody = parameters.find((parameter) => parameter["in"] === "body")
+      const request = deref(described["requestBody"])
+      const content = deref(deref(request["content"])["application/json"])
+      const schema = inBody?.["schema"] ?? content["schema"]
+      const operation: Operation = {
+        method: method.toUpperCase(),
+        path,
+        pattern: patternOf(path),
+        parameters,
+        body: undefined,
+        bodyRequired: (inBody ?? request)["required"] === true
+      }
+      if (isNode(schema)) {
+        closeAll(schema)
+        schemas.push({ operation, schema })
+      } else operations.push(operation)
+    }
+  }
+  // References are absolute within the document, so one wrapped copy of it serves every schema.
+  ajv.addSchema({ $id: id, ...document })
+  const absolute = (schema: unknown): Json => {
+    const text = JSON.stringify(schema, (key, value: unknown) =>
+      key === "$ref" && typeof value === "string" && value.startsWith("#") ? `${id}${value}` : value
+    )
+    return JSON.parse(text)
+  }
+  for (const { operation, schema } of schemas) {
+    const closed = absolute(schema)
+    if (typeof closed !== "object" || closed === null) continue
+    operations.push({ ...operation, body: ajv.compile(closed) })
+  }
+  // A literal path wins over a template that also fits.
+  const ordered = operations.toSorted((a, b) => a.path.split("{").length - b.path.split("{").length)
+  const known = new Set(documented[host] ?? [])
+  return (request) => check(request, ordered, known, deref)
+}
+
+const check = (
+  { method, path, query, body }: Request,
+  operations: ReadonlyArray<Operation>,
+  known: ReadonlySet<string>,
+  deref: (value: unknown) => Node
+): ReadonlyArray<string> => {
+  const operation = operations.find((candidate) => candidate.method === method && candidate.pattern.test(path))
+  if (operation === undefined) {
+    const supplement = [...known].some((entry) => {
+      const [wanted = "", template = ""] = entry.split(" ")
+      return wanted === method && patternOf(template).test(path)
+    })
+    return supplement ? [] : [`no operation ${method} ${path}`]
+  }
+  const violations: Array<string> = []
+  const values = operation.pattern.exec(path)?.slice(1) ?? []
+  const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+  for (const parameter of operation.parameters) {
+    const place = parameter["in"]
+    if (place !== "path" && place !== "query") continue
+    const name = String(parameter["name"])
+    const raw = place === "path" ? values[names.indexOf(name)] : query.get(name)
+    if (raw === undefined || raw === null) {
+      if (parameter["required"] === true) violations.push(`missing ${place} ${name}`)
+      continue
+    }
+    const schema = isNode(parameter["schema"]) ? deref(parameter["schema"]) : parameter
+    const type = schema["type"]
+    if (type === "integer" && !/^-?\d+$/.test(raw)) violations.push(`${place} ${name} is no integer: ${raw}`)
+    if (type === "boolean" && !/^(true|false)$/.test(raw)) violations.push(`${place} ${name} is no boolean: ${raw}`)
+    const choices = schema["enum"]
+    if (Array.isArray(choices) && !choices.map(String).includes(raw))
+      violations.push(`${place} ${name} may not be ${raw}`)
+  }
+  for (const name of query.keys()) {
+    const there = operation.parameters.some((parameter) => parameter["in"] === "query" && parameter["name"] === name)
+    if (!there) violations.push(`unknown query ${name}`)
+  }
+  if (operation.body === undefined) {
+    if (body !== undefined) violations.push("takes no body")
+  } else if (body === undefined) {
+    if (operation.bodyRequired) violations.push("missing body")
+  } else if (!operation.body(body)) {
+    for (const { instancePath, message, params } of operation.body.errors ?? []) {
+      violations.push(`body${instancePath} ${message} ${JSON.stringify(params)}`)
+    }
+  }
+  return violations.map((violation) => `${method} ${operation.path}: ${violation}`)
+}
+
+const loaded = new Map<string, Check | undefined>()
+
+/** Undefined where the contracts folder is not there. */
+export const openApi = (host: "gitea" | "forgejo" | "github" | "gitlab"): Check | undefined => {
+  if (!loaded.has(host)) loaded.set(host, load(host))
+  return loaded.get(host)
+}
