@@ -7,7 +7,7 @@
  * - schedulers with work and publishers with open rows or open runs are woken;
  * - records beyond the retention limits are removed.
  */
-import { Clock, Duration, Effect } from "effect"
+import { Clock, DateTime, Duration, Effect } from "effect"
 import { Singleton } from "effect/cluster"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import { targetKey } from "../src/domain/Change.ts"
@@ -125,7 +125,7 @@ const wakeAll = Effect.gen(function* () {
 
 const prune = Effect.fnUntraced(function* (now: number) {
   const { retention } = (yield* ConfigStore).current().document.storage
-  const before = (months: number) => new Date(now).setUTCMonth(new Date(now).getUTCMonth() - months)
+  const before = (months: number) => DateTime.toEpochMillis(DateTime.subtract(DateTime.makeUnsafe(now), { months }))
   yield* (yield* Receipts).prune({
     maxCount: retention.events.max_count,
     before: before(retention.events.max_age_months)

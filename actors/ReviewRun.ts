@@ -217,7 +217,7 @@ const analyse = Effect.fnUntraced(function* (
   const vcs = yield* Vcs
   const { number } = change.target
   const checkout = yield* vcs.checkout({
-    url: change.repo.cloneUrl ?? `${profile.baseUrl ?? ""}/${change.repo.fullName}.git`,
+    url: cloneUrl(profile, change),
     mirror: `${change.trigger}/${change.repo.fullName}`,
     authorization: yield* forges.client(profile).gitAuthorization(change.repo),
     head: run.head,
@@ -249,6 +249,12 @@ const analyse = Effect.fnUntraced(function* (
     }
   })
 }, Effect.scoped)
+
+/** Where the trigger's host serves the repository. A URL out of a payload never gets to see our credentials. */
+const cloneUrl = ({ baseUrl }: TriggerProfile, { repo }: Change): string =>
+  baseUrl === undefined
+    ? (repo.cloneUrl ?? "")
+    : `${baseUrl}/${repo.fullName.split("/").map(encodeURIComponent).join("/")}.git`
 
 const describe = (findings: number, skippedBecause: string | undefined): string =>
   skippedBecause !== undefined

@@ -10,7 +10,8 @@ export interface Benchmark {
 }
 
 const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
-  config: () => import("./config.ts").then((module) => module.config)
+  config: () => import("./config.ts").then((module) => module.config),
+  overhead: () => import("./overhead.ts").then((module) => module.overhead)
 }
 
 const json = process.argv.includes("--json")
