@@ -1,0 +1,258 @@
+/**
+ * A whole installation in a temporary folder: the real process, a git host with real repositories, and a model that finds
+ * exactly one problem in every pull request: the marked line of the file that this pull request adds. So a comment tells which
+ * pull request it was written for, and a comment on a foreign one is seen.
+ */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { stringify } from "yaml"
+import { startDemoForge } from "../../src/demo/DemoForge.ts"
+import type { DemoForge, Fault } from "../../src/demo/DemoForge.ts"
+import type { ApiRequest } from "../../src/demo/DemoForgeDialect.ts"
+import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import { AicrProcess } from "./AicrProcess.ts"
+import { review, startFakeModel } from "./FakeModel.ts"
+import type { FakeModel, Recorded, Reply } from "./FakeModel.ts"
+import { freePort } from "./FreePort.ts"
+import { waitUntil } from "./Wait.ts"
+
+export interface InstallationOptions {
+  readonly queue: "memory" | "sqlite"
+  /** One workspace and one trigger with a token of its own each, so that writes are paced apart; `team/one` when left out. */
+  readonly repositories?: ReadonlyArray<string>
+  readonly concurrency?: number
+  readonly perWorkspaceConcurrency?: number
+}
+
+/** What a test does to requests to the host's API. Both may be replaced at any time. */
+export interface HostHooks {
+  /** Before the work of a request is done. */
+  onRequest: (request: ApiRequest) => Fault | undefined
+  /** After it is done, before the answer leaves. */
+  onAnswer: (request: ApiRequest) => void
+}
+
+/** What stands on a pull request that we wrote. */
+export interface Posted {
+  /** Heads of our reviews, oldest first. */
+  readonly reviews: ReadonlyArray<string>
+  /** `path:line` of our inline comments. */
+  readonly comments: ReadonlyArray<string>
+  readonly summaries: number
+}
+
+const tokenOf = (index: number): string => `t0ken-of-the-reviewer-${index}`
+const secret = "s3cret-of-the-webhook"
+
+/** The line that the model complains about, in the file that the pull request adds. */
+export const markedLine = 2
+export const fileOf = (name: string): string => `src/${name}.ts`
+const contentOf = (name: string, version: number): string =>
+  `export const first = ${version}\nexport const marked = "marker-${name}-end"\nexport const last = ${version}\n`
+
+/** Names of the pull requests whose diff a request to the model holds. */
+export const namesIn = (request: Recorded): ReadonlyArray<string> => [
+  ...new Set([...request.text.matchAll(/marker-([a-z0-9-]+?)-end/g)].flatMap(([, name]) => name ?? []))
+]
+
+/** The model's honest answer. */
+export const honest = (request: Recorded): Reply =>
+  review(
+    namesIn(request).map((name) => ({
+      file: fileOf(name),
+      line: markedLine,
+      severity: "high",
+      category: "bug",
+      title: `Problem of ${name}`,
+      message: `This line is wrong in ${name}.`,
+      quote: `export const marked = "marker-${name}-end"`
+    })),
+    `Summary of ${namesIn(request).join(", ")}.`
+  )
+
+export class Installation implements AsyncDisposable {
+  readonly aicr: AicrProcess
+  readonly forge: DemoForge
+  readonly model: FakeModel
+  readonly directory: string
+  readonly host: HostHooks
+
+  private constructor(parts: Pick<Installation, "aicr" | "forge" | "model" | "directory" | "host">) {
+    this.aicr = parts.aicr
+    this.forge = parts.forge
+    this.model = parts.model
+    this.directory = parts.directory
+    this.host = parts.host
+  }
+
+  static async make(options: InstallationOptions): Promise<Installation> {
+    const repositories = options.repositories ?? ["team/one"]
+    const directory = await mkdtemp(join(tmpdir(), "aicr-scenario-"))
+    const host: HostHooks = { onRequest: () => undefined, onAnswer: () => {} }
+    await mkdir(join(directory, "forge"))
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    const model = await startFakeModel(honest)
+    const forge = await startDemoForge({
+      directory: join(directory, "forge"),
+      token: tokenOf(0),
+      accounts: Object.fromEntries(repositories.map((_, index) => [tokenOf(index), "aicr"])),
+      secret,
+      webhookUrl: `${url}/webhooks/gitea`,
+      onRequest: (request) => host.onRequest(request),
+      onAnswer: (request) => host.onAnswer(request)
+    })
+    for (const repository of repositories) {
+      await forge.createRepository(repository)
+      await forge.push(repository, { branch: "main", message: "Start", files: { "README.md": "# Start\n" } })
+    }
+    const configFile = join(directory, "config.yaml")
+    await writeFile(configFile, stringify(document(options, repositories, { directory, port, forge, model })))
+    const env = {
+      ...Object.fromEntries(repositories.map((_, index) => [`TEST_TOKEN_${index}`, tokenOf(index)])),
+      TEST_SECRET: secret,
+      TEST_KEY: "key-of-the-model"
+    }
+    return new Installation({ aicr: new AicrProcess({ configFile, url, env }), directory, forge, host, model })
+  }
+
+  /** Opens a pull request that adds `src/<name>.ts`. Names are letters, digits and hyphens. */
+  async open(name: string, repository = "team/one"): Promise<DemoPull> {
+    await this.push(name, 1, repository)
+    return this.forge.createPull(repository, { headBranch: name, title: `Add ${name}` })
+  }
+
+  /** Pushes the next version of the file; the pull request moves along. */
+  push(name: string, version: number, repository = "team/one"): Promise<string> {
+    return this.forge.push(repository, {
+      branch: name,
+      from: "main",
+      message: `Version ${version}`,
+      files: { [fileOf(name)]: contentOf(name, version) }
+    })
+  }
+
+  posted(pull: DemoPull): Posted {
+    const ours = pull.reviews.filter((one) => one.user.login === "aicr")
+    return {
+      reviews: ours.map((one) => one.commit),
+      comments: ours.flatMap((one) => one.comments.map(({ path, line }) => `${path}:${line}`)),
+      summaries: pull.comments.filter((one) => one.user.login === "aicr").length
+    }
+  }
+
+  /** Waits until the newest head carries the status that is written last. */
+  async reviewed(...pulls: ReadonlyArray<DemoPull>): Promise<void> {
+    await waitUntil(() => pulls.every((pull) => this.#states(pull).at(-1) === "success"), {
+      timeout: 45_000,
+      describe: () =>
+        `${pulls.map((pull) => `${pull.title}: ${JSON.stringify([this.posted(pull), this.#states(pull)])}`).join("\n")}\nlog:\n${this.aicr.log}`
+    })
+  }
+
+  /**
+   * Waits until nothing is left to do: a pull request delivered now has had its turn, which comes after all that was queued before
+   * it, and nothing on record is unfinished. That pull request gets the label that says "do not review" once its delivery is
+   * written, so that its turn costs neither model nor comments.
+   */
+  async settled(): Promise<void> {
+    for (const repository of this.forge.state.repositories.values()) {
+      const fence = await this.open(`fence-${repository.pulls.size}`, repository.fullName)
+      const sender = this.forge.user("dana")
+      const delivery = this.forge.delivery({ kind: "pull", pull: fence, action: "opened", sender })
+      this.forge.setLabels(fence, ["aicr:ignore"])
+      const { body } = await this.forge.send(delivery)
+      if (Object(body).accepted !== true) throw new Error(`the fence was not accepted: ${JSON.stringify(body)}`)
+    }
+    await waitUntil(() => this.unfinished().length === 0, {
+      describe: () => `still open: ${this.unfinished().join(", ")}; log:\n${this.aicr.log}`
+    })
+  }
+
+  /** What the records say is not finished: accepted deliveries without an outcome, runs, publications. */
+  unfinished(): ReadonlyArray<string> {
+    const database = new DatabaseSync(join(this.directory, "aicr.db"), { readOnly: true })
+    try {
+      return [
+        "SELECT 'delivery ' || id AS what FROM events WHERE work IS NOT NULL AND outcome IS NULL",
+        "SELECT 'run ' || id AS what FROM runs WHERE status IN ('queued', 'preparing', 'analyzing', 'publishing')",
+        "SELECT kind || ' ' || status AS what FROM publications WHERE status IN ('pending', 'sending', 'unknown')"
+      ].flatMap((query) =>
+        database
+          .prepare(query)
+          .all()
+          .map((row) => String(row["what"]))
+      )
+    } finally {
+      database.close()
+    }
+  }
+
+  /** Requests to the model about this pull request. */
+  asked(name: string): number {
+    return this.model.requests.filter((request) => namesIn(request).includes(name)).length
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.aicr[Symbol.asyncDispose]()
+    await this.forge.stop()
+    await this.model.close()
+    await rm(this.directory, { recursive: true, force: true })
+  }
+
+  #states(pull: DemoPull): ReadonlyArray<string> {
+    return (pull.repository.statuses.get(pull.head) ?? []).map((status) => status.state)
+  }
+}
+
+const document = (
+  options: InstallationOptions,
+  repositories: ReadonlyArray<string>,
+  parts: {
+    readonly directory: string
+    readonly port: number
+    readonly forge: DemoForge
+    readonly model: FakeModel
+  }
+) => ({
+  server: { port: parts.port, hostname: "127.0.0.1" },
+  triggers: repositories.map((_, index) => ({
+    name: `host-${index}`,
+    kind: "gitea",
+    base_url: parts.forge.url,
+    token_env: `TEST_TOKEN_${index}`,
+    webhook_secret_env: "TEST_SECRET"
+  })),
+  workspaces: {
+    root: join(parts.directory, "workspaces"),
+    instances: Object.fromEntries(
+      repositories.map((repo, index) => [repo.replace("/", "-"), { source_repo: { trigger: `host-${index}`, repo } }])
+    )
+  },
+  outputs: {
+    channels: [{ name: "review", kind: "gitea_pr_review" }],
+    routes: { default: { line_comments: ["review"], summary: ["review"] } }
+  },
+  llm: {
+    providers: [{ id: "fake", kind: "openai_compatible", base_url: `${parts.model.url}/v1`, api_key_env: "TEST_KEY" }],
+    model_chain: { default: [{ provider: "fake", model: "fake" }] },
+    retry: { max_attempts: 1 }
+  },
+  agent: { default: "native-llm" },
+  review: { output_language: "en" },
+  queue: {
+    kind: options.queue,
+    sqlite: { path: join(parts.directory, "queue.db") },
+    workers: {
+      concurrency: options.concurrency ?? 4,
+      per_workspace_concurrency: options.perWorkspaceConcurrency ?? 1
+    },
+    retry: { backoff: { kind: "constant", base_ms: 50, max_ms: 50, jitter: false } }
+  },
+  storage: {
+    database: { sqlite: { path: join(parts.directory, "aicr.db") } },
+    object: { filesystem: { root: join(parts.directory, "objects") } }
+  }
+})

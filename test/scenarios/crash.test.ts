@@ -1,0 +1,129 @@
+/**
+ * The process is killed at the worst moments. Whenever it dies, after a restart every pull request has exactly one review, one
+ * inline comment and one summary, nothing is lost, and a stored analysis is not paid for again.
+ */
+import { describe, expect, it } from "vitest"
+import type { ApiRequest } from "../../src/demo/DemoForgeDialect.ts"
+import { fileOf, honest, Installation, markedLine } from "../harness/Installation.ts"
+
+interface Point {
+  readonly name: string
+  /** Calls `kill` when the moment has come. */
+  readonly arm: (at: Installation, kill: () => void) => void
+  /** How often the model is asked about the pull request, before and after the kill together. */
+  readonly asked: number
+}
+
+const isReview = ({ method, path }: ApiRequest): boolean => method === "POST" && path.endsWith("/reviews")
+const isSummary = ({ method, path }: ApiRequest): boolean => method === "POST" && path.endsWith("/comments")
+const isLastStatus = ({ body, method, path }: ApiRequest): boolean =>
+  method === "POST" && path.includes("/statuses/") && JSON.stringify(body).includes('"success"')
+
+/** The request comes and is not done. */
+const before =
+  (is: (request: ApiRequest) => boolean): Point["arm"] =>
+  (at, kill) => {
+    at.host.onRequest = (request) => {
+      if (!is(request)) return undefined
+      kill()
+      return { kind: "cut" }
+    }
+  }
+
+/** The request is done and its answer never arrives. */
+const after =
+  (is: (request: ApiRequest) => boolean): Point["arm"] =>
+  (at, kill) => {
+    at.host.onAnswer = (request) => {
+      if (is(request)) kill()
+    }
+  }
+
+const points: ReadonlyArray<Point> = [
+  {
+    name: "when the run asks the host what stands",
+    arm: before(({ method, path }) => method === "GET" && path.includes("/pulls/")),
+    asked: 1
+  },
+  {
+    name: "while the model answers",
+    arm: (at, kill) =>
+      at.model.script(() => {
+        kill()
+        return { cut: true }
+      }),
+    asked: 2
+  },
+  { name: "before the summary is posted", arm: before(isSummary), asked: 1 },
+  { name: "when the summary is posted and not answered", arm: after(isSummary), asked: 1 },
+  { name: "between the summary and the review", arm: before(isReview), asked: 1 },
+  { name: "when the review is posted and not answered", arm: after(isReview), asked: 1 },
+  { name: "before the last status", arm: before(isLastStatus), asked: 1 }
+]
+
+describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
+  it.each(points)("$name", async ({ arm, asked }) => {
+    await using at = await Installation.make({ queue })
+    await at.aicr.start()
+    const pull = await at.open("change")
+
+    const killed = Promise.withResolvers<void>()
+    let armed = true
+    arm(at, () => {
+      if (!armed) return
+      armed = false
+      killed.resolve(at.aicr.kill().then(() => undefined))
+    })
+    expect((await at.forge.notify(pull, "opened")).status).toBe(202)
+    await killed.promise
+
+    at.host.onRequest = () => undefined
+    at.host.onAnswer = () => {}
+    at.model.script(honest)
+    await at.aicr.start()
+    await at.reviewed(pull)
+    await at.settled()
+
+    expect(at.posted(pull)).toEqual({
+      reviews: [pull.head],
+      comments: [`${fileOf("change")}:${markedLine}`],
+      summaries: 1
+    })
+    expect(at.asked("change")).toBe(asked)
+  })
+
+  it("after the 202 and before the run", async () => {
+    await using at = await Installation.make({ queue, perWorkspaceConcurrency: 1 })
+    await at.aicr.start()
+    const pulls = [await at.open("first"), await at.open("second"), await at.open("third")]
+
+    // The first keeps the workspace's only place, so the others are accepted and cannot start.
+    const reached = Promise.withResolvers<void>()
+    at.model.script(() => {
+      reached.resolve()
+      return { stall: "silent" }
+    })
+    const answers = []
+    for (const pull of pulls) {
+      answers.push(await at.forge.notify(pull, "opened"))
+      await reached.promise
+    }
+    expect(answers).toMatchObject(pulls.map(() => ({ status: 202, body: { accepted: true } })))
+    expect([at.asked("first"), at.asked("second"), at.asked("third")]).toEqual([1, 0, 0])
+    await at.aicr.kill()
+
+    at.model.script(honest)
+    await at.aicr.start()
+    await at.reviewed(...pulls)
+    await at.settled()
+
+    expect(pulls.map((pull) => at.posted(pull))).toEqual(
+      pulls.map((pull) => ({
+        reviews: [pull.head],
+        comments: [`${fileOf(pull.headBranch)}:${markedLine}`],
+        summaries: 1
+      }))
+    )
+    expect([at.asked("first"), at.asked("second"), at.asked("third")]).toEqual([2, 1, 1])
+  })
+})
