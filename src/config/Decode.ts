@@ -33,6 +33,11 @@ const collect = (issue: SchemaIssue.Issue, path: Path, place: (path: Path, missi
     case "Encoding":
     case "Filter":
       return collect(issue.issue, path, place)
+    case "AnyOf": {
+      // A map or list among alternatives is judged as the one that it could be.
+      const inside = issue.issues.find((inner) => inner._tag === "Composite")
+      return inside === undefined ? place(path, false) : collect(inside, path, place)
+    }
     case "MissingKey":
       return place(path, true)
     default:

@@ -109,7 +109,7 @@ const checkSchedules = (review: Tree, path: Path, error: Report): void => {
           })
         else if (start === "24:00")
           error({
-            path: [...path, ...rule.path, ...window.path],
+            path: [...path, ...rule.path, ...window.path, "start"],
             message: "a window cannot start at 24:00; write 00:00",
             at: "value"
           })

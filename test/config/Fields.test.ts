@@ -1,0 +1,200 @@
+/** Every row of the specification's field tables, and what the service adds: accepted, defaulted, limited, described. */
+import { Redacted } from "effect"
+import { describe, expect, it } from "vitest"
+import { Document } from "../../src/config/Document.ts"
+import type { Path } from "../../src/config/Path.ts"
+import { formatPath, valueAt } from "../../src/config/Path.ts"
+import { rowsOf } from "../../src/config/Reference.ts"
+import type { FieldShape, Shape } from "../../src/config/Shape.ts"
+import { shapeOf } from "../../src/config/Shape.ts"
+import { readDocument } from "../../src/config/Snapshots.ts"
+import { keyAliases } from "../../src/domain/Vocabulary.ts"
+import { beyond } from "./beyond.ts"
+import { placeOf, withValue } from "./Places.ts"
+import { samplesOf } from "./Samples.ts"
+import { specification } from "./specification.ts"
+
+const env = { SET: "postgres://store.example/db", set_2: "value" }
+
+const read = (document: unknown) => {
+  const { snapshot, issues } = readDocument(document, env, { baseDir: "/base", unset: "warnings" })
+  return { snapshot, errors: issues.filter(({ severity }) => severity === "error") }
+}
+
+const canonicalPath = (path: Path): Path =>
+  path.map((segment) => (typeof segment === "string" ? (keyAliases[segment] ?? segment) : segment))
+
+/** The field that a path ends at; undefined where it ends at a list's or map's own entries. */
+const fieldAt = (path: Path): FieldShape | undefined => {
+  let shape: Shape | undefined = shapeOf(Document)
+  let field: FieldShape | undefined
+  for (const segment of path) {
+    if (shape?.type === "union") shape = shape.members.find((member) => member.type === "object")
+    if (shape?.type === "list") {
+      shape = shape.item
+      field = undefined
+      if (typeof segment === "number") continue
+    }
+    if (shape?.type !== "object") return undefined
+    field = shape.fields.get(shape.keys.get(String(segment)) ?? "")
+    shape = field?.shape ?? shape.rest
+  }
+  return field
+}
+
+/** The value in force where the document does not set the field. */
+const inForce = (document: unknown, place: Path): unknown => {
+  const { snapshot, errors } = read(withValue(document, place, undefined))
+  expect(errors).toEqual([])
+  const path = canonicalPath(place)
+  const workspace = snapshot?.workspaces.get("w")
+  if (path[0] === "workspaces" && path[1] === "defaults" && path[2] === "context_repositories")
+    return valueAt(workspace?.contextRepositories, path.slice(3))
+  if (path[0] === "workspaces" && path[1] === "defaults") return valueAt(workspace, path.slice(2))
+  return valueAt(snapshot?.document, path)
+}
+
+const spelledDefault = (text: string): unknown => {
+  if (text === "{catalog_url}") return "https://models.dev/api.json"
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** Defaults that are rules, held by the tests of resolution; here they must stand in the reference. */
+const rules = new Set([
+  "inherit",
+  "derived",
+  "legacy form",
+  "config base dir",
+  "remote default branch",
+  "latest",
+  "<baseDir>/workspaces",
+  "{{workspace.id}}"
+])
+
+const isUnder = (error: string, place: string): boolean =>
+  error === place || error.startsWith(`${place}.`) || error.startsWith(`${place}[`)
+
+describe.each([...specification, ...beyond])("%s (%s)", (path, type, byDefault, meaning) => {
+  const { around, path: place } = placeOf(path)
+  const { takes, refuses } = samplesOf(path, type, meaning)
+  const written = formatPath(place)
+  const field = fieldAt(place)
+
+  it("is described", () => {
+    if (!path.endsWith("<id>") && !path.endsWith("<id>[]"))
+      expect(field?.meta.description.length, "a field of the schema").toBeGreaterThan(4)
+  })
+
+  it.runIf(takes.length > 0).each(takes.map((value) => [JSON.stringify(value), value] as const))(
+    "takes %s",
+    (_, value) => {
+      const { snapshot, errors } = read(withValue(around, place, value))
+      expect(errors).toEqual([])
+      const found = valueAt(snapshot?.given, canonicalPath(place))
+      expect(found, "it is in the document as given").toBeDefined()
+      if (Redacted.isRedacted(found)) expect(Redacted.value(found)).toEqual(value)
+      else if (typeof value !== "object" && typeof value !== "string" && typeof found !== "object")
+        expect(found).toBe(value)
+    }
+  )
+
+  it.runIf(refuses.length > 0).each(refuses.map((value) => [JSON.stringify(value), value] as const))(
+    "refuses %s",
+    (_, value) => {
+      const { snapshot, errors } = read(withValue(around, place, value))
+      expect(snapshot).toBeUndefined()
+      expect(errors.map((error) => error.path).filter((error) => isUnder(error, written))).not.toEqual([])
+    }
+  )
+
+  it(`is ${byDefault} by default`, () => {
+    if (byDefault === "—" || path.endsWith("<id>")) {
+      expect(field?.meta.default === undefined || type === "object" || typeof field.meta.default === "object").toBe(
+        true
+      )
+    } else if (byDefault.endsWith(" (runtime)")) {
+      expect(field?.meta.runtimeDefault).toEqual(spelledDefault(byDefault.replace(" (runtime)", "")))
+    } else if (rules.has(byDefault)) {
+      expect(field?.meta.defaultText).toBeDefined()
+    } else {
+      const words = spelledDefault(byDefault)
+      const list = path === "outputs.channels[]" || path === "llm.providers[]"
+      const value = list ? valueAt(read({}).snapshot?.document, place) : inForce(around, place)
+      const shape = field?.shape
+      const name = shape?.type === "enum" && typeof words === "string" ? shape.spellings.get(words) : words
+      if (typeof words === "object" && !Array.isArray(words)) expect(value).toBeDefined()
+      else expect(value).toEqual(name)
+    }
+  })
+})
+
+describe("the tables and the schema", () => {
+  const root = shapeOf(Document)
+  const schema =
+    root.type === "object" ? [...root.fields.values()].flatMap(({ name, shape }) => rowsOf(name, shape)) : []
+  const known = new Set(
+    [...specification, ...beyond].map(([path]) =>
+      path
+        .split(".")
+        .map((part) => keyAliases[part] ?? part)
+        .join(".")
+        .replace(/\[\]$/, "")
+    )
+  )
+
+  it("name the same fields", () => {
+    const plain = (path: string): string =>
+      path
+        .replace(/(match\[\]\.source|exclude_sources\[\]\.match)\.[a-z_]+/, "$1.<id>")
+        .replace(
+          /^workspaces\.instances\.<id>\.(context_repositories|prompt|triage|sandbox)(\[\])?\./,
+          "workspaces.defaults.$1$2."
+        )
+    const groups = new Set(
+      schema.flatMap(({ path }) => {
+        const parts = path.split(".")
+        return parts.map((_, index) => plain(parts.slice(0, index).join(".")).replace(/(\[\])+$/, ""))
+      })
+    )
+    const layers = /^workspaces\.defaults\.(sandbox\.|[a-z_]+$)/
+    const missing = schema
+      .map(({ path }) => plain(path))
+      .filter(
+        (path) =>
+          !known.has(path) &&
+          !known.has(`${path}.<id>`) &&
+          !groups.has(path) &&
+          !layers.test(path) &&
+          !path.endsWith(".<id>")
+      )
+    expect(missing, "fields of the schema without a row").toEqual([])
+  })
+})
+
+describe("blocks of the workspace layers", () => {
+  const rows = specification.filter(
+    ([path]) =>
+      /^(agent|review|outputs)\b/.test(path) && path !== "agent.sandbox.kind" && path !== "agent.web_search.credentials"
+  )
+  it.each(rows)("%s stands in defaults and instances too, without a default of its own", (path, type, _, meaning) => {
+    const { around, path: place } = placeOf(path)
+    const [value] = samplesOf(path, type, meaning).takes
+    if (value === undefined) return
+    const whole = withValue(around, place, value)
+    const [name = ""] = place
+    const block = valueAt(whole, [name])
+    for (const layer of [
+      ["workspaces", "defaults"],
+      ["workspaces", "instances", "w"]
+    ]) {
+      const { snapshot, errors } = read(withValue(withValue(whole, [name], undefined), [...layer, name], block))
+      expect(errors).toEqual([])
+      const given = valueAt(snapshot?.given, [...layer, name])
+      expect(Object.keys(given ?? {}).toSorted()).toEqual(Object.keys(block ?? {}).toSorted())
+    }
+  })
+})
