@@ -78,6 +78,7 @@ export const summaryTemplate = `## {{labels.title}}
 - {{path}}: {{reason}}
 {{/each}}
 {{/if}}
+
 </details>
 
 <sub>aicr{{#if run.models}} · {{labels.model}} {{run.models}}{{/if}} · {{labels.commit}} {{vcs.head_link}}{{#if run.url}} · [{{labels.details}}]({{run.url}}){{/if}}</sub>

@@ -1,5 +1,5 @@
 /** What every host's client promises, against a server that behaves and is described like the host. */
-import { Redacted } from "effect"
+import { Effect, Redacted, Result } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import { changed, context, failure, file, outside, range, removed, repoName, run, startHost } from "./Clients.ts"
@@ -88,14 +88,16 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
       body: "x",
       comments: [outside("far"), changed("near")]
     } as const
-    if (kind === "gitlab") {
-      const made = await run(client.createReview(repo, 1, review))
-      expect(made.refused).toEqual([outside("far")])
-      expect(pull.reviews.at(-1)?.comments.map((comment) => comment.body)).toEqual(["near"])
-    } else {
-      expect(await failure(client.createReview(repo, 1, review))).toMatchObject({ reason: "invalid", status: 422 })
-      expect(pull.reviews.length).toBe(before)
-    }
+    const made = await run(Effect.result(client.createReview(repo, 1, review)))
+    const said = Result.match(made, {
+      onFailure: ({ reason, status }) => ({ reason, status }),
+      onSuccess: ({ refused }) => ({ refused })
+    })
+    const posted = pull.reviews.slice(before).flatMap(({ comments }) => comments.map(({ body }) => body))
+    // GitLab takes comments one by one; the others refuse the whole review.
+    const single = kind === "gitlab"
+    expect(said).toEqual(single ? { refused: [outside("far")] } : { reason: "invalid", status: 422 })
+    expect(posted).toEqual(single ? ["near"] : [])
   })
 
   it("reads back its own review texts over all pages, and nobody else's", async () => {
@@ -155,6 +157,6 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
   })
 
   it("asked nothing that the host's API description does not know", () => {
-    host.forge.expectContract()
+    expect(host.forge.violations).toEqual([])
   })
 })

@@ -41,6 +41,8 @@ export interface FakeForge extends DemoForge {
   /** The next `times` requests that fit get this fault. */
   readonly fail: (fits: string | RegExp, fault: Fault, times?: number) => void
   readonly clearFaults: () => void
+  /** Decides on every request from now on, in place of what decided before. */
+  readonly intercept: (decide: (request: ApiRequest) => Fault | undefined) => void
   readonly violations: ReadonlyArray<string>
   /** Throws when a request did not follow the host's API description. */
   readonly expectContract: () => void
@@ -82,6 +84,7 @@ export const startFakeForge = async (
   const requests: Array<Seen> = []
   const violations: Array<string> = []
   let faults: Array<{ readonly fits: string | RegExp; readonly fault: Fault; times: number }> = []
+  let decide = options.onRequest
   const check = openApi(kind)
   if (check === undefined) process.emitWarning(`no API description of ${kind} here: its requests are not checked`)
 
@@ -98,7 +101,7 @@ export const startFakeForge = async (
         ({ fits, times }) => times > 0 && (typeof fits === "string" ? text.includes(fits) : fits.test(text))
       )
       if (found !== undefined) found.times--
-      const thrown = found?.fault ?? options.onRequest?.(request)
+      const thrown = found?.fault ?? decide?.(request)
       if (thrown?.kind === "cut") requests.push(seen(request, undefined))
       return thrown
     },
@@ -118,6 +121,9 @@ export const startFakeForge = async (
     fail: (fits, thrown, times = 1) => void faults.push({ fits, fault: thrown, times }),
     clearFaults: () => {
       faults = []
+    },
+    intercept: (next) => {
+      decide = next
     },
     expectContract: () => {
       if (violations.length > 0) throw new Error(`requests against the API description:\n${violations.join("\n")}`)

@@ -87,7 +87,8 @@ export const createReview = Effect.fnUntraced(function* (rest: Rest, where: Wher
       () => Effect.sync(() => refused.push(comment))
     )
   }
-  if (review.body !== "") yield* draft(review.body, undefined)
+  // A review has no text of its own on GitLab; it would stand as one more comment beside the summary.
+  if (review.comments.length === 0) yield* draft(review.body, undefined)
   const made = [...wanted].flatMap((note) => drafted.get(note) ?? [])
   if (made.length > 0) {
     yield* rest.write({ method: "POST", path: `${mr}/draft_notes/bulk_publish`, params, content: true }, Schema.Unknown)

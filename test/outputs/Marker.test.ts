@@ -1,0 +1,113 @@
+/** Markers survive what is written around them, and nobody else can write one. */
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { cut } from "../../src/outputs/Cut.ts"
+import { needle, parseMarkers, renderMarker, splitMarkers } from "../../src/outputs/Marker.ts"
+import { codeSpan, fenced, safeLine, safeMarkdown } from "../../src/outputs/SafeText.ts"
+
+const text = fc.string({ unit: "binary" })
+const markers = fc.record({ op: text, fp: text, scope: text }, { requiredKeys: ["op"] })
+/** Text that tries: pieces of markers, comments, fences and mentions in any order. */
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        "<!--",
+        "-->",
+        "<!-- aicr:v1 ",
+        '{"op":"x"}',
+        "\n",
+        "```",
+        "~~~",
+        "`",
+        "@all",
+        " ",
+        "<b>",
+        "/close",
+        "|"
+      ),
+      fc.string({ unit: "grapheme", maxLength: 12 }),
+      markers.map(renderMarker)
+    )
+  )
+  .map((parts) => parts.join(""))
+
+describe("markers", () => {
+  it("are read back as written, whatever they hold", () => {
+    fc.assert(
+      fc.property(fc.array(markers), fc.string(), (list, between) => {
+        const plain = between.replaceAll("<!--", "")
+        const body = list.map(renderMarker).join(plain)
+        expect(parseMarkers(body)).toEqual(list)
+        expect(splitMarkers(body).markers).toEqual(list.map(renderMarker))
+      })
+    )
+  })
+
+  it("stand on one line and end where they end", () => {
+    fc.assert(
+      fc.property(markers, (marker) => {
+        const rendered = renderMarker(marker)
+        expect(rendered.indexOf("-->")).toBe(rendered.length - 3)
+        expect(rendered).not.toMatch(/[\r\n]/)
+      })
+    )
+  })
+
+  it("are found by any run of their fields", () => {
+    const rendered = renderMarker({ op: "o-1", fp: "f", scope: "s" })
+    expect(rendered).toContain(needle({ op: "o-1" }))
+    expect(rendered).toContain(needle({ fp: "f", scope: "s" }))
+    expect(rendered).not.toContain(needle({ op: "o" }))
+  })
+
+  it("pass over what only looks like one", () => {
+    const body =
+      '<!-- aicr:v1 {broken} --> <!-- aicr:v1 {"fp":"no op"} --> <!-- aicr:v2 {"op":"x"} --> <!-- aicr:v1 {"op":"y"} -->'
+    expect(parseMarkers(body)).toEqual([{ op: "y" }])
+  })
+
+  it("cannot be forged through any text that we take from elsewhere", () => {
+    fc.assert(
+      fc.property(hostile, (evil) => {
+        for (const made of [safeMarkdown(evil), safeLine(evil), codeSpan(evil), fenced("", evil) ?? ""]) {
+          expect(parseMarkers(made)).toEqual([])
+        }
+      }),
+      { numRuns: 500 }
+    )
+  })
+})
+
+describe("cutting", () => {
+  it("keeps the limit and every marker", () => {
+    fc.assert(
+      fc.property(
+        hostile,
+        fc.array(markers, { minLength: 1, maxLength: 3 }),
+        fc.integer({ min: 0, max: 400 }),
+        (evil, list, spare) => {
+          const body = `${safeMarkdown(evil.repeat(20))}\n\n${list.map(renderMarker).join("\n")}`
+          const limit = list.map(renderMarker).join("\n").length + 40 + spare
+          const short = cut(body, limit, "_cut_")
+          expect(short.length).toBeLessThanOrEqual(limit)
+          expect(parseMarkers(short)).toEqual(list)
+        }
+      )
+    )
+  })
+
+  it("leaves a body within the limit alone", () => {
+    expect(cut("short", 5, "_cut_")).toBe("short")
+  })
+
+  it("closes what it cut open", () => {
+    const marker = renderMarker({ op: "x" })
+    const code = `<details>\n\n\`\`\`ts\n${"let x = 1\n".repeat(100)}\`\`\`\n</details>\n\n${marker}`
+    const short = cut(code, 300, "_cut_")
+    expect(short.length).toBeLessThanOrEqual(300)
+    expect(short.match(/^```/gm)).toHaveLength(2)
+    expect(short).toContain("</details>")
+    expect(short.endsWith(marker)).toBe(true)
+  })
+})

@@ -1,0 +1,243 @@
+/** What is written for an analysis: the bodies as people see them, and how they are shared out over operations. */
+import { describe, expect, it } from "vitest"
+import type { Operation } from "../../src/domain/Publication.ts"
+import { channelTable } from "../../src/outputs/Channels.ts"
+import { parseMarkers } from "../../src/outputs/Marker.ts"
+import { analysis, change, channel, finding, input, workspace } from "./Fixtures.ts"
+
+const table = channelTable(() => 65_000)
+const kind = table.gitea_pr_review
+const both = { lineComments: true, summary: true }
+
+const plan = (given = input([finding(1)]), settings = channel(), parts = both) => kind.plan(given, settings, parts)
+const operations = (...args: Parameters<typeof plan>): ReadonlyArray<Operation> =>
+  plan(...args).map(({ operation }) => operation)
+const summaryOf = (list: ReadonlyArray<Operation>): string => {
+  const found = list.find((operation) => operation._tag === "Summary")
+  return found?._tag === "Summary" ? found.body : ""
+}
+const reviewsOf = (list: ReadonlyArray<Operation>) =>
+  list.flatMap((operation) => (operation._tag === "Review" ? [operation] : []))
+const bodiesOf = (operation: Operation): ReadonlyArray<string> => {
+  if (operation._tag === "Status") return []
+  return [operation.body, ...(operation._tag === "Review" ? operation.comments.map(({ body }) => body) : [])]
+}
+const visible = (body: string): string => body.replace(/<!--.*?-->/g, "").trim()
+
+describe("plan", () => {
+  it("writes a problem as people read it", () => {
+    const one = finding(
+      7,
+      { severity: "high", suggestion: "if (x === 1) {" },
+      { path: "src/a.ts", side: "new", line: 7, start: 6 }
+    )
+    const [review] = reviewsOf(operations(input([one])))
+    expect(visible(review?.comments[0]?.body ?? "")).toMatchInlineSnapshot(`
+      "🔴 **High** · Title 7 · \`bug\`
+
+      Message 7
+
+      \`\`\`suggestion
+      if (x === 1) {
+      \`\`\`"
+    `)
+    expect(review?.comments[0]).toMatchObject({ path: "src/a.ts", side: "new", line: 7, start: 6 })
+    const gitlab = table.gitlab_mr_review.plan(input([one]), channel(), both)
+    expect(JSON.stringify(gitlab)).toContain("```suggestion:-1+0")
+  })
+
+  it("shows a suggestion for a removed line as code, since it cannot be committed there", () => {
+    const [review] = reviewsOf(
+      operations(input([finding(3, { suggestion: "x" }, { path: "a", side: "old", line: 3 })]))
+    )
+    expect(review?.comments[0]?.body).toContain("```\nx\n```")
+  })
+
+  it("writes the summary as people read it", () => {
+    const given = input(
+      [finding(1, { severity: "critical" }), finding(2), finding(3), finding(4, { severity: "low" }, null)],
+      { runUrl: "http://dash.test/runs/1" }
+    )
+    const withNotice = { ...given, analysis: { ...given.analysis, notices: ["The budget ran out."] } }
+    expect(visible(summaryOf(operations(withNotice)))).toMatchInlineSnapshot(`
+      "## Code review
+
+      What the change does.
+
+      **4 problems found.** Comments stand at their lines.
+
+      | Severity | Problems |
+      | --- | --- |
+      | 🛑 Critical | 1 |
+      | 🟠 Medium | 2 |
+      | 🟡 Low | 1 |
+
+      ### Problems without a line comment
+
+      🟡 **Low** · Title 4 · \`src/a.ts\`
+
+      Message 4
+
+      ### Notes
+
+      - The budget ran out.
+
+      <details>
+      <summary>Coverage: 1 file and 12 changed lines read, 1 left out</summary>
+
+      **Read:** \`src/a.ts\`
+
+      **Left out:**
+
+      - \`yarn.lock\`: excluded by configuration
+
+      </details>
+
+      <sub>aicr · Model \`demo/rules\` · commit [\`aaaaaaaaaaaa\`](http://forge.test/team/shop/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) · [details of the run](http://dash.test/runs/1)</sub>"
+    `)
+  })
+
+  it("publishes the summary only when nothing was found", () => {
+    const list = operations(input([]))
+    expect(list.map(({ _tag }) => _tag)).toEqual(["Summary"])
+    expect(visible(summaryOf(list))).toContain("No problems found.")
+  })
+
+  it("posts a clean review too where skip_lgtm is off", () => {
+    const settings = workspace({}, { output_language: "en", skip_lgtm: false })
+    const list = operations(input([], { workspace: settings }))
+    expect(list.map(({ _tag }) => _tag)).toEqual(["Summary", "Review"])
+    expect(reviewsOf(list)[0]).toMatchObject({ event: "COMMENT", comments: [] })
+  })
+
+  it.each([
+    ["publish", undefined, "text", 1],
+    ["suppress", undefined, "text", 0],
+    ["publish_if_summary", undefined, "text", 1],
+    ["publish_if_summary", undefined, " ", 0],
+    ["suppress", "publish", "text", 1],
+    [undefined, "suppress", "text", 0],
+    [undefined, undefined, "", 1]
+  ] as const)("no problems: workspace %s, channel %s, summary '%s'", (general, own, summary, count) => {
+    const outputs = workspace(general === undefined ? {} : { no_problems: { action: general } })
+    const settings = channel(own === undefined ? {} : { no_problems: { action: own } })
+    const given = input([], { workspace: outputs, analysis: analysis([], { summary }) })
+    expect(plan(given, settings)).toHaveLength(count)
+    expect(plan(input([finding(1)], { workspace: outputs }), settings)).toHaveLength(2)
+  })
+
+  it("puts at most 30 comments into one review", () => {
+    const list = operations(input(Array.from({ length: 65 }, (_, i) => finding(i + 1))))
+    expect(reviewsOf(list).map(({ comments }) => comments.length)).toEqual([30, 30, 5])
+  })
+
+  it("hides what is below the channel's severity, and says how much", () => {
+    const list = operations(
+      input([finding(1, { severity: "high" }), finding(2, { severity: "low" })]),
+      channel({ min_severity: "medium" })
+    )
+    expect(reviewsOf(list)[0]?.comments).toHaveLength(1)
+    expect(summaryOf(list)).toContain("1 below the severity")
+    expect(summaryOf(list)).not.toContain("Title 2")
+  })
+
+  it("moves what is over max_comments to the summary, the worst stay at their lines", () => {
+    const list = operations(
+      input([finding(1, { severity: "low" }), finding(2, { severity: "high" })]),
+      channel({ max_comments: 1 })
+    )
+    expect(reviewsOf(list)[0]?.comments.map(({ line }) => line)).toEqual([2])
+    expect(summaryOf(list)).toContain("Title 1")
+    expect(summaryOf(list)).not.toContain("Title 2")
+  })
+
+  it("lists everything in the summary where there are no line comments", () => {
+    for (const list of [
+      operations(input([finding(1)]), channel({ review_mode: "comment" })),
+      operations(input([finding(1)]), channel(), { lineComments: false, summary: true })
+    ]) {
+      expect(list.map(({ _tag }) => _tag)).toEqual(["Summary"])
+      expect(summaryOf(list)).toContain("Title 1")
+    }
+  })
+
+  it("asks for changes where configured, and only over problems", () => {
+    const settings = channel({ review_event: "REQUEST_CHANGES" })
+    expect(reviewsOf(operations(input([finding(1)]), settings))[0]?.event).toBe("REQUEST_CHANGES")
+  })
+
+  it("mentions the author where configured", () => {
+    expect(summaryOf(operations(input([finding(1)]), channel({ mention_author: true })))).toContain("@dana")
+    expect(summaryOf(operations(input([finding(1)])))).not.toContain("@dana")
+  })
+
+  it("speaks Chinese where the output language is Chinese", () => {
+    const settings = workspace({}, { output_language: "zh-CN" })
+    expect(summaryOf(operations(input([finding(1)], { workspace: settings })))).toContain("发现 1 个问题")
+  })
+
+  it("names the same operation the same, and another head, run on request or channel otherwise", () => {
+    const ids = (given = input([finding(1)]), settings = channel()) =>
+      plan(given, settings).map(({ operationId }) => operationId)
+    expect(ids()).toEqual(ids())
+    expect(new Set(ids()).size).toBe(2)
+    expect(ids(input([finding(1)], { runId: "run-2" }))).toEqual(ids())
+    const others = [
+      ids(input([finding(1)], { head: "b".repeat(40) })),
+      ids(input([finding(1)], { change: { ...change, requestedBy: "dana" } })),
+      ids(input([finding(1)]), channel({ name: "other" }))
+    ]
+    for (const other of others) expect(ids().some((id) => other.includes(id))).toBe(false)
+  })
+
+  it("marks everything it writes", () => {
+    const planned = plan(input([finding(1), finding(2)]))
+    const marked = planned.map(({ operation }) => bodiesOf(operation).flatMap(parseMarkers))
+    const [summary = "", review = ""] = planned.map(({ operationId }) => operationId)
+    expect(marked.map((list) => list.map(({ op }) => op))).toEqual([[summary], [review, review, review]])
+    const problems = [finding(1).fingerprint, finding(2).fingerprint]
+    expect(marked.map((list) => list.map(({ fp }) => fp))).toEqual([["summary"], [undefined, ...problems]])
+  })
+
+  it("cuts a body to the host's limit", () => {
+    const small = channelTable(() => 900).gitea_pr_review
+    const given = input([finding(1, { message: "long ".repeat(2000) })], {
+      analysis: analysis([finding(1, { message: "long ".repeat(2000) })], { summary: "very ".repeat(2000) })
+    })
+    const bodies = small.plan(given, channel(), both).flatMap(({ operation }) => bodiesOf(operation))
+    expect(bodies).toHaveLength(3)
+    for (const body of bodies) {
+      expect(body.length).toBeLessThanOrEqual(900)
+      expect(parseMarkers(body)).toHaveLength(1)
+    }
+  })
+})
+
+describe("templates of the configuration", () => {
+  const templated = (problem: string, summary = "S {{summary.found}}") =>
+    operations(
+      input([finding(1, { message: "a <b> & @c" })], {
+        workspace: workspace({ templates: { p: problem, s: summary } }, { output_language: "en" })
+      }),
+      channel({ templates: { problem: "p", summary: "s" } })
+    )
+
+  it("replace the built-in ones, without their frontmatter", () => {
+    const list = templated("---\nname: mine\n---\n{{problem.severity}}: {{problem.message}}")
+    expect(visible(reviewsOf(list)[0]?.comments[0]?.body ?? "")).toBe("medium: a &lt;b> & @\u200bc")
+    expect(visible(summaryOf(list))).toBe("S 1 problem found")
+  })
+
+  it.each(["{{#if}}", "{{constructor.constructor}}", "{{> other}}", "{{nothing 1}}"])(
+    "cannot break publishing: %s",
+    (template) => {
+      const list = templated(template, template)
+      expect(list).toHaveLength(2)
+      expect(JSON.stringify(list)).not.toContain("[native code]")
+    }
+  )
+
+  it("say in the summary when they do not work", () => {
+    expect(summaryOf(templated("x", "{{#if}}"))).toMatch(/template s: .*the built-in one is used/)
+  })
+})
