@@ -29,7 +29,13 @@ export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), "aicr-te
 export const makeRepository = (path: string = temporaryFolder(), ...init: ReadonlyArray<string>): Repository => {
   mkdirSync(path, { recursive: true })
   const git = (...args: ReadonlyArray<string>) =>
-    execFileSync("git", args, { cwd: path, env: environment, encoding: "utf8", maxBuffer: 1 << 28 }).trimEnd()
+    execFileSync("git", args, {
+      cwd: path,
+      env: environment,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+      maxBuffer: 1 << 28
+    }).trimEnd()
   git("init", "-q", "-b", "main", ...init)
   git("config", "core.autocrlf", "false")
   return {
