@@ -3,17 +3,26 @@ import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { configCommand } from "./cli/ConfigCommand.ts"
+import { demoCommand } from "./cli/DemoCommand.ts"
 import { doctorCommand } from "./cli/DoctorCommand.ts"
 import { reportAndExit } from "./cli/Exit.ts"
+import { reviewCommand } from "./cli/ReviewCommand.ts"
 import { serveCommand } from "./cli/ServeCommand.ts"
-import { serve } from "./Commands.ts"
+import { reviewLocally, serve } from "./Commands.ts"
+import { demo } from "./demo/Demo.ts"
 import packageJson from "../package.json" with { type: "json" }
 
 const aicr = Command.make("aicr").pipe(
   Command.withDescription(
     "Reviews code changes by itself. Start with `npm run demo`, then write a config.yaml and run `aicr serve`."
   ),
-  Command.withSubcommands([serveCommand(serve), configCommand, doctorCommand])
+  Command.withSubcommands([
+    demoCommand(demo),
+    reviewCommand(reviewLocally),
+    serveCommand(serve),
+    configCommand,
+    doctorCommand
+  ])
 )
 
 Command.run(aicr, { version: packageJson.version }).pipe(

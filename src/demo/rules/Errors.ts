@@ -17,7 +17,7 @@ const swallowed = (hunk: CodeHunk, opening: RegExp, isBodyDropped: (body: Readon
     // A comment in the body says that somebody thought about it.
     if (body.some((text) => text.trim() !== "" && !isCode(text))) return []
     if (!isBodyDropped(body.filter(isCode).map((text) => text.trim()))) return []
-    return [{ from, to: Math.min(from + body.findLastIndex(isCode) + 1, hunk.lines.length - 1), message }]
+    return [{ from, to: from, message }]
   })
 
 export const swallowedInScript: Rule = {

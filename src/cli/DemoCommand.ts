@@ -1,0 +1,33 @@
+/** `aicr demo`: a whole review on this machine, without any configuration. What it runs is handed in. */
+import type { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+import type { ExitWith } from "./Exit.ts"
+
+export interface DemoCommandOptions {
+  readonly once: boolean
+  readonly json: boolean
+}
+
+export const demoCommand = <R>(demo: (options: DemoCommandOptions) => Effect.Effect<void, ExitWith, R>) =>
+  Command.make(
+    "demo",
+    {
+      once: Flag.Boolean("once").pipe(
+        Flag.withDescription("End when the review has ended, instead of staying up until Ctrl-C"),
+        Flag.withDefault(false)
+      ),
+      json: Flag.Boolean("json").pipe(
+        Flag.withDescription("Print the result as one JSON object on standard output; steps go to standard error"),
+        Flag.withDefault(false)
+      )
+    },
+    demo
+  ).pipe(
+    Command.withDescription(
+      "Start everything in a temporary folder with a small git host beside it, and review a bundled pull request"
+    ),
+    Command.withExamples([
+      { command: "aicr demo", description: "Watch a review and read it in the browser" },
+      { command: "aicr demo --once --json", description: "Run it to the end and print the result" }
+    ])
+  )

@@ -1,0 +1,191 @@
+/**
+ * `aicr demo`: the real service in its embedded profile, in a temporary folder, with a small git host beside it. The bundled
+ * change is pushed and opened as a pull request, the host's signed webhook does the rest. Wiring: everything it starts is what
+ * `aicr serve` runs, but for the host and, where the environment has no key, the model.
+ */
+import { Deferred, Effect, Layer, Stream } from "effect"
+import { randomBytes } from "node:crypto"
+import { mkdir, mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { ExitWith } from "../cli/Exit.ts"
+import { roles } from "../cli/Roles.ts"
+import { layerOf } from "../config/FileConfigStore.ts"
+import { snapshotOf } from "../config/LoadConfig.ts"
+import { IngressServer } from "../ingress/Server.ts"
+import { detectModel } from "../llm/Detect.ts"
+import type { DetectedModel } from "../llm/Detect.ts"
+import * as Logging from "../observability/Logging.ts"
+import { Progress } from "../observability/Progress.ts"
+import type { ProgressEvent } from "../observability/Progress.ts"
+import * as Service from "../Service.ts"
+import { readDemoChange } from "./DemoChange.ts"
+import type { DemoChange } from "./DemoChange.ts"
+import { demoDocument, secretVariable, tokenVariable } from "./DemoConfig.ts"
+import { startDemoForge } from "./DemoForge.ts"
+import { demoModelName, startDemoModel } from "./DemoModel.ts"
+import { readBack } from "./DemoResult.ts"
+import type { DemoResult } from "./DemoResult.ts"
+import { makeTerminal, showProgress } from "./DemoTerminal.ts"
+import type { Terminal } from "./DemoTerminal.ts"
+
+export interface DemoOptions {
+  /** End when the review has ended. */
+  readonly once: boolean
+  /** One JSON object on standard output; everything else goes to standard error. */
+  readonly json: boolean
+}
+
+/** The account of the reviewer at the demo host. */
+const reviewer = "aicr"
+const patience = "15 minutes"
+
+type Finished = Extract<ProgressEvent, { readonly _tag: "Finished" }>
+
+export const demo = (options: DemoOptions): Effect.Effect<void, ExitWith> =>
+  run(options).pipe(
+    Effect.scoped,
+    Effect.provide(process.env["SVC_LOG_LEVEL"] === undefined ? quietLogs : Logging.layer),
+    Effect.catchTags({
+      ConfigInvalid: ({ message }) => new ExitWith({ code: 2, message }),
+      ConfigError: ({ message }) => new ExitWith({ code: 2, message }),
+      StoreError: ({ message }) => new ExitWith({ code: 3, message }),
+      QueueError: ({ message }) => new ExitWith({ code: 3, message }),
+      IngressError: ({ message }) => new ExitWith({ code: 3, message })
+    })
+  )
+
+/** The steps are told already; logs only add what went wrong. */
+const quietLogs = Logging.layerWith({ level: "warn", pretty: process.stderr.isTTY })
+
+const run = Effect.fnUntraced(function* (options: DemoOptions) {
+  const terminal = makeTerminal(options.json ? process.stderr : process.stdout, process.env)
+  const change = yield* Effect.promise(() => readDemoChange())
+  const directory = yield* temporaryFolder
+  const model = yield* modelFor(process.env)
+  const { forge, pull, token, secret } = yield* startHost(directory, change)
+
+  const env = { ...process.env, [tokenVariable]: token, [secretVariable]: secret }
+  const document = demoDocument({ forgeUrl: forge.url, repository: change.repository, model })
+  const snapshot = yield* snapshotOf(document, env, { baseDir: directory })
+  const password = randomBytes(9).toString("base64url")
+  const admin = { ...env, SVC_ADMIN_USERNAME: "demo", SVC_ADMIN_PASSWORD: password }
+  const service = Service.layer({ roles: new Set(roles), ingress: { port: 0, env: admin } }).pipe(
+    Layer.provide(layerOf(snapshot)),
+    Layer.provideMerge(Progress.layer)
+  )
+
+  yield* Effect.gen(function* () {
+    const { url } = yield* IngressServer
+    const progress = yield* Progress
+    forge.setWebhookUrl(`${url}/webhooks/gitea`)
+    terminal.line(`\n${terminal.bold("aicr demo")} ${terminal.dim(directory)}\n`)
+    terminal.step("model", describeModel(model))
+    terminal.step("host", `${forge.pageOf(pull)} ${terminal.dim(change.title)}`)
+    terminal.step("service", `${url}\n`)
+
+    const finished = yield* Deferred.make<Finished>()
+    let models: ReadonlyArray<string> = []
+    yield* progress.events.pipe(
+      Stream.runForEach((event) =>
+        Effect.suspend(() => {
+          showProgress(terminal, event)
+          if (event._tag === "Analysed") models = event.models
+          return event._tag === "Finished" ? Deferred.succeed(finished, event) : Effect.void
+        })
+      ),
+      Effect.forkScoped({ startImmediately: true })
+    )
+
+    const started = performance.now()
+    const answer = yield* Effect.promise(() => forge.notify(pull, "opened"))
+    if (answer.status !== 202) {
+      return yield* new ExitWith({ code: 3, message: `the webhook was answered with ${answer.status}` })
+    }
+    terminal.step("webhook", `accepted, ${JSON.stringify(answer.body)}`)
+    const end = yield* Deferred.await(finished).pipe(
+      Effect.timeoutOrElse({
+        duration: patience,
+        orElse: () => new ExitWith({ code: 3, message: `the review did not end within ${patience}` })
+      })
+    )
+    const result: DemoResult = {
+      model: models[0] ?? `${model.provider.id}/${model.model}`,
+      accepted: isAccepted(answer.body),
+      run: { id: end.runId, status: end.status, reason: end.reason },
+      ...readBack(pull, reviewer),
+      elapsed_ms: Math.round(performance.now() - started)
+    }
+    if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`)
+    showEnd(terminal, result, { page: forge.pageOf(pull), dashboard: `${url}/dashboard`, password })
+    if (!options.once) {
+      terminal.line(`\n  Ctrl-C ends the demo and removes its folder.`)
+      return yield* Effect.never
+    }
+    if (result.run.status !== "succeeded") {
+      return yield* new ExitWith({
+        code: 3,
+        message: `the review ended as ${result.run.status}: ${result.run.reason ?? ""}`
+      })
+    }
+  }).pipe(Effect.provide(service))
+})
+
+const temporaryFolder = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "aicr-demo-"))),
+  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+)
+
+const modelFor = Effect.fnUntraced(function* (env: NodeJS.ProcessEnv) {
+  const found = detectModel(env)
+  if (found !== undefined) return found
+  const base_url = yield* startDemoModel
+  const own: DetectedModel = {
+    provider: { id: "demo", kind: "openai_compatible", base_url },
+    model: demoModelName
+  }
+  return own
+})
+
+const describeModel = ({ provider, model }: DetectedModel): string =>
+  model === demoModelName
+    ? `${model}: static rules, not a language model (set a provider's key, such as ANTHROPIC_API_KEY, for a real one)`
+    : `${provider.id}/${model}`
+
+const startHost = Effect.fnUntraced(function* (directory: string, change: DemoChange) {
+  const token = randomBytes(20).toString("hex")
+  const secret = randomBytes(20).toString("hex")
+  const forge = yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      const folder = join(directory, "host")
+      await mkdir(folder)
+      return startDemoForge({ directory: folder, token, secret })
+    }),
+    (started) => Effect.promise(() => started.stop())
+  )
+  const pull = yield* Effect.promise(async () => {
+    const { repository, branch, title, description, commit } = change
+    await forge.createRepository(repository)
+    forge.setPermission(repository, reviewer, "write")
+    await forge.push(repository, { branch: "main", message: "Parcels", files: change.base })
+    await forge.push(repository, { branch, from: "main", message: commit, files: change.head })
+    return forge.createPull(repository, { title, description, headBranch: branch, baseBranch: "main", author: "dana" })
+  })
+  return { forge, pull, token, secret }
+})
+
+const isAccepted = (body: unknown): boolean =>
+  typeof body === "object" && body !== null && "accepted" in body && body.accepted === true
+
+const showEnd = (
+  terminal: Terminal,
+  result: DemoResult,
+  places: { readonly page: string; readonly dashboard: string; readonly password: string }
+): void => {
+  const lines = result.comments.length
+  terminal.line(
+    `\n  ${lines} inline ${lines === 1 ? "comment" : "comments"} on the pull request, ${(result.elapsed_ms / 1000).toFixed(1)} s after the webhook.\n`
+  )
+  terminal.step("read it at", terminal.bold(places.page))
+  terminal.step("dashboard", `${places.dashboard} ${terminal.dim(`(user demo, password ${places.password})`)}`)
+}

@@ -1,0 +1,39 @@
+/** The configuration of the demo: what a user would write in config.yaml for one Gitea repository, with everything in one folder. */
+import type { DetectedModel } from "../llm/Detect.ts"
+
+/** Variables that the document names; they exist in the demo's own environment only. */
+export const tokenVariable = "AICR_DEMO_TOKEN"
+export const secretVariable = "AICR_DEMO_SECRET"
+
+export const demoDocument = (options: {
+  readonly forgeUrl: string
+  readonly repository: string
+  readonly model: DetectedModel
+}) => ({
+  llm: {
+    providers: [options.model.provider],
+    model_chain: { default: [{ provider: options.model.provider.id, model: options.model.model }] }
+  },
+  triggers: [
+    {
+      name: "demo",
+      kind: "gitea",
+      base_url: options.forgeUrl,
+      token_env: tokenVariable,
+      webhook_secret_env: secretVariable
+    }
+  ],
+  workspaces: {
+    root: "workspaces",
+    instances: { demo: { source_repo: { trigger: "demo", repo: options.repository } } }
+  },
+  outputs: {
+    channels: [{ name: "review", kind: "gitea_pr_review" }],
+    routes: { default: { line_comments: ["review"], summary: ["review"] } }
+  },
+  agent: { default: "native-llm" },
+  review: { output_language: "en" },
+  queue: { kind: "sqlite", sqlite: { path: "data/queue.db" } },
+  storage: { database: { sqlite: { path: "data/aicr.db" } } },
+  server: { hostname: "127.0.0.1" }
+})

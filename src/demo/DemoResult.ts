@@ -1,0 +1,40 @@
+/** What the demo ends with: the pull request as it now stands at the host, not what our own records say about it. */
+import { Severity } from "../domain/Kinds.ts"
+import type { RunStatus } from "../domain/Run.ts"
+import type { DemoPull } from "./DemoForgeState.ts"
+
+export interface DemoComment {
+  readonly path: string
+  readonly line: number
+  /** As the comment itself says. */
+  readonly severity: Severity | undefined
+  readonly body: string
+}
+
+/** Field names are those of `--json`. */
+export interface DemoResult {
+  /** `provider/model` that answered. */
+  readonly model: string
+  /** The webhook was accepted. */
+  readonly accepted: boolean
+  readonly run: { readonly id: string | undefined; readonly status: RunStatus; readonly reason: string | undefined }
+  readonly comments: ReadonlyArray<DemoComment>
+  /** The managed summary comment; empty when none was posted. */
+  readonly summary: string
+  /** From sending the webhook to the end of the run. */
+  readonly elapsed_ms: number
+}
+
+/** Inline comments and the summary that this account has written on the pull request. */
+export const readBack = (pull: DemoPull, login: string): Pick<DemoResult, "comments" | "summary"> => ({
+  comments: pull.reviews
+    .filter(({ user }) => user.login === login)
+    .flatMap(({ comments }) => comments)
+    .map(({ path, line, body }) => ({ path, line, severity: severityOf(body), body })),
+  summary: pull.comments.findLast(({ user }) => user.login === login)?.body ?? ""
+})
+
+const severityOf = (body: string): Severity | undefined => {
+  const [, word] = /\*\*(\w+)\*\*/.exec(body.split("\n")[0] ?? "") ?? []
+  return Severity.literals.find((severity) => severity === word?.toLowerCase())
+}
