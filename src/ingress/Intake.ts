@@ -5,12 +5,11 @@
  * hold stays bounded too.
  */
 import { Context, Effect } from "effect"
-import { enqueue } from "../queue/Enqueue.ts"
 import { Queue } from "../queue/Queue.ts"
 import type { Admission, Admitted, QueueError } from "../queue/Queue.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { EventRecord, Receipt } from "../store/Receipts.ts"
-import type { StoreError } from "../store/StoreError.ts"
+import { Superseded } from "./Superseded.ts"
 
 /** How long a full queue is left alone. */
 const fullForMillis = 5000
@@ -28,11 +27,18 @@ const byWorkspace = (waiting: ReadonlyArray<Waiting>): ReadonlyArray<ReadonlyArr
 
 export class Intake {
   readonly #context: Context.Context<Queue | Receipts>
+  readonly #superseded: Superseded
   readonly #fullUntil = new Map<string, number>()
   #waiting: Array<Waiting> = []
 
   constructor(context: Context.Context<Queue | Receipts>) {
     this.#context = context
+    this.#superseded = new Superseded(context)
+  }
+
+  /** At stop: what is still to be noted. */
+  get close(): Effect.Effect<void> {
+    return this.#superseded.flush
   }
 
   /** Makes the record durable. Undefined: it could not be stored. */
@@ -78,11 +84,18 @@ export class Intake {
   #admit(
     waiting: ReadonlyArray<Waiting>,
     parts: ((waiting: ReadonlyArray<Waiting>) => ReadonlyArray<ReadonlyArray<Waiting>>) | undefined
-  ): Effect.Effect<void, never, Queue | Receipts> {
-    return enqueue(waiting.map(({ item }) => item)).pipe(
+  ): Effect.Effect<void> {
+    const queue = Context.get(this.#context, Queue)
+    return queue.admit(waiting.map(({ item }) => item)).pipe(
       Effect.matchCauseEffect({
         onSuccess: (admitted) =>
-          Effect.sync(() => waiting.forEach(({ done }, index) => done(admitted[index] ?? "later"))),
+          Effect.sync(() => {
+            for (const [index, { done }] of waiting.entries()) {
+              const answer = admitted[index]
+              if (answer !== undefined) this.#superseded.add(answer.superseded)
+              done(answer ?? "later")
+            }
+          }),
         onFailure: (cause) => {
           const failure = cause.reasons.find((reason) => reason._tag === "Fail")?.error
           if (isFull(failure) && parts !== undefined) {
@@ -107,5 +120,4 @@ export class Intake {
   }
 }
 
-const isFull = (error: QueueError | StoreError | undefined): boolean =>
-  error?._tag === "QueueError" && error.reason === "full"
+const isFull = (error: QueueError | undefined): boolean => error?._tag === "QueueError" && error.reason === "full"

@@ -75,11 +75,13 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
   const env = options.env ?? process.env
 
   const warned = new Set<string>()
+  const intake = new Intake(context)
+  yield* Effect.addFinalizer(() => intake.close)
   const webhooks = makeWebhooks({
     config,
     ownAccounts,
     wake,
-    intake: new Intake(context),
+    intake,
     cancelWaiting: (target) => {
       run(cancelWaiting(queue, receipts, target))
     },

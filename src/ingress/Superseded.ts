@@ -1,0 +1,45 @@
+/**
+ * Notes on the records of deliveries that a newer head replaced, many in one write: pushing to a pull request that waits is
+ * common, and a synced write each would cost more than taking the delivery in. Nothing is lost if the process dies first:
+ * recovery asks the queue again, which says so again.
+ */
+import { Clock, Context, Effect } from "effect"
+import { Receipts } from "../store/Receipts.ts"
+
+const delayMillis = 250
+
+export class Superseded {
+  readonly #context: Context.Context<Receipts>
+  #eventIds: Array<string> = []
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(context: Context.Context<Receipts>) {
+    this.#context = context
+  }
+
+  add(eventIds: ReadonlyArray<string>): void {
+    if (eventIds.length === 0) return
+    this.#eventIds.push(...eventIds)
+    this.#timer ??= setTimeout(() => Effect.runForkWith(this.#context)(this.flush), delayMillis)
+  }
+
+  /** Writes what has come together. Also at stop. */
+  readonly flush: Effect.Effect<void> = Effect.suspend(() => {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const eventIds = this.#eventIds
+    this.#eventIds = []
+    if (eventIds.length === 0) return Effect.void
+    return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Context.get(this.#context, Receipts).settle(
+        eventIds,
+        { outcome: "superseded", reason: "a newer head arrived" },
+        now
+      )
+    ).pipe(
+      Effect.catch((error) =>
+        Effect.logWarning(`${eventIds.length} superseded deliveries not noted as such yet: ${error.message}`)
+      )
+    )
+  })
+}
