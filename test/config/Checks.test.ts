@@ -1,0 +1,558 @@
+/** What one field cannot know alone: exclusive pairs, kinds, references, requirements, reserved fields, variables. */
+import { describe, expect, it } from "vitest"
+import { formatPath } from "../../src/config/Path.ts"
+import { readDocument } from "../../src/config/Snapshots.ts"
+import { placeOf, withValue } from "./Places.ts"
+
+const read = (document: unknown, env = { SET: "value" }, unset: "errors" | "warnings" = "warnings") =>
+  readDocument(document, env, { baseDir: "/base", unset })
+
+const errors = (document: unknown): ReadonlyArray<string> =>
+  read(document)
+    .issues.filter(({ severity }) => severity === "error")
+    .map(({ path, message }) => `${path}: ${message}`)
+
+const warnings = (document: unknown): ReadonlyArray<string> =>
+  read(document)
+    .issues.filter(({ severity }) => severity === "warning")
+    .map(({ path, message }) => `${path}: ${message}`)
+
+/** Field, its exclusive neighbours; all are set to a value that is right alone. */
+const exclusive: ReadonlyArray<readonly [field: string, others: ReadonlyArray<string>]> = [
+  ["llm.providers[].aws_access_key", ["aws_access_key_env"]],
+  ["llm.providers[].aws_secret_key", ["aws_secret_key_env"]],
+  ["llm.providers[].aws_session_token", ["aws_session_token_env"]],
+  ["llm.providers[].google_application_credentials", ["google_application_credentials_env"]],
+  ["triggers[].token", ["token_env"]],
+  ["triggers[].webhook_secret", ["webhook_secret_env"]],
+  ["triggers[].user", ["user_env"]],
+  ["triggers[].ticket", ["ticket_env"]],
+  ["triggers[].password", ["password_env"]],
+  ["triggers[].username", ["username_env"]],
+  ["triggers[].app.private_key_path", ["private_key"]],
+  ["triggers[].app.private_key_env", ["private_key", "private_key_path"]],
+  ["workspaces.instances.<id>.auth.api_key", ["api_key_env"]],
+  ["workspaces.defaults.context_repositories[].token", ["token_env"]],
+  ["workspaces.defaults.context_repositories[].user", ["user_env"]],
+  ["workspaces.defaults.context_repositories[].ticket", ["ticket_env"]],
+  ["workspaces.defaults.context_repositories[].password", ["password_env", "ticket", "ticket_env"]],
+  ["outputs.channels[].token", ["token_env"]],
+  ["outputs.channels[].webhook_url", ["webhook_url_env"]],
+  ["outputs.channels[].secret", ["secret_env"]],
+  ["outputs.channels[].app_secret", ["app_secret_env"]],
+  ["outputs.channels[].notify_feishu.webhook_url", ["webhook_url_env"]],
+  ["outputs.channels[].notify_feishu.secret", ["secret_env"]],
+  ["im.connections.<id>.app_secret", ["app_secret_env"]],
+  ["im.connections.<id>.secret", ["secret_env"]],
+  ["im.connections.<id>.callback.token", ["token_env"]],
+  ["im.connections.<id>.callback.encoding_aes_key", ["encoding_aes_key_env"]],
+  ["im.connections.<id>.callback.verification_token", ["verification_token_env"]],
+  ["im.connections.<id>.callback.encrypt_key", ["encrypt_key_env"]],
+  ["admin.password_hash", ["password_hash_env"]]
+]
+
+describe("exclusive pairs", () => {
+  it.each(exclusive.flatMap(([field, others]) => others.map((other) => [field, other] as const)))(
+    "%s and %s",
+    (field, other) => {
+      const { around, path } = placeOf(field)
+      const neighbour = [...path.slice(0, -1), other]
+      const value = field === "admin.password_hash" ? `sha256:${"0".repeat(64)}` : "literal"
+      const one = withValue(around, path, value)
+      const both = withValue(one, neighbour, other.endsWith("_env") ? "SET" : "literal")
+      expect(errors(one).filter((error) => error.includes("set together"))).toEqual([])
+      expect(errors(both).filter((error) => error.includes("set together"))).toEqual([
+        expect.stringContaining("keep one of them")
+      ])
+    }
+  )
+
+  it.each([
+    ["llm.providers[].api_key", "api_key_env"],
+    ["server.auth.api_key", "api_key_env"],
+    ["admin.password", "password_env"]
+  ])("%s wins over %s, with a warning", (field, other) => {
+    const { around, path } = placeOf(field)
+    const both = withValue(withValue(around, path, "literal"), [...path.slice(0, -1), other], "SET")
+    expect(errors(both)).toEqual([])
+    expect(warnings(both)).toContainEqual(expect.stringContaining("wins over"))
+    const { snapshot } = read(both)
+    const holder = field.startsWith("llm")
+      ? snapshot?.document.llm.providers[0]
+      : field.startsWith("server")
+        ? snapshot?.document.server.auth
+        : snapshot?.document.admin
+    expect(snapshot?.credential(holder ?? {}, path.at(-1)?.toString() ?? "")?.toString()).toBe("<redacted>")
+  })
+
+  const trigger = { name: "t", kind: "githost_c", webhook_secret: "s" }
+  const app = { app_id: 1, private_key: "k" }
+  const source_repo = { trigger: "t", repo: "a/b" }
+  const match = [{ triggers: ["t"] }]
+  const feishu = { name: "c", kind: "im_app_a", receive_id: "r", app_id: "a", app_secret: "s" }
+  it.each([
+    ["app and token", { triggers: [{ ...trigger, app, token: "x" }] }, "triggers[0].app"],
+    ["app and token_env", { triggers: [{ ...trigger, app, token_env: "SET" }] }, "triggers[0].app"],
+    [
+      "source_repo and match",
+      { triggers: [trigger], workspaces: { instances: { w: { source_repo, match } } } },
+      "workspaces.instances.w.source_repo"
+    ],
+    [
+      "user_mappings and author_mappings",
+      { outputs: { channels: [{ ...feishu, user_mappings: { a: "b" }, author_mappings: { a: "b" } }] } },
+      "outputs.channels[0].user_mappings"
+    ],
+    [
+      "connection and inline credentials",
+      {
+        outputs: { channels: [{ ...feishu, connection: "x" }] },
+        im: { connections: { x: { kind: "im_app_a", app_id: "a", app_secret: "s" } } }
+      },
+      "outputs.channels[0].app_id"
+    ],
+    [
+      "exact and glob and regex",
+      {
+        triggers: [trigger],
+        workspaces: { instances: { w: { match: [{ source: { branch: { exact: "a", glob: "a", regex: "a" } } }] } } }
+      },
+      "workspaces.instances.w.match[0].source.branch.exact"
+    ],
+    [
+      "type and kind of an actor",
+      { im: { command_bindings: { b: { actors: [{ type: "im_a_open_id", id: "u", kind: "any" }] } } } },
+      "im.command_bindings.b.actors[0].type"
+    ],
+    [
+      "recipients and appchat",
+      {
+        outputs: {
+          channels: [
+            { name: "c", kind: "im_app_b", connection: "x", target: { kind: "recipients", users: ["u"], chat_id: "g" } }
+          ]
+        },
+        im: { connections: { x: { kind: "im_app_b", corp_id: "c", agent_id: 1, app_secret: "s" } } }
+      },
+      "outputs.channels[0].target.chat_id"
+    ],
+    ["a name under token and product", { queue: { embedded_sql: {}, sqlite: {} } }, "queue.sqlite"],
+    ["attempts and max_attempts", { queue: { retry: { attempts: 1, max_attempts: 1 } } }, "queue.retry.max_attempts"]
+  ])("%s", (_, document, path) => {
+    expect(errors(document)).toContainEqual(expect.stringContaining(`${path}: `))
+  })
+})
+
+/** Each document has exactly this one thing wrong. */
+const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: string]> = [
+  ["a misspelt namespace", { quue: {} }, 'quue: unknown key "quue"; did you mean "queue"?'],
+  [
+    "a misspelt key",
+    { server: { prot: 1 } },
+    'server.prot: unknown key "prot"; did you mean "port"? (allowed here: auth, base_url, hostname, metrics, path_prefix, port, trust_proxy, webhook_body_limit_mb)'
+  ],
+  [
+    "a misspelt value",
+    { queue: { kind: "memry" } },
+    'queue.kind: expected one of memory, sqlite, redis, nats, found "memry"; did you mean "memory"?'
+  ],
+  [
+    "a prototype key",
+    JSON.parse('{"prompts":{"system":{"__proto__":"x"}}}'),
+    'prompts.system.__proto__: the key "__proto__" is refused; choose another name'
+  ],
+  [
+    "constructor as an id",
+    { workspaces: { instances: { constructor: {} } } },
+    'workspaces.instances.constructor: the key "constructor" is refused; choose another name'
+  ],
+  [
+    "a number as text",
+    { server: { port: "8080" } },
+    'server.port: expected a whole number from 1 to 65535, found the text "8080" (without quotes it is a number)'
+  ],
+  [
+    "1 as true",
+    { server: { metrics: { enabled: 1 } } },
+    "server.metrics.enabled: expected true or false, found the number 1"
+  ],
+  [
+    "the document as a list",
+    [],
+    ": expected a map of llm, triggers, workspaces, outputs, prompts, im, agent, review, queue, config_sources, storage, compression, server, admin"
+  ],
+  [
+    "a trigger twice",
+    {
+      triggers: [
+        { name: "a", kind: "manual" },
+        { name: "a", kind: "manual" }
+      ]
+    },
+    'triggers[1].name: "a" is taken by triggers[0]; choose another name'
+  ],
+  [
+    "a channel twice",
+    { outputs: { channels: [1, 2].map(() => ({ name: "c", kind: "gitea_pr_review" })) } },
+    'outputs.channels[1].name: "c" is taken by outputs.channels[0]; choose another name'
+  ],
+  [
+    "a provider twice",
+    { llm: { providers: [1, 2].map(() => ({ id: "p", kind: "ollama" })) } },
+    'llm.providers[1].id: "p" is taken by llm.providers[0]; choose another id'
+  ],
+  [
+    "groups without the default one",
+    { llm: { providers: [{ id: "p", kind: "ollama" }], model_chain: { main: [{ provider: "p", model: "m" }] } } },
+    'llm.model_chain: no group is named "default"; name one so, or set llm.default_model_chain to one that exists'
+  ],
+  [
+    "a provider without rps",
+    { queue: { rate_limit: { per_provider_rps: { q: 1 } } } },
+    'queue.rate_limit.per_provider_rps.q: "q" does not exist in llm.providers; llm.providers has none'
+  ],
+  [
+    "an unbound workspace",
+    { workspaces: { instances: { w: {} } } },
+    "workspaces.instances.w.source_repo: missing; set source_repo or match"
+  ],
+  [
+    "work_path without match",
+    {
+      triggers: [{ name: "t", kind: "manual" }],
+      workspaces: { instances: { w: { source_repo: { trigger: "t", repo: "a" }, work_path: "a" } } }
+    },
+    "workspaces.instances.w.work_path: requires match; a workspace of one repository has one path"
+  ],
+  [
+    "an id that is no path",
+    {
+      triggers: [{ name: "t", kind: "manual" }],
+      workspaces: { instances: { "../w": { source_repo: { trigger: "t", repo: "a" } } } }
+    },
+    'workspaces.instances["../w"]: the id names the workspace\'s directory and cannot: the path has a . or .. segment'
+  ],
+  [
+    "a match id twice",
+    {
+      triggers: [{ name: "t", kind: "manual" }],
+      workspaces: {
+        instances: {
+          w: {
+            match: [
+              { id: "a", triggers: ["t"] },
+              { id: "a", triggers: ["t"] }
+            ]
+          }
+        }
+      }
+    },
+    'workspaces.instances.w.match[1].id: "a" is taken by workspaces.instances.w.match[0]; choose another id'
+  ],
+  [
+    "triage elsewhere",
+    {
+      triggers: [{ name: "t", kind: "githost_d", webhook_secret: "s" }],
+      workspaces: { instances: { w: { source_repo: { trigger: "t", repo: "a" }, triage: { enabled: true } } } }
+    },
+    'workspaces.instances.w.triage: trigger "t" is of kind gitlab; triage works with gitea and forgejo only'
+  ],
+  [
+    "the sandbox kind of a layer",
+    { workspaces: { defaults: { agent: { sandbox: { kind: "native" } } } } },
+    "workspaces.defaults.agent.sandbox.kind: belongs to the global agent.sandbox; a workspace sets its own under `sandbox.kind`"
+  ],
+  [
+    "a field of another trigger kind",
+    { triggers: [{ name: "t", kind: "manual", depot_path: "//a" }] },
+    "triggers[0].depot_path: kind manual cannot use this field; only perforce can"
+  ],
+  [
+    "a field of other channel kinds",
+    { outputs: { channels: [{ name: "c", kind: "im_bot_a", webhook_url: "u", review_mode: "auto" }] } },
+    "outputs.channels[0].review_mode: kind feishu_bot cannot use this field; these can: gitea_pr_review, github_pr_review, gitlab_mr_review"
+  ],
+  [
+    "an app without id",
+    { triggers: [{ name: "t", kind: "github", webhook_secret: "s", app: { private_key: "k" } }] },
+    "triggers[0].app.app_id: missing; set app_id or client_id"
+  ],
+  [
+    "a channel on a foreign trigger",
+    {
+      triggers: [{ name: "t", kind: "github", webhook_secret: "s" }],
+      outputs: { channels: [{ name: "c", kind: "gitea_pr_review", trigger: "t" }] }
+    },
+    "outputs.channels[0].trigger: gitea_pr_review works with triggers of kind gitea, forgejo, not github"
+  ],
+  [
+    "a bot without address",
+    { outputs: { channels: [{ name: "c", kind: "im_bot_b" }] } },
+    "outputs.channels[0].webhook_url_env: missing; kind wecom_bot needs webhook_url_env or webhook_url"
+  ],
+  [
+    "delete elsewhere",
+    { outputs: { channels: [{ name: "c", kind: "githost_c_problem_issue", resolved_action: "delete" }] } },
+    "outputs.channels[0].resolved_action: delete works with kind gitea_problem_issue only"
+  ],
+  [
+    "a connection of another kind",
+    {
+      outputs: {
+        channels: [{ name: "c", kind: "im_app_b", connection: "x", target: { kind: "appchat", chat_id: "g" } }]
+      },
+      im: { connections: { x: { kind: "im_app_a", app_id: "a", app_secret: "s" } } }
+    },
+    "outputs.channels[0].connection: is of kind feishu_app; wecom_app needs one of kind wecom_app"
+  ],
+  [
+    "a hidden channel",
+    {
+      triggers: [{ name: "t", kind: "manual" }],
+      outputs: { channels: [{ name: "c", kind: "gitea_pr_review" }], routes: { default: { summary: ["c"] } } },
+      workspaces: { instances: { w: { source_repo: { trigger: "t", repo: "a" }, outputs: { channels: [] } } } }
+    },
+    'workspaces.instances.w.outputs.channels: leaves out channel "c", which outputs.routes.default.summary[0] sends to; add it or set routes here too'
+  ],
+  [
+    "a binding to nothing",
+    {
+      im: {
+        command_bindings: {
+          b: {
+            enabled: true,
+            connection: "x",
+            actors: [{ kind: "any" }],
+            conversations: [{ kind: "group", id: "g" }],
+            commands: ["help"]
+          }
+        }
+      }
+    },
+    'im.command_bindings.b.connection: "x" does not exist in im.connections; im.connections has none'
+  ],
+  [
+    "a binding to a disabled connection",
+    {
+      im: {
+        connections: { x: { kind: "im_app_a", enabled: false, app_id: "a" } },
+        command_bindings: {
+          b: {
+            enabled: true,
+            connection: "x",
+            actors: [{ kind: "any" }],
+            conversations: [{ kind: "group", id: "g" }],
+            commands: ["help"]
+          }
+        }
+      }
+    },
+    'im.command_bindings.b.connection: connection "x" is disabled'
+  ],
+  [
+    "a conversation of another protocol",
+    {
+      im: {
+        connections: { x: { kind: "im_app_a", app_id: "a", app_secret: "s" } },
+        command_bindings: {
+          b: {
+            connection: "x",
+            conversations: [{ kind: "bot_direct", id: "g" }],
+            actors: [{ kind: "im_b_tag", id: "t" }]
+          }
+        }
+      }
+    },
+    "im.command_bindings.b.actors[0]: wecom_tag does not exist on a feishu_app connection"
+  ],
+  [
+    "a long connection without secret",
+    { im: { connections: { x: { kind: "im_aibot_b", corp_id: "c", aibot_id: "b" } } } },
+    "im.connections.x.secret_env: missing; a long connection needs secret_env or secret (or enable callback)"
+  ],
+  [
+    "redis without connection",
+    { queue: { kind: "kv_store" } },
+    "storage.cache.redis.url_env: missing; queue.kind redis needs it"
+  ],
+  [
+    "postgres without connection",
+    { storage: { database: { kind: "server_sql" } } },
+    "storage.database.postgres.url_env: missing; storage.database.kind postgres needs it"
+  ],
+  [
+    "the catalog's cache without the cache",
+    {
+      storage: { cache: { kv_store: { url_env: "SET" } } },
+      llm: { model_catalog: { cache: { backend: "kv_store" } } }
+    },
+    "llm.model_catalog.cache.backend: redis requires storage.cache.kind redis and storage.cache.redis.url_env"
+  ],
+  [
+    "an alias twice",
+    { workspaces: { defaults: { context_repositories: [1, 2].map(() => ({ alias: "a", kind: "git", url: "u" })) } } },
+    'workspaces.defaults.context_repositories[1].alias: "a" is taken by workspaces.defaults.context_repositories[0]; choose another alias'
+  ],
+  [
+    "a template that is not there",
+    {
+      outputs: {
+        templates: { one: "" },
+        channels: [{ name: "c", kind: "gitea_pr_review", templates: { summary: "on" } }]
+      }
+    },
+    'outputs.channels[0].templates.summary: "on" does not exist in outputs.templates; did you mean "one"?; there are one'
+  ]
+]
+
+describe("what is wrong is said once, with what to do", () => {
+  it.each(wrong)("%s", (_, document, error) => {
+    expect(errors(document)).toEqual([error])
+  })
+
+  it("all at once", () => {
+    const found = errors({
+      server: { port: 0 },
+      trigers: [],
+      queue: { kind: "kv_store" },
+      triggers: [{ name: 1, kind: "manual", cron: "x" }]
+    })
+    expect(found.map((error) => error.split(": ")[0]).toSorted()).toEqual(
+      ["server.port", "storage.cache.redis.url_env", "triggers[0].cron", "triggers[0].name", "trigers"].toSorted()
+    )
+  })
+
+  it("in the words of the document", () => {
+    expect(errors({ storage: { database: { embedded_sql: { path: 7 } } } })).toEqual([
+      "storage.database.embedded_sql.path: expected text of 1 to 4096 characters, found the number 7"
+    ])
+  })
+})
+
+describe("kind conditions", () => {
+  const kinds: ReadonlyArray<readonly [field: string, kind: string, value: unknown]> = [
+    ["app", "gitea", { app_id: 1, private_key: "k" }],
+    ["token", "perforce", "x"],
+    ["webhook_secret", "subversion", "x"],
+    ["user", "subversion", "x"],
+    ["ticket", "gitlab", "x"],
+    ["password", "github", "x"],
+    ["username", "perforce", "x"],
+    ["trust_server_cert", "perforce", true],
+    ["cron", "manual", "0 3 * * *"]
+  ]
+  it.each(kinds)("triggers[].%s is refused for %s", (field, kind, value) => {
+    const { around } = placeOf("triggers[].enabled")
+    const trigger = { name: "t", kind, webhook_secret: undefined, [field]: value }
+    expect(errors(withValue(around, ["triggers"], [trigger]))).toContainEqual(
+      expect.stringContaining(`triggers[0].${field}: kind ${kind} cannot use this field`)
+    )
+  })
+})
+
+describe("warnings", () => {
+  it.each([
+    [
+      "a reserved lock time",
+      { queue: { workers: { lock_ttl_seconds: 5 } } },
+      "queue.workers.lock_ttl_seconds: reserved"
+    ],
+    ["reserved dead letters", { queue: { dead_letter: { enabled: true } } }, "queue.dead_letter.enabled: reserved"],
+    [
+      "an engine that is not there",
+      { outputs: { template_engine: "engine_b" } },
+      "outputs.template_engine: eta is accepted and not implemented"
+    ],
+    [
+      "nats without connection",
+      { queue: { kind: "broker" } },
+      "queue.kind: nats without a connection falls back to memory"
+    ],
+    ["an open entrance", { triggers: [{ name: "t", kind: "github" }] }, "triggers[0]: no webhook secret"],
+    [
+      "a host that cannot be written to",
+      { triggers: [{ name: "t", kind: "gitea", webhook_secret: "s" }] },
+      "triggers[0]: gitea needs base_url"
+    ],
+    [
+      "an unset variable",
+      { llm: { providers: [{ id: "p", kind: "ollama", api_key_env: "UNSET" }] } },
+      "llm.providers[0].api_key_env: the environment variable UNSET is not set"
+    ]
+  ])("%s", (_, document, warning) => {
+    expect(errors(document)).toEqual([])
+    expect(warnings(document)).toEqual([expect.stringContaining(warning)])
+    expect(read(document).snapshot?.warnings).toHaveLength(1)
+  })
+})
+
+describe("variables that the service needs to start", () => {
+  const callback = { enabled: true, verification_token_env: "UNSET", encrypt_key: "e" }
+  it.each([
+    [
+      "webhook secret",
+      { triggers: [{ name: "t", kind: "github", webhook_secret_env: "UNSET" }] },
+      "triggers[0].webhook_secret_env"
+    ],
+    ["global key", { server: { auth: { api_key_env: "UNSET" } } }, "server.auth.api_key_env"],
+    [
+      "workspace key",
+      withValue(placeOf("workspaces.instances.<id>.auth.enabled").around, ["workspaces", "instances", "w", "auth"], {
+        api_key_env: "UNSET"
+      }),
+      "workspaces.instances.w.auth.api_key_env"
+    ],
+    [
+      "database",
+      { storage: { database: { kind: "postgres", postgres: { url_env: "UNSET" } } } },
+      "storage.database.postgres.url_env"
+    ],
+    [
+      "redis",
+      { queue: { kind: "redis" }, storage: { cache: { redis: { url_env: "UNSET" } } } },
+      "storage.cache.redis.url_env"
+    ],
+    [
+      "callback",
+      { im: { connections: { x: { kind: "feishu_app", app_id: "a", app_secret: "s", callback } } } },
+      "im.connections.x.callback.verification_token_env"
+    ]
+  ])("%s", (_, document, path) => {
+    expect(read(document, { SET: "value" }, "errors").snapshot).toBeUndefined()
+    expect(read(document, { SET: "value" }, "errors").issues).toContainEqual(
+      expect.objectContaining({ severity: "error", path, message: expect.stringContaining("UNSET is not set") })
+    )
+    expect(read(document).snapshot, "the document itself is valid").toBeDefined()
+  })
+
+  it.each([
+    ["a disabled trigger", { triggers: [{ name: "t", kind: "github", enabled: false, webhook_secret_env: "UNSET" }] }],
+    ["a disabled key", { server: { auth: { enabled: false, api_key_env: "UNSET" } } }],
+    ["a store that is not used", { storage: { database: { postgres: { url_env: "UNSET" } } } }],
+    ["an outbound token", { triggers: [{ name: "t", kind: "github", webhook_secret: "s", token_env: "UNSET" }] }]
+  ])("not for %s", (_, document) => {
+    const { snapshot, issues } = read(document, { SET: "value" }, "errors")
+    expect(snapshot).toBeDefined()
+    expect(issues).toContainEqual(expect.objectContaining({ severity: "warning" }))
+  })
+
+  it("an empty variable is unset", () => {
+    const document = { server: { auth: { api_key_env: "EMPTY" } } }
+    expect(readDocument(document, { EMPTY: "" }).snapshot).toBeUndefined()
+    expect(readDocument(document, { EMPTY: "x" }).snapshot).toBeDefined()
+  })
+})
+
+it("null is the same as absent, everywhere", () => {
+  for (const field of [
+    "server.port",
+    "queue.retry.backoff",
+    "agent.sandbox.kind",
+    "review.include",
+    "outputs.channels[]",
+    "im.connections.<id>"
+  ]) {
+    const { around, path } = placeOf(field)
+    expect(errors(withValue(around, path, null)), formatPath(path)).toEqual([])
+  }
+})
