@@ -18,7 +18,6 @@ const Faults = Schema.Struct({
     Schema.Struct({
       path: Schema.String,
       line: Schema.Int,
-      end_line: Schema.optional(Schema.Int),
       category: Schema.String,
       what: Schema.String
     })
@@ -97,9 +96,7 @@ describe("the bundled change", () => {
   })
 
   it("every fault is found on its own line, and nothing else", () => {
-    const expected = faults.map(
-      ({ path, line, end_line, category }) => `${path}:${line}-${end_line ?? line} ${category}`
-    )
+    const expected = faults.map(({ path, line, category }) => `${path}:${line}-${line} ${category}`)
     assert.deepStrictEqual(placesOf(analysis), expected.toSorted())
   })
 
@@ -130,8 +127,7 @@ describe("the bundled change", () => {
       placesOf(found),
       faults
         .map(
-          ({ path, line, end_line, category }) =>
-            `elsewhere/x${path.replaceAll("/", "_")}:${line + 17}-${(end_line ?? line) + 17} ${category}`
+          ({ path, line, category }) => `elsewhere/x${path.replaceAll("/", "_")}:${line + 17}-${line + 17} ${category}`
         )
         .toSorted()
     )

@@ -1,0 +1,136 @@
+/** `aicr demo` as a user starts it: the real process, nothing in its environment, the pull request read at the demo host. */
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { spawn } from "node:child_process"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { demoChangeFolder } from "../../src/demo/DemoChange.ts"
+import { Severity } from "../../src/domain/Kinds.ts"
+import { faults as modelFaults, review, startFakeModel } from "../harness/FakeModel.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+const root = join(import.meta.dirname, "../..")
+
+const Result = Schema.Struct({
+  model: Schema.String,
+  accepted: Schema.Boolean,
+  run: Schema.Struct({ status: Schema.String, reason: Schema.optional(Schema.String) }),
+  comments: Schema.Array(
+    Schema.Struct({ path: Schema.String, line: Schema.Int, severity: Severity, body: Schema.String })
+  ),
+  summary: Schema.String,
+  elapsed_ms: Schema.Int
+})
+const decodeResult = Schema.decodeUnknownSync(Schema.fromJsonString(Result))
+
+const Faults = Schema.Struct({ faults: Schema.Array(Schema.Struct({ path: Schema.String, line: Schema.Int })) })
+const { faults } = Schema.decodeUnknownSync(Schema.fromJsonString(Faults))(
+  readFileSync(join(demoChangeFolder, "faults.json"), "utf8")
+)
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+  /** What it left in the folder for temporary files. */
+  readonly left: ReadonlyArray<string>
+}
+
+/** Starts `aicr demo` with a folder of its own for temporary files. */
+const start = (args: ReadonlyArray<string>, env: Record<string, string> = {}) => {
+  const folder = mkdtempSync(join(tmpdir(), "aicr-test-demo-"))
+  const child = spawn(
+    join(root, "node_modules/.bin/node"),
+    ["--disable-warning=ExperimentalWarning", "src/main.ts", "demo", ...args],
+    { cwd: root, env: { PATH: process.env["PATH"], TMPDIR: folder, ...env } }
+  )
+  const said = { stdout: "", stderr: "" }
+  child.stdout.on("data", (text) => (said.stdout += String(text)))
+  child.stderr.on("data", (text) => (said.stderr += String(text)))
+  const ended = new Promise<Ended>((resolve) => {
+    child.once("close", (code) => {
+      const left = readdirSync(folder)
+      rmSync(folder, { recursive: true })
+      resolve({ code, ...said, left })
+    })
+  })
+  return { said, ended, signal: (name: NodeJS.Signals) => child.kill(name), folder }
+}
+
+const places = (comments: ReadonlyArray<{ readonly path: string; readonly line: number }>) =>
+  comments.map(({ path, line }) => `${path}:${line}`).toSorted()
+
+describe("aicr demo", () => {
+  it("--once --json: one JSON object, every fault with a comment on its line, nothing left behind", async () => {
+    const { code, stdout, stderr, left } = await start(["--once", "--json"]).ended
+    assert.strictEqual(code, 0, stderr)
+    assert.strictEqual(stdout.trimEnd().split("\n").length, 1)
+    const result = decodeResult(stdout)
+    assert.strictEqual(result.model, "demo/aicr-demo-rules")
+    assert.isTrue(result.accepted)
+    assert.strictEqual(result.run.status, "succeeded")
+    assert.deepStrictEqual(places(result.comments), places(faults))
+    assert.include(result.summary, "not a language model")
+    assert.isAbove(result.elapsed_ms, 0)
+    assert.deepStrictEqual(left, [])
+    assert.notInclude(stderr, "WARN")
+  })
+
+  it("stays up until Ctrl-C, shows the steps and where to look, and removes its folder", async () => {
+    const demo = start([])
+    await waitUntil(() => demo.said.stdout.includes("Ctrl-C"), { describe: () => demo.said.stdout + demo.said.stderr })
+    for (const step of ["webhook", "started", "checked out", "findings", "published", "succeeded"]) {
+      assert.match(demo.said.stdout, new RegExp(`^  ${step}`, "m"))
+    }
+    assert.include(demo.said.stdout, "static rules, not a language model")
+    for (const label of ["read it at", "dashboard"]) {
+      const url = new RegExp(`^  ${label} +(http\\S+)`, "m").exec(demo.said.stdout)?.[1]
+      assert.strictEqual((await fetch(url ?? "")).status, 200, label)
+    }
+    assert.strictEqual(readdirSync(demo.folder).length, 1)
+    demo.signal("SIGINT")
+    const { code, left } = await demo.ended
+    assert.strictEqual(code, 0)
+    assert.deepStrictEqual(left, [])
+  })
+
+  it("uses the model that the environment has a key for", async () => {
+    const problem = {
+      file: "web/src/money.ts",
+      line: 5,
+      severity: "low",
+      category: "correctness",
+      message: "NaN is not refused",
+      quote: "export const euros = (cents: number): string => format.format(cents / 100)"
+    }
+    await using fake = await startFakeModel(review([problem], "Fine, mostly."))
+    const env = {
+      OPENAI_API_KEY: "sk-test-1234567890abcdef",
+      OPENAI_BASE_URL: `${fake.url}/v1`,
+      AICR_MODEL: "some-model"
+    }
+    const { code, stdout, stderr } = await start(["--once", "--json"], env).ended
+    assert.strictEqual(code, 0, stderr)
+    const result = decodeResult(stdout)
+    assert.strictEqual(result.model, "openai/some-model")
+    assert.deepStrictEqual(places(result.comments), ["web/src/money.ts:4"])
+    assert.include(result.summary, "Fine, mostly.")
+    assert.notInclude(result.summary, "static rules")
+    assert.notInclude(stdout + stderr, "sk-test-1234567890abcdef")
+    assert.strictEqual(fake.requests[0]?.headers["authorization"], "Bearer sk-test-1234567890abcdef")
+  })
+
+  it("a review that fails ends with 3, says why and shows no key", async () => {
+    await using fake = await startFakeModel(modelFaults.unauthorized("sk-test-1234567890abcdef"))
+    const env = { OPENAI_API_KEY: "sk-test-1234567890abcdef", OPENAI_BASE_URL: `${fake.url}/v1` }
+    const { code, stdout, stderr, left } = await start(["--once", "--json"], env).ended
+    assert.strictEqual(code, 3)
+    const result = decodeResult(stdout)
+    assert.strictEqual(result.run.status, "failed")
+    assert.include(result.run.reason, "HTTP 401")
+    assert.deepStrictEqual(result.comments, [])
+    assert.notInclude(stdout + stderr, "sk-test-1234567890abcdef")
+    assert.deepStrictEqual(left, [])
+  })
+})
