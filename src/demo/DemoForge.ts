@@ -157,8 +157,8 @@ export const startDemoForge = async (options: DemoForgeOptions): Promise<DemoFor
     if (repository === undefined) return void response.writeHead(404).end("not found\n")
     const pathInfo = `/${repository.fullName.toLowerCase()}.git${rest ?? ""}`
     const query = target.search.slice(1)
-    await httpBackend(request, response, { root: options.directory, pathInfo, query, user: user.login })
-    if (rest === "/git-receive-pack") await refreshPulls(state, repository)
+    const before = rest === "/git-receive-pack" ? () => refreshPulls(state, repository) : () => Promise.resolve()
+    await httpBackend(request, response, { root: options.directory, pathInfo, query, user: user.login, before })
   }
 
   const answerPage = async (response: ServerResponse, target: URL): Promise<void> => {

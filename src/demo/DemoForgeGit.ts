@@ -100,7 +100,14 @@ export const commit = async (directory: string, change: NewCommit): Promise<stri
 export const httpBackend = (
   request: IncomingMessage,
   response: ServerResponse,
-  at: { readonly root: string; readonly pathInfo: string; readonly query: string; readonly user: string }
+  at: {
+    readonly root: string
+    readonly pathInfo: string
+    readonly query: string
+    readonly user: string
+    /** What has to be done before the client is told that git is done. */
+    readonly before: () => Promise<void>
+  }
 ): Promise<void> =>
   new Promise((resolve, reject) => {
     const header = (name: string) => {
@@ -140,8 +147,10 @@ export const httpBackend = (
     child.on("error", reject)
     child.on("close", () => {
       if (head !== undefined) response.writeHead(500)
-      response.end()
-      resolve()
+      at.before().then(() => {
+        response.end()
+        resolve()
+      }, reject)
     })
   })
 
