@@ -54,7 +54,7 @@ const readRule = (line: string) => {
   // Braces and parentheses are plain characters in this syntax.
   const literal = name.replace(/^\/+/, "").replace(/[{}()]/g, "\\$&")
   const pattern = anchored ? literal : `**/${literal}`
-  const patterns = folderOnly ? [`${pattern}/**`] : [pattern, `${pattern}/**`]
+  const patterns = folderOnly ? [`${pattern}/**/*`] : [pattern, `${pattern}/**/*`]
   const matches = picomatch(patterns, { dot: true, noextglob: true, nobrace: true, nonegate: true })
   return { negated, matches: (path: string) => matches(path) }
 }

@@ -89,7 +89,7 @@ const fromEnvironment = Effect.fnUntraced(function* (
   env: NodeJS.ProcessEnv
 ) {
   if (options.workspace !== undefined) return yield* usage("--workspace needs --config")
-  const found = finder.find(env)
+  const found = finder.find(options.model === undefined ? env : { ...env, AICR_MODEL: options.model })
   if (found === undefined) {
     return yield* usage(
       `no model to ask: none of ${finder.variables.join(", ")} is set. Set one, or name a configuration with --config. To see a review without a model: npm run demo`
