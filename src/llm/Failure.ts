@@ -92,7 +92,8 @@ export const retryAfterMillis = (
   const value = headers?.["retry-after"]?.trim()
   if (value === undefined || value === "") return undefined
   if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000)
-  const date = Date.parse(value)
+  // Date.parse takes far more than HTTP dates, `-5` among it.
+  const date = /^[A-Z][a-z]+,/.test(value) ? Date.parse(value) : Number.NaN
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 

@@ -297,4 +297,77 @@ describe("settings that shape a request", () => {
       assert.approximately(answer.usage.costUsd ?? 0, 0.6 * 2 + 0.4 * 0.5 + 0.1 * 10, 1e-9)
     }).pipe(Effect.scoped, run)
   )
+
+  it.live("signed reasoning goes back to the model it came from, and to no other", () =>
+    Effect.gen(function* () {
+      const signed = {
+        candidates: [
+          {
+            content: {
+              role: "model",
+              parts: [
+                {
+                  functionCall: { name: "report_problem", args: { file: "a.ts" } },
+                  thoughtSignature: "c2lnbmF0dXJl"
+                }
+              ]
+            },
+            finishReason: "STOP"
+          }
+        ]
+      }
+      const gemini = yield* fakeModel([{ status: 200, body: JSON.stringify(signed) }, { text: "done" }])
+      const other = yield* fakeModel({ text: "done" })
+      const document = {
+        llm: {
+          providers: [
+            { id: "g", kind: "google_ai_studio", base_url: gemini.url, api_key_env: "TEST_KEY" },
+            { id: "o", kind: "openai_compatible", base_url: `${other.url}/v1` }
+          ],
+          model_chain: {
+            default: [
+              { provider: "g", model: "m" },
+              { provider: "o", model: "m" }
+            ]
+          }
+        }
+      }
+      const first = yield* call(document)
+      const messages = [
+        { role: "user", text: "the diff" },
+        { role: "assistant", text: first.text, calls: first.calls, native: first.native },
+        { role: "tool", results: first.calls.map(({ id, name }) => ({ id, name, output: "recorded" })) }
+      ] satisfies GatewayRequest["messages"]
+      yield* call(document, { messages })
+      assert.include(gemini.requests[1]?.text, "c2lnbmF0dXJl")
+      yield* call(document, { messages, avoid: ["g/m"] })
+      assert.notInclude(other.requests[0]?.text, "c2lnbmF0dXJl")
+      assert.include(other.requests[0]?.text, "a.ts")
+    }).pipe(Effect.scoped, run)
+  )
+
+  it.live("per_provider_rps paces the requests", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel({ text: "hello" })
+      const document = { ...documentFor(chat, fake.url), queue: { rate_limit: { per_provider_rps: { p: 5 } } } }
+      yield* Effect.forEach(Array.from({ length: 8 }), () => call(document), { concurrency: "unbounded" })
+      const times = fake.requests.map(({ at }) => at)
+      assert.isAtLeast(Math.max(...times) - Math.min(...times), 550)
+    }).pipe(Effect.scoped, run)
+  )
+
+  it.live("Anthropic: version, beta, prompt caching and its switch", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel({ text: "hello" })
+      const [anthropic] = protocols.filter(({ name }) => name === "anthropic")
+      if (anthropic === undefined) return assert.fail("no protocol")
+      const provider = { anthropic_version: "2030-01-01", anthropic_beta: ["a", "b"] }
+      yield* call(documentFor(anthropic, fake.url, { provider }))
+      yield* call(documentFor(anthropic, fake.url, { provider: { ...provider, cache_control: "off" } }))
+      assert.strictEqual(fake.requests[0]?.headers["anthropic-version"], "2030-01-01")
+      assert.strictEqual(fake.requests[0]?.headers["anthropic-beta"], "a,b")
+      assert.include(fake.requests[0]?.text, "ephemeral")
+      assert.notInclude(fake.requests[1]?.text, "ephemeral")
+    }).pipe(Effect.scoped, run)
+  )
 })

@@ -1,0 +1,22 @@
+/** What a configuration asks for and this build cannot do, from every part that knows: for the start of the service and doctor. */
+import { Effect, Layer } from "effect"
+import { modeProblems } from "./agent/ModeProblems.ts"
+import type { ConfigIssue } from "./config/ConfigIssue.ts"
+import { formatIssue } from "./config/ConfigIssue.ts"
+import { ConfigStore } from "./config/ConfigStore.ts"
+import type { Snapshot } from "./config/Snapshot.ts"
+import { providerProblems } from "./llm/ProviderProblems.ts"
+
+export const buildProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => [
+  ...providerProblems(snapshot),
+  ...modeProblems(snapshot)
+]
+
+/** Logs them once at the start. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const config = yield* ConfigStore
+    for (const issue of buildProblems(config.current()))
+      yield* Effect.logWarning(`configuration: ${formatIssue(issue)}`)
+  })
+)

@@ -1,0 +1,49 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { Limiter } from "../../src/llm/Limiter.ts"
+
+/** When each of `count` concurrent requests started, in milliseconds. */
+const starts = (count: number, rps: number | undefined, provider = "p") =>
+  Effect.gen(function* () {
+    const limiter = yield* Limiter
+    const began = yield* Clock.currentTimeMillis
+    const fiber = yield* Effect.forkChild(
+      Effect.forEach(
+        Array.from({ length: count }, (_, at) => at),
+        () => Effect.andThen(limiter.acquire(provider, rps), Clock.currentTimeMillis),
+        { concurrency: "unbounded" }
+      )
+    )
+    yield* TestClock.adjust("1 hour")
+    return (yield* Fiber.join(fiber)).map((at) => at - began)
+  })
+
+describe("limiter", () => {
+  it.effect("a second's worth at once, then one by one", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* starts(5, 2), [0, 0, 500, 1000, 1500])
+    }).pipe(Effect.provide(Limiter.layer))
+  )
+
+  it.effect("less than one per second has no burst", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* starts(3, 0.5), [0, 2000, 4000])
+    }).pipe(Effect.provide(Limiter.layer))
+  )
+
+  it.effect("never more than the rate over any window of a second, after the first burst", () =>
+    Effect.gen(function* () {
+      const times = yield* starts(100, 10)
+      for (const [at, time] of times.slice(20).entries()) assert.isAtLeast(time - (times[at + 10] ?? 0), 1000)
+    }).pipe(Effect.provide(Limiter.layer))
+  )
+
+  it.effect("providers do not hold each other back; without a rate nobody waits", () =>
+    Effect.gen(function* () {
+      yield* starts(10, 1, "p")
+      assert.deepStrictEqual(yield* starts(1, 1, "q"), [0])
+      assert.deepStrictEqual(yield* starts(3, undefined, "p"), [0, 0, 0])
+    }).pipe(Effect.provide(Limiter.layer))
+  )
+})

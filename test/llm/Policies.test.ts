@@ -1,0 +1,258 @@
+/** The pure decisions of the gateway as tables: failure classes, waiting, order of models, names of tools, prices. */
+import { assert, describe, it } from "@effect/vitest"
+import { APICallError } from "ai"
+import * as fc from "fast-check"
+import { candidates, modelKey } from "../../src/llm/Chain.ts"
+import { classify, retryAfterMillis, scrub } from "../../src/llm/Failure.ts"
+import { providerProblems } from "../../src/llm/ProviderProblems.ts"
+import { versioned } from "../../src/llm/ProviderSettings.ts"
+import { defaultRetryPolicy, delayMillis, retryPolicy } from "../../src/llm/RetryPolicy.ts"
+import { anthropicThinking, googleThinking, openaiEffort } from "../../src/llm/Thinking.ts"
+import { resolveToolName } from "../../src/llm/ToolNames.ts"
+import { testSnapshot } from "../harness/TestSnapshot.ts"
+
+const now = Date.parse("2026-01-02T03:04:05Z")
+
+const apiError = (
+  statusCode: number | undefined,
+  message = "no",
+  more: { body?: string; headers?: Record<string, string> } = {}
+) =>
+  new APICallError({
+    message,
+    url: "https://x/",
+    requestBodyValues: {},
+    ...(statusCode === undefined ? {} : { statusCode }),
+    ...(more.body === undefined ? {} : { responseBody: more.body }),
+    ...(more.headers === undefined ? {} : { responseHeaders: more.headers })
+  })
+
+describe("classify", () => {
+  const cases: ReadonlyArray<readonly [string, unknown, string, boolean, boolean]> = [
+    ["429", apiError(429), "rate_limited", true, true],
+    ["429 quota", apiError(429, "You exceeded your current quota"), "rate_limited", false, true],
+    ["402", apiError(402), "rate_limited", false, true],
+    ["401", apiError(401), "unauthorized", false, false],
+    ["403", apiError(403), "unauthorized", false, false],
+    [
+      "Gemini's wrong key",
+      apiError(400, "API key not valid. Please pass a valid API key."),
+      "unauthorized",
+      false,
+      false
+    ],
+    ["404", apiError(404), "not_configured", false, false],
+    ["302", apiError(302), "not_configured", false, false],
+    ["408", apiError(408), "unavailable", true, true],
+    ["500", apiError(500), "unavailable", true, true],
+    ["529", apiError(529), "unavailable", true, true],
+    ["413", apiError(413), "overflow", false, true],
+    [
+      "Anthropic's overflow",
+      apiError(400, "prompt is too long: 210000 tokens > 200000 maximum"),
+      "overflow",
+      false,
+      true
+    ],
+    [
+      "Gemini's overflow",
+      apiError(400, "The input token count (2000000) exceeds the maximum number of tokens allowed"),
+      "overflow",
+      false,
+      true
+    ],
+    [
+      "OpenAI's overflow in the body",
+      apiError(400, "Bad Request", { body: '{"error":{"code":"context_length_exceeded"}}' }),
+      "overflow",
+      false,
+      true
+    ],
+    ["400", apiError(400, "unknown field"), "invalid", false, true],
+    ["no connection", apiError(undefined, "Cannot connect to API: ECONNREFUSED"), "unavailable", true, true],
+    ["200 with a page", apiError(200, "Invalid JSON response"), "unavailable", true, true],
+    ["anything else", new TypeError("terminated"), "unavailable", true, true]
+  ]
+  it.each(cases)("%s", (_, error, kind, repeat, next) => {
+    const failed = classify(error, [], now)
+    assert.deepStrictEqual([failed.kind, failed.repeat, failed.next], [kind, repeat, next])
+  })
+
+  it("the key is in no message, whole or as part of an echo", () => {
+    const key = "k-0123456789"
+    const failed = classify(apiError(401, `bad key ${key} in Bearer ${key} and ?key=${key}`), [key], now)
+    assert.notInclude(failed.message, key)
+  })
+
+  it("messages are one line and short, whatever the provider sends", () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 2000 }), (text) => {
+        const clean = scrub(text, ["secret"])
+        assert.isAtMost(clean.length, 300)
+        assert.notMatch(clean, /\n|secret/)
+      })
+    )
+  })
+})
+
+describe("Retry-After", () => {
+  it.each([
+    [{ "retry-after": "7" }, 7000],
+    [{ "retry-after": "0.5" }, 500],
+    [{ "retry-after-ms": "250", "retry-after": "9" }, 250],
+    [{ "retry-after": "Fri, 02 Jan 2026 03:04:15 GMT" }, 10_000],
+    [{ "retry-after": "Fri, 02 Jan 2026 03:00:00 GMT" }, 0],
+    [{ "retry-after": "soon" }, undefined],
+    [{ "retry-after": "-5" }, undefined],
+    [{}, undefined]
+  ] satisfies ReadonlyArray<readonly [Record<string, string>, number | undefined]>)("%j", (headers, expected) => {
+    assert.strictEqual(retryAfterMillis(headers, now), expected)
+  })
+})
+
+describe("delayMillis", () => {
+  const policy = { ...defaultRetryPolicy, baseMillis: 100, maxMillis: 1000, jitter: false }
+  it.each([
+    ["exponential", [100, 200, 400, 800, 1000]],
+    ["linear", [100, 200, 300, 400, 500]],
+    ["constant", [100, 100, 100, 100, 100]]
+  ] as const)("%s", (kind, expected) => {
+    const delays = expected.map((_, at) => delayMillis({ ...policy, kind }, at + 1, undefined, 0.5))
+    assert.deepStrictEqual(delays, [...expected])
+  })
+
+  it("jitter takes up to half away, never more", () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 1, max: 1000 }), (random, attempt) => {
+        const delay = delayMillis({ ...policy, jitter: true }, attempt, undefined, random)
+        const full = delayMillis(policy, attempt, undefined, 0)
+        assert.isAtMost(delay, full)
+        assert.isAtLeast(delay, full / 2 - 1)
+      })
+    )
+  })
+
+  it("Retry-After is obeyed exactly, unless it is not respected", () => {
+    assert.strictEqual(delayMillis(policy, 1, 90_000, 0.9), 90_000)
+    assert.strictEqual(delayMillis({ ...policy, respectRetryAfter: false }, 1, 90_000, 0), 100)
+  })
+
+  it("the provider's override beats llm.retry, which beats the defaults", () => {
+    const { llm } = testSnapshot({
+      llm: {
+        providers: [{ id: "p", kind: "ollama" }],
+        retry: { max_attempts: 4, give_up_after_seconds: 10, backoff: { kind: "linear" } },
+        per_provider_overrides: { p: { max_attempts: 2, give_up_after_seconds: 1.5 } }
+      }
+    }).document
+    assert.deepInclude(retryPolicy(llm, "p"), { maxAttempts: 2, giveUpMillis: 1500, kind: "linear", baseMillis: 1000 })
+    assert.deepInclude(retryPolicy(llm, "q"), { maxAttempts: 4, giveUpMillis: 10_000 })
+  })
+})
+
+describe("candidates", () => {
+  const { llm } = testSnapshot({
+    llm: {
+      providers: [{ id: "p", kind: "ollama" }],
+      model_chain: {
+        default: [
+          { provider: "p", model: "light", role: "light" },
+          { provider: "p", model: "heavy", role: "heavy" },
+          { provider: "p", model: "any" },
+          { provider: "p", model: "heavy", role: "heavy" }
+        ]
+      }
+    }
+  }).document
+  const names = (request: Partial<Parameters<typeof candidates>[1]>) =>
+    candidates(llm, { group: "default", role: "any", ...request }).map(modelKey)
+
+  it.each([
+    [{ role: "heavy" }, ["p/heavy", "p/any", "p/light"]],
+    [{ role: "light" }, ["p/light", "p/any", "p/heavy"]],
+    [{ role: "any" }, ["p/light", "p/heavy", "p/any"]],
+    [{ role: "heavy", prefer: "p/any" }, ["p/any", "p/heavy", "p/light"]],
+    [{ role: "heavy", avoid: ["p/heavy", "p/light"] }, ["p/any"]],
+    [{ group: "other" }, []]
+  ] satisfies ReadonlyArray<readonly [Partial<Parameters<typeof candidates>[1]>, ReadonlyArray<string>]>)(
+    "%j",
+    (request, expected) => assert.deepStrictEqual(names(request), [...expected])
+  )
+})
+
+describe("resolveToolName", () => {
+  const offered = ["report_problem", "skip", "try_blame"]
+  it.each([
+    ["report_problem", "report_problem"],
+    ["mcp__aicr__report_problem", "report_problem"],
+    ["aicr.report.problem", "report_problem"],
+    ["Report-Problem", "report_problem"],
+    ["aicr_skip", "skip"],
+    ["reportproblem", undefined],
+    ["noskip", undefined],
+    ["report", undefined],
+    ["", undefined],
+    ["x_".repeat(200) + "skip", undefined]
+  ] satisfies ReadonlyArray<readonly [string, string | undefined]>)("%s", (called, expected) => {
+    assert.strictEqual(resolveToolName(called, offered), expected)
+  })
+})
+
+describe("thinking", () => {
+  it.each([
+    [{}, undefined, {}, {}],
+    [{ reasoning_effort: "max" }, "max", { effort: "max" }, { thinkingConfig: { thinkingLevel: "high" } }],
+    [{ thinking_level: "off" }, "none", { thinking: { type: "disabled" } }, { thinkingConfig: { thinkingBudget: 0 } }],
+    [
+      { thinking_level: "minimal" },
+      "minimal",
+      { effort: "low", thinking: { type: "adaptive" } },
+      { thinkingConfig: { thinkingLevel: "minimal" } }
+    ],
+    [
+      { thinking_budget_tokens: 2048 },
+      undefined,
+      { thinking: { type: "enabled", budgetTokens: 2048 } },
+      { thinkingConfig: { thinkingBudget: 2048 } }
+    ]
+  ] as const)("%j", (config, openai, anthropic, google) => {
+    assert.strictEqual(openaiEffort(config), openai)
+    assert.deepStrictEqual<unknown>(anthropicThinking(config), anthropic)
+    assert.deepStrictEqual<unknown>(googleThinking(config), google)
+  })
+})
+
+describe("providers", () => {
+  it.each([
+    ["https://api.anthropic.com", "https://api.anthropic.com/v1"],
+    ["https://api.anthropic.com/v1/", "https://api.anthropic.com/v1"],
+    ["https://gw.example/anthropic", "https://gw.example/anthropic/v1"],
+    ["https://gw.example/v1beta", "https://gw.example/v1beta"]
+  ])("%s", (given, expected) => assert.strictEqual(versioned(given, "/v1"), expected))
+
+  it("what cannot be reached as it stands is said per provider", () => {
+    const problems = providerProblems(
+      testSnapshot(
+        {
+          llm: {
+            providers: [
+              { id: "fine", kind: "anthropic", api_key_env: "KEY" },
+              { id: "local", kind: "ollama" },
+              { id: "unset", kind: "anthropic", api_key_env: "ABSENT" },
+              { id: "keyless", kind: "google_ai_studio" },
+              { id: "nowhere", kind: "openai_compatible" },
+              { id: "vertex", kind: "vertex_ai" }
+            ]
+          }
+        },
+        { KEY: "k-0123456789" }
+      )
+    )
+    assert.deepStrictEqual(
+      problems.map(({ path }) => path),
+      ["llm.providers[2]", "llm.providers[3]", "llm.providers[4]", "llm.providers[5]"]
+    )
+    assert.match(problems[0]?.message ?? "", /ABSENT.*not set/)
+    assert.match(problems[3]?.message ?? "", /no vertex_ai provider/)
+  })
+})
