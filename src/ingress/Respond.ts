@@ -16,10 +16,11 @@ export const respond = (
 ): void => {
   if (response.headersSent || response.destroyed || request.socket.writableEnded) return
   const close = answer.close === true || stopping
-  const body = Buffer.from(answer.body)
+  // A string, not bytes: node sends it in one piece with the header.
+  const { body } = answer
   response.writeHead(answer.status, {
     "content-type": answer.contentType,
-    "content-length": body.length,
+    "content-length": Buffer.byteLength(body),
     "x-request-id": requestId,
     ...answer.headers,
     ...(close ? { connection: "close" } : undefined)

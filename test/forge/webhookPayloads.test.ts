@@ -177,7 +177,7 @@ describe.skipIf(noContracts)(`recorded payloads${missing}`, () => {
         Object.entries(expected.headers).map(([name, value]) => [name.toLowerCase(), value])
       )
       const event = eventIn(webhooks[expected.host].parse(headers, Buffer.from(asked)))
-      assert.deepInclude(event, { _tag: "Commanded", command: "review", number }, expected.file)
+      assert.deepInclude(event, { _tag: "Commanded", command: "review", number: number ?? 0 }, expected.file)
     }
   })
 })

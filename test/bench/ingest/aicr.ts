@@ -1,0 +1,53 @@
+/**
+ * The ingress as it runs in the service: SQLite records synced before the answer, the queue of the given kind, and logs. Reviews
+ * are not part of it, so nobody takes from the queue: a newer head replaces the one that waits.
+ */
+import { mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Layer } from "effect"
+import { layerOf } from "../../../src/config/FileConfigStore.ts"
+import { snapshotOf } from "../../../src/config/LoadConfig.ts"
+import { OwnAccounts } from "../../../src/forge/OwnAccounts.ts"
+import { IngressServer } from "../../../src/ingress/Server.ts"
+import { Wake } from "../../../src/ingress/Wake.ts"
+import { layerMemory } from "../../../src/queue/MemoryQueue.ts"
+import { layerSqlite } from "../../../src/queue/SqliteQueue.ts"
+import * as Store from "../../../src/store/Store.ts"
+import { repository, secret } from "./Deliveries.ts"
+import { report } from "./Measured.ts"
+
+const kind = process.argv[2] ?? "memory"
+const directory = mkdtempSync(join(process.argv[3] ?? tmpdir(), "aicr-ingest-"))
+
+const document = {
+  queue: { kind },
+  triggers: [{ name: "hub", kind: "github", webhook_secret: secret }],
+  workspaces: { instances: { app: { source_repo: { trigger: "hub", repo: repository } } } }
+}
+
+const quiet = Layer.succeed(Wake, {
+  workspace: () => undefined,
+  closed: () => undefined,
+  command: () => undefined,
+  installationChanged: () => undefined
+})
+
+const limits = { perWorkspace: 10_000, total: 1_000_000 }
+const queue = kind === "sqlite" ? layerSqlite({ path: join(directory, "queue.db"), ...limits }) : layerMemory(limits)
+
+const parts = Layer.mergeAll(
+  Layer.unwrap(Effect.map(snapshotOf(document, {}), layerOf)),
+  Store.layerSqlite({ path: join(directory, "aicr.db"), migrate: "auto" }),
+  queue,
+  quiet,
+  OwnAccounts.layer
+)
+
+const serve = Effect.gen(function* () {
+  const { port } = yield* IngressServer
+  report(port)
+  return yield* Effect.never
+})
+
+Effect.runFork(serve.pipe(Effect.provide(IngressServer.layerWith({ port: 0 }).pipe(Layer.provideMerge(parts)))))
