@@ -6,6 +6,9 @@
  * |------------------------------|-----------------|---------------------------------|--------------------|---------|
  * | same as the running entry's  | joins next      | joins running                   | joins running      | joins running |
  * | any other, or none           | joins next      | joins next                      | replaces next      | opens   |
+ *
+ * An automatic push always joins the next of its branch, and its change stands for both from then on: which pushes belong
+ * together, and from where to where they go, was decided before (AutomaticCommits.ts).
  */
 import type { Change } from "../domain/Change.ts"
 import { targetKey } from "../domain/Change.ts"
@@ -26,6 +29,7 @@ export type Admittance =
 
 export const admit = ({ next, running }: Place, item: Admission, newId: () => string): Admittance => {
   const head = item.change.head
+  if (next !== undefined && item.change.target.kind === "push") return extended(next, item)
   if (next !== undefined && next.change.head === head) return joined(next, item)
   if (running !== undefined && head !== undefined && running.change.head === head) {
     return { _tag: "Joined", entry: withEvent(running, item.eventId), from: running }
@@ -75,6 +79,13 @@ const joined = (next: Entry, item: Admission): Admittance => {
     from: next
   }
 }
+
+/** The batch of pushes that waits grows by one. */
+const extended = (next: Entry, item: Admission): Admittance => ({
+  _tag: "Joined",
+  entry: { ...withEvent(next, item.eventId), change: item.change },
+  from: next
+})
 
 /** The place in line of `earlier`: pushing never loses it, and a review that a person asked for stays asked for. */
 const inherit = (entry: Entry, earlier: Entry): Entry => ({
