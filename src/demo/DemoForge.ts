@@ -6,14 +6,14 @@
 import { randomUUID } from "node:crypto"
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { createPull, createRepository, diffOf, makeState, push, refreshPulls } from "./DemoForgeState.ts"
+import { commitOf, createPull, createRepository, diffOf, makeState, push, refreshPulls } from "./DemoForgeState.ts"
 import type { DemoPull, DemoRepository, DemoState, DemoUser, NewPull, Permission } from "./DemoForgeState.ts"
 import { httpBackend } from "./DemoForgeGit.ts"
 import type { NewCommit } from "./DemoForgeGit.ts"
 import { dispatch } from "./DemoForgeDialect.ts"
 import type { ApiAnswer, ApiRequest, DemoEvent, Dialect } from "./DemoForgeDialect.ts"
 import { giteaDialect } from "./DemoForgeGitea.ts"
-import { indexPage, pullPage } from "./DemoForgePage.ts"
+import { commitPage, indexPage, pullPage } from "./DemoForgePage.ts"
 
 /** What goes wrong with one request instead of, or after, its work. */
 export type Fault =
@@ -167,6 +167,12 @@ export const startDemoForge = async (options: DemoForgeOptions): Promise<DemoFor
     const pull = state.repositories.get(`${owner}/${name}`.toLowerCase())?.pulls.get(Number(number))
     if (pull !== undefined) {
       return writeHtml(response, 200, pullPage(pull, await diffOf(pull), state.version))
+    }
+    const [, home, project, id] = /^\/([^/]+)\/([^/]+)\/commit\/([0-9a-f]+)$/.exec(target.pathname) ?? []
+    const repository = state.repositories.get(`${home}/${project}`.toLowerCase())
+    const shown = repository === undefined || id === undefined ? undefined : await commitOf(repository, id)
+    if (repository !== undefined && shown !== undefined) {
+      return writeHtml(response, 200, commitPage(repository, shown.commit, shown.files, state.version))
     }
     if (target.pathname === "/")
       return writeHtml(response, 200, indexPage([...state.repositories.values()], state.version))

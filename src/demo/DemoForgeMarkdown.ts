@@ -4,6 +4,15 @@
  */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
 
+/** Signs of severity as drawn dots: a page must not depend on a font with colour emoji. */
+const dots: Readonly<Record<string, string>> = {
+  "🛑": "critical",
+  "🔴": "high",
+  "🟠": "medium",
+  "🟡": "low",
+  "🔵": "info"
+}
+
 const unescapedTags = /&#60;(\/?(?:details|summary|sub|sup|kbd|b|br)\s*\/?)&#62;/g
 
 const inline = (text: string): string => {
@@ -18,6 +27,7 @@ const inline = (text: string): string => {
     .replace(/\*\*(.+?)\*\*/g, "<strong>$1</strong>")
     .replace(/(^|[\s(])[*_](\S(?:.*?\S)?)[*_](?=[\s).,:;!?]|$)/g, "$1<em>$2</em>")
     .replace(/\[([^\]]+)\]\((https?:\/\/[^\s)]+|#[\w-]*)\)/g, '<a href="$2">$1</a>')
+    .replace(/🛑|🔴|🟠|🟡|🔵/gu, (sign) => `<span class="severity ${dots[sign]}"></span>`)
     .replace(/&#38;(#\d+|[a-z]+);/g, "&$1;")
     .replace(/\uE000(\d+)\uE000/g, (_, index: string) => codes[Number(index)] ?? "")
 }

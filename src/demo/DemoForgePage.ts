@@ -53,6 +53,20 @@ const note = (id: number, login: string, at: string, what: string, body: string)
   <div class="markdown">${renderMarkdown(body)}</div>
 </article>`
 
+const verdicts: Readonly<Record<string, string>> = {
+  COMMENT: "reviewed",
+  APPROVED: "approved",
+  REQUEST_CHANGES: "requested changes"
+}
+
+/** A review whose text is one line is an event between the comments; its comments stand at their lines. */
+const reviewEvent = (review: DemoReview): string => {
+  const what = `${verdicts[review.state] ?? "reviewed"} <code>${escapeHtml(review.commit.slice(0, 8))}</code>`
+  const text = review.body.replace(/<!--[\s\S]*?-->/g, "").trim()
+  if (text.includes("\n")) return note(review.id, review.user.login, review.createdAt, what, review.body)
+  return `<div class="event" id="issuecomment-${review.id}">${avatar(review.user.login)}<strong>${escapeHtml(review.user.login)}</strong> <span>${what}</span> ${renderMarkdown(text)} ${when(review.createdAt)}</div>`
+}
+
 type Placed = DemoReviewComment & { readonly review: DemoReview }
 
 const row = (line: DiffLine, comments: ReadonlyArray<Placed>): string => {
@@ -100,11 +114,6 @@ const fileBox = (file: DiffFile, comments: ReadonlyArray<Placed>): string => {
 
 export const pullPage = (pull: DemoPull, files: ReadonlyArray<DiffFile>, version: number): string => {
   const inline = pull.reviews.flatMap((review) => review.comments.map((comment) => ({ ...comment, review })))
-  const verdicts: Readonly<Record<string, string>> = {
-    COMMENT: "reviewed",
-    APPROVED: "approved",
-    REQUEST_CHANGES: "requested changes"
-  }
   const talk = [
     ...pull.comments.map((comment) => ({
       at: comment.createdAt,
@@ -120,13 +129,7 @@ export const pullPage = (pull: DemoPull, files: ReadonlyArray<DiffFile>, version
       .filter((review) => review.body.replace(/<!--[\s\S]*?-->/g, "").trim() !== "")
       .map((review) => ({
         at: review.createdAt,
-        html: note(
-          review.id,
-          review.user.login,
-          review.createdAt,
-          `${verdicts[review.state] ?? "reviewed"} <code>${escapeHtml(review.commit.slice(0, 8))}</code>`,
-          review.body
-        )
+        html: reviewEvent(review)
       }))
   ].toSorted((a, b) => a.at.localeCompare(b.at))
   const labels = pull.labels.map((label) => `<span class="label">${escapeHtml(label.name)}</span>`).join("")
@@ -144,6 +147,23 @@ ${statusBox(pull)}
 ${files.map((file) => fileBox(file, inline)).join("")}`
   )
 }
+
+/** One commit, as the links of summaries point to it. */
+export const commitPage = (
+  repository: DemoRepository,
+  commit: { readonly id: string; readonly subject: string; readonly author: string },
+  files: ReadonlyArray<DiffFile>,
+  version: number
+): string =>
+  shell(
+    `${commit.subject} · ${commit.id.slice(0, 8)}`,
+    version,
+    `
+<p class="crumb"><a href="/">All pull requests</a> / ${escapeHtml(repository.fullName)}</p>
+<h1>${escapeHtml(commit.subject)}</h1>
+<p class="facts"><strong>${escapeHtml(commit.author)}</strong> committed <code>${escapeHtml(commit.id)}</code></p>
+${files.map((file) => fileBox(file, [])).join("")}`
+  )
 
 export const indexPage = (repositories: ReadonlyArray<DemoRepository>, version: number): string => {
   const boxes = repositories.map((repository) => {

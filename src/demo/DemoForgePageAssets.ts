@@ -23,6 +23,9 @@ h1{font-size:26px;line-height:1.3;margin:6px 0 8px;font-weight:600}h2{font-size:
 code{font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--code);padding:1px 5px;border-radius:4px}
 pre{background:var(--code);padding:10px 12px;border-radius:6px;overflow:auto;margin:8px 0}pre code{padding:0;background:none}
 .suggestion{border:1px solid var(--line);border-radius:6px;margin:8px 0;overflow:hidden}.suggestion-title{padding:4px 12px;font-size:13px;color:var(--soft);border-bottom:1px solid var(--line)}.suggestion pre{margin:0;border-radius:0;background:var(--add)}
+.severity{display:inline-block;width:11px;height:11px;border-radius:50%;margin:0 4px 0 1px;vertical-align:-1px}
+.severity.critical{background:#b3202a;border-radius:3px}.severity.high{background:#e0483e}.severity.medium{background:#ee8b2d}.severity.low{background:#e3bb2b}.severity.info{background:#3f82e0}
+.event{display:flex;gap:8px;align-items:center;margin:0 0 14px;padding:0 15px;color:var(--soft)}.event p{margin:0}
 details summary{cursor:pointer;color:var(--soft)}
 .checks{padding:10px 16px}.checks ul,.list ul{list-style:none;margin:0;padding:0}.checks li{display:flex;gap:10px;align-items:baseline}.checks p{margin:0}
 .icon{font-weight:700}.success .icon{color:#218a4a}.failure .icon,.error .icon{color:#c93c43}.pending .icon{color:#c98a1b;animation:pulse 1.4s infinite}

@@ -222,3 +222,13 @@ export const diffOf = (pull: DemoPull): Promise<ReadonlyArray<DiffFile>> => {
   diffs.set(pull, { key, files })
   return files
 }
+
+/** One commit with what it changes; undefined when there is no such commit. */
+export const commitOf = async (repository: DemoRepository, id: string) => {
+  if (!/^[0-9a-f]{7,64}$/.test(id)) return undefined
+  const args = ["show", "--no-color", "--no-ext-diff", "--find-renames", "--format=%H%n%an%n%s%n", id]
+  const shown = await git(repository.directory, args).catch(() => undefined)
+  if (shown === undefined) return undefined
+  const [full = id, author = "", subject = ""] = shown.split("\n")
+  return { commit: { id: full, author, subject }, files: parseDiff(shown) }
+}

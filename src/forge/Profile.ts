@@ -1,5 +1,6 @@
 /** What every client takes from its trigger profile: REST root, credential and the way through proxies and private roots. */
 import { readFile } from "node:fs/promises"
+import { rootCertificates } from "node:tls"
 import { Effect, Redacted } from "effect"
 import { Agent, EnvHttpProxyAgent, ProxyAgent } from "undici"
 import type { Dispatcher } from "undici"
@@ -43,26 +44,36 @@ export const basicHeader = (username: string, token: Redacted.Redacted): Redacte
     `Authorization: Basic ${Buffer.from(`${username}:${Redacted.value(token)}`, "utf8").toString("base64")}`
   )
 
-/** Connections of this trigger: its own proxy and roots where it names them, else the proxy variables of the environment. */
+const proxyVariables = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"]
+
+/** A host on this machine is never reached through a proxy of the environment. */
+const isLoopback = (url: string | undefined): boolean =>
+  url !== undefined && URL.canParse(url) && /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname)
+
+/**
+ * Connections of this trigger: its own proxy and roots where it names them, else the proxy variables of the environment.
+ * Undefined where plain connections do.
+ */
 export const dispatcher = (profile: TriggerProfile): Effect.Effect<Dispatcher | undefined, ForgeError> => {
   const { http_proxy: proxy, tls_ca_path: caPath } = profile.settings
-  let made: Dispatcher | undefined
-  return Effect.gen(function* () {
-    if (made !== undefined) return made
-    const ca =
-      caPath === undefined
-        ? undefined
-        : yield* Effect.tryPromise({
-            try: () => readFile(caPath, "utf8"),
-            catch: () => misconfigured(`trigger ${profile.name}: tls_ca_path ${caPath} cannot be read`)
-          })
-    const tls = ca === undefined ? {} : { ca }
-    if (proxy !== undefined) made = new ProxyAgent({ uri: proxy, requestTls: tls })
-    else if (ca !== undefined) made = new Agent({ connect: tls })
-    else made = new EnvHttpProxyAgent()
-    return made
-  })
+  const fromEnvironment = !isLoopback(profile.apiUrl) && proxyVariables.some((name) => process.env[name])
+  if (proxy === undefined && caPath === undefined && !fromEnvironment) return Effect.succeed(undefined)
+  return remembered(
+    Effect.gen(function* () {
+      const roots = caPath === undefined ? {} : { ca: [...rootCertificates, yield* certificates(profile.name, caPath)] }
+      if (proxy !== undefined) return new ProxyAgent({ uri: proxy, requestTls: roots })
+      return fromEnvironment
+        ? new EnvHttpProxyAgent({ connect: roots, requestTls: roots })
+        : new Agent({ connect: roots })
+    })
+  )
 }
+
+const certificates = (trigger: string, path: string): Effect.Effect<string, ForgeError> =>
+  Effect.tryPromise({
+    try: () => readFile(path, "utf8"),
+    catch: () => misconfigured(`trigger ${trigger}: tls_ca_path ${path} cannot be read`)
+  })
 
 /** `owner` and `name` of a repository on hosts that have exactly these two. */
 export const ownerAndName = (repo: Repo): { readonly owner: string; readonly repo: string } => {

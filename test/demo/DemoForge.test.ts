@@ -107,7 +107,10 @@ describe("demo forge", () => {
     expect(page).not.toContain("<script>alert")
     expect(page).not.toContain("aicr:v1")
     expect(await (await fetch(forge.url)).text()).toContain(`/${name}/pulls/1`)
-    expect((await fetch(`${forge.url}/nowhere`)).status).toBe(404)
+    expect(await (await fetch(`${forge.url}/${name}/commit/${pull.base}`)).text()).toContain("start")
+    for (const path of ["nowhere", `${name}/commit/${"0".repeat(40)}`, `${name}/pulls/9`]) {
+      expect((await fetch(`${forge.url}/${path}`)).status).toBe(404)
+    }
   })
 
   it("is told apart by its version when something changed", async () => {
