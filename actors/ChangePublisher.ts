@@ -9,7 +9,7 @@
  * Messages: `Publish` (send what is open) and `Command` (carry out a comment command, CommentCommand.ts). Both may be lost or
  * repeated: outbox and receipts hold the truth.
  */
-import { Clock, Duration, Effect, Random, Schema } from "effect"
+import { Clock, Duration, Effect, Metric, Random, Schema } from "effect"
 import { Entity, Sharding } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
@@ -19,6 +19,7 @@ import type { Publication } from "../src/domain/Publication.ts"
 import { BeforeWrite } from "../src/forge/BeforeWrite.ts"
 import { ForgeError } from "../src/forge/Forge.ts"
 import { Forges } from "../src/forge/Forges.ts"
+import * as Metrics from "../src/observability/Metrics.ts"
 import { Progress } from "../src/observability/Progress.ts"
 import { ChannelMissing, Outputs } from "../src/outputs/Outputs.ts"
 import { backoffMillis } from "../src/queue/Backoff.ts"
@@ -136,6 +137,10 @@ export const layer = ChangePublisher.toLayer(
       yield* outbox.move(row.id, "sending", update, now)
       mine.delete(row.id)
       if (check !== "newest") return check
+      yield* Metric.update(
+        Metric.withAttributes(Metrics.publications, { operation: row.operation._tag, outcome: update.status }),
+        1
+      )
       yield* progress.tell({
         _tag: "Published",
         workspace: run.workspace,

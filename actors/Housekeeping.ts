@@ -7,7 +7,7 @@
  * - schedulers with work and publishers with open rows or open runs are woken;
  * - records beyond the retention limits are removed.
  */
-import { Clock, DateTime, Duration, Effect } from "effect"
+import { Clock, DateTime, Duration, Effect, Metric } from "effect"
 import { Singleton } from "effect/cluster"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import { targetKey } from "../src/domain/Change.ts"
@@ -15,6 +15,7 @@ import type { EventOutcome } from "../src/domain/Decision.ts"
 import { isTerminal } from "../src/domain/Entry.ts"
 import type { EntryStatus } from "../src/domain/Entry.ts"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
+import * as Metrics from "../src/observability/Metrics.ts"
 import { enqueue } from "../src/queue/Enqueue.ts"
 import { Queue } from "../src/queue/Queue.ts"
 import { Outbox } from "../src/store/Outbox.ts"
@@ -111,6 +112,14 @@ const expire = Effect.fnUntraced(function* (now: number) {
   }
 })
 
+const measure = Effect.fnUntraced(function* (now: number) {
+  const { byStatus, oldestWaiting } = yield* (yield* Queue).stats
+  for (const status of ["waiting", "ready", "running"] as const) {
+    yield* Metric.update(Metric.withAttributes(Metrics.queueDepth, { status }), byStatus[status])
+  }
+  yield* Metric.update(Metrics.queueOldest, oldestWaiting === undefined ? 0 : (now - oldestWaiting) / 1000)
+})
+
 const wakeAll = Effect.gen(function* () {
   const schedulerOf = yield* WorkspaceScheduler.client
   const publisherOf = yield* ChangePublisher.client
@@ -147,6 +156,7 @@ const sweep = Effect.fnUntraced(function* (grace: Duration.Duration) {
   yield* abandon(now)
   yield* expire(now)
   yield* wakeAll
+  yield* measure(now)
 })
 
 const surviving = <E extends { readonly message: string }, R>(what: string, effect: Effect.Effect<void, E, R>) =>

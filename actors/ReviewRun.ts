@@ -4,7 +4,7 @@
  *
  * A run that was stored is never analysed again: taken up after a crash it goes straight to the publisher.
  */
-import { Clock, Effect, Redacted } from "effect"
+import { Clock, Effect, Metric, Redacted } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Snapshot, TriggerProfile, Workspace } from "../src/config/Snapshot.ts"
 import type { Change } from "../src/domain/Change.ts"
@@ -13,6 +13,7 @@ import { isForgeKind } from "../src/domain/Kinds.ts"
 import { reviewChange } from "../src/engine/ReviewChange.ts"
 import type { ForgeClient } from "../src/forge/Forge.ts"
 import { Forges } from "../src/forge/Forges.ts"
+import * as Metrics from "../src/observability/Metrics.ts"
 import { Progress } from "../src/observability/Progress.ts"
 import { Outputs } from "../src/outputs/Outputs.ts"
 import type { Lease } from "../src/queue/Queue.ts"
@@ -121,6 +122,9 @@ const reviewWith = Effect.fnUntraced(function* (
         const now = yield* Clock.currentTimeMillis
         if (!(yield* runs.complete(run.id, lease.token, analysis, [...plan, ...status], now))) {
           return failed("the lease was lost before the analysis could be stored", true)
+        }
+        for (const { problem } of analysis.findings) {
+          yield* Metric.update(Metric.withAttributes(Metrics.problems, { severity: problem.severity }), 1)
         }
         yield* progress.tell({
           _tag: "Analysed",

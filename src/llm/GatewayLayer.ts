@@ -13,6 +13,7 @@ import type { Failure } from "./Failure.ts"
 import { Gateway, GatewayError } from "./Gateway.ts"
 import type { GatewayAnswer, GatewayRequest } from "./Gateway.ts"
 import { Limiter } from "./Limiter.ts"
+import { measured } from "./Measured.ts"
 import { costUsd } from "./Pricing.ts"
 import { providerProblem, providerRow } from "./Providers.ts"
 import type { Connection } from "./Providers.ts"
@@ -114,7 +115,8 @@ export const gatewayLayer: Layer.Layer<Gateway> = Layer.effect(
       const started = yield* Clock.currentTimeMillis
       for (let number = 1; ; number++) {
         const left = policy.giveUpMillis === undefined ? undefined : started + policy.giveUpMillis
-        const outcome = yield* attempt(request, entry, settings).pipe(until(left), Effect.result)
+        const counted = measured({ provider: entry.provider, model: entry.model }, attempt(request, entry, settings))
+        const outcome = yield* counted.pipe(until(left), Effect.result)
         if (outcome._tag === "Success") return outcome.success
         const failed = outcome.failure
         const wait = delayMillis(policy, number, failed.retryAfterMillis, yield* Random.next)

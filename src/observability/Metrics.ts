@@ -17,3 +17,50 @@ export const runs = Metric.counter("aicr_runs_total", {
   description: "Ended attempts of reviews by outcome",
   incremental: true
 })
+
+/** From the claim of an entry to the end of its attempt. */
+export const runDuration = Metric.histogram("aicr_run_duration_seconds", {
+  description: "Duration of reviews by outcome",
+  boundaries: [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600]
+})
+
+export const problems = Metric.counter("aicr_problems_total", {
+  description: "Problems found by severity",
+  incremental: true
+})
+
+export const publications = Metric.counter("aicr_publications_total", {
+  description: "Writes to hosts by kind of operation and outcome",
+  incremental: true
+})
+
+export const leaseLosses = Metric.counter("aicr_lease_losses_total", {
+  description: "Reviews ended because their lease was lost",
+  incremental: true
+})
+
+export const queueDepth = Metric.gauge("aicr_queue_entries", { description: "Active queue entries by status" })
+
+export const queueOldest = Metric.gauge("aicr_queue_oldest_waiting_seconds", {
+  description: "Age of the entry that waits longest"
+})
+
+export const modelRequests = Metric.counter("aicr_llm_requests_total", {
+  description: "Requests to language models by provider, model and outcome",
+  incremental: true
+})
+
+export const modelTokens = Metric.counter("aicr_llm_tokens_total", {
+  description: "Tokens by provider, model and direction (input, cached, output)",
+  incremental: true
+})
+
+export const modelCost = Metric.counter("aicr_llm_cost_usd_total", {
+  description: "Known cost of language models in US dollars by provider and model",
+  incremental: true
+})
+
+export const modelDuration = Metric.histogram("aicr_llm_request_duration_seconds", {
+  description: "Duration of requests to language models by provider and model",
+  boundaries: [0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300]
+})
