@@ -32,8 +32,10 @@ export const summaryTemplate = `## {{labels.title}}
 {{/each}}
 {{else}}
 {{#unless summary.skipped}}
+{{#unless summary.hidden}}
 
 {{labels.clean}}
+{{/unless}}
 {{/unless}}
 {{/if}}
 {{#if summary.hidden}}

@@ -57,6 +57,14 @@ export const layer = Layer.effect(
           })
         : []
 
+    /** Routed channels that this build cannot publish to; the review says so where it does appear. */
+    const unserved = (workspace: Workspace, change: Change): ReadonlyArray<string> =>
+      route(workspace.outputs, change).flatMap(({ channel }) =>
+        kinds.has(channel.kind)
+          ? []
+          : [`Nothing was sent to channel ${channel.name}: its kind ${channel.kind} is not available in this build.`]
+      )
+
     const profileOf = (channel: ChannelConfig, change: Change, snapshot: Snapshot) => {
       const name = channel.trigger ?? change.trigger
       const profile = snapshot.triggers.get(name)
@@ -123,7 +131,9 @@ export const layer = Layer.effect(
       plan: (input) =>
         routed(input.workspace, input.change)
           .flatMap(({ channel, parts, kind }) =>
-            kind.plan(input, channel, parts).map((planned) => ({ channel: channel.name, planned }))
+            kind
+              .plan(noted(input, unserved(input.workspace, input.change)), channel, parts)
+              .map((planned) => ({ channel: channel.name, planned }))
           )
           .map(({ channel, planned }, position) => rowOf(input, channel, position, planned)),
       status: (input, state, description) => {
@@ -149,6 +159,11 @@ export const layer = Layer.effect(
     })
   })
 )
+
+const noted = (input: PublishInput, notices: ReadonlyArray<string>): PublishInput =>
+  notices.length === 0
+    ? input
+    : { ...input, analysis: { ...input.analysis, notices: [...input.analysis.notices, ...notices] } }
 
 const ownProfile = (profile: TriggerProfile, channel: ChannelConfig, snapshot: Snapshot): TriggerProfile => {
   const settings =

@@ -141,6 +141,13 @@ describe("plan", () => {
     expect(summaryOf(list)).not.toContain("Title 2")
   })
 
+  it("does not call a change clean when it only hides what was found", () => {
+    const list = operations(input([finding(1, { severity: "low" })]), channel({ min_severity: "medium" }))
+    expect(list.map(({ _tag }) => _tag)).toEqual(["Summary"])
+    expect(summaryOf(list)).toContain("1 below the severity")
+    expect(summaryOf(list)).not.toContain("No problems found")
+  })
+
   it("moves what is over max_comments to the summary, the worst stay at their lines", () => {
     const list = operations(
       input([finding(1, { severity: "low" }), finding(2, { severity: "high" })]),

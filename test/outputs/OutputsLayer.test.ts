@@ -1,0 +1,155 @@
+/** Rows for an analysis, and each row sent with the credentials and to the repository that its channel names. */
+import { Context, Effect, Layer, Stream } from "effect"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import type { Change } from "../../src/domain/Change.ts"
+import type { TriggerProfile } from "../../src/config/Snapshot.ts"
+import { ForgeError } from "../../src/forge/Forge.ts"
+import { Forges } from "../../src/forge/Forges.ts"
+import { ChannelMissing, Outputs } from "../../src/outputs/Outputs.ts"
+import * as OutputsLayer from "../../src/outputs/OutputsLayer.ts"
+import { repoName, startHost } from "../forge/Clients.ts"
+import type { Host } from "../forge/Clients.ts"
+import { testSnapshot } from "../harness/TestSnapshot.ts"
+import { analysis, change, finding, input, workspace } from "./Fixtures.ts"
+
+const outputsWith = (
+  profiles: ReadonlyArray<TriggerProfile>,
+  env: Readonly<Record<string, string>> = {}
+): Outputs["Service"] => {
+  const snapshot = { ...testSnapshot({}, env), triggers: new Map(profiles.map((profile) => [profile.name, profile])) }
+  const store = ConfigStore.of({
+    current: () => snapshot,
+    pinned: () => snapshot,
+    reload: Effect.succeed("unchanged"),
+    changes: Stream.empty
+  })
+  const layer = Layer.provide(OutputsLayer.layer, [Layer.succeed(ConfigStore, store), Forges.layer])
+  return Context.get(Effect.runSync(Effect.scoped(Layer.build(layer))), Outputs)
+}
+
+const routes = (name: string) => ({ default: { line_comments: [name], summary: [name] } })
+
+describe("outputs", () => {
+  let host: Host
+  beforeAll(async () => {
+    host = await startHost("gitea")
+    await host.forge.createRepository("team/mirror")
+    await host.forge.push("team/mirror", { branch: "main", message: "start", files: { "a.txt": "1\n" } })
+    await host.forge.push("team/mirror", { branch: "feature", from: "main", message: "x", files: { "a.txt": "2\n" } })
+    await host.forge.createPull("team/mirror", { title: "mirrored", headBranch: "feature" })
+  })
+  afterAll(async () => {
+    await host.forge.stop()
+  })
+
+  const summaryRow = (service: Outputs["Service"], space: ReturnType<typeof workspace>, given: Change = change) => {
+    const rows = service.plan(input([], { workspace: space, change: given, head: host.pull.head }))
+    const [row] = rows
+    if (row === undefined) throw new Error("nothing planned")
+    return row
+  }
+  const send = (service: Outputs["Service"], space: ReturnType<typeof workspace>) =>
+    Effect.runPromise(Effect.result(service.send(space, change, summaryRow(service, space), undefined)))
+
+  it("plans rows in order, ready for the outbox", () => {
+    const service = outputsWith([host.forge.profile()])
+    const rows = service.plan(input([finding(1), finding(2)]))
+    expect(
+      rows.map(({ operation, channel, status, attempts, position }) => [
+        operation._tag,
+        channel,
+        status,
+        attempts,
+        position
+      ])
+    ).toEqual([
+      ["Summary", "gitea_pr_review", "pending", 0, 0],
+      ["Review", "gitea_pr_review", "pending", 0, 1]
+    ])
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(2)
+  })
+
+  it.each<readonly [string, Partial<Change>, boolean]>([
+    ["a pull request", {}, true],
+    ["a push", { target: { kind: "push", branch: "main" } }, false],
+    ["an issue", { target: { kind: "issue", number: 4 } }, false],
+    ["a changelist", { provider: "perforce" }, false]
+  ])("knows whether anything would show for %s", (_, own, any) => {
+    const service = outputsWith([host.forge.profile()])
+    const given = { ...change, ...own }
+    expect(service.anyFor(workspace(), given)).toBe(any)
+    expect(service.plan(input([finding(1)], { change: given })).length > 0).toBe(any)
+    expect(service.status(input([], { change: given }), "pending", "d").length > 0).toBe(any)
+  })
+
+  it("has no status where status_check is off, and one per run and state", () => {
+    const service = outputsWith([host.forge.profile()])
+    expect(service.status(input([], { workspace: workspace({}, { status_check: false }) }), "pending", "d")).toEqual([])
+    const id = (runId: string, state: "pending" | "success") =>
+      service.status(input([], { runId }), state, "d").map(({ operationId }) => operationId)[0]
+    expect(id("r1", "pending")).toBe(id("r1", "pending"))
+    expect(new Set([id("r1", "pending"), id("r1", "success"), id("r2", "pending")]).size).toBe(3)
+  })
+
+  it("sends with the trigger's credentials", async () => {
+    const service = outputsWith([host.forge.profile()])
+    expect(await send(service, workspace())).toMatchObject({ _tag: "Success" })
+    const [status] = service.status(input([], { head: host.pull.head }), "success", "done")
+    if (status === undefined) throw new Error("no status")
+    await Effect.runPromise(service.send(workspace(), change, status, undefined))
+    expect(host.forge.repository(repoName).statuses.get(host.pull.head)).toMatchObject([{ description: "done" }])
+  })
+
+  it("sends with the channel's token to the channel's host and repository", async () => {
+    const blind = {
+      ...host.forge.profile(),
+      token: undefined,
+      apiUrl: "http://127.0.0.1:1",
+      baseUrl: "http://127.0.0.1:1"
+    }
+    const service = outputsWith([blind], { OWN_TOKEN: host.forge.token })
+    const channels = [
+      { name: "own", kind: "gitea_pr_review", token_env: "OWN_TOKEN", base_url: host.forge.url, repo: "mirror" }
+    ] as const
+    const space = workspace({ channels, routes: routes("own") })
+    expect(await send(service, space)).toMatchObject({ _tag: "Success" })
+    expect(host.forge.pull("team/mirror", 1).comments.map(({ user }) => user.login)).toEqual(["aicr"])
+  })
+
+  it("uses another trigger where the channel names one", async () => {
+    const service = outputsWith([{ ...host.forge.profile(), token: undefined }, host.forge.profile("writer")])
+    const channels = [{ name: "own", kind: "gitea_pr_review", trigger: "writer" }] as const
+    expect(await send(service, workspace({ channels, routes: routes("own") }))).toMatchObject({ _tag: "Success" })
+    expect(await send(service, workspace())).toMatchObject({ failure: new ForgeError({ ...unauthorized }) })
+  })
+
+  const unauthorized = {
+    reason: "unauthorized",
+    operation: "configuration",
+    message: "trigger host has no outbound credential; set triggers[].token_env"
+  } as const
+
+  it("says what is missing when the configuration changed meanwhile", async () => {
+    const service = outputsWith([host.forge.profile()])
+    const channels = [{ name: "own", kind: "gitea_pr_review" }] as const
+    const row = summaryRow(service, workspace({ channels, routes: routes("own") }))
+    const gone = await Effect.runPromise(Effect.flip(service.send(workspace(), change, row, undefined)))
+    expect(gone).toBeInstanceOf(ChannelMissing)
+    expect(gone.message).toContain("channel own of workspace shop")
+    const nowhere = await Effect.runPromise(
+      Effect.flip(outputsWith([]).find(workspace(), change, summaryRow(service, workspace())))
+    )
+    expect(nowhere.message).toContain("trigger host is no longer configured")
+  })
+
+  it("does not keep silent about channels that it cannot serve", () => {
+    const service = outputsWith([host.forge.profile()])
+    const channels = [{ name: "chat", kind: "feishu_bot", webhook_url_env: "X" }] as const
+    const both = { default: { line_comments: ["gitea_pr_review"], summary: ["gitea_pr_review", "chat"] } }
+    const given = input([], { workspace: workspace({ channels, routes: both }), analysis: analysis([]) })
+    expect(JSON.stringify(service.plan(given))).toContain("channel chat: its kind feishu_bot is not available")
+    const only = workspace({ channels, routes: routes("chat") })
+    expect(service.anyFor(only, change)).toBe(false)
+  })
+})
