@@ -138,12 +138,16 @@ const holds = (shape: ObjectShape, { field, values, absent }: When): Json => {
   return absent !== undefined && values.includes(absent) ? { anyOf: [given, { not: set(shape, field) }] } : given
 }
 
-const rulesOf = (shape: ObjectShape, { name, meta, required }: FieldShape): ReadonlyArray<Json> => [
-  ...(required ? [set(shape, name)] : []),
-  ...(meta.exclusive ?? []).map((other) => ({ not: { allOf: [set(shape, name), set(shape, other)] } })),
-  ...(meta.when === undefined ? [] : [implies(set(shape, name), holds(shape, meta.when))]),
-  ...(meta.requiredWhen === undefined ? [] : [implies(holds(shape, meta.requiredWhen), set(shape, name))])
-]
+const rulesOf = (shape: ObjectShape, field: FieldShape): ReadonlyArray<Json> => {
+  const { name, meta, required } = field
+  return [
+    ...spellingsOfKey(field).map((other) => ({ not: { required: [name, other] } })),
+    ...(required ? [set(shape, name)] : []),
+    ...(meta.exclusive ?? []).map((other) => ({ not: { allOf: [set(shape, name), set(shape, other)] } })),
+    ...(meta.when === undefined ? [] : [implies(set(shape, name), holds(shape, meta.when))]),
+    ...(meta.requiredWhen === undefined ? [] : [implies(holds(shape, meta.requiredWhen), set(shape, name))])
+  ]
+}
 
 const implies = (condition: Json, consequence: Json): Json => ({ anyOf: [{ not: condition }, consequence] })
 

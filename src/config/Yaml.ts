@@ -42,13 +42,18 @@ export const parseYaml = (text: string): ParsedText => {
       place: place(error.pos[0])
     }))
     if (issues.length > 0) return { value: undefined, issues, locate: () => undefined }
-    duplicates(document.contents, [], (path, key, first) =>
-      issues.push({
-        path,
-        message: `the key stands twice, first at line ${place(first.range[0]).line}; keep one`,
-        place: place(key.range[0])
-      })
-    )
+    inspect(document, document.contents, [], {
+      duplicate: (path, key, first) =>
+        issues.push({
+          path,
+          message: `the key stands twice, first at line ${place(first.range[0]).line}; keep one`,
+          place: place(key.range[0])
+        }),
+      dangling: (path, alias) =>
+        issues.push({ path, message: "an alias without an anchor before it", place: place(alias.range[0]) })
+    })
+    if (issues.some(({ message }) => message.startsWith("an alias")))
+      return { value: undefined, issues, locate: () => undefined }
     return {
       value: document.toJS({ maxAliasCount: 1000 }),
       issues,
@@ -80,18 +85,29 @@ const isRanged = (node: unknown): node is Ranged =>
 
 const keyText = (key: unknown): string => (isScalar(key) ? String(key.value) : String(key))
 
-const duplicates = (node: unknown, path: Path, report: (path: Path, key: Ranged, first: Ranged) => void): void => {
-  if (isSeq(node)) return node.items.forEach((item, index) => duplicates(item, [...path, index], report))
+interface Findings {
+  readonly duplicate: (path: Path, key: Ranged, first: Ranged) => void
+  readonly dangling: (path: Path, alias: Ranged) => void
+}
+
+/** What the parser lets pass: keys that stand twice, and aliases of nothing. */
+const inspect = (document: YamlDocument.Parsed, node: unknown, path: Path, findings: Findings): void => {
+  if (isSeq(node)) return node.items.forEach((item, index) => inspect(document, item, [...path, index], findings))
+  if (isAlias(node)) {
+    if (node.resolve(document) === undefined && isRanged(node)) findings.dangling(path, node)
+    return
+  }
   if (!isMap(node)) return
   const seen = new Map<string, Ranged>()
   for (const { key, value } of node.items) {
     const name = keyText(key)
     const first = seen.get(name)
+    if (isAlias(key)) inspect(document, key, path, findings)
     if (isRanged(key)) {
       if (first === undefined) seen.set(name, key)
-      else report([...path, name], key, first)
+      else findings.duplicate([...path, name], key, first)
     }
-    duplicates(value, [...path, name], report)
+    inspect(document, value, [...path, name], findings)
   }
 }
 

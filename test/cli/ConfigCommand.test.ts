@@ -1,0 +1,111 @@
+/** `aicr config` and `aicr doctor` as an operator runs them: output, streams, exit codes. */
+import { execFile } from "node:child_process"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, expect, it } from "vitest"
+
+let folder = ""
+const file = (name: string): string => join(folder, name)
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "aicr-cli-"))
+  await writeFile(
+    file("good.yaml"),
+    'triggers: [{ name: t, kind: github, webhook_secret_env: HOOK_SECRET, token: "literal-token" }]\nreview: { max_files: 5 }\n'
+  )
+  await writeFile(file("bad.yaml"), "server: { port: 0 }\nqueue: { kind: memroy }\n")
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const root = join(import.meta.dirname, "../..")
+const aicr = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
+  new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((resolve) => {
+    execFile(
+      process.execPath,
+      ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), ...args],
+      { env: { PATH: process.env["PATH"] ?? "", ...env }, maxBuffer: 16 * 1024 * 1024 },
+      (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err })
+    )
+  })
+
+it("check: a line per file, every error with its place, exit code 2", async () => {
+  const { code, out, err } = await aicr(["config", "check", file("good.yaml"), file("bad.yaml"), file("none.yaml")])
+  expect(code).toBe(2)
+  expect(out.trim().split("\n")).toEqual([
+    `${file("good.yaml")}: valid, 0 workspaces, 1 warning`,
+    `${file("bad.yaml")}: 2 errors`,
+    `${file("none.yaml")}: 1 error`
+  ])
+  expect(err).toContain(
+    `${file("bad.yaml")}:1:17 server.port: expected a whole number from 1 to 65535, found the number 0`
+  )
+  expect(err).toContain(`${file("bad.yaml")}:2:16 queue.kind: `)
+  expect(err).toContain('did you mean "memory"?')
+  expect(err).toContain("warning: ")
+  expect(err).not.toContain("literal-token")
+})
+
+it("check: exit code 0 for valid files, whose unset variables count only with --env", async () => {
+  expect((await aicr(["config", "check", file("good.yaml")])).code).toBe(0)
+  expect((await aicr(["config", "check", "--env", file("good.yaml")])).code).toBe(2)
+  expect((await aicr(["config", "check", "--env", file("good.yaml")], { HOOK_SECRET: "s" })).code).toBe(0)
+})
+
+it("show: values with origins, as text and as JSON, secrets masked", async () => {
+  const text = await aicr(["config", "show", "--config", file("good.yaml")])
+  expect(text.out).toMatch(/^review\.max_files = 5 +# document$/m)
+  expect(text.out).toMatch(/^server\.port = 8080 +# default$/m)
+  const json = await aicr(["config", "show", "--config", file("good.yaml"), "--json"])
+  expect(JSON.parse(json.out)).toContainEqual({ path: "review.max_files", value: 5, origin: "document" })
+  expect(text.out + json.out).not.toContain("literal-token")
+  expect((await aicr(["config", "show", "--config", file("good.yaml"), "--workspace", "x"])).code).toBe(2)
+})
+
+it("schema: JSON Schema 2020-12", async () => {
+  const { code, out } = await aicr(["config", "schema"])
+  expect(code).toBe(0)
+  expect(JSON.parse(out)).toMatchObject({ $schema: "https://json-schema.org/draft/2020-12/schema" })
+})
+
+it("diff: what differs", async () => {
+  await writeFile(file("other.yaml"), "server: { port: 9000 }\n")
+  const { code, out } = await aicr(["config", "diff", file("good.yaml"), file("other.yaml")])
+  expect(code).toBe(0)
+  expect(out).toContain("~ server.port: 8080 -> 9000")
+  expect(out).toContain("~ review.max_files: 5 -> 2000")
+  expect(out).not.toContain("literal-token")
+})
+
+it("doctor: programs, servers, variables", async () => {
+  const server = createServer((socket) => socket.end())
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      resolve(typeof address === "object" && address !== null ? address.port : 0)
+    })
+  })
+  await writeFile(
+    file("doctor.yaml"),
+    `llm: { providers: [{ id: up, kind: ollama, base_url: "http://127.0.0.1:${port}" }, { id: down, kind: ollama, base_url: "http://127.0.0.1:1" }] }
+triggers: [{ name: depot, kind: perforce }]
+queue: { workers: { lock_ttl_seconds: 5 } }
+server: { auth: { api_key_env: UNSET_KEY } }
+`
+  )
+  const { code, out } = await aicr(["doctor", "--config", file("doctor.yaml")])
+  server.close()
+  expect(code).toBe(2)
+  expect(out).toMatch(/^error .*UNSET_KEY is not set/m)
+  expect(out).toMatch(/^warning .*queue\.workers\.lock_ttl_seconds: reserved/m)
+  expect(out).toMatch(/^ok +git is installed/m)
+  expect(out).toMatch(/^error +p4 is not on the PATH \(trigger depot\)/m)
+  expect(out).toMatch(new RegExp(`^ok +127\\.0\\.0\\.1:${port} \\(llm provider up\\) answers`, "m"))
+  expect(out).toMatch(/^error +127\.0\.0\.1:1 \(llm provider down\) cannot be reached: ECONNREFUSED/m)
+})
+
+it("a document that is wrong, and usage, are exit code 2", async () => {
+  expect((await aicr(["doctor", "--config", file("bad.yaml")])).code).toBe(2)
+  expect((await aicr(["config", "check"])).code).toBe(2)
+  expect((await aicr(["config", "nonsense"])).code).toBe(2)
+})

@@ -1,0 +1,236 @@
+/** Any text ends in a snapshot or in located errors; no error repeats a secret. */
+import { Effect, Exit, Result } from "effect"
+import * as fc from "fast-check"
+import { mkdtemp, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { stringify } from "yaml"
+import { formatIssue } from "../../src/config/ConfigIssue.ts"
+import { ConfigInvalid, loadConfig, readText, snapshotOf } from "../../src/config/LoadConfig.ts"
+import { isRecord } from "../../src/config/Path.ts"
+import { jsonSchema } from "../../src/config/JsonSchema.ts"
+
+const issuesOf = (text: string): ReadonlyArray<string> => readText(text, {}, { file: "c.yaml" }).issues.map(formatIssue)
+
+describe("positions", () => {
+  it.each([
+    ["server:\n  port: 0\n", "c.yaml:2:9 server.port: expected a whole number from 1 to 65535, found the number 0"],
+    ["server:\n  prot: 1\n", "c.yaml:2:3 server.prot: unknown key"],
+    ["triggers:\n  - kind: manual\n", "c.yaml:2:5 triggers[0].name: missing; expected text of 1 to 4096 characters"],
+    ["queue: { kind: kv_store }", "c.yaml:1:1 storage.cache.redis.url_env: missing; queue.kind redis needs it"],
+    [
+      "server: { port: 1 }\nserver: { port: 2 }\n",
+      "c.yaml:2:1 server: the key stands twice, first at line 1; keep one"
+    ],
+    [
+      "server:\n  auth: { api_key: a, api_key: b }",
+      "c.yaml:2:23 server.auth.api_key: the key stands twice, first at line 2; keep one"
+    ],
+    ["a: [", "c.yaml:1:5 not valid YAML: "],
+    ["a: 1\n---\nb: 2\n", "c.yaml:2:1 not valid YAML: more than one document in the text; one is read"],
+    ["server: !!js/function x", "c.yaml:1:9 not valid YAML: Unresolved tag"],
+    ["server: *nowhere", "c.yaml:1:9 server: an alias without an anchor before it"],
+    ["- a\n", "c.yaml:1:1 expected a map of llm"],
+    ["just text", "c.yaml:1:1 expected a map of llm"],
+    ["server:\n\tport: 1", "c.yaml:2:1 not valid YAML"],
+    ["x: &a { port: 0 }\nserver: *a\n", "c.yaml:1:15 server.port: expected a whole number"]
+  ])("%j: %s", (text, issue) => {
+    expect(issuesOf(text)).toContainEqual(expect.stringContaining(issue))
+  })
+
+  it("in order of the text", () => {
+    const lines = issuesOf("server: { port: 0 }\nqueue:\n  kind: x\ntrigers: []\n").map((issue) => issue.split(":")[1])
+    expect(lines).toEqual(["1", "2", "4"].map((line, index) => (index === 1 ? "3" : line)))
+  })
+})
+
+describe("limits", () => {
+  it("an empty document is a valid one", () => {
+    for (const text of ["", "# nothing\n", "---\n", "null", "{}"]) expect(readText(text, {}).snapshot).toBeDefined()
+  })
+  it("at most 1 MiB", () => {
+    const text = `prompts: { system: { a: "${"x".repeat(1024 * 1024 - 31)}" } }\n`
+    expect(Buffer.byteLength(text)).toBe(1024 * 1024)
+    expect(readText(text, {}).snapshot).toBeDefined()
+    expect(issuesOf(`${text} `)).toEqual(["c.yaml the document has 1048577 bytes; at most 1048576 (1 MiB) are read"])
+  })
+  it.each([
+    ["lists in lists", "[".repeat(200_000)],
+    ["maps in maps", "{a: ".repeat(100_000)],
+    ["blocks in blocks", Array.from({ length: 700 }, (_, depth) => `${" ".repeat(depth)}a:`).join("\n")],
+    [
+      "aliases of aliases",
+      `a: &a [x, x]\n${Array.from({ length: 40 }, (_, n) => `b${n}: &b${n} [*${n === 0 ? "a" : `b${n - 1}`}, *${n === 0 ? "a" : `b${n - 1}`}]`).join("\n")}`
+    ]
+  ])("%s are refused, not crashed on", (_, text) => {
+    const { snapshot, issues } = readText(text, {})
+    expect(snapshot).toBeUndefined()
+    expect(issues.length).toBeGreaterThan(0)
+  })
+})
+
+describe("any text", () => {
+  const located = (text: string): void => {
+    const { snapshot, issues } = readText(text, {}, { file: "c.yaml", unset: "warnings" })
+    const errors = issues.filter(({ severity }) => severity === "error")
+    expect(snapshot === undefined).toBe(errors.length > 0)
+    for (const { line, column, message, path } of errors) {
+      expect(message.length).toBeGreaterThan(0)
+      expect(message, path).not.toContain("undefined")
+      expect(line, message).toBeGreaterThan(0)
+      expect(column, message).toBeGreaterThan(0)
+    }
+  }
+  const yamlWords = fc.constantFrom(
+    "a",
+    ": ",
+    "- ",
+    "\n",
+    "  ",
+    "{",
+    "}",
+    "[",
+    "]",
+    "&x ",
+    "*x",
+    "!!",
+    "|",
+    ">",
+    "'",
+    '"',
+    "#",
+    "---",
+    "server",
+    "port",
+    "? ",
+    "null",
+    "~",
+    "<<",
+    "\t",
+    "💥",
+    "1e999",
+    "0x1"
+  )
+
+  it("of YAML's words", () => {
+    fc.assert(
+      fc.property(
+        fc.array(yamlWords, { maxLength: 30 }).map((words) => words.join("")),
+        located
+      ),
+      { numRuns: 3000 }
+    )
+  })
+  it("of anything", () => {
+    fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 80 }), located), { numRuns: 2000 })
+  })
+
+  /** Documents made of the schema's own keys with values of every kind. */
+  const keysOf = (schema: unknown): ReadonlyArray<string> => {
+    if (!isRecord(schema)) return Array.isArray(schema) ? schema.flatMap(keysOf) : []
+    const own = isRecord(schema["properties"]) ? Object.keys(schema["properties"]) : []
+    return [...own, ...Object.values(schema).flatMap(keysOf)]
+  }
+  const keys = [...new Set(keysOf(jsonSchema()))]
+  const namespaces = [
+    "llm",
+    "triggers",
+    "workspaces",
+    "outputs",
+    "prompts",
+    "im",
+    "agent",
+    "review",
+    "queue",
+    "config_sources",
+    "storage",
+    "compression",
+    "server",
+    "admin"
+  ]
+  const { value } = fc.letrec<{ value: unknown; map: unknown }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: "small", withCrossShrink: true },
+      fc.constantFrom<unknown>(
+        null,
+        true,
+        0,
+        1,
+        -1,
+        1.5,
+        "",
+        "a",
+        "gitea",
+        "redis",
+        "{{x}}",
+        "09:00-18:00",
+        "__proto__",
+        [],
+        {},
+        ["a"]
+      ),
+      fc.array(tie("value"), { maxLength: 3 }),
+      tie("map")
+    ),
+    map: fc.dictionary(fc.constantFrom(...keys, "x", "constructor", "a b"), tie("value"), { maxKeys: 5 })
+  }))
+  it("of the document's own keys", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...namespaces), value, { maxKeys: 5 }), (document) =>
+        located(stringify(document, { aliasDuplicateObjects: false }))
+      ),
+      { numRuns: 3000 }
+    )
+  })
+})
+
+describe("secrets", () => {
+  const secret = "hunter2-secret-value"
+  it.each([
+    ["a variable's name that is the secret", `llm: { providers: [{ id: p, kind: ollama, api_key_env: ${secret} }] }`],
+    ["a URL with credentials", `llm: { providers: [{ id: p, kind: ollama, base_url: "https://u:${secret}@h" }] }`],
+    ["a secret under a wrong key", `server: { auth: { api_key: ${secret}, api_kye: ${secret} } }`],
+    ["two forms", `triggers: [{ name: t, kind: github, token: ${secret}, token_env: ${secret} }]`],
+    ["broken YAML", `server: { auth: { api_key: "${secret}`],
+    ["a duplicate", `server: { auth: { api_key: ${secret}, api_key: ${secret} } }`],
+    ["a wrong hash", `admin: { password_hash: ${secret} }`],
+    ["text where a list belongs", `outputs: { author_resolution: { email_blacklist: ${secret} } }`]
+  ])("%s is not repeated", (_, text) => {
+    const issues = issuesOf(text)
+    expect(issues.length).toBeGreaterThan(0)
+    expect(issues.join("\n")).not.toContain(secret)
+  })
+  it("neither is a token that looks like a name", () => {
+    const token = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+    expect(
+      issuesOf(`triggers: [{ name: t, kind: github, webhook_secret: s, token_env: ${token} }]`).join("\n")
+    ).not.toContain(token)
+  })
+})
+
+describe("loadConfig", () => {
+  it("gives the snapshot of a file, whose directory is the base", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "aicr-config-"))
+    await writeFile(join(folder, "c.yaml"), "server: { port: 9 }\n")
+    const snapshot = await Effect.runPromise(loadConfig({ file: join(folder, "c.yaml") }, {}))
+    expect([snapshot.document.server.port, snapshot.baseDir]).toEqual([9, folder])
+  })
+  it("fails with every error in its message", async () => {
+    const exit = await Effect.runPromise(
+      Effect.result(loadConfig({ text: "server: { port: 0 }\nqueue: { kind: x }\n" }, {}))
+    )
+    expect(
+      Result.isFailure(exit) && exit.failure instanceof ConfigInvalid ? exit.failure.message.split("\n") : []
+    ).toHaveLength(2)
+  })
+  it("says which file cannot be read", async () => {
+    const exit = await Effect.runPromiseExit(loadConfig({ file: "/nowhere/c.yaml" }, {}))
+    expect(Exit.isFailure(exit)).toBe(true)
+    expect(String(exit)).toContain("ENOENT")
+  })
+  it("takes a document in memory", async () => {
+    const snapshot = await Effect.runPromise(snapshotOf({ queue: { kind: "embedded_sql" } }, {}, { baseDir: "/x" }))
+    expect([snapshot.document.queue.kind, snapshot.baseDir]).toEqual(["sqlite", "/x"])
+  })
+})
