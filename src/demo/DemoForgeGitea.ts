@@ -1,178 +1,25 @@
-/**
- * Gitea as the demo forge speaks it: the operations a reviewer needs, with Gitea's answers, refusals and page sizes, and its webhooks.
- * Shapes follow Gitea's published API description and recorded deliveries.
- */
+/** Gitea as the demo forge speaks it: the operations a reviewer needs, with Gitea's refusals and page sizes, and its signatures. */
 import { createHmac } from "node:crypto"
 import { git } from "./DemoForgeGit.ts"
 import { diffOf } from "./DemoForgeState.ts"
-import type { DemoComment, DemoPull, DemoRepository, DemoReview, DemoState, DemoUser } from "./DemoForgeState.ts"
+import type { DemoComment, DemoPull, DemoReview } from "./DemoForgeState.ts"
+import { delivered } from "./DemoForgeGiteaEvents.ts"
+import {
+  commentJson,
+  pullJson,
+  repositoryJson,
+  reviewCommentsJson,
+  reviewJson,
+  userJson
+} from "./DemoForgeGiteaJson.ts"
 import { lineAt } from "./DemoForgeDiff.ts"
 import { page, repositoryOf } from "./DemoForgeDialect.ts"
-import type { ApiAnswer, ApiContext, DemoEvent, Dialect, Route } from "./DemoForgeDialect.ts"
+import type { ApiAnswer, ApiContext, Dialect, Route } from "./DemoForgeDialect.ts"
 
 const refusal = (status: number, message: string): ApiAnswer => ({ status, body: error(message) })
 const error = (message: string) => ({ message, url: "/api/swagger" })
 const notFound = refusal(404, "The target couldn't be found.")
 const pages = { name: "limit", standard: 30, most: 50 }
-
-const userJson = (user: DemoUser, url: string) => ({
-  id: user.id,
-  login: user.login,
-  login_name: "",
-  source_id: 0,
-  full_name: user.name,
-  email: `${user.login}@noreply.example.org`,
-  avatar_url: `${url}/avatars/${user.login}`,
-  html_url: `${url}/${user.login}`,
-  language: "",
-  is_admin: false,
-  last_login: "0001-01-01T00:00:00Z",
-  created: "2024-01-01T00:00:00Z",
-  restricted: false,
-  active: true,
-  prohibit_login: false,
-  location: "",
-  website: "",
-  description: "",
-  visibility: "public",
-  followers_count: 0,
-  following_count: 0,
-  starred_repos_count: 0,
-  username: user.login
-})
-
-const repositoryJson = (repository: DemoRepository, url: string, state: DemoState) => ({
-  id: repository.id,
-  owner: userJson(state.user(repository.owner), url),
-  name: repository.name,
-  full_name: repository.fullName,
-  description: "",
-  empty: false,
-  private: false,
-  fork: false,
-  template: false,
-  mirror: false,
-  size: 64,
-  html_url: `${url}/${repository.fullName}`,
-  url: `${url}/api/v1/repos/${repository.fullName}`,
-  link: "",
-  ssh_url: "",
-  clone_url: `${url}/${repository.fullName}.git`,
-  website: "",
-  default_branch: repository.defaultBranch,
-  archived: false,
-  permissions: { admin: true, push: true, pull: true },
-  object_format_name: "sha1"
-})
-
-const branchJson = (repository: DemoRepository, branch: string, sha: string, url: string, state: DemoState) => ({
-  label: branch,
-  ref: branch,
-  sha,
-  repo_id: repository.id,
-  repo: repositoryJson(repository, url, state)
-})
-
-const pullJson = (pull: DemoPull, url: string, state: DemoState) => {
-  const web = `${url}/${pull.repository.fullName}/pulls/${pull.number}`
-  return {
-    id: pull.id,
-    url: web,
-    number: pull.number,
-    user: userJson(pull.author, url),
-    title: pull.title,
-    body: pull.description,
-    labels: pull.labels.map((label) => ({
-      id: label.id,
-      name: label.name,
-      exclusive: false,
-      is_archived: false,
-      color: "0e8a16",
-      description: "",
-      url: `${url}/api/v1/repos/${pull.repository.fullName}/labels/${label.id}`
-    })),
-    milestone: null,
-    assignee: null,
-    assignees: null,
-    requested_reviewers: [],
-    state: pull.state,
-    draft: pull.draft,
-    is_locked: false,
-    comments: pull.comments.length,
-    html_url: web,
-    diff_url: `${web}.diff`,
-    patch_url: `${web}.patch`,
-    mergeable: pull.state === "open",
-    merged: pull.merged,
-    merged_at: null,
-    merge_commit_sha: null,
-    merged_by: null,
-    base: branchJson(pull.repository, pull.baseBranch, pull.base, url, state),
-    head: branchJson(pull.repository, pull.headBranch, pull.head, url, state),
-    merge_base: pull.base,
-    due_date: null,
-    created_at: pull.createdAt,
-    updated_at: pull.createdAt,
-    closed_at: null,
-    pin_order: 0
-  }
-}
-
-const commentJson = (comment: DemoComment, pull: DemoPull, url: string) => {
-  const web = `${url}/${pull.repository.fullName}/pulls/${pull.number}`
-  return {
-    id: comment.id,
-    html_url: `${web}#issuecomment-${comment.id}`,
-    pull_request_url: web,
-    issue_url: "",
-    user: userJson(comment.user, url),
-    original_author: "",
-    original_author_id: 0,
-    body: comment.body,
-    assets: [],
-    created_at: comment.createdAt,
-    updated_at: comment.updatedAt
-  }
-}
-
-const reviewJson = (review: DemoReview, pull: DemoPull, url: string) => {
-  const web = `${url}/${pull.repository.fullName}/pulls/${pull.number}`
-  return {
-    id: review.id,
-    user: userJson(review.user, url),
-    team: null,
-    state: review.state,
-    body: review.body,
-    commit_id: review.commit,
-    stale: review.commit !== pull.head,
-    official: false,
-    dismissed: false,
-    comments_count: review.comments.length,
-    submitted_at: review.createdAt,
-    updated_at: review.createdAt,
-    html_url: `${web}#issuecomment-${review.id}`,
-    pull_request_url: web
-  }
-}
-
-const reviewCommentsJson = (review: DemoReview, pull: DemoPull, url: string) =>
-  review.comments.map((comment) => ({
-    id: comment.id,
-    body: comment.body,
-    user: userJson(review.user, url),
-    resolver: null,
-    pull_request_review_id: review.id,
-    created_at: review.createdAt,
-    updated_at: review.createdAt,
-    path: comment.path,
-    commit_id: review.commit,
-    original_commit_id: review.commit,
-    diff_hunk: comment.hunk,
-    position: comment.side === "new" ? comment.line : 0,
-    original_position: comment.side === "old" ? comment.line : 0,
-    html_url: `${url}/${pull.repository.fullName}/pulls/${pull.number}#issuecomment-${comment.id}`,
-    pull_request_url: `${url}/${pull.repository.fullName}/pulls/${pull.number}`
-  }))
 
 /** A field of a JSON body that is there with the type it should have. */
 const field = <A>(body: unknown, name: string, is: (value: unknown) => value is A): A | undefined => {
@@ -406,72 +253,6 @@ const routes: ReadonlyArray<Route> = [
   { method: "PATCH", path: `${repo}/issues/comments/{id}`, answer: editComment },
   { method: "POST", path: `${repo}/statuses/{sha}`, answer: createStatus }
 ]
-
-const delivered = (event: DemoEvent, url: string, state: DemoState) => {
-  const sender = userJson(event.sender, url)
-  switch (event.kind) {
-    case "pull": {
-      const { pull, action } = event
-      const repository = repositoryJson(pull.repository, url, state)
-      const payload = {
-        action,
-        number: pull.number,
-        pull_request: pullJson(pull, url, state),
-        requested_reviewer: null,
-        repository,
-        sender,
-        commit_id: "",
-        review: null
-      }
-      const types: Readonly<Record<string, string>> = {
-        synchronized: "pull_request_sync",
-        label_updated: "pull_request_label"
-      }
-      return { event: "pull_request", type: types[action] ?? "pull_request", payload }
-    }
-    case "comment": {
-      const { pull, body } = event
-      const now = state.now()
-      const comment = commentJson(
-        { id: state.nextId(), user: event.sender, createdAt: now, updatedAt: now, body },
-        pull,
-        url
-      )
-      const web = `${url}/${pull.repository.fullName}/pulls/${pull.number}`
-      const issue = {
-        id: pull.id,
-        url: web,
-        html_url: web,
-        number: pull.number,
-        user: userJson(pull.author, url),
-        title: pull.title,
-        body: pull.description,
-        labels: [],
-        state: pull.state,
-        pull_request: { merged: pull.merged, merged_at: null, draft: pull.draft, html_url: web }
-      }
-      const repository = repositoryJson(pull.repository, url, state)
-      const payload = { action: "created", issue, comment, repository, sender, is_pull: true }
-      return { event: "issue_comment", type: "pull_request_comment", payload }
-    }
-    case "push": {
-      const { repository, branch, before, after } = event
-      const payload = {
-        ref: `refs/heads/${branch}`,
-        before,
-        after,
-        compare_url: `${url}/${repository.fullName}/compare/${before}...${after}`,
-        commits: [],
-        total_commits: 1,
-        head_commit: null,
-        repository: repositoryJson(repository, url, state),
-        pusher: sender,
-        sender
-      }
-      return { event: "push", type: "push", payload }
-    }
-  }
-}
 
 export const giteaDialect: Dialect = {
   name: "gitea",
