@@ -553,6 +553,6 @@ it("null is the same as absent, everywhere", () => {
     "im.connections.<id>"
   ]) {
     const { around, path } = placeOf(field)
-    expect(errors(withValue(around, path, null)), formatPath(path)).toEqual([])
+    expect([formatPath(path), errors(withValue(around, path, null))]).toEqual([formatPath(path), []])
   }
 })

@@ -127,8 +127,8 @@ describe("literal prefix", () => {
         }),
         (matcher, ignore_case, text) => {
           const config = { ...matcher, ignore_case }
-          if (compileMatcher(config)(text))
-            expect(foldText(text).startsWith(foldText(literalPrefix(config)))).toBe(true)
+          const missed = compileMatcher(config)(text) && !foldText(text).startsWith(foldText(literalPrefix(config)))
+          expect(missed).toBe(false)
         }
       ),
       { numRuns: 20_000 }
@@ -161,7 +161,7 @@ describe("cost", () => {
     const test = compileMatcher(matcher)
     const cost = (length: number): number => {
       const text = `${unit.repeat(length - 1)}d`
-      const times = Array.from({ length: 5 }, () => {
+      const times = Array.from({ length: 3 }, () => {
         const start = process.cpuUsage()
         expect(test(text)).toBe(false)
         const { user } = process.cpuUsage(start)

@@ -279,7 +279,7 @@ const quoted = (text: string): ReadonlyArray<string> =>
 export const samplesOf = (path: string, type: string, meaning: string): Samples => {
   const known = special[path]
   if (known !== undefined) return known
-  if (/_env$/.test(path)) return { takes: ["SET", "set_2"], refuses: ["", "2SET", "sk-not-a-name", 7] }
+  if (path.endsWith("_env")) return { takes: ["SET", "set_2"], refuses: ["", "2SET", "sk-not-a-name", 7] }
   const concept = concepts.find(([pattern]) => pattern.test(path))?.[1]
   const words =
     concept === undefined ? quoted(meaning) : namesOf(concept).flatMap((name) => [name, ...spellingsOf(concept, name)])
