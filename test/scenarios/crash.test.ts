@@ -41,7 +41,7 @@ const after =
 
 const points: ReadonlyArray<Point> = [
   {
-    name: "when the run asks the host what stands",
+    name: "while the host is asked what stands",
     arm: before(({ method, path }) => method === "GET" && path.includes("/pulls/")),
     asked: 1
   },
@@ -55,9 +55,9 @@ const points: ReadonlyArray<Point> = [
     asked: 2
   },
   { name: "before the summary is posted", arm: before(isSummary), asked: 1 },
-  { name: "when the summary is posted and not answered", arm: after(isSummary), asked: 1 },
+  { name: "summary posted, answer outstanding", arm: after(isSummary), asked: 1 },
   { name: "between the summary and the review", arm: before(isReview), asked: 1 },
-  { name: "when the review is posted and not answered", arm: after(isReview), asked: 1 },
+  { name: "review posted, answer outstanding", arm: after(isReview), asked: 1 },
   { name: "before the last status", arm: before(isLastStatus), asked: 1 }
 ]
 
@@ -90,6 +90,35 @@ describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
       summaries: 1
     })
     expect(at.asked("change")).toBe(asked)
+  })
+
+  it("while a second delivery of the same head waits", async () => {
+    await using at = await Installation.make({ queue })
+    await at.aicr.start()
+    const pull = await at.open("change")
+
+    // The review is not posted yet when the other delivery is accepted, and never will be by this process.
+    const reached = Promise.withResolvers<void>()
+    at.host.onRequest = (request) => {
+      if (isReview(request)) reached.resolve()
+      return isReview(request) ? { kind: "cut" } : undefined
+    }
+    await at.forge.notify(pull, "opened")
+    await reached.promise
+    expect(await at.forge.notify(pull, "reopened")).toMatchObject({ status: 202, body: { accepted: true } })
+    await at.aicr.kill()
+
+    at.host.onRequest = () => undefined
+    await at.aicr.start()
+    await at.reviewed(pull)
+    await at.settled()
+
+    expect(at.posted(pull)).toEqual({
+      reviews: [pull.head],
+      comments: [`${fileOf("change")}:${markedLine}`],
+      summaries: 1
+    })
+    expect(at.asked("change")).toBe(1)
   })
 
   it("after the 202 and before the run", async () => {

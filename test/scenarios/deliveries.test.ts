@@ -29,6 +29,19 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
     expect(at.asked("change")).toBe(1)
   })
 
+  it("does not review the same head again for another event", async () => {
+    await using at = await Installation.make({ queue })
+    await at.aicr.start()
+    const pull = await at.open("change")
+    await at.forge.notify(pull, "opened")
+    await at.reviewed(pull)
+    expect(await at.forge.notify(pull, "reopened")).toMatchObject({ status: 202, body: { accepted: true } })
+    await at.settled()
+
+    expect(at.posted(pull)).toEqual(once(pull.head, "change"))
+    expect(at.asked("change")).toBe(1)
+  })
+
   it("gives comments to the newest head only, when it is pushed while an older one is analysed", async () => {
     await using at = await Installation.make({ queue })
     await at.aicr.start()
