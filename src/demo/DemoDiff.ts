@@ -40,9 +40,9 @@ export const hunksOf = (prompt: string): ReadonlyArray<CodeHunk> => {
         hunks.push({ path, extension: /\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? "", whole, lines })
       } else {
         const [, columns = "", mark, text] = numbered.exec(line) ?? []
-        // Two columns of one width with a space between: the new line's number is the second.
+        // Two columns of one width with a space between: the new line's number is the second, blank on removed lines.
         const number = columns.slice((columns.length + 1) / 2).trim()
-        if (number === "" || mark === "-" || text === undefined) continue
+        if (number === "" || text === undefined) continue
         lines?.push({ number: Number(number), text, added: mark === "+" })
       }
     }

@@ -182,8 +182,8 @@ describe("chains", () => {
   it.live("when all fail, a reason that may pass wins, with the shortest wait", () =>
     Effect.gen(function* () {
       const first = yield* fakeModel(faults.rateLimited("7"))
-      const second = yield* fakeModel(faults.badRequest)
-      const third = yield* fakeModel(faults.rateLimited("3"))
+      const second = yield* fakeModel(faults.rateLimited("3"))
+      const third = yield* fakeModel(faults.badRequest)
       const error = yield* Effect.flip(call(chain([first.url, second.url, third.url])))
       assert.strictEqual(error.reason, "rate_limited")
       assert.strictEqual(error.retryAfterMillis, 3000)
