@@ -69,7 +69,7 @@ export const gatewayLayer: Layer.Layer<Gateway> = Layer.effect(
             model: connection.model(entry.model),
             maxRetries: 0,
             abortSignal: signal,
-            system: request.system,
+            instructions: request.system,
             messages: toMessages(request, modelKey(entry)),
             ...(request.tools.length === 0 ? {} : { tools }),
             ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
