@@ -28,7 +28,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "schema/**"
   ],
   engine: ["ReviewChange.ts", "ReviewRepository.ts"],
-  forge: ["Forge.ts", "Forges.ts", "OwnAccounts.ts", "Webhooks.ts"],
+  forge: ["Forge.ts", "Forges.ts", "OwnAccounts.ts", "Webhooks.ts", "BeforeWrite.ts"],
   llm: ["Gateway.ts"],
   observability: ["Metrics.ts", "Progress.ts"],
   outputs: ["Channel.ts", "Outputs.ts", "Marker.ts"],
