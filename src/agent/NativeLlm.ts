@@ -12,13 +12,14 @@
 import { Clock, Effect } from "effect"
 import type { Usage } from "../domain/Analysis.ts"
 import { Gateway } from "../llm/Gateway.ts"
-import type { GatewayAnswer, GatewayError, Message, ToolCall } from "../llm/Gateway.ts"
+import type { GatewayAnswer, GatewayError, Message } from "../llm/Gateway.ts"
 import { AgentError } from "./Agent.ts"
 import type { AgentReport, Brief } from "./Agent.ts"
 import { reader } from "./ExtraContext.ts"
-import type { Reader } from "./ExtraContext.ts"
 import { maxReported, Reports } from "./Reports.ts"
-import { decodeToolInput, toolNames, toolSpecs } from "./Tools.ts"
+import { toolSpecs } from "./Tools.ts"
+import { handle } from "./Turn.ts"
+import type { Chosen } from "./Turn.ts"
 
 export interface PassLimits {
   readonly steps: number
@@ -28,9 +29,6 @@ export interface PassLimits {
 }
 
 export const passLimits: PassLimits = { steps: 24, tokens: 2_000_000, millis: 20 * 60_000 }
-
-/** Calls of one answer that are repeated in the conversation; all are handled, only the record is cut. */
-const maxRepeatedCalls = 200
 
 interface Pass {
   readonly reports: Reports
@@ -43,8 +41,7 @@ interface Pass {
 
 /** How one conversation with one model ended. */
 type Ending =
-  | { readonly _tag: "Summary"; readonly markdown: string }
-  | { readonly _tag: "Skip"; readonly reason: string }
+  | Chosen
   | { readonly _tag: "Stopped"; readonly why: string }
   | { readonly _tag: "Invalid"; readonly model: string; readonly why: string }
 
@@ -66,7 +63,7 @@ export const analyseNatively = (limits: PassLimits) =>
       const ending = yield* converse(brief, group, pass, limits, deadline)
       if (ending._tag === "Invalid" && pass.reports.problems.length === 0) {
         pass.avoided.set(ending.model, ending.why)
-        pass.notices.add(`${ending.model} was left: ${ending.why}`)
+        pass.notices.add(`${ending.model} was left: its answers were no valid tool calls`)
         continue
       }
       return yield* reportOf(pass, ending)
@@ -157,92 +154,12 @@ const leftOut = (count: number): string =>
     ? "1 report of the model was not valid and is left out"
     : `${count} reports of the model were not valid and are left out`
 
-interface Turn {
-  /** What the conversation goes on with. */
-  readonly messages: ReadonlyArray<Message>
-  readonly ending: Ending | undefined
-  readonly valid: number
-  /** Problems that were not known before. */
-  readonly recorded: number
-  /** What was wrong with each call that was not valid. */
-  readonly invalid: ReadonlyArray<string>
-}
-
-const handle = Effect.fnUntraced(function* (answer: GatewayAnswer, reports: Reports, extra: Reader) {
-  const before = reports.problems.length
-  const results: Array<{ readonly id: string; readonly name: string; readonly output: string }> = []
-  const repeated: Array<ToolCall> = []
-  const invalid: Array<string> = []
-  let ending: Ending | undefined
-  for (const call of answer.calls) {
-    const name = toolNames.includes(call.name) ? call.name : undefined
-    const decoded =
-      name === undefined
-        ? { ok: false as const, error: `there is no such tool; the tools are ${toolNames.join(", ")}` }
-        : decodeToolInput(name, call.input)
-    let output: string
-    if (!decoded.ok) {
-      output = `error: not accepted. ${decoded.error}`
-      invalid.push(`${(name ?? call.name).slice(0, 80)}: ${decoded.error}`)
-    } else {
-      const { request } = decoded
-      switch (request.tool) {
-        case "report_problem":
-          output = reports.add(request.input)
-          break
-        case "publish_summary":
-          ending = { _tag: "Summary", markdown: withTitle(request.input) }
-          output = "recorded"
-          break
-        case "skip":
-          ending ??= { _tag: "Skip", reason: request.input.reason }
-          output = "recorded"
-          break
-        case "fetch_more_context":
-          output = yield* extra.fetch(request.input)
-          break
-        case "try_blame":
-          output = yield* extra.blame(request.input)
-      }
-    }
-    if (repeated.length < maxRepeatedCalls) {
-      // An unknown name is not repeated: some providers refuse names outside their alphabet.
-      const shown = name ?? "unknown_tool"
-      repeated.push({ ...call, name: shown })
-      results.push({ id: call.id, name: shown, output })
-    }
-  }
-  const whole = repeated.length === answer.calls.length && invalid.length === 0
-  const said: Message = {
-    role: "assistant",
-    text: answer.text,
-    calls: repeated,
-    ...(whole ? { native: answer.native } : {})
-  }
-  const turn: Turn = {
-    messages:
-      repeated.length === 0
-        ? [...(answer.text.trim() === "" ? [] : [said]), { role: "user", text: proseAnswer(reports) }]
-        : [said, { role: "tool", results }],
-    ending,
-    valid: answer.calls.length - invalid.length,
-    recorded: reports.problems.length - before,
-    invalid
-  }
-  return turn
-})
-
-const withTitle = ({ markdown, title }: { readonly markdown: string; readonly title?: string | undefined }): string =>
-  title === undefined ? markdown : `## ${title.replace(/\s+/g, " ")}\n\n${markdown}`
-
-const proseAnswer = (reports: Reports): string =>
-  reports.problems.length === 0
-    ? "That was no tool call, so nothing of it is used. Report each problem with report_problem and end with publish_summary, or call skip."
-    : "That was no tool call, so nothing of it is used. Report what is missing with report_problem and end with publish_summary."
-
 const account = (pass: Pass, answer: GatewayAnswer): void => {
   if (!pass.models.includes(answer.model)) pass.models.push(answer.model)
-  for (const { model, reason } of answer.fallbacks) pass.notices.add(`${model} was left: ${reason}`)
+  // Notices are published: the class of a failure is enough there, a provider's words stay in the logs.
+  for (const { model, reason } of answer.fallbacks) {
+    pass.notices.add(`${model} was left: ${reason.split(":")[0]?.replaceAll("_", " ")}`)
+  }
   const { usage } = pass
   const cost =
     usage.costUsd === undefined || answer.usage.costUsd === undefined ? undefined : usage.costUsd + answer.usage.costUsd

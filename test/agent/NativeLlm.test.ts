@@ -246,7 +246,7 @@ describe("native agent", () => {
       const found = yield* analyse(brief([first, second]))
       assert.strictEqual(first.requests.length, 1)
       assert.strictEqual(second.requests.length, 2)
-      assert.match(found.notices.join(), /p0\/m was left: unavailable/)
+      assert.deepStrictEqual(found.notices, ["p0/m was left: unavailable"])
     }).pipe(Effect.scoped, run)
   )
 })

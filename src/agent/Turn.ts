@@ -1,0 +1,99 @@
+/** One answer of a model carried out: its tool calls decoded, acted on and answered, in the order they came. */
+import { Effect } from "effect"
+import type { GatewayAnswer, Message, ToolCall } from "../llm/Gateway.ts"
+import type { Reader } from "./ExtraContext.ts"
+import type { Reports } from "./Reports.ts"
+import { decodeToolInput, toolNames } from "./Tools.ts"
+
+/** The model's own end of the review. */
+export type Chosen =
+  | { readonly _tag: "Summary"; readonly markdown: string }
+  | { readonly _tag: "Skip"; readonly reason: string }
+
+/** Calls of one answer that are repeated in the conversation; all are handled, only the record is cut. */
+const maxRepeatedCalls = 200
+
+/** What one answer led to. */
+export interface Turn {
+  /** What the conversation goes on with. */
+  readonly messages: ReadonlyArray<Message>
+  readonly ending: Chosen | undefined
+  readonly valid: number
+  /** Problems that were not known before. */
+  readonly recorded: number
+  /** What was wrong with each call that was not valid. */
+  readonly invalid: ReadonlyArray<string>
+}
+
+/** Carries out every call of an answer. Problems go to `reports`; a call that is not valid is answered with what was wrong. */
+export const handle = Effect.fnUntraced(function* (answer: GatewayAnswer, reports: Reports, extra: Reader) {
+  const before = reports.problems.length
+  const results: Array<{ readonly id: string; readonly name: string; readonly output: string }> = []
+  const repeated: Array<ToolCall> = []
+  const invalid: Array<string> = []
+  let ending: Chosen | undefined
+  for (const call of answer.calls) {
+    const name = toolNames.includes(call.name) ? call.name : undefined
+    const decoded =
+      name === undefined
+        ? { ok: false as const, error: `there is no such tool; the tools are ${toolNames.join(", ")}` }
+        : decodeToolInput(name, call.input)
+    let output: string
+    if (!decoded.ok) {
+      output = `error: not accepted. ${decoded.error}`
+      invalid.push(`${(name ?? call.name).slice(0, 80)}: ${decoded.error}`)
+    } else {
+      const { request } = decoded
+      switch (request.tool) {
+        case "report_problem":
+          output = reports.add(request.input)
+          break
+        case "publish_summary":
+          ending = { _tag: "Summary", markdown: withTitle(request.input) }
+          output = "recorded"
+          break
+        case "skip":
+          ending ??= { _tag: "Skip", reason: request.input.reason }
+          output = "recorded"
+          break
+        case "fetch_more_context":
+          output = yield* extra.fetch(request.input)
+          break
+        case "try_blame":
+          output = yield* extra.blame(request.input)
+      }
+    }
+    if (repeated.length < maxRepeatedCalls) {
+      // An unknown name is not repeated: some providers refuse names outside their alphabet.
+      const shown = name ?? "unknown_tool"
+      repeated.push({ ...call, name: shown })
+      results.push({ id: call.id, name: shown, output })
+    }
+  }
+  const whole = repeated.length === answer.calls.length && invalid.length === 0
+  const said: Message = {
+    role: "assistant",
+    text: answer.text,
+    calls: repeated,
+    ...(whole ? { native: answer.native } : {})
+  }
+  const turn: Turn = {
+    messages:
+      repeated.length === 0
+        ? [...(answer.text.trim() === "" ? [] : [said]), { role: "user", text: proseAnswer(reports) }]
+        : [said, { role: "tool", results }],
+    ending,
+    valid: answer.calls.length - invalid.length,
+    recorded: reports.problems.length - before,
+    invalid
+  }
+  return turn
+})
+
+const withTitle = ({ markdown, title }: { readonly markdown: string; readonly title?: string | undefined }): string =>
+  title === undefined ? markdown : `## ${title.replace(/\s+/g, " ")}\n\n${markdown}`
+
+const proseAnswer = (reports: Reports): string =>
+  reports.problems.length === 0
+    ? "That was no tool call, so nothing of it is used. Report each problem with report_problem and end with publish_summary, or call skip."
+    : "That was no tool call, so nothing of it is used. Report what is missing with report_problem and end with publish_summary."
