@@ -36,15 +36,27 @@ describe("commands", () => {
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(["start", "demo", "aicr", "check", "test", "bench"]))
   })
 
-  it("every command that the README gives to aicr is one that it has", () => {
-    const help = execFileSync(
-      join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), "--help"],
-      { encoding: "utf8", env: { PATH: process.env["PATH"], NO_COLOR: "1" } }
+  it("every command that the README gives to aicr is one that it has, with these flags", () => {
+    const help = (words: ReadonlyArray<string>): string =>
+      execFileSync(
+        join(root, "node_modules/.bin/node"),
+        ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), ...words, "--help"],
+        { encoding: "utf8", env: { PATH: process.env["PATH"], NO_COLOR: "1" } }
+      )
+    const given = [...read("README.md").matchAll(/npm run (?:aicr -- ([^\n`]+)|demo -- ([^\n`]+))/g)].map(
+      ([, command, demo]) => command ?? `demo ${demo}`
     )
-    const given = [...read("README.md").matchAll(/npm run aicr -- ([a-z]+)/g)].map(([, name]) => name ?? "")
-    expect(given).not.toEqual([])
-    expect(given.filter((name) => !new RegExp(`^\\s+${name}\\b`, "m").test(help))).toEqual([])
+    expect(given.length).toBeGreaterThan(3)
+    for (const line of given) {
+      const words = (/^(?:[a-z]+\s+)+/.exec(line)?.[0] ?? "").trim().split(/\s+/)
+      const text = help(words)
+      expect([line, /USAGE\n +(.*)/.exec(text)?.[1]]).toEqual([
+        line,
+        expect.stringContaining(`aicr ${words.join(" ")} `)
+      ])
+      const flags = line.match(/--[a-z-]+/g) ?? []
+      expect([line, flags.filter((flag) => !new RegExp(`${flag}[ ,]`).test(text))]).toEqual([line, []])
+    }
   })
 })
 
