@@ -1,5 +1,5 @@
 /**
- * Comment commands other than `review`: `help` answers with a comment, `cancel` gives up what waits for the pull request. Only
+ * Comment commands other than `review`: `help` answers with a comment, `cancel` gives up what waits or runs for the pull request. Only
  * for people who may write to the repository; anyone else gets nothing and an audit entry. Repeating one changes nothing: the
  * answer is looked up by its marker before it is posted, and the receipt is settled last.
  */
@@ -15,7 +15,7 @@ const help = [
   "Commands, each as a comment of its own, for people who may write to this repository:",
   "",
   "- `/aicr review` or `/review`: review this pull request now",
-  "- `/aicr cancel`: give up the review that waits",
+  "- `/aicr cancel`: give up the review that waits or runs",
   "- `/aicr help`: this text"
 ].join("\n")
 
@@ -43,7 +43,7 @@ export const carryOut = Effect.fnUntraced(function* (eventId: string) {
   if (command === "cancel") {
     const schedulerOf = yield* WorkspaceScheduler.client
     yield* schedulerOf(change.workspace).Cancel({ targetKey: targetKey(change), reason: `cancelled by ${person}` })
-    return yield* settle("executed", "what waited is cancelled")
+    return yield* settle("executed", "what waited is cancelled, what runs is ended")
   }
   const marker = renderMarker({ op: `help:${eventId}`, scope: targetKey(change) })
   const answered = yield* client.findComment(change.repo, number, marker)

@@ -81,8 +81,12 @@ const reclaim = Effect.fnUntraced(function* (now: number) {
   const { name, owner } = yield* NodeIdentity
   // An owner of this node's name that is not this process is an earlier incarnation of it.
   const lost = (other: string) => other !== owner && other.startsWith(`${name}/`)
-  for (const entry of yield* queue.reclaim(now, lost)) {
-    yield* Effect.logWarning(`Entry ${entry.id} of ${entry.targetKey} lost its worker and waits again`)
+  const receipts = yield* Receipts
+  for (const { id, status, events, reason, targetKey: target } of yield* queue.reclaim(now, lost)) {
+    const became = isTerminal(status) ? `is ${status}: ${reason}` : "waits again"
+    yield* Effect.logWarning(`Entry ${id} of ${target} lost its worker and ${became}`)
+    const outcome = outcomeOf[status]
+    if (outcome !== undefined) yield* receipts.settle(events, { outcome, reason }, now)
   }
 })
 
@@ -94,7 +98,9 @@ const abandon = Effect.fnUntraced(function* (now: number) {
     for (const run of yield* runs.list({ status, limit: page })) {
       const entry = yield* queue.get(run.entryId)
       if (entry !== undefined && !isTerminal(entry.status)) continue
-      yield* runs.move(run.id, afterEveryToken, "failed", now, "its process ended before the analysis was stored")
+      const cancelled = entry?.status === "cancelled"
+      const reason = cancelled ? entry.reason : "its process ended before the analysis was stored"
+      yield* runs.move(run.id, afterEveryToken, cancelled ? "cancelled" : "failed", now, reason)
     }
   }
 })

@@ -1,22 +1,28 @@
 /**
  * The slots of a node that review. Each slot takes a ticket, claims the entry it names, and holds a lease that is renewed while
  * the work lives; a lease that is lost ends the work at once, and the fencing token keeps whatever it still writes from
- * changing anything. What one review does is in ReviewRun.ts; here is when it runs, how it ends and what happens next.
+ * changing anything. A review that is to be cancelled is ended with all it started, and its entry ends as cancelled. What one
+ * review does is in ReviewRun.ts; here is when it runs, how it ends and what happens next.
+ *
+ * A drained node (NodeDrain.ts) finishes what runs and takes no more tickets.
  *
  * Stopping: no new tickets; running reviews get `grace` to finish, then are ended and their leases handed back, which costs
  * the entry no attempt.
  */
 import { Cause, Clock, Deferred, Duration, Effect, Exit, Layer, Metric, Random, Semaphore } from "effect"
+import type { Latch } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Entry } from "../src/domain/Entry.ts"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
 import { backoffMillis } from "../src/queue/Backoff.ts"
+import { Cancellations } from "../src/queue/Cancellations.ts"
 import { Queue } from "../src/queue/Queue.ts"
 import type { Finish, Lease } from "../src/queue/Queue.ts"
 import { Tickets } from "../src/queue/Tickets.ts"
 import type { Ticket } from "../src/queue/Tickets.ts"
 import { Receipts } from "../src/store/Receipts.ts"
+import { watchDrain } from "./NodeDrain.ts"
 import { reviewEntry } from "./ReviewRun.ts"
 import type { RunOutcome } from "./ReviewRun.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
@@ -30,9 +36,10 @@ export const layer = Layer.effectDiscard(
     const slots = config.current().document.queue.workers.concurrency
     const stopping = yield* Deferred.make<void>()
     const running = yield* Semaphore.make(slots)
+    const open = yield* watchDrain
     yield* Effect.forEach(
       Array.from({ length: slots }, (_, slot) => slot),
-      () => Effect.forkScoped(workSlot(stopping, running)),
+      () => Effect.forkScoped(workSlot(stopping, running, open)),
       { discard: true }
     )
     // Runs before the slots are interrupted: finalizers run in reverse order.
@@ -47,9 +54,21 @@ export const layer = Layer.effectDiscard(
 )
 
 /** Takes tickets until the node stops. Holds a permit of `running` while a review is under way. */
-const workSlot = Effect.fnUntraced(function* (stopping: Deferred.Deferred<void>, running: Semaphore.Semaphore) {
+const workSlot = Effect.fnUntraced(function* (
+  stopping: Deferred.Deferred<void>,
+  running: Semaphore.Semaphore,
+  open: Latch.Latch
+) {
   const tickets = yield* Tickets
-  const next = Effect.raceFirst(tickets.take, Effect.as(Deferred.await(stopping), undefined))
+  const take: Effect.Effect<Ticket> = Effect.gen(function* () {
+    while (true) {
+      yield* open.await
+      const ticket = yield* tickets.take
+      if (open.isOpen()) return ticket
+      yield* tickets.offer(ticket)
+    }
+  })
+  const next = Effect.raceFirst(take, Effect.as(Deferred.await(stopping), undefined))
   // Between claiming an entry and handing back its lease only the review itself can be interrupted.
   yield* Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
@@ -82,11 +101,15 @@ const work = Effect.fnUntraced(function* (
   const schedulerOf = yield* WorkspaceScheduler.client
 
   const ttl = config.current().document.queue.sqlite.lock_ttl_seconds * 1000
+  // Before claiming, so that no request to cancel falls in between.
+  const cancelled = yield* (yield* Cancellations).listen(ticket.entryId)
   const claimed = yield* queue.claim(ticket.entryId, identity.owner, yield* Clock.currentTimeMillis, ttl)
   if (claimed === undefined) return
   const { entry, lease } = claimed
 
-  const exit = yield* restore(Effect.raceFirst(reviewEntry(entry, lease), keepLease(lease, ttl))).pipe(
+  const exit = yield* restore(
+    Effect.raceFirst(reviewEntry(entry, lease, cancelled), keepLease(lease, ttl, cancelled))
+  ).pipe(
     Effect.annotateLogs({ workspace: entry.workspace, target: entry.targetKey, entry: entry.id }),
     Effect.withSpan("review", { attributes: { workspace: entry.workspace, entry: entry.id } }),
     Effect.exit
@@ -109,25 +132,30 @@ const work = Effect.fnUntraced(function* (
     now + backoffMillis(retry.backoff, entry.attempts + 1, yield* Random.next)
   )
   if (yield* queue.finish(lease, finish)) {
-    const settled = settlementOf(outcome, finish)
-    // Deliveries of the same head may have joined while the review ran.
-    const ended = yield* queue.get(entry.id)
-    if (settled !== undefined) yield* receipts.settle(ended?.events ?? entry.events, settled, now)
+    // Deliveries of the same head may have joined while the review ran, and somebody may have cancelled it meanwhile.
+    const ended = (yield* queue.get(entry.id)) ?? entry
+    const settled = settlementOf(outcome, ended)
+    if (settled !== undefined) yield* receipts.settle(ended.events, settled, now)
     yield* Metric.update(Metric.withAttributes(Metrics.runs, { outcome: outcome._tag }), 1)
   }
   yield* schedulerOf(entry.workspace).Wake(undefined, { discard: true })
-})
+}, Effect.scoped)
 
 /** Runs until the lease is lost. Renews at a third of its time, so that two renewals may fail before it ends. */
-const keepLease = Effect.fnUntraced(function* (lease: Lease, ttl: number) {
+const keepLease = Effect.fnUntraced(function* (lease: Lease, ttl: number, cancelled: Deferred.Deferred<string>) {
   const queue = yield* Queue
   let until = (yield* Clock.currentTimeMillis) + ttl
   while (true) {
     yield* Effect.sleep(ttl / 3)
     const now = yield* Clock.currentTimeMillis
     const renewed = yield* Effect.result(queue.renew(lease, now + ttl))
-    if (renewed._tag === "Success" && renewed.success) until = now + ttl
-    else if (renewed._tag === "Success" || now >= until) return "lease-lost" as const
+    if (renewed._tag === "Failure") {
+      if (now >= until) return "lease-lost" as const
+      continue
+    }
+    if (renewed.success._tag === "Lost") return "lease-lost" as const
+    if (renewed.success._tag === "Cancelled") yield* Deferred.succeed(cancelled, renewed.success.reason)
+    until = now + ttl
   }
 })
 
@@ -137,6 +165,8 @@ const finishOf = (outcome: RunOutcome, entry: Entry, attempts: number, retryAt: 
       return { _tag: "Done" }
     case "Skipped":
       return { _tag: "Done", reason: outcome.reason }
+    case "Cancelled":
+      return { _tag: "Cancelled", reason: outcome.reason }
     case "HandedBack":
       return { _tag: "Retry", dueAt: 0, reason: "the node stopped", counted: false }
     case "Failed":
@@ -146,8 +176,10 @@ const finishOf = (outcome: RunOutcome, entry: Entry, attempts: number, retryAt: 
   }
 }
 
-const settlementOf = (outcome: RunOutcome, finish: Finish) => {
-  if (finish._tag === "Retry") return undefined
+/** What the receipts of an entry are told; undefined while it is not over. */
+const settlementOf = (outcome: RunOutcome, ended: Entry) => {
+  if (ended.status === "cancelled") return { outcome: "cancelled", reason: ended.reason } as const
+  if (ended.status === "waiting" || ended.status === "ready" || ended.status === "superseded") return undefined
   switch (outcome._tag) {
     case "Reviewed":
       return { outcome: "executed", runId: outcome.runId } as const
@@ -155,6 +187,7 @@ const settlementOf = (outcome: RunOutcome, finish: Finish) => {
       return { outcome: "skipped", reason: outcome.reason, runId: outcome.runId } as const
     case "Failed":
       return { outcome: "failed", reason: outcome.reason, runId: outcome.runId } as const
+    case "Cancelled":
     case "HandedBack":
       return undefined
   }

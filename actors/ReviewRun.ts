@@ -4,7 +4,7 @@
  *
  * A run that was stored is never analysed again: taken up after a crash it goes straight to the publisher.
  */
-import { Clock, Effect, Metric, Redacted } from "effect"
+import { Clock, Deferred, Effect, Metric, Option, Redacted } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Snapshot, TriggerProfile, Workspace } from "../src/config/Snapshot.ts"
 import type { Change } from "../src/domain/Change.ts"
@@ -34,6 +34,7 @@ export type RunOutcome =
       readonly retryable: boolean
       readonly notBefore?: number | undefined
     }
+  | { readonly _tag: "Cancelled"; readonly reason: string }
   | { readonly _tag: "HandedBack" }
 
 /** What the host says is to be reviewed now, or why nothing is. */
@@ -41,7 +42,12 @@ type Subject =
   | { readonly _tag: "Review"; readonly change: Change; readonly head: string; readonly base: string }
   | { readonly _tag: "Skip"; readonly reason: string }
 
-export const reviewEntry = Effect.fnUntraced(function* (entry: Entry, lease: Lease) {
+/** `cancelled` is completed with the reason when the review is no longer wanted: it is ended then, with all it started. */
+export const reviewEntry = Effect.fnUntraced(function* (
+  entry: Entry,
+  lease: Lease,
+  cancelled: Deferred.Deferred<string>
+) {
   const snapshot = (yield* ConfigStore).pinned(entry.configHash)
   const workspace = snapshot.workspaces.get(entry.workspace)
   const profile = snapshot.triggers.get(entry.change.trigger)
@@ -52,7 +58,9 @@ export const reviewEntry = Effect.fnUntraced(function* (entry: Entry, lease: Lea
   if (!(yield* Outputs).anyFor(workspace, entry.change)) {
     return skipped(`no channel publishes reviews of a ${entry.change.target.kind} here; see outputs.routes`)
   }
-  return yield* reviewWith(entry, lease, snapshot, workspace, profile).pipe(
+  const work = reviewWith(entry, lease, snapshot, workspace, profile, cancelled)
+  const cancel = Effect.map(Deferred.await(cancelled), (reason): RunOutcome => ({ _tag: "Cancelled", reason }))
+  return yield* Effect.raceFirst(work, cancel).pipe(
     Effect.catchTags({
       ForgeError: (error) =>
         Effect.map(Clock.currentTimeMillis, (now) =>
@@ -72,7 +80,8 @@ const reviewWith = Effect.fnUntraced(function* (
   lease: Lease,
   snapshot: Snapshot,
   workspace: Workspace,
-  profile: TriggerProfile
+  profile: TriggerProfile,
+  cancelled: Deferred.Deferred<string>
 ) {
   const runs = yield* Runs
   const outbox = yield* Outbox
@@ -110,6 +119,31 @@ const reviewWith = Effect.fnUntraced(function* (
   const input = { runId: run.id, targetKey, change, head, workspace, runUrl: runUrl(snapshot, run.id) }
   yield* outbox.add(outputs.status(input, "pending", "Review in progress"), yield* Clock.currentTimeMillis)
   yield* publish
+
+  /** The run ends here when it is cancelled; interrupted for any other reason it is taken up again. */
+  const endCancelled = Effect.gen(function* () {
+    const told = yield* Deferred.poll(cancelled)
+    if (Option.isNone(told)) return
+    const reason = yield* told.value
+    const now = yield* Clock.currentTimeMillis
+    const { status = "publishing" } = (yield* runs.get(run.id)) ?? {}
+    // An analysis that is stored is published.
+    if (status === "publishing" || !(yield* runs.move(run.id, lease.token, "cancelled", now, reason))) return
+    yield* outbox.add(outputs.status(input, "failure", "The review was cancelled"), now)
+    yield* publish
+    yield* progress.tell({
+      _tag: "Finished",
+      workspace: entry.workspace,
+      targetKey,
+      runId: run.id,
+      status: "cancelled",
+      reason
+    })
+  }).pipe(
+    Effect.catch((error) =>
+      Effect.logWarning(`The cancelled run ${run.id} could not be ended now, housekeeping will: ${error.message}`)
+    )
+  )
 
   return yield* analyse(run, lease, snapshot, workspace, profile).pipe(
     Effect.flatMap((analysis) =>
@@ -163,7 +197,8 @@ const reviewWith = Effect.fnUntraced(function* (
         }
         return outcome
       })
-    )
+    ),
+    Effect.onInterrupt(() => endCancelled)
   )
 })
 

@@ -1,23 +1,42 @@
 /**
- * One per workspace. Decides what runs next and gives out tickets; the decision itself is `plan`, a pure function over the
- * queue's entries and the clock. Woken by ingress, by executors that finish, by the sweeper and by its own alarm; a wake that
+ * One per workspace. Decides what runs next and gives out tickets; the decision itself is `plan`, a pure function over what the
+ * queue surveys and the clock. Woken by ingress, by executors that finish, by the sweeper and by its own alarm; a wake that
  * is lost costs time, never work, because the queue holds the truth.
  *
- * Messages: `Wake` (look again), `Cancel` (what waits for a target is no longer wanted). Both may be repeated.
+ * Messages: `Wake` (look again), `Cancel` (a target is no longer to be reviewed); from operators `CancelEntry`, `Retry` (a dead
+ * entry gets another try), `Pause` and `Resume`. All may be repeated.
  */
 import { Clock, Duration, Effect, FiberHandle, Schema, Semaphore } from "effect"
 import { Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
+import { Cancellations } from "../src/queue/Cancellations.ts"
 import { plan } from "../src/queue/Plan.ts"
-import { Queue } from "../src/queue/Queue.ts"
+import type { Scheduled } from "../src/queue/Plan.ts"
+import { nothingCancelled, Queue, QueueError } from "../src/queue/Queue.ts"
+import type { Cancelled } from "../src/queue/Queue.ts"
+import { QueueControl } from "../src/queue/QueueControl.ts"
 import { Tickets } from "../src/queue/Tickets.ts"
 import { Receipts } from "../src/store/Receipts.ts"
+import type { StoreError } from "../src/store/StoreError.ts"
 
 const Wake = Rpc.make("Wake")
 const Cancel = Rpc.make("Cancel", { payload: { targetKey: Schema.String, reason: Schema.String } })
+const CancelEntry = Rpc.make("CancelEntry", {
+  payload: { entryId: Schema.String, reason: Schema.String },
+  /** `stopping`: it runs, and its worker ends it. `over`: there is no such entry here, or it has ended. */
+  success: Schema.Literals(["cancelled", "stopping", "over"]),
+  error: QueueError
+})
+const Retry = Rpc.make("Retry", {
+  payload: { entryId: Schema.String },
+  success: Schema.Literals(["retried", "unknown", "not_dead", "newer"]),
+  error: QueueError
+})
+const Pause = Rpc.make("Pause", { payload: { reason: Schema.String }, error: QueueError })
+const Resume = Rpc.make("Resume", { error: QueueError })
 
-export const WorkspaceScheduler = Entity.make("WorkspaceScheduler", [Wake, Cancel])
+export const WorkspaceScheduler = Entity.make("WorkspaceScheduler", [Wake, Cancel, CancelEntry, Retry, Pause, Resume])
 
 /** A ticket nobody claimed for this long is offered again. */
 const reofferAfter = Duration.toMillis("30 seconds")
@@ -27,23 +46,29 @@ export const layer = WorkspaceScheduler.toLayer(
     const workspace = (yield* Entity.CurrentAddress).entityId
     const config = yield* ConfigStore
     const queue = yield* Queue
+    const control = yield* QueueControl
     const receipts = yield* Receipts
     const tickets = yield* Tickets
+    const cancellations = yield* Cancellations
     const alarm = yield* FiberHandle.make()
-    const turn = yield* Semaphore.make(1)
+    const oneAtATime = yield* Semaphore.make(1)
     const scope = yield* Effect.scope
     /** When each ready entry's ticket went out, as far as this activation knows. */
     const offeredAt = new Map<string, number>()
+    const turns = new Turns()
 
     const look: Effect.Effect<void> = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      const entries = yield* queue.load(workspace)
       const { per_workspace_concurrency } = config.current().document.queue.workers
-      const next = plan(entries, per_workspace_concurrency, now)
-      const released = yield* queue.release(next.release, now)
+      const survey = yield* queue.survey(workspace, now, per_workspace_concurrency)
+      const next = plan(survey, per_workspace_concurrency, turns.last)
+      if (next.withdraw.length > 0) yield* queue.withdraw(idsOf(next.withdraw))
+      const released = next.release.length === 0 ? [] : yield* queue.release(idsOf(next.release), now)
+      turns.served(next.release)
 
-      const ready = [...released, ...entries.filter((entry) => entry.status === "ready").map((entry) => entry.id)]
-      for (const known of offeredAt.keys()) if (!ready.includes(known)) offeredAt.delete(known)
+      const standing = survey.out.filter((entry) => entry.status === "ready" && !next.withdraw.includes(entry))
+      const ready = new Set([...released, ...idsOf(standing)])
+      for (const known of offeredAt.keys()) if (!ready.has(known)) offeredAt.delete(known)
       for (const entryId of ready) {
         if ((offeredAt.get(entryId) ?? -Infinity) + reofferAfter > now) continue
         offeredAt.set(entryId, now)
@@ -69,26 +94,82 @@ export const layer = WorkspaceScheduler.toLayer(
         (ring) => FiberHandle.run(alarm, ring),
         Effect.asVoid
       )
-    const lookInTurn: Effect.Effect<void> = Effect.suspend(() => turn.withPermits(1)(look))
+    const lookInTurn: Effect.Effect<void> = Effect.suspend(() => oneAtATime.withPermits(1)(look))
+
+    /** What ended gets its outcome, what runs is told. */
+    const follow = Effect.fnUntraced(function* ({ ended, stopping }: Cancelled, reason: string) {
+      const now = yield* Clock.currentTimeMillis
+      for (const entry of stopping) yield* cancellations.tell(entry.id, entry.cancelRequested ?? reason)
+      for (const entry of ended) yield* receipts.settle(entry.events, { outcome: "cancelled", reason }, now)
+      yield* lookInTurn
+    })
+    const asQueueError = <A>(effect: Effect.Effect<A, QueueError | StoreError>): Effect.Effect<A, QueueError> =>
+      Effect.catchTag(effect, "StoreError", ({ message }) =>
+        Effect.fail(new QueueError({ reason: "unavailable", message }))
+      )
 
     return WorkspaceScheduler.of({
       Wake: () => lookInTurn,
-      Cancel: ({ payload }) =>
-        Effect.gen(function* () {
-          const cancelled = yield* queue.cancel(payload.targetKey, payload.reason)
-          const now = yield* Clock.currentTimeMillis
-          for (const entry of cancelled) {
-            yield* receipts.settle(entry.events, { outcome: "cancelled", reason: payload.reason }, now)
-          }
-          yield* lookInTurn
-        }).pipe(
+      Cancel: ({ payload: { targetKey, reason } }) =>
+        Effect.flatMap(queue.cancel(targetKey, reason), (cancelled) => follow(cancelled, reason)).pipe(
           Effect.catch((error) =>
             Effect.logError(
-              `Waiting work for ${payload.targetKey} could not be cancelled: ${error.message}. It is reviewed instead.`
+              `Work for ${targetKey} could not be cancelled: ${error.message}. What is not cancelled is reviewed.`
             )
           )
-        )
+        ),
+      CancelEntry: ({ payload: { entryId, reason } }) =>
+        Effect.gen(function* () {
+          const here = (yield* queue.get(entryId))?.workspace === workspace
+          const cancelled = here ? yield* control.cancelEntry(entryId, reason) : nothingCancelled
+          yield* follow(cancelled, reason)
+          return cancelled.ended.length > 0 ? "cancelled" : cancelled.stopping.length > 0 ? "stopping" : "over"
+        }).pipe(asQueueError),
+      Retry: ({ payload: { entryId } }) =>
+        Effect.gen(function* () {
+          const entry = yield* queue.get(entryId)
+          if (entry?.workspace !== workspace) return "unknown"
+          if (entry.status !== "dead") return "not_dead"
+          // First: if nothing comes of it, the sweeper finds the entry ended and notes its outcome again.
+          yield* receipts.reopen(entry.events)
+          const retried = yield* control.retry(entryId, yield* Clock.currentTimeMillis)
+          yield* lookInTurn
+          return retried
+        }).pipe(asQueueError),
+      Pause: ({ payload: { reason } }) =>
+        Effect.gen(function* () {
+          const since = yield* Clock.currentTimeMillis
+          yield* control.pause({ scope: "workspace", name: workspace, reason, since })
+          yield* lookInTurn
+        }),
+      Resume: () => Effect.andThen(control.resume("workspace", workspace), lookInTurn)
     })
   }),
   { disableFatalDefects: true, mailboxCapacity: 1024, maxIdleTime: "30 minutes" }
 )
+
+const idsOf = (entries: ReadonlyArray<Scheduled>) => entries.map(({ id }) => id)
+
+/** Repositories remembered; a longer memory would make nothing fairer. */
+const maxRepositories = 1000
+
+/** In which turn each repository was last served. A scheduler that starts anew has forgotten it: then the oldest entry is first. */
+class Turns {
+  readonly #last = new Map<string, number>()
+  #turn = 0
+
+  get last(): ReadonlyMap<string, number> {
+    return this.#last
+  }
+
+  served(entries: ReadonlyArray<Scheduled>): void {
+    for (const { repo } of entries) {
+      this.#last.delete(repo)
+      this.#last.set(repo, this.#turn++)
+    }
+    for (const repo of this.#last.keys()) {
+      if (this.#last.size <= maxRepositories) return
+      this.#last.delete(repo)
+    }
+  }
+}

@@ -26,6 +26,7 @@ import type { IngressOptions } from "./ingress/Server.ts"
 import { Wake } from "./ingress/Wake.ts"
 import { gatewayLayer } from "./llm/GatewayLayer.ts"
 import * as OutputsLayer from "./outputs/OutputsLayer.ts"
+import { Cancellations } from "./queue/Cancellations.ts"
 import * as MemoryQueue from "./queue/MemoryQueue.ts"
 import { QueueError } from "./queue/Queue.ts"
 import * as SqliteQueue from "./queue/SqliteQueue.ts"
@@ -127,7 +128,7 @@ export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
   const records = queue.pipe(Layer.provideMerge(stores), Layer.provideMerge(Layer.mergeAll(Forges.layer, OwnAccounts.layer)))
   const actors = Actors.layerAll.pipe(
     Layer.provideMerge(cluster),
-    Layer.provide([OutputsLayer.layer, vcs, agentLayer.pipe(Layer.provide(gatewayLayer)), Tickets.layerMemory, identity]),
+    Layer.provide([OutputsLayer.layer, vcs, agentLayer.pipe(Layer.provide(gatewayLayer)), Tickets.layerMemory, Cancellations.layerMemory, identity]),
     Layer.provideMerge(LearnOwnAccounts.layer)
   )
   const http = IngressServer.layerWith(ingress)

@@ -3,10 +3,12 @@
  *
  * ```
  * waiting ──▶ ready ──▶ running ──▶ done
- *    ▲          │          ├──────▶ dead       attempts used up, or a failure that will not pass
- *    ├──────────┤          ├──────▶ cancelled
- *    │ (ticket lost)       └──────▶ waiting    retry with backoff, or a lost or handed-back lease
- *    └──▶ superseded | cancelled | expired     also from ready
+ *    ▲          │          ├──────▶ dead       attempts used up, a failure that will not pass, or too many workers lost
+ *    ├──────────┤          ├──────▶ cancelled  somebody asked, and its worker ended it or was lost
+ *    │ (ticket lost)       ├──────▶ superseded it would wait again, and a newer one waits already
+ *    │                     └──────▶ waiting    retry with backoff, or a lost or handed-back lease
+ *    ├──▶ superseded | cancelled | expired     also from ready
+ *    └─── dead                                 an operator asks for another try
  * ```
  * waiting: until `dueAt` (delay, window or backoff) or until its workspace has a free slot. ready: a ticket is out. running:
  * a worker holds the lease; every write of the worker carries its fencing token.
@@ -29,16 +31,21 @@ export type EntryStatus = typeof EntryStatus.Type
 const next: Record<EntryStatus, ReadonlyArray<EntryStatus>> = {
   waiting: ["ready", "superseded", "cancelled", "expired"],
   ready: ["waiting", "running", "superseded", "cancelled", "expired"],
-  running: ["waiting", "done", "cancelled", "dead"],
+  running: ["waiting", "done", "cancelled", "dead", "superseded"],
   done: [],
   superseded: [],
   cancelled: [],
   expired: [],
-  dead: []
+  dead: ["waiting"]
 }
 
 export const canMove = (from: EntryStatus, to: EntryStatus): boolean => next[from].includes(to)
-export const isTerminal = (status: EntryStatus): boolean => next[status].length === 0
+/** Nothing happens to it by itself any more; a dead one may be tried again by an operator. */
+export const isTerminal = (status: EntryStatus): boolean =>
+  status !== "waiting" && status !== "ready" && status !== "running"
+
+/** Workers that may be lost under one entry. What has ended that many processes is more likely their cause than their victim. */
+export const maxLosses = 5
 
 /** Smaller runs first: comment and chat commands, then pull requests, then automatic commits (decisions section 4). */
 export const Priority = { command: 0, pullRequest: 10, automatic: 20 } as const
@@ -59,11 +66,17 @@ export const Entry = Schema.Struct({
   dueAt: Schema.Int,
   /** Completed attempts. A handed-back lease does not count. */
   attempts: Schema.Int,
+  /** Workers that were lost while they held it; at `maxLosses` it is dead. */
+  losses: Schema.Int,
+  /** Whether it is closed when it waits for longer than review.auto_commit.queued_timeout_hours. */
+  expires: Schema.Boolean,
   /** Why it waits or how it ended, in words for an operator. */
   reason: Schema.optional(Schema.String),
   /** Fencing token of the current lease; grows with each claim, never reused. */
   token: Schema.Int,
   leaseUntil: Schema.optional(Schema.Int),
-  owner: Schema.optional(Schema.String)
+  owner: Schema.optional(Schema.String),
+  /** Somebody wants the running entry ended, and why. Its worker learns it at once or with its next renewal. */
+  cancelRequested: Schema.optional(Schema.String)
 })
 export type Entry = typeof Entry.Type

@@ -222,8 +222,8 @@ const counter = (context: Context.Context<never>) => {
 
 const cancelWaiting = (queue: Queue["Service"], receipts: Receipts["Service"], target: string) =>
   Effect.gen(function* () {
-    const cancelled = yield* queue.cancel(target, "closed")
-    const events = cancelled.flatMap((entry) => entry.events)
+    const { ended } = yield* queue.cancel(target, "closed")
+    const events = ended.flatMap((entry) => entry.events)
     if (events.length === 0) return
     yield* receipts.settle(events, { outcome: "cancelled", reason: "closed" }, yield* Clock.currentTimeMillis)
   }).pipe(

@@ -16,10 +16,13 @@ const Row = Schema.Struct({
   admitted_at: Schema.Int,
   due_at: Schema.Int,
   attempts: Schema.Int,
+  losses: Schema.Int,
+  expires: Schema.Literals([0, 1]),
   reason: Schema.NullOr(Schema.String),
   token: Schema.Int,
   lease_until: Schema.NullOr(Schema.Int),
-  owner: Schema.NullOr(Schema.String)
+  owner: Schema.NullOr(Schema.String),
+  cancel_requested: Schema.NullOr(Schema.String)
 })
 
 const decodeRow = Schema.decodeUnknownSync(Row)
@@ -39,9 +42,12 @@ export const toEntry = (found: unknown): Entry => {
     admittedAt: row.admitted_at,
     dueAt: row.due_at,
     attempts: row.attempts,
+    losses: row.losses,
+    expires: row.expires === 1,
     reason: row.reason ?? undefined,
     token: row.token,
     leaseUntil: row.lease_until ?? undefined,
-    owner: row.owner ?? undefined
+    owner: row.owner ?? undefined,
+    cancelRequested: row.cancel_requested ?? undefined
   }
 }

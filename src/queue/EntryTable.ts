@@ -3,6 +3,8 @@
  * that the transitions need. Each of them costs the same however many entries of other targets and workspaces there are.
  */
 import type { Entry, EntryStatus } from "../domain/Entry.ts"
+import type { Survey } from "./Plan.ts"
+import type { ListFilter, ListPage, Pause } from "./QueueControl.ts"
 import type { Place } from "./Transitions.ts"
 
 export interface EntryTable {
@@ -12,13 +14,19 @@ export interface EntryTable {
   readonly entryOf: (eventId: string) => string | undefined
   /** Active entries of a workspace, in order of creation. */
   readonly active: (workspace: string) => ReadonlyArray<Entry>
+  readonly survey: (workspace: string, now: number, places: number) => Survey
   readonly workspaces: () => ReadonlyArray<string>
   readonly running: () => ReadonlyArray<Entry>
-  readonly waitingBefore: (admittedAt: number) => ReadonlyArray<Entry>
+  /** Those that wait, may expire and were admitted before. */
+  readonly expiring: (admittedBefore: number) => ReadonlyArray<Entry>
   readonly oldestWaiting: () => number | undefined
   readonly byStatus: () => Readonly<Record<EntryStatus, number>>
   /** Entries that wait or are ready, in a workspace or in all. */
   readonly pending: (workspace?: string) => number
+  readonly list: (filter: ListFilter) => ListPage
+  readonly pauses: () => ReadonlyArray<Pause>
+  /** Undefined: not paused from now on. */
+  readonly setPause: (scope: Pause["scope"], name: string, pause: Pause | undefined) => void
   /** A new entry, with its events. */
   readonly insert: (entry: Entry) => void
   /** Everything but the events, which `link` writes. */

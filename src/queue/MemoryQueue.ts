@@ -1,13 +1,13 @@
 /** The queue in memory. Nothing survives the process; accepted work is queued again from its receipts (decisions section 4). */
 import { Effect, Layer } from "effect"
 import * as MemoryTable from "./MemoryTable.ts"
-import { Queue } from "./Queue.ts"
+import type { Queue } from "./Queue.ts"
+import type { QueueControl } from "./QueueControl.ts"
 import type { Limits } from "./TableQueue.ts"
 import * as TableQueue from "./TableQueue.ts"
 
-export const layerMemory = (limits: Limits): Layer.Layer<Queue> =>
-  Layer.effect(
-    Queue,
+export const layerMemory = (limits: Limits): Layer.Layer<Queue | QueueControl> =>
+  Layer.effectContext(
     Effect.sync(() => {
       const table = MemoryTable.make()
       const access: TableQueue.Access = {

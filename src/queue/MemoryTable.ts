@@ -1,83 +1,100 @@
 /** A table of entries in memory, with an index for each lookup. */
-import { isTerminal } from "../domain/Entry.ts"
-import type { Entry, EntryStatus } from "../domain/Entry.ts"
+import type { Entry } from "../domain/Entry.ts"
 import { noEntries } from "./EntryTable.ts"
 import type { EntryTable } from "./EntryTable.ts"
-import * as OldestFirst from "./OldestFirst.ts"
+import { Heap } from "./Heap.ts"
+import { scheduled } from "./Plan.ts"
+import type { ListFilter, ListPage, Pause } from "./QueueControl.ts"
+import { Schedule } from "./Schedule.ts"
 
-const isPending = (status: EntryStatus) => status === "waiting" || status === "ready"
+const isPending = ({ status }: Entry) => status === "waiting" || status === "ready"
 
 export const make = (): EntryTable => {
   const entries = new Map<string, Entry>()
   const ofEvent = new Map<string, string>()
   const nextOf = new Map<string, string>()
   const runningOf = new Map<string, string>()
-  const activeIn = new Map<string, Set<string>>()
-  const pendingIn = new Map<string, number>()
+  const schedule = new Schedule()
   const ended = new Set<string>()
   const counts = { ...noEntries }
+  const pauses = new Map<string, Pause>()
 
   const get = (id: string | undefined) => (id === undefined ? undefined : entries.get(id))
   const all = (ids: Iterable<string>) => [...ids].flatMap((id) => entries.get(id) ?? [])
 
-  const byAge = OldestFirst.make(
-    ({ id, admittedAt }) => {
-      const entry = entries.get(id)
-      return entry?.status === "waiting" && entry.admittedAt === admittedAt
-    },
-    () => counts.waiting
-  )
-
-  const count = (entry: Entry, by: 1 | -1) => {
-    counts[entry.status] += by
-    if (isPending(entry.status)) {
-      const pending = (pendingIn.get(entry.workspace) ?? 0) + by
-      if (pending === 0) pendingIn.delete(entry.workspace)
-      else pendingIn.set(entry.workspace, pending)
-    }
-  }
+  const waitingByAge = () =>
+    new Heap<Entry>(
+      (a, b) => a.admittedAt - b.admittedAt,
+      (entry) => entry.status === "waiting" && entries.get(entry.id) === entry,
+      () => counts.waiting
+    )
+  const byAge = waitingByAge()
+  const expiring = waitingByAge()
 
   const unindex = (entry: Entry) => {
-    count(entry, -1)
-    if (isPending(entry.status)) nextOf.delete(entry.targetKey)
+    counts[entry.status] -= 1
+    if (isPending(entry)) nextOf.delete(entry.targetKey)
     if (entry.status === "running") runningOf.delete(entry.targetKey)
+    ended.delete(entry.id)
   }
 
   const index = (entry: Entry) => {
-    count(entry, 1)
-    if (isPending(entry.status)) nextOf.set(entry.targetKey, entry.id)
-    if (entry.status === "waiting") byAge.add({ id: entry.id, admittedAt: entry.admittedAt })
+    entries.set(entry.id, entry)
+    counts[entry.status] += 1
+    if (isPending(entry)) nextOf.set(entry.targetKey, entry.id)
     if (entry.status === "running") runningOf.set(entry.targetKey, entry.id)
-    const active = activeIn.get(entry.workspace)
-    if (!isTerminal(entry.status)) {
-      if (active === undefined) activeIn.set(entry.workspace, new Set([entry.id]))
-      else active.add(entry.id)
-      return
+    if (entry.status === "waiting") {
+      byAge.add(entry)
+      if (entry.expires) expiring.add(entry)
     }
-    ended.add(entry.id)
-    active?.delete(entry.id)
-    if (active?.size === 0) activeIn.delete(entry.workspace)
+    const active = scheduled(entry)
+    if (active !== undefined) schedule.put(entry.workspace, active)
+    else {
+      schedule.remove(entry.workspace, entry.id)
+      ended.add(entry.id)
+    }
   }
 
   return {
     get,
     place: (targetKey) => ({ next: get(nextOf.get(targetKey)), running: get(runningOf.get(targetKey)) }),
     entryOf: (eventId) => ofEvent.get(eventId),
-    active: (workspace) => all(activeIn.get(workspace) ?? []),
-    workspaces: () => [...activeIn.keys()],
+    active: (workspace) => all(schedule.ids(workspace).toSorted()),
+    survey: (workspace, now, places) => ({
+      paused: pauses.has(`workspace:${workspace}`),
+      ...schedule.survey(workspace, now, places)
+    }),
+    workspaces: () => schedule.workspaces(),
     running: () => all(runningOf.values()),
-    waitingBefore: (admittedAt) => all(byAge.before(admittedAt).map((item) => item.id)),
-    oldestWaiting: () => byAge.oldest()?.admittedAt,
+    expiring: (admittedBefore) => {
+      const found: Array<Entry> = []
+      for (
+        let next = expiring.first();
+        next !== undefined && next.admittedAt < admittedBefore;
+        next = expiring.first()
+      ) {
+        found.push(next)
+        expiring.take()
+      }
+      // They stay until the caller changes them.
+      for (const entry of found) expiring.add(entry)
+      return found
+    },
+    oldestWaiting: () => byAge.first()?.admittedAt,
     byStatus: () => ({ ...counts }),
-    pending: (workspace) => (workspace === undefined ? counts.waiting + counts.ready : (pendingIn.get(workspace) ?? 0)),
+    pending: (workspace) => (workspace === undefined ? counts.waiting + counts.ready : schedule.pending(workspace)),
+    list: (filter) => page(filter, entries),
+    pauses: () => [...pauses.values()],
+    setPause: (scope, name, pause) => {
+      if (pause === undefined) pauses.delete(`${scope}:${name}`)
+      else pauses.set(`${scope}:${name}`, pause)
+    },
 
     insert: (entry) => {
-      entries.set(entry.id, entry)
       for (const event of entry.events) ofEvent.set(event, entry.id)
       index(entry)
     },
     update: (entry, from) => {
-      entries.set(entry.id, entry)
       unindex(from)
       index(entry)
     },
@@ -90,10 +107,26 @@ export const make = (): EntryTable => {
       for (const entry of removed) {
         entries.delete(entry.id)
         ended.delete(entry.id)
-        count(entry, -1)
+        counts[entry.status] -= 1
         for (const event of entry.events) ofEvent.delete(event)
       }
       return removed.length
     }
   }
+}
+
+const page = (
+  { workspace, statuses, targetKey, after, limit }: ListFilter,
+  entries: ReadonlyMap<string, Entry>
+): ListPage => {
+  const found = [...entries.values()]
+    .filter(
+      (entry) =>
+        (after === undefined || entry.id > after) &&
+        (workspace === undefined || entry.workspace === workspace) &&
+        (targetKey === undefined || entry.targetKey === targetKey) &&
+        (statuses === undefined || statuses.includes(entry.status))
+    )
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  return { entries: found.slice(0, limit), next: found.length > limit ? found[limit - 1]?.id : undefined }
 }

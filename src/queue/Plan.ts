@@ -1,55 +1,99 @@
 /**
- * What a workspace's scheduler does next: a pure function of its active entries, its limits and the clock. States and
+ * What a workspace's scheduler does next: a pure function of what is out, what could go, its limits and the clock. States and
  * transitions: domain/Entry.ts.
  *
- * An entry is released when it is due, no other entry of its target is out (ready or running), and fewer than `concurrency`
- * entries of the workspace are out. Among those that could go, urgency decides (priority), then repositories take turns, then
- * the order of admission, so that one busy repository does not starve the others.
+ * | an entry                                      | is released                                                    |
+ * |-----------------------------------------------|----------------------------------------------------------------|
+ * | whose due time has not come                   | at its due time: the alarm (`nextAt`)                          |
+ * | whose target has an entry out (ready, running) | when that has ended: one review of a change at a time         |
+ * | while `concurrency` entries of the workspace are out | when one of them has ended                             |
+ * | of a paused workspace                         | after the workspace was resumed                                |
+ * | otherwise                                     | now, the most urgent first                                     |
+ *
+ * Most urgent: by priority; then the repository that was served the longest ago, so that a busy one does not starve the others;
+ * within a repository by order of admission. The due time is a promise of "not before", never of "in this order".
  */
-import type { Entry } from "../domain/Entry.ts"
 import { foldRepo } from "../domain/Change.ts"
+import type { Entry } from "../domain/Entry.ts"
+
+/** As much of an active entry as decisions need. */
+export interface Scheduled {
+  readonly id: string
+  readonly status: "waiting" | "ready" | "running"
+  readonly targetKey: string
+  /** Case-folded name of the repository. */
+  readonly repo: string
+  readonly priority: number
+  readonly admittedAt: number
+  readonly dueAt: number
+}
+
+export interface Survey {
+  /** Somebody paused the workspace. */
+  readonly paused: boolean
+  /** Ready and running. */
+  readonly out: ReadonlyArray<Scheduled>
+  /** Waiting, due, and no other entry of their target is out; at least the first `places` of each priority and repository. */
+  readonly due: ReadonlyArray<Scheduled>
+  /** The earliest due time of what is not due yet. */
+  readonly nextAt: number | undefined
+}
 
 export interface Plan {
   /** waiting -> ready, in this order. */
-  readonly release: ReadonlyArray<string>
+  readonly release: ReadonlyArray<Scheduled>
+  /** ready -> waiting. */
+  readonly withdraw: ReadonlyArray<Scheduled>
   /** When to plan again without being woken; undefined when only news can change anything. */
   readonly nextAt: number | undefined
 }
 
-export const plan = (entries: ReadonlyArray<Entry>, concurrency: number, now: number): Plan => {
-  const out = entries.filter((entry) => entry.status === "ready" || entry.status === "running")
-  const busyTargets = new Set(out.map((entry) => entry.targetKey))
-  const waiting = entries.filter((entry) => entry.status === "waiting" && !busyTargets.has(entry.targetKey))
-  const due = takeTurns(waiting.filter((entry) => entry.dueAt <= now))
-  const later = waiting.filter((entry) => entry.dueAt > now).map((entry) => entry.dueAt)
+/** The number of the turn in which each repository was last served; one that is not in it comes first. */
+export type Turns = ReadonlyMap<string, number>
 
-  const release: Array<string> = []
-  let free = concurrency - out.length
-  for (const entry of due) {
-    if (free <= 0) break
-    if (busyTargets.has(entry.targetKey)) continue
-    busyTargets.add(entry.targetKey)
-    release.push(entry.id)
-    free -= 1
+export const plan = (survey: Survey, concurrency: number, turns: Turns): Plan => {
+  if (survey.paused) {
+    return { release: [], withdraw: survey.out.filter(({ status }) => status === "ready"), nextAt: undefined }
   }
-  return { release, nextAt: later.length === 0 ? undefined : Math.min(...later) }
+  const places = Math.max(0, concurrency - survey.out.length)
+  return { release: inTurns(survey.due, places, turns), withdraw: [], nextAt: survey.nextAt }
 }
 
-/** By priority, then each repository's first entry, each repository's second, and so on. */
-const takeTurns = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
-  const inOrder = entries.toSorted(
-    (a, b) => a.priority - b.priority || a.admittedAt - b.admittedAt || (a.id < b.id ? -1 : 1)
-  )
-  const turns = new Map<string, number>()
-  const ranked = inOrder.map((entry) => {
-    const key = `${entry.priority}:${foldRepo(entry.change.repo.fullName)}`
-    const turn = turns.get(key) ?? 0
-    turns.set(key, turn + 1)
-    return { entry, turn }
-  })
-  return ranked
-    .toSorted(
-      (a, b) => a.entry.priority - b.entry.priority || a.turn - b.turn || a.entry.admittedAt - b.entry.admittedAt
-    )
-    .map(({ entry }) => entry)
+/** By priority; within one, each repository in turn. */
+const inTurns = (due: ReadonlyArray<Scheduled>, places: number, turns: Turns): ReadonlyArray<Scheduled> => {
+  const chosen: Array<Scheduled> = []
+  const busy = new Set<string>()
+  const byPriority = Map.groupBy(due, ({ priority }) => priority)
+  for (const priority of [...byPriority.keys()].toSorted((a, b) => a - b)) {
+    if (chosen.length >= places) return chosen
+    let lanes = [...Map.groupBy(byPriority.get(priority) ?? [], ({ repo }) => repo)]
+      .map(([repo, entries]) => ({ last: turns.get(repo) ?? -1, entries: entries.toSorted(byAdmission) }))
+      .toSorted((a, b) => a.last - b.last || oldest(a.entries, b.entries))
+    while (lanes.length > 0) {
+      for (const { entries } of lanes) {
+        if (chosen.length >= places) return chosen
+        const entry = entries.shift()
+        if (entry === undefined || busy.has(entry.targetKey)) continue
+        busy.add(entry.targetKey)
+        chosen.push(entry)
+      }
+      lanes = lanes.filter(({ entries }) => entries.length > 0)
+    }
+  }
+  return chosen
+}
+
+type ByAdmission = Pick<Scheduled, "admittedAt" | "id">
+
+export const byAdmission = (a: ByAdmission, b: ByAdmission): number =>
+  a.admittedAt - b.admittedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+
+const oldest = ([a]: ReadonlyArray<Scheduled>, [b]: ReadonlyArray<Scheduled>): number =>
+  a === undefined || b === undefined ? 0 : byAdmission(a, b)
+
+/** The active entry as decisions see it; undefined for one that has ended. */
+export const scheduled = (entry: Entry): Scheduled | undefined => {
+  const { id, status, targetKey, change, priority, admittedAt, dueAt } = entry
+  if (status !== "waiting" && status !== "ready" && status !== "running") return undefined
+  return { id, status, targetKey, repo: foldRepo(change.repo.fullName), priority, admittedAt, dueAt }
 }

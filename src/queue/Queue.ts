@@ -8,6 +8,7 @@ import type { Effect } from "effect"
 import type { AcceptedStatus } from "../domain/Decision.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Entry, EntryStatus } from "../domain/Entry.ts"
+import type { Survey } from "./Plan.ts"
 
 /** Work to be queued. Admitting the same `eventId` twice changes nothing and answers `duplicate`. */
 export interface Admission {
@@ -17,6 +18,10 @@ export interface Admission {
   readonly priority: number
   readonly admittedAt: number
   readonly dueAt: number
+  /** Why it is not due at once (a delay, a window), in words for an operator. */
+  readonly reason?: string | undefined
+  /** Whether it may expire while it waits. Left out: automatic work may, by its priority. */
+  readonly expires?: boolean | undefined
 }
 
 export interface Admitted {
@@ -43,6 +48,21 @@ export type Finish =
   /** Again at `dueAt`; `counted: false` for a handed-back lease, which costs no attempt. */
   | { readonly _tag: "Retry"; readonly dueAt: number; readonly reason: string; readonly counted: boolean }
 
+/** `Cancelled`: the lease holds, and the work is to be ended with `finish` as `Cancelled`. `Lost`: the worker must stop. */
+export type Renewal =
+  | { readonly _tag: "Kept" }
+  | { readonly _tag: "Cancelled"; readonly reason: string }
+  | { readonly _tag: "Lost" }
+
+export interface Cancelled {
+  /** Ended as `cancelled`: nothing will review them. */
+  readonly ended: ReadonlyArray<Entry>
+  /** Running still, with `cancelRequested`: their worker ends them. */
+  readonly stopping: ReadonlyArray<Entry>
+}
+
+export const nothingCancelled: Cancelled = { ended: [], stopping: [] }
+
 export interface QueueStats {
   readonly byStatus: Readonly<Record<EntryStatus, number>>
   /** Admission time of the oldest waiting entry. */
@@ -61,11 +81,17 @@ export class Queue extends Context.Service<
     /**
      * Queues work, in order. Per target: the same head joins the entry that waits or runs (`coalesced`); another head replaces
      * the one that waits (which becomes `superseded` and hands on its place in line) or waits behind the one that runs.
-     * An entry without a head (comment command) joins what waits. All or nothing.
+     * An entry without a head (comment command) joins what waits. Nothing joins an entry that is to be cancelled.
+     * All or nothing.
      */
     readonly admit: (items: ReadonlyArray<Admission>) => Effect.Effect<ReadonlyArray<Admitted>, QueueError>
     /** The active (waiting, ready, running) entries of a workspace. */
     readonly load: (workspace: string) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
+    /**
+     * What the next decision of a workspace's scheduler can depend on: its entries that are out, and of those that are due the
+     * first of each repository and priority, enough to fill `places`. Costs the same however much waits behind them or elsewhere.
+     */
+    readonly survey: (workspace: string, now: number, places: number) => Effect.Effect<Survey, QueueError>
     /** Workspaces that have active entries. */
     readonly workspaces: Effect.Effect<ReadonlyArray<string>, QueueError>
     readonly get: (entryId: string) => Effect.Effect<Entry | undefined, QueueError>
@@ -80,15 +106,21 @@ export class Queue extends Context.Service<
       now: number,
       ttlMillis: number
     ) => Effect.Effect<{ readonly lease: Lease; readonly entry: Entry } | undefined, QueueError>
-    /** Extends the lease. False: it is lost, and the worker must stop. */
-    readonly renew: (lease: Lease, until: number) => Effect.Effect<boolean, QueueError>
-    /** Ends or hands back a running entry. False: the lease is lost and nothing was changed. */
+    /** Extends the lease, unless it is lost. */
+    readonly renew: (lease: Lease, until: number) => Effect.Effect<Renewal, QueueError>
+    /**
+     * Ends or hands back a running entry; one that is to be cancelled never waits again. False: the lease is lost and nothing
+     * was changed.
+     */
     readonly finish: (lease: Lease, finish: Finish) => Effect.Effect<boolean, QueueError>
-    /** Cancels what waits for a target; answers the cancelled entries. A running entry is the worker's to end. */
-    readonly cancel: (targetKey: string, reason: string) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
-    /** Running entries whose lease ended by `now`, or whose owner satisfies `lost`, wait again at `now`. Answers them. */
+    /** Ends what waits for a target, and asks the worker of what runs to end it. */
+    readonly cancel: (targetKey: string, reason: string) => Effect.Effect<Cancelled, QueueError>
+    /**
+     * Running entries whose lease ended by `now`, or whose owner satisfies `lost`, wait again at `now`; with `maxLosses` lost
+     * workers they are dead, and what was to be cancelled is cancelled. Answers them as they stand now.
+     */
     readonly reclaim: (now: number, lost: (owner: string) => boolean) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
-    /** Waiting entries admitted before `before` end as `expired`; answers them. */
+    /** Waiting entries that may expire and were admitted before `before` end as `expired`; answers them. */
     readonly expire: (before: number, reason: string) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
     /** Forgets ended entries admitted before `before`, or beyond the newest `maxCount` ended ones. Answers how many. */
     readonly prune: (keep: { readonly maxCount: number; readonly before: number }) => Effect.Effect<number, QueueError>

@@ -9,7 +9,9 @@ import * as DataLock from "../store/DataLock.ts"
 import * as GroupCommit from "../store/GroupCommit.ts"
 import { explain, openDatabase, resultCode } from "../store/SqliteDatabase.ts"
 import type { EntryTable } from "./EntryTable.ts"
-import { Queue, QueueError } from "./Queue.ts"
+import { QueueError } from "./Queue.ts"
+import type { Queue } from "./Queue.ts"
+import type { QueueControl } from "./QueueControl.ts"
 import { prepare } from "./SqliteSchema.ts"
 import * as SqliteTable from "./SqliteTable.ts"
 import type { Limits } from "./TableQueue.ts"
@@ -20,9 +22,10 @@ type Operation = (table: EntryTable) => void
 const maxBatch = 512
 const maxWaiting = 10_000
 
-export const layerSqlite = (options: { readonly path: string } & Limits): Layer.Layer<Queue, QueueError> =>
-  Layer.effect(
-    Queue,
+export const layerSqlite = (
+  options: { readonly path: string } & Limits
+): Layer.Layer<Queue | QueueControl, QueueError> =>
+  Layer.effectContext(
     Effect.gen(function* () {
       const { path } = options
       const taken = `Another aicr process uses the queue ${path}. Stop it, or configure another queue.sqlite.path.`
@@ -93,11 +96,11 @@ const transact = (db: DatabaseSync, table: SqliteTable.SqliteTable, operations: 
   if (db.isTransaction) db.exec("ROLLBACK")
   db.exec("BEGIN IMMEDIATE")
   try {
-    table.refresh()
     for (const operation of operations) operation(table)
     db.exec("COMMIT")
+    table.committed()
   } catch (cause) {
-    table.distrust()
+    table.rolledBack()
     if (db.isTransaction) db.exec("ROLLBACK")
     throw cause
   }

@@ -1,10 +1,11 @@
 /**
  * The tables of the SQLite queue. Two unique indexes hold the rule that a target has at most one next and one running entry,
- * whatever the code above does; the partial ones keep lookups independent of how many entries have ended.
+ * whatever the code above does; the partial ones keep lookups independent of how many entries have ended. There is no index
+ * of what waits by due time or repository: that is kept in memory (Schedule.ts), which spares every admission the writes.
  */
 import type { DatabaseSync } from "node:sqlite"
 
-const schemaVersion = 1
+const schemaVersion = 2
 
 const ddl = `
   CREATE TABLE entries (
@@ -19,10 +20,13 @@ const ddl = `
     admitted_at INTEGER NOT NULL,
     due_at INTEGER NOT NULL,
     attempts INTEGER NOT NULL,
+    losses INTEGER NOT NULL DEFAULT 0,
+    expires INTEGER NOT NULL DEFAULT 0,
     reason TEXT,
     token INTEGER NOT NULL,
     lease_until INTEGER,
-    owner TEXT
+    owner TEXT,
+    cancel_requested TEXT
   );
   CREATE UNIQUE INDEX entries_next ON entries (target_key) WHERE status IN ('waiting', 'ready');
   CREATE UNIQUE INDEX entries_running ON entries (target_key) WHERE status = 'running';
@@ -32,13 +36,29 @@ const ddl = `
     WHERE status IN ('done', 'superseded', 'cancelled', 'expired', 'dead');
   CREATE TABLE entry_events (event_id TEXT PRIMARY KEY, entry_id TEXT NOT NULL) WITHOUT ROWID;
   CREATE INDEX entry_events_entry ON entry_events (entry_id);
-  PRAGMA user_version = ${schemaVersion};
 `
 
-/** Makes the tables in a new file. Throws when the file is of a newer release. */
+const pauses = `
+  CREATE TABLE pauses (
+    scope TEXT NOT NULL, name TEXT NOT NULL, reason TEXT NOT NULL, since INTEGER NOT NULL, PRIMARY KEY (scope, name)
+  ) WITHOUT ROWID;
+`
+
+/** What makes a file of the version before into one of this version, by the version before. */
+const upgrades: Readonly<Record<number, string>> = {
+  1: `
+    ALTER TABLE entries ADD COLUMN losses INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE entries ADD COLUMN expires INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE entries ADD COLUMN cancel_requested TEXT;
+    UPDATE entries SET expires = 1 WHERE priority >= 20;
+    ${pauses}`
+}
+
+/** Makes the tables in a new file, or brings an older one up to date. Throws when the file is of a newer release. */
 export const prepare = (db: DatabaseSync): void => {
-  const version = db.prepare("PRAGMA user_version").get()?.["user_version"]
+  const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"])
   if (version === schemaVersion) return
-  if (version !== 0) throw new Error(`its version is ${String(version)}; this release knows version ${schemaVersion}`)
-  db.exec(`BEGIN IMMEDIATE; ${ddl} COMMIT`)
+  const steps = version === 0 ? ddl + pauses : upgrades[version]
+  if (steps === undefined) throw new Error(`its version is ${version}; this release knows version ${schemaVersion}`)
+  db.exec(`BEGIN IMMEDIATE; ${steps} PRAGMA user_version = ${schemaVersion}; COMMIT`)
 }

@@ -1,11 +1,13 @@
 /** The queue over a table of entries: looks up, lets the transitions decide, writes. One write is one transaction. */
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
 import { targetKey } from "../domain/Change.ts"
 import type { Entry } from "../domain/Entry.ts"
 import { newId } from "../domain/Ids.ts"
 import type { EntryTable } from "./EntryTable.ts"
-import { Queue, QueueError } from "./Queue.ts"
-import type { Admission, Admitted } from "./Queue.ts"
+import { nothingCancelled, Queue, QueueError } from "./Queue.ts"
+import type { Admission, Admitted, Cancelled, Renewal } from "./Queue.ts"
+import { QueueControl } from "./QueueControl.ts"
+import type { Retried } from "./QueueControl.ts"
 import * as Transitions from "./Transitions.ts"
 
 /** Entries that may wait (`queue.limits`); admitting more is refused as `full`. */
@@ -23,7 +25,10 @@ export interface Access {
   readonly read: <A>(use: (table: EntryTable) => A) => Effect.Effect<A, QueueError>
 }
 
-export const make = ({ write, read }: Access, limits: Limits): Queue["Service"] =>
+export const make = (access: Access, limits: Limits): Context.Context<Queue | QueueControl> =>
+  Context.make(Queue, queue(access, limits)).pipe(Context.add(QueueControl, control(access)))
+
+const queue = ({ write, read }: Access, limits: Limits): Queue["Service"] =>
   Queue.of({
     admit: (items) =>
       Effect.flatMap(
@@ -35,6 +40,7 @@ export const make = ({ write, read }: Access, limits: Limits): Queue["Service"] 
       ),
 
     load: (workspace) => read((table) => table.active(workspace)),
+    survey: (workspace, now, places) => read((table) => table.survey(workspace, now, places)),
     workspaces: read((table) => table.workspaces()),
     get: (entryId) => read((table) => table.get(entryId)),
 
@@ -67,11 +73,12 @@ export const make = ({ write, read }: Access, limits: Limits): Queue["Service"] 
       }),
 
     renew: ({ entryId, token }, until) =>
-      write((table) => {
+      write((table): Renewal => {
         const entry = table.get(entryId)
-        if (entry === undefined || !Transitions.holds(entry, token)) return false
+        if (entry === undefined || !Transitions.holds(entry, token)) return { _tag: "Lost" }
         table.update({ ...entry, leaseUntil: until }, entry)
-        return true
+        const reason = entry.cancelRequested
+        return reason === undefined ? { _tag: "Kept" } : { _tag: "Cancelled", reason }
       }),
 
     finish: ({ entryId, token }, how) =>
@@ -84,8 +91,12 @@ export const make = ({ write, read }: Access, limits: Limits): Queue["Service"] 
 
     cancel: (target, reason) =>
       write((table) => {
-        const { next } = table.place(target)
-        return next === undefined ? [] : [written(table, Transitions.cancel(next, reason), next)]
+        const { next, running } = table.place(target)
+        const cancelled = [next, running].map((entry) => cancel(table, entry, reason))
+        return {
+          ended: cancelled.flatMap(({ ended }) => ended),
+          stopping: cancelled.flatMap(({ stopping }) => stopping)
+        }
       }),
 
     reclaim: (now, lost) =>
@@ -97,9 +108,7 @@ export const make = ({ write, read }: Access, limits: Limits): Queue["Service"] 
       ),
 
     expire: (before, reason) =>
-      write((table) =>
-        table.waitingBefore(before).map((entry) => written(table, Transitions.expire(entry, reason), entry))
-      ),
+      write((table) => table.expiring(before).map((entry) => written(table, Transitions.expire(entry, reason), entry))),
 
     prune: Effect.fnUntraced(function* (keep) {
       let removed = 0
@@ -112,6 +121,31 @@ export const make = ({ write, read }: Access, limits: Limits): Queue["Service"] 
     }),
     stats: read((table) => ({ byStatus: table.byStatus(), oldestWaiting: table.oldestWaiting() }))
   })
+
+const control = ({ write, read }: Access): QueueControl["Service"] =>
+  QueueControl.of({
+    list: (filter) => read((table) => table.list(filter)),
+    cancelEntry: (entryId, reason) => write((table) => cancel(table, table.get(entryId), reason)),
+    retry: (entryId, now) =>
+      write((table): Retried => {
+        const entry = table.get(entryId)
+        if (entry === undefined) return "unknown"
+        const retried = Transitions.retry(entry, table.place(entry.targetKey), now)
+        if (typeof retried === "string") return retried
+        table.update(retried, entry)
+        return "retried"
+      }),
+    pause: (pause) => write((table) => table.setPause(pause.scope, pause.name, pause)),
+    resume: (scope, name) => write((table) => table.setPause(scope, name, undefined)),
+    pauses: read((table) => table.pauses())
+  })
+
+const cancel = (table: EntryTable, from: Entry | undefined, reason: string): Cancelled => {
+  const to = from === undefined ? undefined : Transitions.cancel(from, reason)
+  if (from === undefined || to === undefined) return nothingCancelled
+  table.update(to, from)
+  return to.status === "cancelled" ? { ended: [to], stopping: [] } : { ended: [], stopping: [to] }
+}
 
 const written = (table: EntryTable, entry: Entry, from: Entry): Entry => {
   table.update(entry, from)

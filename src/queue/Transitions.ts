@@ -12,8 +12,10 @@
  */
 import type { Change } from "../domain/Change.ts"
 import { targetKey } from "../domain/Change.ts"
+import { isTerminal, maxLosses, Priority } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
 import type { Admission, Finish } from "./Queue.ts"
+import type { Retried } from "./QueueControl.ts"
 
 /** The active entries of one target. */
 export interface Place {
@@ -31,7 +33,8 @@ export const admit = ({ next, running }: Place, item: Admission, newId: () => st
   const head = item.change.head
   if (next !== undefined && item.change.target.kind === "push") return extended(next, item)
   if (next !== undefined && next.change.head === head) return joined(next, item)
-  if (running !== undefined && head !== undefined && running.change.head === head) {
+  const joinable = running !== undefined && running.cancelRequested === undefined
+  if (joinable && head !== undefined && running.change.head === head) {
     return { _tag: "Joined", entry: withEvent(running, item.eventId), from: running }
   }
   if (next === undefined) return { _tag: "Opened", entry: opened(item, newId()) }
@@ -56,17 +59,28 @@ const opened = (item: Admission, id: string): Entry => ({
   admittedAt: item.admittedAt,
   dueAt: item.dueAt,
   attempts: 0,
-  reason: undefined,
+  losses: 0,
+  expires: mayExpire(item),
+  reason: item.reason,
   token: 0,
   leaseUntil: undefined,
-  owner: undefined
+  owner: undefined,
+  cancelRequested: undefined
 })
+
+/** Automatic work may, unless the admission says otherwise. */
+export const mayExpire = ({ expires, priority }: Pick<Admission, "expires" | "priority">): boolean =>
+  expires ?? priority >= Priority.automatic
 
 const withEvent = (entry: Entry, eventId: string): Entry => ({ ...entry, events: [...entry.events, eventId] })
 
-/** What asks for the same review sooner or more urgently moves it forward. A backoff is cut short only by a person. */
+/**
+ * What asks for the same review sooner or more urgently moves it forward; what may not expire keeps it. A backoff is cut short
+ * only by a person.
+ */
 const joined = (next: Entry, item: Admission): Admittance => {
   const backsOff = next.attempts > 0 && item.change.requestedBy === undefined
+  const sooner = !backsOff && item.dueAt < next.dueAt
   const change = next.change.head === undefined ? item.change : next.change
   return {
     _tag: "Joined",
@@ -74,7 +88,9 @@ const joined = (next: Entry, item: Admission): Admittance => {
       ...withEvent(next, item.eventId),
       change: requestedBy(change, next.change.requestedBy ?? item.change.requestedBy),
       priority: Math.min(next.priority, item.priority),
-      dueAt: backsOff ? next.dueAt : Math.min(next.dueAt, item.dueAt)
+      expires: next.expires && mayExpire(item),
+      dueAt: sooner ? item.dueAt : next.dueAt,
+      reason: sooner ? item.reason : next.reason
     },
     from: next
   }
@@ -93,7 +109,9 @@ const inherit = (entry: Entry, earlier: Entry): Entry => ({
   change: requestedBy(entry.change, entry.change.requestedBy ?? earlier.change.requestedBy),
   priority: Math.min(entry.priority, earlier.priority),
   admittedAt: Math.min(entry.admittedAt, earlier.admittedAt),
-  dueAt: Math.min(entry.dueAt, earlier.dueAt)
+  expires: entry.expires && earlier.expires,
+  dueAt: Math.min(entry.dueAt, earlier.dueAt),
+  reason: earlier.dueAt < entry.dueAt ? earlier.reason : entry.reason
 })
 
 const requestedBy = (change: Change, person: string | undefined): Change =>
@@ -123,7 +141,8 @@ const ended = (entry: Entry, end: Pick<Entry, "status" | "reason" | "attempts">)
   ...entry,
   ...end,
   owner: undefined,
-  leaseUntil: undefined
+  leaseUntil: undefined,
+  cancelRequested: undefined
 })
 
 export type Ended =
@@ -131,7 +150,7 @@ export type Ended =
   /** It would wait again, but a newer one waits already: that one answers for its events from now on. */
   | { readonly _tag: "Yielded"; readonly entry: Entry; readonly to: Entry; readonly toFrom: Entry }
 
-/** The end of a running entry whose lease holds. */
+/** The end of a running entry whose lease holds. What is to be cancelled does not wait again. */
 export const finish = (entry: Entry, { next }: Place, how: Finish): Ended => {
   switch (how._tag) {
     case "Done":
@@ -158,12 +177,20 @@ export const finish = (entry: Entry, { next }: Place, how: Finish): Ended => {
   }
 }
 
-/** Running, but its worker is gone. It costs no attempt: nothing was completed. */
+/** Running, but its worker is gone. */
 export const isLost = (entry: Entry, now: number, lost: (owner: string) => boolean): boolean =>
   entry.status === "running" && ((entry.leaseUntil ?? now) <= now || (entry.owner !== undefined && lost(entry.owner)))
 
-export const reclaim = (entry: Entry, { next }: Place, now: number): Ended =>
-  waitAgain(entry, next, { dueAt: now, reason: "its worker was lost", attempts: entry.attempts })
+/** It costs no attempt, because nothing was completed; but an entry that keeps losing its workers is dead. */
+export const reclaim = (entry: Entry, { next }: Place, now: number): Ended => {
+  const { attempts } = entry
+  const losses = entry.losses + 1
+  const reason = losses === 1 ? "its worker was lost" : `its worker was lost, ${losses} times`
+  const lost = { ...entry, losses }
+  return losses >= maxLosses && entry.cancelRequested === undefined
+    ? { _tag: "Ended", entry: ended(lost, { status: "dead", reason, attempts }) }
+    : waitAgain(lost, next, { dueAt: now, reason, attempts })
+}
 
 const waitAgain = (
   entry: Entry,
@@ -171,6 +198,9 @@ const waitAgain = (
   again: { readonly dueAt: number; readonly reason: string; readonly attempts: number }
 ): Ended => {
   const { dueAt, reason, attempts } = again
+  if (entry.cancelRequested !== undefined) {
+    return { _tag: "Ended", entry: ended(entry, { status: "cancelled", reason: entry.cancelRequested, attempts }) }
+  }
   if (next === undefined)
     return { _tag: "Waits", entry: { ...ended(entry, { status: "waiting", reason, attempts }), dueAt } }
   return {
@@ -180,15 +210,33 @@ const waitAgain = (
       events: []
     },
     to: {
-      ...inherit(next, { ...entry, dueAt: next.dueAt }),
+      ...inherit(next, { ...entry, dueAt: next.dueAt, reason: next.reason }),
       events: [...next.events, ...entry.events]
     },
     toFrom: next
   }
 }
 
-/** waiting or ready -> cancelled. */
-export const cancel = (entry: Entry, reason: string): Entry => ({ ...entry, status: "cancelled", reason })
+/** waiting or ready -> cancelled; a running one is asked to end, by the first who asks. */
+export const cancel = (entry: Entry, reason: string): Entry | undefined => {
+  if (isTerminal(entry.status)) return undefined
+  if (entry.status !== "running") return { ...entry, status: "cancelled", reason }
+  return { ...entry, cancelRequested: entry.cancelRequested ?? reason }
+}
 
 /** waiting -> expired. */
 export const expire = (entry: Entry, reason: string): Entry => ({ ...entry, status: "expired", reason })
+
+/** dead -> waiting, as if it had never been tried. */
+export const retry = (entry: Entry, { next }: Place, now: number): Entry | Exclude<Retried, "retried"> => {
+  if (entry.status !== "dead") return "not_dead"
+  if (next !== undefined) return "newer"
+  return {
+    ...entry,
+    status: "waiting",
+    dueAt: now,
+    attempts: 0,
+    losses: 0,
+    reason: "an operator asked for another try"
+  }
+}

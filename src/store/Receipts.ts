@@ -63,6 +63,8 @@ export class Receipts extends Context.Service<
       },
       now: number
     ) => Effect.Effect<void, StoreError>
+    /** Takes the outcome of these events back, because an operator has their work tried again. */
+    readonly reopen: (eventIds: ReadonlyArray<string>) => Effect.Effect<void, StoreError>
     /** Accepted records without an outcome, oldest first, after the given id; at most `limit`. */
     readonly unsettled: (
       after: string | undefined,

@@ -81,6 +81,15 @@ export const layer: Layer.Layer<Receipts, never, SqlClient.SqlClient> = Layer.ef
           { discard: true }
         ).pipe(unavailable("receipts.settle")),
 
+      reopen: (eventIds) =>
+        Effect.forEach(
+          Arr.chunksOf(eventIds, maxBatch),
+          (ids) => sql`
+            UPDATE events SET outcome = NULL, outcome_reason = NULL, outcome_at = NULL, run_id = NULL
+            WHERE ${sql.in("id", ids)}`,
+          { discard: true }
+        ).pipe(unavailable("receipts.reopen")),
+
       unsettled: (after, limit) =>
         select(
           "receipts.unsettled",

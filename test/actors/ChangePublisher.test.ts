@@ -17,6 +17,7 @@ import type { HostPull } from "../../src/forge/Forge.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { Progress } from "../../src/observability/Progress.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
+import { Cancellations } from "../../src/queue/Cancellations.ts"
 import * as MemoryQueue from "../../src/queue/MemoryQueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Tickets } from "../../src/queue/Tickets.ts"
@@ -90,6 +91,7 @@ const parts = Layer.mergeAll(
   Store.layerMemory,
   MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 }),
   Tickets.layerMemory,
+      Cancellations.layerMemory,
   Progress.layer,
   outputs,
   Layer.effect(

@@ -7,6 +7,7 @@ import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
+import { Cancellations } from "../../src/queue/Cancellations.ts"
 import * as MemoryQueue from "../../src/queue/MemoryQueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Tickets } from "../../src/queue/Tickets.ts"
@@ -20,6 +21,7 @@ const world = Scheduler.layer.pipe(
       Store.layerMemory,
       MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 }),
       Tickets.layerMemory,
+      Cancellations.layerMemory,
       Layer.succeed(ConfigStore, testSnapshotWith("w", "t"))
     )
   ),

@@ -321,6 +321,7 @@ describe("when the stores fail", () => {
     store: () =>
       Effect.fail(new StoreError({ reason: "unavailable", operation: "receipts.store", message: "disk is full" })),
     settle: () => Effect.void,
+    reopen: () => Effect.void,
     unsettled: () => Effect.succeed([]),
     get: () => Effect.succeed(undefined),
     list: () =>

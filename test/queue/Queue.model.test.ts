@@ -3,8 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import * as fc from "fast-check"
 import { Queue } from "../../src/queue/Queue.ts"
+import { QueueControl } from "../../src/queue/QueueControl.ts"
 import { QueueModel } from "./QueueModel.ts"
-import { Play, step } from "./QueueSteps.ts"
+import { Play, step, workspaces } from "./QueueSteps.ts"
 import type { Step } from "./QueueSteps.ts"
 import { folder, stores } from "./Stores.ts"
 import type { QueueStore } from "./Stores.ts"
@@ -17,7 +18,8 @@ const play = (store: QueueStore, steps: ReadonlyArray<Step>) =>
     const open = Effect.gen(function* () {
       const scope = yield* Scope.make()
       const context = yield* Layer.buildWithScope(store.layer(place), scope)
-      return { queue: Context.get(context, Queue), close: Scope.close(scope, Exit.void) }
+      const services = { queue: Context.get(context, Queue), control: Context.get(context, QueueControl) }
+      return { ...services, close: Scope.close(scope, Exit.void) }
     })
     let current = yield* open
     const played = new Play(new QueueModel())
@@ -27,14 +29,14 @@ const play = (store: QueueStore, steps: ReadonlyArray<Step>) =>
         yield* current.close
         current = yield* open
       }
-      yield* played.take(current.queue, taken)
+      yield* played.take(current, taken)
       yield* compare(current.queue, played.model, tokens)
     }
     yield* current.close
   }).pipe(Effect.scoped)
 
 const compare = Effect.fnUntraced(function* (queue: Queue["Service"], model: QueueModel, tokens: Map<string, number>) {
-  const active = (yield* Effect.forEach(["app", "other"], queue.load)).flat()
+  const active = (yield* Effect.forEach(workspaces, queue.load)).flat()
   const isActive = (status: string) => ["waiting", "ready", "running"].includes(status)
   assert.sameMembers(
     active.map((entry) => entry.id),
@@ -61,6 +63,9 @@ const compare = Effect.fnUntraced(function* (queue: Queue["Service"], model: Que
         admittedAt: entry?.admittedAt,
         dueAt: entry?.dueAt,
         attempts: entry?.attempts,
+        losses: entry?.losses,
+        expires: entry?.expires,
+        cancelRequested: entry?.cancelRequested,
         token: entry?.token,
         leaseUntil: entry?.leaseUntil,
         owner: entry?.owner

@@ -2,7 +2,9 @@
  * The queue as a list that is searched from the front each time: slow, small, and written from the contract (queue/Queue.ts),
  * not from the transitions. Stores are compared with it.
  */
+import { maxLosses } from "../../src/domain/Entry.ts"
 import type { EntryStatus } from "../../src/domain/Entry.ts"
+import type { Survey } from "../../src/queue/Plan.ts"
 import type { Admission, Finish } from "../../src/queue/Queue.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 
@@ -18,6 +20,9 @@ export interface ModelEntry {
   admittedAt: number
   dueAt: number
   attempts: number
+  losses: number
+  expires: boolean
+  cancelRequested: string | undefined
   token: number
   leaseUntil: number | undefined
   owner: string | undefined
@@ -25,6 +30,7 @@ export interface ModelEntry {
 
 export class QueueModel {
   readonly entries: Array<ModelEntry> = []
+  readonly paused = new Set<string>()
   private next = 0
 
   /** The entry that answers for the admission, and how. New entries are called `new:<n>` until the store names them. */
@@ -35,14 +41,18 @@ export class QueueModel {
     }
     const target = targetKey(item.change)
     const { head, requestedBy } = item.change
+    const expires = item.expires ?? item.priority >= 20
     const waits = this.waiting(target)
-    const runs = this.entries.find((entry) => entry.target === target && entry.status === "running")
+    const runs = this.entries.find(
+      (entry) => entry.target === target && entry.status === "running" && entry.cancelRequested === undefined
+    )
     const exact = [waits, runs].find((entry) => entry !== undefined && entry.head === head && (head || entry === waits))
     const joined = exact ?? (waits !== undefined && (!waits.head || !head) ? waits : undefined)
     if (joined !== undefined) {
       joined.events.push(item.eventId)
       if (joined === waits) {
         if (joined.attempts === 0 || requestedBy !== undefined) joined.dueAt = Math.min(joined.dueAt, item.dueAt)
+        joined.expires &&= expires
         joined.priority = Math.min(joined.priority, item.priority)
         joined.head ??= head
         joined.requestedBy ??= requestedBy
@@ -61,6 +71,9 @@ export class QueueModel {
       admittedAt: item.admittedAt,
       dueAt: item.dueAt,
       attempts: 0,
+      losses: 0,
+      expires,
+      cancelRequested: undefined,
       token: 0,
       leaseUntil: undefined,
       owner: undefined
@@ -90,10 +103,10 @@ export class QueueModel {
     return true
   }
 
-  renew(entry: ModelEntry, token: number, until: number): boolean {
-    if (entry.status !== "running" || entry.token !== token) return false
+  renew(entry: ModelEntry, token: number, until: number): string {
+    if (entry.status !== "running" || entry.token !== token) return "Lost"
     entry.leaseUntil = until
-    return true
+    return entry.cancelRequested === undefined ? "Kept" : `Cancelled ${entry.cancelRequested}`
   }
 
   finish(entry: ModelEntry, token: number, how: Finish): boolean {
@@ -105,7 +118,7 @@ export class QueueModel {
     }
     entry.status = ({ Done: "done", Dead: "dead", Cancelled: "cancelled" } as const)[how._tag]
     if (how._tag !== "Cancelled") entry.attempts += 1
-    Object.assign(entry, { owner: undefined, leaseUntil: undefined })
+    Object.assign(entry, { owner: undefined, leaseUntil: undefined, cancelRequested: undefined })
     return true
   }
 
@@ -113,24 +126,73 @@ export class QueueModel {
     const gone = this.entries.filter(
       (entry) => entry.status === "running" && ((entry.leaseUntil ?? 0) <= now || lost(entry.owner ?? ""))
     )
-    for (const entry of gone) this.waitAgain(entry, now)
+    for (const entry of gone) {
+      entry.losses += 1
+      if (entry.losses < maxLosses || entry.cancelRequested !== undefined) this.waitAgain(entry, now)
+      else Object.assign(entry, { status: "dead", owner: undefined, leaseUntil: undefined })
+    }
     return gone
   }
 
-  cancel(target: string): Array<ModelEntry> {
-    const waits = this.waiting(target)
-    if (waits === undefined) return []
-    waits.status = "cancelled"
-    return [waits]
+  /** Ids of what ended and of what is to end. */
+  cancel(entries: ReadonlyArray<ModelEntry>, reason: string): ReadonlyArray<ReadonlyArray<string>> {
+    const ended = entries.filter((entry) => ["waiting", "ready"].includes(entry.status))
+    const stopping = entries.filter((entry) => entry.status === "running")
+    for (const entry of ended) entry.status = "cancelled"
+    for (const entry of stopping) entry.cancelRequested ??= reason
+    return [ended.map(({ id }) => id), stopping.map(({ id }) => id)]
+  }
+
+  retry(entry: ModelEntry, now: number): string {
+    if (entry.status !== "dead") return "not_dead"
+    if (this.waiting(entry.target) !== undefined) return "newer"
+    Object.assign(entry, { status: "waiting", dueAt: now, attempts: 0, losses: 0 })
+    return "retried"
+  }
+
+  /** What the plan may see: ids of what is out, of what is due by repository and priority, and the next alarm. */
+  survey(
+    workspace: string,
+    now: number
+  ): {
+    readonly out: ReadonlyArray<string>
+    readonly nextAt: number | undefined
+    readonly due: ReadonlyArray<ModelEntry>
+  } {
+    const here = this.entries.filter((entry) => entry.workspace === workspace)
+    const out = here.filter((entry) => entry.status === "ready" || entry.status === "running")
+    const waiting = here.filter((entry) => entry.status === "waiting")
+    const later = waiting.filter((entry) => entry.dueAt > now).map((entry) => entry.dueAt)
+    return {
+      out: out.map(({ id }) => id),
+      nextAt: later.length === 0 ? undefined : Math.min(...later),
+      due: waiting.filter((entry) => entry.dueAt <= now && !out.some((other) => other.target === entry.target))
+    }
+  }
+
+  /** Whether `due` holds all that the plan must see to fill `places`: of each repository and priority the first ones. */
+  suffices(due: Survey["due"], expected: ReadonlyArray<ModelEntry>, places: number): boolean {
+    const seen = new Set(due.map(({ id }) => id))
+    return expected.every((entry) => {
+      if (seen.has(entry.id)) return true
+      const before = expected.filter(
+        (other) =>
+          other !== entry &&
+          (other.priority < entry.priority ||
+            (other.priority === entry.priority &&
+              (other.admittedAt < entry.admittedAt || (other.admittedAt === entry.admittedAt && other.id < entry.id))))
+      )
+      return before.length >= places
+    })
   }
 
   expire(before: number): Array<ModelEntry> {
-    const old = this.entries.filter((entry) => entry.status === "waiting" && entry.admittedAt < before)
+    const old = this.entries.filter((entry) => entry.status === "waiting" && entry.expires && entry.admittedAt < before)
     for (const entry of old) entry.status = "expired"
     return old
   }
 
-  private waiting(target: string): ModelEntry | undefined {
+  waiting(target: string): ModelEntry | undefined {
     return this.entries.find(
       (entry) => entry.target === target && (entry.status === "waiting" || entry.status === "ready")
     )
@@ -145,12 +207,18 @@ export class QueueModel {
   private inherit(entry: ModelEntry, earlier: ModelEntry): void {
     entry.priority = Math.min(entry.priority, earlier.priority)
     entry.admittedAt = Math.min(entry.admittedAt, earlier.admittedAt)
+    entry.expires &&= earlier.expires
     entry.requestedBy ??= earlier.requestedBy
   }
 
   private waitAgain(entry: ModelEntry, dueAt: number): void {
     const newer = this.waiting(entry.target)
-    Object.assign(entry, { owner: undefined, leaseUntil: undefined })
+    const cancelled = entry.cancelRequested !== undefined
+    Object.assign(entry, { owner: undefined, leaseUntil: undefined, cancelRequested: undefined })
+    if (cancelled) {
+      entry.status = "cancelled"
+      return
+    }
     if (newer === undefined) {
       Object.assign(entry, { status: "waiting", dueAt })
       return

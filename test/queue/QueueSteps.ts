@@ -2,7 +2,8 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"
-import type { Admission, Finish, Lease, Queue } from "../../src/queue/Queue.ts"
+import type { Admission, Cancelled, Finish, Lease, Queue, Renewal } from "../../src/queue/Queue.ts"
+import type { QueueControl } from "../../src/queue/QueueControl.ts"
 import { change, targetOf } from "./Admissions.ts"
 import type { ModelEntry, QueueModel } from "./QueueModel.ts"
 
@@ -16,9 +17,11 @@ export type Step =
         readonly delay: number
         readonly priority: number
         readonly person: boolean
+        readonly expires: boolean | undefined
       }>
     }
-  | { readonly _tag: "Release" | "Withdraw" | "Claim"; readonly entry: number }
+  | { readonly _tag: "Release" | "Withdraw" | "Claim" | "CancelEntry" | "RetryDead"; readonly entry: number }
+  | { readonly _tag: "Survey" | "TogglePause"; readonly workspace: number }
   | { readonly _tag: "Renew"; readonly lease: number }
   | { readonly _tag: "Finish"; readonly lease: number; readonly how: "Done" | "Dead" | "Cancelled" | "Retry" | "Back" }
   | { readonly _tag: "Reclaim"; readonly owner: number }
@@ -34,7 +37,8 @@ const item = fc.record({
   event: fc.nat({ max: 30 }),
   delay: fc.constantFrom(-5, 0, 0, 0, 10),
   priority: fc.constantFrom(0, 10, 20),
-  person: fc.boolean()
+  person: fc.boolean(),
+  expires: fc.constantFrom(undefined, undefined, true, false)
 })
 const tagged = <T extends string, A>(_tag: T, fields: fc.Arbitrary<A>) => fields.map((rest) => ({ _tag, ...rest }))
 
@@ -53,6 +57,10 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: tagged("Reclaim", fc.record({ owner: fc.nat({ max: 3 }) })) },
   { weight: 1, arbitrary: tagged("Cancel", fc.record({ target: fc.nat({ max: 2 }) })) },
+  { weight: 1, arbitrary: tagged("CancelEntry", fc.record({ entry: small })) },
+  { weight: 1, arbitrary: tagged("RetryDead", fc.record({ entry: small })) },
+  { weight: 2, arbitrary: tagged("Survey", fc.record({ workspace: fc.nat({ max: 1 }) })) },
+  { weight: 1, arbitrary: tagged("TogglePause", fc.record({ workspace: fc.nat({ max: 1 }) })) },
   { weight: 1, arbitrary: tagged("Expire", fc.record({ age: fc.nat({ max: 60 }) })) },
   { weight: 2, arbitrary: tagged("Pass", fc.record({ millis: fc.nat({ max: 20 }) })) },
   { weight: 1, arbitrary: fc.constant({ _tag: "Reopen" }) }
@@ -68,7 +76,11 @@ export class Play {
   }
 
   /** Takes one step on both sides and compares the answers. */
-  readonly take = Effect.fnUntraced(function* (this: Play, queue: Queue["Service"], taken: Step) {
+  readonly take = Effect.fnUntraced(function* (
+    this: Play,
+    { queue, control }: { readonly queue: Queue["Service"]; readonly control: QueueControl["Service"] },
+    taken: Step
+  ) {
     const { model, now } = this
     switch (taken._tag) {
       case "Admit": {
@@ -116,7 +128,7 @@ export class Play {
         const held = this.lease(taken.lease)
         if (held === undefined) return
         const expected = model.renew(held.entry, held.lease.token, now + 30)
-        assert.strictEqual(yield* queue.renew(held.lease, now + 30), expected)
+        assert.strictEqual(renewal(yield* queue.renew(held.lease, now + 30)), expected)
         return
       }
       case "Finish": {
@@ -135,9 +147,48 @@ export class Play {
         return
       }
       case "Cancel": {
-        const expected = model.cancel(targetOf(taken.target, workspaceOf(taken.target)))
-        const answer = yield* queue.cancel(targetOf(taken.target, workspaceOf(taken.target)), "closed")
-        assert.deepStrictEqual(ids(answer), ids(expected))
+        const target = targetOf(taken.target, workspaceOf(taken.target))
+        const running = model.entries.find((entry) => entry.target === target && entry.status === "running")
+        const expected = model.cancel(
+          [model.waiting(target), running].filter((entry) => entry !== undefined),
+          "closed"
+        )
+        assert.deepStrictEqual(cancelledIds(yield* queue.cancel(target, "closed")), expected)
+        return
+      }
+      case "CancelEntry": {
+        const entry = this.pick(taken.entry)
+        if (entry === undefined) return
+        const expected = model.cancel([entry], "unwanted")
+        assert.deepStrictEqual(cancelledIds(yield* control.cancelEntry(entry.id, "unwanted")), expected)
+        return
+      }
+      case "RetryDead": {
+        const dead = model.entries.filter((entry) => entry.status === "dead")
+        const entry = dead.at(-1 - (taken.entry % Math.max(1, dead.length))) ?? this.pick(taken.entry)
+        if (entry === undefined) return
+        assert.strictEqual(yield* control.retry(entry.id, now), model.retry(entry, now))
+        return
+      }
+      case "Survey": {
+        const workspace = workspaces[taken.workspace] ?? "app"
+        const places = 3
+        const { paused, out, due, nextAt } = yield* queue.survey(workspace, now, places)
+        const expected = model.survey(workspace, now)
+        assert.strictEqual(paused, model.paused.has(workspace))
+        assert.sameMembers(ids(out), [...expected.out])
+        assert.strictEqual(nextAt, expected.nextAt)
+        assert.includeMembers(ids(expected.due), ids(due))
+        assert.isTrue(model.suffices(due, expected.due, places - out.length))
+        return
+      }
+      case "TogglePause": {
+        const name = workspaces[taken.workspace] ?? "app"
+        if (model.paused.delete(name)) yield* control.resume("workspace", name)
+        else {
+          model.paused.add(name)
+          yield* control.pause({ scope: "workspace", name, reason: "deploy", since: now })
+        }
         return
       }
       case "Expire": {
@@ -169,12 +220,16 @@ export class Play {
       configHash: "c0ffee",
       priority: one.priority,
       admittedAt: this.now,
-      dueAt: this.now + one.delay
+      dueAt: this.now + one.delay,
+      expires: one.expires
     }
   }
 }
 
 const ids = (entries: ReadonlyArray<{ readonly id: string }>) => entries.map((entry) => entry.id)
+const cancelledIds = ({ ended, stopping }: Cancelled) => [ids(ended), ids(stopping)]
+const renewal = (answer: Renewal) => (answer._tag === "Cancelled" ? `Cancelled ${answer.reason}` : answer._tag)
+export const workspaces = ["app", "other"]
 const workspaceOf = (target: number) => (target === 2 ? "other" : "app")
 
 const finishOf = (how: Extract<Step, { _tag: "Finish" }>["how"], now: number): Finish => {

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { Effect, Layer } from "effect"
 import { layerMemory } from "../../src/queue/MemoryQueue.ts"
 import type { Queue, QueueError } from "../../src/queue/Queue.ts"
+import type { QueueControl } from "../../src/queue/QueueControl.ts"
 import { layerSqlite } from "../../src/queue/SqliteQueue.ts"
 import type { Limits } from "../../src/queue/TableQueue.ts"
 
@@ -14,7 +15,7 @@ export interface QueueStore {
   readonly name: string
   /** Whether entries are there again after the layer was closed and built anew over the same place. */
   readonly durable: boolean
-  readonly layer: (place: string, limits?: Limits) => Layer.Layer<Queue, QueueError>
+  readonly layer: (place: string, limits?: Limits) => Layer.Layer<Queue | QueueControl, QueueError>
 }
 
 export const stores: ReadonlyArray<QueueStore> = [
@@ -32,5 +33,5 @@ export const folder = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-export const inFolder = (store: QueueStore, limits?: Limits): Layer.Layer<Queue, QueueError> =>
+export const inFolder = (store: QueueStore, limits?: Limits): Layer.Layer<Queue | QueueControl, QueueError> =>
   Layer.unwrap(Effect.map(folder, (path) => store.layer(path, limits)))

@@ -1,8 +1,11 @@
 /** What every store of the queue must do, whatever is behind it. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { Queue } from "../../src/queue/Queue.ts"
+import { maxLosses } from "../../src/domain/Entry.ts"
+import { nothingCancelled, Queue } from "../../src/queue/Queue.ts"
 import type { Admission, Finish, QueueError } from "../../src/queue/Queue.ts"
+import type { ListFilter } from "../../src/queue/QueueControl.ts"
+import { QueueControl } from "../../src/queue/QueueControl.ts"
 import type { Limits } from "../../src/queue/TableQueue.ts"
 import { admission, targetOf } from "./Admissions.ts"
 
@@ -35,7 +38,10 @@ const running = Effect.fn(function* (over?: Parameters<typeof admission>[0]) {
   return yield* claim(entryId)
 })
 
-export const conformance = (name: string, store: (limits?: Limits) => Layer.Layer<Queue, QueueError>) => {
+export const conformance = (
+  name: string,
+  store: (limits?: Limits) => Layer.Layer<Queue | QueueControl, QueueError>
+) => {
   describe(`Queue (${name})`, () => {
     layer(store())("admit", (it) => {
       it.effect("gives back what was admitted", () =>
@@ -57,10 +63,13 @@ export const conformance = (name: string, store: (limits?: Limits) => Layer.Laye
             admittedAt: 100,
             dueAt: 100,
             attempts: 0,
+            losses: 0,
+            expires: false,
             reason: undefined,
             token: 0,
             leaseUntil: undefined,
-            owner: undefined
+            owner: undefined,
+            cancelRequested: undefined
           })
           assert.deepStrictEqual(yield* queue.load("one"), [entry])
           assert.deepStrictEqual(yield* queue.load("none"), [])
@@ -200,7 +209,7 @@ export const conformance = (name: string, store: (limits?: Limits) => Layer.Laye
           assert.isUndefined(yield* queue.claim(entryId, "node/2", 100, 50))
           assert.isTrue(yield* queue.finish(lease, { _tag: "Done", reason: "reviewed" }))
           assert.isFalse(yield* queue.finish(lease, { _tag: "Done" }))
-          assert.isFalse(yield* queue.renew(lease, 500))
+          assert.deepStrictEqual(yield* queue.renew(lease, 500), { _tag: "Lost" })
           assert.deepInclude(yield* queue.get(entryId), {
             status: "done",
             reason: "reviewed",
@@ -257,7 +266,7 @@ export const conformance = (name: string, store: (limits?: Limits) => Layer.Laye
           assert.strictEqual(second.lease.token, 2)
           const stale: ReadonlyArray<Finish> = [{ _tag: "Done" }, { _tag: "Dead", reason: "" }, retry]
           for (const finish of stale) assert.isFalse(yield* queue.finish(lease, finish))
-          assert.isFalse(yield* queue.renew(lease, 900))
+          assert.deepStrictEqual(yield* queue.renew(lease, 900), { _tag: "Lost" })
           assert.deepStrictEqual(yield* queue.get(lease.entryId), second.entry)
           yield* queue.finish(second.lease, { ...retry, counted: false })
           assert.strictEqual((yield* queue.get(lease.entryId))?.attempts, 1)
@@ -300,7 +309,7 @@ export const conformance = (name: string, store: (limits?: Limits) => Layer.Laye
           yield* claim(entryId, "node/2")
           const nobody = () => false
           assert.deepStrictEqual(yield* queue.reclaim(149, nobody), [])
-          assert.isTrue(yield* queue.renew(b.lease, 400))
+          assert.deepStrictEqual(yield* queue.renew(b.lease, 400), { _tag: "Kept" })
           const ended = yield* queue.reclaim(150, (owner) => owner === "node/2")
           assert.sameMembers(
             ended.map((entry) => entry.id),
@@ -319,33 +328,276 @@ export const conformance = (name: string, store: (limits?: Limits) => Layer.Laye
     })
 
     layer(store())("closing", (it) => {
-      it.effect("cancel ends what waits or is ready, and leaves what runs to its worker", () =>
+      it.effect("cancel ends what waits or is ready, and asks the worker of what runs", () =>
         Effect.gen(function* () {
           const queue = yield* Queue
           const { lease } = yield* running({ number: 1, head: "a" })
           const next = yield* one({ number: 1, head: "b" })
           const cancelled = yield* queue.cancel(targetOf(1), "closed")
-          assert.deepStrictEqual(cancelled, [yield* found(next.entryId)])
-          assert.deepInclude(cancelled[0], { status: "cancelled", reason: "closed" })
-          assert.deepStrictEqual(yield* queue.cancel(targetOf(1), "closed"), [])
-          assert.strictEqual(yield* statusOf(lease.entryId), "running")
+          assert.deepStrictEqual(cancelled, {
+            ended: [yield* found(next.entryId)],
+            stopping: [yield* found(lease.entryId)]
+          })
+          assert.deepInclude(cancelled.ended[0], { status: "cancelled", reason: "closed" })
+          assert.deepInclude(cancelled.stopping[0], { status: "running", cancelRequested: "closed" })
+          assert.deepStrictEqual(yield* queue.cancel(targetOf(7), "closed"), nothingCancelled)
+          yield* queue.finish(lease, { _tag: "Cancelled", reason: "closed" })
         })
       )
 
-      it.effect("expire ends what waits for too long, not what is ready or runs", () =>
+      it.effect("a worker learns with its renewal that it is to end, and ends as cancelled", () =>
         Effect.gen(function* () {
           const queue = yield* Queue
-          const old = yield* one({ number: 2, head: "a", admittedAt: 10 })
-          const ready = yield* one({ number: 3, head: "a", admittedAt: 10 })
+          const { lease } = yield* running({ number: 2, head: "a" })
+          yield* queue.cancel(targetOf(2), "closed")
+          yield* queue.cancel(targetOf(2), "closed again")
+          assert.deepStrictEqual(yield* queue.renew(lease, 500), { _tag: "Cancelled", reason: "closed" })
+          assert.deepInclude(yield* found(lease.entryId), { status: "running", leaseUntil: 500 })
+          assert.isTrue(yield* queue.finish(lease, { _tag: "Cancelled", reason: "closed" }))
+          assert.deepInclude(yield* found(lease.entryId), {
+            status: "cancelled",
+            reason: "closed",
+            attempts: 0,
+            cancelRequested: undefined
+          })
+        })
+      )
+
+      it.effect(
+        "what is to end joins nothing, and does not wait again: neither after a failure nor after a lost worker",
+        () =>
+          Effect.gen(function* () {
+            const queue = yield* Queue
+            const a = yield* running({ number: 3, head: "a" })
+            const b = yield* running({ number: 4, head: "a" })
+            yield* queue.cancel(targetOf(3), "closed")
+            yield* queue.cancel(targetOf(4), "closed")
+            const reopened = yield* one({ number: 3, head: "a" })
+            assert.notStrictEqual(reopened.entryId, a.lease.entryId)
+            assert.isTrue(yield* queue.finish(a.lease, { _tag: "Retry", dueAt: 300, reason: "503", counted: true }))
+            const reclaimed = yield* queue.reclaim(150, () => false)
+            assert.deepStrictEqual(
+              reclaimed.map(({ id, status, reason }) => [id, status, reason]),
+              [[b.lease.entryId, "cancelled", "closed"]]
+            )
+            assert.deepInclude(yield* found(a.lease.entryId), { status: "cancelled", reason: "closed" })
+            assert.strictEqual(yield* statusOf(reopened.entryId), "waiting")
+          })
+      )
+
+      it.effect("what is done before its worker heard of it is done", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const { lease } = yield* running({ number: 5, head: "a" })
+          yield* queue.cancel(targetOf(5), "closed")
+          assert.isTrue(yield* queue.finish(lease, { _tag: "Done" }))
+          assert.deepInclude(yield* found(lease.entryId), { status: "done", cancelRequested: undefined })
+        })
+      )
+    })
+
+    layer(store())("expiry", (it) => {
+      it.effect("ends what may expire and waits for too long, not what is ready or runs", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const automatic = { head: "a", admittedAt: 10, priority: 20 }
+          const old = yield* one({ number: 2, ...automatic })
+          const pull = yield* one({ number: 5, head: "a", admittedAt: 10 })
+          const chat = yield* one({ number: 6, head: "a", admittedAt: 10, priority: 0, expires: true })
+          const kept = yield* one({ number: 7, ...automatic, expires: false })
+          const ready = yield* one({ number: 3, ...automatic })
           yield* queue.release([ready.entryId], 100)
-          const young = yield* one({ number: 4, head: "a", admittedAt: 20 })
+          const young = yield* one({ number: 4, ...automatic, admittedAt: 20 })
+          const asked = yield* one({ number: 8, ...automatic })
+          yield* one({ number: 8, head: "a", priority: 0, admittedAt: 15 })
           const expired = yield* queue.expire(20, "queued_timeout")
-          assert.deepStrictEqual(
+          assert.sameDeepMembers(
             expired.map((entry) => [entry.id, entry.status, entry.reason]),
-            [[old.entryId, "expired", "queued_timeout"]]
+            [old, chat].map(({ entryId }) => [entryId, "expired", "queued_timeout"])
           )
           assert.strictEqual(yield* statusOf(ready.entryId), "ready")
-          assert.strictEqual(yield* statusOf(young.entryId), "waiting")
+          for (const { entryId } of [pull, kept, young, asked]) assert.strictEqual(yield* statusOf(entryId), "waiting")
+          // It may again when its ticket was lost.
+          yield* queue.withdraw([ready.entryId])
+          assert.strictEqual((yield* queue.expire(20, "queued_timeout")).length, 1)
+        })
+      )
+    })
+
+    layer(store())("operators", (it) => {
+      it.effect("cancel one entry, whatever it does", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const control = yield* QueueControl
+          const { lease } = yield* running({ number: 1, head: "a" })
+          const next = yield* one({ number: 1, head: "b" })
+          const first = yield* control.cancelEntry(next.entryId, "not now")
+          assert.deepStrictEqual(first, { ended: [yield* found(next.entryId)], stopping: [] })
+          const second = yield* control.cancelEntry(lease.entryId, "not now")
+          assert.deepStrictEqual(second, { ended: [], stopping: [yield* found(lease.entryId)] })
+          assert.deepStrictEqual(yield* queue.renew(lease, 500), { _tag: "Cancelled", reason: "not now" })
+          for (const id of [next.entryId, "none"])
+            assert.deepStrictEqual(yield* control.cancelEntry(id, "again"), nothingCancelled)
+        })
+      )
+
+      it.effect("try a dead entry again, with all its attempts before it", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const control = yield* QueueControl
+          const { lease } = yield* running({ number: 2, head: "a" })
+          assert.strictEqual(yield* control.retry(lease.entryId, 400), "not_dead")
+          assert.strictEqual(yield* control.retry("none", 400), "unknown")
+          yield* queue.finish(lease, { _tag: "Dead", reason: "3 attempts" })
+          const newer = yield* one({ number: 2, head: "b" })
+          assert.strictEqual(yield* control.retry(lease.entryId, 400), "newer")
+          yield* queue.cancel(targetOf(2), "closed")
+          assert.strictEqual(yield* statusOf(newer.entryId), "cancelled")
+          assert.strictEqual(yield* control.retry(lease.entryId, 400), "retried")
+          assert.deepInclude(yield* found(lease.entryId), {
+            status: "waiting",
+            dueAt: 400,
+            attempts: 0,
+            losses: 0,
+            token: 1
+          })
+          assert.strictEqual(yield* control.retry(lease.entryId, 400), "not_dead")
+          assert.deepStrictEqual(yield* queue.release([lease.entryId], 400), [lease.entryId])
+          assert.strictEqual((yield* claim(lease.entryId)).lease.token, 2)
+        })
+      )
+
+      it.effect("pause and resume, which lasts and is seen", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const control = yield* QueueControl
+          const pause = { scope: "workspace", name: "app", reason: "ada: too noisy", since: 100 } as const
+          yield* control.pause({ ...pause, reason: "first" })
+          yield* control.pause(pause)
+          yield* control.pause({ ...pause, scope: "node", name: "n1" })
+          assert.sameDeepMembers([...(yield* control.pauses)], [pause, { ...pause, scope: "node", name: "n1" }])
+          assert.isTrue((yield* queue.survey("app", 100, 1)).paused)
+          assert.isFalse((yield* queue.survey("n1", 100, 1)).paused)
+          yield* control.resume("workspace", "app")
+          yield* control.resume("workspace", "none")
+          assert.isFalse((yield* queue.survey("app", 100, 1)).paused)
+          yield* control.resume("node", "n1")
+          assert.deepStrictEqual(yield* control.pauses, [])
+        })
+      )
+    })
+
+    layer(store())("lost workers", (it) => {
+      it.effect("make an entry dead when there are too many of them, and another try forgets them", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const control = yield* QueueControl
+          const { entryId } = yield* one({ number: 1, head: "a" })
+          const lose = Effect.gen(function* () {
+            yield* queue.release([entryId], 200)
+            yield* claim(entryId, "node/1", 200)
+            return yield* queue.reclaim(200, () => true)
+          })
+          for (let losses = 1; losses < maxLosses; losses++)
+            assert.deepInclude((yield* lose)[0], { status: "waiting", losses, attempts: 0 })
+          const [dead] = yield* lose
+          assert.deepStrictEqual(dead, yield* found(entryId))
+          assert.deepInclude(dead, { status: "dead", losses: maxLosses, owner: undefined })
+          assert.include(dead?.reason, `${maxLosses} times`)
+          yield* control.retry(entryId, 200)
+          assert.deepInclude((yield* lose)[0], { status: "waiting", losses: 1 })
+        })
+      )
+    })
+
+    layer(store())("survey", (it) => {
+      it.effect("shows what is out, the first due of each repository and priority, and the next due time", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const of = (repo: string, number: number, over: Partial<Admission> = {}) => {
+            const item = admission({ number, head: "a", admittedAt: 50 + number, ...over })
+            return { ...item, change: { ...item.change, repo: { fullName: repo } } }
+          }
+          const admissions = [
+            of("acme/busy", 1),
+            of("acme/busy", 2),
+            of("acme/Busy", 3),
+            of("acme/busy", 4),
+            of("acme/calm", 5),
+            of("acme/calm", 6, { priority: 20 }),
+            of("acme/calm", 7, { dueAt: 500 }),
+            of("acme/calm", 8, { dueAt: 300 })
+          ]
+          const entries = yield* queue.admit(admissions)
+          const idOf = (number: number) => entries[number - 1]?.entryId ?? ""
+          const numbers = (some: ReadonlyArray<{ readonly id: string }>) =>
+            some.map(({ id }) => entries.findIndex(({ entryId }) => entryId === id) + 1)
+          yield* queue.release([idOf(1)], 100)
+          const { lease } = yield* claim(idOf(1))
+          const next = yield* queue.admit([
+            { ...of("acme/busy", 1, { admittedAt: 1 }), change: { ...of("acme/busy", 1).change, head: "b" } }
+          ])
+          const first = yield* queue.survey("app", 100, 2)
+          assert.deepStrictEqual(numbers(first.out), [1])
+          assert.deepInclude(first.out[0], { status: "running", repo: "acme/busy", priority: 10 })
+          assert.includeMembers(numbers(first.due), [2, 5])
+          assert.notIncludeMembers(numbers(first.due), [7, 8, 0])
+          assert.strictEqual(first.nextAt, 300)
+          assert.deepStrictEqual((yield* queue.survey("app", 100, 1)).out.length, 1)
+          const all = yield* queue.survey("app", 300, 50)
+          assert.sameMembers(numbers(all.due), [2, 3, 4, 5, 6, 8])
+          assert.strictEqual(all.nextAt, 500)
+          // Set back, the clock makes nothing due that is not.
+          const back = yield* queue.survey("app", 299, 50)
+          assert.sameMembers(numbers(back.due), [2, 3, 4, 5, 6])
+          assert.strictEqual(back.nextAt, 300)
+          yield* queue.finish(lease, { _tag: "Done" })
+          const freed = yield* queue.survey("app", 299, 1)
+          assert.deepStrictEqual(freed.out, [])
+          assert.include(
+            freed.due.map(({ id }) => id),
+            next[0]?.entryId
+          )
+          assert.deepStrictEqual(yield* queue.survey("none", 100, 2), {
+            paused: false,
+            out: [],
+            due: [],
+            nextAt: undefined
+          })
+        })
+      )
+    })
+
+    layer(store())("list", (it) => {
+      it.effect("pages through entries by workspace, target and status, in order of creation", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const control = yield* QueueControl
+          const answers = yield* queue.admit(
+            Array.from({ length: 25 }, (_, number) =>
+              admission({ number, head: "a", workspace: number % 2 === 0 ? "even" : "odd" })
+            )
+          )
+          yield* queue.cancel(targetOf(0, "even"), "closed")
+          const pages = (filter: Omit<ListFilter, "limit" | "after">) =>
+            Effect.gen(function* () {
+              const found: Array<string> = []
+              for (let after: string | undefined; ;) {
+                const page = yield* control.list({ ...filter, after, limit: 4 })
+                assert.isAtMost(page.entries.length, 4)
+                found.push(...page.entries.map(({ id }) => id))
+                after = page.next
+                if (after === undefined) return found
+              }
+            })
+          const ids = answers.map(({ entryId }) => entryId)
+          assert.deepStrictEqual(yield* pages({}), ids)
+          const even = ids.filter((_, number) => number % 2 === 0)
+          assert.deepStrictEqual(yield* pages({ workspace: "even" }), even)
+          assert.deepStrictEqual(yield* pages({ workspace: "even", statuses: ["waiting", "ready"] }), even.slice(1))
+          assert.deepStrictEqual(yield* pages({ statuses: ["cancelled", "dead"] }), even.slice(0, 1))
+          assert.deepStrictEqual(yield* pages({ targetKey: targetOf(3, "odd") }), ids.slice(3, 4))
+          assert.deepStrictEqual(yield* pages({ workspace: "none" }), [])
         })
       )
     })
@@ -400,7 +652,7 @@ export const conformance = (name: string, store: (limits?: Limits) => Layer.Laye
         Effect.gen(function* () {
           const queue = yield* Queue
           const items = Array.from({ length: 2500 }, (_, number) =>
-            admission({ number: 100 + number, admittedAt: number, workspace: "many" })
+            admission({ number: 100 + number, admittedAt: number, priority: 20, workspace: "many" })
           )
           yield* queue.admit(items)
           yield* queue.expire(10_000, "queued_timeout")

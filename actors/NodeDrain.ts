@@ -1,0 +1,33 @@
+/**
+ * Whether this node takes work. An operator drains a node by pausing it in the queue (QueueControl.pause, scope `node`); the
+ * node finishes what runs, takes no more, and stays so over restarts until it is resumed.
+ */
+import { Effect, Latch } from "effect"
+import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
+import { pauseOf, QueueControl } from "../src/queue/QueueControl.ts"
+
+/** How long a node takes to notice. */
+const lookEvery = "2 seconds"
+
+/** A latch that is open while the node takes work. Kept up to date while the scope is open. */
+export const watchDrain = Effect.gen(function* () {
+  const { name } = yield* NodeIdentity
+  const control = yield* QueueControl
+  const open = Latch.makeUnsafe(true)
+  const look = Effect.gen(function* () {
+    const drained = pauseOf(yield* control.pauses, "node", name)
+    if ((drained === undefined) === open.isOpen()) return
+    if (drained === undefined) {
+      yield* open.open
+      yield* Effect.logInfo(`Node ${name} takes work again`)
+    } else {
+      yield* open.close
+      yield* Effect.logWarning(`Node ${name} is drained and takes no work until it is resumed: ${drained.reason}`)
+    }
+  }).pipe(
+    Effect.catch((error) => Effect.logDebug(`Whether node ${name} is drained could not be read: ${error.message}`))
+  )
+  yield* look
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEvery), look)))
+  return open
+})

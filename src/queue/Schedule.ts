@@ -1,0 +1,142 @@
+/**
+ * The active entries of every workspace as decisions need them, in memory: what is out, what is due by repository and priority,
+ * what is due later. A survey costs what it answers, whatever waits behind it. Where an entry stands:
+ *
+ * ```
+ * put ──▶ later (by due time) ──survey, due──▶ lane (priority, repository; by admission) ──release──▶ out
+ * ```
+ * An entry that changes is put anew; the object it was before is out of date in the heaps that hold it.
+ */
+import { Heap } from "./Heap.ts"
+import { byAdmission } from "./Plan.ts"
+import type { Scheduled, Survey } from "./Plan.ts"
+
+interface Lane {
+  readonly priority: number
+  readonly heap: Heap<Scheduled>
+}
+
+interface Workspace {
+  readonly waiting: Map<string, Scheduled>
+  readonly out: Map<string, Scheduled>
+  readonly later: Heap<Scheduled>
+  readonly lanes: Map<string, Lane>
+}
+
+export class Schedule {
+  readonly #workspaces = new Map<string, Workspace>()
+
+  /** Takes up an active entry, or what it has become. */
+  put(workspaceId: string, entry: Scheduled): void {
+    let workspace = this.#workspaces.get(workspaceId)
+    if (workspace === undefined) {
+      workspace = newWorkspace()
+      this.#workspaces.set(workspaceId, workspace)
+    }
+    if (entry.status === "waiting") {
+      workspace.out.delete(entry.id)
+      workspace.waiting.set(entry.id, entry)
+      workspace.later.add(entry)
+    } else {
+      workspace.waiting.delete(entry.id)
+      workspace.out.set(entry.id, entry)
+    }
+  }
+
+  /** Forgets an entry that has ended. */
+  remove(workspaceId: string, entryId: string): void {
+    const workspace = this.#workspaces.get(workspaceId)
+    if (workspace === undefined) return
+    workspace.waiting.delete(entryId)
+    workspace.out.delete(entryId)
+    if (workspace.waiting.size + workspace.out.size === 0) this.#workspaces.delete(workspaceId)
+  }
+
+  workspaces(): ReadonlyArray<string> {
+    return [...this.#workspaces.keys()]
+  }
+
+  ids(workspaceId: string): ReadonlyArray<string> {
+    const workspace = this.#workspaces.get(workspaceId)
+    return workspace === undefined ? [] : [...workspace.out.keys(), ...workspace.waiting.keys()]
+  }
+
+  /** Entries that wait or are ready. */
+  pending(workspaceId: string): number {
+    const workspace = this.#workspaces.get(workspaceId)
+    if (workspace === undefined) return 0
+    let pending = workspace.waiting.size
+    for (const { status } of workspace.out.values()) if (status === "ready") pending += 1
+    return pending
+  }
+
+  survey(workspaceId: string, now: number, places: number): Omit<Survey, "paused"> {
+    const workspace = this.#workspaces.get(workspaceId)
+    if (workspace === undefined) return { out: [], due: [], nextAt: undefined }
+    const { later, lanes } = workspace
+    for (let next = later.first(); next !== undefined && next.dueAt <= now; next = later.first()) {
+      later.take()
+      laneOf(workspace, next).heap.add(next)
+    }
+    const out = [...workspace.out.values()]
+    return { out, due: due(workspace, lanes, now, places - out.length), nextAt: later.first()?.dueAt }
+  }
+}
+
+const due = (
+  workspace: Workspace,
+  lanes: Workspace["lanes"],
+  now: number,
+  places: number
+): ReadonlyArray<Scheduled> => {
+  const busy = new Set(Array.from(workspace.out.values(), ({ targetKey }) => targetKey))
+  const found: Array<Scheduled> = []
+  let priority = Number.NEGATIVE_INFINITY
+  for (const [key, lane] of [...lanes].toSorted(([, a], [, b]) => a.priority - b.priority)) {
+    if (lane.heap.first() === undefined) {
+      lanes.delete(key)
+      continue
+    }
+    if (lane.priority > priority && found.length >= places) break
+    priority = lane.priority
+    const taken: Array<Scheduled> = []
+    let left = places
+    while (left > 0) {
+      const entry = lane.heap.take()
+      if (entry === undefined) break
+      if (entry.dueAt > now) {
+        // The clock was set back since it was due.
+        workspace.later.add(entry)
+        continue
+      }
+      taken.push(entry)
+      if (busy.has(entry.targetKey)) continue
+      found.push(entry)
+      left -= 1
+    }
+    for (const entry of taken) lane.heap.add(entry)
+  }
+  return found
+}
+
+const newWorkspace = (): Workspace => {
+  const waiting = new Map<string, Scheduled>()
+  const later = waitingHeap(waiting, (a, b) => a.dueAt - b.dueAt)
+  return { waiting, out: new Map(), later, lanes: new Map() }
+}
+
+const laneOf = ({ lanes, waiting }: Workspace, { priority, repo }: Scheduled): Lane => {
+  const key = `${priority}:${repo}`
+  const known = lanes.get(key)
+  if (known !== undefined) return known
+  const lane = { priority, heap: waitingHeap(waiting, byAdmission) }
+  lanes.set(key, lane)
+  return lane
+}
+
+const waitingHeap = (waiting: ReadonlyMap<string, Scheduled>, order: (a: Scheduled, b: Scheduled) => number) =>
+  new Heap<Scheduled>(
+    order,
+    (entry) => waiting.get(entry.id) === entry,
+    () => waiting.size
+  )

@@ -1,0 +1,50 @@
+import { expect, it } from "vitest"
+import type { Entry } from "../../src/domain/Entry.ts"
+import { standing } from "../../src/queue/Waiting.ts"
+import type { Around } from "../../src/queue/Waiting.ts"
+import { change } from "./Admissions.ts"
+
+const entry: Entry = {
+  id: "e",
+  workspace: "app",
+  targetKey: "t",
+  change: change(1, "a"),
+  configHash: "c",
+  priority: 10,
+  status: "waiting",
+  events: [],
+  admittedAt: 0,
+  dueAt: 100,
+  attempts: 0,
+  losses: 0,
+  expires: false,
+  token: 0
+}
+const around: Around = { now: 100, pause: undefined, out: [], concurrency: 1 }
+const pause = { scope: "workspace", name: "app", reason: "ada: too noisy", since: 5 } as const
+const other = { id: "o", status: "running", targetKey: "t", repo: "r", priority: 10, admittedAt: 0, dueAt: 0 } as const
+
+const cases: ReadonlyArray<{
+  readonly name: string
+  readonly entry?: Partial<Entry>
+  readonly around?: Partial<Around>
+  readonly why: string
+  readonly text: string
+  readonly until?: number
+}> = [
+  { name: "pause before all else", entry: { dueAt: 500 }, around: { pause }, why: "paused", text: "too noisy" },
+  { name: "not due", entry: { dueAt: 500, reason: "429" }, why: "not_due", text: "not due yet (429)", until: 500 },
+  { name: "target", around: { out: [other] }, why: "target_busy", text: "entry o of the same target is running" },
+  { name: "places", around: { out: [{ ...other, targetKey: "u" }] }, why: "workspace_full", text: "all 1 places" },
+  { name: "turn", why: "turn", text: "others are first" },
+  { name: "executor", entry: { status: "ready" }, why: "executor", text: "free executor" },
+  { name: "running", entry: { status: "running", owner: "n/1", leaseUntil: 9 }, why: "running", text: "n/1", until: 9 },
+  { name: "ending", entry: { status: "running", cancelRequested: "closed" }, why: "cancelling", text: "ended: closed" },
+  { name: "over", entry: { status: "dead", reason: "3 attempts" }, why: "ended", text: "dead (3 attempts)" }
+]
+
+it.each(cases)("says what holds an entry back: $name", ({ entry: over, around: rest, why, text, until }) => {
+  const answer = standing({ ...entry, ...over }, { ...around, ...rest })
+  expect(answer).toMatchObject({ why, until })
+  expect(answer.text).toContain(text)
+})
