@@ -2,6 +2,7 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect } from "effect"
 import { Command } from "effect/cli"
+import { buildProblems } from "./BuildProblems.ts"
 import { configCommand } from "./cli/ConfigCommand.ts"
 import { demoCommand } from "./cli/DemoCommand.ts"
 import { doctorCommand } from "./cli/DoctorCommand.ts"
@@ -21,7 +22,7 @@ const aicr = Command.make("aicr").pipe(
     reviewCommand(reviewLocally),
     serveCommand(serve),
     configCommand,
-    doctorCommand
+    doctorCommand(buildProblems)
   ])
 )
 

@@ -8,6 +8,8 @@ import { access, constants } from "node:fs/promises"
 import { connect } from "node:net"
 import { delimiter, join } from "node:path"
 import { formatIssue } from "../config/ConfigIssue.ts"
+import type { ConfigIssue } from "../config/ConfigIssue.ts"
+import type { Snapshot } from "../config/Snapshot.ts"
 import { readConfigFile } from "../config/LoadConfig.ts"
 import type { Program, Server } from "../config/Requirements.ts"
 import { programsOf, serversOf } from "../config/Requirements.ts"
@@ -16,48 +18,54 @@ import { ExitWith } from "./Exit.ts"
 /** How long a server may take to accept a connection. */
 const patience = 3000
 
-export const doctorCommand = Command.make(
-  "doctor",
-  {
-    config: Flag.String("config").pipe(
-      Flag.withAlias("c"),
-      Flag.withDescription("Configuration file (YAML)"),
-      Flag.withDefault("config.yaml")
-    ),
-    offline: Flag.Boolean("offline").pipe(Flag.withDefault(false), Flag.withDescription("Do not connect to servers"))
-  },
-  Effect.fnUntraced(function* ({ config, offline }) {
-    // Unset variables are looked at without refusing the rest; the strict reading says which of them keep it from starting.
-    const { snapshot, issues } = yield* readConfigFile(config, process.env, { unset: "warnings" })
-    const strict = yield* readConfigFile(config, process.env)
-    const fatal = new Set(strict.issues.filter(({ severity }) => severity === "error").map(({ path }) => path))
-    for (const issue of issues)
-      yield* line(fatal.has(issue.path) || issue.severity === "error" ? "error" : "warning", formatIssue(issue))
-    let bad = fatal.size
-    if (snapshot !== undefined) {
-      yield* line("ok", `${config}: valid, ${snapshot.workspaces.size} workspaces`)
-      for (const program of programsOf(snapshot)) {
-        const found = yield* lookup(program)
-        if (!found) bad++
-        yield* found
-          ? line("ok", `${program.name} is installed (${program.why})`)
-          : line("error", `${program.name} is not on the PATH (${program.why}); install it`)
+/** `buildProblems`: what the configuration asks for and this build lacks, from the parts that know. */
+export const doctorCommand = (buildProblems: (snapshot: Snapshot) => ReadonlyArray<ConfigIssue>) =>
+  Command.make(
+    "doctor",
+    {
+      config: Flag.String("config").pipe(
+        Flag.withAlias("c"),
+        Flag.withDescription("Configuration file (YAML)"),
+        Flag.withDefault("config.yaml")
+      ),
+      offline: Flag.Boolean("offline").pipe(Flag.withDefault(false), Flag.withDescription("Do not connect to servers"))
+    },
+    Effect.fnUntraced(function* ({ config, offline }) {
+      // Unset variables are looked at without refusing the rest; the strict reading says which of them keep it from starting.
+      const { snapshot, issues } = yield* readConfigFile(config, process.env, { unset: "warnings" })
+      const strict = yield* readConfigFile(config, process.env)
+      const fatal = new Set(strict.issues.filter(({ severity }) => severity === "error").map(({ path }) => path))
+      for (const issue of issues)
+        yield* line(fatal.has(issue.path) || issue.severity === "error" ? "error" : "warning", formatIssue(issue))
+      let bad = fatal.size
+      if (snapshot !== undefined) {
+        yield* line("ok", `${config}: valid, ${snapshot.workspaces.size} workspaces`)
+        for (const issue of buildProblems(snapshot)) yield* line("warning", formatIssue(issue))
+        for (const program of programsOf(snapshot)) {
+          const found = yield* lookup(program)
+          if (!found) bad++
+          yield* found
+            ? line("ok", `${program.name} is installed (${program.why})`)
+            : line("error", `${program.name} is not on the PATH (${program.why}); install it`)
+        }
+        const servers = offline ? [] : serversOf(snapshot, process.env)
+        const answers = yield* Effect.forEach(servers, reach, { concurrency: 16 })
+        for (const [index, server] of servers.entries()) {
+          const problem = answers[index]
+          if (problem !== undefined) bad++
+          const name = `${server.host}:${server.port} (${server.why})`
+          yield* problem === undefined
+            ? line("ok", `${name} answers`)
+            : line("error", `${name} cannot be reached: ${problem}; check the address, the network and the server`)
+        }
       }
-      const servers = offline ? [] : serversOf(snapshot, process.env)
-      const answers = yield* Effect.forEach(servers, reach, { concurrency: 16 })
-      for (const [index, server] of servers.entries()) {
-        const problem = answers[index]
-        if (problem !== undefined) bad++
-        const name = `${server.host}:${server.port} (${server.why})`
-        yield* problem === undefined
-          ? line("ok", `${name} answers`)
-          : line("error", `${name} cannot be reached: ${problem}; check the address, the network and the server`)
-      }
-    }
-    if (bad > 0)
-      return yield* new ExitWith({ code: 2, message: `${bad} ${bad === 1 ? "thing needs" : "things need"} attention` })
-  })
-).pipe(Command.withDescription("Say what keeps this machine from running a configuration"))
+      if (bad > 0)
+        return yield* new ExitWith({
+          code: 2,
+          message: `${bad} ${bad === 1 ? "thing needs" : "things need"} attention`
+        })
+    })
+  ).pipe(Command.withDescription("Say what keeps this machine from running a configuration"))
 
 const line = (mark: "ok" | "warning" | "error", text: string): Effect.Effect<void> =>
   Console.log(`${mark.padEnd(8)} ${text}`)

@@ -28,10 +28,6 @@ export const makeTerminal = (stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv)
 
 export const showProgress = (terminal: Terminal, event: ProgressEvent): void => {
   switch (event._tag) {
-    case "Received":
-      return terminal.step("received", `${event.event} ${terminal.dim(event.eventId)}`)
-    case "Queued":
-      return terminal.step("queued", terminal.dim(event.entryId))
     case "Started":
       return terminal.step("started", `run ${terminal.dim(event.runId)} on ${event.head.slice(0, 10)}`)
     case "CheckedOut":

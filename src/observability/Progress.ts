@@ -13,8 +13,6 @@ export interface ChangeLabel {
 }
 
 export type ProgressEvent = ChangeLabel & { readonly at: number } & (
-    | { readonly _tag: "Received"; readonly eventId: string; readonly event: string }
-    | { readonly _tag: "Queued"; readonly entryId: string; readonly dueAt: number }
     | { readonly _tag: "Started"; readonly runId: string; readonly head: string }
     | { readonly _tag: "CheckedOut"; readonly runId: string; readonly from: string }
     | {
