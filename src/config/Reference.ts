@@ -5,6 +5,7 @@ import { Document } from "./Document.ts"
 import type { FieldMeta } from "./Field.ts"
 import type { FieldShape, Shape } from "./Shape.ts"
 import { expected, shapeOf, spellingsOfKey } from "./Shape.ts"
+import { unconsumedAt } from "./Unconsumed.ts"
 
 interface Row {
   readonly path: string
@@ -23,7 +24,7 @@ export const reference = (): string => {
   return [
     introduction,
     ...[...root.fields.values()].flatMap((field) => [
-      `## ${field.name}\n\n${field.meta.description}\n`,
+      `## ${field.name}\n\n${field.meta.description}${unreadNamespace(field.name)}\n`,
       table(rowsOf(field.name, field.shape))
     ]),
     "## Names\n\nA product can be written in any of these spellings, as a value and in the keys below.\n",
@@ -33,6 +34,11 @@ export const reference = (): string => {
     ...Object.entries(keyAliases).map(([other, name]) => `| \`${name}\` | \`${other}\` |`),
     ""
   ].join("\n")
+}
+
+const unreadNamespace = (name: string): string => {
+  const row = unconsumedAt(name)
+  return row === undefined ? "" : ` **Without effect in this build**: ${row.effect}.`
 }
 
 const introduction = `# Configuration reference
@@ -85,6 +91,7 @@ const fieldRows = (path: string, field: FieldShape): ReadonlyArray<Row> => {
     ? ` Fields as in \`${field.name}\`.`
     : ` Fields as in \`workspaces.defaults.${field.name}\`.`
   const others = spellingsOfKey(field)
+  const unread = unconsumedAt(path)
   return [
     {
       path,
@@ -94,7 +101,8 @@ const fieldRows = (path: string, field: FieldShape): ReadonlyArray<Row> => {
         meta.description,
         spelledOut ? "" : elsewhere.trim(),
         others.length === 0 ? "" : `Also written ${others.map((other) => `\`${other}\``).join(", ")}.`,
-        rules(meta)
+        rules(meta),
+        unread === undefined ? "" : `**Without effect in this build**: ${unread.effect}.`
       ]
         .filter((part) => part !== "")
         .join(" ")

@@ -7,6 +7,7 @@ import { checkChat } from "./Chat.ts"
 import { checkFields } from "./Fields.ts"
 import { checkLlm } from "./Llm.ts"
 import { checkTriggers } from "./Triggers.ts"
+import { checkUnread } from "./Unread.ts"
 import { checkWorkspaces } from "./Workspaces.ts"
 
 export interface Reports {
@@ -23,7 +24,8 @@ const checks: ReadonlyArray<Check> = [
   checkWorkspaces,
   checkChannels,
   checkChat,
-  checkBackends
+  checkBackends,
+  checkUnread
 ]
 
 export const crossCheck = (tree: unknown, env: Env, reports: Reports): void => {

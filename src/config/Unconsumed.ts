@@ -1,0 +1,202 @@
+/**
+ * Fields that this build reads and does not act on. Setting one gives a warning, so that nobody relies on it. A test holds the
+ * list equal to the code: a field that nothing reads must stand here, and a row whose field came to be read must go.
+ */
+
+export interface Unconsumed {
+  /** Path as in the reference; everything below it is meant too. Layers of workspaces are meant with the global field. */
+  readonly path: string
+  /** What does not happen. */
+  readonly effect: string
+  /** How code would read it, where the last word of the path is too common to tell. */
+  readonly reader?: RegExp
+}
+
+const under = (
+  prefix: string,
+  effect: string,
+  ...names: ReadonlyArray<string | readonly [name: string, reader: RegExp]>
+): ReadonlyArray<Unconsumed> =>
+  names.map((name) =>
+    typeof name === "string"
+      ? { path: `${prefix}.${name}`, effect }
+      : { path: `${prefix}.${name[0]}`, effect, reader: name[1] }
+  )
+
+export const unconsumed: ReadonlyArray<Unconsumed> = [
+  ...under(
+    "llm.providers[]",
+    "the provider kind that needs it cannot be called",
+    "aws_region",
+    "aws_profile",
+    "aws_access_key",
+    "aws_access_key_env",
+    "aws_secret_key",
+    "aws_secret_key_env",
+    "aws_session_token",
+    "aws_session_token_env",
+    "vertex_project",
+    "vertex_location",
+    "google_application_credentials",
+    "google_application_credentials_env"
+  ),
+  ...under(
+    "llm",
+    "no analysis of its own uses it",
+    ["triage_model_chain", /triageModelChain/],
+    ["author_resolution_model_chain", /authorResolutionModelChain/]
+  ),
+  ...under("llm.budget", "spend is not capped", "per_run_usd", "per_repo_daily_usd"),
+  ...under(
+    "llm.model_catalog",
+    "no catalog is fetched; overrides hold",
+    ["enabled", /model_catalog\.enabled|catalog\.enabled/],
+    "source_url",
+    "refresh_interval_hours",
+    "fetch_timeout_ms",
+    ["offline", /model_catalog\.offline|catalog\.offline/],
+    "apply_to_model_spec",
+    ["cache", /model_catalog\.cache/]
+  ),
+  ...under(
+    "llm.model_catalog.overrides.<id>",
+    "reasoning efforts are passed on as configured",
+    "supported_reasoning_efforts",
+    "default_reasoning_effort"
+  ),
+  ...under(
+    "triggers[]",
+    "links to commits and changes are the host's own",
+    "commit_url_template",
+    "revision_url_template",
+    "change_url_template"
+  ),
+  ...under(
+    "triggers[]",
+    "Perforce changes are not read",
+    ["port", /P4PORT/],
+    ["user", /P4PORT/],
+    ["user_env", /P4PORT/],
+    ["ticket", /P4PORT/],
+    "ticket_env",
+    ["password", /P4PORT/],
+    ["password_env", /P4PORT/],
+    "depot_path",
+    ["workspace", /P4PORT/]
+  ),
+  ...under(
+    "triggers[]",
+    "Subversion changes are not read",
+    "repository_url",
+    ["username", /trust-server-cert/],
+    ["username_env", /trust-server-cert/],
+    "trust_server_cert"
+  ),
+  ...under(
+    "triggers[]",
+    "nothing is reviewed on schedule",
+    "cron",
+    ["timezone", /settings\.timezone/],
+    ["repositories", /settings\.repositories/]
+  ),
+  ...under("workspaces.cache", "checkouts are not evicted by it", "max_total_gb", "eviction", "ttl_days"),
+  ...under(
+    "workspaces.defaults",
+    "no analysis of its own uses it",
+    ["triage_model_chain", /triageModelChain/],
+    ["author_resolution_model_chain", /authorResolutionModelChain/]
+  ),
+  ...under("workspaces.defaults", "agent CLIs do not run in a sandbox", ["sandbox", /\.sandbox\b/]),
+  ...under(
+    "workspaces.defaults.triage",
+    "issues are recorded, not triaged",
+    ["actions", /triage\.actions/],
+    "categories_close",
+    ["events", /triage\.events/],
+    "custom_prompt",
+    "dry_run"
+  ),
+  ...under("workspaces.defaults.prompt", "skills are active by their own globs only", "force_skills"),
+  ...under("workspaces.defaults", "further repositories are not read", ["context_repositories", /contextRepositories/]),
+  ...under("workspaces.instances.<id>", "checkouts have directories of their own", ["work_path", /workPath/]),
+  ...under("workspaces.instances.<id>", "no request is admitted by it", ["auth", /instance\.auth\b/]),
+  ...under("agent", "no agent CLI is run", "timeout_seconds", "auto_approve", ["sandbox", /\.sandbox\b/]),
+  ...under("agent", "no agent CLI is run", "context_compaction", "web_search"),
+  ...under("review", "changes are reviewed as one comparison of end points", "commit_strategy"),
+  ...under("review.labels", "labels are not written", "auto_tag", "reviewed_tag"),
+  ...under("review", "no managed issues are kept", "problem_issue"),
+  ...under("review", "no memory is kept", "reflection"),
+  ...under("review", "problems are published without a second look", ["verification", /review\.verification/]),
+  ...under("outputs", "authors of commits are not looked up", "author_resolution"),
+  ...under(
+    "outputs.channels[]",
+    "links are the host's own",
+    "commit_url_template",
+    "revision_url_template",
+    "change_url_template"
+  ),
+  ...under("outputs.channels[]", "authors of commits are not looked up", "mention_fallback"),
+  ...under(
+    "outputs.channels[]",
+    "no managed issues are kept",
+    "marker_label",
+    "label_ids",
+    ["labels", /channel\.labels/],
+    "issue_mode",
+    "resolved_action",
+    "add_owners_as_assignees",
+    "severity_label_prefix",
+    "severity_label_colors",
+    ["notify_feishu", /channel\.notify_feishu|webhook_url/]
+  ),
+  ...under("outputs.channels[]", "the change's own project is written to", ["project_id", /channel\.project_id/]),
+  ...under(
+    "outputs.channels[]",
+    "chat channels receive nothing",
+    "issue_link_card",
+    "webhook_url",
+    "webhook_url_env",
+    ["secret", /channel, "secret"/],
+    ["secret_env", /channel, "secret"/],
+    "mentioned_mobile_list",
+    ["app_id", /channel\.app_id/],
+    "app_secret",
+    "app_secret_env",
+    "receive_id",
+    "receive_id_type",
+    "member_directory",
+    "user_mappings",
+    "author_mappings",
+    "guess_author",
+    ["connection", /channel\.connection/],
+    ["target", /channel\.target/]
+  ),
+  { path: "im", effect: "chat commands are not taken", reader: /\.im\b|command_bindings/ },
+  { path: "config_sources", effect: "configuration comes from the file only" },
+  { path: "storage.cache", effect: "nothing is cached outside the process", reader: /storage\.cache/ },
+  { path: "storage.object", effect: "no objects are stored", reader: /storage\.object/ },
+  { path: "storage.retention.deleted_project_grace_days", effect: "projects are not removed" },
+  ...under(
+    "compression",
+    "files are left out by risk, not summarised",
+    "summarize_model_role",
+    "keep_hunks_top_k",
+    "context_lines"
+  ),
+  ...under("server", "forwarded addresses are not believed", "trust_proxy"),
+  ...under("server", "no route asks for it", ["auth", /server\.auth/]),
+  ...under("admin", "there are no sessions yet", "session_ttl_seconds")
+]
+
+const rows = new Map(unconsumed.map((row) => [row.path, row]))
+
+/** The row that covers a field, by its path in the reference. */
+export const unconsumedAt = (path: string): Unconsumed | undefined => {
+  const layered = path
+    .replace(/^workspaces\.(?:defaults|instances\.<id>)\.(?=(?:agent|review|outputs)\b)/, "")
+    .replace(
+      /^workspaces\.instances\.<id>\.(?=(?:sandbox|triage|prompt|context_repositories|triage_model_chain|author_resolution_model_chain)\b)/,
+      "workspaces.defaults."
+    )
+  return rows.get(layered)
+}

@@ -1,0 +1,28 @@
+/** Warns of fields that are set and have no effect in this build, once per field, at the topmost place. */
+import { Document } from "../Document.ts"
+import type { Path } from "../Path.ts"
+import { isRecord } from "../Path.ts"
+import type { Shape } from "../Shape.ts"
+import { shapeOf } from "../Shape.ts"
+import { unconsumedAt } from "../Unconsumed.ts"
+import type { Check, Reports } from "./CrossCheck.ts"
+
+export const checkUnread: Check = (tree, reports) => walk(shapeOf(Document), tree, [], "", reports)
+
+const walk = (shape: Shape, value: unknown, path: Path, field: string, { warning, error }: Reports): void => {
+  const row = unconsumedAt(field)
+  if (row !== undefined) {
+    warning({ path, message: `without effect in this build: ${row.effect}`, at: "key" })
+  } else if (shape.type === "list") {
+    if (Array.isArray(value))
+      value.forEach((item, index) => walk(shape.item, item, [...path, index], `${field}[]`, { warning, error }))
+  } else if (shape.type === "object" && isRecord(value)) {
+    for (const [key, item] of Object.entries(value)) {
+      const known = shape.fields.get(key)
+      const inner = known?.shape ?? shape.rest
+      const name = known === undefined ? "<id>" : key
+      if (inner !== undefined)
+        walk(inner, item, [...path, key], field === "" ? name : `${field}.${name}`, { warning, error })
+    }
+  }
+}
