@@ -11,9 +11,13 @@ export const analyseBatches = Effect.fn("analyseBatches")(function* (
   briefs: ReadonlyArray<() => Brief>
 ): Effect.fn.Return<AgentReport, AgentError, Agent> {
   const agent = yield* Agent
-  const reports = yield* Effect.forEach(briefs, (brief) => Effect.suspend(() => agent.analyse(brief())), {
-    concurrency: atOnce
-  })
+  // A large brief takes a while to write: others run in between.
+  const pass = (brief: () => Brief) =>
+    Effect.andThen(
+      Effect.yieldNow,
+      Effect.suspend(() => agent.analyse(brief()))
+    )
+  const reports = yield* Effect.forEach(briefs, pass, { concurrency: atOnce })
   return joinReports(reports)
 })
 

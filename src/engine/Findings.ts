@@ -21,24 +21,25 @@ export const findingsOf = Effect.fn("findingsOf")(function* (
   problems: ReadonlyArray<ReportedProblem>
 ): Effect.fn.Return<Findings, CheckoutError> {
   const anchor = makeAnchorer(files)
-  const contents = new Map<string, string | undefined>()
-  const contentOf = Effect.fnUntraced(function* ({ anchor: { path, oldPath, side } }: Anchored) {
+  let held: { readonly key: string; readonly lines: ReadonlyArray<string> | undefined } | undefined
+  const linesOf = Effect.fnUntraced(function* ({ anchor: { path, oldPath, side } }: Anchored) {
     const [name, at] = side === "new" ? ([path, "head"] as const) : ([oldPath ?? path, "from"] as const)
     const key = `${at}:${name}`
-    if (!contents.has(key)) contents.set(key, yield* checkout.file(name, at, maxFileBytes))
-    return contents.get(key)
+    if (held?.key !== key) held = { key, lines: (yield* checkout.file(name, at, maxFileBytes))?.split("\n") }
+    return held.lines
   })
   const findings: Array<Finding> = []
   let empty = 0
-  for (const problem of problems) {
+  // File by file, so that one file is held at a time.
+  for (const problem of problems.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0))) {
     if (problem.message.trim() === "" || problem.file.trim() === "") {
       empty++
       continue
     }
     const place = anchor(problem)
-    const content = place === undefined ? undefined : yield* contentOf(place)
+    const lines = place === undefined ? undefined : yield* linesOf(place)
     findings.push({
-      fingerprint: fingerprint(problem, place, content),
+      fingerprint: fingerprint(problem, place, lines),
       problem: fitted(problem, place),
       ...(place === undefined ? {} : { anchor: place.anchor })
     })

@@ -5,9 +5,9 @@
  */
 import type { Anchor, ReportedProblem, Side } from "../domain/Problem.ts"
 import { weight } from "./CodeText.ts"
-import { diffView } from "./DiffView.ts"
-import type { DiffView, Match, ViewLine } from "./DiffView.ts"
-import type { FileDiff } from "./FileDiff.ts"
+import type { FileDiff, NumberedLine } from "./FileDiff.ts"
+import { findLines, findPart } from "./FindQuote.ts"
+import type { Match } from "./FindQuote.ts"
 import { readQuote } from "./Quote.ts"
 import type { QuoteReading } from "./Quote.ts"
 
@@ -28,24 +28,18 @@ const closeBy = 2
 /** A part of a line must say this much to be looked for within lines. */
 const partWeight = 4
 
-/** For many problems of one change: what is looked up is built once. */
+/** For the problems of one change. */
 export const makeAnchorer = (files: ReadonlyArray<FileDiff>): Anchorer => {
   const find = fileFinder(files)
-  const views = new Map<FileDiff, { readonly new: DiffView; readonly old: DiffView }>()
   return (problem) => {
     const file = find(problem.file)
     if (file === undefined || problem.quote === undefined) return undefined
-    let sides = views.get(file)
-    if (sides === undefined) {
-      sides = { new: diffView(file, "new"), old: diffView(file, "old") }
-      views.set(file, sides)
-    }
     const readings = readQuote(problem.quote)
     for (const step of steps) {
       for (const reading of readings) {
         const old = (reading.side ?? problem.side) === "old"
         for (const side of old ? (["old", "new"] as const) : (["new", "old"] as const)) {
-          const match = choose(step.matches(sides[side], reading), side, reading, problem, step.unsure)
+          const match = choose(step.matches(file, side, reading), side, reading, problem, step.unsure)
           if (match !== undefined) return anchored(file, side, match, step.whole)
         }
       }
@@ -55,7 +49,7 @@ export const makeAnchorer = (files: ReadonlyArray<FileDiff>): Anchorer => {
 }
 
 interface Step {
-  readonly matches: (view: DiffView, reading: QuoteReading) => ReadonlyArray<Match>
+  readonly matches: (file: FileDiff, side: Side, reading: QuoteReading) => ReadonlyArray<Match>
   readonly whole: boolean
   /** The match stands for less than the quote: it must be the only one, or the claimed one. */
   readonly unsure: boolean
@@ -64,18 +58,18 @@ interface Step {
 const isEllipsis = (squeezed: string): boolean => /^(\/\/|#|--|\/\*)?(\.\.\.|…)(\*\/)?$/.test(squeezed)
 
 const steps: ReadonlyArray<Step> = [
-  { matches: (view, { squeezed }) => view.find(squeezed), whole: true, unsure: false },
+  { matches: (file, side, { squeezed }) => findLines(file, side, squeezed), whole: true, unsure: false },
   {
-    matches: (view, { squeezed }) => (weight(squeezed.join("")) < partWeight ? [] : view.findPart(squeezed)),
+    matches: (file, side, quote) => (weight(quote.squeezed.join("")) < partWeight ? [] : findPart(file, side, quote)),
     whole: false,
     unsure: false
   },
   {
     // A quote with lines left out, or with a line that is not quite right: its first lines must do.
-    matches: (view, { squeezed }) => {
+    matches: (file, side, { squeezed }) => {
       const gap = squeezed.findIndex(isEllipsis)
       const first = squeezed.slice(0, gap > 0 ? gap : 1)
-      return squeezed.length > 1 && weight(first.join("")) >= sayingLittle ? view.find(first) : []
+      return squeezed.length > 1 && weight(first.join("")) >= sayingLittle ? findLines(file, side, first) : []
     },
     whole: false,
     unsure: true
@@ -89,7 +83,7 @@ const choose = (
   problem: ReportedProblem,
   unsure: boolean
 ): Match | undefined => {
-  const places = side === "new" ? matches : matches.filter(({ lines }) => lines.some(({ kind }) => kind === "-"))
+  const places = side === "new" ? matches : matches.filter((match) => match.some(({ kind }) => kind === "-"))
   if (places.length === 0) return undefined
   const little = weight(reading.squeezed.join("")) < sayingLittle
   const claimed = problem.line
@@ -114,23 +108,22 @@ const choose = (
   return little && best.distance > closeBy ? undefined : best.match
 }
 
-const lineOn = (line: ViewLine | undefined, side: Side): number =>
+const lineOn = (line: NumberedLine | undefined, side: Side): number =>
   (side === "new" ? line?.newLine : line?.oldLine) ?? Number.NaN
 
 /** 0 where the claimed line is the first one of the match. */
-const distanceTo = (match: Match, side: Side, claimed: number): number =>
-  Math.abs(lineOn(match.lines[0], side) - claimed)
+const distanceTo = (match: Match, side: Side, claimed: number): number => Math.abs(lineOn(match[0], side) - claimed)
 
-const isChanged = (match: Match): boolean => match.lines.some(({ kind }) => kind !== " ")
+const isChanged = (match: Match): boolean => match.some(({ kind }) => kind !== " ")
 
 const isExact = (match: Match, reading: QuoteReading): boolean => {
-  const [first] = match.lines
+  const [first] = match
   return first !== undefined && first.text.trimEnd() === reading.lines[0]?.trimEnd()
 }
 
 const anchored = (file: FileDiff, side: Side, match: Match, whole: boolean): Anchored => {
   // Only removed lines can be commented on the old side; the run of them that ends the match is taken.
-  const lines = side === "new" ? match.lines : lastRemoved(match.lines)
+  const lines = side === "new" ? match : lastRemoved(match)
   const first = lineOn(lines[0], side)
   const end = lines.at(-1)
   const line = lineOn(end, side)
@@ -152,7 +145,7 @@ const anchored = (file: FileDiff, side: Side, match: Match, whole: boolean): Anc
   }
 }
 
-const lastRemoved = (lines: ReadonlyArray<ViewLine>): ReadonlyArray<ViewLine> => {
+const lastRemoved = (lines: ReadonlyArray<NumberedLine>): ReadonlyArray<NumberedLine> => {
   const end = lines.findLastIndex(({ kind }) => kind === "-") + 1
   let start = end
   while (start > 0 && lines[start - 1]?.kind === "-") start--

@@ -4,3 +4,24 @@ export const squeeze = (code: string): string => code.replace(/\s+/g, "")
 
 /** Letters and digits of a squeezed text: how much a quote says. `});` says nothing, `return null` says something. */
 export const weight = (squeezed: string): number => squeezed.match(/[\p{L}\p{N}]/gu)?.length ?? 0
+
+/** `squeeze(line.slice(from)) === squeezed`, without making strings: it is asked of every line of a file. */
+export const isSqueezed = (line: string, from: number, squeezed: string): boolean => {
+  let at = 0
+  for (let i = from; i < line.length; i++) {
+    const code = line.charCodeAt(i)
+    if (isSpace(code)) continue
+    if (code !== squeezed.charCodeAt(at)) return false
+    at++
+  }
+  return at === squeezed.length
+}
+
+export const isBlank = (line: string, from: number): boolean => isSqueezed(line, from, "")
+
+/** What `\s` matches. */
+const isSpace = (code: number): boolean => {
+  if (code < 128) return code === 32 || (code >= 9 && code <= 13)
+  if (code === 0xa0 || code === 0x1680 || code === 0x202f || code === 0x205f || code === 0x3000) return true
+  return (code >= 0x2000 && code <= 0x200a) || code === 0x2028 || code === 0x2029 || code === 0xfeff
+}

@@ -1,73 +1,86 @@
-/** One side of a file's diff as a run of lines that quotes are looked up in. Built on first use, for files that need it. Pure. */
-import { squeeze } from "./CodeText.ts"
-import { numberLines } from "./FileDiff.ts"
-import type { FileDiff, NumberedLine } from "./FileDiff.ts"
+/**
+ * Looks quoted lines up in one side of a file's diff. Blank lines count for nothing, a match lies within one hunk. Goes over
+ * the lines as they are and builds nothing: changes are large, and quotes are few. Pure.
+ */
+import { isBlank, isSqueezed, squeeze } from "./CodeText.ts"
+import type { FileDiff, Hunk, NumberedLine } from "./FileDiff.ts"
 
-export interface ViewLine extends NumberedLine {
-  readonly squeezed: string
-  readonly hunk: number
-}
+export type Side = "new" | "old"
 
 /** Lines of a match, first to last, blank ones between them included. */
-export interface Match {
-  readonly lines: ReadonlyArray<ViewLine>
+export type Match = ReadonlyArray<NumberedLine>
+
+type SameLine = (line: string, quoted: number) => boolean
+
+/** Where the squeezed lines stand one after the other. */
+export const findLines = (file: FileDiff, side: Side, squeezed: ReadonlyArray<string>): ReadonlyArray<Match> =>
+  search(file, side, squeezed.length, (line, quoted) => isSqueezed(line, 1, squeezed[quoted] ?? ""))
+
+/** Likewise, but the first line may begin and the last may end within a line of the file. */
+export const findPart = (
+  file: FileDiff,
+  side: Side,
+  quote: { readonly lines: ReadonlyArray<string>; readonly squeezed: ReadonlyArray<string> }
+): ReadonlyArray<Match> => {
+  const last = quote.squeezed.length - 1
+  // Cheap to ask of every line; a line without it cannot hold the quote's first line.
+  const [word = ""] = (quote.lines[0] ?? "").split(/\s+/).toSorted((a, b) => b.length - a.length)
+  return search(file, side, last + 1, (line, quoted) => {
+    if (quoted === 0 && !line.includes(word)) return false
+    const whole = squeeze(line.slice(1))
+    const text = quote.squeezed[quoted] ?? ""
+    if (last === 0) return whole.includes(text)
+    if (quoted === 0) return whole.endsWith(text)
+    return quoted === last ? whole.startsWith(text) : whole === text
+  })
 }
 
-export interface DiffView {
-  /** Lines that are not blank, in order. */
-  readonly lines: ReadonlyArray<ViewLine>
-  /** Where the squeezed lines stand, one after the other within one hunk; blank lines count for nothing. */
-  readonly find: (squeezed: ReadonlyArray<string>) => ReadonlyArray<Match>
-  /** Likewise, but the first line may begin and the last may end within a line of the file. */
-  readonly findPart: (squeezed: ReadonlyArray<string>) => ReadonlyArray<Match>
-}
-
-export const diffView = (file: FileDiff, side: "new" | "old"): DiffView => {
-  const left = side === "new" ? "-" : "+"
-  const all: Array<ViewLine> = []
-  file.hunks.forEach((hunk, index) => {
-    for (const line of numberLines(hunk)) {
-      if (line.kind !== left) all.push({ ...line, squeezed: squeeze(line.text), hunk: index })
-    }
-  })
-  const places: Array<number> = []
-  const lines: Array<ViewLine> = []
-  const byText = new Map<string, Array<number>>()
-  all.forEach((line, place) => {
-    if (line.squeezed === "") return
-    const known = byText.get(line.squeezed)
-    if (known === undefined) byText.set(line.squeezed, [lines.length])
-    else known.push(lines.length)
-    lines.push(line)
-    places.push(place)
-  })
-  const matchAt = (at: number, length: number): Match => ({
-    lines: all.slice(places[at], (places[at + length - 1] ?? 0) + 1)
-  })
-  const sameHunk = (at: number, length: number) => lines[at]?.hunk === lines[at + length - 1]?.hunk
-  return {
-    lines,
-    find: (squeezed) =>
-      (byText.get(squeezed[0] ?? "") ?? [])
-        .filter((at) => sameHunk(at, squeezed.length) && squeezed.every((text, i) => lines[at + i]?.squeezed === text))
-        .map((at) => matchAt(at, squeezed.length)),
-    findPart: (squeezed) => {
-      const last = squeezed.length - 1
-      const found: Array<Match> = []
-      const holds = (text: string, i: number, whole: string) =>
-        last === 0
-          ? whole.includes(text)
-          : i === 0
-            ? whole.endsWith(text)
-            : i === last
-              ? whole.startsWith(text)
-              : whole === text
-      for (let at = 0; at + last < lines.length; at++) {
-        if (!sameHunk(at, squeezed.length)) continue
-        if (squeezed.every((text, i) => holds(text, i, lines[at + i]?.squeezed ?? "")))
-          found.push(matchAt(at, last + 1))
+const search = (file: FileDiff, side: Side, length: number, same: SameLine): ReadonlyArray<Match> => {
+  const other = side === "new" ? "-" : "+"
+  const found: Array<Match> = []
+  if (length === 0) return found
+  for (const hunk of file.hunks) {
+    let { oldStart: oldLine, newStart: newLine } = hunk
+    hunk.lines.forEach((line, at) => {
+      const mark = line[0]
+      if (mark !== other && !isBlank(line, 1) && same(line, 0)) {
+        const match = matchFrom(hunk, at, { oldLine, newLine }, other, length, same)
+        if (match !== undefined) found.push(match)
       }
-      return found
-    }
+      if (mark !== "+") oldLine++
+      if (mark !== "-") newLine++
+    })
   }
+  return found
+}
+
+const matchFrom = (
+  hunk: Hunk,
+  start: number,
+  numbers: { readonly oldLine: number; readonly newLine: number },
+  other: string,
+  length: number,
+  same: SameLine
+): Match | undefined => {
+  const match: Array<NumberedLine> = []
+  let { oldLine, newLine } = numbers
+  let quoted = 0
+  for (let at = start; at < hunk.lines.length; at++) {
+    const line = hunk.lines[at] ?? ""
+    const kind = line[0] === "+" ? "+" : line[0] === "-" ? "-" : " "
+    if (kind !== other) {
+      const blank = isBlank(line, 1)
+      if (!blank && !same(line, quoted)) return undefined
+      match.push({
+        kind,
+        text: line.endsWith("\r") ? line.slice(1, -1) : line.slice(1),
+        oldLine: kind === "+" ? undefined : oldLine,
+        newLine: kind === "-" ? undefined : newLine
+      })
+      if (!blank && ++quoted === length) return match
+    }
+    if (kind !== "+") oldLine++
+    if (kind !== "-") newLine++
+  }
+  return undefined
 }

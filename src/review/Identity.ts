@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto"
 import type { ReportedProblem } from "../domain/Problem.ts"
 import type { Anchored } from "./Anchor.ts"
-import { squeeze } from "./CodeText.ts"
+import { isSqueezed, squeeze } from "./CodeText.ts"
 import { enclosingDefinition } from "./Enclosing.ts"
 
 /** Names that models use for the same thing. */
@@ -42,11 +42,11 @@ export const canonicalCategory = (category: string): string => {
   return Object.hasOwn(synonyms, plain) ? (synonyms[plain] ?? plain) : plain
 }
 
-/** `content` is the file at the anchor's side; without it the hunk's section stands for the definition. */
+/** `lines` are those of the file at the anchor's side; without them the hunk's section stands for the definition. */
 export const fingerprint = (
   problem: ReportedProblem,
   place: Anchored | undefined,
-  content: string | undefined
+  lines: ReadonlyArray<string> | undefined
 ): string => {
   const category = canonicalCategory(problem.category)
   if (place === undefined) {
@@ -55,7 +55,7 @@ export const fingerprint = (
   }
   const { anchor, code, file } = place
   const lineage = anchor.oldPath ?? anchor.path
-  const { definition, occurrence } = surroundings(place, content)
+  const { definition, occurrence } = surroundings(place, lines)
   return digest([
     "line",
     lineage,
@@ -72,16 +72,15 @@ const digest = (parts: ReadonlyArray<string>): string =>
 
 const surroundings = (
   { anchor, code }: Anchored,
-  content: string | undefined
+  lines: ReadonlyArray<string> | undefined
 ): { readonly definition: string | undefined; readonly occurrence: string } => {
-  if (content === undefined) return { definition: undefined, occurrence: "0" }
-  const lines = content.split("\n")
+  if (lines === undefined) return { definition: undefined, occurrence: "0" }
   const at = (anchor.start ?? anchor.line) - 1
   const enclosing = enclosingDefinition(lines, at)
   const wanted = code.split("\n").map(squeeze)
   let before = 0
   for (let i = (enclosing?.index ?? -1) + 1; i < at; i++) {
-    if (wanted.every((text, offset) => squeeze(lines[i + offset] ?? "") === text)) before++
+    if (wanted.every((text, offset) => isSqueezed(lines[i + offset] ?? "", 0, text))) before++
   }
   return { definition: enclosing?.text ?? "", occurrence: String(before) }
 }

@@ -49,6 +49,8 @@ export const makeDiffParser = (keep: (file: FileHeader) => boolean = () => true)
   let open: OpenHunk | undefined
   let rest = ""
   let keptBytes = 0
+  /** The text at hand is ASCII: its length is its bytes. */
+  let plain = false
 
   const header = (current: OpenFile): FileHeader => {
     const same = current.oldName === undefined && current.newName === undefined ? readSame(current.gitLine) : undefined
@@ -74,7 +76,7 @@ export const makeDiffParser = (keep: (file: FileHeader) => boolean = () => true)
   }
 
   const count = (current: OpenFile, line: string) => {
-    const bytes = Buffer.byteLength(line) + 1
+    const bytes = (plain ? line.length : utf8Length(line)) + 1
     current.bytes += bytes
     if (current.kept === true) keptBytes += bytes
   }
@@ -163,6 +165,7 @@ export const makeDiffParser = (keep: (file: FileHeader) => boolean = () => true)
     },
     push: (text) => {
       const all = rest === "" ? text : rest + text
+      plain = /^\p{ASCII}*$/u.test(all)
       let at = 0
       for (let end = all.indexOf("\n"); end >= 0; end = all.indexOf("\n", at)) {
         read(all.slice(at, end))
@@ -171,6 +174,7 @@ export const makeDiffParser = (keep: (file: FileHeader) => boolean = () => true)
       rest = all.slice(at)
     },
     end: () => {
+      plain = false
       if (rest !== "") read(rest)
       rest = ""
       if (open !== undefined && open.oldLeft === 0 && open.newLeft === 0) open = undefined
@@ -178,6 +182,18 @@ export const makeDiffParser = (keep: (file: FileHeader) => boolean = () => true)
       return files
     }
   }
+}
+
+/** Bytes in UTF-8. Asked of every line, where a call out of the engine for each would cost more than the parsing. */
+const utf8Length = (text: string): number => {
+  let bytes = text.length
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code < 0x80) continue
+    // Two for each half of a surrogate pair, which is four for both.
+    bytes += code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 1 : 2
+  }
+  return bytes
 }
 
 /** A whole diff at once. */

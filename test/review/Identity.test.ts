@@ -78,7 +78,7 @@ const identify = (
   }
   const place = makeAnchorer([file])(problem)
   expect(place?.anchor.line).toBe(line)
-  return fingerprint(problem, place, lines.join("\n"))
+  return fingerprint(problem, place, lines)
 }
 
 interface Place {
@@ -159,7 +159,7 @@ describe("identity", () => {
         message: "m",
         quote: "b()"
       }
-      return fingerprint(problem, makeAnchorer([file])(problem), lines.join("\n"))
+      return fingerprint(problem, makeAnchorer([file])(problem), lines)
     }
     expect(of("new.ts", "old.ts")).toBe(of("old.ts", undefined))
     expect(of("new.ts", undefined)).not.toBe(of("old.ts", undefined))
