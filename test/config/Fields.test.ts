@@ -89,44 +89,46 @@ const keeps = (found: unknown, written: unknown): boolean => {
 const isUnder = (error: string, place: string): boolean =>
   error === place || error.startsWith(`${place}.`) || error.startsWith(`${place}[`)
 
-describe.each([...specification, ...beyond])("%s (%s)", (path, type, byDefault, meaning) => {
+const cases = [...specification, ...beyond].map(([path, type, byDefault, meaning]) => {
   const { around, path: place } = placeOf(path)
-  const { takes, refuses } = samplesOf(path, type, meaning)
-  const written = formatPath(place)
-  const field = fieldAt(place)
+  return { path, byDefault, around, place, field: fieldAt(place), ...samplesOf(path, type, meaning) }
+})
+type Case = (typeof cases)[number]
+const named = (some: ReadonlyArray<Case>): ReadonlyArray<readonly [string, string, Case]> =>
+  some.map((one) => [one.path, one.byDefault, one])
+const withSample = (side: "takes" | "refuses"): ReadonlyArray<readonly [string, string, unknown, Case]> =>
+  cases.flatMap((one) => one[side].map((value) => [one.path, JSON.stringify(value), value, one] as const))
+const isPlain = ({ path, byDefault }: Case): boolean =>
+  byDefault !== "—" && !path.endsWith("<id>") && !rules.has(byDefault) && !byDefault.endsWith("(runtime)")
 
-  const isField = !path.endsWith("<id>") && !path.endsWith("<id>[]")
-  if (isField)
-    it("is described", () => {
-      expect(field?.meta.description.length).toBeGreaterThan(4)
-    })
+describe("each row", () => {
+  it.each(named(cases.filter(({ path }) => !/<id>(\[\])?$/.test(path))))("%s is described", (_, __, { field }) => {
+    expect(field?.meta.description.length).toBeGreaterThan(4)
+  })
 
-  if (takes.length > 0)
-    it.each(takes.map((value) => [JSON.stringify(value), value] as const))("takes %s", (_, value) => {
-      const { snapshot, errors } = read(withValue(around, place, value))
-      expect(errors).toEqual([])
-      expect(keeps(valueAt(snapshot?.given, canonicalPath(place)), value)).toBe(true)
-    })
+  it.each(withSample("takes"))("%s takes %s", (_, __, value, { around, place }) => {
+    const { snapshot, errors } = read(withValue(around, place, value))
+    expect(errors).toEqual([])
+    expect(keeps(valueAt(snapshot?.given, canonicalPath(place)), value)).toBe(true)
+  })
 
-  if (refuses.length > 0)
-    it.each(refuses.map((value) => [JSON.stringify(value), value] as const))("refuses %s", (_, value) => {
-      const { snapshot, errors } = read(withValue(around, place, value))
-      expect(snapshot).toBeUndefined()
-      expect(errors.map((error) => error.path).filter((error) => isUnder(error, written))).not.toEqual([])
-    })
+  it.each(withSample("refuses"))("%s refuses %s", (_, __, value, { around, place }) => {
+    const { snapshot, errors } = read(withValue(around, place, value))
+    expect(snapshot).toBeUndefined()
+    expect(errors.map((error) => error.path).filter((error) => isUnder(error, formatPath(place)))).not.toEqual([])
+  })
 
-  const plain = byDefault !== "—" && !path.endsWith("<id>") && !rules.has(byDefault) && !byDefault.endsWith("(runtime)")
-  if (plain)
-    it(`is ${byDefault} by default`, () => {
-      const list = path === "outputs.channels[]" || path === "llm.providers[]"
-      const value = list ? valueAt(read({}).snapshot?.document, place) : inForce(around, place)
-      const words = spelledDefault(byDefault)
-      const name = field?.shape.type === "enum" ? field.shape.spellings.get(String(words)) : words
-      expect(isRecord(words) ? isRecord(value) : value).toEqual(isRecord(words) ? true : name)
-    })
+  it.each(named(cases.filter(isPlain)))("%s is %s by default", (path, byDefault, { around, place, field }) => {
+    const list = path === "outputs.channels[]" || path === "llm.providers[]"
+    const value = list ? valueAt(read({}).snapshot?.document, place) : inForce(around, place)
+    const words = spelledDefault(byDefault)
+    const name = field?.shape.type === "enum" ? field.shape.spellings.get(String(words)) : words
+    expect(isRecord(words) ? isRecord(value) : value).toEqual(isRecord(words) ? true : name)
+  })
 
-  if (!plain)
-    it(`has ${byDefault} in place of a default`, () => {
+  it.each(named(cases.filter((one) => !isPlain(one))))(
+    "%s has %s in place of a default",
+    (path, byDefault, { field }) => {
       const { meta } = field ?? {}
       const runtime = byDefault.endsWith(" (runtime)")
         ? spelledDefault(byDefault.replace(" (runtime)", ""))
@@ -134,7 +136,8 @@ describe.each([...specification, ...beyond])("%s (%s)", (path, type, byDefault, 
       expect(meta?.runtimeDefault).toEqual(runtime)
       expect(meta?.defaultText !== undefined || !rules.has(byDefault)).toBe(true)
       expect(meta?.default === undefined || typeof meta.default === "object").toBe(true)
-    })
+    }
+  )
 })
 
 describe("the tables and the schema", () => {
