@@ -18,6 +18,8 @@ const fixed: ReadonlyArray<GitSetting> = [
   ["core.symlinks", "false"],
   ["credential.helper", ""],
   ["fetch.recurseSubmodules", "false"],
+  // Fetches stay packs, which are counted and rolled up; loose objects would only pile up.
+  ["fetch.unpackLimit", "1"],
   ["submodule.recurse", "false"],
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],

@@ -20,7 +20,7 @@ const defaultBases = ["origin/HEAD", "@{upstream}", "origin/main", "origin/maste
 const revParse = (path: string, args: ReadonlyArray<string>) =>
   // The owner of the folder does not matter where nothing of it is executed.
   runGit(
-    { args: ["rev-parse", ...args], home: path, settings: [["safe.directory", "*"]] },
+    { args: ["rev-parse", ...args], home: tmpdir(), cwd: path, settings: [["safe.directory", "*"]] },
     { timeoutMillis: 30_000, maxBytes: 65_536, accept: [1, 128] }
   ).pipe(Effect.map(({ code, stdout }) => (code === 0 ? stdout.toString("utf8").trim() : undefined)))
 

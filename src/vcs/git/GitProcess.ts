@@ -17,8 +17,9 @@ export interface GitCommand {
   readonly args: ReadonlyArray<string>
   /** The repository; without it git looks for one in `home`. */
   readonly gitDir?: string
-  /** Working directory and HOME. */
+  /** HOME, and the working directory where no other is given. Not a folder whose content is under review. */
   readonly home: string
+  readonly cwd?: string
   readonly settings?: ReadonlyArray<GitSetting>
   /** Words that must not appear in an error. */
   readonly secrets?: ReadonlyArray<string>
@@ -43,7 +44,7 @@ const graceMillis = 2_000
 const launch = (command: GitCommand): GitChild & { readonly stop: Effect.Effect<void> } => {
   const argv = command.gitDir === undefined ? command.args : [`--git-dir=${command.gitDir}`, ...command.args]
   const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn("git", argv, {
-    cwd: command.home,
+    cwd: command.cwd ?? command.home,
     env: gitEnvironment(command.home, command.settings ?? []),
     stdio: ["pipe", "pipe", "pipe"],
     detached: true

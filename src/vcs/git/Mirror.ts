@@ -107,6 +107,9 @@ const sweepLeftovers = (directory: string) =>
       await rm(join(directory, lock), { force: true })
     const packs = join(directory, "objects", "pack")
     for (const name of await readdir(packs)) if (name.startsWith("tmp_")) await rm(join(packs, name), { force: true })
+    for (const name of await readdir(directory)) {
+      if (name.startsWith("gone-")) await rm(join(directory, name), { recursive: true, force: true })
+    }
     const worktrees = join(directory, "worktrees")
     for (const name of await readdir(worktrees).catch(() => [])) {
       const gitFile = await readFile(join(worktrees, name, "gitdir"), "utf8").catch(() => "")

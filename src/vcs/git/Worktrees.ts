@@ -2,7 +2,7 @@
  * Detached worktrees, one per checkout that asks for one, removed with its scope. Those of processes that are gone are swept
  * when the service starts: the folder name says whose it was. The root belongs to one machine (one process namespace).
  */
-import { mkdir, readdir, rm } from "node:fs/promises"
+import { mkdir, readdir, rename, rm } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
@@ -23,18 +23,31 @@ export const addWorktree = Effect.fnUntraced(function* (
 ): Effect.fn.Return<string, CheckoutError, Scope.Scope> {
   yield* io("worktree", () => mkdir(root, { recursive: true }))
   const directory = join(root, `${process.pid}-${processToken}-${++counter}`)
+  const record = join(mirror.directory, "worktrees", basename(directory))
   yield* Effect.addFinalizer(() =>
     io("worktree", async () => {
       await rm(directory, { recursive: true, force: true })
-      await rm(join(mirror.directory, "worktrees", basename(directory)), { recursive: true, force: true })
+      // Away in one step: a fetch reads the heads of all worktrees on record, and takes half a record for damage.
+      const trash = join(mirror.directory, `gone-${basename(directory)}`)
+      await rename(record, trash).catch((cause: unknown) => {
+        if (!(cause instanceof Error && "code" in cause && cause.code === "ENOENT")) throw cause
+      })
+      await rm(trash, { recursive: true, force: true })
     }).pipe(Effect.catch((error) => Effect.logWarning(`${directory} was not removed: ${error.message}`)))
   )
+  // For the same reason the record is made in a writer's turn; the files, which take time, are written outside of it.
+  yield* mirror.exclusive(
+    runGit(
+      {
+        args: ["worktree", "add", "--quiet", "--detach", "--force", "--no-checkout", directory, commit],
+        gitDir: mirror.directory,
+        home: mirror.directory
+      },
+      { timeoutMillis: 60_000, maxBytes: 1_048_576 }
+    )
+  )
   yield* runGit(
-    {
-      args: ["worktree", "add", "--quiet", "--detach", "--force", directory, commit],
-      gitDir: mirror.directory,
-      home: mirror.directory
-    },
+    { args: ["reset", "--quiet", "--hard"], home: mirror.directory, cwd: directory },
     { timeoutMillis: 600_000, maxBytes: 1_048_576 }
   )
   return directory
