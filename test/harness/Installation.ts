@@ -146,7 +146,8 @@ export class Installation implements AsyncDisposable {
   /** Waits until the newest head carries the status that is written last. */
   async reviewed(...pulls: ReadonlyArray<DemoPull>): Promise<void> {
     await waitUntil(() => pulls.every((pull) => this.#states(pull).at(-1) === "success"), {
-      timeout: 45_000,
+      // Writes with one token are a second apart.
+      timeout: 45_000 + pulls.length * 2000,
       describe: () =>
         `${pulls.map((pull) => `${pull.title}: ${JSON.stringify([this.posted(pull), this.#states(pull)])}`).join("\n")}\nlog:\n${this.aicr.log}`
     })

@@ -7,7 +7,7 @@ const repositories = ["team/one", "team/two", "team/three"]
 const room = 4
 
 describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
-  it("reviews thirty pull requests at once, four at a time", async () => {
+  it("reviews thirty pull requests at once, four at a time", { timeout: 180_000 }, async () => {
     await using at = await Installation.make({
       queue,
       repositories,
