@@ -32,9 +32,9 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
   llm: ["Gateway.ts"],
   observability: ["Metrics.ts", "Progress.ts"],
   outputs: ["Channel.ts", "Outputs.ts", "Marker.ts"],
-  queue: ["Queue.ts", "QueueControl.ts", "Waiting.ts", "Cancellations.ts", "Tickets.ts", "Plan.ts", "Backoff.ts", "Enqueue.ts"],
+  queue: ["AutomaticCommits.ts", "Queue.ts", "QueueControl.ts", "Waiting.ts", "Cancellations.ts", "Tickets.ts", "Plan.ts", "Backoff.ts", "Enqueue.ts"],
   // The last three are shared ground of everything that keeps a SQLite file.
-  store: ["Receipts.ts", "Runs.ts", "Outbox.ts", "StoreError.ts", "SqliteDatabase.ts", "GroupCommit.ts", "DataLock.ts"],
+  store: ["Receipts.ts", "Runs.ts", "Outbox.ts", "Batches.ts", "Schedules.ts", "StoreError.ts", "SqliteDatabase.ts", "GroupCommit.ts", "DataLock.ts"],
   vcs: ["Checkout.ts", "LocalRepository.ts"]
 }
 
@@ -105,6 +105,9 @@ const owners: Readonly<Record<string, ReadonlyArray<string>>> = {
 /** An actor may import those that stand after it, so that no cycle of messages can form. */
 export const actorOrder = [
   "Housekeeping",
+  "Schedules",
+  "DepotRouting",
+  "BatchKeeper",
   "ReviewExecutor",
   "ChangePublisher",
   "WorkspaceScheduler",

@@ -1,5 +1,6 @@
 /** The actors of a node, on this node. */
 import { Layer } from "effect"
+import * as BatchKeeper from "./BatchKeeper.ts"
 import * as ChangePublisher from "./ChangePublisher.ts"
 import * as Housekeeping from "./Housekeeping.ts"
 import * as ReviewExecutor from "./ReviewExecutor.ts"
@@ -8,5 +9,5 @@ import * as WorkspaceScheduler from "./WorkspaceScheduler.ts"
 /** Everything, for a node with all roles. The executor stops first: what it finishes while stopping is still published. */
 export const layerAll = ReviewExecutor.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(ChangePublisher.layer, WorkspaceScheduler.layer)),
-  Layer.provideMerge(Housekeeping.layer)
+  Layer.provideMerge(Layer.mergeAll(Housekeeping.layer, BatchKeeper.layer))
 )

@@ -25,6 +25,7 @@ import { ChannelMissing, Outputs } from "../src/outputs/Outputs.ts"
 import { backoffMillis } from "../src/queue/Backoff.ts"
 import { enqueue } from "../src/queue/Enqueue.ts"
 import { Queue } from "../src/queue/Queue.ts"
+import { Batches } from "../src/store/Batches.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
@@ -50,6 +51,7 @@ export const layer = ChangePublisher.toLayer(
   Effect.gen(function* () {
     const targetKey = (yield* Entity.CurrentAddress).entityId
     const context = yield* Effect.context<ConfigStore | Forges | Receipts | Sharding.Sharding>()
+    const batches = yield* Batches
     const config = yield* ConfigStore
     const forges = yield* Forges
     const outbox = yield* Outbox
@@ -86,7 +88,11 @@ export const layer = ChangePublisher.toLayer(
           admittedAt: now,
           dueAt: now
         }
-      ]).pipe(Effect.provideService(Queue, queue), Effect.provideService(Receipts, receipts))
+      ]).pipe(
+        Effect.provideService(Queue, queue),
+        Effect.provideService(Receipts, receipts),
+        Effect.provideService(Batches, batches)
+      )
       yield* schedulerOf(run.workspace).Wake(undefined, { discard: true })
     })
 

@@ -28,15 +28,17 @@ export const Target = Schema.Struct({
   kind: TargetKind,
   /** PR/MR or issue number (GitLab: iid). */
   number: Schema.optional(Schema.Int),
-  /** Branch without `refs/heads/`, for push targets. */
+  /** Branch without `refs/heads/`, for push and scheduled targets; for manual ones the range as it was asked for. */
   branch: Schema.optional(Schema.String)
 })
 export type Target = typeof Target.Type
 
 export const Change = Schema.Struct({
   provider: TriggerKind,
-  /** Name of the trigger profile that admitted it; its credentials read from and write to the host. */
+  /** Name of the trigger profile that admitted it. */
   trigger: Schema.String,
+  /** Name of the trigger profile of the git host that has the repository, where it is another one: see `hostTrigger`. */
+  host: Schema.optional(Schema.String),
   workspace: Schema.String,
   repo: Repo,
   target: Target,
@@ -50,10 +52,15 @@ export const Change = Schema.Struct({
   description: Schema.optional(Schema.String),
   url: Schema.optional(Schema.String),
   author: Schema.optional(Person),
+  /** Commits of a push, as its host counts them. */
+  commits: Schema.optional(Schema.Int),
   /** A person asked for this review by comment or chat: windows and "already reviewed" do not hold it back. */
   requestedBy: Schema.optional(Schema.String)
 })
 export type Change = typeof Change.Type
+
+/** The trigger profile whose credentials read from and write to the change's host. */
+export const hostTrigger = (change: Pick<Change, "trigger" | "host">): string => change.host ?? change.trigger
 
 /**
  * The key of a change's actor, queue place and publications: `<trigger>:<repo>:<kind>:<number|branch>`, repository

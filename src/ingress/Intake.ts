@@ -5,10 +5,13 @@
  * hold stays bounded too.
  */
 import { Context, Effect } from "effect"
-import { Queue } from "../queue/Queue.ts"
+import { admit } from "../queue/AutomaticCommits.ts"
+import type { Queue } from "../queue/Queue.ts"
 import type { Admission, Admitted, QueueError } from "../queue/Queue.ts"
+import type { Batches } from "../store/Batches.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { EventRecord, Receipt } from "../store/Receipts.ts"
+import type { StoreError } from "../store/StoreError.ts"
 import { Superseded } from "./Superseded.ts"
 
 /** How long a full queue is left alone. */
@@ -26,12 +29,12 @@ const byWorkspace = (waiting: ReadonlyArray<Waiting>): ReadonlyArray<ReadonlyArr
 ]
 
 export class Intake {
-  readonly #context: Context.Context<Queue | Receipts>
+  readonly #context: Context.Context<Queue | Receipts | Batches>
   readonly #superseded: Superseded
   readonly #fullUntil = new Map<string, number>()
   #waiting: Array<Waiting> = []
 
-  constructor(context: Context.Context<Queue | Receipts>) {
+  constructor(context: Context.Context<Queue | Receipts | Batches>) {
     this.#context = context
     this.#superseded = new Superseded(context)
   }
@@ -85,8 +88,8 @@ export class Intake {
     waiting: ReadonlyArray<Waiting>,
     parts: ((waiting: ReadonlyArray<Waiting>) => ReadonlyArray<ReadonlyArray<Waiting>>) | undefined
   ): Effect.Effect<void> {
-    const queue = Context.get(this.#context, Queue)
-    return queue.admit(waiting.map(({ item }) => item)).pipe(
+    return admit(waiting.map(({ item }) => item)).pipe(
+      Effect.provideContext(this.#context),
       Effect.matchCauseEffect({
         onSuccess: (admitted) =>
           Effect.sync(() => {
@@ -120,4 +123,5 @@ export class Intake {
   }
 }
 
-const isFull = (error: QueueError | undefined): boolean => error?._tag === "QueueError" && error.reason === "full"
+const isFull = (error: QueueError | StoreError | undefined): boolean =>
+  error?._tag === "QueueError" && error.reason === "full"

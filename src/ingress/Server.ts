@@ -14,6 +14,7 @@ import type { ForgeKind } from "../domain/Kinds.ts"
 import { OwnAccounts } from "../forge/OwnAccounts.ts"
 import { webhookDecisions, webhookDuration } from "../observability/Metrics.ts"
 import { Queue } from "../queue/Queue.ts"
+import type { Batches } from "../store/Batches.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { Answer } from "./Answers.ts"
 import * as Answers from "./Answers.ts"
@@ -67,7 +68,7 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
   const wake = yield* Wake
   const ownAccounts = yield* OwnAccounts
   const clock = yield* Clock.Clock
-  const context = yield* Effect.context<Queue | Receipts>()
+  const context = yield* Effect.context<Queue | Receipts | Batches>()
   const readiness = yield* makeReadiness
   const run = Effect.runForkWith(context)
   const { server: settings } = config.current().document

@@ -3,17 +3,18 @@
  * what replaced them. Repeating it changes nothing.
  */
 import { Effect } from "effect"
+import type { Batches } from "../store/Batches.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { StoreError } from "../store/StoreError.ts"
-import { Queue } from "./Queue.ts"
+import { admit } from "./AutomaticCommits.ts"
+import type { Queue } from "./Queue.ts"
 import type { Admission, Admitted, QueueError } from "./Queue.ts"
 
 export const enqueue = Effect.fnUntraced(function* (
   items: ReadonlyArray<Admission>
-): Effect.fn.Return<ReadonlyArray<Admitted>, QueueError | StoreError, Queue | Receipts> {
-  const queue = yield* Queue
+): Effect.fn.Return<ReadonlyArray<Admitted>, QueueError | StoreError, Queue | Receipts | Batches> {
   const receipts = yield* Receipts
-  const admitted = yield* queue.admit(items)
+  const admitted = yield* admit(items)
   for (const [index, answer] of admitted.entries()) {
     if (answer.superseded.length === 0) continue
     yield* receipts.settle(

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { Change } from "../domain/Change.ts"
 import { EventDecision, EventOutcome } from "../domain/Decision.ts"
+import { DepotChange } from "../domain/DepotChange.ts"
 import type { EventRecord, StoredEvent } from "./Receipts.ts"
 
 const Work = Schema.Struct({
@@ -30,7 +31,8 @@ const EventRow = Schema.Struct({
   outcome: Schema.NullOr(EventOutcome),
   outcome_reason: Schema.NullOr(Schema.String),
   outcome_at: Schema.NullOr(Schema.Int),
-  run_id: Schema.NullOr(Schema.String)
+  run_id: Schema.NullOr(Schema.String),
+  routing: Schema.NullOr(Schema.fromJsonString(DepotChange))
 })
 
 export const decodeEventRows = Schema.decodeUnknownEffect(Schema.Array(EventRow))
@@ -53,7 +55,8 @@ export const toStoredEvent = (row: typeof EventRow.Type): StoredEvent => ({
   outcome: row.outcome ?? undefined,
   outcomeReason: row.outcome_reason ?? undefined,
   outcomeAt: row.outcome_at ?? undefined,
-  runId: row.run_id ?? undefined
+  runId: row.run_id ?? undefined,
+  ...(row.routing === null ? {} : { routing: row.routing })
 })
 
 /** Every key is present, so that the rows of one insert have the same columns. */
@@ -71,5 +74,6 @@ export const toEventRow = (record: EventRecord) => ({
   decision: record.decision,
   reason: record.reason ?? null,
   work: record.work === undefined ? null : JSON.stringify(record.work),
-  received_at: record.receivedAt
+  received_at: record.receivedAt,
+  routing: record.routing === undefined ? null : JSON.stringify(record.routing)
 })

@@ -1,7 +1,7 @@
 /** Publications waiting to be sent or already sent. Rows are created by `Runs.complete`; states: domain/Publication.ts. */
 import { Context } from "effect"
 import type { Effect } from "effect"
-import type { Publication, PublicationStatus } from "../domain/Publication.ts"
+import type { Operation, Publication, PublicationStatus } from "../domain/Publication.ts"
 import type { StoreError } from "./StoreError.ts"
 
 export interface PublicationUpdate {
@@ -34,7 +34,7 @@ export class Outbox extends Context.Service<
     readonly lastSent: (
       targetKey: string,
       channel: string,
-      kind: "Review" | "Summary" | "Status"
+      kind: Operation["_tag"]
     ) => Effect.Effect<Publication | undefined, StoreError>
   }
 >()("aicr/store/Outbox") {}

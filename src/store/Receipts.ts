@@ -6,6 +6,7 @@ import { Context } from "effect"
 import type { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
 import type { EventDecision, EventOutcome } from "../domain/Decision.ts"
+import type { DepotChange } from "../domain/DepotChange.ts"
 import type { StoreError } from "./StoreError.ts"
 
 export interface EventRecord {
@@ -33,6 +34,8 @@ export interface EventRecord {
         readonly command?: "help" | "cancel" | undefined
       }
     | undefined
+  /** A routing receipt: which workspace it belongs to is found in the background (actors/DepotRouting.ts). */
+  readonly routing?: DepotChange | undefined
   readonly receivedAt: number
 }
 
@@ -67,6 +70,11 @@ export class Receipts extends Context.Service<
     readonly reopen: (eventIds: ReadonlyArray<string>) => Effect.Effect<void, StoreError>
     /** Accepted records without an outcome, oldest first, after the given id; at most `limit`. */
     readonly unsettled: (
+      after: string | undefined,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
+    /** Routing receipts without an outcome, oldest first, after the given id; at most `limit`. */
+    readonly unrouted: (
       after: string | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>

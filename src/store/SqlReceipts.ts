@@ -98,6 +98,14 @@ export const layer: Layer.Layer<Receipts, never, SqlClient.SqlClient> = Layer.ef
             ORDER BY id LIMIT ${limit}`.pipe(unavailable("receipts.unsettled"))
         ),
 
+      unrouted: (after, limit) =>
+        select(
+          "receipts.unrouted",
+          sql`
+            SELECT * FROM events WHERE routing IS NOT NULL AND outcome IS NULL AND id > ${after ?? ""}
+            ORDER BY id LIMIT ${limit}`.pipe(unavailable("receipts.unrouted"))
+        ),
+
       get: (id) =>
         Effect.map(
           select("receipts.get", sql`SELECT * FROM events WHERE id = ${id}`.pipe(unavailable("receipts.get"))),
@@ -121,7 +129,7 @@ export const layer: Layer.Layer<Receipts, never, SqlClient.SqlClient> = Layer.ef
           (step) => sql`
             DELETE FROM events WHERE id IN (
               SELECT id FROM events
-              WHERE (work IS NULL OR outcome IS NOT NULL)
+              WHERE ((work IS NULL AND routing IS NULL) OR outcome IS NOT NULL)
                 AND (received_at < ${before} OR id <= (SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ${maxCount}))
               ORDER BY id LIMIT ${step})
             RETURNING id`

@@ -1,31 +1,37 @@
 /** Wiring of the record store: a migrated database and the repositories over it. */
 import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { Batches } from "./Batches.ts"
 import * as Migrations from "./Migrations.ts"
 import type { Outbox } from "./Outbox.ts"
 import type { Receipts } from "./Receipts.ts"
 import type { Runs } from "./Runs.ts"
+import type { Schedules } from "./Schedules.ts"
+import * as SqlBatches from "./SqlBatches.ts"
 import * as SqlOutbox from "./SqlOutbox.ts"
 import * as SqlReceipts from "./SqlReceipts.ts"
 import * as SqlRuns from "./SqlRuns.ts"
+import * as SqlSchedules from "./SqlSchedules.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 import type { StoreError } from "./StoreError.ts"
 
+export type Records = Receipts | Runs | Outbox | Batches | Schedules
+
 /** The repositories over any SqlClient. */
-export const layer = (
-  migrate: "auto" | "verify"
-): Layer.Layer<Receipts | Runs | Outbox, StoreError, SqlClient.SqlClient> =>
-  Layer.mergeAll(SqlReceipts.layer, SqlRuns.layer, SqlOutbox.layer).pipe(Layer.provide(Migrations.layer(migrate)))
+export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreError, SqlClient.SqlClient> =>
+  Layer.mergeAll(SqlReceipts.layer, SqlRuns.layer, SqlOutbox.layer, SqlBatches.layer, SqlSchedules.layer).pipe(
+    Layer.provide(Migrations.layer(migrate))
+  )
 
 /** In one SQLite file. */
 export const layerSqlite = (options: {
   readonly path: string
   readonly migrate: "auto" | "verify"
-}): Layer.Layer<Receipts | Runs | Outbox | SqlClient.SqlClient, StoreError> =>
+}): Layer.Layer<Records | SqlClient.SqlClient, StoreError> =>
   Layer.provideMerge(layer(options.migrate), SqliteClient.layer({ path: options.path }))
 
 /** Keeps nothing: for tests. */
-export const layerMemory: Layer.Layer<Receipts | Runs | Outbox | SqlClient.SqlClient, StoreError> = layerSqlite({
+export const layerMemory: Layer.Layer<Records | SqlClient.SqlClient, StoreError> = layerSqlite({
   path: ":memory:",
   migrate: "auto"
 })

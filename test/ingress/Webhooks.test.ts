@@ -321,8 +321,9 @@ describe("when the stores fail", () => {
     store: () =>
       Effect.fail(new StoreError({ reason: "unavailable", operation: "receipts.store", message: "disk is full" })),
     settle: () => Effect.void,
-    reopen: () => Effect.void,
     unsettled: () => Effect.succeed([]),
+    reopen: () => Effect.void,
+    unrouted: () => Effect.succeed([]),
     get: () => Effect.succeed(undefined),
     list: () =>
       Effect.fail(new StoreError({ reason: "unavailable", operation: "receipts.list", message: "disk is full" })),

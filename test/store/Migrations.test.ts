@@ -18,7 +18,12 @@ describe("Migrations", () => {
       const missing = yield* Effect.flip(use(Migrations.verify))
       assert.include(missing.message, "0001_events")
       assert.include(missing.message, "aicr db migrate")
-      assert.deepStrictEqual(yield* use(Migrations.apply), ["0001_events", "0002_runs", "0003_publications"])
+      assert.deepStrictEqual(yield* use(Migrations.apply), [
+        "0001_events",
+        "0002_runs",
+        "0003_publications",
+        "0004_batches"
+      ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)
       const stored = Effect.gen(function* () {

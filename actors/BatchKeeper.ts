@@ -1,0 +1,123 @@
+/**
+ * Keeps the records of automatic commits in step with the queue, one in the cluster. The queue entry says where the review of a
+ * batch stands; this notes it on the batch and its members, settles the members' receipts when it has ended, and puts the next
+ * batch of the stream into the queue. Whatever a crash leaves undone is done with the next look; doing it twice changes nothing.
+ */
+import { Clock, DateTime, Duration, Effect } from "effect"
+import { Singleton } from "effect/cluster"
+import { ConfigStore } from "../src/config/ConfigStore.ts"
+import { outcomeOf, statusAfter, statusBy } from "../src/domain/Batch.ts"
+import type { Entry } from "../src/domain/Entry.ts"
+import { admissionOf } from "../src/queue/AutomaticCommits.ts"
+import { Queue } from "../src/queue/Queue.ts"
+import { Batches } from "../src/store/Batches.ts"
+import type { Batch, Placed } from "../src/store/Batches.ts"
+import { Receipts } from "../src/store/Receipts.ts"
+import { Runs } from "../src/store/Runs.ts"
+import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
+
+const lookEvery = Duration.seconds(2)
+/** Batches that are not due need a look only for what operators and expiry do to their entries. */
+const lookAtAllEvery = Duration.minutes(1)
+const pruneEvery = Duration.minutes(10)
+const page = 500
+
+/** The batch and its entry are both there: the record follows. Answers whether the batch has ended. */
+const follow = Effect.fnUntraced(function* (batch: Batch, entry: Entry, now: number) {
+  const batches = yield* Batches
+  const status = statusBy(entry, now)
+  const outcome = outcomeOf(status)
+  if (outcome === undefined) {
+    yield* batches.follow(batch.id, { status, reason: entry.reason }, now)
+    return false
+  }
+  // By the run's own record: the worker may not have come to note it on the receipts yet.
+  const runs = yield* (yield* Runs).list({ targetKey: batch.stream, limit: 50 })
+  const runId = runs.find((run) => run.entryId === entry.id)?.id
+  const members = yield* batches.members(batch.id)
+  yield* (yield* Receipts).settle(
+    members.map(({ eventId }) => eventId),
+    { outcome, reason: entry.reason, runId },
+    now
+  )
+  return yield* batches.follow(batch.id, { status, reason: entry.reason, runId }, now)
+})
+
+/** The first batch of its stream is not in the queue: it never was, or the queue does not remember. */
+const bringIn = Effect.fnUntraced(function* (batch: Batch, now: number) {
+  const batches = yield* Batches
+  const receipts = yield* Receipts
+  const events = yield* Effect.forEach(yield* batches.members(batch.id), ({ eventId }) => receipts.get(eventId))
+  const known = events.filter((event) => event !== undefined)
+  const waiting = known.filter((event) => event.outcome === undefined)
+  if (waiting.length === 0) {
+    const last = known.at(-1)
+    const status = last?.outcome === undefined ? "cancelled" : statusAfter[last.outcome]
+    const reason = last === undefined ? "its receipts are no longer on record" : last.outcomeReason
+    return yield* batches.follow(batch.id, { status, reason, runId: last?.runId }, now)
+  }
+  const queue = yield* Queue
+  const admitted = yield* queue.admit(waiting.map(({ id }) => admissionOf(batch, id)))
+  yield* batches.follow(batch.id, { status: batch.status, entryId: admitted[0]?.entryId }, now)
+  yield* (yield* WorkspaceScheduler.client)(batch.workspace).Wake(undefined, { discard: true })
+  return false
+})
+
+const lookAt = Effect.fnUntraced(function* ({ batch, first }: Placed, now: number) {
+  const entry = batch.entryId === undefined ? undefined : yield* (yield* Queue).get(batch.entryId)
+  if (entry !== undefined) return yield* follow(batch, entry, now)
+  if (first) return yield* bringIn(batch, now)
+  if (batch.dueAt <= now) {
+    const reason = "waits for the batch before it"
+    yield* (yield* Batches).follow(batch.id, { status: "ready", reason }, now)
+  }
+  return false
+})
+
+/** Looks until nothing ends any more: what ended lets the next of its stream in. */
+export const look = Effect.fnUntraced(function* (all: boolean) {
+  const batches = yield* Batches
+  let ended = true
+  while (ended) {
+    ended = false
+    const now = yield* Clock.currentTimeMillis
+    let after: string | undefined
+    while (true) {
+      const places = yield* batches.unfinished({ dueBy: all ? undefined : now, after, limit: page })
+      for (const place of places) ended = (yield* lookAt(place, now)) || ended
+      after = places.at(-1)?.batch.id
+      if (places.length < page) break
+    }
+  }
+})
+
+const prune = Effect.gen(function* () {
+  const { max_age_months: months, max_count: maxCount } = (yield* ConfigStore).current().document.storage.retention
+    .queue
+  const now = yield* Clock.currentTimeMillis
+  const before = DateTime.toEpochMillis(DateTime.subtract(DateTime.makeUnsafe(now), { months }))
+  yield* (yield* Batches).prune({ maxCount, before })
+})
+
+const surviving = <E extends { readonly message: string }, R>(what: string, effect: Effect.Effect<void, E, R>) =>
+  Effect.catch(effect, (error) => Effect.logError(`${what} did not finish: ${error.message}. It is tried again.`))
+
+const repeat = <R>(effect: Effect.Effect<void, never, R>, every: Duration.Duration) =>
+  Effect.forever(
+    Effect.flatMap(Effect.timed(effect), ([took]) =>
+      // Many batches that all wait are looked at less often.
+      Effect.sleep(Duration.max(every, Duration.times(took, 10)))
+    )
+  )
+
+export const layer = Singleton.make(
+  "BatchKeeper",
+  Effect.all(
+    [
+      repeat(surviving("A look at automatic commits", look(false)), lookEvery),
+      repeat(surviving("A look at all automatic commits", look(true)), lookAtAllEvery),
+      repeat(surviving("Retention of automatic commits", prune), pruneEvery)
+    ],
+    { concurrency: 3, discard: true }
+  )
+)

@@ -1,0 +1,141 @@
+/**
+ * A batch: the automatic pushes of one stream (a branch of a repository, under one workspace and trigger) that are reviewed
+ * together. The review itself is a queue entry; the batch is the record of what went into it and what became of it.
+ *
+ * ```
+ * open ──▶ ready ──▶ running ──▶ succeeded | skipped | dead
+ *   │        │          │  ▲
+ *   │        │          ▼  │
+ *   │        │       retry_wait
+ *   └────────┴──────────┴──────▶ cancelled | expired
+ * ```
+ * open: collects pushes until it is due. ready: sealed; waits for its turn, for the batch before it or for a free slot.
+ * A member goes pending ──▶ batched (its batch is sealed) ──▶ completed | skipped | failed.
+ */
+import { Schema } from "effect"
+import type { EventOutcome } from "./Decision.ts"
+import type { Entry } from "./Entry.ts"
+
+export const BatchStatus = Schema.Literals([
+  "open",
+  "ready",
+  "running",
+  "retry_wait",
+  "succeeded",
+  "skipped",
+  "dead",
+  "expired",
+  "cancelled"
+])
+export type BatchStatus = typeof BatchStatus.Type
+
+export const MemberStatus = Schema.Literals(["pending", "batched", "completed", "skipped", "failed"])
+export type MemberStatus = typeof MemberStatus.Type
+
+const next: Record<BatchStatus, ReadonlyArray<BatchStatus>> = {
+  open: ["ready", "running", "retry_wait", "succeeded", "skipped", "dead", "expired", "cancelled"],
+  ready: ["running", "retry_wait", "succeeded", "skipped", "dead", "expired", "cancelled"],
+  running: ["ready", "retry_wait", "succeeded", "skipped", "dead", "expired", "cancelled"],
+  retry_wait: ["ready", "running", "succeeded", "skipped", "dead", "expired", "cancelled"],
+  succeeded: [],
+  skipped: [],
+  dead: [],
+  expired: [],
+  cancelled: []
+}
+
+/** States may be skipped: the record follows the queue entry, which may have gone on meanwhile. Ended and sealed are for good. */
+export const canMove = (from: BatchStatus, to: BatchStatus): boolean => next[from].includes(to)
+export const isEnded = (status: BatchStatus): boolean => next[status].length === 0
+
+/** Beyond these a push opens the next batch (decisions section 4). */
+export const maxCommits = 4096
+
+/** One push: where its branch stood before and after. `before` is undefined when the push made the branch. */
+export interface Push {
+  readonly before: string | undefined
+  readonly after: string
+}
+
+/**
+ * From where to where the pushes of a batch go together, in order of receipt. Deliveries may overtake each other, but each says
+ * where the branch stood before it: the pushes form a chain whose ends are the range. Where they do not (a delivery is missing,
+ * or the branch came back to a commit it had left), the first and the newest that were received are the ends.
+ */
+export const rangeOf = (pushes: readonly [Push, ...ReadonlyArray<Push>]): Push => {
+  const afters = new Set(pushes.map(({ after }) => after))
+  const befores = new Set(pushes.map(({ before }) => before))
+  const starts = pushes.filter(({ before }) => before === undefined || !afters.has(before))
+  const ends = pushes.filter(({ after }) => !befores.has(after))
+  const [start] = starts
+  const [end] = ends
+  if (start !== undefined && end !== undefined && starts.length === 1 && ends.length === 1) {
+    return { before: start.before, after: end.after }
+  }
+  return { before: pushes[0].before, after: pushes.at(-1)?.after ?? pushes[0].after }
+}
+
+/** How a batch stands by its queue entry. */
+export const statusBy = (entry: Pick<Entry, "status" | "attempts" | "dueAt" | "reason">, now: number): BatchStatus => {
+  switch (entry.status) {
+    case "waiting":
+      return entry.attempts > 0 ? "retry_wait" : entry.dueAt > now ? "open" : "ready"
+    case "ready":
+      return "ready"
+    case "running":
+      return "running"
+    case "done":
+      return entry.reason === undefined ? "succeeded" : "skipped"
+    case "superseded":
+      return "skipped"
+    case "dead":
+      return "dead"
+    case "expired":
+      return "expired"
+    case "cancelled":
+      return "cancelled"
+  }
+}
+
+/** How a batch ended whose queue entry is no longer there, by what its members' receipts say. */
+export const statusAfter: Readonly<Record<EventOutcome, BatchStatus>> = {
+  executed: "succeeded",
+  superseded: "skipped",
+  skipped: "skipped",
+  cancelled: "cancelled",
+  expired: "expired",
+  failed: "dead"
+}
+
+/** What the end of a batch is for the receipts of its members. */
+export const outcomeOf = (status: BatchStatus): EventOutcome | undefined => {
+  switch (status) {
+    case "succeeded":
+      return "executed"
+    case "skipped":
+    case "cancelled":
+    case "expired":
+      return status
+    case "dead":
+      return "failed"
+    default:
+      return undefined
+  }
+}
+
+export const memberStatusIn = (status: BatchStatus): MemberStatus => {
+  switch (status) {
+    case "open":
+      return "pending"
+    case "succeeded":
+      return "completed"
+    case "dead":
+      return "failed"
+    case "skipped":
+    case "cancelled":
+    case "expired":
+      return "skipped"
+    default:
+      return "batched"
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Automatic pushes on their way into the queue: they are put into batches (store/Batches.ts), and of each stream the first
+ * unfinished batch is in the queue, as one entry that grows while the batch is open. The next one waits in the records until the
+ * one before it has ended: one running batch per stream, in order. Everything else is admitted as it is.
+ */
+import { Clock, Effect } from "effect"
+import { isEnded } from "../domain/Batch.ts"
+import { Batches } from "../store/Batches.ts"
+import type { Batch, Joined } from "../store/Batches.ts"
+import type { StoreError } from "../store/StoreError.ts"
+import { Queue } from "./Queue.ts"
+import type { Admission, Admitted, QueueError } from "./Queue.ts"
+
+const isPush = (item: Admission): boolean => item.change.target.kind === "push" && item.change.head !== undefined
+
+/** `Queue.admit` for work of all kinds: repeating it changes nothing, answers are in order. */
+export const admit = (
+  items: ReadonlyArray<Admission>
+): Effect.Effect<ReadonlyArray<Admitted>, QueueError | StoreError, Queue | Batches> =>
+  items.some(isPush) ? admitSorted(items) : Effect.flatMap(Queue, (queue) => queue.admit(items))
+
+const admitSorted = Effect.fnUntraced(function* (items: ReadonlyArray<Admission>) {
+  const queue = yield* Queue
+  const batches = yield* Batches
+  const joined = yield* batches.join(items.filter(isPush))
+  const ofEvent = new Map(items.filter(isPush).map((item, index) => [item.eventId, joined[index]]))
+  // A batch that takes several of these pushes goes into the queue as it stands after the last of them.
+  const newest = new Map(joined.map(({ batch }) => [batch.id, batch]))
+  const batchOf = (item: Admission): Joined | undefined => ofEvent.get(item.eventId)
+
+  const going = items.flatMap((item) => {
+    const place = batchOf(item)
+    if (place === undefined) return [item]
+    return isQueued(place) ? [admissionOf(newest.get(place.batch.id) ?? place.batch, item.eventId)] : []
+  })
+  const admitted = new Map<string, Admitted>()
+  for (const [index, answer] of (yield* queue.admit(going)).entries()) {
+    const item = going[index]
+    if (item !== undefined) admitted.set(item.eventId, answer)
+  }
+  const now = yield* Clock.currentTimeMillis
+  for (const item of items) {
+    const place = batchOf(item)
+    const entryId = admitted.get(item.eventId)?.entryId
+    if (place === undefined || entryId === undefined || entryId === place.batch.entryId) continue
+    yield* batches.follow(place.batch.id, { status: place.batch.status, entryId }, now)
+  }
+  return items.map((item) => admitted.get(item.eventId) ?? heldBack(item, batchOf(item)))
+})
+
+const isQueued = ({ batch, first }: Joined): boolean => first && !isEnded(batch.status)
+
+/** The whole batch, in the name of one of its pushes. */
+export const admissionOf = (batch: Batch, eventId: string): Admission => ({
+  eventId,
+  change: batch.change,
+  configHash: batch.configHash,
+  priority: batch.priority,
+  admittedAt: batch.firstAt,
+  dueAt: batch.dueAt
+})
+
+/** The answer for a push whose batch is not in the queue: it waits for the one before it, or has ended. */
+const heldBack = (item: Admission, place: Joined | undefined): Admitted => ({
+  entryId: place?.batch.entryId ?? "",
+  status:
+    place === undefined || place.how === "known" ? "duplicate" : place.how === "joined" ? "coalesced" : "deferred",
+  dueAt: place?.batch.dueAt ?? item.dueAt,
+  superseded: []
+})

@@ -1,0 +1,212 @@
+/** Automatic pushes in batches: which belong together, from where to where they go, and that the queue sees one review of them. */
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import * as fc from "fast-check"
+import type { Change } from "../../src/domain/Change.ts"
+import { rangeOf } from "../../src/domain/Batch.ts"
+import type { Push } from "../../src/domain/Batch.ts"
+import { Priority } from "../../src/domain/Entry.ts"
+import { newId } from "../../src/domain/Ids.ts"
+import { admit } from "../../src/queue/AutomaticCommits.ts"
+import { Queue } from "../../src/queue/Queue.ts"
+import type { Admission } from "../../src/queue/Queue.ts"
+import { Batches } from "../../src/store/Batches.ts"
+import * as Store from "../../src/store/Store.ts"
+import { admission } from "./Admissions.ts"
+import { inFolder, stores } from "./Stores.ts"
+
+const delay = 300
+
+const pushed = (
+  before: string | undefined,
+  after: string,
+  at: number,
+  over: Partial<Pick<Change, "commits" | "workspace"> & { readonly branch: string; readonly dueAt: number }> = {}
+): Admission => {
+  const { branch = "main", dueAt = at + delay, ...rest } = over
+  return {
+    eventId: newId(),
+    change: {
+      provider: "gitea",
+      trigger: "main",
+      workspace: "app",
+      repo: { fullName: "acme/app" },
+      target: { kind: "push", branch },
+      head: after,
+      base: before,
+      commits: 1,
+      ...rest
+    },
+    configHash: "c0ffee",
+    priority: Priority.automatic,
+    admittedAt: at,
+    dueAt
+  }
+}
+
+const admitted = (...items: ReadonlyArray<Admission>) => admit(items)
+const batchesOf = (workspace = "app") =>
+  Effect.flatMap(Batches, (batches) =>
+    Effect.map(batches.list({ workspace, limit: 100 }), (found) => found.toReversed())
+  )
+const entries = (workspace = "app") => Effect.flatMap(Queue, (queue) => queue.load(workspace))
+
+describe("range of a batch", () => {
+  const created = (after: string): Push => ({ before: undefined, after })
+  const push = (before: string, after: string): Push => ({ before, after })
+  it.each<readonly [string, readonly [Push, ...Array<Push>], Push]>([
+    ["one push", [push("a", "b")], push("a", "b")],
+    ["pushes in order", [push("a", "b"), push("b", "c"), push("c", "d")], push("a", "d")],
+    ["pushes whose deliveries overtook each other", [push("b", "c"), push("a", "b")], push("a", "c")],
+    ["rewritten history", [push("a", "b"), push("b", "x"), push("x", "y")], push("a", "y")],
+    ["a branch that was made", [created("b"), push("b", "c")], created("c")],
+    ["a missing delivery: first and newest received", [push("a", "b"), push("c", "d")], push("a", "d")],
+    ["there and back again", [push("a", "b"), push("b", "a")], push("a", "a")]
+  ])("%s", (_, pushes, range) => {
+    assert.deepStrictEqual(rangeOf(pushes), range)
+  })
+
+  it("is that of the chain in whatever order its pushes arrive", () => {
+    const chains = fc.uniqueArray(fc.nat(), { minLength: 2, maxLength: 30 }).chain((ids) => {
+      const pushes = ids.slice(1).map((id, index) => push(`c${ids[index]}`, `c${id}`))
+      return fc.tuple(
+        fc.constant(push(`c${ids[0]}`, `c${ids.at(-1)}`)),
+        fc.shuffledSubarray(pushes, { minLength: pushes.length })
+      )
+    })
+    let seen = 0
+    fc.assert(
+      fc.property(chains, ([range, [first, ...rest]]) => {
+        if (first === undefined) return
+        assert.deepStrictEqual(rangeOf([first, ...rest]), range)
+        seen++
+      })
+    )
+    assert.isAbove(seen, 50)
+  })
+})
+
+for (const store of stores) {
+  const world = Layer.merge(inFolder(store), Layer.fresh(Store.layerMemory))
+  const each = (name: string, test: Effect.Effect<void, unknown, Layer.Success<typeof world>>) =>
+    layer(world)(`${store.name}:`, (t) => t.effect(name, () => test))
+
+  each(
+    "pushes of a stream join until it is due; the next ones open another batch, which waits for the first",
+    Effect.gen(function* () {
+      const queue = yield* Queue
+      const first = pushed("a", "b", 1000)
+      const [opened] = yield* admitted(first)
+      assert.deepInclude(opened, { status: "deferred", dueAt: 1300 })
+      const second = pushed("b", "c", 1299)
+      assert.deepInclude((yield* admitted(second))[0], { entryId: opened?.entryId, status: "coalesced", dueAt: 1300 })
+
+      const late = pushed("c", "d", 1300)
+      assert.deepInclude((yield* admitted(late))[0], { status: "deferred", dueAt: 1600 })
+      const [entry, ...others] = yield* entries()
+      assert.deepStrictEqual(others, [])
+      assert.deepInclude(entry?.change, { base: "a", head: "c", commits: 2 })
+      assert.deepInclude(entry, { dueAt: 1300, admittedAt: 1000, status: "waiting" })
+      assert.deepStrictEqual(entry?.events, [first.eventId, second.eventId])
+
+      const [one, two] = yield* batchesOf()
+      assert.deepInclude(one, { status: "ready", entryId: entry?.id, commits: 2, firstAt: 1000 })
+      assert.deepInclude(two, { status: "open", entryId: undefined, commits: 1, dueAt: 1600 })
+      const members = yield* Effect.flatMap(Batches, (batches) => batches.members(one?.id ?? ""))
+      assert.deepStrictEqual(
+        members.map(({ eventId, status }) => [eventId, status]),
+        [
+          [first.eventId, "batched"],
+          [second.eventId, "batched"]
+        ]
+      )
+
+      // Again after a crash, all of them: nothing changes.
+      const again = yield* admitted(first, second, late)
+      assert.deepStrictEqual(
+        again.map(({ status }) => status),
+        ["duplicate", "duplicate", "duplicate"]
+      )
+      assert.lengthOf(yield* entries(), 1)
+      assert.strictEqual((yield* queue.get(entry?.id ?? ""))?.events.length, 2)
+    })
+  )
+
+  each(
+    "streams are apart: branches, and what is no push",
+    Effect.gen(function* () {
+      yield* admitted(
+        pushed("a", "b", 1000),
+        pushed("x", "y", 1000, { branch: "next" }),
+        admission({ workspace: "app", head: "b" })
+      )
+      yield* admitted(pushed("b", "c", 1001), pushed("y", "z", 1001, { branch: "next" }))
+      const heads = (yield* entries()).map(({ change }) => `${change.target.kind} ${change.base ?? ""}..${change.head}`)
+      assert.deepStrictEqual(heads.toSorted(), ["pull_request ..b", "push a..c", "push x..z"])
+    })
+  )
+
+  each(
+    "a batch holds 4096 commits at most; one larger push is a batch of its own",
+    Effect.gen(function* () {
+      yield* admitted(pushed("a", "b", 1000, { commits: 4000 }))
+      yield* admitted(pushed("b", "c", 1001, { commits: 96 }))
+      yield* admitted(pushed("c", "d", 1002, { commits: 1 }))
+      yield* admitted(pushed("d", "e", 1003, { commits: 9000 }))
+      yield* admitted(pushed("e", "f", 1004))
+      assert.deepStrictEqual(
+        (yield* batchesOf()).map(({ change, commits }) => [change.base, change.head, commits]),
+        [
+          ["a", "c", 4096],
+          ["c", "d", 1],
+          ["d", "e", 9000],
+          ["e", "f", 1]
+        ]
+      )
+      assert.lengthOf(yield* entries(), 1)
+    })
+  )
+
+  each(
+    "pushes that come together, in one call, are one batch",
+    Effect.gen(function* () {
+      const answers = yield* admitted(pushed("b", "c", 1000), pushed("a", "b", 1000), pushed("c", "d", 1000))
+      assert.strictEqual(new Set(answers.map(({ entryId }) => entryId)).size, 1)
+      const [entry] = yield* entries()
+      assert.deepInclude(entry?.change, { base: "a", head: "d", commits: 3 })
+    })
+  )
+
+  each(
+    "without a delay each push is a batch, one after the other",
+    Effect.gen(function* () {
+      yield* admitted(pushed("a", "b", 1000, { dueAt: 1000 }))
+      yield* admitted(pushed("b", "c", 1000, { dueAt: 1000 }))
+      assert.lengthOf(yield* entries(), 1)
+      assert.deepStrictEqual(
+        (yield* batchesOf()).map(({ change }) => change.head),
+        ["b", "c"]
+      )
+    })
+  )
+}
+
+layer(Layer.fresh(Store.layerMemory))("records", (t) => {
+  t.effect("ended batches are removed beyond the limits, unfinished ones never", () =>
+    Effect.gen(function* () {
+      const batches = yield* Batches
+      for (let at = 1000; at < 6000; at += 1000) yield* batches.join([pushed(`${at}`, `${at + 1000}`, at)])
+      const all = yield* batchesOf()
+      assert.lengthOf(all, 5)
+      for (const { id } of all.slice(0, 4)) assert(yield* batches.follow(id, { status: "succeeded" }, 9000))
+      assert.strictEqual(yield* batches.prune({ maxCount: 2, before: 0 }), 2)
+      assert.strictEqual(yield* batches.prune({ maxCount: 100, before: 4000 }), 1)
+      assert.deepStrictEqual(
+        (yield* batchesOf()).map(({ firstAt }) => firstAt),
+        [4000, 5000]
+      )
+      assert.deepStrictEqual(yield* batches.members(all[0]?.id ?? ""), [])
+      assert.isFalse(yield* batches.follow(all[3]?.id ?? "", { status: "running" }, 9000))
+    })
+  )
+})
