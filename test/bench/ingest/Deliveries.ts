@@ -30,13 +30,13 @@ export interface Delivery {
   readonly signature: string
 }
 
-/** Deliveries that differ in pull request and head, each of exactly 10 KiB. */
-export const deliveries = (count: number, pulls: number): ReadonlyArray<Delivery> => {
+/** Deliveries for pull requests `first` and up, each with another head, each of exactly 10 KiB. */
+export const deliveries = (count: number, pulls: number, first: number): ReadonlyArray<Delivery> => {
   const text = template()
   return Array.from({ length: count }, (_, index) => {
     const payload: { number: number; padding?: string; pull_request: { number: number; head: { sha: string } } } =
       JSON.parse(text)
-    payload.number = payload.pull_request.number = 1 + (index % pulls)
+    payload.number = payload.pull_request.number = first + (index % pulls)
     payload.pull_request.head.sha = index.toString(16).padStart(40, "a")
     payload.padding = ""
     payload.padding = "x".repeat(Math.max(0, size - Buffer.byteLength(JSON.stringify(payload))))

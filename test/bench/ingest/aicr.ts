@@ -1,8 +1,8 @@
 /**
- * The ingress as it runs in the service: SQLite records synced before the answer, the queue of the given kind, and logs. Reviews
- * are not part of it, so nobody takes from the queue: a newer head replaces the one that waits.
+ * The ingress as it runs in the service: SQLite records synced before the answer, the queue of the given kind. Reviews are
+ * not part of it, so nobody takes from the queue.
  */
-import { mkdtempSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Layer } from "effect"
@@ -18,10 +18,14 @@ import { repository, secret } from "./Deliveries.ts"
 import { report } from "./Measured.ts"
 
 const kind = process.argv[2] ?? "memory"
-const directory = mkdtempSync(join(process.argv[3] ?? tmpdir(), "aicr-ingest-"))
+const directory = mkdtempSync(join(tmpdir(), "aicr-ingest-"))
+process.on("exit", () => rmSync(directory, { recursive: true, force: true }))
+
+// Nobody reviews, so everything that is accepted waits.
+const limits = { perWorkspace: 1_000_000, total: 1_000_000 }
 
 const document = {
-  queue: { kind },
+  queue: { kind, limits: { per_workspace: limits.perWorkspace } },
   triggers: [{ name: "hub", kind: "github", webhook_secret: secret }],
   workspaces: { instances: { app: { source_repo: { trigger: "hub", repo: repository } } } }
 }
@@ -33,7 +37,6 @@ const quiet = Layer.succeed(Wake, {
   installationChanged: () => undefined
 })
 
-const limits = { perWorkspace: 10_000, total: 1_000_000 }
 const queue = kind === "sqlite" ? layerSqlite({ path: join(directory, "queue.db"), ...limits }) : layerMemory(limits)
 
 const parts = Layer.mergeAll(
@@ -50,4 +53,4 @@ const serve = Effect.gen(function* () {
   return yield* Effect.never
 })
 
-Effect.runFork(serve.pipe(Effect.provide(IngressServer.layerWith({ port: 0 }).pipe(Layer.provideMerge(parts)))))
+Effect.runPromise(serve.pipe(Effect.provide(IngressServer.layerWith({ port: 0 }).pipe(Layer.provideMerge(parts)))))
