@@ -29,6 +29,7 @@ import * as OutputsLayer from "./outputs/OutputsLayer.ts"
 import { Cancellations } from "./queue/Cancellations.ts"
 import * as MemoryQueue from "./queue/MemoryQueue.ts"
 import { QueueError } from "./queue/Queue.ts"
+import * as RedisQueue from "./queue/RedisQueue.ts"
 import * as SqliteQueue from "./queue/SqliteQueue.ts"
 import { Tickets } from "./queue/Tickets.ts"
 import * as DataLock from "./store/DataLock.ts"
@@ -59,7 +60,7 @@ const stores = withConfig(({ baseDir, document: { storage } }) => {
   return Store.layerSqlite({ path, migrate }).pipe(Layer.provide(DataLock.layer(dirname(path))))
 })
 
-const queue = withConfig(({ baseDir, document: { queue } }) => {
+const queue = withConfig(({ baseDir, credential, document: { queue, storage } }) => {
   const limits = { perWorkspace: queue.limits.per_workspace, total: queue.limits.total }
   switch (queue.kind) {
     case "memory":
@@ -70,10 +71,14 @@ const queue = withConfig(({ baseDir, document: { queue } }) => {
       return Layer.effectDiscard(
         Effect.logWarning("queue.kind nats: no NATS connection is configured (SVC_NATS_URL), so the queue is kept in memory")
       ).pipe(Layer.provideMerge(MemoryQueue.layerMemory(limits)))
-    case "redis":
-      return Layer.effectDiscard(
-        new QueueError({ reason: "unavailable", message: "queue.kind redis is not available in this build; use memory or sqlite" })
-      ).pipe(Layer.provideMerge(MemoryQueue.layerMemory(limits)))
+    case "redis": {
+      const url = credential(storage.cache.redis, "url")
+      if (url === undefined) {
+        const message = "queue.kind redis needs a connection: set storage.cache.redis.url_env and the variable it names"
+        return Layer.effectContext(Effect.fail(new QueueError({ reason: "unavailable", message })))
+      }
+      return RedisQueue.layerRedis({ url, prefix: process.env["SVC_REDIS_PREFIX"], ...limits })
+    }
   }
 })
 

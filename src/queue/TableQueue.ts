@@ -220,7 +220,7 @@ const opens = (table: EntryTable, item: Admission): boolean => {
   return Transitions.admit(place, item, () => "")._tag === "Opened"
 }
 
-const full = (what: string, limit: number, setting: string): QueueError =>
+export const full = (what: string, limit: number, setting: string): QueueError =>
   new QueueError({
     reason: "full",
     message: `${limit} reviews of ${what} wait already. Try again later, or raise ${setting}.`

@@ -10,7 +10,7 @@ import type { Step } from "./QueueSteps.ts"
 import { folder, stores } from "./Stores.ts"
 import type { QueueStore } from "./Stores.ts"
 
-const runs: Readonly<Record<string, number>> = { memory: 3000, sqlite: 150 }
+const runs: Readonly<Record<string, number>> = { memory: 2000, sqlite: 150, redis: 150 }
 
 const play = (store: QueueStore, steps: ReadonlyArray<Step>) =>
   Effect.gen(function* () {

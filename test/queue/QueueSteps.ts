@@ -62,7 +62,13 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: tagged("Survey", fc.record({ workspace: fc.nat({ max: 1 }) })) },
   { weight: 1, arbitrary: tagged("TogglePause", fc.record({ workspace: fc.nat({ max: 1 }) })) },
   { weight: 1, arbitrary: tagged("Expire", fc.record({ age: fc.nat({ max: 60 }) })) },
-  { weight: 2, arbitrary: tagged("Pass", fc.record({ millis: fc.nat({ max: 20 }) })) },
+  {
+    weight: 2,
+    arbitrary: tagged(
+      "Pass",
+      fc.record({ millis: fc.oneof({ weight: 9, arbitrary: fc.nat({ max: 20 }) }, fc.constant(3_600_000)) })
+    )
+  },
   { weight: 1, arbitrary: fc.constant({ _tag: "Reopen" }) }
 )
 

@@ -1,13 +1,15 @@
 /** The stores of the queue, each in a place of its own, for suites that loop over them. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { Effect, Layer } from "effect"
+import { basename, join } from "node:path"
+import { Effect, Layer, Redacted } from "effect"
 import { layerMemory } from "../../src/queue/MemoryQueue.ts"
 import type { Queue, QueueError } from "../../src/queue/Queue.ts"
 import type { QueueControl } from "../../src/queue/QueueControl.ts"
+import { layerRedis } from "../../src/queue/RedisQueue.ts"
 import { layerSqlite } from "../../src/queue/SqliteQueue.ts"
 import type { Limits } from "../../src/queue/TableQueue.ts"
+import { RedisServer } from "../harness/Redis.ts"
 
 export const manyEntries: Limits = { perWorkspace: 10_000, total: 100_000 }
 
@@ -18,12 +20,32 @@ export interface QueueStore {
   readonly layer: (place: string, limits?: Limits) => Layer.Layer<Queue | QueueControl, QueueError>
 }
 
+/** One server for all places of this process, or the one of the process that started it. A place is a prefix of its own. */
+let server: Promise<string> | undefined
+export const redisUrl = (): Promise<string> =>
+  (server ??=
+    process.env["AICR_TEST_REDIS"] === undefined
+      ? RedisServer.start().then(({ url }) => url)
+      : Promise.resolve(process.env["AICR_TEST_REDIS"]))
+
 export const stores: ReadonlyArray<QueueStore> = [
   { name: "memory", durable: false, layer: (_, limits = manyEntries) => Layer.fresh(layerMemory(limits)) },
   {
     name: "sqlite",
     durable: true,
     layer: (place, limits = manyEntries) => Layer.fresh(layerSqlite({ path: join(place, "queue.db"), ...limits }))
+  },
+  {
+    name: "redis",
+    durable: true,
+    layer: (place, limits = manyEntries) =>
+      Layer.fresh(
+        Layer.unwrap(
+          Effect.map(Effect.promise(redisUrl), (url) =>
+            layerRedis({ url: Redacted.make(url), prefix: basename(place), ...limits })
+          )
+        )
+      )
   }
 ]
 

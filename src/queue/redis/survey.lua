@@ -1,0 +1,61 @@
+--[[
+  What the next decision about a workspace can depend on (Queue.survey). Entries that became due move from `later` to their lane.
+  ARGV: workspace, now, places. Answers paused (1 or 0), next due time or '', and what is out and what is due: of each its
+  id, status, target, repo, priority, admission, due time.
+]]
+local ws, now, places = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local later, lanes = P .. 'later:' .. ws, P .. 'lanes:' .. ws
+local function light(e) return { e.id, e.status, e.target, e.repo, e.prio, e.admitted, e.due } end
+local function see(id)
+  local v = call('HMGET', key(id), 'status', 'target', 'repo', 'prio', 'admitted', 'due')
+  return { id = id, ws = ws, status = v[1], target = v[2], repo = v[3], prio = v[4], admitted = v[5], due = v[6] }
+end
+
+for _, id in ipairs(call('ZRANGEBYSCORE', later, '-inf', ARGV[2], 'LIMIT', 0, 1000)) do
+  toLane(see(id))
+  call('ZREM', later, id)
+end
+
+local out, busy = {}, {}
+for _, id in ipairs(call('SMEMBERS', P .. 'out:' .. ws)) do
+  local e = see(id)
+  busy[e.target] = true
+  out[#out + 1] = light(e)
+end
+places = places - #out
+
+local due, urgency = {}, nil
+local names = places > 0 and call('ZRANGE', lanes, 0, -1, 'WITHSCORES') or {}
+for at = 1, #names, 2 do
+  local name, priority = names[at], tonumber(names[at + 1])
+  if urgency and priority > urgency and #due >= places then break end
+  local waiting = P .. 'lane:' .. ws .. ':' .. name
+  local again = true
+  while again do
+    again = false
+    local first = call('ZRANGE', waiting, 0, places + #out - 1)
+    if #first == 0 then call('ZREM', lanes, name) end
+    local found, early = {}, {}
+    for _, id in ipairs(first) do
+      local e = see(id)
+      if tonumber(e.due) > now then
+        early[#early + 1] = e
+      elseif not busy[e.target] and #found < places then
+        found[#found + 1] = light(e)
+      end
+    end
+    -- The clock was set back since they were due.
+    for _, e in ipairs(early) do
+      call('ZREM', waiting, e.id)
+      call('ZADD', later, e.due, e.id)
+      again = true
+    end
+    if not again then
+      for _, one in ipairs(found) do due[#due + 1] = one end
+    end
+  end
+  urgency = priority
+end
+
+local following = call('ZRANGE', later, 0, 0, 'WITHSCORES')
+return { call('HEXISTS', P .. 'pauses', 'workspace:' .. ws), following[2] or '', out, due }

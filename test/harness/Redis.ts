@@ -1,0 +1,135 @@
+/**
+ * A real Redis for tests, on a port and in a folder of its own, with an append-only file. The server is `redis-server` of the
+ * PATH; as root it is installed from Debian's packages when it is missing. One `RedisServer` is one installation: started again
+ * after a kill it finds its data and its port. It ends with this process, however this process ends.
+ */
+import { execFileSync, spawn } from "node:child_process"
+import type { ChildProcessByStdio } from "node:child_process"
+import { mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Readable, Writable } from "node:stream"
+import { Redis } from "ioredis"
+import { freePort } from "./FreePort.ts"
+import { waitUntil } from "./Wait.ts"
+
+const isThere = (program: string): boolean => {
+  try {
+    execFileSync(program, ["--version"], { stdio: "ignore" })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Fails with what is missing and how to get it. */
+const provide = (): void => {
+  if (isThere("redis-server")) return
+  if (process.getuid?.() === 0 && isThere("apt-get")) {
+    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
+    execFileSync("apt-get", ["update", "-qq"], { stdio: "ignore", env })
+    execFileSync("apt-get", ["install", "-qq", "-y", "--no-install-recommends", "redis-server"], {
+      stdio: "ignore",
+      env
+    })
+  }
+  if (isThere("redis-server")) return
+  throw new Error(
+    "redis-server is missing on the PATH. Install it (Debian: apt-get install redis-server) and run again."
+  )
+}
+
+/** Starts the server ($2…) and ends it when a line comes or the pipe closes; without the line `keep` its folder ($1) goes too. */
+const keeper = `
+folder=$1; shift
+redis-server "$@" >&2 & server=$!
+echo "$server"
+line=gone; read -r line
+kill -9 "$server" 2>/dev/null; wait "$server" 2>/dev/null
+[ "$line" = keep ] || rm -rf "$folder"`
+
+export type Fsync = "always" | "everysec"
+
+export class RedisServer implements AsyncDisposable {
+  readonly url: string
+  readonly #folder: string
+  readonly #port: number
+  readonly #fsync: Fsync
+  #keeper: ChildProcessByStdio<Writable, Readable, Readable> | undefined
+  #pid: number | undefined
+  #log = ""
+
+  private constructor(folder: string, port: number, fsync: Fsync) {
+    this.#folder = folder
+    this.#port = port
+    this.#fsync = fsync
+    this.url = `redis://127.0.0.1:${port}`
+  }
+
+  static async start(fsync: Fsync = "always"): Promise<RedisServer> {
+    provide()
+    const server = new RedisServer(mkdtempSync(join(tmpdir(), "aicr-redis-")), await freePort(), fsync)
+    await server.start()
+    return server
+  }
+
+  /** Starts it, after a kill on the same data, and waits until it answers. */
+  async start(): Promise<void> {
+    if (this.#keeper !== undefined) throw new Error("it is running")
+    const settings = {
+      port: String(this.#port),
+      bind: "127.0.0.1",
+      dir: this.#folder,
+      appendonly: "yes",
+      appendfsync: this.#fsync,
+      save: "",
+      daemonize: "no"
+    }
+    const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
+    const keeping = spawn("sh", ["-c", keeper, "sh", this.#folder, ...args], { stdio: ["pipe", "pipe", "pipe"] })
+    this.#keeper = keeping
+    keeping.stderr.on("data", (text) => (this.#log += String(text)))
+    this.#pid = await new Promise<number>((resolve) => keeping.stdout.once("data", (text) => resolve(Number(text))))
+    await waitUntil(
+      async () => {
+        const client = new Redis(this.url, { lazyConnect: true, retryStrategy: () => null })
+        client.on("error", () => {})
+        const answer = await client
+          .connect()
+          .then(() => client.ping())
+          .catch(() => undefined)
+        client.disconnect()
+        return answer === "PONG"
+      },
+      { describe: () => `redis-server answers; it says:\n${this.#log}` }
+    )
+  }
+
+  /** Ends it without any notice; what it synced is there at the next start. */
+  kill(): Promise<void> {
+    return this.#end("keep\n")
+  }
+
+  /** It hangs: it takes connections and answers nothing. */
+  freeze(): void {
+    if (this.#pid !== undefined) process.kill(this.#pid, "SIGSTOP")
+  }
+
+  thaw(): void {
+    if (this.#pid !== undefined) process.kill(this.#pid, "SIGCONT")
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#end("")
+  }
+
+  async #end(word: string): Promise<void> {
+    const keeping = this.#keeper
+    if (keeping === undefined) return
+    this.#keeper = undefined
+    this.#pid = undefined
+    const gone = new Promise((resolve) => keeping.once("exit", resolve))
+    keeping.stdin.end(word)
+    await gone
+  }
+}
