@@ -78,7 +78,13 @@ const foldSign = (sign: string): string => {
 }
 
 /** Case folding of configuration and payload alike, code point by code point. */
-export const foldText = (text: string): string => Array.from(text, foldSign).join("")
+export const foldText = (text: string): string =>
+  isAscii(text) ? text.toLowerCase() : Array.from(text, foldSign).join("")
+
+const isAscii = (text: string): boolean => {
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 127) return false
+  return true
+}
 
 /** Literal text that everything matching the matcher starts with; "" where there is none to be known. */
 export const literalPrefix = ({ exact, glob, regex, ignore_case = false }: MatcherConfig): string => {

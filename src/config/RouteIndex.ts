@@ -25,7 +25,9 @@ type Fields = ReadonlyMap<string, ReadonlyArray<Rule>>
 interface Filed {
   /** Field and folded value to rules. */
   readonly exact: ReadonlyMap<Field, Fields>
-  /** Field to prefix lengths, and folded prefix to rules. */
+  /** Field and folded prefix that ends with a slash to rules: tried at the slashes of a value. */
+  readonly folders: ReadonlyMap<Field, Fields>
+  /** Field to lengths of the other prefixes, and folded prefix to rules. */
   readonly prefixes: ReadonlyMap<Field, { readonly lengths: ReadonlyArray<number>; readonly rules: Fields }>
   /** Trigger name, or "" for any, to rules that are always tried. */
   readonly rest: Fields
@@ -84,6 +86,7 @@ const hits = (rule: Rule, trigger: string, facts: SourceFacts): boolean =>
 
 const file = (rules: ReadonlyArray<Rule & { readonly source: MatchRule["source"] }>): Filed => {
   const exact = new Map<Field, Map<string, Array<Rule>>>()
+  const folders = new Map<Field, Map<string, Array<Rule>>>()
   const prefixes = new Map<Field, Map<string, Array<Rule>>>()
   const rest = new Map<string, Array<Rule>>()
   const under = (map: Map<Field, Map<string, Array<Rule>>>, field: Field): Map<string, Array<Rule>> => {
@@ -99,11 +102,13 @@ const file = (rules: ReadonlyArray<Rule & { readonly source: MatchRule["source"]
     const whole = wanted.find(({ matcher, prefix }) => prefix !== "" && isWhole(matcher))
     const start = wanted.find(({ prefix }) => prefix !== "")
     if (whole !== undefined) add(under(exact, whole.field), whole.prefix, rule)
-    else if (start !== undefined) add(under(prefixes, start.field), start.prefix, rule)
+    else if (start !== undefined)
+      add(under(start.prefix.endsWith("/") ? folders : prefixes, start.field), start.prefix, rule)
     else for (const trigger of rule.triggers ?? [""]) add(rest, trigger, rule)
   }
   return {
     exact,
+    folders,
     prefixes: new Map(
       [...prefixes].map(([field, found]) => [
         field,
@@ -121,6 +126,11 @@ function* candidates(filed: Filed, trigger: string, facts: SourceFacts): Generat
   for (const [field, rules] of filed.exact) {
     const value = facts[field]
     if (value !== undefined) yield* rules.get(foldText(value)) ?? []
+  }
+  for (const [field, rules] of filed.folders) {
+    const value = foldText(facts[field] ?? "")
+    for (let slash = value.indexOf("/"); slash >= 0; slash = value.indexOf("/", slash + 1))
+      yield* rules.get(value.slice(0, slash + 1)) ?? []
   }
   for (const [field, { lengths, rules }] of filed.prefixes) {
     const value = foldText(facts[field] ?? "")
