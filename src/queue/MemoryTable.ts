@@ -7,6 +7,9 @@ import { scheduled } from "./Plan.ts"
 import type { ListFilter, ListPage, Pause } from "./QueueControl.ts"
 import { Schedule } from "./Schedule.ts"
 
+/** Ended entries that are remembered between two runs of retention: in memory, history has a bound of its own. */
+const heldEnded = 5000
+
 const isPending = ({ status }: Entry) => status === "waiting" || status === "ready"
 
 export const make = (): EntryTable => {
@@ -52,7 +55,17 @@ export const make = (): EntryTable => {
     else {
       schedule.remove(entry.workspace, entry.id)
       ended.add(entry.id)
+      const [oldest] = ended
+      if (ended.size > heldEnded) forget(get(oldest))
     }
+  }
+
+  const forget = (entry: Entry | undefined) => {
+    if (entry === undefined) return
+    entries.delete(entry.id)
+    ended.delete(entry.id)
+    counts[entry.status] -= 1
+    for (const event of entry.events) ofEvent.delete(event)
   }
 
   return {
@@ -104,12 +117,7 @@ export const make = (): EntryTable => {
     prune: ({ maxCount, before }, limit) => {
       const newestFirst = all(ended).toSorted((a, b) => b.admittedAt - a.admittedAt || (a.id < b.id ? 1 : -1))
       const removed = newestFirst.filter((entry, place) => place >= maxCount || entry.admittedAt < before).slice(-limit)
-      for (const entry of removed) {
-        entries.delete(entry.id)
-        ended.delete(entry.id)
-        counts[entry.status] -= 1
-        for (const event of entry.events) ofEvent.delete(event)
-      }
+      removed.forEach(forget)
       return removed.length
     }
   }
