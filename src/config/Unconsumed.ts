@@ -25,22 +25,6 @@ const under = (
 
 export const unconsumed: ReadonlyArray<Unconsumed> = [
   ...under(
-    "llm.providers[]",
-    "the provider kind that needs it cannot be called",
-    "aws_region",
-    "aws_profile",
-    "aws_access_key",
-    "aws_access_key_env",
-    "aws_secret_key",
-    "aws_secret_key_env",
-    "aws_session_token",
-    "aws_session_token_env",
-    "vertex_project",
-    "vertex_location",
-    "google_application_credentials",
-    "google_application_credentials_env"
-  ),
-  ...under(
     "llm",
     "no analysis of its own uses it",
     ["triage_model_chain", /triageModelChain/],
@@ -173,7 +157,7 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
   ),
   { path: "im", effect: "chat commands are not taken", reader: /\.im\b|command_bindings/ },
   { path: "config_sources", effect: "configuration comes from the file only" },
-  { path: "storage.cache", effect: "nothing is cached outside the process", reader: /storage\.cache/ },
+  ...under("storage.cache", "nothing is cached outside the process", ["kind", /cache\.kind/], "ttl_seconds"),
   { path: "storage.object", effect: "no objects are stored", reader: /storage\.object/ },
   { path: "storage.retention.deleted_project_grace_days", effect: "projects are not removed" },
   ...under(

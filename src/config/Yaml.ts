@@ -42,6 +42,7 @@ export const parseYaml = (text: string): ParsedText => {
       place: place(error.pos[0])
     }))
     if (issues.length > 0) return { value: undefined, issues, locate: () => undefined }
+    let usable = true
     inspect(document, document.contents, [], {
       duplicate: (path, key, first) =>
         issues.push({
@@ -49,11 +50,12 @@ export const parseYaml = (text: string): ParsedText => {
           message: `the key stands twice, first at line ${place(first.range[0]).line}; keep one`,
           place: place(key.range[0])
         }),
-      dangling: (path, alias) =>
-        issues.push({ path, message: "an alias without an anchor before it", place: place(alias.range[0]) })
+      unusable: (path, node, message) => {
+        usable = false
+        issues.push({ path, message, place: place(node.range[0]) })
+      }
     })
-    if (issues.some(({ message }) => message.startsWith("an alias")))
-      return { value: undefined, issues, locate: () => undefined }
+    if (!usable) return { value: undefined, issues, locate: () => undefined }
     return {
       value: document.toJS({ maxAliasCount: 1000 }),
       issues,
@@ -71,7 +73,7 @@ export const parseYaml = (text: string): ParsedText => {
 
 const refused = (message: string): ParsedText => ({
   value: undefined,
-  issues: [{ path: [], message, place: undefined }],
+  issues: [{ path: [], message, place: { line: 1, column: 1 } }],
   locate: () => undefined
 })
 
@@ -87,14 +89,16 @@ const keyText = (key: unknown): string => (isScalar(key) ? String(key.value) : S
 
 interface Findings {
   readonly duplicate: (path: Path, key: Ranged, first: Ranged) => void
-  readonly dangling: (path: Path, alias: Ranged) => void
+  /** What cannot be made into plain data. */
+  readonly unusable: (path: Path, node: Ranged, message: string) => void
 }
 
-/** What the parser lets pass: keys that stand twice, and aliases of nothing. */
+/** What the parser lets pass: keys that stand twice, keys that are no text, and aliases of nothing. */
 const inspect = (document: YamlDocument.Parsed, node: unknown, path: Path, findings: Findings): void => {
   if (isSeq(node)) return node.items.forEach((item, index) => inspect(document, item, [...path, index], findings))
   if (isAlias(node)) {
-    if (node.resolve(document) === undefined && isRanged(node)) findings.dangling(path, node)
+    if (node.resolve(document) === undefined && isRanged(node))
+      findings.unusable(path, node, "an alias without an anchor before it")
     return
   }
   if (!isMap(node)) return
@@ -102,8 +106,9 @@ const inspect = (document: YamlDocument.Parsed, node: unknown, path: Path, findi
   for (const { key, value } of node.items) {
     const name = keyText(key)
     const first = seen.get(name)
-    if (isAlias(key)) inspect(document, key, path, findings)
-    if (isRanged(key)) {
+    if (isRanged(key) && !isScalar(key)) {
+      findings.unusable(path, key, "a key that is not text")
+    } else if (isRanged(key)) {
       if (first === undefined) seen.set(name, key)
       else findings.duplicate([...path, name], key, first)
     }

@@ -31,6 +31,7 @@ describe("positions", () => {
     ["a: 1\n---\nb: 2\n", "c.yaml:2:1 not valid YAML: more than one document in the text; one is read"],
     ["server: !!js/function x", "c.yaml:1:9 not valid YAML: Unresolved tag"],
     ["server: *nowhere", "c.yaml:1:9 server: an alias without an anchor before it"],
+    ["? [a]\n: 1", "c.yaml:1:3 a key that is not text"],
     ["- a\n", "c.yaml:1:1 expected a map of llm"],
     ["just text", "c.yaml:1:1 expected a map of llm"],
     ["server:\n\tport: 1", "c.yaml:2:1 not valid YAML"],
@@ -53,7 +54,9 @@ describe("limits", () => {
     const text = `prompts: { system: { a: "${"x".repeat(1024 * 1024 - 31)}" } }\n`
     expect(Buffer.byteLength(text)).toBe(1024 * 1024)
     expect(readText(text, {}).snapshot).toBeDefined()
-    expect(issuesOf(`${text} `)).toEqual(["c.yaml the document has 1048577 bytes; at most 1048576 (1 MiB) are read"])
+    expect(issuesOf(`${text} `)).toEqual([
+      "c.yaml:1:1 the document has 1048577 bytes; at most 1048576 (1 MiB) are read"
+    ])
   })
   it.each([
     ["lists in lists", "[".repeat(200_000)],
