@@ -7,6 +7,7 @@
 import { Clock, Deferred, Effect, Metric, Option, Redacted } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Snapshot, TriggerProfile, Workspace } from "../src/config/Snapshot.ts"
+import { hostTrigger } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
 import type { Entry } from "../src/domain/Entry.ts"
 import { isForgeKind } from "../src/domain/Kinds.ts"
@@ -22,6 +23,7 @@ import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import { Vcs } from "../src/vcs/Checkout.ts"
 import { ChangePublisher } from "./ChangePublisher.ts"
+import { rangeOf } from "./ReviewRange.ts"
 
 /** How a review ended, as a value. */
 export type RunOutcome =
@@ -50,9 +52,9 @@ export const reviewEntry = Effect.fnUntraced(function* (
 ) {
   const snapshot = (yield* ConfigStore).pinned(entry.configHash)
   const workspace = snapshot.workspaces.get(entry.workspace)
-  const profile = snapshot.triggers.get(entry.change.trigger)
+  const profile = snapshot.triggers.get(hostTrigger(entry.change))
   if (workspace === undefined || profile === undefined) {
-    const missing = workspace === undefined ? `workspace ${entry.workspace}` : `trigger ${entry.change.trigger}`
+    const missing = workspace === undefined ? `workspace ${entry.workspace}` : `trigger ${hostTrigger(entry.change)}`
     return failed(`${missing} is no longer configured`, false)
   }
   if (!(yield* Outputs).anyFor(workspace, entry.change)) {
@@ -92,7 +94,7 @@ const reviewWith = Effect.fnUntraced(function* (
   const { targetKey } = entry
   const publish = publisherOf(targetKey).Publish(undefined, { discard: true })
 
-  const subject = yield* subjectOf(entry, workspace, forges.client(profile))
+  const subject = yield* subjectOf(entry, snapshot, workspace, forges.client(profile))
   if (subject._tag === "Skip") return skipped(subject.reason)
   const { change, head, base } = subject
 
@@ -202,12 +204,18 @@ const reviewWith = Effect.fnUntraced(function* (
   )
 })
 
-const subjectOf = Effect.fnUntraced(function* (entry: Entry, workspace: Workspace, client: ForgeClient) {
+const subjectOf = Effect.fnUntraced(function* (
+  entry: Entry,
+  snapshot: Snapshot,
+  workspace: Workspace,
+  client: ForgeClient
+) {
   const { change } = entry
   const { kind, number } = change.target
   if (kind !== "pull_request" || number === undefined) {
-    if (change.head === undefined || change.base === undefined) return skip("the delivery names no commits")
-    return { _tag: "Review", change, head: change.head, base: change.base } as const satisfies Subject
+    const range = yield* rangeOf(entry, snapshot, client)
+    if (typeof range === "string") return skip(range)
+    return { _tag: "Review", ...range, change: { ...change, ...range } } as const satisfies Subject
   }
   if (change.requestedBy !== undefined && !(yield* client.canWrite(change.repo, change.requestedBy))) {
     yield* Effect.logWarning(
@@ -257,13 +265,14 @@ const analyse = Effect.fnUntraced(function* (
   const { number } = change.target
   const checkout = yield* vcs.checkout({
     url: cloneUrl(profile, change),
-    mirror: `${change.trigger}/${change.repo.fullName}`,
+    mirror: `${hostTrigger(change)}/${change.repo.fullName}`,
     authorization: yield* forges.client(profile).gitAuthorization(change.repo),
     head: run.head,
     base: run.base ?? run.head,
     headRef: number === undefined ? change.headRef && `refs/heads/${change.headRef}` : forge?.pullRef(number),
     baseRef: change.baseRef === undefined ? undefined : `refs/heads/${change.baseRef}`,
-    compare: change.target.kind === "pull_request" ? "merge-base" : "endpoints",
+    // What a branch adds to another one; from commit to commit what lies between, also when history was rewritten.
+    compare: change.target.kind === "pull_request" || change.baseRef !== undefined ? "merge-base" : "endpoints",
     tlsCaPath: profile.settings.tls_ca_path,
     proxy: profile.settings.http_proxy === undefined ? undefined : Redacted.make(profile.settings.http_proxy)
   })

@@ -138,7 +138,8 @@ export const admit = (delivery: Delivery): Admitted => {
         // A new branch has no commit before it: the run compares with the default branch.
         base: event.created ? undefined : event.before,
         headRef: event.branch,
-        author: event.sender
+        author: event.sender,
+        commits: Math.max(1, event.commits)
       }
       return start(change, Priority.automatic, pushDue(review, now))
     }

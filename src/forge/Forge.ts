@@ -102,6 +102,14 @@ export interface ForgeClient {
   readonly pull: (repo: Repo, number: number) => Effect.Effect<HostPull, ForgeError>
   /** Tip of a branch. */
   readonly branchHead: (repo: Repo, branch: string) => Effect.Effect<string, ForgeError>
+  /**
+   * The newest commit of a branch (left out: of the default branch), or the newest that was there at a time (milliseconds since
+   * the epoch). Undefined when there is none as old as that.
+   */
+  readonly newestCommit: (
+    repo: Repo,
+    of: { readonly branch?: string | undefined; readonly until?: number | undefined }
+  ) => Effect.Effect<string | undefined, ForgeError>
   /** The account behind the credentials. */
   readonly self: Effect.Effect<Person, ForgeError>
   readonly canWrite: (repo: Repo, username: string) => Effect.Effect<boolean, ForgeError>

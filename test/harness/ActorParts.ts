@@ -27,6 +27,7 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
         ...known
       })),
     branchHead: () => unexpected,
+    newestCommit: () => unexpected,
     self: unexpected,
     canWrite: () => unexpected,
     createReview: () => unexpected,

@@ -96,18 +96,25 @@ export const giteaClient =
         (found) => pullOf(found, repo)
       )
 
+    const newestCommit: ForgeClient["newestCommit"] = (repo, { branch, until }) => {
+      const one = { limit: 1, page: 1, stat: "false", verification: "false", files: "false" }
+      const query = { sha: branch, until: until === undefined ? undefined : new Date(until).toISOString(), ...one }
+      return Effect.map(
+        rest.get({ path: `${repoPath}/commits`, params: ownerAndName(repo), query }, Schema.Array(Commit)),
+        (commits) => commits[0]?.sha
+      )
+    }
+
     const branchHead: ForgeClient["branchHead"] = Effect.fnUntraced(function* (repo, branch) {
-      const path = `${repoPath}/commits`
-      const query = { sha: branch, limit: 1, page: 1, stat: "false", verification: "false", files: "false" }
-      const [tip] = yield* rest.get({ path, params: ownerAndName(repo), query }, Schema.Array(Commit))
+      const tip = yield* newestCommit(repo, { branch })
       if (tip === undefined) {
         return yield* new ForgeError({
           reason: "not_found",
-          operation: `GET ${path}`,
+          operation: `GET ${repoPath}/commits`,
           message: `branch ${branch} of ${repo.fullName} has no commits`
         })
       }
-      return tip.sha
+      return tip
     })
 
     const writers = ["write", "admin", "owner"]
@@ -242,6 +249,7 @@ export const giteaClient =
       gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("aicr", token)),
       pull,
       branchHead,
+      newestCommit,
       self,
       canWrite,
       createReview,

@@ -1,5 +1,5 @@
 /** GitHub's REST API, hosted and Enterprise Server, with a token or an app's installation. */
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { Repo } from "../../domain/Change.ts"
 import type { InlineComment } from "../../domain/Publication.ts"
@@ -159,6 +159,18 @@ export const githubClient = (profile: TriggerProfile): ForgeClient => {
           Commit
         ),
         (commit) => commit.sha
+      ),
+    newestCommit: (repo, { branch, until }) =>
+      Effect.map(
+        rest(repo).get(
+          {
+            path: `${repoPath}/commits`,
+            params: ownerAndName(repo),
+            query: { sha: branch, until: until === undefined ? undefined : new Date(until).toISOString(), per_page: 1 }
+          },
+          Schema.Array(Commit)
+        ),
+        (commits) => commits[0]?.sha
       ),
     createReview: (repo, number, review) =>
       Effect.map(

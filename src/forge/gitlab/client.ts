@@ -1,5 +1,5 @@
 /** GitLab's REST API. A merge request is addressed by its `iid` within its project; reviews are in review.ts. */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient, HostPull, HostWrite, OwnText } from "../Forge.ts"
@@ -59,6 +59,22 @@ export const gitlabClient = (profile: TriggerProfile): ForgeClient => {
           Commit
         ),
         (commit) => commit.id
+      ),
+    newestCommit: (repo, { branch, until }) =>
+      Effect.map(
+        rest.get(
+          {
+            path: "/projects/{id}/repository/commits",
+            params: { id: projectId(repo) },
+            query: {
+              ref_name: branch,
+              until: until === undefined ? undefined : new Date(until).toISOString(),
+              per_page: 1
+            }
+          },
+          Schema.Array(Commit)
+        ),
+        (commits) => commits[0]?.id
       ),
     canWrite: (repo, username) =>
       Effect.map(

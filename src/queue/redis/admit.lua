@@ -103,12 +103,20 @@ local function join(e, item)
   return { e.id, 'coalesced', e.due, '' }
 end
 
+-- The batch of pushes that waits grows by one; the newest change stands for all of it.
+local function extend(e, item)
+  call('HSET', P .. 'events', item.event, e.id)
+  amend(e, { events = e.events and e.events .. '\n' .. item.event or item.event, change = item.change, head = item.head or false })
+  return { e.id, 'coalesced', e.due, '' }
+end
+
 local function admit(item)
   local before = known(item)
   if before then
     return { before.id, 'duplicate', before.due, before.status == 'superseded' and item.event or '' }
   end
   local waits = nextOf(item.target)
+  if waits and cjson.decode(item.change).target.kind == 'push' then return extend(waits, item) end
   if waits and waits.head == item.head then return join(waits, item) end
   local running = runningOf(item.target)
   if joinsRunning(running, item) then return join(running, item) end
