@@ -1,6 +1,7 @@
 /** Between our messages and the AI SDK's: what is sent, and what an answer becomes. */
 import { jsonSchema, tool } from "ai"
-import type { AssistantModelMessage, generateText, ModelMessage, ToolSet } from "ai"
+import type { AssistantModelMessage, generateText, ModelMessage, SystemModelMessage, ToolSet } from "ai"
+import type { ProviderOptions } from "@ai-sdk/provider-utils"
 import type { GatewayAnswer, GatewayRequest, Message, ToolSpec } from "./Gateway.ts"
 import { resolveToolName } from "./ToolNames.ts"
 
@@ -13,7 +14,20 @@ export const toTools = (specs: ReadonlyArray<ToolSpec>): ToolSet =>
     ])
   )
 
-export const toMessages = (request: GatewayRequest, model: string): Array<ModelMessage> =>
+/** `mark` is how the provider is told that everything up to here is worth caching: the system text, and the conversation so far. */
+export const toPrompt = (
+  request: GatewayRequest,
+  model: string,
+  mark: ProviderOptions | undefined
+): { readonly instructions: string | SystemModelMessage; readonly messages: Array<ModelMessage> } => {
+  const messages = toMessages(request, model)
+  if (mark === undefined) return { instructions: request.system, messages }
+  const last = messages.pop()
+  if (last !== undefined) messages.push({ ...last, providerOptions: mark })
+  return { instructions: { role: "system", content: request.system, providerOptions: mark }, messages }
+}
+
+const toMessages = (request: GatewayRequest, model: string): Array<ModelMessage> =>
   request.messages.map((message): ModelMessage => {
     switch (message.role) {
       case "user":

@@ -15,6 +15,7 @@
  */
 import { APICallError } from "ai"
 import type { GatewayError } from "./Gateway.ts"
+import { NotConfigured } from "./ProviderRow.ts"
 
 export type FailureKind = GatewayError["reason"]
 
@@ -53,6 +54,7 @@ const keyText = /api[ _-]?key|credential|unauthenticated/i
 
 /** `secrets` are removed from the message; the longest provider text kept is 300 characters. */
 export const classify = (error: unknown, secrets: ReadonlyArray<string>, now: number): Failure => {
+  if (error instanceof NotConfigured) return failure("not_configured", scrub(error.message, secrets))
   if (!APICallError.isInstance(error)) {
     const text = scrub(error instanceof Error ? error.message : String(error), secrets)
     return failure("unavailable", text === "" ? "the request failed without a message" : text)

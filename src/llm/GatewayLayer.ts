@@ -7,7 +7,7 @@ import { generateText, NoSuchToolError } from "ai"
 import { Clock, Duration, Effect, Layer, Random } from "effect"
 import type { ModelEntry } from "../config/schema/Llm.ts"
 import { candidates, modelKey } from "./Chain.ts"
-import { toAnswer, toMessages, toTools } from "./Conversation.ts"
+import { toAnswer, toPrompt, toTools } from "./Conversation.ts"
 import { classify, failure } from "./Failure.ts"
 import type { Failure } from "./Failure.ts"
 import { Gateway, GatewayError } from "./Gateway.ts"
@@ -16,7 +16,7 @@ import { Limiter } from "./Limiter.ts"
 import { measured } from "./Measured.ts"
 import { costUsd } from "./Pricing.ts"
 import { providerProblem, providerRow } from "./Providers.ts"
-import type { Connection } from "./Providers.ts"
+import type { Connection } from "./ProviderRow.ts"
 import { providerSettings, secretsOf } from "./ProviderSettings.ts"
 import type { ProviderSettings } from "./ProviderSettings.ts"
 import { delayMillis, retryPolicy } from "./RetryPolicy.ts"
@@ -44,10 +44,10 @@ export const gatewayLayer: Layer.Layer<Gateway> = Layer.effect(
     const connect = (settings: ProviderSettings): Promise<Connection> => {
       const known = connections.get(settings.config)
       if (known !== undefined) return known
-      const row = providerRow(settings.config.kind)
-      if (!row.available) return Promise.reject(new Error(row.reason))
-      const made = row.connect(settings, transport.fetchFor(settings))
+      const made = providerRow(settings.config.kind).connect(settings, transport.httpFor(settings))
       connections.set(settings.config, made)
+      // What is mended outside the configuration, such as a key file, counts with the next call.
+      made.catch(() => connections.delete(settings.config))
       return made
     }
 
@@ -69,8 +69,7 @@ export const gatewayLayer: Layer.Layer<Gateway> = Layer.effect(
             model: connection.model(entry.model),
             maxRetries: 0,
             abortSignal: signal,
-            instructions: request.system,
-            messages: toMessages(request, modelKey(entry)),
+            ...toPrompt(request, modelKey(entry), connection.cacheMark?.(entry.model)),
             ...(request.tools.length === 0 ? {} : { tools }),
             ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
             providerOptions: connection.options,

@@ -1,26 +1,45 @@
 /**
- * One provider of the configuration with its credential looked up: what a row of the provider table works with. The credential
- * stays `Redacted` until the row hands it to its SDK.
+ * One provider of the configuration with its credentials looked up: what a row of the provider table works with. Credentials
+ * stay `Redacted` until the row hands them to its SDK.
  */
 import { Redacted } from "effect"
 import type { LlmProvider } from "../config/schema/Llm.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 
+const further = ["aws_access_key", "aws_secret_key", "aws_session_token", "google_application_credentials"] as const
+export type FurtherCredential = (typeof further)[number]
+
 export interface ProviderSettings {
   readonly config: LlmProvider
   readonly key: Redacted.Redacted | undefined
-  /** Set when the configuration names a variable that is unset or empty: nothing is sent without the key that was meant. */
-  readonly missingKey: string | undefined
+  /** Credentials that only some kinds have. */
+  readonly credentials: Readonly<Partial<Record<FurtherCredential, Redacted.Redacted>>>
+  /** Fields that name a variable which is unset or empty: nothing is sent without the credential that was meant. */
+  readonly missing: ReadonlyArray<{ readonly field: string; readonly variable: string }>
 }
 
 export const providerSettings = (config: LlmProvider, snapshot: Pick<Snapshot, "credential">): ProviderSettings => {
-  const key = snapshot.credential(config, "api_key")
-  return { config, key, missingKey: key === undefined ? config.api_key_env : undefined }
+  const found = (["api_key", ...further] as const).map((field) => ({
+    field,
+    value: snapshot.credential(config, field),
+    variable: config[`${field}_env`]
+  }))
+  return {
+    config,
+    key: found.find(({ field }) => field === "api_key")?.value,
+    credentials: Object.fromEntries(
+      found.flatMap(({ field, value }) => (field === "api_key" || value === undefined ? [] : [[field, value]]))
+    ),
+    missing: found.flatMap(({ field, value, variable }) =>
+      value === undefined && variable !== undefined ? [{ field: `${field}_env`, variable }] : []
+    )
+  }
 }
 
 /** Everything that must not appear in a message about this provider. */
 export const secretsOf = (settings: ProviderSettings): ReadonlyArray<string> => [
   ...(settings.key === undefined ? [] : [Redacted.value(settings.key)]),
+  ...Object.values(settings.credentials).map((held) => Redacted.value(held)),
   ...Object.values(settings.config.extra_headers ?? {}).filter((value) => value.length >= 8),
   ...proxyPassword(settings.config.http_proxy)
 ]

@@ -25,6 +25,12 @@ export const anthropicThinking = (config: Thinking) => {
   return { ...(effort === undefined ? {} : { effort }), ...(thinking === undefined ? {} : { thinking }) }
 }
 
+/** Bedrock's own names for the same three fields. */
+export const bedrockReasoning = (config: Thinking) => {
+  const { effort, thinking } = anthropicThinking(config)
+  return { ...thinking, ...(effort === undefined ? {} : { maxReasoningEffort: effort }) }
+}
+
 export const googleThinking = (config: Thinking) => {
   const level = config.thinking_level ?? config.reasoning_effort
   const budget = config.thinking_budget_tokens ?? (level === "off" ? 0 : undefined)

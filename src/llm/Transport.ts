@@ -6,6 +6,7 @@ import { Agent, EnvHttpProxyAgent, fetch as undiciFetch, ProxyAgent } from "undi
 import type { Dispatcher } from "undici"
 import { Context, Effect, Layer } from "effect"
 import type { FetchFunction } from "@ai-sdk/provider-utils"
+import type { Http } from "./ProviderRow.ts"
 import type { ProviderSettings } from "./ProviderSettings.ts"
 
 /** A model's answer is text of at most some hundred kilobytes; this is what a runaway server may make us hold. */
@@ -13,10 +14,9 @@ const maxAnswerBytes = 32 * 1024 * 1024
 
 const patience = { headersTimeout: 0, bodyTimeout: 0, connectTimeout: 15_000 }
 
-export class Transport extends Context.Service<
-  Transport,
-  { readonly fetchFor: (settings: ProviderSettings) => FetchFunction }
->()("aicr/llm/Transport") {
+export class Transport extends Context.Service<Transport, { readonly httpFor: (settings: ProviderSettings) => Http }>()(
+  "aicr/llm/Transport"
+) {
   static readonly layer = Layer.effect(
     Transport,
     Effect.gen(function* () {
@@ -39,26 +39,33 @@ export class Transport extends Context.Service<
           : agent("environment", () => new EnvHttpProxyAgent(patience))
       }
       return Transport.of({
-        fetchFor: (settings) => async (input, init) => {
-          const url = input instanceof Request ? input.url : String(input)
-          const response = await undiciFetch(url, {
-            method: init?.method ?? "GET",
-            headers: [...new Headers(init?.headers).entries()],
-            body: withExtraBody(init?.body, settings.config.extra_body),
-            signal: init?.signal ?? null,
-            // Followed, a redirect could carry the key to another host: it is an error of the configured address.
-            redirect: "manual",
-            dispatcher: dispatcher(url, settings.config.http_proxy)
-          })
-          const body = await read(response.body)
-          const bodiless = response.status === 204 || response.status === 304
-          return new Response(bodiless ? null : body, {
-            status: response.status,
-            statusText: response.statusText,
-            headers: [...response.headers.entries()].filter(
-              ([name]) => name !== "content-encoding" && name !== "content-length"
-            )
-          })
+        httpFor: (settings) => {
+          const plain: FetchFunction = async (input, init) => {
+            const url = input instanceof Request ? input.url : String(input)
+            const response = await undiciFetch(url, {
+              method: init?.method ?? "GET",
+              headers: [...new Headers(init?.headers).entries()],
+              body: textOf(init?.body),
+              signal: init?.signal ?? null,
+              // Followed, a redirect could carry the key to another host: it is an error of the configured address.
+              redirect: "manual",
+              dispatcher: dispatcher(url, settings.config.http_proxy)
+            })
+            const body = await read(response.body)
+            const bodiless = response.status === 204 || response.status === 304
+            return new Response(bodiless ? null : body, {
+              status: response.status,
+              statusText: response.statusText,
+              headers: [...response.headers.entries()].filter(
+                ([name]) => name !== "content-encoding" && name !== "content-length"
+              )
+            })
+          }
+          const extra = settings.config.extra_body
+          return {
+            plain,
+            fetch: (input, init) => plain(input, { ...init, body: withExtraBody(textOf(init?.body), extra) })
+          }
         }
       })
     })
@@ -83,13 +90,14 @@ export class AnswerTooLarge extends Error {
   }
 }
 
-const withExtraBody = (
-  body: RequestInit["body"],
-  extra: Readonly<Record<string, unknown>> | undefined
-): string | null => {
+const textOf = (body: RequestInit["body"]): string | null => {
   if (body === undefined || body === null) return null
-  if (typeof body !== "string") throw new TypeError("provider SDKs send JSON text")
-  if (extra === undefined || Object.keys(extra).length === 0) return body
+  if (typeof body !== "string") throw new TypeError("provider SDKs send text")
+  return body
+}
+
+const withExtraBody = (body: string | null, extra: Readonly<Record<string, unknown>> | undefined): string | null => {
+  if (body === null || extra === undefined || Object.keys(extra).length === 0) return body
   const parsed: unknown = JSON.parse(body)
   return JSON.stringify({ ...(typeof parsed === "object" ? parsed : {}), ...extra })
 }

@@ -1,11 +1,15 @@
 /**
  * A model server that answers from a script and records what it was sent. It speaks the wire protocols of the providers, told
- * apart by path: OpenAI chat completions and Responses, Anthropic messages, Gemini generateContent.
+ * apart by path: OpenAI chat completions and Responses, Anthropic messages (also as Vertex AI serves them), Gemini
+ * generateContent, Bedrock Converse with its signature checked. Sign-ins of Copilot and Google are answered beside them.
  */
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { renderReply } from "./FakeModelWire.ts"
 import type { Protocol } from "./FakeModelWire.ts"
+import { signInAnswer } from "./FakeModelSignIn.ts"
+import type { SignInRules } from "./FakeModelSignIn.ts"
+import { signatureProblem } from "./FakeModelSigV4.ts"
 
 export interface FakeCall {
   readonly name: string
@@ -50,6 +54,8 @@ export interface FakeModel extends AsyncDisposable {
   readonly url: string
   /** Model requests, in the order they came. */
   readonly requests: ReadonlyArray<Recorded>
+  /** Requests for tokens, in the order they came. */
+  readonly signIns: ReadonlyArray<Recorded>
   /** Requests whose client went away before the answer. */
   readonly aborted: () => number
   readonly script: (script: Script) => void
@@ -57,13 +63,23 @@ export interface FakeModel extends AsyncDisposable {
 }
 
 /** The n-th request gets the n-th reply of a list, all later ones its last. */
-export const startFakeModel = async (initial: Script = { text: "" }): Promise<FakeModel> => {
+export const startFakeModel = async (
+  initial: Script = { text: "" },
+  signInRules: SignInRules = {}
+): Promise<FakeModel> => {
   let current = initial
   let aborted = 0
   const requests: Array<Recorded> = []
+  const signIns: Array<Recorded> = []
   const server = createServer((request, response) => {
     void receive(request).then(async (recorded) => {
       if (recorded === undefined) return
+      const signIn = signInAnswer(recorded, signIns.length + 1, signInRules)
+      if (signIn !== undefined) {
+        signIns.push(recorded)
+        response.writeHead(signIn.status, { "content-type": "application/json" }).end(JSON.stringify(signIn.body))
+        return
+      }
       if (recorded.protocol === undefined) {
         response.writeHead(recorded.path.endsWith("/models") ? 200 : 404, { "content-type": "application/json" })
         response.end(JSON.stringify({ object: "list", data: [] }))
@@ -74,7 +90,7 @@ export const startFakeModel = async (initial: Script = { text: "" }): Promise<Fa
         if (!response.writableFinished) aborted++
       })
       const number = requests.length - 1
-      send(response, recorded.protocol, await replyOf(current, recorded, number), number)
+      send(response, recorded.protocol, refusalOf(recorded) ?? (await replyOf(current, recorded, number)), number)
     })
   })
   await new Promise<void>((resolve) => {
@@ -90,6 +106,7 @@ export const startFakeModel = async (initial: Script = { text: "" }): Promise<Fa
   return {
     url: `http://127.0.0.1:${address.port}`,
     requests,
+    signIns,
     aborted: () => aborted,
     script: (script) => {
       current = script
@@ -97,6 +114,13 @@ export const startFakeModel = async (initial: Script = { text: "" }): Promise<Fa
     close,
     [Symbol.asyncDispose]: close
   }
+}
+
+/** A signed request is only served when its signature is right. */
+const refusalOf = (recorded: Recorded): Reply | undefined => {
+  if (recorded.protocol !== "bedrock" || recorded.headers.authorization?.startsWith("Bearer ")) return undefined
+  const problem = signatureProblem(recorded)
+  return problem === undefined ? undefined : { status: 403, body: JSON.stringify({ message: problem }) }
 }
 
 const replyOf = (script: Script, recorded: Recorded, number: number): Reply | Promise<Reply> => {
@@ -124,7 +148,7 @@ const receive = async (request: IncomingMessage): Promise<Recorded | undefined> 
     path,
     headers: request.headers,
     protocol: protocolOf(path),
-    body: text === "" ? undefined : JSON.parse(text),
+    body: request.headers["content-type"]?.includes("json") && text !== "" ? JSON.parse(text) : undefined,
     text,
     at: Date.now()
   }
@@ -134,14 +158,16 @@ const protocolOf = (path: string): Protocol | undefined => {
   const { pathname } = new URL(path, "http://fake")
   if (pathname.endsWith("/chat/completions")) return "chat"
   if (pathname.endsWith("/responses")) return "responses"
-  if (pathname.endsWith("/messages")) return "anthropic"
+  if (pathname.endsWith("/messages") || pathname.endsWith(":rawPredict")) return "anthropic"
+  if (pathname.endsWith("/converse")) return "bedrock"
   return pathname.endsWith(":generateContent") ? "gemini" : undefined
 }
 
 const send = (response: ServerResponse, protocol: Protocol, reply: Reply, number: number): void => {
   const json = { "content-type": "application/json" }
   if ("status" in reply) {
-    response.writeHead(reply.status, { ...json, ...reply.headers }).end(reply.body ?? "")
+    const body = protocol === "bedrock" ? bedrockFault(reply.body ?? "") : (reply.body ?? "")
+    response.writeHead(reply.status, { ...json, ...reply.headers }).end(body)
   } else if ("stall" in reply) {
     if (reply.stall === "headers") response.writeHead(200, json).flushHeaders()
   } else if ("cut" in reply) {
@@ -154,6 +180,14 @@ const send = (response: ServerResponse, protocol: Protocol, reply: Reply, number
     const body = JSON.stringify(renderReply(protocol, reply, number))
     setTimeout(() => response.writeHead(200, json).end(body), reply.delayMillis ?? 0)
   }
+}
+
+/** AWS puts the message at the top. */
+const bedrockFault = (body: string): string => {
+  const parsed: unknown = body === "" ? undefined : JSON.parse(body)
+  return (
+    JSON.stringify(typeof parsed === "object" && parsed !== null && "error" in parsed ? parsed.error : parsed) ?? ""
+  )
 }
 
 /** Faults in the words of the providers. */

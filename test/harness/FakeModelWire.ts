@@ -1,7 +1,7 @@
 /** One reply in the words of each protocol, shaped as the providers' own answers. */
 import type { Reply } from "./FakeModel.ts"
 
-export type Protocol = "chat" | "responses" | "anthropic" | "gemini"
+export type Protocol = "chat" | "responses" | "anthropic" | "gemini" | "bedrock"
 type Spoken = Extract<Reply, { readonly calls?: unknown }>
 
 export const renderReply = (protocol: Protocol, reply: Spoken, number: number): unknown =>
@@ -126,5 +126,26 @@ const renderers: Record<Protocol, Render> = {
       candidatesTokenCount: usage.output,
       totalTokenCount: usage.input + usage.output
     }
+  }),
+
+  bedrock: ({ calls = [], text = "", refused }, number, usage) => ({
+    output: {
+      message: {
+        role: "assistant",
+        content: [
+          ...(text === "" ? [] : [{ text }]),
+          ...calls.map(({ name, input }, at) => ({ toolUse: { toolUseId: idOf(number, at), name, input } }))
+        ]
+      }
+    },
+    stopReason: refused === true ? "content_filtered" : calls.length > 0 ? "tool_use" : "end_turn",
+    usage: {
+      inputTokens: usage.input - usage.cached,
+      outputTokens: usage.output,
+      totalTokens: usage.input + usage.output,
+      cacheReadInputTokens: usage.cached,
+      cacheWriteInputTokens: 0
+    },
+    metrics: { latencyMs: 1 }
   })
 }

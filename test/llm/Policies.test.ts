@@ -253,6 +253,6 @@ describe("providers", () => {
       ["llm.providers[2]", "llm.providers[3]", "llm.providers[4]", "llm.providers[5]"]
     )
     assert.match(problems[0]?.message ?? "", /ABSENT.*not set/)
-    assert.match(problems[3]?.message ?? "", /no vertex_ai provider/)
+    assert.match(problems[3]?.message ?? "", /no credentials are configured/)
   })
 })

@@ -1,6 +1,7 @@
 /** The HTTP side: proxies, answers that are too large, and OpenAI's own Responses API through a stand-in for its host. */
 import { assert, describe, it } from "@effect/vitest"
 import { generateText } from "ai"
+import type { FetchFunction } from "@ai-sdk/provider-utils"
 import { Effect, Redacted } from "effect"
 import { createServer } from "node:http"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
@@ -12,7 +13,8 @@ import { startFakeModel } from "../harness/FakeModel.ts"
 const settings = (more: Partial<ProviderSettings["config"]> = {}): ProviderSettings => ({
   config: { id: "p", kind: "openai_compatible", ...more },
   key: Redacted.make("test-key-123456"),
-  missingKey: undefined
+  credentials: {},
+  missing: []
 })
 
 const listening = (server: Server) =>
@@ -41,7 +43,7 @@ const fetchText = (url: string, more: Partial<ProviderSettings["config"]> = {}) 
   Effect.gen(function* () {
     const transport = yield* Transport
     const response = yield* Effect.tryPromise(() =>
-      transport.fetchFor(settings(more))(url, { method: "POST", body: "{}" })
+      transport.httpFor(settings(more)).fetch(url, { method: "POST", body: "{}" })
     )
     return yield* Effect.promise(() => response.text())
   }).pipe(Effect.provide(Transport.layer))
@@ -103,12 +105,13 @@ describe("OpenAI itself", () => {
         usage: { input: 10, output: 5, cached: 4 }
       })
       const seen: Array<string> = []
+      const toFake: FetchFunction = (url, init) => {
+        seen.push(String(url))
+        return fetch(String(url).replace("https://api.openai.com", fake.url), init)
+      }
       const connection = await providers.openai_compatible.connect(
         settings({ reasoning_effort: "low", organization: "org-1" }),
-        (url, init) => {
-          seen.push(String(url))
-          return fetch(String(url).replace("https://api.openai.com", fake.url), init)
-        }
+        { fetch: toFake, plain: toFake }
       )
       const answer = await generateText({
         model: connection.model("gpt-6-astra"),

@@ -1,0 +1,84 @@
+/**
+ * Amazon Bedrock over the Converse API, signed with keys (`aws_access_key`, `aws_secret_key`, `aws_session_token`), with the
+ * keys of `aws_profile`, or with a Bedrock API key (`api_key`). Bodies are signed by the SDK, so `extra_body` goes in through
+ * its options and not behind it.
+ */
+import { Redacted } from "effect"
+import type { JSONValue } from "ai"
+import { readAwsProfile } from "./AwsProfile.ts"
+import { headersOf, keyOf, NotConfigured } from "./ProviderRow.ts"
+import type { ProviderRow } from "./ProviderRow.ts"
+import type { ProviderSettings } from "./ProviderSettings.ts"
+import { bedrockReasoning } from "./Thinking.ts"
+
+export const bedrockRow: ProviderRow = {
+  needsKey: false,
+  needsBaseUrl: false,
+  problem: ({ config, key, credentials }) => {
+    const id = credentials.aws_access_key !== undefined
+    const secret = credentials.aws_secret_key !== undefined
+    if (id !== secret) return `only ${id ? "aws_access_key" : "aws_secret_key"} is configured; set both keys`
+    if (!id && config.aws_profile === undefined && key === undefined) {
+      return "no credentials are configured; set aws_access_key_env and aws_secret_key_env, aws_profile, or api_key_env"
+    }
+    return config.aws_region === undefined && (id || config.aws_profile === undefined)
+      ? "no aws_region is configured; set it"
+      : undefined
+  },
+  connect: async (settings, http) => {
+    const { createAmazonBedrock } = await import("@ai-sdk/amazon-bedrock")
+    const { config } = settings
+    const region = config.aws_region ?? (await profileRegion(config.aws_profile))
+    const provider = createAmazonBedrock({
+      region,
+      baseURL: config.base_url ?? `https://bedrock-runtime.${region}.${dnsSuffix(region)}`,
+      // Empty and not absent: the SDK would look into the environment.
+      apiKey: keyOf(settings),
+      credentialProvider: () => keysOf(settings),
+      headers: headersOf(settings),
+      fetch: http.plain
+    })
+    const reasoning = bedrockReasoning(config)
+    return {
+      model: (name) => provider.languageModel(name),
+      options: {
+        amazonBedrock: {
+          ...jsonFields(config.extra_body),
+          ...(Object.keys(reasoning).length === 0 ? {} : { reasoningConfig: reasoning })
+        }
+      },
+      cacheMark: (name) => (cachesPrompts(name) ? { amazonBedrock: { cachePoint: { type: "default" } } } : undefined)
+    }
+  }
+}
+
+const keysOf = async ({ config, credentials }: ProviderSettings) => {
+  const { aws_access_key: id, aws_secret_key: secret, aws_session_token: session } = credentials
+  if (id !== undefined && secret !== undefined) {
+    return {
+      accessKeyId: Redacted.value(id),
+      secretAccessKey: Redacted.value(secret),
+      ...(session === undefined ? {} : { sessionToken: Redacted.value(session) })
+    }
+  }
+  const { accessKeyId, secretAccessKey, sessionToken } = await readAwsProfile(config.aws_profile ?? "default")
+  return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) }
+}
+
+const profileRegion = async (profile: string | undefined): Promise<string> => {
+  const region = (await readAwsProfile(profile ?? "default")).region
+  if (region === undefined) throw new NotConfigured(`the AWS profile ${profile} names no region; set aws_region`)
+  return region
+}
+
+const dnsSuffix = (region: string): string => (region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com")
+
+/** Families that take cache points; others refuse a request that has one. */
+export const cachesPrompts = (model: string): boolean =>
+  /anthropic\.claude-(?:3-7|3-5-haiku|[a-z]+-[4-9])|amazon\.nova/.test(model)
+
+const jsonFields = (fields: Readonly<Record<string, unknown>> | undefined): Record<string, JSONValue> =>
+  Object.fromEntries(Object.entries(fields ?? {}).flatMap(([name, value]) => (isJson(value) ? [[name, value]] : [])))
+
+/** What comes out of a YAML document is JSON or a date. */
+const isJson = (value: unknown): value is JSONValue => value !== undefined && !(value instanceof Date)

@@ -1,0 +1,96 @@
+/**
+ * GitHub Copilot: a GitHub token (`api_key`) is exchanged for a Copilot token of about half an hour, which goes with chat
+ * completions. `base_url` is the REST address of GitHub (default https://api.github.com; for GHE.com its own); the address of
+ * the models comes with the token, unless `base_url` is one of *.githubcopilot.com itself.
+ *
+ * Copilot answers only what names an editor and an integration; `extra_headers` may name others.
+ */
+import { Schema } from "effect"
+import type { FetchFunction } from "@ai-sdk/provider-utils"
+import { openAiCompatible } from "./OpenAiCompatible.ts"
+import { headersOf, keyOf } from "./ProviderRow.ts"
+import type { ProviderRow } from "./ProviderRow.ts"
+import { shortLivedToken } from "./ShortLivedToken.ts"
+import type { Issued, ShortLivedToken } from "./ShortLivedToken.ts"
+import { signIn } from "./SignIn.ts"
+
+const github = "https://api.github.com"
+const copilot = "https://api.githubcopilot.com"
+
+const editor = {
+  "editor-version": "vscode/1.104.0",
+  "editor-plugin-version": "copilot-chat/0.31.0",
+  "copilot-integration-id": "vscode-chat"
+}
+
+const Exchange = Schema.Struct({
+  token: Schema.String.check(Schema.isMinLength(1)),
+  /** Seconds since the epoch. */
+  expires_at: Schema.Number,
+  endpoints: Schema.optional(Schema.NullOr(Schema.Struct({ api: Schema.optional(Schema.NullOr(Schema.String)) })))
+})
+
+interface CopilotToken extends Issued {
+  /** Where the models are, without trailing slash. */
+  readonly api: string
+}
+
+export const copilotRow: ProviderRow = {
+  needsKey: true,
+  needsBaseUrl: false,
+  connect: (settings, http) => {
+    const configured = settings.config.base_url?.replace(/\/+$/, "")
+    const models = configured !== undefined && isCopilotHost(configured) ? configured : undefined
+    const root = models === undefined ? (configured ?? github) : github
+    const headers = { ...editor, ...headersOf(settings) }
+    const token = shortLivedToken(async (signal): Promise<CopilotToken> => {
+      const answer = await signIn(
+        http.plain,
+        `${root}/copilot_internal/v2/token`,
+        {
+          headers: { ...headers, accept: "application/json", authorization: `token ${keyOf(settings)}` },
+          signal
+        },
+        Exchange,
+        "the exchange of the GitHub token for a Copilot token"
+      )
+      return {
+        token: answer.token,
+        expiresAt: answer.expires_at * 1000,
+        api: models ?? modelsAddress(answer.endpoints?.api ?? undefined, root)
+      }
+    })
+    return openAiCompatible(settings, authorized(http.fetch, token), {
+      // Only the path counts: the address in front of it comes with the token.
+      baseURL: () => placeholder,
+      headers: { ...editor, "openai-intent": "conversation-edits", "x-initiator": "agent" },
+      bearer: false
+    })
+  }
+}
+
+const placeholder = "https://copilot.invalid"
+
+/** Puts token and address on each request. */
+const authorized =
+  (fetch: FetchFunction, token: ShortLivedToken<CopilotToken>): FetchFunction =>
+  (input, init) => {
+    const path = String(input instanceof Request ? input.url : input).slice(placeholder.length)
+    return token.use((held) => {
+      const headers = new Headers(init?.headers)
+      headers.set("authorization", `Bearer ${held.token}`)
+      return fetch(`${held.api}${path}`, { ...init, headers })
+    })
+  }
+
+/** The token goes only where GitHub's own answer may send it: over https, or to the very host that was configured. */
+const modelsAddress = (told: string | undefined, root: string): string => {
+  if (told === undefined || !URL.canParse(told)) return root === github ? copilot : root
+  const url = new URL(told)
+  return url.protocol === "https:" || url.origin === new URL(root).origin ? told.replace(/\/+$/, "") : root
+}
+
+const isCopilotHost = (address: string): boolean => {
+  const { hostname } = new URL(address)
+  return hostname === "githubcopilot.com" || hostname.endsWith(".githubcopilot.com")
+}

@@ -1,0 +1,49 @@
+/** Chat completions at any address: the form that OpenAI-compatible servers, Azure, Ollama and Copilot share. */
+import type { FetchFunction } from "@ai-sdk/provider-utils"
+import type { LlmProvider } from "../config/schema/Llm.ts"
+import { headersOf, keyOf } from "./ProviderRow.ts"
+import type { Connection } from "./ProviderRow.ts"
+import type { ProviderSettings } from "./ProviderSettings.ts"
+import { openaiEffort } from "./Thinking.ts"
+
+export const apiVersion = ({ api_version }: LlmProvider) =>
+  api_version === undefined ? {} : { queryParams: { "api-version": api_version } }
+
+export const openAiCompatible = async (
+  settings: ProviderSettings,
+  fetch: FetchFunction,
+  place: {
+    readonly baseURL: (model: string) => string
+    readonly headers?: Record<string, string>
+    readonly queryParams?: Record<string, string>
+    readonly bearer: boolean
+    readonly maxTokensField?: string
+  }
+): Promise<Connection> => {
+  const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
+  const { config } = settings
+  const key = keyOf(settings)
+  const effort = openaiEffort(config)
+  const budget = config.thinking_budget_tokens
+  return {
+    model: (name) =>
+      createOpenAICompatible({
+        name: "compatible",
+        baseURL: place.baseURL(name),
+        ...(place.bearer && key !== "" ? { apiKey: key } : {}),
+        headers: {
+          ...place.headers,
+          ...(config.organization === undefined ? {} : { "openai-organization": config.organization }),
+          ...headersOf(settings)
+        },
+        ...(place.queryParams === undefined ? {} : { queryParams: place.queryParams }),
+        fetch,
+        transformRequestBody: ({ max_tokens, ...body }) => ({
+          ...body,
+          ...(max_tokens === undefined ? {} : { [place.maxTokensField ?? "max_tokens"]: max_tokens }),
+          ...(budget === undefined ? {} : { thinking: { type: "enabled", budget_tokens: budget } })
+        })
+      }).chatModel(name),
+    options: effort === undefined ? {} : { compatible: { reasoningEffort: effort } }
+  }
+}

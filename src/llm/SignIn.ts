@@ -1,0 +1,28 @@
+/** A request that exchanges a credential for a token: its answer decoded, its failure in the form that Failure.ts reads. */
+import { APICallError } from "ai"
+import type { FetchFunction } from "@ai-sdk/provider-utils"
+import { Option, Schema } from "effect"
+
+export const signIn = async <A>(
+  fetch: FetchFunction,
+  url: string,
+  init: RequestInit,
+  answer: Schema.Decoder<A>,
+  what: string
+): Promise<A> => {
+  const response = await fetch(url, init)
+  const text = await response.text()
+  const failed = (message: string) =>
+    new APICallError({
+      message,
+      url,
+      requestBodyValues: {},
+      statusCode: response.status,
+      responseHeaders: Object.fromEntries(response.headers),
+      responseBody: text.slice(0, 2000)
+    })
+  if (!response.ok) throw failed(`${what} was refused: ${text.slice(0, 200)}`)
+  const decoded = Schema.decodeUnknownOption(Schema.fromJsonString(answer))(text)
+  if (Option.isNone(decoded)) throw failed(`${what} gave no token`)
+  return decoded.value
+}
