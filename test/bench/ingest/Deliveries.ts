@@ -1,11 +1,9 @@
-/** The deliveries of the benchmark: GitHub pull request events of 10 KiB, signed. Known to the load generator and the servers. */
+/** The deliveries of the benchmark: GitHub pull request events of 10 KiB, signed. */
 import { createHmac } from "node:crypto"
 import { Schema } from "effect"
 import webhookExamples from "@octokit/webhooks-examples" with { type: "json" }
+import { secret } from "./Agreement.ts"
 
-export const secret = "a secret of the benchmark"
-export const repository = "Codertocat/Hello-World"
-export const path = "/webhooks/github"
 const size = 10 * 1024
 
 const Payload = Schema.Record(Schema.String, Schema.Unknown)

@@ -14,7 +14,7 @@ import { Wake } from "../../../src/ingress/Wake.ts"
 import { layerMemory } from "../../../src/queue/MemoryQueue.ts"
 import { layerSqlite } from "../../../src/queue/SqliteQueue.ts"
 import * as Store from "../../../src/store/Store.ts"
-import { repository, secret } from "./Deliveries.ts"
+import { repository, secret } from "./Agreement.ts"
 import { report } from "./Measured.ts"
 
 const kind = process.argv[2] ?? "memory"

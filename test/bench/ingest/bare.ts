@@ -1,7 +1,7 @@
 /** The least a webhook receiver can do: read, check the HMAC, parse, answer. Stores nothing. */
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { createServer } from "node:http"
-import { path, secret } from "./Deliveries.ts"
+import { path, secret } from "./Agreement.ts"
 import { report } from "./Measured.ts"
 
 const server = createServer((request, response) => {

@@ -3,7 +3,8 @@
  * and signed beforehand, so that the generator costs little beside the server.
  */
 import { connect } from "node:net"
-import { deliveries, path } from "./Deliveries.ts"
+import { path } from "./Agreement.ts"
+import { deliveries } from "./Deliveries.ts"
 
 /** Makes the deliveries of the orders that follow. */
 export interface Stock {

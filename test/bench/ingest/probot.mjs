@@ -1,7 +1,7 @@
 // probot with its own server and a handler that does nothing. Not TypeScript: its package is only there when the benchmark installed it.
 import { generateKeyPairSync } from "node:crypto"
 import { Probot, Server } from "probot"
-import { path, secret } from "./Deliveries.ts"
+import { path, secret } from "./Agreement.ts"
 import { report } from "./Measured.ts"
 
 const { privateKey } = generateKeyPairSync("rsa", {
