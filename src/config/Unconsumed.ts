@@ -50,13 +50,6 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
   ),
   ...under(
     "triggers[]",
-    "links to commits and changes are the host's own",
-    "commit_url_template",
-    "revision_url_template",
-    "change_url_template"
-  ),
-  ...under(
-    "triggers[]",
     "Perforce changes are not read",
     ["port", /P4PORT/],
     ["user", /P4PORT/],
@@ -75,13 +68,6 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
     ["username", /trust-server-cert/],
     ["username_env", /trust-server-cert/],
     "trust_server_cert"
-  ),
-  ...under(
-    "triggers[]",
-    "nothing is reviewed on schedule",
-    "cron",
-    ["timezone", /settings\.timezone/],
-    ["repositories", /settings\.repositories/]
   ),
   ...under("workspaces.cache", "checkouts are not evicted by it", "max_total_gb", "eviction", "ttl_days"),
   ...under(
@@ -108,31 +94,14 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
   ...under("agent", "no agent CLI is run", "context_compaction", "web_search"),
   ...under("review", "changes are reviewed as one comparison of end points", "commit_strategy"),
   ...under("review.labels", "labels are not written", "auto_tag", "reviewed_tag"),
-  ...under("review", "no managed issues are kept", "problem_issue"),
   ...under("review", "no memory is kept", "reflection"),
   ...under("review", "problems are published without a second look", ["verification", /review\.verification/]),
-  ...under("outputs", "authors of commits are not looked up", "author_resolution"),
-  ...under(
-    "outputs.channels[]",
-    "links are the host's own",
-    "commit_url_template",
-    "revision_url_template",
-    "change_url_template"
-  ),
-  ...under("outputs.channels[]", "authors of commits are not looked up", "mention_fallback"),
-  ...under(
-    "outputs.channels[]",
-    "no managed issues are kept",
-    "marker_label",
-    "label_ids",
-    ["labels", /channel\.labels/],
-    "issue_mode",
-    "resolved_action",
-    "add_owners_as_assignees",
-    "severity_label_prefix",
-    "severity_label_colors",
-    ["notify_feishu", /channel\.notify_feishu|webhook_url/]
-  ),
+  {
+    path: "outputs.author_resolution.directory_cache_ttl_seconds",
+    effect: "no member directory is kept"
+  },
+  ...under("outputs.channels[]", "nobody is mentioned in place of an author", "mention_fallback"),
+  ...under("outputs.channels[]", "no chat message is sent", ["notify_feishu", /notify_feishu\??\./]),
   ...under("outputs.channels[]", "the change's own project is written to", ["project_id", /channel\.project_id/]),
   ...under(
     "outputs.channels[]",

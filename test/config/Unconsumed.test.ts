@@ -15,7 +15,9 @@ const sourcesOf = (folder: string): ReadonlyArray<string> =>
     .map((entry) => join(entry.parentPath, entry.name))
 
 /** Everything that could read a field: the service without the configuration's own description of it, and without the demo. */
-const readers = [...sourcesOf("src"), ...sourcesOf("actors")].filter((file) => !/src\/(config|demo)\//.test(file))
+const readers = [...sourcesOf("src"), ...sourcesOf("actors")].filter(
+  (file) => !/src\/(config|demo)\/|Vocabulary\.ts$/.test(file)
+)
 const resolving = ["Resolve", "RouteIndex", "Matcher", "Snapshots"].map((name) => join(root, `src/config/${name}.ts`))
 const textOf = (files: ReadonlyArray<string>): string =>
   files.map((file) => readFileSync(file, "utf8").replaceAll(/\/\*[^]*?\*\/|^\s*\/\/.*$/gm, "")).join("\n")
