@@ -58,13 +58,11 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
     "ticket_env",
     ["password", /P4PORT/],
     ["password_env", /P4PORT/],
-    "depot_path",
     ["workspace", /P4PORT/]
   ),
   ...under(
     "triggers[]",
     "Subversion changes are not read",
-    "repository_url",
     ["username", /trust-server-cert/],
     ["username_env", /trust-server-cert/],
     "trust_server_cert"
@@ -126,6 +124,11 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
   ),
   { path: "im", effect: "chat commands are not taken", reader: /\.im\b|command_bindings/ },
   { path: "config_sources", effect: "configuration comes from the file only" },
+  {
+    path: "storage.database.postgres",
+    effect: "records are kept in SQLite only",
+    reader: /database\.postgres|"postgres"/
+  },
   ...under("storage.cache", "nothing is cached outside the process", ["kind", /cache\.kind/], "ttl_seconds"),
   { path: "storage.object", effect: "no objects are stored", reader: /storage\.object/ },
   { path: "storage.retention.deleted_project_grace_days", effect: "projects are not removed" },
