@@ -45,6 +45,21 @@ export const ignored = (eventId: string, reason: string, provider: string, event
 /** The delivery does not say who it is from. Which part was wrong is not told. */
 export const unauthenticated: Answer = json(401, { accepted: false, reason: "invalid_signature" })
 
+/** Which key was wrong, or whether there is one, is not told. */
+export const unauthorized: Answer = json(
+  401,
+  { accepted: false, reason: "unauthorized" },
+  { headers: { "www-authenticate": 'Bearer realm="triggers"' } }
+)
+
+/** Accepted; which workspace it belongs to is found afterwards. */
+export const routed = (
+  eventId: string,
+  provider: string,
+  event: string,
+  status: Extract<AcceptedStatus, "queued" | "duplicate">
+): Answer => json(202, { accepted: true, event_id: eventId, provider, event, target_kind: "commit", status })
+
 export const malformed = (
   reason: string,
   issues: ReadonlyArray<{ readonly path: string; readonly message: string }>,

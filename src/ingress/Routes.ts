@@ -1,16 +1,19 @@
 /** Paths of the service. A host may be addressed by product name or by the specification's token. */
 import type { ForgeKind } from "../domain/Kinds.ts"
 import { namesOf, spellingsOf } from "../domain/Vocabulary.ts"
+import type { Name } from "../domain/Vocabulary.ts"
 
 export type Route =
   | { readonly _tag: "Webhook"; readonly kind: ForgeKind }
+  | { readonly _tag: "Trigger"; readonly path: Name<"triggerPath"> }
   | { readonly _tag: "Health" }
   | { readonly _tag: "Ready" }
   | { readonly _tag: "Metrics" }
   | { readonly _tag: "Dashboard" }
 
 /** Methods a route answers, as an `allow` header. */
-export const methodsOf = (route: Route): "POST" | "GET, HEAD" => (route._tag === "Webhook" ? "POST" : "GET, HEAD")
+export const methodsOf = (route: Route): "POST" | "GET, HEAD" =>
+  route._tag === "Webhook" || route._tag === "Trigger" ? "POST" : "GET, HEAD"
 
 const routes = new Map<string, Route>([
   ["/healthz", { _tag: "Health" }],
@@ -22,6 +25,12 @@ const routes = new Map<string, Route>([
     [kind, ...spellingsOf("webhookPath", kind)].map((name): [string, Route] => [
       `/webhooks/${name}`,
       { _tag: "Webhook", kind }
+    ])
+  ),
+  ...namesOf("triggerPath").flatMap((path) =>
+    [path, ...spellingsOf("triggerPath", path)].map((name): [string, Route] => [
+      `/triggers/${name}`,
+      { _tag: "Trigger", path }
     ])
   )
 ])

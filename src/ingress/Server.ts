@@ -10,7 +10,7 @@ import { Clock, Context, Effect, Layer, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import { newId } from "../domain/Ids.ts"
-import type { ForgeKind } from "../domain/Kinds.ts"
+import type { TriggerKind } from "../domain/Kinds.ts"
 import { OwnAccounts } from "../forge/OwnAccounts.ts"
 import { webhookDecisions, webhookDuration } from "../observability/Metrics.ts"
 import { Queue } from "../queue/Queue.ts"
@@ -28,6 +28,7 @@ import { listen, stop } from "./Listening.ts"
 import { respond, respondRaw } from "./Respond.ts"
 import type { Route } from "./Routes.ts"
 import { methodsOf, normalisePrefix, routeOf } from "./Routes.ts"
+import { makeTriggers } from "./Triggers.ts"
 import { Wake } from "./Wake.ts"
 import { makeWebhooks } from "./Webhooks.ts"
 
@@ -78,6 +79,7 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
   const warned = new Set<string>()
   const intake = new Intake(context)
   yield* Effect.addFinalizer(() => intake.close)
+  const count = counter(context)
   const webhooks = makeWebhooks({
     config,
     ownAccounts,
@@ -95,14 +97,32 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
         )
       )
     },
-    count: counter(context)
+    count
+  })
+  let keylessSaid = false
+  const triggers = makeTriggers({
+    config,
+    wake,
+    intake,
+    warnKeyless: () => {
+      if (keylessSaid) return
+      keylessSaid = true
+      run(
+        Effect.logWarning(
+          "A call of /triggers was refused: no API key is configured. Set server.auth.api_key_env, or auth.api_key_env of a workspace."
+        )
+      )
+    },
+    count
   })
   const bodies = new BodyReader(Math.max(256, settings.webhook_body_limit_mb * 4) * mebibyte)
 
-  const webhook = async (kind: ForgeKind, request: IncomingMessage, id: string): Promise<Answer | undefined> => {
+  /** Reads the body within bounds and hands it on; undefined when the sender went away. */
+  const received = async (
+    request: IncomingMessage,
+    handle: (body: Uint8Array, now: number) => Promise<Answer>
+  ): Promise<Answer | undefined> => {
     const startedAt = performance.now()
-    const refused = webhooks.preflight(kind)
-    if (refused !== undefined) return refused
     const limit = config.current().document.server.webhook_body_limit_mb * mebibyte
     const body = await bodies.read(request, limit)
     switch (body._tag) {
@@ -114,7 +134,7 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
         return Answers.bodiesTooMany
       case "Read": {
         const now = clock.currentTimeMillisUnsafe()
-        const answer = await webhooks.handle({ id, kind, headers: request.headers, body: body.bytes, now })
+        const answer = await handle(body.bytes, now)
         webhookDuration.updateUnsafe((performance.now() - startedAt) / 1000, context)
         return answer
       }
@@ -123,8 +143,22 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
 
   const answer = (route: Route, request: IncomingMessage, id: string): Promise<Answer | undefined> | Answer => {
     switch (route._tag) {
-      case "Webhook":
-        return webhook(route.kind, request, id)
+      case "Webhook": {
+        const { kind } = route
+        const { headers } = request
+        return (
+          webhooks.preflight(kind) ??
+          received(request, (body, now) => webhooks.handle({ id, kind, headers, body, now }))
+        )
+      }
+      case "Trigger": {
+        const { path } = route
+        const { headers } = request
+        return (
+          triggers.preflight(path, headers) ??
+          received(request, (body, now) => triggers.handle({ id, path, headers, body, now }))
+        )
+      }
       case "Health":
         return alive
       case "Ready":
@@ -210,7 +244,7 @@ const refusalOf = (code: string | undefined): Answer => {
 
 const counter = (context: Context.Context<never>) => {
   const series = new Map<string, Metric.Counter<number>>()
-  return (provider: ForgeKind, decision: string, reason: string): void => {
+  return (provider: TriggerKind, decision: string, reason: string): void => {
     const key = `${provider} ${decision} ${reason}`
     let metric = series.get(key)
     if (metric === undefined) {

@@ -17,6 +17,8 @@ export const secret = "It's a Secret to Everybody"
 export const env = {
   SECRET: secret,
   OTHER_SECRET: "another",
+  GLOBAL_KEY: "the-key-of-the-service",
+  WORKSPACE_KEY: "the-key-of-one-workspace",
   GITLAB_SIGNING: "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 }
 
@@ -59,6 +61,8 @@ export interface IngressSettings extends IngressOptions {
   readonly document?: unknown
   readonly limits?: { readonly perWorkspace: number; readonly total: number }
   readonly receipts?: Layer.Layer<Receipts>
+  /** Instead of records in memory. */
+  readonly records?: Layer.Layer<Store.Records, unknown>
   readonly queue?: Layer.Layer<Queue>
 }
 
@@ -72,11 +76,12 @@ export const startIngress = async (settings: IngressSettings = {}): Promise<Ingr
   })
   const parts = Layer.mergeAll(
     Layer.unwrap(Effect.map(snapshotOf(settings.document ?? document, env), layerOf)),
-    settings.receipts ?? Layer.fresh(Store.layerMemory),
+    settings.records ?? Layer.fresh(Store.layerMemory),
     settings.queue ?? queueMemory(settings.limits ?? { perWorkspace: 10_000, total: 1_000_000 }),
     wake,
     OwnAccounts.layer,
-    Logger.layer([])
+    Logger.layer([]),
+    settings.receipts ?? Layer.empty
   )
   const runtime = ManagedRuntime.make(
     IngressServer.layerWith({ port: 0, env: {}, ...settings }).pipe(Layer.provideMerge(parts))

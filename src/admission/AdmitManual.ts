@@ -1,0 +1,80 @@
+/** Whether a call of `/triggers/manual` or `/triggers/custom` starts a review, and which. Pure; reasons as for webhooks. */
+import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
+import type { Change, Person } from "../domain/Change.ts"
+import { Priority } from "../domain/Entry.ts"
+import type { Admission, Refusal } from "./Admit.ts"
+import { bindHost } from "./BindHost.ts"
+
+/** What was asked for, checked field by field. A revision is a full commit id or a branch. */
+export interface ManualRequest {
+  readonly repo: string
+  readonly head: string
+  readonly base: string | undefined
+  /** A manual trigger that asks, or the git host's trigger that has the repository. */
+  readonly trigger: string | undefined
+  readonly workspace: string | undefined
+  readonly title: string | undefined
+  readonly url: string | undefined
+  readonly author: Person | undefined
+}
+
+export interface ManualCall {
+  readonly snapshot: Snapshot
+  readonly request: ManualRequest
+  /** Workspaces that the caller's key opens; undefined: all. */
+  readonly scope: ReadonlySet<string> | undefined
+  readonly now: number
+}
+
+export const isCommitId = (revision: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(revision)
+
+const branchOf = (revision: string | undefined): string | undefined =>
+  revision === undefined || isCommitId(revision) ? undefined : revision.replace(/^refs\/heads\//, "")
+const idOf = (revision: string | undefined): string | undefined =>
+  revision !== undefined && isCommitId(revision) ? revision.toLowerCase() : undefined
+
+export const admitManual = ({ now, request, scope, snapshot }: ManualCall): Admission | Refusal => {
+  const { author, base, head, repo, title, url, workspace } = request
+  const refuse = (reason: Refusal["reason"], trigger?: TriggerProfile, bound?: Refusal["workspace"]): Refusal => ({
+    accepted: false,
+    reason,
+    trigger,
+    workspace: bound,
+    closes: undefined
+  })
+  const manual = snapshot.triggersOfKind("manual")
+  const named = manual.find(({ name }) => name === request.trigger)
+  const trigger = named ?? manual.find(({ enabled }) => enabled) ?? manual[0]
+  if (trigger === undefined) return refuse("repository_not_configured")
+  if (!trigger.enabled) return refuse("trigger_disabled", trigger)
+  const host = named === undefined ? request.trigger : undefined
+  const branch = branchOf(head)
+  const selection = bindHost(snapshot, { trigger, repo, branch, host, workspace, scope })
+  if (selection._tag === "Unbound") return refuse(selection.reason, trigger, selection.workspace)
+  const { binding } = selection
+  const change: Change = {
+    provider: "manual",
+    trigger: trigger.name,
+    host: binding.host.name,
+    workspace: binding.workspace.id,
+    repo: { fullName: repo },
+    target: { kind: "manual", branch: base === undefined ? head : `${base}..${head}` },
+    head: idOf(head),
+    base: idOf(base),
+    headRef: branch,
+    baseRef: branchOf(base),
+    title,
+    url,
+    author
+  }
+  return {
+    accepted: true,
+    trigger,
+    workspace: binding.workspace,
+    change,
+    configHash: snapshot.hash,
+    priority: Priority.pullRequest,
+    dueAt: now,
+    command: undefined
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * For work that no git host reported (manual and scheduled triggers): which workspace reviews a repository, and through which git
+ * host's trigger. A workspace is bound to the host's trigger as for webhooks, or to the trigger that asks; then the only git host
+ * of the configuration has the repository.
+ */
+import type { Snapshot, TriggerProfile, Workspace } from "../config/Snapshot.ts"
+import type { IgnoreReason } from "../domain/Decision.ts"
+import { isForgeKind } from "../domain/Kinds.ts"
+
+export interface HostBinding {
+  readonly host: TriggerProfile
+  readonly workspace: Workspace
+}
+
+export interface Wanted {
+  /** The trigger that asks. */
+  readonly trigger: TriggerProfile
+  readonly repo: string
+  readonly branch: string | undefined
+  /** Name of a git host's trigger, where the caller names one. */
+  readonly host?: string | undefined
+  readonly workspace?: string | undefined
+  /** Workspaces that the caller may use; undefined: all. */
+  readonly scope?: ReadonlySet<string> | undefined
+}
+
+export type HostSelection =
+  | { readonly _tag: "Bound"; readonly binding: HostBinding }
+  | { readonly _tag: "Unbound"; readonly reason: IgnoreReason; readonly workspace: Workspace | undefined }
+
+export const bindHost = (snapshot: Snapshot, wanted: Wanted): HostSelection => {
+  const hosts = [...snapshot.triggers.values()].filter(
+    ({ kind, name }) => isForgeKind(kind) && (wanted.host === undefined || wanted.host === name)
+  )
+  const bound = hosts.flatMap((host) => workspacesOf(snapshot, host, wanted).map((workspace) => ({ host, workspace })))
+  const [onlyHost] = hosts.length === 1 ? hosts : []
+  const asked =
+    onlyHost === undefined
+      ? []
+      : workspacesOf(snapshot, wanted.trigger, wanted).map((workspace) => ({ host: onlyHost, workspace }))
+  const bindings = bound.length > 0 ? bound : asked
+  const enabled = bindings.filter(({ host, workspace }) => host.enabled && workspace.enabled)
+  const [binding] = enabled
+  if (binding !== undefined && enabled.length === 1) return { _tag: "Bound", binding }
+  const candidate = bindings.length === 1 ? bindings[0] : undefined
+  const unbound = (reason: IgnoreReason): HostSelection => ({
+    _tag: "Unbound",
+    reason,
+    workspace: candidate?.workspace
+  })
+  if (enabled.length > 1) return unbound("ambiguous_route")
+  if (bindings.length === 0) return unbound("repository_not_configured")
+  return unbound(bindings.every(({ host }) => !host.enabled) ? "trigger_disabled" : "workspace_disabled")
+}
+
+const workspacesOf = (
+  snapshot: Snapshot,
+  { kind, name }: TriggerProfile,
+  { branch, repo, scope, workspace }: Wanted
+): ReadonlyArray<Workspace> =>
+  snapshot
+    .route(name, {
+      vcs: kind,
+      repo_ref: repo,
+      branch,
+      ref: branch === undefined ? undefined : `refs/heads/${branch}`
+    })
+    .filter(({ id }) => (scope === undefined || scope.has(id)) && (workspace === undefined || workspace === id))
