@@ -263,6 +263,7 @@ const analyse = Effect.fnUntraced(function* (
   const runs = yield* Runs
   const vcs = yield* Vcs
   const { number } = change.target
+  const previous = yield* runs.latestAnalysis(run.targetKey)
   const checkout = yield* vcs.checkout({
     url: cloneUrl(profile, change),
     mirror: `${hostTrigger(change)}/${change.repo.fullName}`,
@@ -290,6 +291,7 @@ const analyse = Effect.fnUntraced(function* (
     checkout,
     title: change.title,
     description: change.description,
+    previous: previous !== undefined && carriesOver(previous, run) ? previous.analysis : undefined,
     filters: {
       watchPath: profile.settings.watch_path ?? [],
       include: profile.settings.include_cr_file ?? [],
@@ -297,6 +299,14 @@ const analyse = Effect.fnUntraced(function* (
     }
   })
 }, Effect.scoped)
+
+/**
+ * An earlier review says something about this one where both compare with the same thing. Who asks for a head to be reviewed
+ * that was reviewed before wants it read again.
+ */
+const carriesOver = (previous: Run, run: Run): boolean =>
+  (run.change.target.kind === "pull_request" || previous.base === run.base) &&
+  (run.change.requestedBy === undefined || previous.head !== run.head)
 
 /** Where the trigger's host serves the repository. A URL out of a payload never gets to see our credentials. */
 const cloneUrl = ({ baseUrl }: TriggerProfile, { repo }: Change): string =>

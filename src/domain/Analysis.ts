@@ -13,6 +13,16 @@ export const Usage = Schema.Struct({
 })
 export type Usage = typeof Usage.Type
 
+/** A file that was read whole: what its patch was, so that a later review of the same patch need not read it again. */
+export const FilePatch = Schema.Struct({
+  path: Schema.String,
+  /** The same wherever the hunks stand in the file (review/PatchId.ts). */
+  id: Schema.String,
+  /** First lines of its hunks on the old and the new side, where findings stand in it: what their lines are counted from. */
+  starts: Schema.optional(Schema.Array(Schema.Tuple([Schema.Int, Schema.Int])))
+})
+export type FilePatch = typeof FilePatch.Type
+
 export const Analysis = Schema.Struct({
   findings: Schema.Array(Finding),
   /** Markdown, written by the model. */
@@ -24,6 +34,8 @@ export const Analysis = Schema.Struct({
   models: Schema.Array(Schema.String),
   usage: Usage,
   /** Things the reader of the review must know: truncation, dropped problems, fallbacks. */
-  notices: Schema.Array(Schema.String)
+  notices: Schema.Array(Schema.String),
+  /** Absent in records of earlier versions. */
+  patches: Schema.optional(Schema.Array(FilePatch))
 })
 export type Analysis = typeof Analysis.Type

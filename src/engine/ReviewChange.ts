@@ -9,6 +9,9 @@ import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Agent, AgentError, AgentReport, Brief } from "../agent/Agent.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import type { Analysis } from "../domain/Analysis.ts"
+import { carry, readPatches } from "../review/Carry.ts"
+import type { Carried } from "../review/Carry.ts"
+import { patchIds } from "../review/PatchId.ts"
 import { planBatches } from "../review/Batches.ts"
 import type { Batch } from "../review/Batches.ts"
 import type { FileDiff } from "../review/FileDiff.ts"
@@ -45,6 +48,8 @@ export interface ReviewInput {
     readonly include: ReadonlyArray<string>
     readonly exclude: ReadonlyArray<string>
   }
+  /** The last stored analysis of the same target, published or not; used where review.incremental is on. */
+  readonly previous?: Analysis | undefined
   /** Told what is being done, for people who wait. */
   readonly progress?: ((step: ReviewStep) => Effect.Effect<void>) | undefined
 }
@@ -68,30 +73,34 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
 ): Effect.fn.Return<Analysis, AgentError | CheckoutError | PatchTooLarge, Agent> {
   const { checkout, workspace } = input
   const change = yield* readChange(checkout, workspace, input.filters)
-  const coverage = coverageOf(change)
+  const ids = yield* runInTurns(patchIds(change.files))
+  const carried = carry(change.files, ids, workspace.review.incremental ? input.previous : undefined)
+  const coverage = coverageOf(change, carried)
   if (coverage.lines === 0) {
-    yield* tell(input, { _tag: "Planned", files: 0, skipped: change.skipped.length, lines: 0, passes: 0 })
+    yield* tell(input, { _tag: "Planned", files: 0, skipped: coverage.skipped.length, lines: 0, passes: 0 })
     return {
-      findings: [],
-      summary: "",
-      skipped: nothingToRead(change),
+      findings: carried.findings,
+      ...(carried.unchanged.length === 0 || input.previous === undefined
+        ? { summary: "", skipped: nothingToRead(change) }
+        : verdictOf(input.previous, carried)),
       coverage,
       models: [],
       usage: noUsage,
-      notices: change.notices
+      notices: [...change.notices, ...stillStanding(carried)],
+      patches: readPatches(change.files, ids, carried.findings)
     }
   }
-  const plan = yield* planPasses(input, change)
+  const plan = yield* planPasses(input, change, carried)
   yield* tell(input, {
     _tag: "Planned",
-    files: change.files.length,
-    skipped: change.skipped.length,
+    files: carried.files.length,
+    skipped: coverage.skipped.length,
     lines: coverage.lines,
     passes: plan.briefs.length
   })
   const report = yield* analyseBatches(plan.briefs)
   const found = yield* findingsOf(checkout, change.files, report.problems)
-  const merged = mergeFindings(found.findings, {
+  const merged = mergeFindings([...carried.findings, ...found.findings], {
     minSeverity: workspace.review.min_severity,
     maxProblems: workspace.review.max_problems
   })
@@ -103,6 +112,7 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
   })
   const notices = [
     ...change.notices,
+    ...stillStanding(carried),
     ...plan.notices,
     ...report.notices,
     ...found.notices,
@@ -111,17 +121,22 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
   return {
     findings: merged.findings,
     summary: report.summary ?? "",
-    ...skipOf(report),
+    ...skipOf(report, merged),
     coverage,
     models: report.models,
     usage: report.usage,
-    notices
+    notices,
+    patches: readPatches(
+      change.files.filter(({ path }) => !merged.cutPaths.has(path)),
+      ids,
+      merged.findings
+    )
   }
 })
 
 const tell = (input: ReviewInput, step: ReviewStep): Effect.Effect<void> => input.progress?.(step) ?? Effect.void
 
-const planPasses = Effect.fnUntraced(function* (input: ReviewInput, change: ReadChange) {
+const planPasses = Effect.fnUntraced(function* (input: ReviewInput, all: ReadChange, { files }: Carried) {
   const { checkout, snapshot, workspace } = input
   const instructions = yield* readInstructions(checkout)
   const system = systemText(snapshot, workspace, yield* readBasePrompt(snapshot, workspace), instructions)
@@ -132,6 +147,7 @@ const planPasses = Effect.fnUntraced(function* (input: ReviewInput, change: Read
     contextWindow: model.contextWindow,
     systemTokens: estimateTokens(system)
   })
+  const change = { ...all, files }
   const whole = workspace.review.incremental ? undefined : yield* readWholeFiles(checkout, change, workspace.review)
   const batches = yield* runInTurns(planBatches(change.files, room, whole?.texts))
   const fence = randomBytes(12).toString("hex")
@@ -148,7 +164,7 @@ const planPasses = Effect.fnUntraced(function* (input: ReviewInput, change: Read
       languages,
       batch,
       pass: { index: index + 1, of: batches.length },
-      elsewhere: batches.length === 1 ? [] : elsewhere(change.files, batch),
+      elsewhere: elsewhere(all.files, batch),
       fence
     })
   }))
@@ -163,9 +179,9 @@ const elsewhere = (files: ReadonlyArray<FileDiff>, batch: Batch): ReadonlyArray<
   return files.flatMap(({ path }) => (here.has(path) ? [] : [path]))
 }
 
-const coverageOf = ({ files, skipped }: ReadChange) => ({
+const coverageOf = ({ skipped }: ReadChange, { files, unchanged }: Carried) => ({
   reviewed: [...new Set(files.map(({ path }) => path))],
-  skipped,
+  skipped: [...skipped, ...unchanged.map(({ path }) => ({ path, reason: "unchanged" as const }))],
   lines: files.reduce((sum, { additions, deletions }) => sum + additions + deletions, 0)
 })
 
@@ -176,8 +192,21 @@ const nothingToRead = ({ files, skipped }: ReadChange): string => {
     : "No changed line passes the filters of the review."
 }
 
-const skipOf = (report: AgentReport): { readonly skipped?: string } =>
-  report.skipped === undefined || report.problems.length > 0 ? {} : { skipped: report.skipped }
+/** Nothing is read anew: what was said of the change holds. */
+const verdictOf = ({ summary, skipped }: Analysis, { findings }: Carried) => ({
+  summary,
+  ...(skipped === undefined || findings.length > 0 ? {} : { skipped })
+})
+
+const stillStanding = ({ unchanged, findings }: Carried): ReadonlyArray<string> =>
+  unchanged.length === 0
+    ? []
+    : [
+        `${unchanged.length} files are unchanged since the last review and were not read again; ${findings.length} problems found in them still stand.`
+      ]
+
+const skipOf = (report: AgentReport, { findings }: Merged): { readonly skipped?: string } =>
+  report.skipped === undefined || report.problems.length > 0 || findings.length > 0 ? {} : { skipped: report.skipped }
 
 const leftOut = (merged: Merged, { review }: Workspace): ReadonlyArray<string> => {
   const notices: Array<string> = []

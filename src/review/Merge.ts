@@ -10,6 +10,8 @@ export interface Merged {
   readonly duplicates: number
   readonly belowSeverity: number
   readonly overLimit: number
+  /** Where problems over the limit stand: what was found there is not all on record. */
+  readonly cutPaths: ReadonlySet<string>
 }
 
 export const mergeFindings = (
@@ -24,7 +26,8 @@ export const mergeFindings = (
     findings,
     duplicates: found.length - distinct.length,
     belowSeverity: distinct.length - loud.length,
-    overLimit: ordered.length - findings.length
+    overLimit: ordered.length - findings.length,
+    cutPaths: new Set(ordered.slice(limits.maxProblems).map(({ anchor, problem }) => anchor?.path ?? problem.file))
   }
 }
 

@@ -74,6 +74,8 @@ export class Runs extends Context.Service<
       head: string,
       statuses: ReadonlyArray<RunStatus>
     ) => Effect.Effect<Run | undefined, StoreError>
+    /** The newest run of a target whose analysis is stored, published or not. */
+    readonly latestAnalysis: (targetKey: string) => Effect.Effect<Run | undefined, StoreError>
     /** Newest first. */
     readonly list: (filter: {
       readonly workspace?: string | undefined

@@ -96,6 +96,13 @@ export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect
           SELECT * FROM runs WHERE target_key = ${targetKey} AND head = ${head} AND ${sql.in("status", statuses)}
           ORDER BY id DESC LIMIT 1`.pipe(unavailable("runs.find"), Effect.flatMap(decode("runs.find")), first),
 
+      latestAnalysis: (targetKey) =>
+        sql`SELECT * FROM runs WHERE target_key = ${targetKey} AND analysis IS NOT NULL ORDER BY id DESC LIMIT 1`.pipe(
+          unavailable("runs.latestAnalysis"),
+          Effect.flatMap(decode("runs.latestAnalysis")),
+          first
+        ),
+
       list: ({ workspace, status, targetKey, before, limit }) =>
         sql`
           SELECT * FROM runs WHERE ${sql.and([

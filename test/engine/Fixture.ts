@@ -34,6 +34,7 @@ export interface EngineOptions {
   readonly filters?: Partial<ReviewInput["filters"]>
   readonly agent?: (brief: Brief, call: number) => Effect.Effect<AgentReport, AgentError>
   readonly description?: string
+  readonly previous?: Analysis | undefined
 }
 
 export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
@@ -81,6 +82,7 @@ export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
       checkout,
       title: "A change",
       description: options.description,
+      previous: options.previous,
       filters
     })
     return { analysis, briefs }

@@ -204,4 +204,29 @@ describe("Runs", () => {
       })
     )
   })
+
+  layer(fresh)("latestAnalysis", (it) => {
+    it.effect("is the newest stored one, published or not", () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        assert.isUndefined(yield* runs.latestAnalysis(targetKey(change())))
+        const first = yield* begun("la-1", 1)
+        assert.isTrue(yield* runs.move(first.id, 1, "analyzing", 11))
+        const stored = {
+          ...analysis,
+          patches: [
+            { path: "a.ts", id: "1", starts: [[0, 1] as const] },
+            { path: "b", id: "2" }
+          ]
+        }
+        assert.isTrue(yield* runs.complete(first.id, 1, stored, [], 12))
+        assert.isTrue(yield* runs.settle(first.id, "skipped", { partial: false, reason: "the head moved on" }, 13))
+        yield* begun("la-2", 1, "b".repeat(40))
+        const found = yield* runs.latestAnalysis(targetKey(change()))
+        assert.strictEqual(found?.id, first.id)
+        assert.deepStrictEqual(found?.analysis, stored)
+        assert.isUndefined(yield* runs.latestAnalysis("another target"))
+      })
+    )
+  })
 })

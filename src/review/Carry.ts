@@ -1,0 +1,91 @@
+/**
+ * What an earlier review of the same target spares a later one: files whose patch is still the same are not read again, and
+ * what was found in them stands, on the lines where its hunks are now. Pure.
+ */
+import type { Analysis, FilePatch } from "../domain/Analysis.ts"
+import type { Anchor, Finding } from "../domain/Problem.ts"
+import type { FileDiff } from "./FileDiff.ts"
+
+export interface Carried {
+  /** To be read. */
+  readonly files: ReadonlyArray<FileDiff>
+  /** Not to be read again. */
+  readonly unchanged: ReadonlyArray<FileDiff>
+  /** Of the files that are not read again, with today's lines. */
+  readonly findings: ReadonlyArray<Finding>
+}
+
+export const carry = (
+  files: ReadonlyArray<FileDiff>,
+  ids: ReadonlyMap<string, string>,
+  previous: Pick<Analysis, "findings" | "patches"> | undefined
+): Carried => {
+  const read = new Map((previous?.patches ?? []).map((patch) => [patch.path, patch]))
+  const isUnchanged = ({ path }: FileDiff): boolean => {
+    const known = read.get(path)?.id
+    return known !== undefined && known === ids.get(path)
+  }
+  const unchanged = files.filter(isUnchanged)
+  const byPath = new Map(unchanged.map((file) => [file.path, file]))
+  const changed = unchanged.length === files.length ? [] : files.filter((file) => !byPath.has(file.path))
+  const stands = (finding: Finding): Finding | undefined => {
+    const { anchor, problem } = finding
+    const file = byPath.get(anchor?.path ?? problem.file)
+    // Said of no line of the change: it stands as long as nothing of the change is another.
+    if (file === undefined) return anchor === undefined && changed.length === 0 ? finding : undefined
+    if (anchor === undefined) return finding
+    const moved = shifted(anchor, file, read.get(file.path))
+    return moved === undefined ? undefined : { ...finding, anchor: moved, problem: claimed(problem, anchor, moved) }
+  }
+  return { files: changed, unchanged, findings: (previous?.findings ?? []).flatMap((finding) => stands(finding) ?? []) }
+}
+
+/** What is stored of files that were read whole, or whose earlier reading stands. */
+export const readPatches = (
+  files: ReadonlyArray<FileDiff>,
+  ids: ReadonlyMap<string, string>,
+  findings: ReadonlyArray<Finding>
+): ReadonlyArray<FilePatch> => {
+  const found = new Set(findings.map(({ anchor }) => anchor?.path))
+  return files.flatMap((file): ReadonlyArray<FilePatch> => {
+    const { path, hunks } = file
+    const id = ids.get(path)
+    if (id === undefined) return []
+    return found.has(path)
+      ? [{ path, id, starts: hunks.map(({ oldStart, newStart }) => [oldStart, newStart] as const) }]
+      : [{ path, id }]
+  })
+}
+
+/** Equal patches have equal hunks: a line keeps its distance from the first one of its hunk. */
+const shifted = (anchor: Anchor, file: FileDiff, patch: FilePatch | undefined): Anchor | undefined => {
+  for (const [index, [oldStart, newStart]] of (patch?.starts ?? []).entries()) {
+    const hunk = file.hunks[index]
+    if (hunk === undefined) return undefined
+    const [start, length] = anchor.side === "new" ? [newStart, hunk.newLines] : [oldStart, hunk.oldLines]
+    if (anchor.line < start || anchor.line >= start + length) continue
+    const byOld = hunk.oldStart - oldStart
+    const byNew = hunk.newStart - newStart
+    const by = anchor.side === "new" ? byNew : byOld
+    return {
+      ...anchor,
+      line: anchor.line + by,
+      ...(anchor.start === undefined ? {} : { start: anchor.start + by }),
+      ...(anchor.oldLine === undefined ? {} : { oldLine: anchor.oldLine + byOld }),
+      ...(anchor.newLine === undefined ? {} : { newLine: anchor.newLine + byNew })
+    }
+  }
+  return undefined
+}
+
+/** The lines that the model named move along. */
+const claimed = (problem: Finding["problem"], from: Anchor, to: Anchor): Finding["problem"] => {
+  const by = to.line - from.line
+  return by === 0
+    ? problem
+    : {
+        ...problem,
+        ...(problem.line === undefined ? {} : { line: Math.max(1, problem.line + by) }),
+        ...(problem.end_line === undefined ? {} : { end_line: Math.max(1, problem.end_line + by) })
+      }
+}

@@ -1,0 +1,29 @@
+/** What was paid for once is not paid for again, though its head was overtaken before anything of it was published. */
+import { expect, it } from "vitest"
+import { fileOf, honest, Installation, markedLine, namesIn } from "../harness/Installation.ts"
+
+it("carries findings of an overtaken head into the review of the newest one", async () => {
+  await using at = await Installation.make({ queue: "memory" })
+  await at.aicr.start()
+  const pull = await at.open("change")
+  at.model.script(async (request) => {
+    at.model.script(honest)
+    await at.forge.push("team/one", {
+      branch: "change",
+      message: "More",
+      files: { [fileOf("more")]: 'export const first = 1\nexport const marked = "marker-more-end"\n' }
+    })
+    return honest(request)
+  })
+
+  await at.forge.notify(pull, "opened")
+  await at.reviewed(pull)
+  await at.settled()
+
+  expect(at.posted(pull)).toEqual({
+    reviews: [pull.head],
+    comments: [`${fileOf("change")}:${markedLine}`, `${fileOf("more")}:${markedLine}`],
+    summaries: 1
+  })
+  expect(at.model.requests.map(namesIn)).toEqual([["change"], ["more"]])
+})
