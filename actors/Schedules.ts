@@ -1,0 +1,102 @@
+/**
+ * Fires the scheduled triggers, one in the cluster. Each repository of a trigger has its last fire on record. A time that passed
+ * is fired for once, the newest of them if there were several, also after any time of being down: first its receipt, whose
+ * delivery key holds the time, then the queue, then the record. A crash in between repeats a step that changes nothing.
+ */
+import { Clock, Duration, Effect } from "effect"
+import { Singleton } from "effect/cluster"
+import { admitScheduled, scheduleId } from "../src/admission/AdmitScheduled.ts"
+import { dueFire, nextFire } from "../src/admission/CronTimes.ts"
+import { ConfigStore } from "../src/config/ConfigStore.ts"
+import type { ScheduledRepository } from "../src/config/schema/Triggers.ts"
+import type { TriggerProfile } from "../src/config/Snapshot.ts"
+import { targetKey } from "../src/domain/Change.ts"
+import { newId } from "../src/domain/Ids.ts"
+import { enqueue } from "../src/queue/Enqueue.ts"
+import { Receipts } from "../src/store/Receipts.ts"
+import type { EventRecord } from "../src/store/Receipts.ts"
+import { Schedules } from "../src/store/Schedules.ts"
+import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
+
+/** The longest sleep: a new configuration or a clock that was set is noticed within it. */
+const lookEvery = Duration.toMillis("15 seconds")
+
+const fire = Effect.fnUntraced(function* (
+  trigger: TriggerProfile,
+  repository: ScheduledRepository,
+  at: number,
+  now: number
+) {
+  const receipts = yield* Receipts
+  const outcome = admitScheduled((yield* ConfigStore).current(), trigger, repository, now)
+  const id = newId()
+  const record: EventRecord = {
+    id,
+    deliveryKey: `scheduled:${scheduleId(trigger, repository)}:${at}`,
+    provider: "scheduled",
+    event: "scheduled",
+    action: undefined,
+    trigger: trigger.name,
+    workspace: outcome.workspace?.id,
+    targetKind: "scheduled",
+    targetKey: outcome.accepted ? targetKey(outcome.change) : undefined,
+    repo: repository.repo,
+    decision: outcome.accepted ? "queued" : "ignored",
+    reason: outcome.accepted ? undefined : outcome.reason,
+    work: undefined,
+    receivedAt: now
+  }
+  if (!outcome.accepted) {
+    yield* Effect.logWarning(
+      `Trigger ${trigger.name} does not review ${repository.repo}: ${outcome.reason}. Bind it to a workspace of a git host's trigger.`
+    )
+    yield* receipts.store(record)
+    return
+  }
+  const { change, configHash, dueAt, priority, workspace } = outcome
+  const receipt = yield* receipts.store({ ...record, work: { change, configHash, priority, dueAt } })
+  // Stored by a process that died right after: recovery has queued it, or will.
+  if (receipt._tag === "Duplicate") return
+  yield* enqueue([{ eventId: id, change, configHash, priority, admittedAt: now, dueAt }])
+  return workspace.id
+})
+
+/** Fires what is due, and tells of each workspace that got work. Answers when to look again. */
+export const look = Effect.fnUntraced(function* <E, R>(wake: (workspace: string) => Effect.Effect<void, E, R>) {
+  const schedules = yield* Schedules
+  const now = yield* Clock.currentTimeMillis
+  let next = now + lookEvery
+  for (const trigger of (yield* ConfigStore).current().triggersOfKind("scheduled")) {
+    for (const repository of trigger.settings.repositories ?? []) {
+      const id = scheduleId(trigger, repository)
+      const last = yield* schedules.lastFire(id, now)
+      const at = dueFire(trigger.settings, last, now)
+      if (at !== undefined) {
+        // What passes while it is switched off is not made up for.
+        const woken = trigger.enabled ? yield* fire(trigger, repository, at, now) : undefined
+        yield* schedules.fired(id, at)
+        if (woken !== undefined) yield* wake(woken)
+      }
+      next = Math.min(next, nextFire(trigger.settings, at ?? Math.max(last, now - 1)) ?? next)
+    }
+  }
+  return next
+})
+
+export const layer = Singleton.make(
+  "Schedules",
+  Effect.gen(function* () {
+    const schedulerOf = yield* WorkspaceScheduler.client
+    const lookNow = look((workspace) => schedulerOf(workspace).Wake(undefined, { discard: true }))
+    while (true) {
+      const next = yield* Effect.catch(lookNow, (error) =>
+        Effect.logError(`Scheduled reviews could not be started: ${error.message}. It is tried again.`).pipe(
+          Effect.andThen(Clock.currentTimeMillis),
+          Effect.map((now) => now + lookEvery)
+        )
+      )
+      const now = yield* Clock.currentTimeMillis
+      yield* Effect.sleep(Math.max(100, Math.min(lookEvery, next - now)))
+    }
+  })
+)

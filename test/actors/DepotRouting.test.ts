@@ -1,0 +1,121 @@
+/** Reported changes of Perforce and Subversion: tried at their times, never ended in silence. */
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { isTryDue, look } from "../../actors/DepotRouting.ts"
+import { routeDepot } from "../../src/admission/RouteDepot.ts"
+import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import { layerOf } from "../../src/config/FileConfigStore.ts"
+import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import type { DepotChange } from "../../src/domain/DepotChange.ts"
+import { newId } from "../../src/domain/Ids.ts"
+import { Receipts } from "../../src/store/Receipts.ts"
+import * as Store from "../../src/store/Store.ts"
+
+const document = {
+  triggers: [
+    { name: "depot", kind: "perforce", depot_path: "//depot/..." },
+    { name: "other", kind: "perforce", depot_path: "//other/..." },
+    { name: "tree", kind: "subversion", repository_url: "https://svn.test/repo" }
+  ],
+  workspaces: {
+    instances: {
+      main: { source_repo: { trigger: "depot", repo: "//depot/main/..." } },
+      rel: { source_repo: { trigger: "depot", repo: "//depot/rel/..." } },
+      off: { source_repo: { trigger: "other", repo: "//other/..." }, enabled: false },
+      svn: { match: [{ source: { repo_ref: { glob: "https://svn.test/*" } } }] }
+    }
+  }
+}
+const world = Layer.merge(Store.layerMemory, Layer.unwrap(Effect.map(snapshotOf(document, {}), layerOf)))
+
+const change = (over: Partial<DepotChange> = {}): DepotChange => ({
+  vcs: "perforce",
+  revision: "7",
+  files: [],
+  ...over
+})
+
+describe("tries", () => {
+  it("are five, at 0, 15, 45, 105 and 225 seconds, whatever the rhythm of the looks", () => {
+    const due: Array<number> = []
+    for (let seconds = 0; seconds <= 220; seconds += 5) if (isTryDue(seconds * 1000, 5000)) due.push(seconds)
+    assert.deepStrictEqual(due, [0, 15, 45, 105])
+    assert.isTrue(isTryDue(225_000, 5000))
+    assert.isTrue(isTryDue(60_000, Number.POSITIVE_INFINITY))
+  })
+})
+
+layer(world)("route", (t) => {
+  t.effect.each<readonly [Partial<DepotChange>, ReadonlyArray<string>]>([
+    [{ files: ["//depot/main/a.c"] }, ["main"]],
+    [{ path: "//DEPOT/Main/src/..." }, ["main"]],
+    [{ files: ["//depot/mainline/a.c"] }, []],
+    [{ files: ["//depot/main/a.c", "//depot/rel/a.c"] }, ["main", "rel"]],
+    [{ files: ["//depot/main/a.c", "//depot/rel/a.c"], workspaces: ["rel"] }, ["rel"]],
+    [{ files: ["//other/a.c"] }, []],
+    [{ vcs: "subversion", files: ["trunk/a.c"] }, ["svn"]]
+  ])("%j", ([over, expected]) =>
+    Effect.gen(function* () {
+      const found = routeDepot((yield* ConfigStore).current(), change(over))
+      assert.deepStrictEqual(
+        found.map(({ workspace }) => workspace.id),
+        expected
+      )
+    })
+  )
+})
+
+const report = Effect.fn(function* (routing: DepotChange) {
+  const id = newId()
+  yield* (yield* Receipts).store({
+    id,
+    deliveryKey: id,
+    provider: routing.vcs,
+    event: "p4",
+    action: undefined,
+    trigger: undefined,
+    workspace: undefined,
+    targetKind: "commit",
+    targetKey: undefined,
+    repo: undefined,
+    decision: "queued",
+    reason: undefined,
+    work: undefined,
+    routing,
+    receivedAt: 0
+  })
+  return id
+})
+const outcomeOf = (id: string) =>
+  Effect.flatMap(Receipts, (receipts) =>
+    Effect.map(receipts.get(id), (event) => [event?.outcome, event?.outcomeReason?.split(/[:,]/)[0]])
+  )
+
+layer(world)("outcome", (t) => {
+  t.effect("a match says what this build cannot do, a missing one is waited for and then said", () =>
+    Effect.gen(function* () {
+      const matched = yield* report(change({ files: ["//depot/main/a.c"] }))
+      const unmatched = yield* report(change({ files: ["//nowhere/a.c"] }))
+      const two = yield* report(change({ files: ["//depot/main/a.c", "//depot/rel/a.c"] }))
+      yield* look(Number.POSITIVE_INFINITY)
+      assert.deepStrictEqual(yield* outcomeOf(matched), ["skipped", "workspace main matches"])
+      assert.deepStrictEqual(yield* outcomeOf(two), ["skipped", "ambiguous_route"])
+      assert.deepStrictEqual(yield* outcomeOf(unmatched), [undefined, undefined])
+      yield* TestClock.setTime(224_000)
+      yield* look(5000)
+      assert.deepStrictEqual(yield* outcomeOf(unmatched), [undefined, undefined])
+      yield* TestClock.setTime(226_000)
+      yield* look(2000)
+      assert.deepStrictEqual(yield* outcomeOf(unmatched), ["skipped", "repository_not_configured"])
+    })
+  )
+  t.effect("what waits is not removed by retention", () =>
+    Effect.gen(function* () {
+      const id = yield* report(change({ files: ["//nowhere/b.c"] }))
+      const receipts = yield* Receipts
+      yield* receipts.prune({ maxCount: 0, before: 1e15 })
+      assert.isDefined(yield* receipts.get(id))
+    })
+  )
+})
