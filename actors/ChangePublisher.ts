@@ -134,6 +134,7 @@ export const layer = ChangePublisher.toLayer(
       const sending = outputs.send(workspace, run.change, row, previous)
       const answer = yield* Effect.result(Effect.provideService(sending, BeforeWrite, guard))
       const now = yield* Clock.currentTimeMillis
+      if (answer._tag === "Success") yield* outbox.add(answer.success.next, now)
       const update =
         answer._tag === "Success"
           ? ({ status: "sent", hostId: answer.success.hostId, url: answer.success.url } as const)
@@ -166,6 +167,7 @@ export const layer = ChangePublisher.toLayer(
       const found = yield* Effect.result(outputs.find(workspace, run.change, row))
       const now = yield* Clock.currentTimeMillis
       if (found._tag === "Success") {
+        yield* outbox.add(found.success?.next ?? [], now)
         yield* outbox.move(
           row.id,
           "unknown",

@@ -12,6 +12,7 @@
  * A row found in `sending` when its actor wakes is `unknown`: the process died between request and answer.
  */
 import { Schema } from "effect"
+import { Severity } from "./Kinds.ts"
 import { Side } from "./Problem.ts"
 
 export const PublicationStatus = Schema.Literals(["pending", "sending", "sent", "unknown", "failed", "dropped"])
@@ -44,7 +45,47 @@ export type InlineComment = typeof InlineComment.Type
 export const ReviewEvent = Schema.Literals(["COMMENT", "REQUEST_CHANGES"])
 export type ReviewEvent = typeof ReviewEvent.Type
 
+/** One problem as a managed issue shows it: `text` is rendered and has no marker. */
+export const IssueProblem = Schema.Struct({
+  fp: Schema.String,
+  file: Schema.String,
+  severity: Severity,
+  title: Schema.String,
+  text: Schema.String
+})
+export type IssueProblem = typeof IssueProblem.Type
+
 export const Operation = Schema.Union([
+  /**
+   * What managed issues of a scope have to say after this review. Sending it reads what stands at the host and yields the
+   * `Issue` operations that are still to be done.
+   */
+  Schema.Struct({
+    _tag: Schema.Literal("Issues"),
+    head: Schema.String,
+    scope: Schema.String,
+    mode: Schema.Literals(["per_problem", "consolidated", "per_commit"]),
+    /** Title of an issue that holds several problems. */
+    title: Schema.String,
+    /** Problems that are shown, in order. */
+    problems: Schema.Array(IssueProblem),
+    /** Fingerprints of everything found, shown or not. */
+    present: Schema.Array(Schema.String),
+    /** Paths that this review read; only what stands in them can be resolved. */
+    analysed: Schema.Array(Schema.String)
+  }),
+  /** One write to a managed issue: the first one without `number` creates it. */
+  Schema.Struct({
+    _tag: Schema.Literal("Issue"),
+    action: Schema.Literals(["create", "edit", "delete"]),
+    number: Schema.optional(Schema.Int),
+    title: Schema.optional(Schema.String),
+    body: Schema.optional(Schema.String),
+    state: Schema.optional(Schema.Literals(["open", "closed"])),
+    severity: Schema.optional(Severity),
+    /** Paths that the issue is about, for finding owners. */
+    files: Schema.Array(Schema.String)
+  }),
   /** One review with all its inline comments, on the exact head. */
   Schema.Struct({
     _tag: Schema.Literal("Review"),

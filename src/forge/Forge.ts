@@ -9,6 +9,8 @@ import type { ForgeKind } from "../domain/Kinds.ts"
 import type { InlineComment, ReviewEvent } from "../domain/Publication.ts"
 import type { Person, Repo } from "../domain/Change.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
+import type { CommitAuthor, CommitComments, HostIssues } from "./HostIssues.ts"
+export type { CommitAuthor, CommitComments, HostIssue, HostIssues, HostLabel, NewIssue } from "./HostIssues.ts"
 
 /** Header names are lower-case, as node gives them. */
 export type Headers = Readonly<Record<string, string | undefined>>
@@ -142,6 +144,14 @@ export interface ForgeClient {
       readonly url: string | undefined
     }
   ) => Effect.Effect<HostWrite, ForgeError>
+  readonly issues: HostIssues
+  /** Undefined where the host has no comments on commits (Gitea, Forgejo). */
+  readonly commitComments: CommitComments | undefined
+  /** Adds a label to a pull request; one that the repository lacks is created. */
+  readonly addLabel: (repo: Repo, number: number, name: string) => Effect.Effect<HostWrite, ForgeError>
+  /** A text file at a branch or commit; undefined when there is none. */
+  readonly file: (repo: Repo, ref: string, path: string) => Effect.Effect<string | undefined, ForgeError>
+  readonly commitAuthor: (repo: Repo, head: string) => Effect.Effect<CommitAuthor, ForgeError>
 }
 
 export interface Forge {

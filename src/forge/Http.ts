@@ -44,14 +44,21 @@ export interface WriteCall extends Call {
   readonly content: boolean
 }
 
+export interface PageSize {
+  readonly name: "limit" | "per_page"
+  readonly value: number
+  /** Items that are enough. */
+  readonly most?: number
+}
+
 export interface Rest {
   readonly get: <S extends Codec>(call: Call, answer: S) => Effect.Effect<S["Type"], ForgeError>
   readonly write: <S extends Codec>(call: WriteCall, answer: S) => Effect.Effect<S["Type"], ForgeError>
-  /** All pages of a list, in the host's order, at most `mostPages` of them. */
+  /** All pages of a list, in the host's order, at most `mostPages` of them; with `most` no page after that many items. */
   readonly pages: <S extends Codec>(
     call: Call,
     item: S,
-    size: { readonly name: "limit" | "per_page"; readonly value: number }
+    size: PageSize
   ) => Effect.Effect<ReadonlyArray<S["Type"]>, ForgeError>
 }
 
@@ -192,7 +199,7 @@ export const make = (options: RestOptions): Rest => {
   const pages = Effect.fnUntraced(function* <S extends Codec>(
     call: Call,
     item: S,
-    size: { readonly name: "limit" | "per_page"; readonly value: number }
+    size: PageSize
   ) {
     const all: Array<S["Type"]> = []
     for (let page = 1; page <= mostPages; page++) {
@@ -201,8 +208,9 @@ export const make = (options: RestOptions): Rest => {
       const items = yield* decode(Schema.Array(item), got)
       all.push(...items)
       if (!hasMore(got.answer.headers, items.length, all.length, size.value)) break
+      if (size.most !== undefined && all.length >= size.most) break
     }
-    return all
+    return size.most === undefined ? all : all.slice(0, size.most)
   })
 
   return {

@@ -8,6 +8,18 @@ export const problemTemplate = `{{problem.icon}} **{{problem.severity_label}}**{
 {{/if}}
 `
 
+/** A problem in a managed issue, away from its code. */
+export const issueTemplate = `### {{problem.icon}} {{problem.severity_label}}{{#if problem.title}} · {{problem.title}}{{/if}}
+
+{{problem.place_link}} · \`{{problem.category}}\` · {{labels.commit}} {{vcs.head_link}}{{#if target.url}} · {{target.url}}{{/if}}
+
+{{problem.message}}
+{{#if problem.code_block}}
+
+{{problem.code_block}}
+{{/if}}
+`
+
 export const summaryTemplate = `## {{labels.title}}
 {{#if mentions}}
 

@@ -2,13 +2,15 @@
  * A channel: a place where reviews are published. Kinds are rows of one table (Channels.ts). `plan` is pure and deterministic,
  * so that planning twice yields the same operation ids; `send` and `find` do one operation against the host.
  */
-import type { Effect } from "effect"
+import { Schema } from "effect"
+import type { Effect, Redacted } from "effect"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
 import type { ForgeClient, ForgeError, HostWrite } from "../forge/Forge.ts"
 import type { Analysis } from "../domain/Analysis.ts"
+import type { LinkTemplates } from "./Links.ts"
 
 export interface PublishInput {
   readonly runId: string
@@ -19,6 +21,8 @@ export interface PublishInput {
   readonly workspace: Workspace
   /** Link to the run in the dashboard, when server.base_url is known. */
   readonly runUrl: string | undefined
+  /** The channel's link templates, else the trigger's; filled in where plans are made. */
+  readonly linkTemplates?: LinkTemplates | undefined
 }
 
 export interface ChannelPlan {
@@ -26,24 +30,48 @@ export interface ChannelPlan {
   readonly summary: boolean
 }
 
+/** An operation with its name, ready for a row of the outbox. */
+export interface Planned {
+  readonly operationId: string
+  readonly operation: Operation
+}
+
+/** What an operation works with: the change's host with the channel's credentials, and the configuration it was planned under. */
+export interface Reach {
+  /** Fails where the channel's trigger is gone or is no git host. */
+  readonly client: Effect.Effect<ForgeClient, ForgeError | ChannelMissing>
+  /** In the repository that the channel names. */
+  readonly change: Change
+  readonly workspace: Workspace
+  readonly channel: ChannelConfig
+  /** A credential of the channel, or of a part of it. */
+  readonly credential: (holder: object, name: string) => Redacted.Redacted | undefined
+}
+
+/** What was written, and the operations that follow from it. They are in the outbox before this one counts as sent. */
+export interface Sent extends HostWrite {
+  readonly next?: ReadonlyArray<Planned> | undefined
+}
+
+/** The configuration that a publication needs is gone: the workspace, the trigger or the channel was removed meanwhile. */
+export class ChannelMissing extends Schema.TaggedError<ChannelMissing>()("ChannelMissing", {
+  message: Schema.String
+}) {}
+
 export interface ChannelKind {
+  /** Whether it can publish a review of this change at all. */
+  readonly serves: (change: Change) => boolean
   /** The operations that publish this analysis here, in order, rendered and with their markers. */
-  readonly plan: (
-    input: PublishInput,
-    channel: ChannelConfig,
-    parts: ChannelPlan
-  ) => ReadonlyArray<{ readonly operationId: string; readonly operation: Operation }>
+  readonly plan: (input: PublishInput, channel: ChannelConfig, parts: ChannelPlan) => ReadonlyArray<Planned>
   /** Does one operation. `previous` is the last sent row of this kind on this target (the summary to update). */
   readonly send: (
-    client: ForgeClient,
-    change: Change,
+    reach: Reach,
     publication: Publication,
     previous: Publication | undefined
-  ) => Effect.Effect<HostWrite, ForgeError>
+  ) => Effect.Effect<Sent, ForgeError | ChannelMissing>
   /** Looks whether an operation whose answer was lost is there. */
   readonly find: (
-    client: ForgeClient,
-    change: Change,
+    reach: Reach,
     publication: Publication
-  ) => Effect.Effect<HostWrite | undefined, ForgeError>
+  ) => Effect.Effect<Sent | undefined, ForgeError | ChannelMissing>
 }

@@ -1,6 +1,7 @@
 /** The channel kinds that reviews are published through, as rows. */
 import type { ForgeKind } from "../domain/Kinds.ts"
 import type { ChannelKind } from "./Channel.ts"
+import { issueChannel } from "./IssueChannel.ts"
 import { reviewChannel } from "./ReviewChannel.ts"
 
 /** `bodyLimit`: the longest comment a host takes, in characters. */
@@ -9,5 +10,8 @@ export const channelTable = (bodyLimit: (kind: ForgeKind) => number) =>
     // Gitea and Forgejo have no commit button for suggestions; the block shows the change all the same.
     gitea_pr_review: reviewChannel({ limit: bodyLimit("gitea"), suggestions: "lines" }),
     github_pr_review: reviewChannel({ limit: bodyLimit("github"), suggestions: "lines" }),
-    gitlab_mr_review: reviewChannel({ limit: bodyLimit("gitlab"), suggestions: "offsets" })
+    gitlab_mr_review: reviewChannel({ limit: bodyLimit("gitlab"), suggestions: "offsets" }),
+    gitea_problem_issue: issueChannel(bodyLimit("gitea")),
+    github_problem_issue: issueChannel(bodyLimit("github")),
+    gitlab_problem_issue: issueChannel(bodyLimit("gitlab"))
   }) satisfies Record<string, ChannelKind>

@@ -24,6 +24,9 @@ export interface Labels {
   readonly commit: string
   readonly details: string
   readonly cut: string
+  readonly resolvedBy: (commit: string) => string
+  readonly resolvedTitle: string
+  readonly problemsOf: (target: string) => string
 }
 
 const english: Labels = {
@@ -59,7 +62,10 @@ const english: Labels = {
   model: "Model",
   commit: "commit",
   details: "details of the run",
-  cut: "_Cut: the host allows no longer text._"
+  cut: "_Cut: the host allows no longer text._",
+  resolvedBy: (commit) => `Resolved: the review of ${commit} no longer finds it.`,
+  resolvedTitle: "[Resolved]",
+  problemsOf: (target) => `Problems in ${target}`
 }
 
 const chinese: Labels = {
@@ -95,7 +101,10 @@ const chinese: Labels = {
   model: "模型",
   commit: "提交",
   details: "运行详情",
-  cut: "_已截断：平台不允许更长的文本。_"
+  cut: "_已截断：平台不允许更长的文本。_",
+  resolvedBy: (commit) => `已解决：对 ${commit} 的评审不再发现此问题。`,
+  resolvedTitle: "[已解决]",
+  problemsOf: (target) => `${target} 中的问题`
 }
 
 /** By language tag; English where we have no words of our own. */

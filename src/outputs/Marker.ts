@@ -1,6 +1,6 @@
 /**
  * The hidden marker in everything we write at a host: which operation wrote it (`op`), which problem it is about (`fp`) and where it
- * belongs (`scope`). It is how a write whose answer was lost is found again, and how the managed summary is known. Values are
+ * belongs (`scope`). In managed issues it also names the problem's `file`, and that we resolved it (`state`). It is how a write whose answer was lost is found again, and how the managed summary is known. Values are
  * escaped so that no value ends the comment; text from elsewhere cannot hold a marker (SafeText.ts).
  */
 import { Option, Schema } from "effect"
@@ -8,7 +8,9 @@ import { Option, Schema } from "effect"
 export const Marker = Schema.Struct({
   op: Schema.String,
   fp: Schema.optional(Schema.String),
-  scope: Schema.optional(Schema.String)
+  scope: Schema.optional(Schema.String),
+  file: Schema.optional(Schema.String),
+  state: Schema.optional(Schema.Literal("resolved"))
 })
 export type Marker = typeof Marker.Type
 
@@ -21,7 +23,7 @@ const encoded = (value: string): string =>
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`
   )
 
-const fields = ["op", "fp", "scope"] as const
+const fields = ["op", "fp", "scope", "file", "state"] as const
 
 const pairs = (marker: Partial<Marker>): string =>
   fields
@@ -43,6 +45,16 @@ export const parseMarkers = (text: string): ReadonlyArray<Marker> =>
   [...text.matchAll(pattern)].flatMap(([, json]) => Option.toArray(decode(json ?? "")))
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Marker))
+
+/** The text before each marker, with the marker. What follows the last one belongs to none. */
+export const marked = (text: string): ReadonlyArray<{ readonly text: string; readonly marker: Marker }> => {
+  let from = 0
+  return [...text.matchAll(pattern)].flatMap((found) => {
+    const before = text.slice(from, found.index).trim()
+    from = found.index + found[0].length
+    return Option.toArray(decode(found[1] ?? "")).map((marker) => ({ text: before, marker }))
+  })
+}
 
 /** A text without its markers, and the markers as they stand. */
 export const splitMarkers = (text: string): { readonly visible: string; readonly markers: ReadonlyArray<string> } => ({

@@ -3,6 +3,7 @@
  * asked for again on the same head is another operation than the first one. Pure.
  */
 import { createHash } from "node:crypto"
+import type { Operation } from "../domain/Publication.ts"
 import type { PublishInput } from "./Channel.ts"
 
 type Named = Pick<PublishInput, "targetKey" | "head" | "change" | "runId">
@@ -11,7 +12,7 @@ type Named = Pick<PublishInput, "targetKey" | "head" | "change" | "runId">
 export const digest = (...parts: ReadonlyArray<string>): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32)
 
-export const operationId = (input: Named, channel: string, kind: "Review" | "Summary", part: number): string => {
+export const operationId = (input: Named, channel: string, kind: Operation["_tag"], part: number): string => {
   const round = input.change.requestedBy === undefined ? "" : input.runId
   return digest(input.targetKey, input.head, channel, kind, String(part), round)
 }

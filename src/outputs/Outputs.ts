@@ -1,16 +1,19 @@
 /** How the rest of the service publishes: which channels a change goes to, what is to be written there, and writing it. */
-import { Context, Schema } from "effect"
+import { Context } from "effect"
 import type { Effect } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Publication } from "../domain/Publication.ts"
 import type { ForgeError, HostWrite } from "../forge/Forge.ts"
+import { ChannelMissing } from "./Channel.ts"
 import type { PublishInput } from "./Channel.ts"
 
-/** The configuration that a publication needs is gone: the workspace, the trigger or the channel was removed meanwhile. */
-export class ChannelMissing extends Schema.TaggedError<ChannelMissing>()("ChannelMissing", {
-  message: Schema.String
-}) {}
+export { ChannelMissing }
+
+/** What a row wrote, and the rows that follow from it: they go into the outbox before the row counts as sent. */
+export interface SentRow extends HostWrite {
+  readonly next: ReadonlyArray<Publication>
+}
 
 export class Outputs extends Context.Service<
   Outputs,
@@ -30,12 +33,12 @@ export class Outputs extends Context.Service<
       change: Change,
       publication: Publication,
       previous: Publication | undefined
-    ) => Effect.Effect<HostWrite, ForgeError | ChannelMissing>
+    ) => Effect.Effect<SentRow, ForgeError | ChannelMissing>
     /** Looks at the host whether an operation whose answer was lost is there. */
     readonly find: (
       workspace: Workspace,
       change: Change,
       publication: Publication
-    ) => Effect.Effect<HostWrite | undefined, ForgeError | ChannelMissing>
+    ) => Effect.Effect<SentRow | undefined, ForgeError | ChannelMissing>
   }
 >()("aicr/outputs/Outputs") {}

@@ -3,27 +3,29 @@ import { Effect, Layer } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Snapshot, TriggerProfile, Workspace } from "../config/Snapshot.ts"
+import { hostTrigger } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import { hostUrls } from "../domain/HostUrls.ts"
 import { newId } from "../domain/Ids.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
-import type { ForgeClient } from "../forge/Forge.ts"
+import type { ForgeClient, ForgeError } from "../forge/Forge.ts"
 import { Forges } from "../forge/Forges.ts"
-import type { ChannelKind, PublishInput } from "./Channel.ts"
+import type { ChannelKind, Planned, PublishInput, Reach, Sent } from "./Channel.ts"
 import { channelTable } from "./Channels.ts"
 import { statusId } from "./OperationId.ts"
 import { ChannelMissing, Outputs } from "./Outputs.ts"
+import type { SentRow } from "./Outputs.ts"
 import { channelNamed, route } from "./Routing.ts"
 
 /** Channel name of commit statuses, which no route mentions. */
 const statusChannel = "commit_status"
 
 const rowOf = (
-  input: Omit<PublishInput, "analysis">,
+  input: Pick<PublishInput, "runId" | "targetKey">,
   channel: string,
   position: number,
-  planned: { readonly operationId: string; readonly operation: Operation }
+  planned: Planned
 ): Publication => ({
   id: newId(),
   operationId: planned.operationId,
@@ -36,9 +38,9 @@ const rowOf = (
   attempts: 0
 })
 
-/** Reviews can be written on a pull request only. */
-const reviewable = (change: Change): boolean =>
-  change.target.kind === "pull_request" && change.target.number !== undefined && isForgeKind(change.provider)
+/** Commits have a status where they are the head of a pull request at a git host. */
+const hasStatus = ({ target, provider }: Change): boolean =>
+  target.kind === "pull_request" && target.number !== undefined && isForgeKind(provider)
 
 export const layer = Layer.effect(
   Outputs,
@@ -50,23 +52,37 @@ export const layer = Layer.effect(
     const clients = new WeakMap<ChannelConfig, ForgeClient>()
 
     const routed = (workspace: Workspace, change: Change) =>
-      reviewable(change)
-        ? route(workspace.outputs, change).flatMap(({ channel, parts }) => {
-            const kind = kinds.get(channel.kind)
-            return kind === undefined ? [] : [{ channel, parts, kind }]
-          })
-        : []
+      route(workspace.outputs, change).flatMap(({ channel, parts }) => {
+        const kind = kinds.get(channel.kind)
+        return kind === undefined || !kind.serves(change) ? [] : [{ channel, parts, kind }]
+      })
 
-    /** Routed channels that this build cannot publish to; the review says so where it does appear. */
+    /** Routed channels that publish nothing of this change; the review says so where it does appear. */
     const unserved = (workspace: Workspace, change: Change): ReadonlyArray<string> =>
-      route(workspace.outputs, change).flatMap(({ channel }) =>
-        kinds.has(channel.kind)
+      route(workspace.outputs, change).flatMap(({ channel }) => {
+        const kind = kinds.get(channel.kind)
+        if (kind === undefined)
+          return [
+            `Nothing was sent to channel ${channel.name}: its kind ${channel.kind} is not available in this build.`
+          ]
+        return kind.serves(change)
           ? []
-          : [`Nothing was sent to channel ${channel.name}: its kind ${channel.kind} is not available in this build.`]
-      )
+          : [
+              `Nothing was sent to channel ${channel.name}: its kind ${channel.kind} publishes no ${change.target.kind}.`
+            ]
+      })
+
+    /** The channel's links before the trigger's. */
+    const linked = (input: PublishInput, channel: ChannelConfig): PublishInput => {
+      const trigger = config.current().triggers.get(input.change.trigger)?.settings
+      const commit = channel.commit_url_template ?? trigger?.commit_url_template
+      const revision = channel.revision_url_template ?? trigger?.revision_url_template
+      const change = channel.change_url_template ?? trigger?.change_url_template
+      return { ...input, linkTemplates: { commit, revision, change } }
+    }
 
     const profileOf = (channel: ChannelConfig, change: Change, snapshot: Snapshot) => {
-      const name = channel.trigger ?? change.trigger
+      const name = channel.trigger ?? hostTrigger(change)
       const profile = snapshot.triggers.get(name)
       return profile === undefined
         ? Effect.fail(
@@ -94,36 +110,49 @@ export const layer = Layer.effect(
       return made
     })
 
-    const channelOf = (
+    const reach = (
       workspace: Workspace,
       change: Change,
       publication: Publication
-    ): Effect.Effect<{ readonly channel: ChannelConfig | undefined; readonly kind: ChannelKind }, ChannelMissing> => {
-      // A status is the same call on every host and needs no channel of the configuration.
-      if (publication.channel === statusChannel) {
-        return Effect.succeed({ channel: undefined, kind: table.gitea_pr_review })
-      }
+    ): Effect.Effect<{ readonly to: Reach; readonly kind: ChannelKind }, ChannelMissing> => {
       const channel = channelNamed(workspace.outputs, change.provider, publication.channel)
       const kind = channel === undefined ? undefined : kinds.get(channel.kind)
-      return kind === undefined
+      return channel === undefined || kind === undefined
         ? Effect.fail(
             new ChannelMissing({
               message: `channel ${publication.channel} of workspace ${workspace.id} is no longer configured`
             })
           )
-        : Effect.succeed({ channel, kind })
+        : Effect.succeed({
+            kind,
+            to: {
+              client: clientOf(channel, change),
+              change: retarget(change, channel),
+              workspace,
+              channel,
+              credential: config.current().credential
+            }
+          })
     }
 
-    const reach = Effect.fnUntraced(function* (workspace: Workspace, change: Change, publication: Publication) {
-      const { channel, kind } = yield* channelOf(workspace, change, publication)
-      if (channel !== undefined) {
-        return { kind, client: yield* clientOf(channel, change), change: retarget(change, channel) }
-      }
-      const profile = config.current().triggers.get(change.trigger)
+    /** A status is the same call on every host and needs no channel of the configuration. */
+    const setStatus = Effect.fnUntraced(function* (
+      change: Change,
+      { head, state, description, url }: Extract<Operation, { readonly _tag: "Status" }>
+    ): Effect.fn.Return<SentRow, ForgeError | ChannelMissing> {
+      const name = hostTrigger(change)
+      const profile = config.current().triggers.get(name)
       if (profile === undefined) {
-        return yield* new ChannelMissing({ message: `trigger ${change.trigger} is no longer configured` })
+        return yield* new ChannelMissing({ message: `trigger ${name} is no longer configured` })
       }
-      return { kind, client: forges.client(profile), change }
+      const written = yield* forges.client(profile).setStatus(change.repo, head, { state, description, url })
+      return { ...written, next: [] }
+    })
+
+    const rowOfSent = (publication: Publication, { hostId, url, next = [] }: Sent): SentRow => ({
+      hostId,
+      url,
+      next: next.map((planned) => rowOf(publication, publication.channel, publication.position, planned))
     })
 
     return Outputs.of({
@@ -132,13 +161,13 @@ export const layer = Layer.effect(
         routed(input.workspace, input.change)
           .flatMap(({ channel, parts, kind }) =>
             kind
-              .plan(noted(input, unserved(input.workspace, input.change)), channel, parts)
+              .plan(linked(noted(input, unserved(input.workspace, input.change)), channel), channel, parts)
               .map((planned) => ({ channel: channel.name, planned }))
           )
           .map(({ channel, planned }, position) => rowOf(input, channel, position, planned)),
       status: (input, state, description) => {
         const { workspace, change, head, runUrl } = input
-        if (!workspace.review.status_check || !reviewable(change)) return []
+        if (!workspace.review.status_check || !hasStatus(change)) return []
         const operation: Operation = {
           _tag: "Status",
           head,
@@ -149,12 +178,16 @@ export const layer = Layer.effect(
         return [rowOf(input, statusChannel, 0, { operationId: statusId(input, state), operation })]
       },
       send: Effect.fnUntraced(function* (workspace, change, publication, previous) {
-        const to = yield* reach(workspace, change, publication)
-        return yield* to.kind.send(to.client, to.change, publication, previous)
+        if (publication.operation._tag === "Status") return yield* setStatus(change, publication.operation)
+        const { to, kind } = yield* reach(workspace, change, publication)
+        return rowOfSent(publication, yield* kind.send(to, publication, previous))
       }),
       find: Effect.fnUntraced(function* (workspace, change, publication) {
-        const to = yield* reach(workspace, change, publication)
-        return yield* to.kind.find(to.client, to.change, publication)
+        // A status can be set again: the newest of a context counts.
+        if (publication.operation._tag === "Status") return undefined
+        const { to, kind } = yield* reach(workspace, change, publication)
+        const found = yield* kind.find(to, publication)
+        return found === undefined ? undefined : rowOfSent(publication, found)
       })
     })
   })

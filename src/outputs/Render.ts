@@ -2,10 +2,11 @@
 import { Result } from "effect"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Finding } from "../domain/Problem.ts"
-import { problemTemplate, summaryTemplate } from "./BuiltIn.ts"
+import { issueTemplate, problemTemplate, summaryTemplate } from "./BuiltIn.ts"
 import type { PublishInput } from "./Channel.ts"
 import { cut } from "./Cut.ts"
 import { labelsFor } from "./Labels.ts"
+import { lineUrl } from "./Links.ts"
 import { renderMarker } from "./Marker.ts"
 import type { Marker } from "./Marker.ts"
 import { compile } from "./Template.ts"
@@ -23,11 +24,11 @@ const textOf = (
   input: PublishInput,
   channel: ChannelConfig,
   part: "problem" | "summary",
-  view: object
+  view: object,
+  builtIn: string
 ): { readonly text: string; readonly notice: string | undefined } => {
   const name = channel.templates[part]
   const source = name === undefined ? undefined : input.workspace.outputs.templates[name]
-  const builtIn = part === "problem" ? problemTemplate : summaryTemplate
   if (source !== undefined) {
     const own = Result.flatMap(compile(source), (template) => template(view))
     if (Result.isSuccess(own)) return { text: own.success, notice: undefined }
@@ -53,7 +54,7 @@ export const renderProblem = (
 ): string => {
   const language = input.workspace.review.output_language
   const view = { ...frameView(input, false), problem: problemView(finding, language, renderer.suggestions) }
-  return finish(textOf(input, channel, "problem", view).text, marker, input, renderer.limit)
+  return finish(textOf(input, channel, "problem", view, problemTemplate).text, marker, input, renderer.limit)
 }
 
 export const renderSummary = (
@@ -64,12 +65,20 @@ export const renderSummary = (
   renderer: Renderer
 ): string => {
   const mention = channel.mention_author === true
-  const made = textOf(input, channel, "summary", summaryView(input, shares, mention, []))
+  const made = textOf(input, channel, "summary", summaryView(input, shares, mention, []), summaryTemplate)
   const text =
     made.notice === undefined
       ? made.text
-      : textOf(input, channel, "summary", summaryView(input, shares, mention, [made.notice])).text
+      : textOf(input, channel, "summary", summaryView(input, shares, mention, [made.notice]), summaryTemplate).text
   return finish(text, marker, input, renderer.limit)
+}
+
+/** A problem away from its code, without a marker. */
+export const renderIssueText = (input: PublishInput, channel: ChannelConfig, finding: Finding): string => {
+  const language = input.workspace.review.output_language
+  const link = lineUrl(input.change, input.head, finding)
+  const view = { ...frameView(input, false), problem: problemView(finding, language, "plain", link) }
+  return tidy(textOf(input, channel, "problem", view, issueTemplate).text)
 }
 
 /** The text above the comments of one review call. */

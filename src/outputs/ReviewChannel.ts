@@ -7,6 +7,7 @@ import { severityRank } from "../domain/Kinds.ts"
 import type { InlineComment, Operation } from "../domain/Publication.ts"
 import type { Finding } from "../domain/Problem.ts"
 import type { ChannelKind } from "./Channel.ts"
+import { foreign } from "./Foreign.ts"
 import { needle } from "./Marker.ts"
 import { publishesClean } from "./NoProblems.ts"
 import { operationId } from "./OperationId.ts"
@@ -22,6 +23,7 @@ const inlineOf = (finding: Finding, body: string): ReadonlyArray<InlineComment> 
   finding.anchor === undefined ? [] : [{ ...finding.anchor, body }]
 
 export const reviewChannel = (renderer: Renderer): ChannelKind => ({
+  serves: ({ target }) => target.kind === "pull_request" && target.number !== undefined,
   plan: (input, channel, parts) => {
     const { analysis, head, workspace } = input
     const least = severityRank(channel.min_severity ?? "info")
@@ -67,32 +69,31 @@ export const reviewChannel = (renderer: Renderer): ChannelKind => ({
     return operations
   },
 
-  send: (client, change, publication, previous) => {
+  send: Effect.fnUntraced(function* (reach, publication, previous) {
+    const { change } = reach
+    const client = yield* reach.client
     const { operation } = publication
     switch (operation._tag) {
       case "Review":
-        return sendReview(client, change, publication, operation, renderer)
+        return yield* sendReview(client, change, publication, operation, renderer)
       case "Summary":
-        return sendSummary(client, change, operation, previous)
-      case "Status": {
-        const { head, state, description, url } = operation
-        return client.setStatus(change.repo, head, { state, description, url })
-      }
+        return yield* sendSummary(client, change, operation, previous)
+      default:
+        return yield* foreign(publication)
     }
-  },
+  }),
 
-  find: (client, change, publication) => {
+  find: Effect.fnUntraced(function* (reach, publication) {
+    const { change } = reach
+    const client = yield* reach.client
     const { operation } = publication
     switch (operation._tag) {
       case "Review":
-        return findReview(client, change, publication, operation)
+        return yield* findReview(client, change, publication, operation)
       case "Summary":
-        return Effect.flatMap(numberOf(change), (number) =>
-          client.findComment(change.repo, number, needle({ op: publication.operationId }))
-        )
-      case "Status":
-        // A status can be set again: the newest of a context counts.
-        return Effect.succeed(undefined)
+        return yield* client.findComment(change.repo, yield* numberOf(change), needle({ op: publication.operationId }))
+      default:
+        return yield* foreign(publication)
     }
-  }
+  })
 })

@@ -1,4 +1,6 @@
 /** The `scope` and `fp` of our markers: by what a comment is known to be the same one. Pure. */
+import { foldRepo } from "../domain/Change.ts"
+import type { Change } from "../domain/Change.ts"
 import { digest } from "./OperationId.ts"
 
 /** Stands as `fp` in the marker of a managed summary. */
@@ -6,6 +8,15 @@ export const summaryFp = "summary"
 
 /** Where an inline comment belongs: the same problem on another head is another comment. */
 export const headScope = (head: string): string => head.slice(0, 16)
+
+/**
+ * Managed issues belong together by the branch or pull request that they are about and the channel, or the label that it scopes
+ * them by. Reviews of one branch share them, whether a push, a schedule or a person started the review.
+ */
+export const issueScope = ({ repo, target }: Change, label: string): string => {
+  const stream = target.kind === "pull_request" ? `pull:${target.number}` : `branch:${target.branch ?? ""}`
+  return digest("issues", foldRepo(repo.fullName), stream, label).slice(0, 16)
+}
 
 /** One managed summary per target and channel; `own` sets one apart from it. */
 export const summaryScope = (targetKey: string, channel: string, own: string): string =>

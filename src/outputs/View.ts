@@ -7,6 +7,7 @@ import { severityRank } from "../domain/Kinds.ts"
 import type { Finding } from "../domain/Problem.ts"
 import type { PublishInput } from "./Channel.ts"
 import { labelsFor } from "./Labels.ts"
+import { headUrl } from "./Links.ts"
 import { codeSpan, fenced, safeLine, safeMarkdown } from "./SafeText.ts"
 
 const icons: Readonly<Record<Severity, string>> = { critical: "🛑", high: "🔴", medium: "🟠", low: "🟡", info: "🔵" }
@@ -34,7 +35,7 @@ const placeOf = ({ anchor, problem }: Finding): string => {
   return `${path}:${first === undefined || first === line ? line : `${first}-${line}`}`
 }
 
-export const problemView = (finding: Finding, language: string, style: SuggestionStyle) => {
+export const problemView = (finding: Finding, language: string, style: SuggestionStyle, place_link?: string) => {
   const { problem, anchor } = finding
   const labels = labelsFor(language)
   return {
@@ -42,6 +43,7 @@ export const problemView = (finding: Finding, language: string, style: Suggestio
     line: anchor?.line ?? problem.line,
     start: anchor?.start,
     place: placeOf(finding),
+    place_link: place_link === undefined ? placeOf(finding) : `[${placeOf(finding)}](${place_link})`,
     severity: problem.severity,
     severity_label: labels.severity[problem.severity],
     icon: icons[problem.severity],
@@ -57,7 +59,10 @@ export const problemView = (finding: Finding, language: string, style: Suggestio
 }
 
 /** What every template sees. */
-export const frameView = ({ change, head, analysis, runUrl, runId, workspace }: PublishInput, mention: boolean) => {
+export const frameView = (
+  { change, head, analysis, runUrl, runId, workspace, linkTemplates }: PublishInput,
+  mention: boolean
+) => {
   const author = change.author?.username
   return {
     labels: labelsFor(workspace.review.output_language),
@@ -73,7 +78,8 @@ export const frameView = ({ change, head, analysis, runUrl, runId, workspace }: 
     vcs: {
       head,
       head_short: head.slice(0, 12),
-      head_link: headLink(change.repo.webUrl, head),
+      head_link: headLink(headUrl(change, head, linkTemplates), head),
+      head_url: headUrl(change, head, linkTemplates),
       base: change.base,
       head_ref: change.headRef,
       base_ref: change.baseRef
@@ -89,9 +95,9 @@ export const frameView = ({ change, head, analysis, runUrl, runId, workspace }: 
   }
 }
 
-const headLink = (webUrl: string | undefined, head: string): string => {
+const headLink = (url: string | undefined, head: string): string => {
   const short = codeSpan(head.slice(0, 12))
-  return webUrl === undefined ? short : `[${short}](${webUrl}/commit/${head})`
+  return url === undefined ? short : `[${short}](${url})`
 }
 
 export interface Shares {

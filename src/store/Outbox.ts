@@ -17,7 +17,10 @@ export class Outbox extends Context.Service<
   {
     /** Adds rows outside an analysis (status updates). Rows whose `operationId` exists are left as they are. */
     readonly add: (rows: ReadonlyArray<Publication>, now: number) => Effect.Effect<void, StoreError>
-    /** Rows of a target that are not finished, in the order in which they are to be sent. */
+    /**
+     * Rows of a target that are not finished, in the order in which they are to be sent: all of a run before those of a later one,
+     * also those that its own rows led to.
+     */
     readonly open: (targetKey: string) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
     /** All rows of a run, in order. */
     readonly ofRun: (runId: string) => Effect.Effect<ReadonlyArray<Publication>, StoreError>

@@ -27,7 +27,8 @@ export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effe
           "outbox.open",
           sql`
             SELECT * FROM publications
-            WHERE target_key = ${targetKey} AND status IN ('pending', 'sending', 'unknown') ORDER BY seq`
+            WHERE target_key = ${targetKey} AND status IN ('pending', 'sending', 'unknown')
+            ORDER BY run_id, position, seq`
         ),
 
       ofRun: (runId) =>

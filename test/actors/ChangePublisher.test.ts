@@ -75,12 +75,12 @@ const outputs = Layer.effect(
           if (fault !== undefined && fault !== "lost") return yield* refuse(fault)
           yield* Ref.update(host.done, (done) => [...done, publication.operationId])
           if (fault === "lost") return yield* refuse("unknown_outcome")
-          return { hostId: `id-${publication.operationId}`, url: undefined }
+          return { hostId: `id-${publication.operationId}`, url: undefined, next: [] }
         }),
       find: (_workspace, _change, publication) =>
         Effect.map(Ref.get(host.done), (done) =>
           done.includes(publication.operationId)
-            ? { hostId: `id-${publication.operationId}`, url: undefined }
+            ? { hostId: `id-${publication.operationId}`, url: undefined, next: [] }
             : undefined
         )
     })

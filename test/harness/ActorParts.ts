@@ -36,7 +36,17 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
     createComment: () => unexpected,
     updateComment: () => unexpected,
     findComment: () => unexpected,
-    setStatus: () => unexpected
+    setStatus: () => unexpected,
+    issues: {
+      list: () => unexpected,
+      create: () => unexpected,
+      edit: () => unexpected,
+      remove: () => unexpected
+    },
+    commitComments: undefined,
+    addLabel: () => unexpected,
+    file: () => unexpected,
+    commitAuthor: () => unexpected
   }
   return Forges.of({ of: (kind) => forgeTable[kind], client: () => client, forget: () => {} })
 }

@@ -13,15 +13,17 @@ import type { ApiRequest, Dialect } from "../../src/demo/DemoForgeDialect.ts"
 import { giteaDialect } from "../../src/demo/DemoForgeGitea.ts"
 import { hostUrls } from "../../src/domain/HostUrls.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
+import { issuesOf, withIssues } from "./FakeIssues.ts"
+import type { FakeIssues } from "./FakeIssues.ts"
 import { githubDialect } from "./FakeGithub.ts"
 import { gitlabDialect } from "./FakeGitlab.ts"
 import { openApi } from "./OpenApi.ts"
 
 const dialects: Readonly<Record<ForgeKind, Dialect>> = {
-  gitea: giteaDialect,
-  forgejo: giteaDialect,
-  github: githubDialect,
-  gitlab: gitlabDialect
+  gitea: withIssues("gitea", giteaDialect),
+  forgejo: withIssues("gitea", giteaDialect),
+  github: withIssues("github", githubDialect),
+  gitlab: withIssues("gitlab", gitlabDialect)
 }
 
 export interface Seen {
@@ -40,6 +42,8 @@ export interface FakeForge extends DemoForge {
   readonly writes: () => ReadonlyArray<Seen>
   /** The next `times` requests that fit get this fault. */
   readonly fail: (fits: string | RegExp, fault: Fault, times?: number) => void
+  /** Issues, labels and commit comments of a repository. */
+  readonly issues: (fullName: string) => FakeIssues
   readonly clearFaults: () => void
   /** Decides on every request from now on, in place of what decided before. */
   readonly intercept: (decide: (request: ApiRequest) => Fault | undefined) => void
@@ -119,6 +123,7 @@ export const startFakeForge = async (
     violations,
     writes: () => requests.filter((request) => request.method !== "GET"),
     fail: (fits, thrown, times = 1) => void faults.push({ fits, fault: thrown, times }),
+    issues: (fullName) => issuesOf(forge.repository(fullName)),
     clearFaults: () => {
       faults = []
     },

@@ -19,7 +19,7 @@ const summaryOf = (list: ReadonlyArray<Operation>): string => {
 const reviewsOf = (list: ReadonlyArray<Operation>) =>
   list.flatMap((operation) => (operation._tag === "Review" ? [operation] : []))
 const bodiesOf = (operation: Operation): ReadonlyArray<string> => {
-  if (operation._tag === "Status") return []
+  if (operation._tag !== "Summary" && operation._tag !== "Review") return []
   return [operation.body, ...(operation._tag === "Review" ? operation.comments.map(({ body }) => body) : [])]
 }
 const visible = (body: string): string => body.replace(/<!--.*?-->/g, "").trim()

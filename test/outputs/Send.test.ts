@@ -10,7 +10,7 @@ import type { Finding } from "../../src/domain/Problem.ts"
 import type { Fault } from "../../src/demo/DemoForge.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
 import type { ForgeClient, ForgeError } from "../../src/forge/Forge.ts"
-import type { ChannelKind, PublishInput } from "../../src/outputs/Channel.ts"
+import type { ChannelKind, ChannelMissing, PublishInput, Reach } from "../../src/outputs/Channel.ts"
 import { channelTable } from "../../src/outputs/Channels.ts"
 import { parseMarkers } from "../../src/outputs/Marker.ts"
 import { file, repoName, run, startHost } from "../forge/Clients.ts"
@@ -68,15 +68,29 @@ const publishOne = async (
   previous: Publication | undefined
 ): Promise<Publication> => {
   for (let attempts = 0; attempts < 8; attempts++) {
-    const sent = await run(Effect.result(kind.send(client, given.change, { ...publication, attempts }, previous)))
+    const sent = await run(
+      Effect.result(orDie(kind.send(reach(client, given), { ...publication, attempts }, previous)))
+    )
     if (sent._tag === "Success") return { ...publication, status: "sent", hostId: sent.success.hostId }
     if (final(sent.failure)) return { ...publication, status: "failed", error: sent.failure.message }
     if (sent.failure.reason !== "unknown_outcome") continue
-    const found = await run(kind.find(client, given.change, publication))
+    const found = await run(orDie(kind.find(reach(client, given), publication)))
     if (found !== undefined) return { ...publication, status: "sent", hostId: found.hostId }
   }
   throw new Error("not published within 8 attempts")
 }
+
+const reach = (client: ForgeClient, given: PublishInput): Reach => ({
+  client: Effect.succeed(client),
+  change: given.change,
+  workspace: given.workspace,
+  channel: channel(),
+  credential: () => undefined
+})
+
+/** Channels are all there in these tests. */
+const orDie = <A>(effect: Effect.Effect<A, ForgeError | ChannelMissing>): Effect.Effect<A, ForgeError> =>
+  Effect.catchTag(effect, "ChannelMissing", Effect.die)
 
 const final = ({ reason }: ForgeError): boolean =>
   ["unauthorized", "forbidden", "not_found", "conflict", "invalid"].includes(reason)
@@ -225,10 +239,10 @@ describe.each(ForgeKind.literals)("publishing to %s", (kind) => {
         )
         const publication = row(operationId, operation)
         const result = await run(
-          Effect.result(rows[kind].send(dying, given.change, { ...publication, attempts: allowed }, undefined))
+          Effect.result(orDie(rows[kind].send(reach(dying, given), { ...publication, attempts: allowed }, undefined)))
         )
         if (result._tag === "Success") break
-        const found = await run(rows[kind].find(here.client, given.change, publication))
+        const found = await run(orDie(rows[kind].find(reach(here.client, given), publication)))
         if (found !== undefined) break
         expect(allowed).toBeLessThan(20)
       }

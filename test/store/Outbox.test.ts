@@ -10,7 +10,7 @@ describe("Outbox", () => {
       Effect.gen(function* () {
         const outbox = yield* Outbox
         const [second, first] = [publication({ targetKey: "order", position: 1 }), publication({ targetKey: "order" })]
-        const later = publication({ targetKey: "order", notBefore: 9 })
+        const later = publication({ targetKey: "order", position: 1, notBefore: 9 })
         yield* outbox.add([second, first], 1)
         yield* outbox.add([later, { ...first, id: "other", channel: "elsewhere" }], 2)
         const open = yield* outbox.open("order")

@@ -47,6 +47,27 @@ export const Comment = Schema.Struct({
 })
 
 export const Commit = Schema.Struct({ sha: Schema.String })
+
+export const Issue = Schema.Struct({
+  number: Schema.Int,
+  title: Schema.String,
+  state: Schema.Literals(["open", "closed"]),
+  body: Text,
+  html_url: Text,
+  comments: Schema.optional(Schema.NullOr(Schema.Int)),
+  user: Schema.optional(Schema.NullOr(User)),
+  pull_request: Schema.optional(Schema.NullOr(Schema.Unknown))
+})
+
+export const Label = Schema.Struct({ id: Schema.Int, name: Schema.String })
+
+/** A commit with its author: as git has it, and the account that the host finds for it. */
+export const WrittenCommit = Schema.Struct({
+  author: Schema.optional(Schema.NullOr(User)),
+  commit: Schema.optional(
+    Schema.NullOr(Schema.Struct({ author: Schema.optional(Schema.NullOr(Schema.Struct({ email: Text }))) }))
+  )
+})
 export const Status = Schema.Struct({ id: Schema.Int, url: Text })
 export const Permission = Schema.Struct({ permission: Schema.String })
 

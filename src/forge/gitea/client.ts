@@ -22,6 +22,7 @@ import {
   personOf,
   usernameOf
 } from "./answers.ts"
+import { giteaIssues } from "./issues.ts"
 
 export interface Dialect {
   /** A comment may span lines: `extra_lines_count` after its first line. */
@@ -257,7 +258,9 @@ export const giteaClient =
       createComment,
       updateComment,
       findComment,
-      setStatus
+      setStatus,
+      ...giteaIssues(rest, self),
+      commitComments: undefined
     }
   }
 

@@ -38,6 +38,23 @@ export const Note = Schema.Struct({
 })
 
 export const Commit = Schema.Struct({ sha: Schema.String })
+
+export const Issue = Schema.Struct({
+  number: Schema.Int,
+  title: Schema.String,
+  state: Schema.String,
+  body: Text,
+  html_url: Text,
+  comments: Schema.optional(Schema.NullOr(Schema.Int)),
+  user: Schema.optional(Schema.NullOr(User)),
+  pull_request: Schema.optional(Schema.NullOr(Schema.Unknown))
+})
+
+/** A commit with its author: as git has it, and the account that GitHub finds for it (`{}` for none, in old answers). */
+export const WrittenCommit = Schema.Struct({
+  author: Schema.optional(Schema.NullOr(Schema.Struct({ login: Text }))),
+  commit: Schema.Struct({ author: Schema.optional(Schema.NullOr(Schema.Struct({ email: Text }))) })
+})
 export const Status = Schema.Struct({ id: Schema.Int, url: Text })
 export const Permission = Schema.Struct({ permission: Schema.String })
 export const App = Schema.Struct({ slug: Schema.String, name: Text })

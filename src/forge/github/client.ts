@@ -9,6 +9,7 @@ import type { Rest, RestOptions } from "../Http.ts"
 import { apiUrl, basicHeader, dispatcher, ownerAndName, remembered, sameName, tokenCredential } from "../Profile.ts"
 import { Commit, Note, Permission, Pull, Status, User, personOf } from "./answers.ts"
 import { appAuth } from "./AppAuth.ts"
+import { githubIssues } from "./issues.ts"
 
 const pages = { name: "per_page", value: 100 } as const
 const statusContext = "aicr/review"
@@ -230,6 +231,7 @@ export const githubClient = (profile: TriggerProfile): ForgeClient => {
           Status
         ),
         (made) => ({ hostId: String(made.id), url: made.url ?? undefined })
-      )
+      ),
+    ...githubIssues(rest, self)
   }
 }

@@ -37,6 +37,23 @@ export const Note = Schema.Struct({ id: Schema.Int, body: Schema.String, author:
 export const Discussion = Schema.Struct({ id: Schema.String, notes: Schema.Array(Note) })
 export const DraftNote = Schema.Struct({ id: Schema.Int, note: Schema.String })
 export const Commit = Schema.Struct({ id: Schema.String })
+export const WrittenCommit = Schema.Struct({ author_email: Text })
+export const Account = Schema.Struct({ id: Schema.Int, username: Schema.String })
+
+export const Issue = Schema.Struct({
+  iid: Schema.Int,
+  title: Schema.String,
+  state: Schema.String,
+  description: Text,
+  web_url: Text,
+  user_notes_count: Schema.optional(Schema.NullOr(Schema.Int))
+})
+
+/** Comments on commits have no id. */
+export const CommitNote = Schema.Struct({
+  note: Schema.String,
+  author: Schema.optional(Schema.NullOr(User))
+})
 export const Status = Schema.Struct({ id: Schema.Int, target_url: Text })
 export const Member = Schema.Struct({ username: Schema.String, access_level: Schema.Int })
 

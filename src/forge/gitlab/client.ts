@@ -6,6 +6,7 @@ import type { ForgeClient, HostPull, HostWrite, OwnText } from "../Forge.ts"
 import { make } from "../Http.ts"
 import { apiUrl, basicHeader, dispatcher, remembered, sameName, tokenCredential } from "../Profile.ts"
 import { Commit, Discussion, Member, MergeRequest, Note, Status, User, personOf } from "./answers.ts"
+import { gitlabIssues } from "./issues.ts"
 import { createReview } from "./review.ts"
 
 const pages = { name: "per_page", value: 100 } as const
@@ -147,6 +148,7 @@ export const gitlabClient = (profile: TriggerProfile): ForgeClient => {
             (error) => error.reason === "invalid" && error.message.includes("Cannot transition status"),
             () => Effect.succeed({ hostId: statusName, url: undefined })
           )
-        )
+        ),
+    ...gitlabIssues(rest, self, projectId)
   }
 }

@@ -1,0 +1,13 @@
+/** Hosts refuse a whole issue for one assignee they do not take; an issue without assignees is better than none. */
+import { Effect } from "effect"
+import type { ForgeError, NewIssue } from "./Forge.ts"
+
+export const orWithoutAssignees = <A>(
+  issue: NewIssue,
+  create: (issue: NewIssue) => Effect.Effect<A, ForgeError>
+): Effect.Effect<A, ForgeError> =>
+  Effect.catchIf(
+    create(issue),
+    (error) => error.reason === "invalid" && issue.assignees.length > 0,
+    () => create({ ...issue, assignees: [] })
+  )

@@ -1,0 +1,73 @@
+/**
+ * Links to what a review speaks of: by the template of the channel, else of the trigger, else as the host writes them. Templates
+ * know `{{name}}` and nothing else; values are URL-encoded. Pure.
+ */
+import type { Change } from "../domain/Change.ts"
+import type { Finding } from "../domain/Problem.ts"
+
+export interface LinkTemplates {
+  readonly commit: string | undefined
+  readonly revision: string | undefined
+  readonly change: string | undefined
+}
+
+/** Only names that are known are replaced: a misspelt one stays visible in the link. */
+export const fillUrl = (template: string, values: Readonly<Record<string, string | undefined>>): string =>
+  template.replace(/\{\{\s*(\w+)\s*\}\}/g, (whole, name: string) => {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined
+    return value === undefined ? whole : encodeURIComponent(value)
+  })
+
+const webUrl = (value: string | undefined): string | undefined =>
+  value !== undefined && /^https?:\/\//.test(value) ? value : undefined
+
+/** The head of a change: a commit, a revision or a changelist, by what its trigger reviews. */
+export const headUrl = (change: Change, head: string, templates: LinkTemplates | undefined): string | undefined => {
+  const { repo, provider, target } = change
+  const [owner, name] = [repo.fullName.split("/").slice(0, -1).join("/"), repo.fullName.split("/").at(-1)]
+  const values = {
+    sha: head,
+    commit: head,
+    short_sha: head.slice(0, 12),
+    revision: head,
+    rev: head,
+    change: head,
+    changelist: head,
+    repo: repo.fullName,
+    owner,
+    name,
+    branch: target.branch ?? change.headRef,
+    trigger: change.trigger,
+    workspace: change.workspace
+  }
+  const template =
+    provider === "perforce" ? templates?.change : provider === "subversion" ? templates?.revision : templates?.commit
+  if (template !== undefined) return webUrl(fillUrl(template, values))
+  const web = webUrl(repo.webUrl)
+  return web === undefined ? undefined : `${web}${provider === "gitlab" ? "/-" : ""}/commit/${head}`
+}
+
+const encodedPath = (path: string): string => path.split("/").map(encodeURIComponent).join("/")
+
+const files = {
+  gitea: (web: string, head: string, path: string) => `${web}/src/commit/${head}/${path}`,
+  forgejo: (web: string, head: string, path: string) => `${web}/src/commit/${head}/${path}`,
+  github: (web: string, head: string, path: string) => `${web}/blob/${head}/${path}`,
+  gitlab: (web: string, head: string, path: string) => `${web}/-/blob/${head}/${path}`
+} as const
+
+/** The lines of a finding in the file at the head. Undefined on the old side, which the head no longer has. */
+export const lineUrl = (change: Change, head: string, { anchor }: Finding): string | undefined => {
+  const web = webUrl(change.repo.webUrl)
+  const { provider } = change
+  if (web === undefined || anchor === undefined || anchor.side === "old") return undefined
+  if (provider !== "gitea" && provider !== "forgejo" && provider !== "github" && provider !== "gitlab") return undefined
+  const first = anchor.start ?? anchor.line
+  const range =
+    first === anchor.line
+      ? `L${first}`
+      : provider === "gitlab"
+        ? `L${first}-${anchor.line}`
+        : `L${first}-L${anchor.line}`
+  return `${files[provider](web, head, encodedPath(anchor.path))}#${range}`
+}

@@ -1,0 +1,352 @@
+/** Issues, labels, files and commit comments as the hosts answer them, added to the dialects of the fake forge. */
+import { git } from "../../src/demo/DemoForgeGit.ts"
+import { page, repositoryOf } from "../../src/demo/DemoForgeDialect.ts"
+import type { ApiAnswer, ApiContext, Dialect, Route } from "../../src/demo/DemoForgeDialect.ts"
+import type { DemoRepository, DemoUser } from "../../src/demo/DemoForgeState.ts"
+import { field, isList, isNumber, isText } from "./Fields.ts"
+
+export interface FakeIssue {
+  readonly number: number
+  readonly user: DemoUser
+  title: string
+  body: string
+  state: "open" | "closed"
+  labels: ReadonlyArray<string>
+  assignees: ReadonlyArray<string>
+  comments: number
+}
+
+export interface FakeIssues {
+  /** Oldest first. */
+  readonly issues: Array<FakeIssue>
+  readonly labels: Map<string, { readonly id: number; readonly name: string; readonly color: string }>
+  readonly commitComments: Array<{ readonly id: number; readonly sha: string; body: string; readonly user: DemoUser }>
+  /** Accounts that cannot be assigned. */
+  readonly unassignable: Set<string>
+  /** By e-mail address. */
+  readonly accounts: Map<string, string>
+  lastNumber: number
+}
+
+const states = new WeakMap<DemoRepository, FakeIssues>()
+export const issuesOf = (repository: DemoRepository): FakeIssues => {
+  const known = states.get(repository) ?? {
+    issues: [],
+    labels: new Map(),
+    commitComments: [],
+    unassignable: new Set<string>(),
+    accounts: new Map(),
+    // Issues and pull requests are numbered together; those of the tests stay below this.
+    lastNumber: 1000
+  }
+  states.set(repository, known)
+  return known
+}
+
+type Kind = "gitea" | "github" | "gitlab"
+
+const repositoryIn = (kind: Kind, context: ApiContext): DemoRepository | undefined =>
+  kind === "gitlab"
+    ? [...context.state.repositories.values()].find(
+        (repository) => String(repository.id) === context.params["id"] || repository.fullName === context.params["id"]
+      )
+    : repositoryOf(context)
+
+const texts = (value: unknown): ReadonlyArray<string> => (Array.isArray(value) ? value.filter(isText) : [])
+
+const labelOf = ({ labels }: FakeIssues, context: ApiContext, name: string, color = "ededed") => {
+  const known = labels.get(name.toLowerCase()) ?? { id: context.state.nextId(), name, color }
+  labels.set(name.toLowerCase(), known)
+  return known
+}
+
+const issueJson = (kind: Kind, { url }: ApiContext, repository: DemoRepository, issue: FakeIssue): unknown => {
+  const { number, title, body, state, labels, comments, user } = issue
+  const web = `${url}/${repository.fullName}/${kind === "gitlab" ? "-/" : ""}issues/${number}`
+  if (kind === "gitlab") {
+    return {
+      id: number * 10,
+      iid: number,
+      title,
+      description: body,
+      state: state === "open" ? "opened" : "closed",
+      web_url: web,
+      labels,
+      user_notes_count: comments,
+      author: { id: user.id, username: user.login, name: user.login }
+    }
+  }
+  return {
+    id: number * 10,
+    number,
+    title,
+    body,
+    state,
+    html_url: web,
+    labels: labels.map((name) => ({ name })),
+    comments,
+    user: { id: user.id, login: user.login },
+    assignees: issue.assignees.map((login) => ({ login }))
+  }
+}
+
+interface Edit {
+  readonly title: string | undefined
+  readonly body: string | undefined
+  readonly state: "open" | "closed" | undefined
+}
+
+const editOf = (kind: Kind, body: unknown): Edit => {
+  const event = field(body, "state_event", isText)
+  const state = kind === "gitlab" ? (event === "close" ? "closed" : event === "reopen" ? "open" : undefined) : undefined
+  const given = field(body, "state", isText)
+  return {
+    title: field(body, "title", isText),
+    body: field(body, kind === "gitlab" ? "description" : "body", isText),
+    state: state ?? (given === "open" || given === "closed" ? given : undefined)
+  }
+}
+
+const labelNames = (kind: Kind, context: ApiContext, fake: FakeIssues, body: unknown): ReadonlyArray<string> => {
+  if (kind === "gitlab") return (field(body, "labels", isText) ?? "").split(",").filter((name) => name !== "")
+  const given = field(body, "labels", isList) ?? []
+  if (kind === "github") return texts(given).map((name) => labelOf(fake, context, name).name)
+  return given
+    .filter(isNumber)
+    .map((id) => [...fake.labels.values()].find((label) => label.id === id)?.name ?? `#${id}`)
+}
+
+const assigneesOf = (kind: Kind, context: ApiContext, body: unknown): ReadonlyArray<string> => {
+  if (kind !== "gitlab") return texts(field(body, "assignees", isList))
+  const ids = (field(body, "assignee_ids", isList) ?? []).filter(isNumber)
+  return [...logins].filter((login) => ids.includes(context.state.user(login).id))
+}
+/** Accounts that GitLab's user search knows. */
+const logins = ["dana", "aicr", "olga", "mallory"]
+
+const routesOf = (kind: Kind, dialect: Dialect): ReadonlyArray<Route> => {
+  const refusal = (status: number, message: string): ApiAnswer => ({ status, body: dialect.error(message) })
+  const notFound = refusal(404, "Not Found")
+  const repo = kind === "gitlab" ? "/projects/{id}" : "/repos/{owner}/{repo}"
+  const pages =
+    kind === "gitea"
+      ? { name: "limit", standard: 30, most: 50 }
+      : { name: "per_page", standard: kind === "github" ? 30 : 20, most: 100 }
+  const on =
+    (answer: (context: ApiContext, fake: FakeIssues, repository: DemoRepository) => ApiAnswer | Promise<ApiAnswer>) =>
+    (context: ApiContext) => {
+      const repository = repositoryIn(kind, context)
+      return repository === undefined ? notFound : answer(context, issuesOf(repository), repository)
+    }
+  const numbered = ({ issues }: FakeIssues, { params }: ApiContext) =>
+    issues.find(({ number }) => number === Number(params["number"]))
+
+  const file = async ({ request, params }: ApiContext, repository: DemoRepository): Promise<ApiAnswer> => {
+    const path = params["path"] ?? ""
+    const ref = request.query.get("ref") ?? "main"
+    const text = await git(repository.directory, ["show", `${ref}:${path}`]).catch(() => undefined)
+    return text === undefined
+      ? notFound
+      : { status: 200, body: { path, encoding: "base64", content: Buffer.from(text).toString("base64") } }
+  }
+  const author = async (context: ApiContext, fake: FakeIssues, repository: DemoRepository): Promise<ApiAnswer> => {
+    const sha = context.params["sha"] ?? ""
+    const email = await git(repository.directory, ["log", "-1", "--format=%ae", sha]).catch(() => undefined)
+    if (email === undefined) return notFound
+    const login = fake.accounts.get(email.trim())
+    if (kind === "gitlab") return { status: 200, body: { id: sha, author_email: email.trim() } }
+    const account = login === undefined ? null : { login, id: context.state.user(login).id }
+    return { status: 200, body: { sha, author: account, commit: { author: { email: email.trim() } } } }
+  }
+  const commentJson = (comment: FakeIssues["commitComments"][number]) =>
+    kind === "gitlab"
+      ? { note: comment.body, author: { username: comment.user.login } }
+      : { id: comment.id, body: comment.body, user: { login: comment.user.login } }
+
+  return [
+    {
+      method: "GET",
+      path: `${repo}/issues`,
+      answer: on((context, fake, repository) => {
+        const { query } = context.request
+        const state = (query.get("state") ?? "open").replace("opened", "open")
+        const byMe = query.get("scope") === "created_by_me" ? context.request.user.login : null
+        const creator = byMe ?? query.get(kind === "github" ? "creator" : "created_by")
+        const all = fake.issues
+          .filter((issue) => state === "all" || issue.state === state)
+          .filter((issue) => creator === null || issue.user.login === creator)
+          .toReversed()
+        const { items, headers } = page(context, all, pages)
+        return { status: 200, headers, body: items.map((issue) => issueJson(kind, context, repository, issue)) }
+      })
+    },
+    {
+      method: "POST",
+      path: `${repo}/issues`,
+      answer: on((context, fake, repository) => {
+        const { body, user } = context.request
+        const assignees = assigneesOf(kind, context, body)
+        const bad = assignees.find((name) => fake.unassignable.has(name))
+        if (bad !== undefined) return refusal(422, `Assignee does not exist: [name: ${bad}]`)
+        const { title = "", body: text = "" } = editOf(kind, body)
+        if (title === "" || title.length > 255) return refusal(422, "title is missing or too long")
+        const labels = labelNames(kind, context, fake, body)
+        const number = ++fake.lastNumber
+        const issue: FakeIssue = { number, user, title, body: text, state: "open", labels, assignees, comments: 0 }
+        fake.issues.push(issue)
+        return { status: 201, body: issueJson(kind, context, repository, issue) }
+      })
+    },
+    {
+      method: kind === "gitlab" ? "PUT" : "PATCH",
+      path: `${repo}/issues/{number}`,
+      answer: on((context, fake, repository) => {
+        const issue = numbered(fake, context)
+        if (issue === undefined) return notFound
+        const edit = editOf(kind, context.request.body)
+        issue.title = edit.title ?? issue.title
+        issue.body = edit.body ?? issue.body
+        issue.state = edit.state ?? issue.state
+        return { status: kind === "gitea" ? 201 : 200, body: issueJson(kind, context, repository, issue) }
+      })
+    },
+    {
+      method: "DELETE",
+      path: `${repo}/issues/{number}`,
+      answer: on((context, fake) => {
+        const issue = numbered(fake, context)
+        if (issue === undefined) return notFound
+        fake.issues.splice(fake.issues.indexOf(issue), 1)
+        return { status: 204 }
+      })
+    },
+    {
+      method: "GET",
+      path: `${repo}/labels`,
+      answer: on((context, fake) => {
+        const { items, headers } = page(context, [...fake.labels.values()], pages)
+        return { status: 200, headers, body: items }
+      })
+    },
+    {
+      method: "POST",
+      path: `${repo}/labels`,
+      answer: on((context, fake) => {
+        const name = field(context.request.body, "name", isText) ?? ""
+        if (kind !== "gitea" && fake.labels.has(name.toLowerCase())) {
+          return kind === "gitlab" ? refusal(409, "Label already exists") : refusal(422, "Validation Failed")
+        }
+        const color = (field(context.request.body, "color", isText) ?? "").replace("#", "")
+        return { status: 201, body: labelOf(fake, context, name, color) }
+      })
+    },
+    {
+      method: "POST",
+      path: `${repo}/issues/{number}/labels`,
+      answer: on((context, fake, repository) => {
+        const pull = repository.pulls.get(Number(context.params["number"]))
+        if (pull === undefined) return notFound
+        const names = labelNames(kind, context, fake, context.request.body)
+        pull.labels = [
+          ...pull.labels,
+          ...names.filter((name) => !pull.labels.some((label) => label.name === name)).map(context.state.label)
+        ]
+        return { status: 200, body: pull.labels }
+      })
+    },
+    ...(kind === "gitlab"
+      ? [
+          {
+            method: "PUT",
+            path: `${repo}/merge_requests/{number}`,
+            answer: on((context, _, repository) => {
+              const pull = repository.pulls.get(Number(context.params["number"]))
+              const name = field(context.request.body, "add_labels", isText)
+              if (pull === undefined || name === undefined) return notFound
+              if (!pull.labels.some((label) => label.name === name)) {
+                pull.labels = [...pull.labels, context.state.label(name)]
+              }
+              return { status: 200, body: { iid: pull.number } }
+            })
+          },
+          {
+            method: "GET",
+            path: "/users",
+            answer: (context: ApiContext) => {
+              const { query } = context.request
+              const fakes = [...context.state.repositories.values()].map(issuesOf)
+              const found = logins.filter(
+                (login) =>
+                  login === query.get("username") ||
+                  fakes.some(({ accounts }) => accounts.get(query.get("search") ?? "") === login)
+              )
+              return {
+                status: 200,
+                body: found.map((login) => ({ id: context.state.user(login).id, username: login }))
+              }
+            }
+          },
+          {
+            method: "GET",
+            path: `${repo}/repository/files/{path}`,
+            answer: on((context, _, own) => file(context, own))
+          },
+          { method: "GET", path: `${repo}/repository/commits/{sha}`, answer: on(author) }
+        ]
+      : [
+          { method: "GET", path: `${repo}/contents/{path}`, answer: on((context, _, own) => file(context, own)) },
+          {
+            method: "GET",
+            path: kind === "gitea" ? `${repo}/git/commits/{sha}` : `${repo}/commits/{sha}`,
+            answer: on(author)
+          }
+        ]),
+    ...(kind === "gitea"
+      ? []
+      : [
+          {
+            method: "GET",
+            path: kind === "gitlab" ? `${repo}/repository/commits/{sha}/comments` : `${repo}/commits/{sha}/comments`,
+            answer: on((context, fake) => {
+              const own = fake.commitComments.filter(({ sha }) => sha === context.params["sha"])
+              const { items, headers } = page(context, own, pages)
+              return { status: 200, headers, body: items.map(commentJson) }
+            })
+          },
+          {
+            method: "POST",
+            path: kind === "gitlab" ? `${repo}/repository/commits/{sha}/comments` : `${repo}/commits/{sha}/comments`,
+            answer: on((context, fake) => {
+              const body = field(context.request.body, kind === "gitlab" ? "note" : "body", isText) ?? ""
+              if (body === "") return refusal(422, "body is missing")
+              const sha = context.params["sha"] ?? ""
+              const comment = { id: context.state.nextId(), sha, body, user: context.request.user }
+              fake.commitComments.push(comment)
+              return { status: 201, body: commentJson(comment) }
+            })
+          }
+        ])
+  ]
+}
+
+const commitPath = /\/commits\/\{(ref|sha)\}$/
+
+/** Hosts answer commits and branches at one path: a full id is answered here, the rest by the dialect. */
+const eitherCommit = (own: Route, dialect: Dialect): Route => {
+  const branch = dialect.routes.find(({ path, method }) => method === "GET" && commitPath.test(path))
+  return {
+    ...own,
+    answer: (context) =>
+      branch === undefined || /^[0-9a-f]{40}$/.test(context.params["sha"] ?? "")
+        ? own.answer(context)
+        : branch.answer({ ...context, params: { ...context.params, ref: context.params["sha"] ?? "" } })
+  }
+}
+
+export const withIssues = (kind: Kind, dialect: Dialect): Dialect => ({
+  ...dialect,
+  routes: [
+    ...routesOf(kind, dialect).map((route) => (commitPath.test(route.path) ? eitherCommit(route, dialect) : route)),
+    ...dialect.routes.filter(({ path }) => !commitPath.test(path))
+  ]
+})

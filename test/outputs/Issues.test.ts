@@ -1,0 +1,257 @@
+/** Managed issues on every host: raised once, kept, resolved, reopened and dismissed, whatever goes wrong at whatever step. */
+import { afterEach, describe, expect, it } from "vitest"
+import { ForgeKind } from "../../src/domain/Kinds.ts"
+import type { Finding } from "../../src/domain/Problem.ts"
+import type { Fault } from "../../src/demo/DemoForge.ts"
+import { forgeTable } from "../../src/forge/ForgeTable.ts"
+import type { PublishInput } from "../../src/outputs/Channel.ts"
+import { channelTable } from "../../src/outputs/Channels.ts"
+import { parseMarkers } from "../../src/outputs/Marker.ts"
+import { file, repoName, startHost } from "../forge/Clients.ts"
+import type { Host } from "../forge/Clients.ts"
+import { fault } from "../harness/FakeForge.ts"
+import { analysis, change, channel, finding, input, workspace } from "./Fixtures.ts"
+import { publishAll } from "./Publishing.ts"
+
+const table = channelTable((kind) => forgeTable[kind].bodyLimit)
+const kinds = {
+  gitea: "gitea_problem_issue",
+  forgejo: "gitea_problem_issue",
+  github: "github_problem_issue",
+  gitlab: "gitlab_problem_issue"
+} as const
+
+const at = (n: number, line: number, more: Partial<Finding["problem"]> = {}): Finding =>
+  finding(n, { file, ...more }, { path: file, side: "new", line })
+const read = (paths: ReadonlyArray<string>) => ({ coverage: { reviewed: paths, skipped: [], lines: 3 } })
+
+describe.each(ForgeKind.literals)("managed issues on %s", (kind) => {
+  let host: Host | undefined
+  const start = async (): Promise<Host> => (host = await startHost(kind))
+  afterEach(async () => {
+    host?.forge.expectContract()
+    await host?.forge.stop()
+    host = undefined
+  })
+
+  const given = (
+    here: Host,
+    findings: ReadonlyArray<Finding>,
+    paths: ReadonlyArray<string> = [file],
+    more: Partial<PublishInput> = {}
+  ): PublishInput =>
+    input(findings, {
+      change: { ...change, provider: kind, head: here.pull.head, baseRef: "main" },
+      head: here.pull.head,
+      analysis: analysis(findings, read(paths)),
+      ...more
+    })
+  const own = (settings: Parameters<typeof channel>[0] = {}) =>
+    channel({ name: "issues", kind: kinds[kind], ...settings })
+  const setup = (here: Host, settings: Parameters<typeof channel>[0] = {}) => ({
+    forge: here.forge,
+    kind: table[kinds[kind]],
+    channel: own({ assign_committer: false, ...settings })
+  })
+  const stand = (here: Host) =>
+    here.forge.issues(repoName).issues.map(
+      ({ state, body }) =>
+        `${state} ${parseMarkers(body)
+          .flatMap(({ fp, file: of }) => (of === undefined || fp === undefined ? [] : [Number(`0x${fp}`)]))
+          .join("+")}`
+    )
+
+  it("raises each problem once, keeps it, resolves it and reopens it", async () => {
+    const here = await start()
+    const to = setup(here)
+    await publishAll(to, given(here, [at(1, 20), at(2, 29)]))
+    expect(stand(here)).toEqual(["open 1", "open 2"])
+    const [first] = here.forge.issues(repoName).issues
+    expect(first?.title).toBe(`[AICR] Title 1 (${file})`)
+    expect(first?.body).toContain("Message 1")
+
+    const before = here.forge.writes().length
+    await publishAll(to, given(here, [at(1, 20), at(2, 29)], [file], { head: "b".repeat(40) }))
+    expect(here.forge.writes()).toHaveLength(before)
+
+    await publishAll(to, given(here, [at(2, 29)], [file], { head: "c".repeat(40) }))
+    expect(stand(here)).toEqual(["closed 1", "open 2"])
+    expect(first?.body).toContain("Resolved: the review of cccccccccccc")
+
+    await publishAll(to, given(here, [at(1, 20)], [], { head: "d".repeat(40) }))
+    expect(stand(here)).toEqual(["open 1", "open 2"])
+    expect(first?.body).not.toContain("Resolved")
+  })
+
+  it("does not raise again what a person closed", async () => {
+    const here = await start()
+    const to = setup(here)
+    await publishAll(to, given(here, [at(1, 20)]))
+    const [issue] = here.forge.issues(repoName).issues
+    if (issue === undefined) throw new Error("no issue")
+    issue.state = "closed"
+    await publishAll(to, given(here, [at(1, 20), at(2, 29)], [file], { head: "b".repeat(40) }))
+    expect(stand(here)).toEqual(["closed 1", "open 2"])
+  })
+
+  it("resolves nothing that was not read again, and nothing after a skipped review", async () => {
+    const here = await start()
+    const to = setup(here)
+    await publishAll(to, given(here, [at(1, 20)]))
+    await publishAll(to, given(here, [], ["other.ts"], { head: "b".repeat(40) }))
+    const skipped = { analysis: analysis([], { skipped: "nothing to do", ...read([file]) }), head: "c".repeat(40) }
+    await publishAll(to, given(here, [], [file], skipped))
+    const full = workspace({}, { output_language: "en", max_problems: 1 })
+    await publishAll(to, given(here, [at(2, 29)], [file], { workspace: full, head: "d".repeat(40) }))
+    expect(stand(here)).toEqual(["open 1", "open 2"])
+  })
+
+  it("keeps scopes apart: other labels, other targets, other people's issues", async () => {
+    const here = await start()
+    await publishAll(setup(here, { marker_label: "one" }), given(here, [at(1, 20)]))
+    await publishAll(setup(here, { marker_label: "two" }), given(here, []))
+    const push = { ...change, provider: kind, head: here.pull.head, target: { kind: "push", branch: "main" } } as const
+    await publishAll(setup(here, { marker_label: "one" }), given(here, [], [file], { change: push }))
+    const [issue] = here.forge.issues(repoName).issues
+    expect(issue?.state).toBe("open")
+    const strange = { ...issue, user: here.forge.user("mallory"), number: 1999 }
+    if (issue !== undefined) here.forge.issues(repoName).issues.push({ ...issue, ...strange })
+    await publishAll(setup(here, { marker_label: "one" }), given(here, []))
+    expect(stand(here)).toEqual(["closed 1", "open 1"])
+  })
+
+  it("resolves only the most recent open issues", async () => {
+    const here = await start()
+    const to = setup(here)
+    await publishAll(to, given(here, [at(1, 20), at(2, 29), at(3, 30)]))
+    const space = workspace({}, { output_language: "en", problem_issue: { max_recent_issues: 1 } })
+    await publishAll(to, given(here, [], [file], { workspace: space, head: "b".repeat(40) }))
+    expect(stand(here)).toEqual(["open 1", "open 2", "closed 3"])
+  })
+
+  it.each([
+    ["none", ["open 1"], false],
+    ["mark_resolved", ["open 1"], true],
+    ["close", ["closed 1"], false]
+  ] as const)("resolved_action %s", async (action, standing, marked) => {
+    const here = await start()
+    const to = setup(here, { resolved_action: action })
+    await publishAll(to, given(here, [at(1, 20)]))
+    await publishAll(to, given(here, [], [file], { head: "b".repeat(40) }))
+    await publishAll(to, given(here, [], [file], { head: "c".repeat(40) }))
+    expect(stand(here)).toEqual(standing)
+    const title = () => here.forge.issues(repoName).issues[0]?.title
+    expect(title()?.startsWith("[Resolved]")).toBe(marked)
+    expect(title()?.split("[Resolved]").length).toBe(marked ? 2 : 1)
+    await publishAll(to, given(here, [at(1, 20)], [file], { head: "d".repeat(40) }))
+    expect(stand(here)).toEqual(["open 1"])
+    expect(title()).toBe(`[AICR] Title 1 (${file})`)
+  })
+
+  it("keeps one consolidated issue in place", async () => {
+    const here = await start()
+    const to = setup(here, { issue_mode: "consolidated" })
+    const other = finding(3, { file: "b.ts" }, { path: "b.ts", side: "new", line: 1 })
+    await publishAll(to, given(here, [at(1, 20), at(2, 29), other], [file, "b.ts"]))
+    expect(stand(here)).toEqual(["open 1+2+3"])
+    await publishAll(to, given(here, [at(2, 29)], [file], { head: "b".repeat(40) }))
+    expect(stand(here)).toEqual(["open 2+3"])
+    expect(here.forge.issues(repoName).issues[0]?.body.match(/Message 3/g)).toHaveLength(1)
+    await publishAll(to, given(here, [], [file, "b.ts"], { head: "c".repeat(40) }))
+    expect(here.forge.issues(repoName).issues.map(({ state }) => state)).toEqual(["closed"])
+    await publishAll(to, given(here, [at(1, 20)], [file], { head: "d".repeat(40) }))
+    expect(stand(here)).toEqual(["open 1"])
+  })
+
+  it("opens one issue per commit and resolves it with its last problem", async () => {
+    const here = await start()
+    const to = setup(here, { issue_mode: "per_commit" })
+    await publishAll(to, given(here, [at(1, 20), at(2, 29)]))
+    await publishAll(to, given(here, [at(2, 29), at(3, 30)], [file], { head: "b".repeat(40) }))
+    expect(stand(here)).toEqual(["open 1+2", "open 3"])
+    await publishAll(to, given(here, [at(3, 30)], [file], { head: "c".repeat(40) }))
+    expect(stand(here)).toEqual(["closed 1+2", "open 3"])
+  })
+
+  it("labels by severity, and assigns the author and the owners", async () => {
+    const here = await start()
+    const fake = here.forge.issues(repoName)
+    await here.forge.push(repoName, {
+      branch: "main",
+      message: "owners",
+      files: { OWNERS: "* @mallory\nsrc/ @olga\n" }
+    })
+    const names = kind === "gitea" || kind === "forgejo" ? {} : { labels: ["review"] }
+    const to = setup(here, {
+      ...names,
+      severity_label_prefix: "aicr/",
+      severity_label_colors: { high: "#123456" },
+      assign_committer: true,
+      add_owners_as_assignees: true
+    })
+    await publishAll(to, given(here, [at(1, 20, { severity: "high" })]))
+    expect(fake.labels.get("aicr/high")?.color).toBe("123456")
+    expect(fake.issues[0]?.labels).toEqual([...(names.labels ?? []), "aicr/high"])
+    expect(fake.issues[0]?.assignees.toSorted()).toEqual(["dana", "olga"])
+    fake.unassignable.add("olga")
+    await publishAll(to, given(here, [at(2, 29)], [file], { head: "b".repeat(40) }))
+    expect(fake.issues[1]?.assignees).toEqual([])
+  })
+
+  const faults: ReadonlyArray<readonly [string, Fault]> = [
+    ["lost", fault.lost],
+    ["cut", fault.cut],
+    ["500", fault.broken],
+    ["503", fault.unavailable],
+    ["429", fault.tooMany("0")],
+    ["403 rate limit", fault.answered(403, { message: "rate limit" }, { "retry-after": "0" })]
+  ]
+  const modes = ["per_problem", "consolidated", "per_commit"] as const
+  // The writes of all modes are the same; what differs is which of them there are.
+  const cases = faults.flatMap(([name, thrown], i) =>
+    modes.slice(0, i < 2 ? 3 : 1).map((mode) => [name, mode, thrown] as const)
+  )
+  it.each(cases)("writes each once when %s happens at any request (%s)", async (_, mode, thrown) => {
+    const here = await start()
+    const to = setup(here, { issue_mode: mode, severity_label_prefix: "s/", assign_committer: true })
+    let head = 0
+    const nextHead = () => (++head).toString(16).padStart(40, "0")
+    const steps = async (step: number) => {
+      let seen = 0
+      here.forge.intercept(() => (++seen === step ? thrown : undefined))
+      await publishAll(to, given(here, [at(1, 20), at(2, 29)], [file], { head: nextHead() }))
+      const after = [...stand(here)]
+      await publishAll(to, given(here, [at(2, 29)], [file], { head: nextHead() }))
+      await publishAll(to, given(here, [], [file], { head: nextHead() }))
+      return { seen, after }
+    }
+    const wanted = mode === "per_problem" ? ["open 1", "open 2"] : ["open 1+2"]
+    for (let step = 1, all = step; step <= all; step++) {
+      const { seen, after } = await steps(step)
+      all = seen
+      expect(after.filter((one) => one.startsWith("open"))).toEqual(wanted)
+      expect(stand(here).filter((one) => one.startsWith("open"))).toEqual([])
+      here.forge.issues(repoName).issues.splice(0)
+    }
+  })
+})
+
+describe("deleting", () => {
+  it("deletes a resolved issue on Gitea, but closes one that people wrote on", async () => {
+    const here = await startHost("gitea")
+    const to = {
+      forge: here.forge,
+      kind: table.gitea_problem_issue,
+      channel: channel({ name: "i", kind: "gitea_problem_issue", resolved_action: "delete", assign_committer: false })
+    }
+    const asked = (findings: ReadonlyArray<Finding>, head: string) =>
+      input(findings, { head, analysis: analysis(findings, read([file])) })
+    await publishAll(to, asked([at(1, 20), at(2, 29)], "1".repeat(40)))
+    const { issues } = here.forge.issues(repoName)
+    if (issues[0] !== undefined) issues[0].comments = 1
+    await publishAll(to, asked([], "2".repeat(40)))
+    expect(issues.map(({ number, state }) => [number, state])).toEqual([[1001, "closed"]])
+    here.forge.expectContract()
+    await here.forge.stop()
+  })
+})

@@ -1,0 +1,90 @@
+/**
+ * Publishes as the service's publisher does with its outbox: rows in order, what follows from a row before the rows after it, a lost
+ * answer looked up before anything is sent again. Every failure costs the process its memory: the next step has a new client.
+ */
+import { Effect, Redacted } from "effect"
+import type { Result } from "effect"
+import type { Channel as ChannelConfig } from "../../src/config/schema/Outputs.ts"
+import type { Publication } from "../../src/domain/Publication.ts"
+import type { ForgeClient, ForgeError } from "../../src/forge/Forge.ts"
+import { forgeTable } from "../../src/forge/ForgeTable.ts"
+import type { ChannelKind, ChannelMissing, Planned, PublishInput, Reach, Sent } from "../../src/outputs/Channel.ts"
+import { run } from "../forge/Clients.ts"
+import type { FakeForge } from "../harness/FakeForge.ts"
+
+export interface Setup {
+  readonly forge: FakeForge
+  readonly kind: ChannelKind
+  readonly channel: ChannelConfig
+  readonly parts?: { readonly lineComments: boolean; readonly summary: boolean }
+  readonly credentials?: Readonly<Record<string, string>>
+  readonly repo?: PublishInput["change"]["repo"]
+}
+
+export const rowOf = (planned: Planned, channel: string, runId = "run-1"): Publication => ({
+  id: planned.operationId,
+  runId,
+  targetKey: "host:team/shop:pull_request:1",
+  channel,
+  status: "pending",
+  position: 0,
+  attempts: 0,
+  ...planned
+})
+
+export const reachOf = (setup: Setup, given: PublishInput, client: ForgeClient): Reach => ({
+  client: Effect.succeed(client),
+  change: given.change,
+  workspace: given.workspace,
+  channel: setup.channel,
+  credential: (_, name) => {
+    const value = setup.credentials?.[name]
+    return value === undefined ? undefined : Redacted.make(value)
+  }
+})
+
+/** Channels are all there in these tests. */
+export const orDie = <A>(effect: Effect.Effect<A, ForgeError | ChannelMissing>): Effect.Effect<A, ForgeError> =>
+  Effect.catchTag(effect, "ChannelMissing", Effect.die)
+
+const final = ({ reason }: ForgeError): boolean =>
+  ["unauthorized", "forbidden", "not_found", "conflict", "invalid"].includes(reason)
+
+/** Every row as it ended, in the order of sending. */
+export const publishAll = async (setup: Setup, given: PublishInput): Promise<ReadonlyArray<Publication>> => {
+  const { kind, channel, forge } = setup
+  const freshClient = () => forgeTable[forge.kind].client(forge.profile())
+  let client = freshClient()
+  const waiting = kind
+    .plan(given, channel, setup.parts ?? { lineComments: true, summary: true })
+    .map((planned) => rowOf(planned, channel.name, given.runId))
+  const done: Array<Publication> = []
+  const lastSent = (tag: string) => done.findLast((row) => row.operation._tag === tag && row.status === "sent")
+  while (waiting.length > 0) {
+    let row: Publication | undefined = waiting.shift()
+    if (row === undefined) break
+    for (let attempts = 1; row.status === "pending"; attempts++) {
+      if (attempts > 12) throw new Error(`${row.operation._tag} was not published within 12 attempts`)
+      const current: Publication = { ...row, attempts: attempts - 1 }
+      const to = reachOf(setup, given, client)
+      const sent: Result.Result<Sent, ForgeError> = await run(
+        Effect.result(orDie(kind.send(to, current, lastSent(row.operation._tag))))
+      )
+      const lost: boolean = sent._tag === "Failure" && sent.failure.reason === "unknown_outcome"
+      if (sent._tag === "Failure") client = freshClient()
+      const looked: Result.Result<Sent | undefined, ForgeError> | undefined = lost
+        ? await run(Effect.result(orDie(kind.find(reachOf(setup, given, client), current))))
+        : undefined
+      const answer: Sent | undefined =
+        sent._tag === "Success" ? sent.success : looked?._tag === "Success" ? looked.success : undefined
+      if (answer !== undefined) {
+        row = { ...row, status: "sent", hostId: answer.hostId }
+        waiting.unshift(...(answer.next ?? []).map((planned) => rowOf(planned, channel.name, given.runId)))
+      } else if (sent._tag === "Failure" && final(sent.failure)) {
+        row = { ...row, status: "failed", error: sent.failure.message }
+      }
+    }
+    done.push(row)
+  }
+  return done
+}
