@@ -1,0 +1,93 @@
+/**
+ * One review on every host, by the real process: the host's own signed webhook in, its own API out, each request held to the
+ * host's published API description.
+ */
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, it, onTestFinished } from "vitest"
+import { stringify } from "yaml"
+import { AicrProcess } from "../harness/AicrProcess.ts"
+import { startFakeForge } from "../harness/FakeForge.ts"
+import { review, startFakeModel } from "../harness/FakeModel.ts"
+import { freePort } from "../harness/FreePort.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+const quote = "  return total / 0"
+
+it.each(["gitea", "forgejo", "github", "gitlab"] as const)(
+  "a pull request on %s is reviewed on the right line",
+  async (kind) => {
+    const directory = await mkdtemp(join(tmpdir(), "aicr-host-"))
+    onTestFinished(() => rm(directory, { recursive: true, force: true }))
+    const forge = await startFakeForge(kind)
+    onTestFinished(forge.stop)
+    await using model = await startFakeModel(
+      review(
+        [
+          {
+            file: "src/sum.ts",
+            line: 1,
+            severity: "high",
+            category: "bug",
+            title: "Division by zero",
+            message: "This divides by zero.",
+            quote
+          }
+        ],
+        "One problem."
+      )
+    )
+    const port = await freePort()
+    const configFile = join(directory, "config.yaml")
+    await writeFile(
+      configFile,
+      stringify({
+        server: { port, hostname: "127.0.0.1" },
+        triggers: [
+          { name: "host", kind, base_url: forge.url, token_env: "TEST_TOKEN", webhook_secret_env: "TEST_SECRET" }
+        ],
+        workspaces: { instances: { one: { source_repo: { trigger: "host", repo: "team/one" } } } },
+        llm: {
+          providers: [{ id: "fake", kind: "openai_compatible", base_url: `${model.url}/v1`, api_key: "k" }],
+          model_chain: { default: [{ provider: "fake", model: "fake" }] }
+        },
+        agent: { default: "native-llm" },
+        review: { output_language: "en" },
+        storage: { database: { sqlite: { path: "aicr.db" } }, object: { filesystem: { root: "objects" } } }
+      })
+    )
+    const url = `http://127.0.0.1:${port}`
+    await using aicr = new AicrProcess({ configFile, url, env: { TEST_TOKEN: forge.token, TEST_SECRET: forge.secret } })
+    await aicr.start()
+    forge.setWebhookUrl(`${url}/webhooks/${kind}`)
+
+    await forge.createRepository("team/one")
+    await forge.push("team/one", {
+      branch: "main",
+      message: "Start",
+      files: { "src/sum.ts": "export const one = 1\n" }
+    })
+    await forge.push("team/one", {
+      branch: "mean",
+      from: "main",
+      message: "Mean",
+      files: { "src/sum.ts": `export const one = 1\n\nexport const mean = (total: number): number => {\n${quote}\n}\n` }
+    })
+    const pull = await forge.createPull("team/one", { title: "Mean", headBranch: "mean" })
+    expect(await forge.notify(pull, "opened")).toMatchObject({
+      status: 202,
+      body: { accepted: true, provider: kind, workspace: "one" }
+    })
+    await waitUntil(() => pull.repository.statuses.get(pull.head)?.at(-1)?.state === "success", {
+      describe: () => `the last status is there; the log says:\n${aicr.log}`
+    })
+
+    const placed = pull.reviews.flatMap(({ comments }) =>
+      comments.map(({ path, line, side }) => ({ path, line, side }))
+    )
+    expect(placed).toEqual([{ path: "src/sum.ts", line: 4, side: "new" }])
+    expect(pull.comments.filter(({ user }) => user.login === "aicr")).toHaveLength(1)
+    forge.expectContract()
+  }
+)
