@@ -9,7 +9,7 @@ export const Usage = Schema.Struct({
   outputTokens: Schema.Int,
   cachedTokens: Schema.Int,
   /** US dollars; absent when a price is unknown. */
-  costUsd: Schema.optional(Schema.Number)
+  costUsd: Schema.optional(Schema.Finite)
 })
 export type Usage = typeof Usage.Type
 

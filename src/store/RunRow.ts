@@ -5,6 +5,10 @@ import { Change } from "../domain/Change.ts"
 import { RunStatus } from "../domain/Run.ts"
 import type { Run } from "./Runs.ts"
 
+const AnalysisText = Schema.fromJsonString(Analysis)
+/** Checked while it is written, so that a record which cannot be read again fails its own run and nobody else's sweep. */
+export const encodeAnalysis = Schema.encodeSync(AnalysisText)
+
 const RunRow = Schema.Struct({
   id: Schema.String,
   entry_id: Schema.String,
@@ -18,7 +22,7 @@ const RunRow = Schema.Struct({
   reason: Schema.NullOr(Schema.String),
   partial: Schema.Int,
   config_hash: Schema.String,
-  analysis: Schema.NullOr(Schema.fromJsonString(Analysis)),
+  analysis: Schema.NullOr(AnalysisText),
   created_at: Schema.Int,
   started_at: Schema.NullOr(Schema.Int),
   finished_at: Schema.NullOr(Schema.Int)

@@ -8,7 +8,7 @@ import { newId } from "../domain/Ids.ts"
 import { RunStatus, isTerminal, sourcesOf } from "../domain/Run.ts"
 import { deleteInSteps } from "./DeleteInSteps.ts"
 import { insertPublications } from "./PublicationRow.ts"
-import { decodeRunRows, newRunRow, toRun } from "./RunRow.ts"
+import { decodeRunRows, encodeAnalysis, newRunRow, toRun } from "./RunRow.ts"
 import type { RunRow } from "./RunRow.ts"
 import { Runs } from "./Runs.ts"
 import type { StoreError } from "./StoreError.ts"
@@ -49,7 +49,7 @@ export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect
     const complete: Runs["Service"]["complete"] = Effect.fnUntraced(
       function* (runId, token, analysis, publications, now) {
         const moved = yield* sql`
-          UPDATE runs SET status = 'publishing', token = ${token}, analysis = ${JSON.stringify(analysis)}
+          UPDATE runs SET status = 'publishing', token = ${token}, analysis = ${encodeAnalysis(analysis)}
           WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", sourcesOf("publishing"))} RETURNING id`
         if (moved.length === 0) return false
         yield* insertPublications(sql, publications, now)

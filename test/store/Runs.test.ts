@@ -1,5 +1,5 @@
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Exit, Layer } from "effect"
 import { targetKey } from "../../src/domain/Change.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Runs } from "../../src/store/Runs.ts"
@@ -226,6 +226,18 @@ describe("Runs", () => {
         assert.strictEqual(found?.id, first.id)
         assert.deepStrictEqual(found?.analysis, stored)
         assert.isUndefined(yield* runs.latestAnalysis("another target"))
+      })
+    )
+
+    it.effect("refuses an analysis that could not be read again, and the run stays as it was", () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const { id } = yield* begun("unreadable", 1, "c".repeat(40))
+        assert.isTrue(yield* runs.move(id, 1, "analyzing", 11))
+        const broken = { ...analysis, usage: { ...analysis.usage, costUsd: Number.NaN } }
+        const exit = yield* Effect.exit(runs.complete(id, 1, broken, [], 12))
+        assert.isTrue(Exit.hasDies(exit))
+        assert.strictEqual((yield* runs.get(id))?.status, "analyzing")
       })
     )
   })
