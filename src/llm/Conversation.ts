@@ -106,7 +106,9 @@ export const toAnswer = (
     usage: {
       inputTokens: result.usage.inputTokens ?? 0,
       outputTokens: result.usage.outputTokens ?? 0,
-      cachedTokens: result.usage.inputTokenDetails.cacheReadTokens ?? 0
+      cachedTokens: result.usage.inputTokenDetails.cacheReadTokens ?? 0,
+      cacheWriteTokens: result.usage.inputTokenDetails.cacheWriteTokens ?? 0,
+      reasoningTokens: result.usage.outputTokenDetails.reasoningTokens ?? 0
     }
   }
 }

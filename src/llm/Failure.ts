@@ -10,6 +10,7 @@
  * | overflow      | no                   | yes        | 413, prompt longer than the context window      |
  * | refused       | no                   | yes        | refusal, content filter                         |
  * | invalid       | no                   | yes        | other 4xx                                       |
+ * | budget        | no                   | yes        | a cap of llm.budget, or a price that is unknown |
  * | unauthorized  | no                   | no         | 401, 403                                        |
  * | not_configured| no                   | no         | unknown model, no key, provider not in the build|
  */
@@ -35,6 +36,7 @@ const rules: Record<FailureKind, { readonly repeat: boolean; readonly next: bool
   overflow: { repeat: false, next: true },
   refused: { repeat: false, next: true },
   invalid: { repeat: false, next: true },
+  budget: { repeat: false, next: true },
   unauthorized: { repeat: false, next: false },
   not_configured: { repeat: false, next: false }
 }

@@ -54,7 +54,11 @@ export interface GatewayRequest {
 export interface GatewayUsage {
   readonly inputTokens: number
   readonly outputTokens: number
+  /** Of the input: read from the provider's cache, and written to it. */
   readonly cachedTokens: number
+  readonly cacheWriteTokens: number
+  /** Of the output. */
+  readonly reasoningTokens: number
   /** US dollars; undefined when the price is unknown. */
   readonly costUsd: number | undefined
 }
@@ -81,7 +85,8 @@ export class GatewayError extends Schema.TaggedError<GatewayError>()("GatewayErr
     "timeout",
     "overflow",
     "refused",
-    "invalid"
+    "invalid",
+    "budget"
   ]),
   /** Per model tried, without secrets. */
   message: Schema.String,

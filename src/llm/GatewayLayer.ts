@@ -5,21 +5,28 @@
  */
 import { generateText, NoSuchToolError } from "ai"
 import { Clock, Duration, Effect, Layer, Random } from "effect"
-import type { ModelEntry } from "../config/schema/Llm.ts"
+import type { LlmProvider, ModelEntry } from "../config/schema/Llm.ts"
+import { Budget } from "./Budget.ts"
+import { Catalog } from "./catalog/Catalog.ts"
+import { layerMemory } from "./catalog/MemoryCatalogCache.ts"
+import type { ModelSpec } from "./catalog/ModelRecord.ts"
 import { candidates, modelKey } from "./Chain.ts"
+import { makeConnections } from "./Connections.ts"
 import { toAnswer, toPrompt, toTools } from "./Conversation.ts"
+import { effortFor } from "./Effort.ts"
 import { classify, failure } from "./Failure.ts"
 import type { Failure } from "./Failure.ts"
 import { Gateway, GatewayError } from "./Gateway.ts"
 import type { GatewayAnswer, GatewayRequest } from "./Gateway.ts"
 import { Limiter } from "./Limiter.ts"
 import { measured } from "./Measured.ts"
+import { ModelRun } from "./ModelRun.ts"
 import { costUsd } from "./Pricing.ts"
-import { providerProblem, providerRow } from "./Providers.ts"
-import type { Connection } from "./ProviderRow.ts"
+import { providerProblem } from "./Providers.ts"
 import { providerSettings, secretsOf } from "./ProviderSettings.ts"
 import type { ProviderSettings } from "./ProviderSettings.ts"
 import { delayMillis, retryPolicy } from "./RetryPolicy.ts"
+import { spending } from "./Spending.ts"
 import { resolveToolName } from "./ToolNames.ts"
 import { Transport } from "./Transport.ts"
 
@@ -29,132 +36,176 @@ globalThis.AI_SDK_LOG_WARNINGS = false
 /** Time for one attempt where the provider sets no `timeout_ms`: long reasoning answers arrive whole, not streamed. */
 const attemptMillis = 300_000
 
+/** A turn at a provider is waited for so long; a longer wait is another model's chance, or the queue's. */
+const turnMillis = 60_000
+
 /** Fewest characters per token that any tokenizer reaches on a whole prompt: a longer prompt cannot fit. */
 const mostCharsPerToken = 8
 
 type Answer = Omit<GatewayAnswer, "fallbacks">
 
-export const gatewayLayer: Layer.Layer<Gateway> = Layer.effect(
-  Gateway,
-  Effect.gen(function* () {
-    const transport = yield* Transport
-    const limiter = yield* Limiter
-    const connections = new WeakMap<object, Promise<Connection>>()
+/** A model that is about to be asked, with everything that is known about it. */
+interface Asked {
+  readonly entry: ModelEntry
+  readonly settings: ProviderSettings
+  readonly spec: ModelSpec
+}
 
-    const connect = (settings: ProviderSettings): Promise<Connection> => {
-      const known = connections.get(settings.config)
-      if (known !== undefined) return known
-      const made = providerRow(settings.config.kind).connect(settings, transport.httpFor(settings))
-      connections.set(settings.config, made)
-      // What is mended outside the configuration, such as a key file, counts with the next call.
-      made.catch(() => connections.delete(settings.config))
-      return made
+const make = Effect.gen(function* () {
+  const transport = yield* Transport
+  const limiter = yield* Limiter
+  const catalog = yield* Catalog
+  const budget = yield* Budget
+  const connect = makeConnections(transport)
+
+  const send = Effect.fnUntraced(function* (request: GatewayRequest, { entry, settings, spec }: Asked) {
+    const { config } = settings
+    const now = yield* Clock.currentTimeMillis
+    const timeout = config.timeout_ms ?? attemptMillis
+    const maxOutputTokens = askedOutput(config, spec)
+    const result = yield* Effect.tryPromise({
+      try: async (signal) => {
+        const connection = await connect(settings, effortFor(config, spec))
+        const tools = toTools(request.tools)
+        return await generateText({
+          model: connection.model(entry.model),
+          maxRetries: 0,
+          abortSignal: signal,
+          ...toPrompt(request, modelKey(entry), connection.cacheMark?.(entry.model)),
+          ...(request.tools.length === 0 ? {} : { tools }),
+          ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+          providerOptions: connection.options,
+          repairToolCall: ({ toolCall, error }) => {
+            const name = NoSuchToolError.isInstance(error)
+              ? resolveToolName(toolCall.toolName, Object.keys(tools))
+              : undefined
+            return Promise.resolve(name === undefined ? null : { ...toolCall, toolName: name })
+          }
+        })
+      },
+      catch: (error) => classify(error, secretsOf(settings), now)
+    }).pipe(
+      Effect.timeoutOrElse({
+        duration: Duration.millis(timeout),
+        orElse: () => Effect.fail(failure("timeout", `no answer within ${timeout} ms`))
+      })
+    )
+    if (result.finishReason === "content-filter") {
+      return yield* Effect.fail(failure("refused", "the model refused to answer"))
+    }
+    const answer = toAnswer(result, modelKey(entry), request.tools)
+    return { ...answer, usage: { ...answer.usage, costUsd: costUsd(spec.price, answer.usage) } }
+  })
+
+  /** One request: its turn, its money, its measure. A provider's wish for a pause holds for everybody. */
+  const attempt = Effect.fnUntraced(function* (request: GatewayRequest, asked: Asked) {
+    const { llm, queue } = request.snapshot.document
+    const { id } = asked.settings.config
+    const { id: run } = yield* ModelRun
+    const rps = queue.rate_limit.per_provider_rps?.[id]
+    const turn = yield* limiter.acquire({ provider: id, rps, run, maxWaitMillis: turnMillis })
+    if (turn._tag === "Later") {
+      const message = "the provider asked for a pause, or has too many requests waiting"
+      return yield* Effect.fail(failure("rate_limited", message, Math.max(turn.retryAfterMillis, 1000)))
+    }
+    return yield* send(request, asked).pipe(
+      spending(budget, llm, asked.spec, characters(request)),
+      (counted) => measured({ provider: id, model: asked.entry.model }, counted),
+      Effect.tapError(({ kind, retryAfterMillis }) =>
+        retryAfterMillis !== undefined &&
+        (kind === "rate_limited" || kind === "unavailable") &&
+        retryPolicy(llm, id).respectRetryAfter
+          ? limiter.pause(id, retryAfterMillis)
+          : Effect.void
+      )
+    )
+  })
+
+  const ask = Effect.fnUntraced(function* (
+    request: GatewayRequest,
+    entry: ModelEntry,
+    deadline: number
+  ): Effect.fn.Return<Answer, Failure> {
+    const { llm } = request.snapshot.document
+    const config = llm.providers.find(({ id }) => id === entry.provider)
+    if (config === undefined) return yield* Effect.fail(failure("not_configured", "no provider with this id"))
+    const settings = providerSettings(config, request.snapshot)
+    const problem = providerProblem(settings)
+    if (problem !== undefined) return yield* Effect.fail(failure("not_configured", problem))
+    const spec = yield* catalog.spec(llm, config, entry.model)
+    const { contextWindow: window } = spec
+    if (window !== undefined && characters(request) > window * mostCharsPerToken) {
+      return yield* Effect.fail(failure("overflow", `the prompt cannot fit the context window of ${window} tokens`))
+    }
+    if (spec.toolCall === false && request.tools.length > 0) {
+      return yield* Effect.fail(failure("invalid", "the model takes no tools, by its record in the catalog"))
     }
 
-    const attempt = Effect.fnUntraced(function* (
-      request: GatewayRequest,
-      entry: ModelEntry,
-      settings: ProviderSettings
-    ) {
-      const { llm, queue } = request.snapshot.document
-      const { config } = settings
-      yield* limiter.acquire(config.id, queue.rate_limit.per_provider_rps?.[config.id])
+    const policy = retryPolicy(llm, config.id)
+    const started = yield* Clock.currentTimeMillis
+    for (let number = 1; ; number++) {
+      const left = policy.giveUpMillis === undefined ? undefined : started + policy.giveUpMillis
+      const outcome = yield* attempt(request, { entry, settings, spec }).pipe(until(left), Effect.result)
+      if (outcome._tag === "Success") return outcome.success
+      const failed = outcome.failure
+      const wait = delayMillis(policy, number, failed.retryAfterMillis, yield* Random.next)
       const now = yield* Clock.currentTimeMillis
-      const timeout = config.timeout_ms ?? attemptMillis
-      const result = yield* Effect.tryPromise({
-        try: async (signal) => {
-          const connection = await connect(settings)
-          const tools = toTools(request.tools)
-          return await generateText({
-            model: connection.model(entry.model),
-            maxRetries: 0,
-            abortSignal: signal,
-            ...toPrompt(request, modelKey(entry), connection.cacheMark?.(entry.model)),
-            ...(request.tools.length === 0 ? {} : { tools }),
-            ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
-            providerOptions: connection.options,
-            repairToolCall: ({ toolCall, error }) => {
-              const name = NoSuchToolError.isInstance(error)
-                ? resolveToolName(toolCall.toolName, Object.keys(tools))
-                : undefined
-              return Promise.resolve(name === undefined ? null : { ...toolCall, toolName: name })
-            }
-          })
-        },
-        catch: (error) => classify(error, secretsOf(settings), now)
-      }).pipe(
-        Effect.timeoutOrElse({
-          duration: Duration.millis(timeout),
-          orElse: () => Effect.fail(failure("timeout", `no answer within ${timeout} ms`))
-        })
+      if (!failed.repeat || number >= policy.maxAttempts || now + wait >= Math.min(left ?? deadline, deadline)) {
+        return yield* Effect.fail(failed)
+      }
+      yield* Effect.logDebug("model call failed, asking again").pipe(
+        Effect.annotateLogs({ model: modelKey(entry), attempt: number, wait, reason: failed.message })
       )
-      if (result.finishReason === "content-filter") {
-        return yield* Effect.fail(failure("refused", "the model refused to answer"))
-      }
-      const answer = toAnswer(result, modelKey(entry), request.tools)
-      return { ...answer, usage: { ...answer.usage, costUsd: costUsd(llm, config, entry.model, answer.usage) } }
-    })
-
-    const ask = Effect.fnUntraced(function* (
-      request: GatewayRequest,
-      entry: ModelEntry
-    ): Effect.fn.Return<Answer, Failure> {
-      const { llm } = request.snapshot.document
-      const config = llm.providers.find(({ id }) => id === entry.provider)
-      if (config === undefined) return yield* Effect.fail(failure("not_configured", "no provider with this id"))
-      const settings = providerSettings(config, request.snapshot)
-      const problem = providerProblem(settings)
-      if (problem !== undefined) return yield* Effect.fail(failure("not_configured", problem))
-      const window = config.context_window
-      if (window !== undefined && characters(request) > window * mostCharsPerToken) {
-        return yield* Effect.fail(failure("overflow", `the prompt cannot fit the context window of ${window} tokens`))
-      }
-
-      const policy = retryPolicy(llm, config.id)
-      const started = yield* Clock.currentTimeMillis
-      for (let number = 1; ; number++) {
-        const left = policy.giveUpMillis === undefined ? undefined : started + policy.giveUpMillis
-        const counted = measured({ provider: entry.provider, model: entry.model }, attempt(request, entry, settings))
-        const outcome = yield* counted.pipe(until(left), Effect.result)
-        if (outcome._tag === "Success") return outcome.success
-        const failed = outcome.failure
-        const wait = delayMillis(policy, number, failed.retryAfterMillis, yield* Random.next)
-        const now = yield* Clock.currentTimeMillis
-        if (!failed.repeat || number >= policy.maxAttempts || (left !== undefined && now + wait >= left)) {
-          return yield* Effect.fail(failed)
-        }
-        yield* Effect.logDebug("model call failed, asking again").pipe(
-          Effect.annotateLogs({ model: modelKey(entry), attempt: number, wait, reason: failed.message })
-        )
-        yield* Effect.sleep(Duration.millis(wait))
-      }
-    })
-
-    const call = Effect.fn("llm.call")(function* (request: GatewayRequest) {
-      const chain = candidates(request.snapshot.document.llm, request)
-      if (chain.length === 0) return yield* noModel(request)
-      const deadline = (yield* Clock.currentTimeMillis) + request.deadlineMillis
-      const left: Array<{ readonly model: string; readonly failed: Failure }> = []
-      for (const entry of chain) {
-        const outcome = yield* ask(request, entry).pipe(until(deadline), Effect.result)
-        if (outcome._tag === "Success") {
-          return {
-            ...outcome.success,
-            fallbacks: left.map(({ model, failed }) => ({ model, reason: `${failed.kind}: ${failed.message}` }))
-          }
-        }
-        left.push({ model: modelKey(entry), failed: outcome.failure })
-        yield* Effect.logWarning("model left").pipe(
-          Effect.annotateLogs({ model: modelKey(entry), kind: outcome.failure.kind, reason: outcome.failure.message })
-        )
-        if (!outcome.failure.next || (yield* Clock.currentTimeMillis) >= deadline) break
-      }
-      return yield* exhausted(left)
-    })
-
-    return Gateway.of({ call })
+      yield* Effect.sleep(Duration.millis(wait))
+    }
   })
-).pipe(Layer.provide([Transport.layer, Limiter.layer]))
+
+  const call = Effect.fn("llm.call")(function* (request: GatewayRequest) {
+    const chain = candidates(request.snapshot.document.llm, request)
+    if (chain.length === 0) return yield* noModel(request)
+    const deadline = (yield* Clock.currentTimeMillis) + request.deadlineMillis
+    const left: Array<{ readonly model: string; readonly failed: Failure }> = []
+    for (const entry of chain) {
+      const outcome = yield* ask(request, entry, deadline).pipe(until(deadline), Effect.result)
+      if (outcome._tag === "Success") {
+        return {
+          ...outcome.success,
+          fallbacks: left.map(({ model, failed }) => ({ model, reason: `${failed.kind}: ${failed.message}` }))
+        }
+      }
+      left.push({ model: modelKey(entry), failed: outcome.failure })
+      yield* Effect.logWarning("model left").pipe(
+        Effect.annotateLogs({ model: modelKey(entry), kind: outcome.failure.kind, reason: outcome.failure.message })
+      )
+      if (!outcome.failure.next || (yield* Clock.currentTimeMillis) >= deadline) break
+    }
+    return yield* exhausted(left)
+  })
+
+  return Gateway.of({ call })
+})
+
+/** The gateway over whatever keeps catalog, money and turns. */
+export const layer: Layer.Layer<Gateway, never, Catalog | Budget | Limiter> = Layer.effect(Gateway, make).pipe(
+  Layer.provide(Transport.layer)
+)
+
+/** The gateway of one process that does one thing and ends: nothing is shared and nothing outlives it. */
+export const gatewayLayer: Layer.Layer<Gateway> = layer.pipe(
+  Layer.provide([
+    Catalog.layerWith({ waits: true }).pipe(Layer.provide(layerMemory)),
+    Budget.layerMemory,
+    Limiter.layerMemory
+  ])
+)
+
+/**
+ * What the configuration says is always sent. What the catalog knows only where the protocol demands a figure: other servers
+ * count it against the window.
+ */
+const askedOutput = (config: LlmProvider, { maxOutputTokens }: ModelSpec): number | undefined =>
+  config.max_output_tokens ?? (demandsOutput.has(config.kind) ? maxOutputTokens : undefined)
+const demandsOutput: ReadonlySet<LlmProvider["kind"]> = new Set(["anthropic", "bedrock", "vertex_ai"])
 
 /** Fails with `timeout` at this point in time. */
 const until =

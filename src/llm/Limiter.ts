@@ -1,30 +1,44 @@
 /**
- * Requests per second to one provider from this process (`queue.rate_limit.per_provider_rps`): callers of one provider queue up
- * for start times that lie 1/rps apart. A burst is at most one second's worth.
+ * When a request to a provider may start: `queue.rate_limit.per_provider_rps`, and pauses that a provider asked for by
+ * Retry-After, which hold for everybody who uses it.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Scope } from "effect"
+import { makeProviderTurns } from "./ProviderTurns.ts"
+import type { ProviderTurns, Turn } from "./ProviderTurns.ts"
+
+export interface TurnAsked {
+  readonly provider: string
+  readonly rps: number | undefined
+  readonly run: string
+  readonly maxWaitMillis: number
+}
 
 export class Limiter extends Context.Service<
   Limiter,
   {
-    /** Returns when a request to the provider may start; an interrupted caller gives its place up only to later ones. */
-    readonly acquire: (provider: string, rps: number | undefined) => Effect.Effect<void>
+    /** When a request of this run may start, or that it is not soon; see ProviderTurns. */
+    readonly acquire: (asked: TurnAsked) => Effect.Effect<Turn>
+    readonly pause: (provider: string, millis: number) => Effect.Effect<void>
   }
 >()("aicr/llm/Limiter") {
-  static readonly layer = Layer.sync(Limiter, () => {
-    // The theoretical time of the next request per provider (GCRA): one number instead of a refilled bucket.
-    const next = new Map<string, number>()
-    return Limiter.of({
-      acquire: Effect.fnUntraced(function* (provider, rps) {
-        if (rps === undefined) return
-        const now = yield* Clock.currentTimeMillis
-        const interval = 1000 / rps
-        const burst = Math.max(0, 1000 - interval)
-        const slot = Math.max(next.get(provider) ?? 0, now)
-        next.set(provider, slot + interval)
-        const wait = slot - burst - now
-        if (wait > 0) yield* Effect.sleep(Math.ceil(wait))
+  /** For this process alone. */
+  static readonly layerMemory = Layer.effect(
+    Limiter,
+    Effect.gen(function* () {
+      const scope = yield* Effect.scope
+      const providers = new Map<string, ProviderTurns>()
+      const turnsOf = Effect.fnUntraced(function* (provider: string) {
+        const known = providers.get(provider)
+        if (known !== undefined) return known
+        const made = yield* Effect.provideService(makeProviderTurns, Scope.Scope, scope)
+        providers.set(provider, made)
+        return made
+      })
+      return Limiter.of({
+        acquire: ({ provider, rps, run, maxWaitMillis }) =>
+          Effect.flatMap(turnsOf(provider), (turns) => turns.take(run, rps, maxWaitMillis)),
+        pause: (provider, millis) => Effect.flatMap(turnsOf(provider), (turns) => turns.pause(millis))
       })
     })
-  })
+  )
 }

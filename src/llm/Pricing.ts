@@ -1,28 +1,25 @@
-/** What an answer cost, from `llm.model_catalog.overrides` (US dollars per million tokens, as in the catalog's `cost`). */
-import { Option, Schema } from "effect"
-import type { LlmConfig, LlmProvider } from "../config/schema/Llm.ts"
+/** What an answer cost, and what the next one may cost. Prices are US dollars per million tokens (catalog/ModelRecord.ts). */
 import type { GatewayUsage } from "./Gateway.ts"
+import type { Price } from "./catalog/ModelRecord.ts"
 
-const Priced = Schema.Struct({
-  cost: Schema.Struct({ input: Schema.Number, output: Schema.Number, cache_read: Schema.optional(Schema.Number) })
-})
-const decode = Schema.decodeUnknownOption(Priced)
+/** Above this many input tokens some providers ask more for the whole request. */
+const longContext = 200_000
 
-/** undefined when no override gives both an input and an output price. */
+/** undefined when the price is unknown. */
 export const costUsd = (
-  llm: LlmConfig,
-  provider: LlmProvider,
-  model: string,
-  usage: Pick<GatewayUsage, "inputTokens" | "outputTokens" | "cachedTokens">
+  price: Price | undefined,
+  usage: Pick<GatewayUsage, "inputTokens" | "outputTokens" | "cachedTokens" | "cacheWriteTokens" | "reasoningTokens">
 ): number | undefined => {
-  const names = [provider.catalog_id, `${provider.catalog_provider ?? provider.id}/${model}`, `${provider.id}/${model}`]
-  const { overrides } = llm.model_catalog
-  const price = names
-    .map((name) => (name === undefined ? Option.none() : decode(overrides[name])))
-    .find((found) => Option.isSome(found))
-  if (price === undefined || Option.isNone(price)) return undefined
-  const { cost } = price.value
-  const fresh = Math.max(0, usage.inputTokens - usage.cachedTokens)
-  const cached = cost.cache_read ?? cost.input
-  return (fresh * cost.input + usage.cachedTokens * cached + usage.outputTokens * cost.output) / 1_000_000
+  if (price === undefined) return undefined
+  const rates = (usage.inputTokens > longContext ? price.context_over_200k : undefined) ?? price
+  const fresh = Math.max(0, usage.inputTokens - usage.cachedTokens - usage.cacheWriteTokens)
+  const reasoning = Math.min(usage.reasoningTokens, usage.outputTokens)
+  return (
+    (fresh * rates.input +
+      usage.cachedTokens * (rates.cache_read ?? rates.input) +
+      usage.cacheWriteTokens * (rates.cache_write ?? rates.input) +
+      (usage.outputTokens - reasoning) * rates.output +
+      reasoning * (rates.reasoning ?? rates.output)) /
+    1_000_000
+  )
 }

@@ -12,12 +12,14 @@ import events from "./migrations/0001_events.ts"
 import runs from "./migrations/0002_runs.ts"
 import publications from "./migrations/0003_publications.ts"
 import batches from "./migrations/0004_batches.ts"
+import models from "./migrations/0005_models.ts"
 
 const all = {
   "0001_events": events,
   "0002_runs": runs,
   "0003_publications": publications,
-  "0004_batches": batches
+  "0004_batches": batches,
+  "0005_models": models
 }
 
 const table = "aicr_migrations"

@@ -75,6 +75,8 @@ describe.each(protocols)("gateway over $name", (protocol: ProtocolCase) => {
         inputTokens: 1000,
         outputTokens: 50,
         cachedTokens: 400,
+        cacheWriteTokens: 0,
+        reasoningTokens: 0,
         costUsd: undefined
       })
       assert.deepStrictEqual(answer.fallbacks, [])

@@ -11,7 +11,11 @@ const starts = (count: number, rps: number | undefined, provider = "p") =>
     const fiber = yield* Effect.forkChild(
       Effect.forEach(
         Array.from({ length: count }, (_, at) => at),
-        () => Effect.andThen(limiter.acquire(provider, rps), Clock.currentTimeMillis),
+        () =>
+          Effect.andThen(
+            limiter.acquire({ provider, rps, run: "run", maxWaitMillis: 3_600_000 }),
+            Clock.currentTimeMillis
+          ),
         { concurrency: "unbounded" }
       )
     )
@@ -23,20 +27,20 @@ describe("limiter", () => {
   it.effect("a second's worth at once, then one by one", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* starts(5, 2), [0, 0, 500, 1000, 1500])
-    }).pipe(Effect.provide(Limiter.layer))
+    }).pipe(Effect.provide(Limiter.layerMemory))
   )
 
   it.effect("less than one per second has no burst", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* starts(3, 0.5), [0, 2000, 4000])
-    }).pipe(Effect.provide(Limiter.layer))
+    }).pipe(Effect.provide(Limiter.layerMemory))
   )
 
   it.effect("never more than the rate over any window of a second, after the first burst", () =>
     Effect.gen(function* () {
       const times = yield* starts(100, 10)
       for (const [at, time] of times.slice(20).entries()) assert.isAtLeast(time - (times[at + 10] ?? 0), 1000)
-    }).pipe(Effect.provide(Limiter.layer))
+    }).pipe(Effect.provide(Limiter.layerMemory))
   )
 
   it.effect("providers do not hold each other back; without a rate nobody waits", () =>
@@ -44,6 +48,6 @@ describe("limiter", () => {
       yield* starts(10, 1, "p")
       assert.deepStrictEqual(yield* starts(1, 1, "q"), [0])
       assert.deepStrictEqual(yield* starts(3, undefined, "p"), [0, 0, 0])
-    }).pipe(Effect.provide(Limiter.layer))
+    }).pipe(Effect.provide(Limiter.layerMemory))
   )
 })

@@ -5,7 +5,14 @@ import { failure } from "../../src/llm/Failure.ts"
 import { measured } from "../../src/llm/Measured.ts"
 
 const labels = { provider: "p", model: "m" }
-const usage = { inputTokens: 100, cachedTokens: 40, outputTokens: 7, costUsd: 0.25 }
+const usage = {
+  inputTokens: 100,
+  cachedTokens: 40,
+  cacheWriteTokens: 0,
+  outputTokens: 7,
+  reasoningTokens: 0,
+  costUsd: 0.25
+}
 
 it.effect("requests, tokens and cost are counted by provider and model", () =>
   Effect.gen(function* () {

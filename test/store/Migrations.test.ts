@@ -22,7 +22,8 @@ describe("Migrations", () => {
         "0001_events",
         "0002_runs",
         "0003_publications",
-        "0004_batches"
+        "0004_batches",
+        "0005_models"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

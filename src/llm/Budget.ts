@@ -1,0 +1,90 @@
+/**
+ * Money for model calls: an estimate is reserved before a call, the real cost settled after it, and refunded when nothing was
+ * spent. Every step names the reservation, so that repeating it changes nothing.
+ *
+ * ```
+ * reserve ──▶ open ──▶ settled   the answer came, or the request was sent and nobody knows what became of it
+ *    │         └─────▶ refunded  the provider refused, or was not reached
+ *    └──▶ refused                a cap would be passed
+ * ```
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import type { ModelRun } from "./ModelRun.ts"
+
+export interface Caps {
+  /** US dollars; undefined: no cap. */
+  readonly perRunUsd: number | undefined
+  readonly perRepoDailyUsd: number | undefined
+}
+
+export interface Reservation {
+  readonly id: string
+  readonly run: ModelRun
+  readonly usd: number
+  readonly caps: Caps
+}
+
+export type Reserved =
+  | { readonly _tag: "Reserved" }
+  | {
+      readonly _tag: "Refused"
+      readonly cap: "per_run_usd" | "per_repo_daily_usd"
+      readonly capUsd: number
+      /** Spent and reserved before this. */
+      readonly committedUsd: number
+    }
+
+/** The ledger cannot be asked now. */
+export class BudgetError extends Schema.TaggedError<BudgetError>()("BudgetError", { message: Schema.String }) {}
+
+export class Budget extends Context.Service<
+  Budget,
+  {
+    readonly reserve: (reservation: Reservation) => Effect.Effect<Reserved, BudgetError>
+    readonly settle: (reservation: Reservation, usd: number) => Effect.Effect<void, BudgetError>
+    readonly refund: (reservation: Reservation) => Effect.Effect<void, BudgetError>
+  }
+>()("aicr/llm/Budget") {
+  /** For one process and one review: what was spent is forgotten with it. */
+  static readonly layerMemory: Layer.Layer<Budget> = Layer.sync(Budget, () => {
+    const committed = new Map<string, number>()
+    const open = new Map<string, number>()
+    const of = (id: string): number => committed.get(id) ?? 0
+    const close = ({ id, run }: Reservation, usd: number): void => {
+      const reserved = open.get(id)
+      if (reserved === undefined) return
+      open.delete(id)
+      for (const account of [run.id, run.repository]) committed.set(account, of(account) - reserved + usd)
+    }
+    return Budget.of({
+      reserve: ({ id, run, usd, caps }) =>
+        Effect.sync((): Reserved => {
+          if (open.has(id)) return { _tag: "Reserved" }
+          const refusal = refusalOf({ usd, caps, runUsd: of(run.id), dayUsd: of(run.repository) })
+          if (refusal !== undefined) return refusal
+          open.set(id, usd)
+          for (const account of [run.id, run.repository]) committed.set(account, of(account) + usd)
+          return { _tag: "Reserved" }
+        }),
+      settle: (reservation, usd) => Effect.sync(() => close(reservation, usd)),
+      refund: (reservation) => Effect.sync(() => close(reservation, 0))
+    })
+  })
+}
+
+/** Whether a cap would be passed; pure. */
+export const refusalOf = (asked: {
+  readonly usd: number
+  readonly caps: Caps
+  readonly runUsd: number
+  readonly dayUsd: number
+}): Extract<Reserved, { readonly _tag: "Refused" }> | undefined => {
+  const { usd, caps, runUsd, dayUsd } = asked
+  if (caps.perRunUsd !== undefined && runUsd + usd > caps.perRunUsd) {
+    return { _tag: "Refused", cap: "per_run_usd", capUsd: caps.perRunUsd, committedUsd: runUsd }
+  }
+  if (caps.perRepoDailyUsd !== undefined && dayUsd + usd > caps.perRepoDailyUsd) {
+    return { _tag: "Refused", cap: "per_repo_daily_usd", capUsd: caps.perRepoDailyUsd, committedUsd: dayUsd }
+  }
+  return undefined
+}

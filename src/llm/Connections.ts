@@ -1,0 +1,26 @@
+/** Connections to providers, made when first used and kept as long as the configuration they were made for. */
+import type { LlmProvider } from "../config/schema/Llm.ts"
+import type { Connection } from "./ProviderRow.ts"
+import { providerRow } from "./Providers.ts"
+import type { ProviderSettings } from "./ProviderSettings.ts"
+import type { Transport } from "./Transport.ts"
+
+type Effort = LlmProvider["reasoning_effort"]
+
+export const makeConnections = (transport: Transport["Service"]) => {
+  const connections = new WeakMap<LlmProvider, Map<Effort, Promise<Connection>>>()
+  /** `effort` in place of the provider's own: models differ in what they take. */
+  return (settings: ProviderSettings, effort: Effort): Promise<Connection> => {
+    const { config } = settings
+    const known = connections.get(config) ?? new Map<Effort, Promise<Connection>>()
+    connections.set(config, known)
+    const held = known.get(effort)
+    if (held !== undefined) return held
+    const adjusted = effort === undefined ? settings : { ...settings, config: { ...config, reasoning_effort: effort } }
+    const made = providerRow(config.kind).connect(adjusted, transport.httpFor(settings))
+    known.set(effort, made)
+    // What is mended outside the configuration, such as a key file, counts with the next call.
+    made.catch(() => known.delete(effort))
+    return made
+  }
+}

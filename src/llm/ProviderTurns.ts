@@ -1,0 +1,121 @@
+/**
+ * Turns at one provider: at most `rps` requests start per second (a burst is one second's worth), none while the provider asked
+ * for a pause, and the runs that wait are served in turn, so that a run with many requests does not hold the others back.
+ */
+import { Clock, Deferred, Duration, Effect, Option } from "effect"
+import type { Scope } from "effect"
+
+export type Turn = { readonly _tag: "Go" } | { readonly _tag: "Later"; readonly retryAfterMillis: number }
+
+export interface ProviderTurns {
+  /**
+   * `Go` when a request may start. `Later` when that is known to take, or has taken, longer than `maxWaitMillis`; it then names
+   * the rest of a pause. A caller who is interrupted leaves the queue.
+   */
+  readonly take: (run: string, rps: number | undefined, maxWaitMillis: number) => Effect.Effect<Turn>
+  /** Nothing starts for this long. */
+  readonly pause: (millis: number) => Effect.Effect<void>
+  /** Requests that wait. */
+  readonly waiting: () => number
+}
+
+/** Between requests that a pause held up, where no rate is configured: not all at once into the same refusal. */
+const afterPauseMillis = 100
+/** A pause never holds longer, whatever a provider asks for; the retry policy of each call decides whether it still waits. */
+const longestPauseMillis = 15 * 60_000
+
+/** Waiting requests by run; served in rounds. */
+class Rounds {
+  readonly #runs = new Map<string, Set<Deferred.Deferred<void>>>()
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+  add(run: string, turn: Deferred.Deferred<void>): void {
+    const known = this.#runs.get(run)
+    if (known === undefined) this.#runs.set(run, new Set([turn]))
+    else known.add(turn)
+    this.#size++
+  }
+  remove(run: string, turn: Deferred.Deferred<void>): void {
+    const turns = this.#runs.get(run)
+    if (turns?.delete(turn) !== true) return
+    this.#size--
+    if (turns.size === 0) this.#runs.delete(run)
+  }
+  /** The oldest request of the run whose round it is; the run goes to the end of the round. */
+  next(): Deferred.Deferred<void> | undefined {
+    const [first] = this.#runs
+    const turn = first?.[1].values().next().value
+    if (first === undefined || turn === undefined) return undefined
+    const [run, turns] = first
+    this.remove(run, turn)
+    if (this.#runs.delete(run)) this.#runs.set(run, turns)
+    return turn
+  }
+}
+
+export const makeProviderTurns: Effect.Effect<ProviderTurns, never, Scope.Scope> = Effect.gen(function* () {
+  const scope = yield* Effect.scope
+  const rounds = new Rounds()
+  let interval = 0
+  let rated = false
+  /** The theoretical time of the next request (GCRA): one number instead of a bucket that is refilled. */
+  let slot = 0
+  let pausedUntil = 0
+  let serving = false
+
+  const startAt = (): number => Math.max(pausedUntil, rated ? slot - Math.max(0, 1000 - interval) : slot)
+  const started = (now: number): void => {
+    slot = rated ? Math.max(slot, now) + interval : 0
+  }
+  const serve = Effect.gen(function* () {
+    while (rounds.size > 0) {
+      const now = yield* Clock.currentTimeMillis
+      const wait = startAt() - now
+      if (wait > 0) {
+        yield* Effect.sleep(Math.ceil(wait))
+        continue
+      }
+      const turn = rounds.next()
+      if (turn === undefined) continue
+      started(now)
+      if (!rated && rounds.size > 0) slot = now + afterPauseMillis
+      yield* Deferred.succeed(turn, undefined)
+    }
+    serving = false
+  })
+
+  return {
+    waiting: () => rounds.size,
+    pause: Effect.fnUntraced(function* (millis) {
+      const now = yield* Clock.currentTimeMillis
+      pausedUntil = Math.max(pausedUntil, now + Math.min(millis, longestPauseMillis))
+    }),
+    take: Effect.fnUntraced(function* (run, rps, maxWaitMillis) {
+      rated = rps !== undefined
+      interval = rps === undefined ? 0 : 1000 / rps
+      const now = yield* Clock.currentTimeMillis
+      if (rounds.size === 0 && startAt() <= now) {
+        started(now)
+        return go
+      }
+      if (pausedUntil - now > maxWaitMillis) return later(pausedUntil - now)
+      const turn = Deferred.makeUnsafe<void>()
+      rounds.add(run, turn)
+      if (!serving) {
+        serving = true
+        yield* Effect.forkIn(serve, scope)
+      }
+      const came = yield* Deferred.await(turn).pipe(
+        Effect.timeoutOption(Duration.millis(maxWaitMillis)),
+        Effect.ensuring(Effect.sync(() => rounds.remove(run, turn)))
+      )
+      return Option.isSome(came) ? go : later(Math.max(0, pausedUntil - (yield* Clock.currentTimeMillis)))
+    })
+  }
+})
+
+const go: Turn = { _tag: "Go" }
+const later = (retryAfterMillis: number): Turn => ({ _tag: "Later", retryAfterMillis })

@@ -1,0 +1,73 @@
+/** One request to a model with its money: reserved before, settled or refunded after, however it ends. */
+import { Effect, Exit } from "effect"
+import type { LlmConfig } from "../config/schema/Llm.ts"
+import { newId } from "../domain/Ids.ts"
+import type { Budget, Caps, Reserved } from "./Budget.ts"
+import type { ModelSpec } from "./catalog/ModelRecord.ts"
+import { failure } from "./Failure.ts"
+import type { Failure } from "./Failure.ts"
+import type { GatewayUsage } from "./Gateway.ts"
+import { ModelRun } from "./ModelRun.ts"
+import { costUsd } from "./Pricing.ts"
+
+/** Characters per token, on the careful side for code. */
+const charsPerToken = 3
+/** What an answer is expected to be at most; a longer one is the estimate's error. */
+const answerTokens = 4096
+
+/** undefined when the price is unknown. */
+export const estimateUsd = ({ price, maxOutputTokens }: ModelSpec, characters: number): number | undefined =>
+  costUsd(price, {
+    inputTokens: Math.ceil(characters / charsPerToken),
+    outputTokens: Math.min(maxOutputTokens ?? answerTokens, answerTokens),
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0
+  })
+
+export const spending =
+  (budget: Budget["Service"], llm: LlmConfig, spec: ModelSpec, characters: number) =>
+  <A extends { readonly usage: GatewayUsage }>(request: Effect.Effect<A, Failure>): Effect.Effect<A, Failure> =>
+    Effect.gen(function* () {
+      const caps: Caps = {
+        perRunUsd: llm.budget.per_run_usd,
+        perRepoDailyUsd: llm.budget.per_repo_daily_usd
+      }
+      const usd = estimateUsd(spec, characters)
+      if (usd === undefined) {
+        return caps.perRunUsd === undefined && caps.perRepoDailyUsd === undefined
+          ? yield* request
+          : yield* Effect.fail(failure("budget", unpriced))
+      }
+      const reservation = { id: newId(), run: yield* ModelRun, usd, caps }
+      const reserved = yield* budget
+        .reserve(reservation)
+        .pipe(Effect.mapError(({ message }) => failure("unavailable", `the budget cannot be asked: ${message}`)))
+      if (reserved._tag === "Refused") return yield* Effect.fail(failure("budget", refusedText(reserved)))
+      return yield* request.pipe(
+        Effect.onExit((exit) => {
+          const spent = spentUsd(exit, usd)
+          return (spent === 0 ? budget.refund(reservation) : budget.settle(reservation, spent)).pipe(
+            Effect.catch(({ message }) =>
+              Effect.logWarning(`A model call of ${usd.toFixed(4)} US dollars stays reserved for now: ${message}`)
+            )
+          )
+        })
+      )
+    })
+
+/** What was sent and not answered may be charged by the provider: it counts as estimated. A refusal costs nothing. */
+const spentUsd = <A extends { readonly usage: GatewayUsage }>(
+  exit: Exit.Exit<A, Failure>,
+  estimate: number
+): number => {
+  if (Exit.isSuccess(exit)) return exit.value.usage.costUsd ?? estimate
+  const [reason] = exit.cause.reasons
+  return reason?._tag === "Fail" && reason.error.kind !== "timeout" && reason.error.kind !== "refused" ? 0 : estimate
+}
+
+const unpriced =
+  "its price is unknown and llm.budget is set, so it is not asked; give cost.input and cost.output in llm.model_catalog.overrides, or enable llm.model_catalog"
+
+const refusedText = ({ cap, capUsd, committedUsd }: Extract<Reserved, { readonly _tag: "Refused" }>): string =>
+  `the budget is used up: ${committedUsd.toFixed(2)} of ${capUsd.toFixed(2)} US dollars of llm.budget.${cap} are spent or reserved`

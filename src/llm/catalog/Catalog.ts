@@ -1,0 +1,115 @@
+/**
+ * What is known about a model: window, largest answer, price, efforts. From the provider's settings, from
+ * `llm.model_catalog.overrides`, and, where the catalog is enabled, from the fetched document or the bundled snapshot.
+ *
+ * A look-up reads one record. When the document is older than `refresh_interval_hours` a look-up starts a refresh beside
+ * itself and answers from what is there: nothing waits for the network, and nothing fails because of it.
+ */
+import { Clock, Context, Deferred, Duration, Effect, Layer, Option, Schema } from "effect"
+import type { LlmConfig, LlmProvider, ModelCatalogConfig } from "../../config/schema/Llm.ts"
+import { findBundled } from "./Bundled.ts"
+import { CatalogCache } from "./CatalogCache.ts"
+import type { CatalogCacheError } from "./CatalogCache.ts"
+import { catalogNames, overrideNames } from "./CatalogNames.ts"
+import { fetchCatalog } from "./CatalogSource.ts"
+import { specOf } from "./ModelRecord.ts"
+import type { ModelSpec, RawRecord } from "./ModelRecord.ts"
+
+export class Catalog extends Context.Service<
+  Catalog,
+  {
+    readonly spec: (llm: LlmConfig, provider: LlmProvider, model: string) => Effect.Effect<ModelSpec>
+    /** Fetches the document when it is due. Never fails: what goes wrong is logged and tried again later. */
+    readonly refresh: (config: ModelCatalogConfig) => Effect.Effect<void>
+  }
+>()("aicr/llm/Catalog") {
+  /** `waits`: look-ups wait for a refresh that is under way, for a program that asks once and ends. */
+  static readonly layerWith = ({ waits }: { readonly waits: boolean }): Layer.Layer<Catalog, never, CatalogCache> =>
+    Layer.effect(
+      Catalog,
+      Effect.suspend(() => make(waits))
+    )
+  static readonly layer = Catalog.layerWith({ waits: false })
+}
+
+/** After a fetch that failed. */
+const retryAfterMillis = Duration.toMillis("10 minutes")
+
+const RecordJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
+
+const make = (waits: boolean) =>
+  Effect.gen(function* () {
+    const cache = yield* CatalogCache
+    const scope = yield* Effect.scope
+    /** Per source: before this time nothing is asked. */
+    const quietUntil = new Map<string, number>()
+    const underWay = new Map<string, Deferred.Deferred<void>>()
+
+    const surviving = <A>(effect: Effect.Effect<A, CatalogCacheError>): Effect.Effect<A | undefined> =>
+      Effect.catch(effect, ({ message }) =>
+        Effect.as(Effect.logWarning(`The model catalog's cache failed: ${message}`), undefined)
+      )
+
+    const fetchDue = Effect.fnUntraced(function* (config: ModelCatalogConfig) {
+      const { source_url: source, fetch_timeout_ms: timeout } = config
+      const interval = Duration.toMillis(Duration.hours(config.refresh_interval_hours))
+      const now = yield* Clock.currentTimeMillis
+      quietUntil.set(source, now + Math.min(interval, retryAfterMillis))
+      const state = yield* surviving(cache.state(source))
+      if (state !== undefined && now < state.checkedAt + interval) {
+        quietUntil.set(source, state.checkedAt + interval)
+        return
+      }
+      yield* fetchCatalog(source, state?.etag, timeout).pipe(
+        Effect.flatMap((fetched) =>
+          fetched._tag === "Unchanged"
+            ? cache.touch(source, { etag: state?.etag, checkedAt: now })
+            : cache.replace(source, { etag: fetched.etag, checkedAt: now }, fetched.entries)
+        ),
+        Effect.andThen(Effect.sync(() => quietUntil.set(source, now + interval))),
+        Effect.catch(({ message }) =>
+          Effect.logWarning(`${message}. What was fetched before and the bundled snapshot hold; it is tried again.`)
+        )
+      )
+    })
+
+    /** One refresh of a source at a time; callers who come meanwhile wait for it. */
+    const refresh = Effect.fnUntraced(function* (config: ModelCatalogConfig) {
+      if (!config.enabled || config.offline) return
+      const { source_url: source } = config
+      const running = underWay.get(source)
+      if (running !== undefined) return yield* Deferred.await(running)
+      if ((yield* Clock.currentTimeMillis) < (quietUntil.get(source) ?? 0)) return
+      const done = Deferred.makeUnsafe<void>()
+      underWay.set(source, done)
+      yield* fetchDue(config).pipe(
+        Effect.ensuring(
+          Effect.suspend(() => {
+            underWay.delete(source)
+            return Deferred.succeed(done, undefined)
+          })
+        ),
+        Effect.forkIn(scope, { startImmediately: true })
+      )
+      yield* Deferred.await(done)
+    })
+
+    const catalogRecord = Effect.fnUntraced(function* (config: ModelCatalogConfig, names: ReadonlyArray<string>) {
+      if (!config.enabled) return {}
+      yield* waits ? refresh(config) : Effect.forkIn(refresh(config), scope, { startImmediately: true })
+      const found = (yield* surviving(cache.find(names))) ?? (yield* Effect.promise(() => findBundled(names)))
+      return Option.getOrElse(RecordJson(found), (): RawRecord => ({}))
+    })
+
+    return Catalog.of({
+      refresh,
+      spec: Effect.fnUntraced(function* (llm, provider, model) {
+        const { overrides } = llm.model_catalog
+        const override = overrideNames(provider, model)
+          .map((name): RawRecord | undefined => (Object.hasOwn(overrides, name) ? overrides[name] : undefined))
+          .find((found) => found !== undefined)
+        const record = yield* catalogRecord(llm.model_catalog, catalogNames(provider, model))
+        return specOf(llm, provider, record, override ?? {})
+      })
+    })
+  })

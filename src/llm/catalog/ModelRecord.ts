@@ -1,0 +1,75 @@
+/**
+ * One model in the form of the catalog document (models.dev `api.json`), as far as the gateway uses it. Fields are read one by
+ * one: a record with one odd field still counts for the others.
+ */
+import { Option, Schema } from "effect"
+import type { LlmConfig, LlmProvider } from "../../config/schema/Llm.ts"
+
+const Amount = Schema.Number.check(Schema.isGreaterThanOrEqualTo(0))
+const Tokens = Schema.Int.check(Schema.isGreaterThan(0))
+
+/** US dollars per million tokens. */
+const Rates = Schema.Struct({
+  input: Amount,
+  output: Amount,
+  cache_read: Schema.optional(Amount),
+  cache_write: Schema.optional(Amount),
+  reasoning: Schema.optional(Amount)
+})
+export const Price = Schema.Struct({ ...Rates.fields, context_over_200k: Schema.optional(Rates) })
+export type Price = typeof Price.Type
+
+export interface ModelSpec {
+  readonly contextWindow: number | undefined
+  readonly maxOutputTokens: number | undefined
+  /** undefined: unknown, which is not free. */
+  readonly price: Price | undefined
+  readonly supportedEfforts: ReadonlyArray<string> | undefined
+  readonly defaultEffort: string | undefined
+  /** False where the model is known not to take tools. */
+  readonly toolCall: boolean | undefined
+}
+
+export type RawRecord = Readonly<Record<string, unknown>>
+
+const optional = <A>(schema: Schema.Decoder<A>) => {
+  const decode = Schema.decodeUnknownOption(schema)
+  return (value: unknown): A | undefined => Option.getOrUndefined(decode(value))
+}
+const readTokens = optional(Tokens)
+const readPrice = optional(Price)
+const readTexts = optional(Schema.Array(Schema.String))
+const readText = optional(Schema.String)
+const readFlag = optional(Schema.Boolean)
+const readFields = optional(Schema.Record(Schema.String, Schema.Unknown))
+
+/** The override's fields win; of `limit` and `cost` each figure by itself. */
+export const mergeRecords = (catalog: RawRecord, override: RawRecord): RawRecord => ({
+  ...catalog,
+  ...override,
+  ...Object.fromEntries(
+    ["limit", "cost", "modalities"].map((group) => [
+      group,
+      { ...readFields(catalog[group]), ...readFields(override[group]) }
+    ])
+  )
+})
+
+/** What holds for a model: the provider's own settings, then overrides, then the catalog. */
+export const specOf = (
+  llm: LlmConfig,
+  provider: Pick<LlmProvider, "context_window" | "max_output_tokens">,
+  catalog: RawRecord,
+  override: RawRecord
+): ModelSpec => {
+  const merged = mergeRecords(catalog, override)
+  const limits = readFields((llm.model_catalog.apply_to_model_spec ? merged : override)["limit"]) ?? {}
+  return {
+    contextWindow: provider.context_window ?? readTokens(limits["context"]),
+    maxOutputTokens: provider.max_output_tokens ?? readTokens(limits["output"]),
+    price: readPrice(merged["cost"]),
+    supportedEfforts: readTexts(merged["supported_reasoning_efforts"]),
+    defaultEffort: readText(merged["default_reasoning_effort"]),
+    toolCall: readFlag((llm.model_catalog.apply_to_model_spec ? merged : override)["tool_call"])
+  }
+}

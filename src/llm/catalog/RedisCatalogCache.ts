@@ -1,0 +1,94 @@
+/**
+ * The catalog in Redis, shared by all nodes: one hash per document and a key that names the hash in force. The client is loaded
+ * when this backend is configured.
+ */
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import { CatalogCache, CatalogCacheError } from "./CatalogCache.ts"
+import type { CatalogEntry, CatalogState } from "./CatalogCache.ts"
+
+const pointer = "aicr:catalog"
+const hashOf = (generation: number): string => `${pointer}:${generation}`
+const stepSize = 200
+
+const Pointer = Schema.Struct({
+  source: Schema.String,
+  etag: Schema.optional(Schema.String),
+  checkedAt: Schema.Number,
+  generation: Schema.Number
+})
+const decodePointer = Schema.decodeUnknownOption(Schema.fromJsonString(Pointer))
+
+export const layerRedis = (url: Redacted.Redacted): Layer.Layer<CatalogCache> =>
+  Layer.effect(
+    CatalogCache,
+    Effect.gen(function* () {
+      const { Redis } = yield* Effect.promise(() => import("ioredis"))
+      const redis = yield* Effect.acquireRelease(
+        Effect.sync(() => {
+          const client = new Redis(Redacted.value(url), {
+            lazyConnect: true,
+            maxRetriesPerRequest: 1,
+            enableOfflineQueue: true,
+            connectTimeout: 5000,
+            commandTimeout: 5000
+          })
+          // Each command fails by itself and says so; without a listener the client would write to the console.
+          client.on("error", () => {})
+          return client
+        }),
+        (client) => Effect.sync(() => client.disconnect())
+      )
+      const ask = <A>(command: () => Promise<A>) =>
+        Effect.tryPromise({
+          try: command,
+          catch: (cause) =>
+            new CatalogCacheError({
+              message: `Redis did not answer (storage.cache.redis): ${cause instanceof Error ? cause.message : String(cause)}`
+            })
+        })
+      const inForce = Effect.map(
+        ask(() => redis.get(pointer)),
+        (text) => Option.getOrUndefined(decodePointer(text))
+      )
+      const point = (source: string, { etag, checkedAt }: CatalogState, generation: number) =>
+        ask(() =>
+          redis.set(pointer, JSON.stringify({ source, ...(etag === undefined ? {} : { etag }), checkedAt, generation }))
+        )
+
+      return CatalogCache.of({
+        find: Effect.fnUntraced(function* (ids) {
+          const current = yield* inForce
+          if (current === undefined || ids.length === 0) return undefined
+          const found = yield* ask(() => redis.hmget(hashOf(current.generation), ...ids))
+          return found.find((record) => record !== null) ?? undefined
+        }),
+        state: (source) =>
+          Effect.map(inForce, (current) =>
+            current?.source === source ? { etag: current.etag, checkedAt: current.checkedAt } : undefined
+          ),
+        touch: Effect.fnUntraced(function* (source, state) {
+          const current = yield* inForce
+          if (current !== undefined) yield* point(source, state, current.generation)
+        }),
+        replace: Effect.fnUntraced(function* (source, state, entries) {
+          const before = yield* inForce
+          const hash = hashOf(state.checkedAt)
+          let step: Array<CatalogEntry> = []
+          const write = Effect.suspend(() => {
+            const fields = step.flatMap(({ id, record }) => [id, record])
+            step = []
+            return fields.length === 0 ? Effect.void : ask(() => redis.hset(hash, ...fields))
+          })
+          for (const entry of entries) {
+            step.push(entry)
+            if (step.length === stepSize) yield* write
+          }
+          yield* write
+          yield* point(source, state, state.checkedAt)
+          if (before !== undefined && before.generation !== state.checkedAt) {
+            yield* ask(() => redis.del(hashOf(before.generation)))
+          }
+        })
+      })
+    })
+  )

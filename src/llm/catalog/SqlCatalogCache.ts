@@ -1,0 +1,70 @@
+/**
+ * The catalog in the tables `catalog_models` and `catalog_state`. Written in steps that let other work through, not in one
+ * transaction: records do not depend on each other, and the state that names the document is written last.
+ */
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CatalogCache, CatalogCacheError } from "./CatalogCache.ts"
+import type { CatalogEntry, CatalogState } from "./CatalogCache.ts"
+
+const stepSize = 200
+
+export const layerSql: Layer.Layer<CatalogCache, never, SqlClient.SqlClient> = Layer.effect(
+  CatalogCache,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const failing = <A, E extends { readonly message: string }>(effect: Effect.Effect<A, E>) =>
+      Effect.mapError(effect, ({ message }) => new CatalogCacheError({ message }))
+
+    const writeState = (source: string, { etag, checkedAt }: CatalogState) =>
+      sql`INSERT INTO catalog_state ${sql.insert({ id: "catalog", source, etag: etag ?? null, checked_at: checkedAt })}
+        ON CONFLICT (id) DO UPDATE SET
+          source = excluded.source, etag = excluded.etag, checked_at = excluded.checked_at`
+
+    return CatalogCache.of({
+      find: (ids) =>
+        sql<{ id: string; record: string }>`
+          SELECT id, record FROM catalog_models WHERE ${sql.in("id", ids)}`.pipe(
+          Effect.map((rows) => ids.map((id) => rows.find((row) => row.id === id)?.record).find((record) => record)),
+          failing
+        ),
+      state: (source) =>
+        sql<{ etag: string | null; checked_at: number }>`
+          SELECT etag, checked_at FROM catalog_state WHERE source = ${source}`.pipe(
+          Effect.map(([row]) =>
+            row === undefined ? undefined : { etag: row.etag ?? undefined, checkedAt: Number(row.checked_at) }
+          ),
+          failing
+        ),
+      touch: (source, state) => failing(Effect.asVoid(writeState(source, state))),
+      replace: Effect.fnUntraced(function* (source, state, entries) {
+        const writtenAt = state.checkedAt
+        for (const step of inSteps(entries)) {
+          const [first, ...rest] = step
+          const row = ({ id, record }: CatalogEntry) => ({ id, record, written_at: writtenAt })
+          yield* sql`INSERT INTO catalog_models ${sql.insert([row(first), ...rest.map(row)])}
+            ON CONFLICT (id) DO UPDATE SET record = excluded.record, written_at = excluded.written_at`
+          yield* Effect.yieldNow
+        }
+        yield* sql`DELETE FROM catalog_models WHERE written_at <> ${writtenAt}`
+        yield* writeState(source, state)
+      }, failing)
+    })
+  })
+)
+
+const inSteps = function* (
+  entries: Iterable<CatalogEntry>
+): Generator<readonly [CatalogEntry, ...Array<CatalogEntry>]> {
+  let step: Array<CatalogEntry> = []
+  const full = function* (): Generator<readonly [CatalogEntry, ...Array<CatalogEntry>]> {
+    const [first, ...rest] = step
+    if (first !== undefined) yield [first, ...rest]
+    step = []
+  }
+  for (const entry of entries) {
+    step.push(entry)
+    if (step.length === stepSize) yield* full()
+  }
+  yield* full()
+}
