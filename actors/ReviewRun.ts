@@ -274,6 +274,7 @@ const analyse = Effect.fnUntraced(function* (
     baseRef: change.baseRef === undefined ? undefined : `refs/heads/${change.baseRef}`,
     // What a branch adds to another one; from commit to commit what lies between, also when history was rewritten.
     compare: change.target.kind === "pull_request" || change.baseRef !== undefined ? "merge-base" : "endpoints",
+    headOnly: workspace.review.commit_strategy === "head_only",
     tlsCaPath: profile.settings.tls_ca_path,
     proxy: profile.settings.http_proxy === undefined ? undefined : Redacted.make(profile.settings.http_proxy)
   })

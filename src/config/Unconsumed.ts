@@ -90,15 +90,12 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
   ...under("workspaces.instances.<id>", "no request is admitted by it", ["auth", /instance\.auth\b/]),
   ...under("agent", "no agent CLI is run", "timeout_seconds", "auto_approve", ["sandbox", /\.sandbox\b/]),
   ...under("agent", "no agent CLI is run", "context_compaction", "web_search"),
-  ...under("review", "changes are reviewed as one comparison of end points", "commit_strategy"),
-  ...under("review.labels", "labels are not written", "auto_tag", "reviewed_tag"),
   ...under("review", "no memory is kept", "reflection"),
   ...under("review", "problems are published without a second look", ["verification", /review\.verification/]),
   {
     path: "outputs.author_resolution.directory_cache_ttl_seconds",
     effect: "no member directory is kept"
   },
-  ...under("outputs.channels[]", "nobody is mentioned in place of an author", "mention_fallback"),
   ...under("outputs.channels[]", "no chat message is sent", ["notify_feishu", /notify_feishu\??\./]),
   ...under("outputs.channels[]", "the change's own project is written to", ["project_id", /channel\.project_id/]),
   ...under(

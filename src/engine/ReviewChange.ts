@@ -28,6 +28,7 @@ import { findingsOf } from "./Findings.ts"
 import { readInstructions } from "./Instructions.ts"
 import { reviewModel } from "./ModelWindow.ts"
 import type { PatchTooLarge } from "./PatchTooLarge.ts"
+import { readCommits } from "./ReadCommits.ts"
 import { readChange } from "./ReadChange.ts"
 import type { ReadChange } from "./ReadChange.ts"
 import { systemText } from "./SystemText.ts"
@@ -147,9 +148,10 @@ const planPasses = Effect.fnUntraced(function* (input: ReviewInput, all: ReadCha
     contextWindow: model.contextWindow,
     systemTokens: estimateTokens(system)
   })
+  const commits = yield* readCommits(checkout, workspace, files)
   const change = { ...all, files }
   const whole = workspace.review.incremental ? undefined : yield* readWholeFiles(checkout, change, workspace.review)
-  const batches = yield* runInTurns(planBatches(change.files, room, whole?.texts))
+  const batches = yield* runInTurns(planBatches(commits.files ?? files, room, whole?.texts))
   const fence = randomBytes(12).toString("hex")
   const languages = workspace.review.languages_auto_detect ? languagesOf(change.files) : []
   // Rendered when its turn comes, so that a large change is never held twice.
@@ -169,7 +171,7 @@ const planPasses = Effect.fnUntraced(function* (input: ReviewInput, all: ReadCha
     })
   }))
   const cut = change.files.reduce((sum, file) => sum + countCutLines(file), 0)
-  const notices = [...instructions.notices, ...(whole?.notices ?? [])]
+  const notices = [...instructions.notices, ...commits.notices, ...(whole?.notices ?? [])]
   if (cut > 0) notices.push(`${cut} very long lines were shown to the model in part.`)
   return { briefs, notices }
 })

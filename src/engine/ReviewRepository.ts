@@ -55,7 +55,8 @@ const checkoutOf = Effect.fnUntraced(function* ({ range, workspace }: Repository
     base: range.base,
     headRef: undefined,
     baseRef: undefined,
-    compare: "merge-base"
+    compare: "merge-base",
+    headOnly: workspace.review.commit_strategy === "head_only"
   })
   if (!range.shallow) return yield* checkout
   const deepened = Effect.andThen(local.deepen(range.root), checkout)

@@ -31,6 +31,8 @@ interface Piece {
 /** Tokens of a heading or a hunk header beside its names. */
 const headingTokens = 32
 const linesPerTurn = 4096
+/** Patches of commits come in their order; what no commit shows comes after them. */
+const afterCommits = Number.MAX_SAFE_INTEGER
 
 export function* planBatches(
   files: ReadonlyArray<FileDiff>,
@@ -39,13 +41,21 @@ export function* planBatches(
 ): Generator<void, ReadonlyArray<Batch>, void> {
   const ordered = files
     .map((file) => ({ file, tier: riskTier(file) }))
-    .toSorted((a, b) => a.tier - b.tier || (a.file.path < b.file.path ? -1 : a.file.path > b.file.path ? 1 : 0))
+    .toSorted(
+      (a, b) =>
+        (a.file.commit?.index ?? afterCommits) - (b.file.commit?.index ?? afterCommits) ||
+        a.tier - b.tier ||
+        (a.file.path < b.file.path ? -1 : a.file.path > b.file.path ? 1 : 0)
+    )
+  const unshown = new Map(wholeFiles)
   const batches: Array<{ files: Array<BatchFile>; tokens: number }> = []
   let open: { files: Array<BatchFile>; tokens: number } | undefined
   for (const { file } of ordered) {
-    const heading = headingTokens + estimateTokens(file.path) + estimateTokens(file.oldPath ?? "")
+    const heading =
+      headingTokens + estimateTokens(file.path) + estimateTokens(`${file.oldPath ?? ""}${file.commit?.title ?? ""}`)
     const room = Math.max(256, maxTokens - heading)
-    const { whole, wholeTokens } = companion(wholeFiles.get(file.path), room)
+    const { whole, wholeTokens } = companion(unshown.get(file.path), room)
+    unshown.delete(file.path)
     const pieces = yield* piecesOf(file, room, wholeTokens)
     for (const [index, { hunks, tokens }] of pieces.entries()) {
       const cost = tokens + heading

@@ -1,4 +1,5 @@
 /** One file of a unified diff. Lines keep their `+`, `-` or space, and a carriage return where the file has one. Pure data. */
+import type { CommitLabel } from "./CommitPatches.ts"
 
 export interface Hunk {
   /** 1-based first line on each side; as git prints it, 0 where a side is empty. */
@@ -30,6 +31,8 @@ export interface FileDiff extends FileHeader {
   readonly deletions: number
   /** UTF-8 bytes of its part of the patch. */
   readonly bytes: number
+  /** The patch is that of one commit of the change. */
+  readonly commit?: CommitLabel
 }
 
 /** A file that has a mode of its own kind on either side: a gitlink. */

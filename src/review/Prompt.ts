@@ -92,6 +92,11 @@ export const changePrompt = (input: ChangePromptInput): string => {
     const names = input.elsewhere.slice(0, maxElsewhere).map(oneLine)
     parts.push(block("other-changed-files", [...names, ...(more > 0 ? [`and ${more} more`] : [])].join("\n")))
   }
+  if (batch.files.some(({ file }) => file.commit !== undefined)) {
+    parts.push(
+      "The change is shown commit by commit, oldest first. Report only what still stands after the last one, and quote code as it stands then; fetch_more_context shows it."
+    )
+  }
   parts.push(
     "Each line of the diff is: old line number, new line number, |, mark, code.",
     block("diff", batch.files.map(({ file, part }) => renderFile(file, part)).join("\n"))

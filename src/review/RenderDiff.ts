@@ -9,6 +9,8 @@ import { estimateTokens } from "./Tokens.ts"
 /** Longer lines (minified code, data) are shown cut, and say so. */
 export const maxLineLength = 4000
 
+const maxTitle = 120
+
 /** What a line costs when it is shown: its code as far as it is shown, and the numbers beside it. */
 export const lineTokens = (line: string): number =>
   line.length <= maxLineLength ? estimateTokens(line) + 6 : estimateTokens(line.slice(0, maxLineLength)) + 24
@@ -26,6 +28,11 @@ const renderHeading = (file: FileDiff, part?: { readonly index: number; readonly
   if (file.newMode === "120000") facts.push("symbolic link")
   if (file.oldMode !== undefined && file.newMode !== undefined && file.oldMode !== file.newMode) {
     facts.push(`mode ${file.oldMode} to ${file.newMode}`)
+  }
+  const { commit } = file
+  if (commit !== undefined) {
+    const title = commit.title.slice(0, maxTitle).replace(/[\p{Cc}\u2028\u2029]/gu, "?")
+    facts.push(`commit ${commit.index} of ${commit.of}, ${commit.id.slice(0, 12)}: ${title}`)
   }
   if (part !== undefined) facts.push(`part ${part.index} of ${part.of}`)
   return `=== ${shown(file.path)} (${facts.join(", ")})\n`

@@ -21,6 +21,8 @@ export interface CheckoutRequest {
   readonly baseRef: string | undefined
   /** `merge-base`: three-dot, what the head adds. `endpoints`: two-dot, for pushes. */
   readonly compare: "merge-base" | "endpoints"
+  /** The last commit of the head alone, unless history was rewritten between base and head. */
+  readonly headOnly?: boolean | undefined
   /** PEM file to trust beside the system's, and a proxy: the trigger's `tls_ca_path` and `http_proxy`. */
   readonly tlsCaPath?: string | undefined
   readonly proxy?: Redacted.Redacted | undefined
@@ -40,6 +42,15 @@ export interface BlameLine {
   readonly time: number
 }
 
+/** One commit of the range under review. */
+export interface RangeCommit {
+  readonly id: string
+  /** First line of its message. */
+  readonly title: string
+  /** What it changed, in the format of `Checkout.diff`. */
+  readonly diff: Stream.Stream<Uint8Array, CheckoutError>
+}
+
 export interface Checkout {
   /** Worktree at the head, made on first use: reviews that only read files by `file` never pay for it. */
   readonly directory: Effect.Effect<string, CheckoutError>
@@ -51,6 +62,11 @@ export interface Checkout {
    * named only. Streamed, so that its reader bounds it: leaving the stream early ends git.
    */
   readonly diff: Stream.Stream<Uint8Array, CheckoutError>
+  /**
+   * Commits between `from` and the head, oldest first, without merges; undefined where history was rewritten or they are too
+   * many. Absent where the system has no commits within a change.
+   */
+  readonly commits?: Effect.Effect<ReadonlyArray<RangeCommit> | undefined, CheckoutError>
   /** Content at the head or at `from`; undefined when there is no such file, it is binary, or larger than `maxBytes`. */
   readonly file: (
     path: string,

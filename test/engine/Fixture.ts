@@ -34,6 +34,7 @@ export interface EngineOptions {
   readonly filters?: Partial<ReviewInput["filters"]>
   readonly agent?: (brief: Brief, call: number) => Effect.Effect<AgentReport, AgentError>
   readonly description?: string
+  readonly compare?: "merge-base" | "endpoints"
   readonly previous?: Analysis | undefined
 }
 
@@ -73,7 +74,8 @@ export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
       base: options.base,
       headRef: undefined,
       baseRef: undefined,
-      compare: "merge-base"
+      compare: options.compare ?? "merge-base",
+      headOnly: workspace.review.commit_strategy === "head_only"
     })
     const filters = { watchPath: [], include: [], exclude: [], ...options.filters }
     const analysis = yield* reviewChange({

@@ -9,6 +9,7 @@ import { Effect, Layer, RcMap, Scope, Stream } from "effect"
 import { CheckoutError, Vcs } from "../Checkout.ts"
 import type { Checkout, CheckoutRequest } from "../Checkout.ts"
 import { parseBlame } from "./Blame.ts"
+import { commitsBetween, isAncestor } from "./Commits.ts"
 import { openBlobReader } from "./BlobReader.ts"
 import type { BlobReader } from "./BlobReader.ts"
 import { checkIds, checkUrl, fetchCommits, isZero } from "./Fetch.ts"
@@ -33,6 +34,9 @@ const emptyTree = {
   40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
   64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
 }
+const emptyTreeOf = (commit: string): string => emptyTree[commit.length === 64 ? 64 : 40]
+/** A longer range is not shown commit by commit. */
+const mostCommits = 200
 const quick = { timeoutMillis: 120_000, maxBytes: 1_048_576 }
 
 export const layerGit = (options: GitVcsOptions): Layer.Layer<Vcs> => Layer.effect(Vcs, make(options))
@@ -71,6 +75,13 @@ const make = Effect.fnUntraced(function* (options: GitVcsOptions) {
         addWorktree(worktrees, mirror, request.head).pipe(Effect.provideService(Scope.Scope, scope))
       ),
       diff: diffStream(mirror, from, request.head),
+      commits: Effect.map(commitsBetween(mirror, from, request.head, mostCommits), (commits) =>
+        commits?.map(({ id, title, parent }) => ({
+          id,
+          title,
+          diff: diffStream(mirror, parent ?? emptyTreeOf(id), id)
+        }))
+      ),
       file: (path, at, maxBytes) => {
         const object = objectName(revision[at], path)
         return object === undefined ? Effect.undefined : Effect.map(read(object, maxBytes), textOf)
@@ -96,10 +107,14 @@ const startOf = Effect.fnUntraced(function* (
     runGit({ args, gitDir: mirror.directory, home: mirror.directory }, { ...quick, accept }).pipe(
       Effect.map(({ stdout }) => stdout.toString("latin1").trim())
     )
-  if (isZero(base)) {
-    // A branch that has just been created has no "before": its last commit is what is looked at.
-    const [, parent] = (yield* git(["rev-list", "--parents", "-n", "1", head], [])).split(" ")
-    return parent ?? emptyTree[head.length === 64 ? 64 : 40]
+  const parentOf = Effect.map(git(["rev-list", "--parents", "-n", "1", head], []), (line) => {
+    const [, parent] = line.split(" ")
+    return parent ?? emptyTreeOf(head)
+  })
+  // A branch that has just been created has no "before": its last commit is what is looked at.
+  if (isZero(base)) return yield* parentOf
+  if (request.headOnly === true && (request.compare === "merge-base" || (yield* isAncestor(mirror, base, head)))) {
+    return yield* parentOf
   }
   if (request.compare === "endpoints") return base
   const found = yield* git(["merge-base", base, head], [1])

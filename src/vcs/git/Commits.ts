@@ -1,0 +1,52 @@
+/** The commits of a range, for reviews that go through them one by one. */
+import { Effect } from "effect"
+import type { CheckoutError } from "../Checkout.ts"
+import { runGit } from "./GitProcess.ts"
+import type { Mirror } from "./Mirror.ts"
+
+export interface ListedCommit {
+  readonly id: string
+  readonly title: string
+  /** undefined: the first commit of the history. */
+  readonly parent: string | undefined
+}
+
+const git = (mirror: Mirror, args: ReadonlyArray<string>, accept: ReadonlyArray<number> = []) =>
+  runGit(
+    { args, gitDir: mirror.directory, home: mirror.directory },
+    { timeoutMillis: 120_000, maxBytes: 4_194_304, accept }
+  )
+
+/** False as well where `from` is no commit: the empty tree that a first commit is compared with. */
+export const isAncestor = (mirror: Mirror, from: string, head: string): Effect.Effect<boolean, CheckoutError> =>
+  git(mirror, ["merge-base", "--is-ancestor", from, head], [1, 128]).pipe(Effect.map(({ code }) => code === 0))
+
+/**
+ * Commits that the head has and `from` has not, oldest first, without merges; undefined where history was rewritten, so that
+ * none leads from one to the other, or where there are more than `limit`.
+ */
+export const commitsBetween = Effect.fnUntraced(function* (
+  mirror: Mirror,
+  from: string,
+  head: string,
+  limit: number
+): Effect.fn.Return<ReadonlyArray<ListedCommit> | undefined, CheckoutError> {
+  if (!(yield* isAncestor(mirror, from, head))) return undefined
+  const { stdout } = yield* git(mirror, [
+    "rev-list",
+    "--topo-order",
+    "--no-merges",
+    `--max-count=${limit + 1}`,
+    "--no-commit-header",
+    "--format=%H%x00%P%x00%<(400,trunc)%s",
+    `${from}..${head}`
+  ])
+  const commits = stdout
+    .toString("utf8")
+    .split("\n")
+    .flatMap((line): ReadonlyArray<ListedCommit> => {
+      const [id = "", parent = "", title = ""] = line.split("\0")
+      return id === "" ? [] : [{ id, title: title.trim(), parent: parent === "" ? undefined : parent }]
+    })
+  return commits.length > limit ? undefined : commits.toReversed()
+})
