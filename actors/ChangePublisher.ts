@@ -225,7 +225,7 @@ export const layer = ChangePublisher.toLayer(
       if (run.status !== "publishing") return
       const rows = yield* outbox.ofRun(run.id)
       if (rows.some((row) => row.status === "pending" || row.status === "sending" || row.status === "unknown")) return
-      const contents = rows.filter((row) => row.operation._tag !== "Status")
+      const contents = rows.filter(({ operation }) => operation._tag !== "Status" && operation._tag !== "Label")
       const failed = contents.filter((row) => row.status === "failed")
       const sent = contents.filter((row) => row.status === "sent")
       const dropped = contents.filter((row) => row.status === "dropped")
@@ -237,7 +237,8 @@ export const layer = ChangePublisher.toLayer(
             : "succeeded"
       const reason = failed[0]?.error ?? dropped[0]?.error
       const now = yield* Clock.currentTimeMillis
-      if (yield* runs.settle(run.id, to, { partial: failed.length > 0, reason }, now)) {
+      const cut = run.analysis?.coverage.skipped.some((file) => file.reason === "budget") ?? false
+      if (yield* runs.settle(run.id, to, { partial: failed.length > 0 || cut, reason }, now)) {
         yield* progress.tell({
           _tag: "Finished",
           workspace: run.workspace,

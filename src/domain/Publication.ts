@@ -96,6 +96,10 @@ export const Operation = Schema.Union([
   }),
   /** The managed summary comment of the target: created once, then updated in place. */
   Schema.Struct({ _tag: Schema.Literal("Summary"), head: Schema.String, body: Schema.String }),
+  /** The whole review as a comment on a commit, for reviews of what was pushed. */
+  Schema.Struct({ _tag: Schema.Literal("CommitComment"), head: Schema.String, body: Schema.String }),
+  /** A label on the pull request. */
+  Schema.Struct({ _tag: Schema.Literal("Label"), name: Schema.String }),
   Schema.Struct({
     _tag: Schema.Literal("Status"),
     head: Schema.String,

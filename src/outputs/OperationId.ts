@@ -20,3 +20,7 @@ export const operationId = (input: Named, channel: string, kind: Operation["_tag
 /** A status belongs to its run: every run of a head says for itself how it goes. */
 export const statusId = (input: Pick<PublishInput, "targetKey" | "head" | "runId">, state: string): string =>
   digest(input.targetKey, input.head, "Status", state, input.runId)
+
+/** A label is put on once per run. */
+export const labelId = (input: Pick<PublishInput, "targetKey" | "head" | "runId">, name: string): string =>
+  digest(input.targetKey, input.head, "Label", name, input.runId)

@@ -13,13 +13,16 @@ import type { ForgeClient, ForgeError } from "../forge/Forge.ts"
 import { Forges } from "../forge/Forges.ts"
 import type { ChannelKind, Planned, PublishInput, Reach, Sent } from "./Channel.ts"
 import { channelTable } from "./Channels.ts"
-import { statusId } from "./OperationId.ts"
+import { labelId, statusId } from "./OperationId.ts"
 import { ChannelMissing, Outputs } from "./Outputs.ts"
 import type { SentRow } from "./Outputs.ts"
+import { numberOf } from "./ReviewSend.ts"
 import { channelNamed, route } from "./Routing.ts"
 
-/** Channel name of commit statuses, which no route mentions. */
-const statusChannel = "commit_status"
+type HostOperation = Extract<Operation, { readonly _tag: "Status" | "Label" }>
+
+/** Channel name of statuses and labels, which no route mentions. */
+const hostChannel = "commit_status"
 
 const rowOf = (
   input: Pick<PublishInput, "runId" | "targetKey">,
@@ -135,19 +138,39 @@ export const layer = Layer.effect(
           })
     }
 
-    /** A status is the same call on every host and needs no channel of the configuration. */
-    const setStatus = Effect.fnUntraced(function* (
+    /** Statuses and labels are the same calls on every host and need no channel of the configuration. */
+    const atHost = Effect.fnUntraced(function* (
       change: Change,
-      { head, state, description, url }: Extract<Operation, { readonly _tag: "Status" }>
+      operation: HostOperation
     ): Effect.fn.Return<SentRow, ForgeError | ChannelMissing> {
       const name = hostTrigger(change)
       const profile = config.current().triggers.get(name)
       if (profile === undefined) {
         return yield* new ChannelMissing({ message: `trigger ${name} is no longer configured` })
       }
-      const written = yield* forges.client(profile).setStatus(change.repo, head, { state, description, url })
-      return { ...written, next: [] }
+      const client = forges.client(profile)
+      if (operation._tag === "Label") {
+        const written = yield* client.addLabel(change.repo, yield* numberOf(change), operation.name)
+        return { ...written, next: [] }
+      }
+      const { head, state, description, url } = operation
+      return { ...(yield* client.setStatus(change.repo, head, { state, description, url })), next: [] }
     })
+
+    /** Undefined where there is no pull request to put a label on, or no label configured. */
+    const labelled = (
+      input: Omit<PublishInput, "analysis">,
+      name: string | undefined,
+      position: number
+    ): ReadonlyArray<Publication> =>
+      name === undefined || !hasStatus(input.change)
+        ? []
+        : [
+            rowOf(input, hostChannel, position, {
+              operationId: labelId(input, name),
+              operation: { _tag: "Label", name }
+            })
+          ]
 
     const rowOfSent = (publication: Publication, { hostId, url, next = [] }: Sent): SentRow => ({
       hostId,
@@ -157,17 +180,20 @@ export const layer = Layer.effect(
 
     return Outputs.of({
       anyFor: (workspace, change) => routed(workspace, change).length > 0,
-      plan: (input) =>
-        routed(input.workspace, input.change)
+      plan: (input) => {
+        const rows = routed(input.workspace, input.change)
           .flatMap(({ channel, parts, kind }) =>
             kind
               .plan(linked(noted(input, unserved(input.workspace, input.change)), channel), channel, parts)
               .map((planned) => ({ channel: channel.name, planned }))
           )
-          .map(({ channel, planned }, position) => rowOf(input, channel, position, planned)),
+          .map(({ channel, planned }, position) => rowOf(input, channel, position, planned))
+        return [...rows, ...labelled(input, input.workspace.review.labels.reviewed_tag, rows.length)]
+      },
       status: (input, state, description) => {
         const { workspace, change, head, runUrl } = input
-        if (!workspace.review.status_check || !hasStatus(change)) return []
+        const label = state === "pending" ? labelled(input, workspace.review.labels.auto_tag, 0) : []
+        if (!workspace.review.status_check || !hasStatus(change)) return label
         const operation: Operation = {
           _tag: "Status",
           head,
@@ -175,16 +201,17 @@ export const layer = Layer.effect(
           description,
           ...(runUrl === undefined ? {} : { url: runUrl })
         }
-        return [rowOf(input, statusChannel, 0, { operationId: statusId(input, state), operation })]
+        return [rowOf(input, hostChannel, 0, { operationId: statusId(input, state), operation }), ...label]
       },
       send: Effect.fnUntraced(function* (workspace, change, publication, previous) {
-        if (publication.operation._tag === "Status") return yield* setStatus(change, publication.operation)
+        const { operation } = publication
+        if (operation._tag === "Status" || operation._tag === "Label") return yield* atHost(change, operation)
         const { to, kind } = yield* reach(workspace, change, publication)
         return rowOfSent(publication, yield* kind.send(to, publication, previous))
       }),
       find: Effect.fnUntraced(function* (workspace, change, publication) {
-        // A status can be set again: the newest of a context counts.
-        if (publication.operation._tag === "Status") return undefined
+        // Both can be done again: the newest status of a context counts, and a label is there once.
+        if (publication.operation._tag === "Status" || publication.operation._tag === "Label") return undefined
         const { to, kind } = yield* reach(workspace, change, publication)
         const found = yield* kind.find(to, publication)
         return found === undefined ? undefined : rowOfSent(publication, found)

@@ -40,6 +40,9 @@ const textOf = (
 const builtInText = (source: string, view: object): string =>
   Result.getOrThrow(Result.flatMap(compile(source), (template) => template(view)))
 
+/** The slot is filled after the text was cut to the host's limit. */
+const roomForMention = 250
+
 const tidy = (text: string): string => text.replace(/\n{3,}/g, "\n\n").trim()
 
 const finish = (text: string, marker: Marker, input: PublishInput, limit: number): string =>
@@ -70,7 +73,7 @@ export const renderSummary = (
     made.notice === undefined
       ? made.text
       : textOf(input, channel, "summary", summaryView(input, shares, mention, [made.notice]), summaryTemplate).text
-  return finish(text, marker, input, renderer.limit)
+  return finish(text, marker, input, mention ? renderer.limit - roomForMention : renderer.limit)
 }
 
 /** A problem away from its code, without a marker. */

@@ -4,11 +4,14 @@
  */
 import { Effect } from "effect"
 import { severityRank } from "../domain/Kinds.ts"
-import type { InlineComment, Operation } from "../domain/Publication.ts"
+import type { Change } from "../domain/Change.ts"
+import type { InlineComment, Operation, Publication } from "../domain/Publication.ts"
 import type { Finding } from "../domain/Problem.ts"
+import type { ForgeClient } from "../forge/Forge.ts"
 import type { ChannelKind } from "./Channel.ts"
 import { foreign } from "./Foreign.ts"
 import { needle } from "./Marker.ts"
+import { mentioned } from "./Mention.ts"
 import { publishesClean } from "./NoProblems.ts"
 import { operationId } from "./OperationId.ts"
 import { renderProblem, renderReviewBody, renderSummary } from "./Render.ts"
@@ -22,8 +25,15 @@ const mostPerReview = 30
 const inlineOf = (finding: Finding, body: string): ReadonlyArray<InlineComment> =>
   finding.anchor === undefined ? [] : [{ ...finding.anchor, body }]
 
-export const reviewChannel = (renderer: Renderer): ChannelKind => ({
-  serves: ({ target }) => target.kind === "pull_request" && target.number !== undefined,
+export interface ReviewHost extends Renderer {
+  /** The host takes comments on commits, so reviews of what was pushed have a place there. */
+  readonly commits: boolean
+}
+
+const onPull = ({ target }: Change): boolean => target.kind === "pull_request" && target.number !== undefined
+
+export const reviewChannel = (renderer: ReviewHost): ChannelKind => ({
+  serves: (change) => onPull(change) || (renderer.commits && change.target.kind !== "issue"),
   plan: (input, channel, parts) => {
     const { analysis, head, workspace } = input
     const least = severityRank(channel.min_severity ?? "info")
@@ -32,6 +42,12 @@ export const reviewChannel = (renderer: Renderer): ChannelKind => ({
       .toSorted((a, b) => severityRank(b.problem.severity) - severityRank(a.problem.severity))
     const hidden = analysis.findings.length - shown.length
     if (shown.length === 0 && !publishesClean(workspace.outputs, channel, analysis)) return []
+
+    if (!onPull(input.change)) {
+      const op = operationId(input, channel.name, "CommitComment", 0)
+      const body = renderSummary(input, channel, { shown, inline: [], hidden }, { op }, renderer)
+      return [{ operationId: op, operation: { _tag: "CommitComment", head, body } }]
+    }
 
     const lines = parts.lineComments && channel.review_mode !== "comment"
     const inline = lines
@@ -77,7 +93,11 @@ export const reviewChannel = (renderer: Renderer): ChannelKind => ({
       case "Review":
         return yield* sendReview(client, change, publication, operation, renderer)
       case "Summary":
-        return yield* sendSummary(client, change, operation, previous)
+        return yield* sendSummary(client, change, { ...operation, body: yield* mentioned(reach, operation) }, previous)
+      case "CommitComment": {
+        const comments = yield* commitComments(client, publication)
+        return yield* comments.create(change.repo, operation.head, yield* mentioned(reach, operation))
+      }
       default:
         return yield* foreign(publication)
     }
@@ -92,8 +112,15 @@ export const reviewChannel = (renderer: Renderer): ChannelKind => ({
         return yield* findReview(client, change, publication, operation)
       case "Summary":
         return yield* client.findComment(change.repo, yield* numberOf(change), needle({ op: publication.operationId }))
+      case "CommitComment": {
+        const comments = yield* commitComments(client, publication)
+        return yield* comments.find(change.repo, operation.head, needle({ op: publication.operationId }))
+      }
       default:
         return yield* foreign(publication)
     }
   })
 })
+
+const commitComments = (client: ForgeClient, publication: Publication) =>
+  client.commitComments === undefined ? Effect.fail(foreign(publication)) : Effect.succeed(client.commitComments)

@@ -8,6 +8,7 @@ import type { Finding } from "../domain/Problem.ts"
 import type { PublishInput } from "./Channel.ts"
 import { labelsFor } from "./Labels.ts"
 import { headUrl } from "./Links.ts"
+import { mentionSlot } from "./Mention.ts"
 import { codeSpan, fenced, safeLine, safeMarkdown } from "./SafeText.ts"
 
 const icons: Readonly<Record<Severity, string>> = { critical: "🛑", high: "🔴", medium: "🟠", low: "🟡", info: "🔵" }
@@ -63,7 +64,6 @@ export const frameView = (
   { change, head, analysis, runUrl, runId, workspace, linkTemplates }: PublishInput,
   mention: boolean
 ) => {
-  const author = change.author?.username
   return {
     labels: labelsFor(workspace.review.output_language),
     event: { provider: change.provider, trigger: change.trigger, requested_by: change.requestedBy },
@@ -91,7 +91,7 @@ export const frameView = (
       requests: analysis.usage.requests,
       cost_usd: analysis.usage.costUsd
     },
-    mentions: mention && author !== undefined && /^[\w.-]+$/.test(author) ? `@${author}` : undefined
+    mentions: mention ? mentionSlot : undefined
   }
 }
 

@@ -92,6 +92,36 @@ describe("outputs", () => {
     expect(new Set([id("r1", "pending"), id("r1", "success"), id("r2", "pending")]).size).toBe(3)
   })
 
+  it("puts labels on when a review starts and when it is complete, once per run", async () => {
+    const service = outputsWith([host.forge.profile()])
+    const space = workspace({}, { output_language: "en", labels: { auto_tag: "in review", reviewed_tag: "reviewed" } })
+    const given = input([], { workspace: space, head: host.pull.head })
+    const begun = service.status(given, "pending", "d")
+    const ended = service.plan(given)
+    expect(begun.map(({ operation }) => operation._tag)).toEqual(["Status", "Label"])
+    expect(service.status(given, "success", "d").map(({ operation }) => operation._tag)).toEqual(["Status"])
+    expect(ended.at(-1)?.operation).toEqual({ _tag: "Label", name: "reviewed" })
+    for (const row of [...begun, ...ended, ...ended].filter(({ operation }) => operation._tag === "Label")) {
+      await Effect.runPromise(service.send(space, change, row, undefined))
+    }
+    expect(host.forge.pull(repoName, 1).labels.map(({ name }) => name)).toEqual(["bug", "in review", "reviewed"])
+    host.forge.expectContract()
+  })
+
+  it("hands on the rows that follow from a row", async () => {
+    const service = outputsWith([host.forge.profile()])
+    const channels = [{ name: "issues", kind: "gitea_problem_issue" }] as const
+    const space = workspace({ channels, routes: { default: { summary: ["issues"] } } })
+    const push: Change = { ...change, target: { kind: "push", branch: "main" } }
+    expect(service.anyFor(space, push)).toBe(true)
+    const [row] = service.plan(input([finding(1)], { workspace: space, change: push }))
+    if (row === undefined) throw new Error("nothing planned")
+    const { next } = await Effect.runPromise(service.send(space, push, row, undefined))
+    expect(next.map(({ operation, channel, runId, position }) => [operation._tag, channel, runId, position])).toEqual([
+      ["Issue", "issues", row.runId, row.position]
+    ])
+  })
+
   it("sends with the trigger's credentials", async () => {
     const service = outputsWith([host.forge.profile()])
     expect(await send(service, workspace())).toMatchObject({ _tag: "Success" })

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest"
 import type { Operation } from "../../src/domain/Publication.ts"
 import { channelTable } from "../../src/outputs/Channels.ts"
 import { parseMarkers } from "../../src/outputs/Marker.ts"
+import { mentionSlot } from "../../src/outputs/Mention.ts"
 import { analysis, change, channel, finding, input, workspace } from "./Fixtures.ts"
 
 const table = channelTable(() => 65_000)
@@ -174,8 +175,8 @@ describe("plan", () => {
   })
 
   it("mentions the author where configured", () => {
-    expect(summaryOf(operations(input([finding(1)]), channel({ mention_author: true })))).toContain("@dana")
-    expect(summaryOf(operations(input([finding(1)])))).not.toContain("@dana")
+    expect(summaryOf(operations(input([finding(1)]), channel({ mention_author: true })))).toContain(mentionSlot)
+    expect(summaryOf(operations(input([finding(1)])))).not.toContain(mentionSlot)
   })
 
   it("speaks Chinese where the output language is Chinese", () => {
