@@ -32,7 +32,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
   llm: ["Gateway.ts"],
   observability: ["Metrics.ts", "Progress.ts"],
   outputs: ["Channel.ts", "Outputs.ts", "Marker.ts"],
-  queue: ["AutomaticCommits.ts", "Queue.ts", "QueueControl.ts", "Waiting.ts", "Cancellations.ts", "Tickets.ts", "Plan.ts", "Backoff.ts", "Enqueue.ts"],
+  queue: ["AutomaticCommits.ts", "Operations.ts", "Queue.ts", "QueueControl.ts", "Waiting.ts", "Cancellations.ts", "Tickets.ts", "Plan.ts", "Backoff.ts", "Enqueue.ts"],
   // The last three are shared ground of everything that keeps a SQLite file.
   store: ["Receipts.ts", "Runs.ts", "Outbox.ts", "Batches.ts", "Schedules.ts", "StoreError.ts", "SqliteDatabase.ts", "GroupCommit.ts", "DataLock.ts"],
   vcs: ["Checkout.ts", "LocalRepository.ts"]

@@ -7,10 +7,12 @@ import { configCommand } from "./cli/ConfigCommand.ts"
 import { demoCommand } from "./cli/DemoCommand.ts"
 import { doctorCommand } from "./cli/DoctorCommand.ts"
 import { reportAndExit } from "./cli/Exit.ts"
+import { queueCommand } from "./cli/QueueCommand.ts"
 import { reviewCommand } from "./cli/ReviewCommand.ts"
 import { serveCommand } from "./cli/ServeCommand.ts"
 import { reviewLocally, serve } from "./Commands.ts"
 import { demo } from "./demo/Demo.ts"
+import { onStores } from "./QueueOperations.ts"
 import packageJson from "../package.json" with { type: "json" }
 
 const aicr = Command.make("aicr").pipe(
@@ -21,6 +23,7 @@ const aicr = Command.make("aicr").pipe(
     demoCommand(demo),
     reviewCommand(reviewLocally),
     serveCommand(serve),
+    queueCommand(onStores),
     configCommand,
     doctorCommand(buildProblems)
   ])

@@ -1,0 +1,258 @@
+/**
+ * `aicr queue list|show|cancel|retry|pause|resume`: what waits and runs, why and until when, and what operators do about it. It
+ * works on the stores of the configuration; how they are opened is handed in, so that the command line knows no adapter.
+ */
+import { Console, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { EntryStatus } from "../domain/Entry.ts"
+import { Operations } from "../queue/Operations.ts"
+import type { Found, Shown } from "../queue/Operations.ts"
+import type { QueueError } from "../queue/Queue.ts"
+import type { Batch } from "../store/Batches.ts"
+import type { StoreError } from "../store/StoreError.ts"
+import { ExitWith } from "./Exit.ts"
+
+/** Runs an operation on the stores of a configuration file. `looking`: it changes nothing. */
+export type OnStores = <A>(
+  config: string,
+  use: "looking" | "changing",
+  operation: Effect.Effect<A, QueueError | StoreError | ExitWith, Operations>
+) => Effect.Effect<A, ExitWith>
+
+/** Entries asked for at a time. */
+const page = 200
+
+const time = (millis: number): string => new Date(millis).toISOString().replace(/\.\d+Z$/, "Z")
+
+const lineOf = ({ entry, standing }: Shown): string => {
+  const until = standing.until === undefined ? "" : `, until ${time(standing.until)}`
+  return `${entry.id}  ${entry.status.padEnd(10)} ${entry.workspace}  ${entry.targetKey}  ${standing.text}${until}`
+}
+
+const lineOfBatch = (batch: Batch): string => {
+  const commits = `${batch.commits} ${batch.commits === 1 ? "commit" : "commits"}`
+  return `${batch.id}  ${batch.status.padEnd(10)} ${batch.workspace}  ${batch.stream}  ${commits}, waits for the batch before it, due ${time(batch.dueAt)}`
+}
+
+const detailsOf = (found: Found): ReadonlyArray<readonly [string, string | number | undefined]> => {
+  if (found._tag === "Batch") {
+    const { batch, members } = found
+    return [
+      ["batch", batch.id],
+      ["status", batch.status],
+      ["workspace", batch.workspace],
+      ["stream", batch.stream],
+      ["range", `${batch.change.base ?? "(new branch)"}..${batch.change.head ?? ""}`],
+      ["pushes", members],
+      ["commits", batch.commits],
+      ["due", time(batch.dueAt)],
+      ["reason", batch.reason]
+    ]
+  }
+  const { entry, standing } = found
+  return [
+    ["entry", entry.id],
+    ["status", entry.status],
+    ["why", standing.text],
+    ["until", standing.until === undefined ? undefined : time(standing.until)],
+    ["workspace", entry.workspace],
+    ["target", entry.targetKey],
+    ["head", entry.change.head],
+    ["title", entry.change.title],
+    ["priority", entry.priority],
+    ["admitted", time(entry.admittedAt)],
+    ["due", time(entry.dueAt)],
+    ["attempts", entry.attempts],
+    ["owner", entry.owner],
+    ["reason", entry.reason],
+    ["events", entry.events.join(" ")]
+  ]
+}
+
+const shared = {
+  config: Flag.String("config").pipe(
+    Flag.withAlias("c"),
+    Flag.withDescription("Configuration file (YAML)"),
+    Flag.withDefault("config.yaml")
+  ),
+  json: Flag.Boolean("json").pipe(Flag.withDefault(false), Flag.withDescription("One JSON document"))
+}
+const id = Argument.String("ID").pipe(Argument.withDescription("Id of an entry or of a batch of automatic commits"))
+const reason = Flag.String("reason").pipe(
+  Flag.withDescription("Why, for the record and for whoever looks"),
+  Flag.withDefault("by an operator")
+)
+const scope = {
+  workspace: Flag.String("workspace").pipe(Flag.withAlias("w"), Flag.withDescription("Workspace"), Flag.optional),
+  node: Flag.String("node").pipe(Flag.withDescription("Node, by its name (SVC_NODE_NAME)"), Flag.optional)
+}
+
+const scoped = Effect.fnUntraced(function* (workspace: Option.Option<string>, node: Option.Option<string>) {
+  if (Option.isSome(workspace) && Option.isNone(node)) return ["workspace", workspace.value] as const
+  if (Option.isSome(node) && Option.isNone(workspace)) return ["node", node.value] as const
+  return yield* new ExitWith({ code: 2, message: "Name one: --workspace ID or --node NAME" })
+})
+
+const unknown = (what: string) =>
+  new ExitWith({ code: 2, message: `Nothing in the queue or the records has the id ${what}` })
+
+const list = (onStores: OnStores) =>
+  Command.make(
+    "list",
+    {
+      ...shared,
+      workspace: scope.workspace,
+      status: Flag.String("status").pipe(
+        Flag.withDescription("Only these, comma-separated; active ones when left out, all with `all`"),
+        Flag.withDefault("waiting,ready,running")
+      )
+    },
+    Effect.fnUntraced(function* ({ config, json, status, workspace: named }) {
+      const statuses = status === "all" ? EntryStatus.literals : status.split(",").map((one) => one.trim())
+      const known = EntryStatus.literals.filter((one) => statuses.some((other) => other === one))
+      if (known.length !== new Set(statuses).size) {
+        return yield* new ExitWith({
+          code: 2,
+          message: `--status: known are ${EntryStatus.literals.join(", ")} and all`
+        })
+      }
+      const workspace = Option.getOrUndefined(named)
+      const { batches, items, pauses } = yield* onStores(
+        config,
+        "looking",
+        Effect.gen(function* () {
+          const operations = yield* Operations
+          const found: Array<Shown> = []
+          let after: string | undefined
+          do {
+            const got = yield* operations.list({ workspace, statuses: known, after, limit: page })
+            found.push(...got.items)
+            after = got.next
+          } while (after !== undefined)
+          const waits = known.includes("waiting")
+          return {
+            items: found,
+            batches: waits ? yield* operations.heldBack(workspace, 10_000) : [],
+            pauses: yield* operations.pauses
+          }
+        })
+      )
+      if (json) return yield* Console.log(JSON.stringify({ entries: items, batches, pauses }, null, 2))
+      for (const pause of pauses) {
+        yield* Console.log(`${pause.scope} ${pause.name} is paused since ${time(pause.since)}: ${pause.reason}`)
+      }
+      for (const item of items) yield* Console.log(lineOf(item))
+      for (const batch of batches) yield* Console.log(lineOfBatch(batch))
+      if (items.length + batches.length === 0) yield* Console.log("Nothing is there.")
+    })
+  ).pipe(Command.withDescription("What waits and runs, why, and until when"))
+
+const show = (onStores: OnStores) =>
+  Command.make(
+    "show",
+    { ...shared, id },
+    Effect.fnUntraced(function* ({ config, id: wanted, json }) {
+      const found = yield* onStores(
+        config,
+        "looking",
+        Effect.flatMap(Operations, (operations) => operations.show(wanted))
+      )
+      if (found === undefined) return yield* unknown(wanted)
+      if (json) return yield* Console.log(JSON.stringify(found, null, 2))
+      for (const [name, value] of detailsOf(found)) {
+        if (value !== undefined && value !== "") yield* Console.log(`${name.padEnd(10)} ${value}`)
+      }
+    })
+  ).pipe(Command.withDescription("One entry or batch in full"))
+
+const cancel = (onStores: OnStores) =>
+  Command.make(
+    "cancel",
+    { config: shared.config, id, reason },
+    Effect.fnUntraced(function* ({ config, id: wanted, reason: why }) {
+      const answer = yield* onStores(
+        config,
+        "changing",
+        Effect.flatMap(Operations, (operations) => operations.cancel(wanted, `cancelled: ${why}`))
+      )
+      if (answer === "unknown") return yield* unknown(wanted)
+      yield* Console.log(
+        answer === "cancelled"
+          ? `${wanted} is cancelled.`
+          : answer === "stopping"
+            ? `${wanted} runs; its worker ends it.`
+            : `${wanted} had ended already; nothing was changed.`
+      )
+    })
+  ).pipe(Command.withDescription("Cancel what waits, or have what runs ended"))
+
+const retry = (onStores: OnStores) =>
+  Command.make(
+    "retry",
+    { config: shared.config, id },
+    Effect.fnUntraced(function* ({ config, id: wanted }) {
+      const answer = yield* onStores(
+        config,
+        "changing",
+        Effect.flatMap(Operations, (operations) => operations.retry(wanted))
+      )
+      switch (answer) {
+        case "unknown":
+          return yield* unknown(wanted)
+        case "retried":
+          return yield* Console.log(`${wanted} waits again, with all its attempts.`)
+        case "not_dead":
+          return yield* new ExitWith({
+            code: 2,
+            message: `${wanted} is not dead: only what was given up is tried again`
+          })
+        case "newer":
+          return yield* new ExitWith({ code: 2, message: `A newer review of the target of ${wanted} waits already` })
+      }
+    })
+  ).pipe(Command.withDescription("Try again what was given up"))
+
+const pause = (onStores: OnStores) =>
+  Command.make(
+    "pause",
+    { config: shared.config, ...scope, reason },
+    Effect.fnUntraced(function* ({ config, node, reason: why, workspace }) {
+      const [kind, name] = yield* scoped(workspace, node)
+      yield* onStores(
+        config,
+        "changing",
+        Effect.flatMap(Operations, (operations) => operations.pause(kind, name, why))
+      )
+      yield* Console.log(
+        `${kind} ${name} starts nothing until it is resumed. What runs is finished, what comes is accepted.`
+      )
+    })
+  ).pipe(Command.withDescription("Start nothing more in a workspace, or on a node"))
+
+const resume = (onStores: OnStores) =>
+  Command.make(
+    "resume",
+    { config: shared.config, ...scope },
+    Effect.fnUntraced(function* ({ config, node, workspace }) {
+      const [kind, name] = yield* scoped(workspace, node)
+      yield* onStores(
+        config,
+        "changing",
+        Effect.flatMap(Operations, (operations) => operations.resume(kind, name))
+      )
+      yield* Console.log(`${kind} ${name} goes on.`)
+    })
+  ).pipe(Command.withDescription("Let a paused workspace or node go on"))
+
+export const queueCommand = (onStores: OnStores) =>
+  Command.make("queue").pipe(
+    Command.withDescription("Look at what waits and runs; cancel, retry, pause, resume"),
+    Command.withSubcommands([
+      list(onStores),
+      show(onStores),
+      cancel(onStores),
+      retry(onStores),
+      pause(onStores),
+      resume(onStores)
+    ])
+  )

@@ -1,0 +1,167 @@
+/**
+ * What operators do with waiting and running work, in one place for the command line and the administration: look and learn why
+ * something waits and until when, cancel, try again, hold back. Whom it tells of a change (a scheduler, a worker) is given to it;
+ * a message that is lost costs time, because both look at the queue by themselves.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { ConfigStore } from "../config/ConfigStore.ts"
+import type { Entry } from "../domain/Entry.ts"
+import { isEnded } from "../domain/Batch.ts"
+import { Batches } from "../store/Batches.ts"
+import type { Batch } from "../store/Batches.ts"
+import { Receipts } from "../store/Receipts.ts"
+import type { StoreError } from "../store/StoreError.ts"
+import { Queue } from "./Queue.ts"
+import type { Cancelled, QueueError } from "./Queue.ts"
+import { pauseOf, QueueControl } from "./QueueControl.ts"
+import type { ListFilter, Pause, Retried } from "./QueueControl.ts"
+import { standing } from "./Waiting.ts"
+import type { Standing } from "./Waiting.ts"
+
+type Failure = QueueError | StoreError
+
+export interface Shown {
+  readonly entry: Entry
+  readonly standing: Standing
+}
+
+/** One thing by its id: an entry, or a batch of automatic commits that is not in the queue. */
+export type Found =
+  | ({ readonly _tag: "Entry" } & Shown)
+  | { readonly _tag: "Batch"; readonly batch: Batch; readonly members: number }
+
+/** `stopping`: its worker ends it. `over`: it had ended already. */
+export type CancelAnswer = "cancelled" | "stopping" | "over" | "unknown"
+
+/** Told after a change, as far as anybody listens. */
+export interface Listeners {
+  readonly changed: (workspace: string) => Effect.Effect<void>
+  readonly stopping: (entryId: string, reason: string) => Effect.Effect<void>
+}
+
+const nobody: Listeners = { changed: () => Effect.void, stopping: () => Effect.void }
+
+export class Operations extends Context.Service<
+  Operations,
+  {
+    readonly list: (
+      filter: ListFilter
+    ) => Effect.Effect<{ readonly items: ReadonlyArray<Shown>; readonly next: string | undefined }, Failure>
+    /** Batches of automatic commits that wait for the one before them, which is in the queue. */
+    readonly heldBack: (workspace: string | undefined, limit: number) => Effect.Effect<ReadonlyArray<Batch>, Failure>
+    readonly show: (id: string) => Effect.Effect<Found | undefined, Failure>
+    readonly cancel: (id: string, reason: string) => Effect.Effect<CancelAnswer, Failure>
+    readonly retry: (entryId: string) => Effect.Effect<Retried, Failure>
+    readonly pause: (scope: Pause["scope"], name: string, reason: string) => Effect.Effect<void, Failure>
+    readonly resume: (scope: Pause["scope"], name: string) => Effect.Effect<void, Failure>
+    readonly pauses: Effect.Effect<ReadonlyArray<Pause>, Failure>
+  }
+>()("aicr/queue/Operations") {
+  static readonly layerWith = (listeners: Listeners) =>
+    Layer.effect(
+      Operations,
+      Effect.suspend(() => make(listeners))
+    )
+  /** For a process that has no actors: they find out by themselves. */
+  static readonly layer = Operations.layerWith(nobody)
+}
+
+const make = Effect.fnUntraced(function* ({ changed, stopping }: Listeners) {
+  const batches = yield* Batches
+  const config = yield* ConfigStore
+  const control = yield* QueueControl
+  const queue = yield* Queue
+  const receipts = yield* Receipts
+
+  const shown = Effect.fnUntraced(function* (entries: ReadonlyArray<Entry>) {
+    const now = yield* Clock.currentTimeMillis
+    const concurrency = config.current().document.queue.workers.per_workspace_concurrency
+    const pauses = yield* control.pauses
+    const workspaces = new Set(entries.map(({ workspace }) => workspace))
+    const out = new Map(
+      yield* Effect.forEach(workspaces, (workspace) =>
+        Effect.map(queue.survey(workspace, now, concurrency), (survey) => [workspace, survey.out] as const)
+      )
+    )
+    return entries.map((entry): Shown => {
+      const pause = pauseOf(pauses, "workspace", entry.workspace)
+      const around = { now, pause, out: out.get(entry.workspace) ?? [], concurrency }
+      return { entry, standing: standing(entry, around) }
+    })
+  })
+
+  /** What ended gets its outcome on record, whoever runs is told. */
+  const follow = Effect.fnUntraced(function* ({ ended, stopping: running }: Cancelled, reason: string) {
+    const now = yield* Clock.currentTimeMillis
+    for (const entry of running) yield* stopping(entry.id, entry.cancelRequested ?? reason)
+    for (const entry of ended) {
+      yield* receipts.settle(entry.events, { outcome: "cancelled", reason }, now)
+      yield* changed(entry.workspace)
+    }
+  })
+
+  const cancelBatch = Effect.fnUntraced(function* (
+    id: string,
+    reason: string
+  ): Effect.fn.Return<CancelAnswer, Failure> {
+    const batch = yield* batches.get(id)
+    if (batch === undefined) return "unknown"
+    if (isEnded(batch.status)) return "over"
+    if (batch.entryId !== undefined) return yield* cancel(batch.entryId, reason)
+    const now = yield* Clock.currentTimeMillis
+    const events = (yield* batches.members(id)).map(({ eventId }) => eventId)
+    yield* receipts.settle(events, { outcome: "cancelled", reason }, now)
+    yield* batches.follow(id, { status: "cancelled", reason }, now)
+    return "cancelled"
+  })
+
+  const cancel = Effect.fnUntraced(function* (id: string, reason: string): Effect.fn.Return<CancelAnswer, Failure> {
+    if ((yield* queue.get(id)) === undefined) return yield* cancelBatch(id, reason)
+    const cancelled = yield* control.cancelEntry(id, reason)
+    yield* follow(cancelled, reason)
+    return cancelled.ended.length > 0 ? "cancelled" : cancelled.stopping.length > 0 ? "stopping" : "over"
+  })
+
+  return Operations.of({
+    list: Effect.fnUntraced(function* (filter) {
+      const { entries, next } = yield* control.list(filter)
+      return { items: yield* shown(entries), next }
+    }),
+    heldBack: (workspace, limit) =>
+      Effect.map(batches.unfinished({ limit }), (placed) =>
+        placed.flatMap(({ batch }) =>
+          batch.entryId === undefined && (workspace ?? batch.workspace) === batch.workspace ? [batch] : []
+        )
+      ),
+    show: Effect.fnUntraced(function* (id): Effect.fn.Return<Found | undefined, Failure> {
+      const entry = yield* queue.get(id)
+      if (entry !== undefined) {
+        const [one] = yield* shown([entry])
+        return one === undefined ? undefined : { _tag: "Entry", ...one }
+      }
+      const batch = yield* batches.get(id)
+      if (batch === undefined) return undefined
+      return { _tag: "Batch", batch, members: (yield* batches.members(id)).length }
+    }),
+    cancel,
+    retry: Effect.fnUntraced(function* (entryId) {
+      const entry = yield* queue.get(entryId)
+      if (entry === undefined) return "unknown"
+      if (entry.status !== "dead") return "not_dead"
+      // First: if nothing comes of it, the sweeper finds the entry ended and notes its outcome again.
+      yield* receipts.reopen(entry.events)
+      const answer = yield* control.retry(entryId, yield* Clock.currentTimeMillis)
+      yield* changed(entry.workspace)
+      return answer
+    }),
+    pause: Effect.fnUntraced(function* (scope, name, reason) {
+      yield* control.pause({ scope, name, reason, since: yield* Clock.currentTimeMillis })
+      if (scope === "workspace") yield* changed(name)
+    }),
+    resume: Effect.fnUntraced(function* (scope, name) {
+      yield* control.resume(scope, name)
+      if (scope === "workspace") yield* changed(name)
+    }),
+    pauses: control.pauses
+  })
+})
