@@ -90,7 +90,6 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
   ...under("agent", "no agent CLI is run", "timeout_seconds", "auto_approve", ["sandbox", /\.sandbox\b/]),
   ...under("agent", "no agent CLI is run", "context_compaction", "web_search"),
   ...under("review", "no memory is kept", "reflection"),
-  ...under("review", "problems are published without a second look", ["verification", /review\.verification/]),
   {
     path: "outputs.author_resolution.directory_cache_ttl_seconds",
     effect: "no member directory is kept"
@@ -136,7 +135,6 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
     "context_lines"
   ),
   ...under("server", "forwarded addresses are not believed", "trust_proxy"),
-  ...under("server", "no route asks for it", ["auth", /server\.auth/]),
   ...under("admin", "there are no sessions yet", "session_ttl_seconds")
 ]
 

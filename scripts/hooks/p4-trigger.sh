@@ -1,0 +1,57 @@
+#!/bin/sh
+# Reports a submitted Perforce changelist to aicr. Never holds up or fails a submit: it exits 0 whatever happens, gives up after a
+# few seconds, and writes what went wrong to a log on this machine.
+#
+# Install on the Perforce server, as one line of `p4 triggers`:
+#   aicr change-commit //depot/main/... "/path/to/p4-trigger.sh %change% %user% %client% //depot/main/..."
+#
+# Settings, from the environment or from p4-trigger.conf beside this file (NAME=value lines of shell):
+#   AICR_URL       where aicr listens, with its path prefix: https://aicr.example (required)
+#   AICR_API_KEY   the API key, global or of a workspace (required), or
+#   AICR_API_KEY_FILE  a file that holds it
+#   AICR_LOG       log file; $TMPDIR/aicr-p4-trigger.log when left out
+#   AICR_TIMEOUT   seconds for the whole call; 10 when left out
+#   AICR_CA_FILE   certificate authorities to trust
+
+name=p4-trigger
+endpoint=p4
+case $0 in */*) here=${0%/*} ;; *) here=. ;; esac
+log=${AICR_LOG:-${TMPDIR:-/tmp}/aicr-$name.log}
+
+say() {
+  { printf '%s %s: %s\n' "$(date -u '+%Y-%m-%dT%H:%M:%SZ')" "$name" "$1" >>"$log"; } 2>/dev/null
+  return 0
+}
+
+report() {
+  change=$1 user=$2 client=$3 path=$4
+  [ -n "$change" ] || { say 'called without a changelist: is %change% in the trigger line?'; return; }
+  [ -n "$AICR_URL" ] || { say "changelist $change not reported: AICR_URL is not set"; return; }
+  key=$AICR_API_KEY
+  [ -n "$key" ] || { [ -r "$AICR_API_KEY_FILE" ] && key=$(cat "$AICR_API_KEY_FILE"); }
+  [ -n "$key" ] || { say "changelist $change not reported: neither AICR_API_KEY nor AICR_API_KEY_FILE gives a key"; return; }
+  command -v curl >/dev/null 2>&1 || { say "changelist $change not reported: curl is not installed"; return; }
+
+  # The key goes in by standard input: arguments are seen by everybody on this machine.
+  answer=$(
+    printf 'header = "X-API-Key: %s"\n' "$key" |
+      curl --config - --silent --show-error --max-time "${AICR_TIMEOUT:-10}" ${AICR_CA_FILE:+--cacert "$AICR_CA_FILE"} \
+        --write-out '\n%{http_code}' --request POST \
+        --data-urlencode "change=$change" --data-urlencode "user=$user" --data-urlencode "client=$client" \
+        --data-urlencode "depot_path=$path" "${AICR_URL%/}/triggers/$endpoint" 2>&1
+  )
+  case ${answer##*
+} in
+    202) ;;
+    *) say "changelist $change not reported: $(printf '%s' "$answer" | tr '\n' ' ' | cut -c1-500)" ;;
+  esac
+}
+
+# In the background, with nothing of the submit held open: the server does not wait for it.
+# What is wrong with the settings ends this part only.
+(
+  [ -r "$here/$name.conf" ] && . "$here/$name.conf"
+  log=${AICR_LOG:-$log}
+  report "$1" "$2" "$3" "$4"
+) </dev/null >/dev/null 2>&1 &
+exit 0

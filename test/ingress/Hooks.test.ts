@@ -1,0 +1,140 @@
+/** The hook scripts with a real shell and a listening service: they report, and nothing ever holds up a submit. */
+import { execFile } from "node:child_process"
+import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { createServer } from "node:net"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { afterEach, assert, beforeEach, describe, it } from "vitest"
+import { waitUntil } from "../harness/Wait.ts"
+import type { Ingress } from "./Ingress.ts"
+import { env, startIngress } from "./Ingress.ts"
+
+const hooks = join(import.meta.dirname, "../../scripts/hooks")
+
+const document = {
+  server: { auth: { api_key_env: "GLOBAL_KEY" } },
+  triggers: [
+    { name: "depot", kind: "perforce", depot_path: "//depot/..." },
+    { name: "tree", kind: "subversion", repository_url: "https://svn.test/repo" }
+  ]
+}
+
+let directory: string
+let ingress: Ingress
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "aicr-hooks-"))
+  ingress = await startIngress({ document })
+})
+afterEach(async () => {
+  await ingress.stop()
+  await rm(directory, { recursive: true, force: true })
+})
+
+const run = (script: string, args: ReadonlyArray<string>, settings: Record<string, string> = {}) => {
+  const began = performance.now()
+  return new Promise<{ readonly code: number; readonly out: string; readonly millis: number }>((done) => {
+    execFile(
+      "/bin/sh",
+      [script, ...args],
+      { env: { PATH: process.env["PATH"], AICR_LOG: join(directory, "log"), TMPDIR: directory, ...settings } },
+      (error, out, err) =>
+        done({ code: error === null ? 0 : Number(error.code ?? 1), out: out + err, millis: performance.now() - began })
+    )
+  })
+}
+const configured = () => ({ AICR_URL: ingress.url, AICR_API_KEY: env.GLOBAL_KEY })
+const events = () => Effect.runPromise(ingress.receipts.list({ limit: 10 }))
+const log = () => readFile(join(directory, "log"), "utf8").catch(() => "")
+const logged = (text: string) =>
+  waitUntil(async () => (await log()).includes(text), { describe: () => `the log says ${text}` })
+
+const p4 = join(hooks, "p4-trigger.sh")
+const svn = join(hooks, "svn-trigger.sh")
+
+describe("hook scripts", () => {
+  it("report a changelist, whatever its words are", async () => {
+    const { code, out } = await run(
+      p4,
+      ["4711", "ada o'neil", 'ws "x" $(touch x)', "//depot/a b&c=d/..."],
+      configured()
+    )
+    assert.deepStrictEqual([code, out], [0, ""])
+    const [event] = await waitUntil(async () => ((await events()).length > 0 ? events() : undefined), {
+      describe: () => "an event"
+    })
+    assert.deepStrictEqual(event?.routing, {
+      vcs: "perforce",
+      revision: "4711",
+      user: "ada o'neil",
+      client: 'ws "x" $(touch x)',
+      path: "//depot/a b&c=d/...",
+      files: []
+    })
+    assert.strictEqual(await log(), "")
+  })
+
+  it("report a revision with who and what, as svnlook says; settings may stand beside the script", async () => {
+    const script = join(directory, "svn-trigger.sh")
+    await copyFile(svn, script)
+    const key = join(directory, "key")
+    await writeFile(key, `${env.GLOBAL_KEY}\n`)
+    await writeFile(join(directory, "svn-trigger.conf"), `AICR_URL=${ingress.url}/\nAICR_API_KEY_FILE=${key}\n`)
+    const svnlook = join(directory, "svnlook")
+    await writeFile(
+      svnlook,
+      '#!/bin/sh\nif [ "$1" = author ]; then echo ada; else printf "U   trunk/a.c\\nA   trunk/b c.c\\n"; fi\n'
+    )
+    await chmod(svnlook, 0o755)
+    await run(script, ["/srv/svn/repo", "12"], { PATH: `${directory}:${process.env["PATH"]}` })
+    const [event] = await waitUntil(async () => ((await events()).length > 0 ? events() : undefined), {
+      describe: () => "an event"
+    })
+    assert.deepStrictEqual(event?.routing, {
+      vcs: "subversion",
+      revision: "12",
+      user: "ada",
+      files: ["trunk/a.c", "trunk/b c.c"]
+    })
+  })
+
+  it.each<readonly [string, string, ReadonlyArray<string>, () => Record<string, string>, string]>([
+    ["a wrong key", p4, ["1"], () => ({ ...configured(), AICR_API_KEY: "wrong" }), "401"],
+    ["no key", svn, ["/repo", "1"], () => ({ AICR_URL: ingress.url }), "neither AICR_API_KEY nor AICR_API_KEY_FILE"],
+    ["no address", p4, ["1"], () => ({}), "AICR_URL is not set"],
+    ["nobody there", svn, ["/repo", "1"], () => ({ ...configured(), AICR_URL: "http://127.0.0.1:1" }), "curl"],
+    ["no arguments", p4, [], configured, "called without a changelist"],
+    ["no number", p4, ["default"], configured, "invalid_payload"],
+    ["no curl", p4, ["1"], () => ({ ...configured(), PATH: directory }), "curl is not installed"]
+  ])("%s is logged and fails no submit", async (_, script, args, settings, said) => {
+    assert.deepInclude(await run(script, args, settings()), { code: 0, out: "" })
+    await logged(said)
+    assert.notInclude(await log(), env.GLOBAL_KEY)
+  })
+
+  it("a service that does not answer holds nobody up, and is given up", async () => {
+    const sockets: Array<{ destroy: () => void }> = []
+    const silent = createServer((socket) => sockets.push(socket))
+    await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening))
+    const { port } = silent.address() as AddressInfo
+    const settings = { ...configured(), AICR_URL: `http://127.0.0.1:${port}`, AICR_TIMEOUT: "3" }
+    const { code, millis } = await run(p4, ["1"], settings)
+    assert.strictEqual(code, 0)
+    assert.isBelow(millis, 2500)
+    await logged("timed out")
+    for (const socket of sockets) socket.destroy()
+    silent.close()
+  })
+
+  it("settings that are no shell fail no submit", async () => {
+    const script = join(directory, "p4-trigger.sh")
+    await copyFile(p4, script)
+    await writeFile(join(directory, "p4-trigger.conf"), "if then (\n")
+    assert.deepInclude(await run(script, ["1"], configured()), { code: 0, out: "" })
+  })
+
+  it("a log that cannot be written fails no submit", async () => {
+    assert.deepInclude(await run(p4, ["1"], { AICR_LOG: "/nowhere/log" }), { code: 0, out: "" })
+  })
+})
