@@ -34,7 +34,7 @@ export const serve = ({ config, roles }: ServeOptions): Effect.Effect<void, Exit
 /** One review on this machine: the engine and a model, without queue, host or records. */
 export const reviewLocally = (options: Local.LocalReviewOptions): Effect.Effect<LocalReview, ExitWith> =>
   Local.reviewLocally(options, { find: detectModel, variables: detectVariables }).pipe(
-    Effect.provide([layerLocal, agentLayer.pipe(Layer.provide(gatewayLayer)), quietLogs]),
+    Effect.provide([layerLocal, agentLayer.pipe(Layer.provideMerge(gatewayLayer)), quietLogs]),
     Effect.catchTag("CheckoutError", ({ message }) => new ExitWith({ code: 3, message }))
   )
 

@@ -133,7 +133,7 @@ export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
   const records = queue.pipe(Layer.provideMerge(stores), Layer.provideMerge(Layer.mergeAll(Forges.layer, OwnAccounts.layer)))
   const actors = Actors.layerAll.pipe(
     Layer.provideMerge(cluster),
-    Layer.provide([OutputsLayer.layer, vcs, agentLayer.pipe(Layer.provide(gatewayLayer)), Tickets.layerMemory, Cancellations.layerMemory, identity]),
+    Layer.provide([OutputsLayer.layer, vcs, agentLayer.pipe(Layer.provideMerge(gatewayLayer)), Tickets.layerMemory, Cancellations.layerMemory, identity]),
     Layer.provideMerge(LearnOwnAccounts.layer)
   )
   const http = IngressServer.layerWith(ingress)

@@ -23,6 +23,15 @@ export const FilePatch = Schema.Struct({
 })
 export type FilePatch = typeof FilePatch.Type
 
+/** A finding that a second look refuted: it is not published. */
+export const RefutedFinding = Schema.Struct({
+  finding: Finding,
+  reason: Schema.String,
+  /** `provider/model` that refuted it. */
+  model: Schema.String
+})
+export type RefutedFinding = typeof RefutedFinding.Type
+
 export const Analysis = Schema.Struct({
   findings: Schema.Array(Finding),
   /** Markdown, written by the model. */
@@ -35,6 +44,9 @@ export const Analysis = Schema.Struct({
   usage: Usage,
   /** Things the reader of the review must know: truncation, dropped problems, fallbacks. */
   notices: Schema.Array(Schema.String),
+  /** Part of what should have been read was not, for a reason other than the configuration. */
+  partial: Schema.optional(Schema.Boolean),
+  refuted: Schema.optional(Schema.Array(RefutedFinding)),
   /** Absent in records of earlier versions. */
   patches: Schema.optional(Schema.Array(FilePatch))
 })

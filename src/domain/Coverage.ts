@@ -11,6 +11,7 @@ export const SkipReason = Schema.Literals([
   "max_files",
   "budget",
   "compressed",
+  "failed",
   "unchanged"
 ])
 export type SkipReason = typeof SkipReason.Type

@@ -1,15 +1,25 @@
-/** The passes of a change, one agent call each, and their reports as one. A pass that fails fails the review. */
+/**
+ * The passes of a change, one agent call each, and their reports as one. What other passes found stands when one fails; the review
+ * fails when all do.
+ */
 import { Effect } from "effect"
-import { Agent } from "../agent/Agent.ts"
-import type { AgentError, AgentReport, Brief } from "../agent/Agent.ts"
+import { Agent, AgentError } from "../agent/Agent.ts"
+import type { AgentReport, Brief } from "../agent/Agent.ts"
 import type { Usage } from "../domain/Analysis.ts"
+import type { GatewayAnswer } from "../llm/Gateway.ts"
 
 /** Passes that run at the same time. */
 const atOnce = 3
 
+export interface Analysed {
+  readonly report: AgentReport
+  /** Positions of the passes that did not get to read everything, and why: the money was used up, or they failed. */
+  readonly unread: ReadonlyMap<number, "budget" | "failed">
+}
+
 export const analyseBatches = Effect.fn("analyseBatches")(function* (
   briefs: ReadonlyArray<() => Brief>
-): Effect.fn.Return<AgentReport, AgentError, Agent> {
+): Effect.fn.Return<Analysed, AgentError, Agent> {
   const agent = yield* Agent
   // A large brief takes a while to write: others run in between.
   const pass = (brief: () => Brief) =>
@@ -17,8 +27,37 @@ export const analyseBatches = Effect.fn("analyseBatches")(function* (
       Effect.yieldNow,
       Effect.suspend(() => agent.analyse(brief()))
     )
-  const reports = yield* Effect.forEach(briefs, pass, { concurrency: atOnce })
-  return joinReports(reports)
+  const results = yield* Effect.forEach(briefs, (brief) => Effect.result(pass(brief)), { concurrency: atOnce })
+  const reports = results.flatMap((result) => (result._tag === "Success" ? [result.success] : []))
+  const errors = results.flatMap((result) => (result._tag === "Failure" ? [result.failure] : []))
+  const [first] = errors
+  // What may pass later is tried again as a whole: nothing was paid for that could be kept.
+  if (reports.length === 0 && first !== undefined) {
+    return yield* errors.find(({ reason }) => reason === "retryable") ?? first
+  }
+  // Nothing was asked: there is nothing to publish but that.
+  const stopped = reports.find((report) => report.stopped !== undefined)?.stopped
+  if (stopped !== undefined && reports.every((report) => report.stopped !== undefined && report.usage.requests === 0)) {
+    return yield* new AgentError({ reason: "failed", message: stopped })
+  }
+  for (const { message } of errors) yield* Effect.logWarning(`A pass of the review failed: ${message}`)
+  const joined = joinReports(reports)
+  const notices =
+    errors.length === 0
+      ? joined.notices
+      : [
+          ...joined.notices,
+          `${errors.length} of ${briefs.length} passes failed; what they were to read was not reviewed.`
+        ]
+  return {
+    report: { ...joined, notices },
+    unread: new Map(
+      results.flatMap((result, index): ReadonlyArray<readonly [number, "budget" | "failed"]> => {
+        if (result._tag === "Failure") return [[index, "failed"]]
+        return result.success.stopped === undefined ? [] : [[index, "budget"]]
+      })
+    )
+  }
 })
 
 export const joinReports = (reports: ReadonlyArray<AgentReport>): AgentReport => {
@@ -39,8 +78,17 @@ export const joinReports = (reports: ReadonlyArray<AgentReport>): AgentReport =>
 
 export const noUsage: Usage = { requests: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 }
 
+/** Of one call. */
+export const usageOf = ({ usage: { inputTokens, outputTokens, cachedTokens, costUsd } }: GatewayAnswer): Usage => ({
+  requests: 1,
+  inputTokens,
+  outputTokens,
+  cachedTokens,
+  ...(costUsd === undefined ? {} : { costUsd })
+})
+
 /** An unknown price makes the sum unknown. */
-const addUsage = (a: Usage, b: Usage): Usage => ({
+export const addUsage = (a: Usage, b: Usage): Usage => ({
   requests: a.requests + b.requests,
   inputTokens: a.inputTokens + b.inputTokens,
   outputTokens: a.outputTokens + b.outputTokens,

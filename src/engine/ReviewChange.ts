@@ -9,6 +9,9 @@ import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Agent, AgentError, AgentReport, Brief } from "../agent/Agent.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import type { Analysis } from "../domain/Analysis.ts"
+import type { Coverage } from "../domain/Coverage.ts"
+import type { Finding } from "../domain/Problem.ts"
+import type { Gateway } from "../llm/Gateway.ts"
 import { carry, readPatches } from "../review/Carry.ts"
 import type { Carried } from "../review/Carry.ts"
 import { patchIds } from "../review/PatchId.ts"
@@ -22,7 +25,7 @@ import { changePrompt } from "../review/Prompt.ts"
 import { countCutLines } from "../review/RenderDiff.ts"
 import { passTokens } from "../review/TokenBudget.ts"
 import { estimateTokens } from "../review/Tokens.ts"
-import { analyseBatches, noUsage } from "./AnalyseBatches.ts"
+import { addUsage, analyseBatches, noUsage } from "./AnalyseBatches.ts"
 import { readBasePrompt } from "./BasePromptFile.ts"
 import { findingsOf } from "./Findings.ts"
 import { readInstructions } from "./Instructions.ts"
@@ -33,6 +36,7 @@ import { readChange } from "./ReadChange.ts"
 import type { ReadChange } from "./ReadChange.ts"
 import { systemText } from "./SystemText.ts"
 import { runInTurns } from "./Turns.ts"
+import { verifyFindings } from "./Verify.ts"
 import { readWholeFiles } from "./WholeFiles.ts"
 
 export { PatchTooLarge } from "./PatchTooLarge.ts"
@@ -71,7 +75,7 @@ export type ReviewStep =
  */
 export const reviewChange = Effect.fn("reviewChange")(function* (
   input: ReviewInput
-): Effect.fn.Return<Analysis, AgentError | CheckoutError | PatchTooLarge, Agent> {
+): Effect.fn.Return<Analysis, AgentError | CheckoutError | PatchTooLarge, Agent | Gateway> {
   const { checkout, workspace } = input
   const change = yield* readChange(checkout, workspace, input.filters)
   const ids = yield* runInTurns(patchIds(change.files))
@@ -97,43 +101,84 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
     files: carried.files.length,
     skipped: coverage.skipped.length,
     lines: coverage.lines,
-    passes: plan.briefs.length
+    passes: plan.passes.length
   })
-  const report = yield* analyseBatches(plan.briefs)
+  const { report, unread: ended } = yield* analyseBatches(plan.passes.map(({ brief }) => brief))
+  const unread = new Map(
+    plan.passes.flatMap(({ paths }, index) => {
+      const reason = ended.get(index)
+      return reason === undefined ? [] : paths.map((path) => [path, reason] as const)
+    })
+  )
   const found = yield* findingsOf(checkout, change.files, report.problems)
-  const merged = mergeFindings([...carried.findings, ...found.findings], {
-    minSeverity: workspace.review.min_severity,
-    maxProblems: workspace.review.max_problems
+  const limits = { minSeverity: workspace.review.min_severity, maxProblems: workspace.review.max_problems }
+  const merged = mergeFindings([...carried.findings, ...found.findings], limits)
+  const verified = yield* verifyFindings({
+    snapshot: input.snapshot,
+    workspace,
+    checkout,
+    files: change.files,
+    findings: merged.findings,
+    settled: new Set(carried.findings)
   })
+  const { findings } = mergeFindings(verified.findings, limits)
   yield* tell(input, {
     _tag: "Analysed",
     problems: report.problems.length,
-    findings: merged.findings.length,
-    anchored: merged.findings.filter(({ anchor }) => anchor !== undefined).length
+    findings: findings.length,
+    anchored: findings.filter(({ anchor }) => anchor !== undefined).length
   })
-  const notices = [
-    ...change.notices,
-    ...stillStanding(carried),
-    ...plan.notices,
-    ...report.notices,
-    ...found.notices,
-    ...leftOut(merged, workspace)
-  ]
   return {
-    findings: merged.findings,
+    findings,
     summary: report.summary ?? "",
-    ...skipOf(report, merged),
-    coverage,
-    models: report.models,
-    usage: report.usage,
-    notices,
+    ...skipOf(report, findings),
+    coverage: withoutUnread(coverage, carried.files, unread),
+    models: [...new Set([...report.models, ...verified.models])],
+    usage: addUsage(report.usage, verified.usage),
+    notices: [
+      ...change.notices,
+      ...stillStanding(carried),
+      ...plan.notices,
+      ...report.notices,
+      ...found.notices,
+      ...verified.notices,
+      ...leftOut(merged, workspace)
+    ],
+    ...(unread.size === 0 ? {} : { partial: true }),
+    ...(verified.refuted.length === 0 ? {} : { refuted: verified.refuted }),
     patches: readPatches(
-      change.files.filter(({ path }) => !merged.cutPaths.has(path)),
+      change.files.filter(
+        ({ path, oldPath }) => !merged.cutPaths.has(path) && whyUnread({ path, oldPath }, unread) === undefined
+      ),
       ids,
-      merged.findings
+      findings
     )
   }
 })
+
+/** Passes name files as they show them: a commit of the change may show a file under its earlier name. */
+const whyUnread = (
+  { path, oldPath }: Pick<FileDiff, "path" | "oldPath">,
+  unread: ReadonlyMap<string, "budget" | "failed">
+): "budget" | "failed" | undefined => unread.get(path) ?? (oldPath === undefined ? undefined : unread.get(oldPath))
+
+/** Files whose pass failed, or ended when the money was used up, are not among the reviewed ones. */
+const withoutUnread = (
+  coverage: Coverage,
+  files: ReadonlyArray<FileDiff>,
+  unread: ReadonlyMap<string, "budget" | "failed">
+): Coverage => {
+  const left = files.flatMap((file) => {
+    const reason = whyUnread(file, unread)
+    return reason === undefined ? [] : [{ file, reason }]
+  })
+  const paths = new Set(left.map(({ file }) => file.path))
+  return {
+    reviewed: coverage.reviewed.filter((path) => !paths.has(path)),
+    skipped: [...coverage.skipped, ...left.map(({ file, reason }) => ({ path: file.path, reason }))],
+    lines: coverage.lines - left.reduce((sum, { file }) => sum + file.additions + file.deletions, 0)
+  }
+}
 
 const tell = (input: ReviewInput, step: ReviewStep): Effect.Effect<void> => input.progress?.(step) ?? Effect.void
 
@@ -155,7 +200,7 @@ const planPasses = Effect.fnUntraced(function* (input: ReviewInput, all: ReadCha
   const fence = randomBytes(12).toString("hex")
   const languages = workspace.review.languages_auto_detect ? languagesOf(change.files) : []
   // Rendered when its turn comes, so that a large change is never held twice.
-  const briefs = batches.map((batch, index) => (): Brief => ({
+  const briefOf = (batch: Batch, index: number) => (): Brief => ({
     snapshot,
     workspace,
     checkout,
@@ -169,11 +214,15 @@ const planPasses = Effect.fnUntraced(function* (input: ReviewInput, all: ReadCha
       elsewhere: elsewhere(all.files, batch),
       fence
     })
+  })
+  const passes = batches.map((batch, index) => ({
+    paths: batch.files.map(({ file }) => file.path),
+    brief: briefOf(batch, index)
   }))
   const cut = change.files.reduce((sum, file) => sum + countCutLines(file), 0)
   const notices = [...instructions.notices, ...commits.notices, ...(whole?.notices ?? [])]
   if (cut > 0) notices.push(`${cut} very long lines were shown to the model in part.`)
-  return { briefs, notices }
+  return { passes, notices }
 })
 
 const elsewhere = (files: ReadonlyArray<FileDiff>, batch: Batch): ReadonlyArray<string> => {
@@ -181,7 +230,7 @@ const elsewhere = (files: ReadonlyArray<FileDiff>, batch: Batch): ReadonlyArray<
   return files.flatMap(({ path }) => (here.has(path) ? [] : [path]))
 }
 
-const coverageOf = ({ skipped }: ReadChange, { files, unchanged }: Carried) => ({
+const coverageOf = ({ skipped }: ReadChange, { files, unchanged }: Carried): Coverage => ({
   reviewed: [...new Set(files.map(({ path }) => path))],
   skipped: [...skipped, ...unchanged.map(({ path }) => ({ path, reason: "unchanged" as const }))],
   lines: files.reduce((sum, { additions, deletions }) => sum + additions + deletions, 0)
@@ -207,7 +256,7 @@ const stillStanding = ({ unchanged, findings }: Carried): ReadonlyArray<string> 
         `${unchanged.length} files are unchanged since the last review and were not read again; ${findings.length} problems found in them still stand.`
       ]
 
-const skipOf = (report: AgentReport, { findings }: Merged): { readonly skipped?: string } =>
+const skipOf = (report: AgentReport, findings: ReadonlyArray<Finding>): { readonly skipped?: string } =>
   report.skipped === undefined || report.problems.length > 0 || findings.length > 0 ? {} : { skipped: report.skipped }
 
 const leftOut = (merged: Merged, { review }: Workspace): ReadonlyArray<string> => {

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { Agent, AgentError } from "../agent/Agent.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Analysis } from "../domain/Analysis.ts"
+import type { Gateway } from "../llm/Gateway.ts"
 import { CheckoutError, Vcs } from "../vcs/Checkout.ts"
 import { LocalRepository } from "../vcs/LocalRepository.ts"
 import type { LocalRange } from "../vcs/LocalRepository.ts"
@@ -26,7 +27,11 @@ export interface RepositoryReview {
 /** Filters are the workspace's own; there is no trigger here. */
 export const reviewRepository = Effect.fn("reviewRepository")(function* (
   input: RepositoryReviewInput
-): Effect.fn.Return<RepositoryReview, AgentError | CheckoutError | PatchTooLarge, Vcs | LocalRepository | Agent> {
+): Effect.fn.Return<
+  RepositoryReview,
+  AgentError | CheckoutError | PatchTooLarge,
+  Vcs | LocalRepository | Agent | Gateway
+> {
   return yield* Effect.scoped(
     Effect.gen(function* () {
       const checkout = yield* checkoutOf(input)

@@ -41,6 +41,7 @@ const english: Labels = {
     max_files: "over the limit of files",
     budget: "over the budget",
     compressed: "compressed: only its riskiest parts were read",
+    failed: "the pass that was to read it failed",
     submodule: "submodule",
     unchanged: "unchanged since the last review"
   },
@@ -80,6 +81,7 @@ const chinese: Labels = {
     max_files: "超出文件数上限",
     budget: "超出预算",
     compressed: "已压缩：只读取风险最高的部分",
+    failed: "读取它的那一轮失败",
     submodule: "子模块",
     unchanged: "自上次评审以来没有变化"
   },

@@ -11,7 +11,7 @@ import { reviewLocally } from "../../src/cli/local/ReviewLocally.ts"
 import type { ModelFinder } from "../../src/cli/local/LocalConfig.ts"
 import { reviewCommand } from "../../src/cli/ReviewCommand.ts"
 import { layerLocal } from "../../src/vcs/git/GitLocalRepository.ts"
-import { emptyReport } from "../engine/Fixture.ts"
+import { emptyReport, silentGateway } from "../engine/Fixture.ts"
 import { makeRepository, temporaryFolder } from "../vcs/Repository.ts"
 import type { Repository } from "../vcs/Repository.ts"
 
@@ -70,7 +70,7 @@ const aicr = async (args: ReadonlyArray<string>, report: AgentReport = found): P
   const agent = Layer.succeed(Agent, Agent.of({ analyse: (brief) => Effect.sync(() => (briefs.push(brief), report)) }))
   const command = reviewCommand((options) =>
     reviewLocally(options, finder).pipe(
-      Effect.provide([layerLocal, agent]),
+      Effect.provide([layerLocal, agent, silentGateway]),
       Effect.catchTag("CheckoutError", (error) => Effect.die(error))
     )
   )

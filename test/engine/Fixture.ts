@@ -3,6 +3,8 @@ import { Effect, Layer } from "effect"
 import { Agent } from "../../src/agent/Agent.ts"
 import type { AgentError, AgentReport, Brief } from "../../src/agent/Agent.ts"
 import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { Gateway, GatewayError } from "../../src/llm/Gateway.ts"
+import type { GatewayAnswer, GatewayRequest } from "../../src/llm/Gateway.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import { reviewChange } from "../../src/engine/ReviewChange.ts"
 import type { ReviewInput } from "../../src/engine/ReviewChange.ts"
@@ -20,9 +22,33 @@ export const emptyReport: AgentReport = {
   notices: []
 }
 
+const unavailable = new GatewayError({ reason: "unavailable", message: "this test's gateway answers nothing" })
+
+/** Whatever is asked beside the agent fails. */
+export const silentGateway = Layer.succeed(Gateway, Gateway.of({ call: () => Effect.fail(unavailable) }))
+
+/** An answer with one tool call. */
+export const calling = (name: string, input: unknown): GatewayAnswer => ({
+  model: "test/second",
+  text: "",
+  calls: [{ id: "1", name, input }],
+  usage: {
+    inputTokens: 7,
+    outputTokens: 3,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    costUsd: 0.25
+  },
+  native: undefined,
+  fallbacks: []
+})
+
 export interface EngineRun {
   readonly analysis: Analysis
   readonly briefs: ReadonlyArray<Brief>
+  /** What was asked of models beside the agent. */
+  readonly calls: ReadonlyArray<GatewayRequest>
 }
 
 export interface EngineOptions {
@@ -33,6 +59,8 @@ export interface EngineOptions {
   readonly document?: Record<string, unknown>
   readonly filters?: Partial<ReviewInput["filters"]>
   readonly agent?: (brief: Brief, call: number) => Effect.Effect<AgentReport, AgentError>
+  /** Answers what is asked beside the agent; without it no model answers. */
+  readonly gateway?: (request: GatewayRequest, call: number) => Effect.Effect<GatewayAnswer, GatewayError>
   readonly description?: string
   readonly compare?: "merge-base" | "endpoints"
   readonly previous?: Analysis | undefined
@@ -49,6 +77,16 @@ export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
       }
     })
   )
+  const calls: Array<GatewayRequest> = []
+  const gateway = Layer.succeed(
+    Gateway,
+    Gateway.of({
+      call: (request) => {
+        calls.push(request)
+        return options.gateway?.(request, calls.length) ?? Effect.fail(unavailable)
+      }
+    })
+  )
   return Effect.gen(function* () {
     const snapshot = yield* snapshotOf(
       {
@@ -58,7 +96,7 @@ export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
         },
         triggers: [{ name: "t", kind: "manual" }],
         workspaces: { instances: { w: { source_repo: { trigger: "t", repo: "a/b" } } } },
-        review: { output_language: "en", ...options.review },
+        review: { output_language: "en", verification: "off", ...options.review },
         ...options.document
       },
       {}
@@ -87,10 +125,10 @@ export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
       previous: options.previous,
       filters
     })
-    return { analysis, briefs }
+    return { analysis, briefs, calls }
   }).pipe(
     Effect.scoped,
-    Effect.provide([layerGit({ root: temporaryFolder(), allowLocal: true }), agent]),
+    Effect.provide([layerGit({ root: temporaryFolder(), allowLocal: true }), agent, gateway]),
     Effect.runPromise
   )
 }

@@ -242,7 +242,7 @@ const document = (
     retry: { max_attempts: 1 }
   },
   agent: { default: "native-llm" },
-  review: { output_language: "en" },
+  review: { output_language: "en", verification: "off" },
   queue: {
     kind: options.queue,
     sqlite: { path: join(parts.directory, "queue.db") },

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { Agent } from "../../agent/Agent.ts"
 import { reviewRepository } from "../../engine/ReviewRepository.ts"
+import type { Gateway } from "../../llm/Gateway.ts"
 import type { Vcs } from "../../vcs/Checkout.ts"
 import { LocalRepository } from "../../vcs/LocalRepository.ts"
 import { ExitWith } from "../Exit.ts"
@@ -21,7 +22,7 @@ export interface LocalReviewOptions extends LocalConfigOptions {
 export const reviewLocally = Effect.fn("reviewLocally")(function* (
   options: LocalReviewOptions,
   finder: ModelFinder
-): Effect.fn.Return<LocalReview, ExitWith, Vcs | LocalRepository | Agent> {
+): Effect.fn.Return<LocalReview, ExitWith, Vcs | LocalRepository | Agent | Gateway> {
   const { snapshot, workspace } = yield* localConfig(options, finder, process.env)
   const repository = yield* LocalRepository
   const range = yield* repository

@@ -1,0 +1,174 @@
+/**
+ * Verification: each finding that will be published is shown to a model once more, with its code, to be refuted. What is refuted is
+ * left out and kept in the record with the reason. A check that fails, answers in prose or runs out of time keeps the finding.
+ */
+import { randomBytes } from "node:crypto"
+import { Clock, Effect, Schema } from "effect"
+import type { Snapshot, Workspace } from "../config/Snapshot.ts"
+import type { RefutedFinding, Usage } from "../domain/Analysis.ts"
+import type { Finding } from "../domain/Problem.ts"
+import { Gateway } from "../llm/Gateway.ts"
+import type { GatewayAnswer } from "../llm/Gateway.ts"
+import type { FileDiff } from "../review/FileDiff.ts"
+import { renderFile } from "../review/RenderDiff.ts"
+import { lowered, Verdict, verdictTool, verifyPrompt, verifySystem } from "../review/VerifyPrompt.ts"
+import type { Checkout } from "../vcs/Checkout.ts"
+import { addUsage, noUsage, usageOf } from "./AnalyseBatches.ts"
+
+export interface Verified {
+  readonly findings: ReadonlyArray<Finding>
+  readonly refuted: ReadonlyArray<RefutedFinding>
+  readonly models: ReadonlyArray<string>
+  readonly usage: Usage
+  readonly notices: ReadonlyArray<string>
+}
+
+export interface VerifyRequest {
+  readonly snapshot: Snapshot
+  readonly workspace: Workspace
+  readonly checkout: Checkout
+  readonly files: ReadonlyArray<FileDiff>
+  readonly findings: ReadonlyArray<Finding>
+  /** Of an earlier review, where they had their second look. */
+  readonly settled: ReadonlySet<Finding>
+}
+
+const atOnce = 3
+const callMillis = 180_000
+/** For all findings of a review. */
+const totalMillis = 900_000
+const maxFileBytes = 4_194_304
+const around = 60
+const maxCharacters = 24_000
+
+const decode = Schema.decodeUnknownOption(Verdict)
+
+export const verifyFindings = Effect.fn("verifyFindings")(function* (
+  request: VerifyRequest
+): Effect.fn.Return<Verified, never, Gateway> {
+  const { workspace, findings, settled } = request
+  const { verification } = workspace.review
+  const group = workspace.modelChain
+  const due = (finding: Finding): boolean =>
+    !settled.has(finding) &&
+    (verification === "always" ||
+      (verification === "auto" && (finding.problem.severity === "high" || finding.problem.severity === "critical")))
+  const deadline = (yield* Clock.currentTimeMillis) + totalMillis
+  const looks = yield* Effect.forEach(
+    findings,
+    (finding) =>
+      group === undefined || !due(finding) ? Effect.succeed({ finding }) : look(request, finding, group, deadline),
+    { concurrency: atOnce }
+  )
+  const answers = looks.flatMap((one) => ("answer" in one && one.answer !== undefined ? [one.answer] : []))
+  const refuted = looks.flatMap((one) => ("refuted" in one && one.refuted !== undefined ? [one.refuted] : []))
+  const failed = looks.filter((one) => "failed" in one).length
+  const notices: Array<string> = []
+  if (refuted.length > 0)
+    notices.push(`${refuted.length} reported problems were refuted by a second look and are left out.`)
+  if (failed > 0) notices.push(`${failed} problems are published without their second look, which failed.`)
+  return {
+    findings: looks.flatMap(({ finding }) => (finding === undefined ? [] : [finding])),
+    refuted,
+    models: [...new Set(answers.map(({ model }) => model))],
+    usage: answers.map(usageOf).reduce(addUsage, noUsage),
+    notices
+  }
+})
+
+interface Look {
+  /** undefined: refuted. */
+  readonly finding: Finding | undefined
+  readonly answer?: GatewayAnswer
+  readonly refuted?: RefutedFinding
+  readonly failed?: true
+}
+
+const look = Effect.fnUntraced(function* (
+  { snapshot, workspace, checkout, files }: VerifyRequest,
+  finding: Finding,
+  group: string,
+  deadline: number
+): Effect.fn.Return<Look, never, Gateway> {
+  const gateway = yield* Gateway
+  const left = Math.min(callMillis, deadline - (yield* Clock.currentTimeMillis))
+  if (left <= 0) return { finding, failed: true }
+  const prompt = verifyPrompt({
+    finding,
+    diff: diffOf(files, finding),
+    code: yield* codeAround(checkout, finding),
+    fence: randomBytes(12).toString("hex")
+  })
+  const called = yield* Effect.result(
+    gateway.call({
+      snapshot,
+      group,
+      role: "heavy",
+      system: verifySystem(workspace.review.output_language),
+      messages: [{ role: "user", text: prompt }],
+      tools: [verdictTool],
+      deadlineMillis: left
+    })
+  )
+  if (called._tag === "Failure") {
+    yield* Effect.logWarning(`The second look at ${finding.fingerprint} failed: ${called.failure.message}`)
+    return { finding, failed: true }
+  }
+  const answer = called.success
+  const [call] = answer.calls
+  const verdict = answer.calls.length === 1 && call?.name === verdictTool.name ? decode(plain(call.input)) : undefined
+  if (verdict === undefined || verdict._tag === "None") return { finding, answer, failed: true }
+  const { reason } = verdict.value
+  switch (verdict.value.verdict) {
+    case "confirm":
+      return { finding, answer }
+    case "downgrade":
+      return { finding: lowered(finding, verdict.value.severity), answer }
+    case "refute":
+      return { finding: undefined, answer, refuted: { finding, reason, model: answer.model } }
+  }
+})
+
+/** Absent values that are sent as null are absent. */
+const plain = (input: unknown): unknown =>
+  typeof input === "object" && input !== null
+    ? Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
+    : input
+
+/** The finding's hunk and as many of the file's others as fit. */
+const diffOf = (files: ReadonlyArray<FileDiff>, { anchor, problem }: Finding): string => {
+  const path = anchor?.path ?? problem.file
+  const file = files.find((one) => one.path === path || one.oldPath === path)
+  if (file === undefined) return ""
+  const distance = (start: number, length: number): number =>
+    anchor === undefined ? 0 : Math.max(0, start - anchor.line, anchor.line - (start + length - 1))
+  const near = file.hunks
+    .map((hunk) => ({
+      hunk,
+      far: anchor?.side === "old" ? distance(hunk.oldStart, hunk.oldLines) : distance(hunk.newStart, hunk.newLines)
+    }))
+    .toSorted((a, b) => a.far - b.far)
+  let room = maxCharacters
+  const shown = new Set(
+    near.flatMap(({ hunk }, index) => {
+      room -= hunk.lines.reduce((sum, line) => sum + line.length + 16, 64)
+      return index === 0 || room > 0 ? [hunk] : []
+    })
+  )
+  return renderFile({ ...file, hunks: file.hunks.filter((hunk) => shown.has(hunk)) }).slice(0, maxCharacters * 2)
+}
+
+const codeAround = Effect.fnUntraced(function* (checkout: Checkout, { anchor }: Finding) {
+  if (anchor === undefined) return ""
+  const [path, at] =
+    anchor.side === "new" ? ([anchor.path, "head"] as const) : ([anchor.oldPath ?? anchor.path, "from"] as const)
+  const read = yield* Effect.result(checkout.file(path, at, maxFileBytes))
+  if (read._tag === "Failure" || read.success === undefined) return ""
+  const first = Math.max(1, (anchor.start ?? anchor.line) - around)
+  return read.success
+    .split("\n")
+    .slice(first - 1, anchor.line + around)
+    .map((line, index) => `${first + index}: ${line.slice(0, 1000)}`)
+    .join("\n")
+    .slice(0, maxCharacters)
+})
