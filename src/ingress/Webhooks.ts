@@ -156,7 +156,8 @@ export const makeWebhooks = (parts: WebhookParts) => {
       configHash: admission.configHash,
       priority: admission.priority,
       admittedAt: received.now,
-      dueAt: admission.dueAt
+      dueAt: admission.dueAt,
+      reason: admission.dueAt > received.now ? "waits for its schedule to open" : undefined
     })
     wake.workspace(change.workspace)
     return queued === "later"

@@ -57,7 +57,8 @@ export const admissionOf = (batch: Batch, eventId: string): Admission => ({
   configHash: batch.configHash,
   priority: batch.priority,
   admittedAt: batch.firstAt,
-  dueAt: batch.dueAt
+  dueAt: batch.dueAt,
+  reason: "collects the pushes of its branch, or waits for its schedule to open"
 })
 
 /** The answer for a push whose batch is not in the queue: it waits for the one before it, or has ended. */
