@@ -21,6 +21,7 @@ import { Queue } from "../src/queue/Queue.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
+import { closeLostReservations, pruneLedger } from "./BudgetLedger.ts"
 import { ChangePublisher } from "./ChangePublisher.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
@@ -153,6 +154,7 @@ const prune = Effect.fnUntraced(function* (now: number) {
     maxCount: retention.queue.max_count,
     before: before(retention.queue.max_age_months)
   })
+  yield* pruneLedger(now)
 })
 
 const sweep = Effect.fnUntraced(function* (grace: Duration.Duration) {
@@ -160,6 +162,7 @@ const sweep = Effect.fnUntraced(function* (grace: Duration.Duration) {
   yield* reclaim(now)
   yield* requeue(now - Duration.toMillis(grace))
   yield* abandon(now)
+  yield* closeLostReservations(now)
   yield* expire(now)
   yield* wakeAll
   yield* measure(now)

@@ -7,13 +7,14 @@
 import { Clock, Deferred, Effect, Metric, Option, Redacted } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Snapshot, TriggerProfile, Workspace } from "../src/config/Snapshot.ts"
-import { hostTrigger } from "../src/domain/Change.ts"
+import { foldRepo, hostTrigger } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
 import type { Entry } from "../src/domain/Entry.ts"
 import { isForgeKind } from "../src/domain/Kinds.ts"
 import { reviewChange } from "../src/engine/ReviewChange.ts"
 import type { ForgeClient } from "../src/forge/Forge.ts"
 import { Forges } from "../src/forge/Forges.ts"
+import { ModelRun } from "../src/llm/ModelRun.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
 import { Progress } from "../src/observability/Progress.ts"
 import { Outputs } from "../src/outputs/Outputs.ts"
@@ -147,7 +148,9 @@ const reviewWith = Effect.fnUntraced(function* (
     )
   )
 
+  const spender = { id: run.id, repository: `${hostTrigger(change)}:${foldRepo(change.repo.fullName)}` }
   return yield* analyse(run, lease, snapshot, workspace, profile).pipe(
+    Effect.provideService(ModelRun, spender),
     Effect.flatMap((analysis) =>
       Effect.gen(function* () {
         const plan = outputs.plan({ ...input, analysis })

@@ -13,6 +13,7 @@ import * as Actors from "../actors/Actors.ts"
 import { ChangePublisher } from "../actors/ChangePublisher.ts"
 import { WorkspaceScheduler } from "../actors/WorkspaceScheduler.ts"
 import { agentLayer } from "./agent/AgentModes.ts"
+import * as BuildProblems from "./BuildProblems.ts"
 import type { Role } from "./cli/Roles.ts"
 import { ConfigStore } from "./config/ConfigStore.ts"
 import type { Snapshot } from "./config/Snapshot.ts"
@@ -24,7 +25,7 @@ import { OwnAccounts } from "./forge/OwnAccounts.ts"
 import { IngressServer } from "./ingress/Server.ts"
 import type { IngressOptions } from "./ingress/Server.ts"
 import { Wake } from "./ingress/Wake.ts"
-import { gatewayLayer } from "./llm/GatewayLayer.ts"
+import * as ModelServices from "./ModelServices.ts"
 import * as OutputsLayer from "./outputs/OutputsLayer.ts"
 import { Cancellations } from "./queue/Cancellations.ts"
 import * as MemoryQueue from "./queue/MemoryQueue.ts"
@@ -131,13 +132,14 @@ export const rolesProblem = (roles: ReadonlySet<Role>): string | undefined => {
 /** Needs the configuration and a place for progress. Gives the address of the HTTP server. */
 export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
   const records = queue.pipe(Layer.provideMerge(stores), Layer.provideMerge(Layer.mergeAll(Forges.layer, OwnAccounts.layer)))
+  const agent = agentLayer.pipe(Layer.provideMerge(ModelServices.gateway), Layer.provide([cluster, identity]))
   const actors = Actors.layerAll.pipe(
     Layer.provideMerge(cluster),
-    Layer.provide([OutputsLayer.layer, vcs, agentLayer.pipe(Layer.provideMerge(gatewayLayer)), Tickets.layerMemory, Cancellations.layerMemory, identity]),
+    Layer.provide([OutputsLayer.layer, vcs, agent, Tickets.layerMemory, Cancellations.layerMemory, identity]),
     Layer.provideMerge(LearnOwnAccounts.layer)
   )
   const http = IngressServer.layerWith(ingress)
   const works = workers.every((role) => roles.has(role))
   const serving = works ? http.pipe(Layer.provide(wakeActors), Layer.provide(actors)) : http.pipe(Layer.provide(wakeNobody))
-  return serving.pipe(Layer.provide(records))
+  return Layer.merge(serving.pipe(Layer.provide(records)), BuildProblems.layer)
 }

@@ -26,6 +26,8 @@ export interface AgentReport {
   readonly models: ReadonlyArray<string>
   readonly usage: Usage
   readonly notices: ReadonlyArray<string>
+  /** Why it ended before everything was read; what it found until then counts. Absent: it was read. */
+  readonly stopped?: string | undefined
 }
 
 export class AgentError extends Schema.TaggedError<AgentError>()("AgentError", {

@@ -43,6 +43,8 @@ interface Pass {
 type Ending =
   | Chosen
   | { readonly _tag: "Stopped"; readonly why: string }
+  /** The money is used up: what was found is kept, and the rest is said not to have been read. */
+  | { readonly _tag: "OutOfBudget"; readonly why: string }
   | { readonly _tag: "Invalid"; readonly model: string; readonly why: string }
 
 export const analyseNatively = (limits: PassLimits) =>
@@ -79,8 +81,10 @@ const reportOf = (pass: Pass, ending: Ending): Effect.Effect<AgentReport, AgentE
     if (problems.length === 0) return failed(`the review came to no result: ${ending.why}`)
     notices.push(`the model ended without a summary: ${ending.why}`)
   }
+  if (ending._tag === "OutOfBudget") notices.push(outOfBudget)
   return Effect.succeed({
     problems,
+    ...(ending._tag === "OutOfBudget" ? { stopped: ending.why } : {}),
     summary: ending._tag === "Summary" ? ending.markdown : undefined,
     // Problems outweigh a later wish to skip.
     skipped: ending._tag === "Skip" && problems.length === 0 ? ending.reason : undefined,
@@ -107,7 +111,7 @@ const converse = Effect.fnUntraced(function* (
   for (let step = 1; step <= limits.steps; step++) {
     const left = deadline - (yield* Clock.currentTimeMillis)
     if (left <= 0) return yield* new AgentError({ reason: "timeout", message: outOfTime(limits) })
-    const answer = yield* gateway
+    const called = yield* gateway
       .call({
         snapshot: brief.snapshot,
         group,
@@ -119,7 +123,12 @@ const converse = Effect.fnUntraced(function* (
         prefer: holder,
         avoid: [...pass.avoided.keys()]
       })
-      .pipe(Effect.mapError((error) => fromGateway(error, pass)))
+      .pipe(Effect.result)
+    if (called._tag === "Failure") {
+      if (called.failure.reason === "budget") return { _tag: "OutOfBudget", why: called.failure.message }
+      return yield* fromGateway(called.failure, pass)
+    }
+    const answer = called.success
     holder = answer.model
     account(pass, answer)
     if (brief.workspace.review.log_thinking) yield* logStep(step, answer)
@@ -181,6 +190,8 @@ const logStep = (step: number, answer: GatewayAnswer) =>
       text: answer.text.slice(0, 2_000)
     })
   )
+
+const outOfBudget = "the review ended early: the budget for model calls (llm.budget) is used up"
 
 const outOfTime = (limits: PassLimits): string => `no result within ${Math.round(limits.millis / 1000)} seconds`
 

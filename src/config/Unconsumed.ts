@@ -30,24 +30,6 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
     ["triage_model_chain", /triageModelChain/],
     ["author_resolution_model_chain", /authorResolutionModelChain/]
   ),
-  ...under("llm.budget", "spend is not capped", "per_run_usd", "per_repo_daily_usd"),
-  ...under(
-    "llm.model_catalog",
-    "no catalog is fetched; overrides hold",
-    ["enabled", /model_catalog\.enabled|catalog\.enabled/],
-    "source_url",
-    "refresh_interval_hours",
-    "fetch_timeout_ms",
-    ["offline", /model_catalog\.offline|catalog\.offline/],
-    "apply_to_model_spec",
-    ["cache", /model_catalog\.cache/]
-  ),
-  ...under(
-    "llm.model_catalog.overrides.<id>",
-    "reasoning efforts are passed on as configured",
-    "supported_reasoning_efforts",
-    "default_reasoning_effort"
-  ),
   ...under(
     "triggers[]",
     "Perforce changes are not read",

@@ -2,12 +2,14 @@
 import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Batches } from "./Batches.ts"
+import type { Ledger } from "./Ledger.ts"
 import * as Migrations from "./Migrations.ts"
 import type { Outbox } from "./Outbox.ts"
 import type { Receipts } from "./Receipts.ts"
 import type { Runs } from "./Runs.ts"
 import type { Schedules } from "./Schedules.ts"
 import * as SqlBatches from "./SqlBatches.ts"
+import * as SqlLedger from "./SqlLedger.ts"
 import * as SqlOutbox from "./SqlOutbox.ts"
 import * as SqlReceipts from "./SqlReceipts.ts"
 import * as SqlRuns from "./SqlRuns.ts"
@@ -15,13 +17,18 @@ import * as SqlSchedules from "./SqlSchedules.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 import type { StoreError } from "./StoreError.ts"
 
-export type Records = Receipts | Runs | Outbox | Batches | Schedules
+export type Records = Receipts | Runs | Outbox | Batches | Schedules | Ledger
 
 /** The repositories over any SqlClient. */
 export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreError, SqlClient.SqlClient> =>
-  Layer.mergeAll(SqlReceipts.layer, SqlRuns.layer, SqlOutbox.layer, SqlBatches.layer, SqlSchedules.layer).pipe(
-    Layer.provide(Migrations.layer(migrate))
-  )
+  Layer.mergeAll(
+    SqlReceipts.layer,
+    SqlRuns.layer,
+    SqlOutbox.layer,
+    SqlBatches.layer,
+    SqlSchedules.layer,
+    SqlLedger.layer
+  ).pipe(Layer.provide(Migrations.layer(migrate)))
 
 /** In one SQLite file. */
 export const layerSqlite = (options: {

@@ -1,0 +1,135 @@
+/**
+ * One per repository and UTC day: money for model calls is reserved here before it is spent. The store holds the truth and its
+ * statements hold the caps; the actor makes the reservations of a repository come one after the other, on one node.
+ *
+ * Messages: `Reserve`, `Settle`, `Refund`. Each names its reservation and may be repeated. `closeLostReservations` is the
+ * sweeper's part: what a dead process had open counts as spent, for its requests may have reached the provider.
+ */
+import { Clock, Duration, Effect, Layer, Schema } from "effect"
+import { Entity } from "effect/cluster"
+import { Rpc } from "effect/rpc"
+import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
+import { Budget, BudgetError } from "../src/llm/Budget.ts"
+import type { Reservation } from "../src/llm/Budget.ts"
+import { Ledger } from "../src/store/Ledger.ts"
+import { StoreError } from "../src/store/StoreError.ts"
+
+const Reserve = Rpc.make("Reserve", {
+  payload: {
+    id: Schema.String,
+    runId: Schema.String,
+    repository: Schema.String,
+    day: Schema.String,
+    usd: Schema.Number,
+    runCapUsd: Schema.UndefinedOr(Schema.Number),
+    dayCapUsd: Schema.UndefinedOr(Schema.Number),
+    owner: Schema.String
+  },
+  success: Schema.Union([
+    Schema.TaggedStruct("Reserved", {}),
+    Schema.TaggedStruct("Refused", { account: Schema.Literals(["run", "day"]), committedUsd: Schema.Number })
+  ]),
+  error: StoreError
+})
+const Settle = Rpc.make("Settle", { payload: { id: Schema.String, usd: Schema.Number }, error: StoreError })
+const Refund = Rpc.make("Refund", { payload: { id: Schema.String }, error: StoreError })
+
+export const BudgetLedger = Entity.make("BudgetLedger", [Reserve, Settle, Refund])
+
+export const layer = BudgetLedger.toLayer(
+  Effect.gen(function* () {
+    const ledger = yield* Ledger
+    const at = <A, E>(use: (now: number) => Effect.Effect<A, E>) => Effect.flatMap(Clock.currentTimeMillis, use)
+    return BudgetLedger.of({
+      Reserve: ({ payload }) => at((now) => ledger.reserve(payload, now)),
+      Settle: ({ payload: { id, usd } }) => at((now) => ledger.settle(id, usd, now)),
+      Refund: ({ payload: { id } }) => at((now) => ledger.refund(id, now))
+    })
+  }),
+  { disableFatalDefects: true, mailboxCapacity: 4096, maxIdleTime: "10 minutes" }
+)
+
+/** The ledger does not answer: the call is tried again later rather than made without money. */
+const patience = Duration.seconds(20)
+
+/** The gateway's budget over these actors. */
+export const budgetLayer = Layer.effect(
+  Budget,
+  Effect.gen(function* () {
+    const clientOf = yield* BudgetLedger.client
+    const { owner } = yield* NodeIdentity
+    /** A reservation stays with the day it was made on, also when it is settled after midnight. */
+    const days = new Map<string, string>()
+    const ledgerOf = ({ id, run }: Reservation, now: number) => {
+      const day = days.get(id) ?? new Date(now).toISOString().slice(0, 10)
+      return { day, client: clientOf(`${day}:${run.repository}`) }
+    }
+    const asked = <A, E extends { readonly message: string }>(answer: Effect.Effect<A, E>) =>
+      answer.pipe(
+        Effect.mapError(({ message }) => new BudgetError({ message })),
+        Effect.timeoutOrElse({
+          duration: patience,
+          orElse: () => Effect.fail(new BudgetError({ message: "the budget ledger does not answer" }))
+        })
+      )
+    return Budget.of({
+      reserve: Effect.fnUntraced(function* (reservation) {
+        const { id, run, usd, caps } = reservation
+        const { day, client } = ledgerOf(reservation, yield* Clock.currentTimeMillis)
+        days.set(id, day)
+        const answer = yield* client
+          .Reserve({
+            id,
+            runId: run.id,
+            repository: run.repository,
+            day,
+            usd,
+            runCapUsd: caps.perRunUsd,
+            dayCapUsd: caps.perRepoDailyUsd,
+            owner
+          })
+          .pipe(
+            asked,
+            Effect.onError(() => Effect.sync(() => days.delete(id)))
+          )
+        if (answer._tag === "Reserved") return { _tag: "Reserved" } as const
+        days.delete(id)
+        const [cap, capUsd] =
+          answer.account === "run"
+            ? (["per_run_usd", caps.perRunUsd] as const)
+            : (["per_repo_daily_usd", caps.perRepoDailyUsd] as const)
+        return { _tag: "Refused", cap, capUsd: capUsd ?? 0, committedUsd: answer.committedUsd } as const
+      }),
+      settle: Effect.fnUntraced(function* (reservation, usd) {
+        const { client } = ledgerOf(reservation, yield* Clock.currentTimeMillis)
+        yield* asked(client.Settle({ id: reservation.id, usd }))
+        days.delete(reservation.id)
+      }),
+      refund: Effect.fnUntraced(function* (reservation) {
+        const { client } = ledgerOf(reservation, yield* Clock.currentTimeMillis)
+        yield* asked(client.Refund({ id: reservation.id }))
+        days.delete(reservation.id)
+      })
+    })
+  })
+)
+
+/** No call is open for longer: passes of a review end before. */
+const longestCall = Duration.toMillis("2 hours")
+
+/** For the sweeper. An owner of this node's name that is not this process is an earlier incarnation of it. */
+export const closeLostReservations = Effect.fnUntraced(function* (now: number) {
+  const ledger = yield* Ledger
+  const { name, owner } = yield* NodeIdentity
+  const lost = (other: string) => other !== owner && other.startsWith(`${name}/`)
+  const closed = yield* ledger.closeLost(lost, now - longestCall, now)
+  if (closed > 0) yield* Effect.logWarning(`${closed} model calls of a lost process count as spent at their estimate`)
+})
+
+/** Runs and days that ended this long ago spend nothing more. */
+const keptFor = Duration.toMillis("40 days")
+
+/** For the sweeper. */
+export const pruneLedger = Effect.fnUntraced(function* (now: number) {
+  yield* (yield* Ledger).prune(now - keptFor)
+})

@@ -1,0 +1,53 @@
+/**
+ * What model calls cost, durably: accounts per run and per repository and UTC day, and the reservations that stand open. An
+ * account never passes its cap, whoever reserves at the same time on whichever node: the check and the addition are one
+ * statement of the database.
+ */
+import { Context } from "effect"
+import type { Effect } from "effect"
+import type { StoreError } from "./StoreError.ts"
+
+export interface LedgerReservation {
+  readonly id: string
+  readonly runId: string
+  readonly repository: string
+  /** UTC day, `2026-01-31`. */
+  readonly day: string
+  readonly usd: number
+  /** US dollars; undefined: no cap. */
+  readonly runCapUsd: number | undefined
+  readonly dayCapUsd: number | undefined
+  /** The process that asks: whose reservations are closed when it is gone. */
+  readonly owner: string
+}
+
+export type LedgerAnswer =
+  | { readonly _tag: "Reserved" }
+  | { readonly _tag: "Refused"; readonly account: "run" | "day"; readonly committedUsd: number }
+
+export class Ledger extends Context.Service<
+  Ledger,
+  {
+    /** A reservation that is known already, open or closed, is answered as `Reserved` and changes nothing. */
+    readonly reserve: (reservation: LedgerReservation, now: number) => Effect.Effect<LedgerAnswer, StoreError>
+    /** Puts the real amount in place of the estimate. A reservation that is unknown or closed stays as it is. */
+    readonly settle: (id: string, usd: number, now: number) => Effect.Effect<void, StoreError>
+    /** Takes the estimate back. */
+    readonly refund: (id: string, now: number) => Effect.Effect<void, StoreError>
+    /**
+     * Closes open reservations of processes that are gone, or older than `before`. Their requests may have reached the
+     * provider, so the estimate counts as spent. Answers how many.
+     */
+    readonly closeLost: (
+      lost: (owner: string) => boolean,
+      before: number,
+      now: number
+    ) => Effect.Effect<number, StoreError>
+    /** Spent and reserved, in US dollars. */
+    readonly committed: (
+      account: { readonly runId: string } | { readonly repository: string; readonly day: string }
+    ) => Effect.Effect<number, StoreError>
+    /** Removes closed reservations and accounts that nothing touched since `before`. */
+    readonly prune: (before: number) => Effect.Effect<number, StoreError>
+  }
+>()("aicr/store/Ledger") {}

@@ -1,0 +1,185 @@
+/** Money over the real path: gateway, actor, ledger in SQLite, and a model server that counts what it was asked. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger } from "effect"
+import { TestRunner } from "effect/cluster"
+import * as BudgetLedger from "../../actors/BudgetLedger.ts"
+import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
+import { Budget } from "../../src/llm/Budget.ts"
+import { Catalog } from "../../src/llm/catalog/Catalog.ts"
+import { layerMemory } from "../../src/llm/catalog/MemoryCatalogCache.ts"
+import { Gateway } from "../../src/llm/Gateway.ts"
+import * as GatewayLayer from "../../src/llm/GatewayLayer.ts"
+import { Limiter } from "../../src/llm/Limiter.ts"
+import { ModelRun } from "../../src/llm/ModelRun.ts"
+import { estimateUsd } from "../../src/llm/Spending.ts"
+import { Ledger } from "../../src/store/Ledger.ts"
+import * as Store from "../../src/store/Store.ts"
+import { faults, startFakeModel } from "../harness/FakeModel.ts"
+import type { Script } from "../harness/FakeModel.ts"
+import { testSnapshot } from "../harness/TestSnapshot.ts"
+
+const world = BudgetLedger.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(Store.layerMemory, NodeIdentity.layer("node"))),
+  Layer.provideMerge(TestRunner.layer)
+)
+const layers = GatewayLayer.layer.pipe(
+  Layer.provide([BudgetLedger.budgetLayer, Limiter.layerMemory, Catalog.layer.pipe(Layer.provide(layerMemory))]),
+  Layer.provideMerge(world)
+)
+
+const fakeModel = (script: Script) =>
+  Effect.acquireRelease(
+    Effect.promise(() => startFakeModel(script)),
+    (fake) => Effect.promise(() => fake.close())
+  )
+
+const repository = "t:team/app"
+const prompt = "x".repeat(3000)
+const price = { input: 100, output: 100 }
+/** About 1000 tokens of prompt and at most 1000 of answer at 100 dollars a million: 20 cents. */
+const estimate = estimateUsd(
+  {
+    price,
+    maxOutputTokens: 1000,
+    contextWindow: undefined,
+    supportedEfforts: undefined,
+    defaultEffort: undefined,
+    toolCall: undefined
+  },
+  prompt.length + "system".length
+)
+
+const snapshot = (url: string, budget: Record<string, unknown>, priced = true) =>
+  testSnapshot({
+    llm: {
+      providers: [{ id: "p", kind: "openai_compatible", base_url: `${url}/v1`, max_output_tokens: 1000 }],
+      model_chain: { default: [{ provider: "p", model: "m" }] },
+      retry: { max_attempts: 1 },
+      budget,
+      model_catalog: { overrides: priced ? { "p/m": { cost: price } } : {} }
+    }
+  })
+
+const call = (from: ReturnType<typeof snapshot>, run: string) =>
+  Gateway.use((gateway) =>
+    gateway.call({
+      snapshot: from,
+      group: "default",
+      role: "any",
+      system: "system",
+      messages: [{ role: "user", text: prompt }],
+      tools: [],
+      deadlineMillis: 20_000
+    })
+  ).pipe(Effect.provideService(ModelRun, { id: run, repository }))
+
+const spentToday = Ledger.use((ledger) => ledger.committed({ repository, day: new Date().toISOString().slice(0, 10) }))
+
+const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof layers>>) =>
+  effect.pipe(Effect.provide([layers, Logger.layer([])]))
+
+describe("budget", () => {
+  it.live(
+    "100 runs at once against a cap of 10 runs' worth: the cap holds, and what was answered is in the books",
+    () =>
+      Effect.gen(function* () {
+        // Each answer costs 19 cents, a run has two calls: a cap of 3.80 is 10 runs' worth.
+        const usage = { input: 1000, output: 900, cached: 0 }
+        const fake = yield* fakeModel({ text: "hello", usage, delayMillis: 5 })
+        const cap = 10 * 2 * 0.19
+        const from = snapshot(fake.url, { per_repo_daily_usd: cap })
+        const results = yield* Effect.forEach(
+          Array.from({ length: 100 }, (_, at) => `run-${at}`),
+          (id) => Effect.result(Effect.andThen(call(from, id), call(from, id))),
+          { concurrency: "unbounded" }
+        )
+        const spent = yield* spentToday
+        assert.isAtMost(spent, cap + 1e-6)
+        assert.closeTo(spent, fake.requests.length * 0.19, 1e-6)
+        // What is left is less than one more estimate.
+        assert.isBelow(cap - spent, estimate ?? 0)
+        for (const result of results) {
+          if (result._tag === "Success") continue
+          assert.strictEqual(result.failure.reason, "budget")
+          assert.match(result.failure.message, /the budget is used up: .* US dollars of llm.budget.per_repo_daily_usd/)
+        }
+        assert.isAbove(results.filter(({ _tag }) => _tag === "Failure").length, 80)
+      }).pipe(Effect.scoped, run)
+  )
+
+  it.live("answers dearer than estimated pass the cap by no more than the last answers' error", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel({ text: "hello", usage: { input: 2000, output: 1000, cached: 0 } })
+      const from = snapshot(fake.url, { per_run_usd: 1 })
+      let calls = 0
+      while ((yield* Effect.result(call(from, "dear")))._tag === "Success") calls++
+      const spent = yield* Ledger.use((ledger) => ledger.committed({ runId: "dear" }))
+      assert.closeTo(spent, calls * 0.3, 1e-6)
+      assert.isAtMost(spent, 1 + (0.3 - (estimate ?? 0)) + 1e-6)
+    }).pipe(Effect.scoped, run)
+  )
+
+  it.live.each([
+    ["an error of the provider costs nothing", faults.serverError, 0],
+    ["a refused key costs nothing", faults.unauthorized(), 0],
+    ["an answer that never came counts as estimated", faults.silent, 1],
+    ["a refusal of the model was an answer", faults.refusal, 1]
+  ] as const)("%s", ([, reply, estimates]) =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel(reply)
+      const base = snapshot(fake.url, { per_run_usd: 1 })
+      const [provider] = base.document.llm.providers
+      if (provider === undefined) return assert.fail("no provider")
+      const providers = [{ ...provider, timeout_ms: 200 }]
+      const from = { ...base, document: { ...base.document, llm: { ...base.document.llm, providers } } }
+      yield* Effect.flip(call(from, "failing"))
+      const spent = yield* Ledger.use((ledger) => ledger.committed({ runId: "failing" }))
+      assert.closeTo(spent, estimates * (estimate ?? 0), 1e-6)
+    }).pipe(Effect.scoped, run)
+  )
+
+  it.live("an unknown price with a budget is refused before anything is sent; without one it is asked", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel({ text: "hello" })
+      const error = yield* Effect.flip(call(snapshot(fake.url, { per_run_usd: 1 }, false), "unpriced"))
+      assert.strictEqual(error.reason, "budget")
+      assert.match(error.message, /price is unknown.*llm.model_catalog.overrides/)
+      assert.strictEqual(fake.requests.length, 0)
+      const answer = yield* call(snapshot(fake.url, {}, false), "unpriced")
+      assert.isUndefined(answer.usage.costUsd)
+    }).pipe(Effect.scoped, run)
+  )
+
+  it.live("an earlier incarnation's open reservations are closed, this one's are not", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const now = Date.now()
+      const reservation = {
+        runId: "r",
+        repository,
+        day: "2026-01-31",
+        usd: 0.5,
+        runCapUsd: undefined,
+        dayCapUsd: undefined
+      }
+      yield* ledger.reserve({ ...reservation, id: "before", owner: "node/earlier" }, now)
+      yield* ledger.reserve({ ...reservation, id: "elsewhere", owner: "other/1" }, now)
+      yield* BudgetLedger.closeLostReservations(now)
+      assert.strictEqual(yield* ledger.closeLost(() => true, 0, now), 1)
+    }).pipe(run)
+  )
+})
+
+it.live("in memory, for one process: the run's cap holds there too", () =>
+  Effect.gen(function* () {
+    const budget = yield* Budget
+    const caps = { perRunUsd: 1, perRepoDailyUsd: undefined }
+    const reserve = (id: string, usd: number) => budget.reserve({ id, run: { id: "r", repository }, usd, caps })
+    assert.strictEqual((yield* reserve("a", 0.6))._tag, "Reserved")
+    assert.strictEqual((yield* reserve("b", 0.6))._tag, "Refused")
+    yield* budget.settle({ id: "a", run: { id: "r", repository }, usd: 0.6, caps }, 0.1)
+    assert.strictEqual((yield* reserve("b", 0.6))._tag, "Reserved")
+    yield* budget.refund({ id: "b", run: { id: "r", repository }, usd: 0.6, caps })
+    assert.strictEqual((yield* reserve("c", 0.9))._tag, "Reserved")
+  }).pipe(Effect.provide(Budget.layerMemory))
+)

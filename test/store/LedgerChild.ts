@@ -1,0 +1,27 @@
+/** Reserves 2 cents and settles 1 for ever, 16 at a time, in the database given as argument; writes a line after each step. */
+import { writeSync } from "node:fs"
+import { Effect } from "effect"
+import { newId } from "../../src/domain/Ids.ts"
+import { Ledger } from "../../src/store/Ledger.ts"
+import * as Store from "../../src/store/Store.ts"
+
+const spending = Effect.gen(function* () {
+  const ledger = yield* Ledger
+  while (true) {
+    const id = newId()
+    const caps = { runCapUsd: undefined, dayCapUsd: undefined }
+    const place = { runId: "run-1", repository: "t:team/app", day: "2026-01-31" }
+    yield* ledger.reserve({ id, ...place, usd: 0.02, ...caps, owner: "child" }, Date.now())
+    writeSync(1, "reserved\n")
+    yield* Effect.yieldNow
+    yield* ledger.settle(id, 0.01, Date.now())
+    writeSync(1, "settled\n")
+  }
+})
+
+await Effect.runPromise(
+  Effect.all(
+    Array.from({ length: 16 }, () => spending),
+    { concurrency: "unbounded", discard: true }
+  ).pipe(Effect.provide(Store.layerSqlite({ path: process.argv[2] ?? "", migrate: "auto" })))
+)
