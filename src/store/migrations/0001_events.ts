@@ -1,12 +1,23 @@
-/** Event records (Receipts). `work` is JSON, present when the delivery was accepted. */
+/**
+ * Event records (Receipts). `work` is JSON, present when the delivery was accepted; `seq` is the order of commits, which the
+ * index of delivery keys counts by (DeliveryKeys.ts). Lists by workspace scan: retention keeps the table small.
+ */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const seq = sql.onDialectOrElse({
+    sqlite: () => sql.literal("INTEGER PRIMARY KEY AUTOINCREMENT"),
+    orElse: () => sql.literal("BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
+  })
+  // Small rows, found by key only.
+  const clustered = sql.onDialectOrElse({ sqlite: () => sql.literal("WITHOUT ROWID"), orElse: () => sql.literal("") })
+  const bytes = sql.onDialectOrElse({ sqlite: () => sql.literal("BLOB"), orElse: () => sql.literal("BYTEA") })
   yield* sql`CREATE TABLE events (
-    id TEXT PRIMARY KEY NOT NULL,
-    delivery_key TEXT NOT NULL UNIQUE,
+    seq ${seq},
+    id TEXT NOT NULL UNIQUE,
+    delivery_key TEXT NOT NULL,
     provider TEXT NOT NULL,
     event TEXT NOT NULL,
     action TEXT,
@@ -25,5 +36,5 @@ export default Effect.gen(function* () {
     run_id TEXT
   )`
   yield* sql`CREATE INDEX events_unsettled ON events (id) WHERE work IS NOT NULL AND outcome IS NULL`
-  yield* sql`CREATE INDEX events_workspace ON events (workspace, id)`
+  yield* sql`CREATE TABLE delivery_keys (key ${bytes} PRIMARY KEY NOT NULL, seq BIGINT NOT NULL) ${clustered}`
 })
