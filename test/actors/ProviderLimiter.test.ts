@@ -1,0 +1,118 @@
+/** Turns over the real path: two gateways, as two nodes have them, share one actor per provider. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger } from "effect"
+import { TestRunner } from "effect/cluster"
+import * as ProviderLimiter from "../../actors/ProviderLimiter.ts"
+import { Budget } from "../../src/llm/Budget.ts"
+import { Catalog } from "../../src/llm/catalog/Catalog.ts"
+import { layerMemory } from "../../src/llm/catalog/MemoryCatalogCache.ts"
+import { Gateway } from "../../src/llm/Gateway.ts"
+import * as GatewayLayer from "../../src/llm/GatewayLayer.ts"
+import { ModelRun } from "../../src/llm/ModelRun.ts"
+import { faults, startFakeModel } from "../harness/FakeModel.ts"
+import type { Script } from "../harness/FakeModel.ts"
+import { testSnapshot } from "../harness/TestSnapshot.ts"
+
+const cluster = ProviderLimiter.layer.pipe(Layer.provideMerge(TestRunner.layer))
+/** A gateway of its own over the shared actors. */
+const node = GatewayLayer.layer.pipe(
+  Layer.provide([
+    Layer.fresh(ProviderLimiter.limiterLayer),
+    Budget.layerMemory,
+    Catalog.layer.pipe(Layer.provide(layerMemory))
+  ]),
+  Layer.fresh
+)
+
+const fakeModel = (script: Script) =>
+  Effect.acquireRelease(
+    Effect.promise(() => startFakeModel(script)),
+    (fake) => Effect.promise(() => fake.close())
+  )
+
+const call = (url: string, run: string, rps?: number, maxAttempts = 1) =>
+  Gateway.use((gateway) =>
+    gateway.call({
+      snapshot: testSnapshot({
+        llm: {
+          providers: [{ id: "p", kind: "openai_compatible", base_url: `${url}/v1` }],
+          model_chain: { default: [{ provider: "p", model: "m" }] },
+          retry: { max_attempts: maxAttempts, backoff: { kind: "constant", base_ms: 1, max_ms: 1, jitter: false } }
+        },
+        ...(rps === undefined ? {} : { queue: { rate_limit: { per_provider_rps: { p: rps } } } })
+      }),
+      group: "default",
+      role: "any",
+      system: "",
+      messages: [{ role: "user", text: run }],
+      tools: [],
+      deadlineMillis: 20_000
+    })
+  ).pipe(Effect.provideService(ModelRun, { id: run, repository: "r" }))
+
+const nodes = Effect.gen(function* () {
+  const build = Effect.map(
+    Layer.build(node),
+    (context) =>
+      <A, E>(effect: Effect.Effect<A, E, Gateway>) =>
+        Effect.provideContext(effect, context)
+  )
+  return [yield* build, yield* build] as const
+})
+
+describe("provider limiter", () => {
+  it.live("a Retry-After that one node was told holds the other back", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel((_, number) => (number === 0 ? faults.rateLimited("1") : { text: "hello" }))
+      const [first, second] = yield* nodes
+      const error = yield* Effect.flip(first(call(fake.url, "a")))
+      assert.strictEqual(error.retryAfterMillis, 1000)
+      yield* second(call(fake.url, "b"))
+      const [refused, served] = fake.requests
+      assert.isAtLeast((served?.at ?? 0) - (refused?.at ?? 0), 950)
+    }).pipe(Effect.scoped, Effect.provide([cluster, Logger.layer([])]))
+  )
+
+  it.live("the rate holds over both nodes together", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel({ text: "hello" })
+      const [first, second] = yield* nodes
+      yield* Effect.forEach(
+        Array.from({ length: 12 }, (_, at) => at),
+        (at) => (at % 2 === 0 ? first : second)(call(fake.url, `run-${at}`, 8)),
+        { concurrency: "unbounded" }
+      )
+      const times = fake.requests.map(({ at }) => at)
+      // Eight at once, four more an eighth of a second apart.
+      assert.isAtLeast(Math.max(...times) - Math.min(...times), 450)
+    }).pipe(Effect.scoped, Effect.provide([cluster, Logger.layer([])]))
+  )
+
+  it.live("a run with many requests does not hold up a small one that comes later", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel({ text: "hello" })
+      const [first, second] = yield* nodes
+      const big = yield* Effect.forkChild(
+        Effect.forEach(Array.from({ length: 20 }), () => first(call(fake.url, "big", 10)), { concurrency: "unbounded" })
+      )
+      while (fake.requests.length < 10) yield* Effect.sleep(5)
+      yield* second(call(fake.url, "small", 10))
+      const place = fake.requests.findIndex(({ text }) => text.includes("small"))
+      assert.isAtMost(place, 13)
+      yield* Effect.yieldNow
+      assert.isUndefined(big.pollUnsafe())
+    }).pipe(Effect.scoped, Effect.provide([cluster, Logger.layer([])]))
+  )
+
+  it.live("a pause that is too long to wait for is the queue's", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel((_, number) => (number === 0 ? faults.rateLimited("120") : { text: "hello" }))
+      const [first, second] = yield* nodes
+      yield* Effect.flip(first(call(fake.url, "a")))
+      const error = yield* Effect.flip(second(call(fake.url, "b", undefined, 3)))
+      assert.strictEqual(error.reason, "rate_limited")
+      assert.isAtLeast(error.retryAfterMillis ?? 0, 110_000)
+      assert.strictEqual(fake.requests.length, 1)
+    }).pipe(Effect.scoped, Effect.provide([cluster, Logger.layer([])]))
+  )
+})
