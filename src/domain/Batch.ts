@@ -9,6 +9,7 @@
  *   │        │       retry_wait
  *   └────────┴──────────┴──────▶ cancelled | expired
  * ```
+ * An operator may have a dead batch tried again: dead ──▶ ready.
  * open: collects pushes until it is due. ready: sealed; waits for its turn, for the batch before it or for a free slot.
  * A member goes pending ──▶ batched (its batch is sealed) ──▶ completed | skipped | failed.
  */

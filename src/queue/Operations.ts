@@ -51,7 +51,8 @@ export class Operations extends Context.Service<
     readonly heldBack: (workspace: string | undefined, limit: number) => Effect.Effect<ReadonlyArray<Batch>, Failure>
     readonly show: (id: string) => Effect.Effect<Found | undefined, Failure>
     readonly cancel: (id: string, reason: string) => Effect.Effect<CancelAnswer, Failure>
-    readonly retry: (entryId: string) => Effect.Effect<Retried, Failure>
+    /** Of a dead entry, or of a batch whose entry is dead. */
+    readonly retry: (id: string) => Effect.Effect<Retried, Failure>
     readonly pause: (scope: Pause["scope"], name: string, reason: string) => Effect.Effect<void, Failure>
     readonly resume: (scope: Pause["scope"], name: string) => Effect.Effect<void, Failure>
     readonly pauses: Effect.Effect<ReadonlyArray<Pause>, Failure>
@@ -144,12 +145,14 @@ const make = Effect.fnUntraced(function* ({ changed, stopping }: Listeners) {
       return { _tag: "Batch", batch, members: (yield* batches.members(id)).length }
     }),
     cancel,
-    retry: Effect.fnUntraced(function* (entryId) {
+    retry: Effect.fnUntraced(function* (id): Effect.fn.Return<Retried, Failure> {
+      const entryId = (yield* batches.get(id))?.entryId ?? id
       const entry = yield* queue.get(entryId)
       if (entry === undefined) return "unknown"
       if (entry.status !== "dead") return "not_dead"
       // First: if nothing comes of it, the sweeper finds the entry ended and notes its outcome again.
       yield* receipts.reopen(entry.events)
+      yield* batches.reopen(entryId)
       const answer = yield* control.retry(entryId, yield* Clock.currentTimeMillis)
       yield* changed(entry.workspace)
       return answer

@@ -83,6 +83,8 @@ export class Batches extends Context.Service<
      * Brings the record, and its members with it, to where the review stands. Ended batches stay as they are. False: nothing changed.
      */
     readonly follow: (batchId: string, update: BatchUpdate, now: number) => Effect.Effect<boolean, StoreError>
+    /** dead -> ready, for the batch of this entry, because an operator has it tried again. */
+    readonly reopen: (entryId: string) => Effect.Effect<void, StoreError>
     /**
      * Unfinished batches that were due by `dueBy`, or are neither due nor in the queue though they are the first of their stream;
      * oldest first, after the given id, at most `limit`. Without `dueBy`: all unfinished ones.

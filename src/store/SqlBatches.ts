@@ -144,6 +144,16 @@ export const layer: Layer.Layer<Batches, never, SqlClient.SqlClient> = Layer.eff
         unavailable("batches.follow")
       ),
 
+      reopen: (entryId) =>
+        Effect.gen(function* () {
+          const reopened = yield* sql<{ id: string }>`
+            UPDATE batches SET status = 'ready', reason = NULL, run_id = NULL, finished_at = NULL
+            WHERE entry_id = ${entryId} AND status = 'dead' RETURNING id`
+          for (const { id } of reopened) {
+            yield* sql`UPDATE batch_members SET status = ${memberStatusIn("ready")} WHERE batch_id = ${id}`
+          }
+        }).pipe(sql.withTransaction, unavailable("batches.reopen")),
+
       unfinished: ({ dueBy, after, limit }) =>
         decoded(
           "batches.unfinished",

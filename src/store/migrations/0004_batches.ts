@@ -26,6 +26,7 @@ export default Effect.gen(function* () {
   yield* sql`CREATE UNIQUE INDEX batches_open ON batches (stream) WHERE status = 'open'`
   yield* sql`CREATE INDEX batches_unfinished ON batches (stream, id) WHERE finished_at IS NULL`
   yield* sql`CREATE INDEX batches_age ON batches (id) WHERE finished_at IS NULL`
+  yield* sql`CREATE INDEX batches_entry ON batches (entry_id)`
   yield* sql`CREATE INDEX batches_workspace ON batches (workspace, id)`
   yield* sql`CREATE INDEX batches_finished ON batches (first_at, id) WHERE finished_at IS NOT NULL`
   yield* sql`CREATE TABLE batch_members (
