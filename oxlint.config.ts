@@ -77,7 +77,7 @@ export interface Zone {
 }
 
 /** Pure code computes: no files, no network, no clock, no service. Hashing is computing. */
-const pure = ["effect", "node:crypto", "picomatch", "re2js", "handlebars"]
+const pure = ["effect", "node:crypto", "gpt-tokenizer", "picomatch", "re2js", "handlebars"]
 
 export const zones = {
   domain: { of: ["domain"], open: [], contracts: "none", packages: ["effect", "uuid"] },

@@ -3,10 +3,9 @@
  * `aicr review`; knows no queue, no host and no channel. Pure steps are in review/, effects come through the contracts of
  * vcs/ and agent/.
  */
-import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
-import type { Agent, AgentError, AgentReport, Brief } from "../agent/Agent.ts"
+import type { Agent, AgentError, AgentReport } from "../agent/Agent.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import type { Analysis } from "../domain/Analysis.ts"
 import type { Coverage } from "../domain/Coverage.ts"
@@ -15,29 +14,19 @@ import type { Gateway } from "../llm/Gateway.ts"
 import { carry, readPatches } from "../review/Carry.ts"
 import type { Carried } from "../review/Carry.ts"
 import { patchIds } from "../review/PatchId.ts"
-import { planBatches } from "../review/Batches.ts"
-import type { Batch } from "../review/Batches.ts"
 import type { FileDiff } from "../review/FileDiff.ts"
-import { languagesOf } from "../review/Languages.ts"
 import { mergeFindings } from "../review/Merge.ts"
 import type { Merged } from "../review/Merge.ts"
-import { changePrompt } from "../review/Prompt.ts"
-import { countCutLines } from "../review/RenderDiff.ts"
-import { passTokens } from "../review/TokenBudget.ts"
-import { estimateTokens } from "../review/Tokens.ts"
 import { addUsage, analyseBatches, noUsage } from "./AnalyseBatches.ts"
-import { readBasePrompt } from "./BasePromptFile.ts"
+import { changedLines } from "./FitChange.ts"
+import type { FittedChange } from "./FitChange.ts"
+import { planPasses } from "./PlanPasses.ts"
 import { findingsOf } from "./Findings.ts"
-import { readInstructions } from "./Instructions.ts"
-import { reviewModel } from "./ModelWindow.ts"
 import type { PatchTooLarge } from "./PatchTooLarge.ts"
-import { readCommits } from "./ReadCommits.ts"
 import { readChange } from "./ReadChange.ts"
 import type { ReadChange } from "./ReadChange.ts"
-import { systemText } from "./SystemText.ts"
 import { runInTurns } from "./Turns.ts"
 import { verifyFindings } from "./Verify.ts"
-import { readWholeFiles } from "./WholeFiles.ts"
 
 export { PatchTooLarge } from "./PatchTooLarge.ts"
 
@@ -110,6 +99,7 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
       return reason === undefined ? [] : paths.map((path) => [path, reason] as const)
     })
   )
+  const cut = new Set(plan.fitted.cut.map(({ path }) => path))
   const found = yield* findingsOf(checkout, change.files, report.problems)
   const limits = { minSeverity: workspace.review.min_severity, maxProblems: workspace.review.max_problems }
   const merged = mergeFindings([...carried.findings, ...found.findings], limits)
@@ -132,9 +122,9 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
     findings,
     summary: report.summary ?? "",
     ...skipOf(report, findings),
-    coverage: withoutUnread(coverage, carried.files, unread),
-    models: [...new Set([...report.models, ...verified.models])],
-    usage: addUsage(report.usage, verified.usage),
+    coverage: withoutUnread(withoutCut(coverage, carried.files, plan.fitted), carried.files, unread),
+    models: [...new Set([...plan.fitted.summaries.models, ...report.models, ...verified.models])],
+    usage: [plan.fitted.summaries.usage, report.usage, verified.usage].reduce(addUsage),
     notices: [
       ...change.notices,
       ...stillStanding(carried),
@@ -148,7 +138,7 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
     ...(verified.refuted.length === 0 ? {} : { refuted: verified.refuted }),
     patches: readPatches(
       change.files.filter(
-        ({ path, oldPath }) => !merged.cutPaths.has(path) && whyUnread({ path, oldPath }, unread) === undefined
+        (file) => !merged.cutPaths.has(file.path) && !isAmong(file, cut) && whyUnread(file, unread) === undefined
       ),
       ids,
       findings
@@ -161,6 +151,22 @@ const whyUnread = (
   { path, oldPath }: Pick<FileDiff, "path" | "oldPath">,
   unread: ReadonlyMap<string, "budget" | "failed">
 ): "budget" | "failed" | undefined => unread.get(path) ?? (oldPath === undefined ? undefined : unread.get(oldPath))
+
+const isAmong = ({ path, oldPath }: FileDiff, paths: ReadonlySet<string>): boolean =>
+  paths.has(path) || (oldPath !== undefined && paths.has(oldPath))
+
+/** A file of which a hunk was cut was not read as a whole. */
+const withoutCut = (coverage: Coverage, files: ReadonlyArray<FileDiff>, fitted: FittedChange): Coverage => {
+  const cut = new Set(fitted.cut.map(({ path }) => path))
+  const paths = files.flatMap((file) => (isAmong(file, cut) ? [file.path] : []))
+  if (paths.length === 0) return coverage
+  const left = new Set(paths)
+  return {
+    reviewed: coverage.reviewed.filter((path) => !left.has(path)),
+    skipped: [...coverage.skipped, ...paths.map((path) => ({ path, reason: "compressed" as const }))],
+    lines: fitted.files.reduce((sum, file) => sum + changedLines(file), 0)
+  }
+}
 
 /** Files whose pass failed, or ended when the money was used up, are not among the reviewed ones. */
 const withoutUnread = (
@@ -175,60 +181,15 @@ const withoutUnread = (
   const paths = new Set(left.map(({ file }) => file.path))
   return {
     reviewed: coverage.reviewed.filter((path) => !paths.has(path)),
-    skipped: [...coverage.skipped, ...left.map(({ file, reason }) => ({ path: file.path, reason }))],
-    lines: coverage.lines - left.reduce((sum, { file }) => sum + file.additions + file.deletions, 0)
+    skipped: [
+      ...coverage.skipped.filter(({ path }) => !paths.has(path)),
+      ...left.map(({ file, reason }) => ({ path: file.path, reason }))
+    ],
+    lines: Math.max(0, coverage.lines - left.reduce((sum, { file }) => sum + file.additions + file.deletions, 0))
   }
 }
 
 const tell = (input: ReviewInput, step: ReviewStep): Effect.Effect<void> => input.progress?.(step) ?? Effect.void
-
-const planPasses = Effect.fnUntraced(function* (input: ReviewInput, all: ReadChange, { files }: Carried) {
-  const { checkout, snapshot, workspace } = input
-  const instructions = yield* readInstructions(checkout)
-  const system = systemText(snapshot, workspace, yield* readBasePrompt(snapshot, workspace), instructions)
-  const model = reviewModel(snapshot, workspace)
-  const room = passTokens({
-    compression: snapshot.document.compression,
-    modelNames: model.names,
-    contextWindow: model.contextWindow,
-    systemTokens: estimateTokens(system)
-  })
-  const commits = yield* readCommits(checkout, workspace, files)
-  const change = { ...all, files }
-  const whole = workspace.review.incremental ? undefined : yield* readWholeFiles(checkout, change, workspace.review)
-  const batches = yield* runInTurns(planBatches(commits.files ?? files, room, whole?.texts))
-  const fence = randomBytes(12).toString("hex")
-  const languages = workspace.review.languages_auto_detect ? languagesOf(change.files) : []
-  // Rendered when its turn comes, so that a large change is never held twice.
-  const briefOf = (batch: Batch, index: number) => (): Brief => ({
-    snapshot,
-    workspace,
-    checkout,
-    system,
-    prompt: changePrompt({
-      title: input.title,
-      description: input.description,
-      languages,
-      batch,
-      pass: { index: index + 1, of: batches.length },
-      elsewhere: elsewhere(all.files, batch),
-      fence
-    })
-  })
-  const passes = batches.map((batch, index) => ({
-    paths: batch.files.map(({ file }) => file.path),
-    brief: briefOf(batch, index)
-  }))
-  const cut = change.files.reduce((sum, file) => sum + countCutLines(file), 0)
-  const notices = [...instructions.notices, ...commits.notices, ...(whole?.notices ?? [])]
-  if (cut > 0) notices.push(`${cut} very long lines were shown to the model in part.`)
-  return { passes, notices }
-})
-
-const elsewhere = (files: ReadonlyArray<FileDiff>, batch: Batch): ReadonlyArray<string> => {
-  const here = new Set(batch.files.map(({ file }) => file.path))
-  return files.flatMap(({ path }) => (here.has(path) ? [] : [path]))
-}
 
 const coverageOf = ({ skipped }: ReadChange, { files, unchanged }: Carried): Coverage => ({
   reviewed: [...new Set(files.map(({ path }) => path))],

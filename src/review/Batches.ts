@@ -6,7 +6,7 @@
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { lineTokens } from "./RenderDiff.ts"
 import { riskTier } from "./Risk.ts"
-import { estimateTokens } from "./Tokens.ts"
+import { countTokens } from "./Tokens.ts"
 
 export interface BatchFile {
   /** The file with the hunks of this batch only. */
@@ -52,7 +52,7 @@ export function* planBatches(
   let open: { files: Array<BatchFile>; tokens: number } | undefined
   for (const { file } of ordered) {
     const heading =
-      headingTokens + estimateTokens(file.path) + estimateTokens(`${file.oldPath ?? ""}${file.commit?.title ?? ""}`)
+      headingTokens + countTokens(file.path) + countTokens(`${file.oldPath ?? ""}${file.commit?.title ?? ""}`)
     const room = Math.max(256, maxTokens - heading)
     const { whole, wholeTokens } = companion(unshown.get(file.path), room)
     unshown.delete(file.path)
@@ -90,7 +90,7 @@ export const planAtOnce = (
 
 /** A whole file takes at most half of a pass; a larger one is left to the model's tools. */
 const companion = (text: string | undefined, room: number) => {
-  const wholeTokens = text === undefined ? 0 : estimateTokens(text) + headingTokens
+  const wholeTokens = text === undefined ? 0 : countTokens(text) + headingTokens
   return wholeTokens * 2 > room ? { whole: undefined, wholeTokens: 0 } : { whole: text, wholeTokens }
 }
 
@@ -116,7 +116,7 @@ function* splitHunk(
   room: number
 ): Generator<void, ReadonlyArray<{ readonly hunk: Hunk; readonly tokens: number }>, void> {
   const parts: Array<{ hunk: Hunk; tokens: number }> = []
-  const header = headingTokens + estimateTokens(hunk.section)
+  const header = headingTokens + countTokens(hunk.section)
   let start = { at: 0, old: hunk.oldStart, new: hunk.newStart }
   let next = start
   let tokens = header

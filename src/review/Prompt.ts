@@ -61,6 +61,8 @@ export interface ChangePromptInput {
   readonly pass: { readonly index: number; readonly of: number }
   /** Files of the change that this pass does not show. */
   readonly elsewhere: ReadonlyArray<string>
+  /** Of parts that are not shown; empty where all is shown. */
+  readonly summaries?: string
   /** Unguessable, letters and digits, new for every run. */
   readonly fence: string
 }
@@ -91,6 +93,12 @@ export const changePrompt = (input: ChangePromptInput): string => {
     const more = input.elsewhere.length - maxElsewhere
     const names = input.elsewhere.slice(0, maxElsewhere).map(oneLine)
     parts.push(block("other-changed-files", [...names, ...(more > 0 ? [`and ${more} more`] : [])].join("\n")))
+  }
+  if (input.summaries !== undefined && input.summaries !== "") {
+    parts.push(
+      "The change is too large to be shown word for word. These are summaries of parts that are not shown; fetch_more_context shows the files.",
+      block("not-shown", input.summaries)
+    )
   }
   if (batch.files.some(({ file }) => file.commit !== undefined)) {
     parts.push(

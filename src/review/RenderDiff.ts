@@ -4,7 +4,7 @@
  */
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { languageOf } from "./Languages.ts"
-import { estimateTokens } from "./Tokens.ts"
+import { countTokens } from "./Tokens.ts"
 
 /** Longer lines (minified code, data) are shown cut, and say so. */
 export const maxLineLength = 4000
@@ -13,7 +13,7 @@ const maxTitle = 120
 
 /** What a line costs when it is shown: its code as far as it is shown, and the numbers beside it. */
 export const lineTokens = (line: string): number =>
-  line.length <= maxLineLength ? estimateTokens(line) + 6 : estimateTokens(line.slice(0, maxLineLength)) + 24
+  line.length <= maxLineLength ? countTokens(line) + 9 : countTokens(line.slice(0, maxLineLength)) + 28
 
 /** Lines that are shown in part. */
 export const countCutLines = (file: FileDiff): number =>

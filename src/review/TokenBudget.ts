@@ -18,6 +18,10 @@ export const passTokens = (options: {
     .map((name) => compression.per_model_overrides?.[name]?.trigger_tokens)
     .find((tokens) => tokens !== undefined)
   const derived = Math.min(131_072, Math.max(8192, Math.floor(window * compression.max_input_ratio)))
-  const trigger = override ?? compression.trigger_tokens ?? derived
+  const asked = override ?? compression.trigger_tokens ?? derived
+  // What somebody asks for cannot be more than the model takes.
+  const most =
+    options.contextWindow === undefined ? asked : Math.floor(options.contextWindow * compression.max_input_ratio)
+  const trigger = asked === derived ? derived : Math.min(asked, Math.max(1024, most))
   return Math.max(1024, trigger - systemTokens)
 }

@@ -6,7 +6,7 @@ import type { FileDiff } from "../../src/review/FileDiff.ts"
 import { changePrompt, systemPrompt } from "../../src/review/Prompt.ts"
 import { maxLineLength, renderFile } from "../../src/review/RenderDiff.ts"
 import { passTokens } from "../../src/review/TokenBudget.ts"
-import { estimateTokens } from "../../src/review/Tokens.ts"
+import { countTokens } from "../../src/review/Tokens.ts"
 
 const line = fc.tuple(fc.constantFrom("+", "-", " "), fc.string({ maxLength: 120 })).map(([mark, text]) => mark + text)
 const file: fc.Arbitrary<FileDiff> = fc
@@ -58,7 +58,7 @@ describe("batches", () => {
           for (const { files: parts, tokens } of batches) {
             const rendered = parts.map(({ file: shown, part }) => renderFile(shown, part)).join("\n")
             expect(tokens).toBeLessThanOrEqual(limit)
-            expect(estimateTokens(rendered)).toBeLessThanOrEqual(tokens)
+            expect(countTokens(rendered)).toBeLessThanOrEqual(tokens)
           }
         }
       ),

@@ -1,0 +1,119 @@
+/** What the model is told about a change, pass by pass. */
+import { randomBytes } from "node:crypto"
+import { Effect } from "effect"
+import type { AgentError, Brief } from "../agent/Agent.ts"
+import type { Snapshot, Workspace } from "../config/Snapshot.ts"
+import type { Gateway } from "../llm/Gateway.ts"
+import { planBatches } from "../review/Batches.ts"
+import type { Batch } from "../review/Batches.ts"
+import type { Carried } from "../review/Carry.ts"
+import type { FileDiff } from "../review/FileDiff.ts"
+import { languagesOf } from "../review/Languages.ts"
+import { changePrompt } from "../review/Prompt.ts"
+import { countCutLines } from "../review/RenderDiff.ts"
+import { passTokens } from "../review/TokenBudget.ts"
+import { countTokens } from "../review/Tokens.ts"
+import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
+import { readBasePrompt } from "./BasePromptFile.ts"
+import { fitChange } from "./FitChange.ts"
+import type { FittedChange } from "./FitChange.ts"
+import { readInstructions } from "./Instructions.ts"
+import { reviewModel } from "./ModelWindow.ts"
+import type { PatchTooLarge } from "./PatchTooLarge.ts"
+import type { ReadChange } from "./ReadChange.ts"
+import { readCommits } from "./ReadCommits.ts"
+import { systemText } from "./SystemText.ts"
+import { runInTurns } from "./Turns.ts"
+import { readWholeFiles } from "./WholeFiles.ts"
+
+export interface PlannedPass {
+  /** Files that the pass shows, as it names them. */
+  readonly paths: ReadonlyArray<string>
+  /** Rendered when its turn comes, so that a large change is never held twice. */
+  readonly brief: () => Brief
+}
+
+export interface PassPlan {
+  readonly passes: ReadonlyArray<PlannedPass>
+  readonly fitted: FittedChange
+  readonly notices: ReadonlyArray<string>
+}
+
+export interface PlanInput {
+  readonly snapshot: Snapshot
+  readonly workspace: Workspace
+  readonly checkout: Checkout
+  readonly title: string | undefined
+  readonly description: string | undefined
+}
+
+export const planPasses = Effect.fn("planPasses")(function* (
+  input: PlanInput,
+  all: ReadChange,
+  { files }: Carried
+): Effect.fn.Return<PassPlan, AgentError | CheckoutError | PatchTooLarge, Gateway> {
+  const { checkout, snapshot, workspace } = input
+  const instructions = yield* readInstructions(checkout)
+  const system = systemText(snapshot, workspace, yield* readBasePrompt(snapshot, workspace), instructions)
+  const model = reviewModel(snapshot, workspace)
+  const room = passTokens({
+    compression: snapshot.document.compression,
+    modelNames: model.names,
+    contextWindow: model.contextWindow,
+    systemTokens: countTokens(system)
+  })
+  const commits = yield* readCommits(checkout, workspace, files)
+  const fitted = yield* fitChange(input, commits.files ?? files, room)
+  const summaries = fitted.summaries.lines.join("\n")
+  const change = { ...all, files }
+  const whole = workspace.review.incremental ? undefined : yield* readWholeFiles(checkout, change, workspace.review)
+  const batches = yield* runInTurns(planBatches(fitted.files, room - countTokens(summaries), whole?.texts))
+  const fence = randomBytes(12).toString("hex")
+  const languages = workspace.review.languages_auto_detect ? languagesOf(files) : []
+  const briefOf = (batch: Batch, index: number) => (): Brief => ({
+    snapshot,
+    workspace,
+    checkout,
+    system,
+    prompt: changePrompt({
+      title: input.title,
+      description: input.description,
+      languages,
+      batch,
+      pass: { index: index + 1, of: batches.length },
+      elsewhere: elsewhere(all.files, batch),
+      summaries,
+      fence
+    })
+  })
+  const longLines = fitted.files.reduce((sum, file) => sum + countCutLines(file), 0)
+  return {
+    fitted,
+    passes: batches.map((batch, index) => ({
+      paths: batch.files.map(({ file }) => file.path),
+      brief: briefOf(batch, index)
+    })),
+    notices: [
+      ...instructions.notices,
+      ...commits.notices,
+      ...compressionNotice(fitted),
+      ...fitted.summaries.notices,
+      ...(whole?.notices ?? []),
+      ...(longLines > 0 ? [`${longLines} very long lines were shown to the model in part.`] : [])
+    ]
+  }
+})
+
+const compressionNotice = ({ cut }: FittedChange): ReadonlyArray<string> => {
+  if (cut.length === 0) return []
+  const hunks = cut.reduce((sum, file) => sum + file.hunks.length, 0)
+  const paths = new Set(cut.map(({ path }) => path))
+  return [
+    `The change is over compression.trigger_tokens: its riskiest hunks were read, ${hunks} hunks in ${paths.size} files were not.`
+  ]
+}
+
+const elsewhere = (files: ReadonlyArray<FileDiff>, batch: Batch): ReadonlyArray<string> => {
+  const here = new Set(batch.files.map(({ file }) => file.path))
+  return files.flatMap(({ path }) => (here.has(path) ? [] : [path]))
+}
