@@ -109,13 +109,6 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
   ...under("storage.cache", "nothing is cached outside the process", ["kind", /cache\.kind/], "ttl_seconds"),
   { path: "storage.object", effect: "no objects are stored", reader: /storage\.object/ },
   { path: "storage.retention.deleted_project_grace_days", effect: "projects are not removed" },
-  ...under(
-    "compression",
-    "files are left out by risk, not summarised",
-    "summarize_model_role",
-    "keep_hunks_top_k",
-    "context_lines"
-  ),
   ...under("server", "forwarded addresses are not believed", "trust_proxy"),
   ...under("admin", "there are no sessions yet", "session_ttl_seconds")
 ]
