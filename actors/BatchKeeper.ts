@@ -58,7 +58,8 @@ const bringIn = Effect.fnUntraced(function* (batch: Batch, now: number) {
   }
   const queue = yield* Queue
   const admitted = yield* queue.admit(waiting.map(({ id }) => admissionOf(batch, id)))
-  yield* batches.follow(batch.id, { status: batch.status, entryId: admitted[0]?.entryId }, now)
+  const entryId = admitted[0]?.entryId
+  if (entryId !== undefined) yield* batches.entered([{ batchId: batch.id, entryId }])
   yield* (yield* WorkspaceScheduler.client)(batch.workspace).Wake(undefined, { discard: true })
   return false
 })

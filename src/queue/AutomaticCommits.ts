@@ -3,7 +3,7 @@
  * unfinished batch is in the queue, as one entry that grows while the batch is open. The next one waits in the records until the
  * one before it has ended: one running batch per stream, in order. Everything else is admitted as it is.
  */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { isEnded } from "../domain/Batch.ts"
 import { Batches } from "../store/Batches.ts"
 import type { Batch, Joined } from "../store/Batches.ts"
@@ -38,12 +38,16 @@ const admitSorted = Effect.fnUntraced(function* (items: ReadonlyArray<Admission>
     const item = going[index]
     if (item !== undefined) admitted.set(item.eventId, answer)
   }
-  const now = yield* Clock.currentTimeMillis
+  const entered = new Map<string, string>()
   for (const item of items) {
     const place = batchOf(item)
     const entryId = admitted.get(item.eventId)?.entryId
-    if (place === undefined || entryId === undefined || entryId === place.batch.entryId) continue
-    yield* batches.follow(place.batch.id, { status: place.batch.status, entryId }, now)
+    if (place !== undefined && entryId !== undefined && entryId !== place.batch.entryId) {
+      entered.set(place.batch.id, entryId)
+    }
+  }
+  if (entered.size > 0) {
+    yield* batches.entered([...entered].map(([batchId, entryId]) => ({ batchId, entryId })))
   }
   return items.map((item) => admitted.get(item.eventId) ?? heldBack(item, batchOf(item)))
 })

@@ -66,7 +66,6 @@ export interface Placed {
 
 export interface BatchUpdate {
   readonly status: BatchStatus
-  readonly entryId?: string | undefined
   readonly reason?: string | undefined
   readonly runId?: string | undefined
 }
@@ -83,6 +82,10 @@ export class Batches extends Context.Service<
      * Brings the record, and its members with it, to where the review stands. Ended batches stay as they are. False: nothing changed.
      */
     readonly follow: (batchId: string, update: BatchUpdate, now: number) => Effect.Effect<boolean, StoreError>
+    /** These unfinished batches are in the queue, as these entries. One transaction. */
+    readonly entered: (
+      batches: ReadonlyArray<{ readonly batchId: string; readonly entryId: string }>
+    ) => Effect.Effect<void, StoreError>
     /** dead -> ready, for the batch of this entry, because an operator has it tried again. */
     readonly reopen: (entryId: string) => Effect.Effect<void, StoreError>
     /**

@@ -128,14 +128,13 @@ export const layer: Layer.Layer<Batches, never, SqlClient.SqlClient> = Layer.eff
       join: (pushes) => Effect.forEach(pushes, joinOne).pipe(sql.withTransaction, unavailable("batches.join")),
 
       follow: Effect.fnUntraced(
-        function* (batchId, { status, entryId, reason, runId }, now) {
+        function* (batchId, { status, reason, runId }, now) {
           const [batch] = yield* batchesOf("batches.follow", sql`SELECT * FROM batches WHERE id = ${batchId}`)
           if (batch === undefined || isEnded(batch.status)) return false
           const to = canMove(batch.status, status) ? status : batch.status
-          const same = to === batch.status && reason === batch.reason && (entryId ?? batch.entryId) === batch.entryId
-          if (same) return false
-          yield* sql`UPDATE batches SET status = ${to}, entry_id = ${entryId ?? batch.entryId ?? null},
-            reason = ${reason ?? null}, run_id = ${runId ?? batch.runId ?? null},
+          if (to === batch.status && reason === batch.reason) return false
+          yield* sql`UPDATE batches SET status = ${to}, reason = ${reason ?? null},
+            run_id = ${runId ?? batch.runId ?? null},
             finished_at = ${isEnded(to) ? now : null} WHERE id = ${batchId}`
           yield* sql`UPDATE batch_members SET status = ${memberStatusIn(to)} WHERE batch_id = ${batchId}`
           return true
@@ -143,6 +142,14 @@ export const layer: Layer.Layer<Batches, never, SqlClient.SqlClient> = Layer.eff
         sql.withTransaction,
         unavailable("batches.follow")
       ),
+
+      entered: (entries) =>
+        Effect.forEach(
+          entries,
+          ({ batchId, entryId }) =>
+            sql`UPDATE batches SET entry_id = ${entryId} WHERE id = ${batchId} AND finished_at IS NULL`,
+          { discard: true }
+        ).pipe(sql.withTransaction, unavailable("batches.entered")),
 
       reopen: (entryId) =>
         Effect.gen(function* () {

@@ -101,6 +101,19 @@ each("a crash right after the receipt, or before the record of the fire, repeats
   })
 )
 
+each("a time is remembered longer than its receipt", () =>
+  Effect.gen(function* () {
+    yield* at("2026-03-10T12:00:00Z")
+    yield* at("2026-03-11T02:30:00Z")
+    const receipts = yield* Receipts
+    const ids = (yield* receipts.list({ limit: 10 })).map(({ id }) => id)
+    yield* receipts.settle(ids, { outcome: "executed" }, 1)
+    yield* receipts.prune({ maxCount: 0, before: 1e15 })
+    yield* at("2026-03-11T02:30:15Z")
+    assert.deepStrictEqual(yield* events, [])
+  })
+)
+
 each("a clock that is set back fires nothing again", () =>
   Effect.gen(function* () {
     yield* at("2026-03-10T12:00:00Z")

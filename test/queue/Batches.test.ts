@@ -99,7 +99,11 @@ for (const store of stores) {
       const [opened] = yield* admitted(first)
       assert.deepInclude(opened, { status: "deferred", dueAt: 1300 })
       const second = pushed("b", "c", 1299)
-      assert.deepInclude((yield* admitted(second))[0], { entryId: opened?.entryId ?? "", status: "coalesced", dueAt: 1300 })
+      assert.deepInclude((yield* admitted(second))[0], {
+        entryId: opened?.entryId ?? "",
+        status: "coalesced",
+        dueAt: 1300
+      })
 
       const late = pushed("c", "d", 1300)
       assert.deepInclude((yield* admitted(late))[0], { status: "deferred", dueAt: 1600 })
