@@ -1,13 +1,20 @@
-/** Providers of a configuration that calls cannot reach as they stand, said before the first review needs them. */
+/** Providers of a configuration that calls cannot reach as they stand, and fields without effect, said before the first review. */
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { providerProblem } from "./Providers.ts"
 import { providerSettings } from "./ProviderSettings.ts"
+import { unusedFields } from "./UnusedFields.ts"
 
 export const providerProblems = (snapshot: Pick<Snapshot, "credential" | "document">): ReadonlyArray<ConfigIssue> =>
   snapshot.document.llm.providers.flatMap((provider, index): ReadonlyArray<ConfigIssue> => {
+    const path = `llm.providers[${index}]`
     const problem = providerProblem(providerSettings(provider, snapshot))
+    const unused = unusedFields(provider).map((field): ConfigIssue => ({
+      severity: "warning",
+      path: `${path}.${field}`,
+      message: `provider ${provider.id}: ${provider.kind} has no ${field}, so it has no effect; remove it`
+    }))
     return problem === undefined
-      ? []
-      : [{ severity: "warning", path: `llm.providers[${index}]`, message: `provider ${provider.id}: ${problem}` }]
+      ? unused
+      : [{ severity: "warning", path, message: `provider ${provider.id}: ${problem}` }, ...unused]
   })
