@@ -27,12 +27,12 @@ export interface EntryTable {
   readonly pauses: () => ReadonlyArray<Pause>
   /** Undefined: not paused from now on. */
   readonly setPause: (scope: Pause["scope"], name: string, pause: Pause | undefined) => void
-  /** A new entry, with its events. */
+  /** A new entry, waiting and as it was opened (Transitions.ts), with its events. */
   readonly insert: (entry: Entry) => void
-  /** Everything but the events, which `link` writes. */
+  /** Which entry answers for its events is for `link` to say. */
   readonly update: (entry: Entry, from: Entry) => void
-  /** From now on `entry` answers for the event. */
-  readonly link: (eventId: string, entry: Entry) => void
+  /** From now on this entry answers for the event. */
+  readonly link: (eventId: string, entryId: string) => void
   /** Removes at most `limit` ended entries, oldest first, with their events; answers how many. */
   readonly prune: (keep: { readonly maxCount: number; readonly before: number }, limit: number) => number
 }

@@ -1,102 +1,62 @@
-/** A table of entries in memory, with an index for each lookup. */
+/** A table of entries in memory. */
 import type { Entry } from "../domain/Entry.ts"
-import { noEntries } from "./EntryTable.ts"
+import { isTerminal } from "../domain/Entry.ts"
+import { EntryIndex, tracked } from "./EntryIndex.ts"
+import type { Tracked } from "./EntryIndex.ts"
 import type { EntryTable } from "./EntryTable.ts"
-import { Heap } from "./Heap.ts"
-import { scheduled } from "./Plan.ts"
 import type { ListFilter, ListPage, Pause } from "./QueueControl.ts"
-import { Schedule } from "./Schedule.ts"
 
 /** Ended entries that are remembered between two runs of retention: in memory, history has a bound of its own. */
 const heldEnded = 5000
 
-const isPending = ({ status }: Entry) => status === "waiting" || status === "ready"
+interface Row {
+  readonly entry: Entry
+  readonly tracked: Tracked
+}
 
 export const make = (): EntryTable => {
-  const entries = new Map<string, Entry>()
+  const rows = new Map<string, Row>()
   const ofEvent = new Map<string, string>()
-  const nextOf = new Map<string, string>()
-  const runningOf = new Map<string, string>()
-  const schedule = new Schedule()
+  const index = new EntryIndex()
   const ended = new Set<string>()
-  const counts = { ...noEntries }
   const pauses = new Map<string, Pause>()
 
-  const get = (id: string | undefined) => (id === undefined ? undefined : entries.get(id))
-  const all = (ids: Iterable<string>) => [...ids].flatMap((id) => entries.get(id) ?? [])
+  const get = (id: string | undefined) => (id === undefined ? undefined : rows.get(id)?.entry)
+  const all = (ids: Iterable<string>) => [...ids].flatMap((id) => rows.get(id)?.entry ?? [])
 
-  const waitingByAge = () =>
-    new Heap<Entry>(
-      (a, b) => a.admittedAt - b.admittedAt,
-      (entry) => entry.status === "waiting" && entries.get(entry.id) === entry,
-      () => counts.waiting
-    )
-  const byAge = waitingByAge()
-  const expiring = waitingByAge()
-
-  const unindex = (entry: Entry) => {
-    counts[entry.status] -= 1
-    if (isPending(entry)) nextOf.delete(entry.targetKey)
-    if (entry.status === "running") runningOf.delete(entry.targetKey)
-    ended.delete(entry.id)
+  const put = (entry: Entry) => {
+    const row = { entry, tracked: tracked(entry) }
+    index.apply(rows.get(entry.id)?.tracked, row.tracked)
+    rows.set(entry.id, row)
+    if (isTerminal(entry.status)) ended.add(entry.id)
+    else ended.delete(entry.id)
+    const [oldest] = ended
+    if (ended.size > heldEnded) all(oldest === undefined ? [] : [oldest]).forEach(forget)
   }
 
-  const index = (entry: Entry) => {
-    entries.set(entry.id, entry)
-    counts[entry.status] += 1
-    if (isPending(entry)) nextOf.set(entry.targetKey, entry.id)
-    if (entry.status === "running") runningOf.set(entry.targetKey, entry.id)
-    if (entry.status === "waiting") {
-      byAge.add(entry)
-      if (entry.expires) expiring.add(entry)
-    }
-    const active = scheduled(entry)
-    if (active !== undefined) schedule.put(entry.workspace, active)
-    else {
-      schedule.remove(entry.workspace, entry.id)
-      ended.add(entry.id)
-      const [oldest] = ended
-      if (ended.size > heldEnded) forget(get(oldest))
-    }
-  }
-
-  const forget = (entry: Entry | undefined) => {
-    if (entry === undefined) return
-    entries.delete(entry.id)
-    ended.delete(entry.id)
-    counts[entry.status] -= 1
-    for (const event of entry.events) ofEvent.delete(event)
+  const forget = ({ events, id }: Entry) => {
+    index.apply(rows.get(id)?.tracked, undefined)
+    rows.delete(id)
+    ended.delete(id)
+    for (const event of events) ofEvent.delete(event)
   }
 
   return {
     get,
-    place: (targetKey) => ({ next: get(nextOf.get(targetKey)), running: get(runningOf.get(targetKey)) }),
+    place: (targetKey) => ({ next: get(index.next(targetKey)), running: get(index.running(targetKey)) }),
     entryOf: (eventId) => ofEvent.get(eventId),
-    active: (workspace) => all(schedule.ids(workspace).toSorted()),
+    active: (workspace) => all(index.active(workspace)),
     survey: (workspace, now, places) => ({
       paused: pauses.has(`workspace:${workspace}`),
-      ...schedule.survey(workspace, now, places)
+      ...index.survey(workspace, now, places)
     }),
-    workspaces: () => schedule.workspaces(),
-    running: () => all(runningOf.values()),
-    expiring: (admittedBefore) => {
-      const found: Array<Entry> = []
-      for (
-        let next = expiring.first();
-        next !== undefined && next.admittedAt < admittedBefore;
-        next = expiring.first()
-      ) {
-        found.push(next)
-        expiring.take()
-      }
-      // They stay until the caller changes them.
-      for (const entry of found) expiring.add(entry)
-      return found
-    },
-    oldestWaiting: () => byAge.first()?.admittedAt,
-    byStatus: () => ({ ...counts }),
-    pending: (workspace) => (workspace === undefined ? counts.waiting + counts.ready : schedule.pending(workspace)),
-    list: (filter) => page(filter, entries),
+    workspaces: () => index.workspaces(),
+    running: () => all(index.allRunning()),
+    expiring: (admittedBefore) => all(index.expiring(admittedBefore)),
+    oldestWaiting: () => index.oldestWaiting(),
+    byStatus: () => ({ ...index.counts }),
+    pending: (workspace) => index.pending(workspace),
+    list: (filter) => page(filter, rows),
     pauses: () => [...pauses.values()],
     setPause: (scope, name, pause) => {
       if (pause === undefined) pauses.delete(`${scope}:${name}`)
@@ -105,14 +65,11 @@ export const make = (): EntryTable => {
 
     insert: (entry) => {
       for (const event of entry.events) ofEvent.set(event, entry.id)
-      index(entry)
+      put(entry)
     },
-    update: (entry, from) => {
-      unindex(from)
-      index(entry)
-    },
-    link: (eventId, entry) => {
-      ofEvent.set(eventId, entry.id)
+    update: put,
+    link: (eventId, entryId) => {
+      ofEvent.set(eventId, entryId)
     },
     prune: ({ maxCount, before }, limit) => {
       const newestFirst = all(ended).toSorted((a, b) => b.admittedAt - a.admittedAt || (a.id < b.id ? 1 : -1))
@@ -125,9 +82,9 @@ export const make = (): EntryTable => {
 
 const page = (
   { workspace, statuses, targetKey, after, limit }: ListFilter,
-  entries: ReadonlyMap<string, Entry>
+  rows: ReadonlyMap<string, Row>
 ): ListPage => {
-  const found = [...entries.values()]
+  const found = Array.from(rows.values(), ({ entry }) => entry)
     .filter(
       (entry) =>
         (after === undefined || entry.id > after) &&

@@ -13,9 +13,6 @@
  * Most urgent: by priority; then the repository that was served the longest ago, so that a busy one does not starve the others;
  * within a repository by order of admission. The due time is a promise of "not before", never of "in this order".
  */
-import { foldRepo } from "../domain/Change.ts"
-import type { Entry } from "../domain/Entry.ts"
-
 /** As much of an active entry as decisions need. */
 export interface Scheduled {
   readonly id: string
@@ -90,10 +87,3 @@ export const byAdmission = (a: ByAdmission, b: ByAdmission): number =>
 
 const oldest = ([a]: ReadonlyArray<Scheduled>, [b]: ReadonlyArray<Scheduled>): number =>
   a === undefined || b === undefined ? 0 : byAdmission(a, b)
-
-/** The active entry as decisions see it; undefined for one that has ended. */
-export const scheduled = (entry: Entry): Scheduled | undefined => {
-  const { id, status, targetKey, change, priority, admittedAt, dueAt } = entry
-  if (status !== "waiting" && status !== "ready" && status !== "running") return undefined
-  return { id, status, targetKey, repo: foldRepo(change.repo.fullName), priority, admittedAt, dueAt }
-}

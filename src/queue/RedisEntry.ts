@@ -7,83 +7,75 @@ import type { Scheduled } from "./Plan.ts"
 import type { Admission } from "./Queue.ts"
 import { mayExpire } from "./Transitions.ts"
 
-const whole = Schema.NumberFromString.check(Schema.isInt())
-const Hash = Schema.Struct({
-  status: EntryStatus,
-  ws: Schema.String,
-  target: Schema.String,
-  change: Schema.fromJsonString(Change),
-  person: Schema.optional(Schema.String),
-  config: Schema.String,
-  prio: whole,
-  admitted: whole,
-  due: whole,
-  attempts: whole,
-  losses: whole,
-  expires: Schema.Literals(["0", "1"]),
-  token: whole,
-  events: Schema.optional(Schema.String),
-  reason: Schema.optional(Schema.String),
-  lease: Schema.optional(whole),
-  owner: Schema.optional(Schema.String),
-  cancel: Schema.optional(Schema.String)
-})
-const decodeHash = Schema.decodeUnknownSync(Hash)
+type Hash = Readonly<Record<string, string>>
 
-const Pairs = Schema.Array(Schema.String)
+const decodeStatus = Schema.decodeUnknownSync(EntryStatus)
+const decodeChange = Schema.decodeUnknownSync(Schema.fromJsonString(Change))
+
+const text = (hash: Hash, field: string): string => {
+  const found = hash[field]
+  if (found === undefined) throw new Error(`an entry has no ${field}`)
+  return found
+}
+/** Redis keeps strings, numbers too. */
+const number = (hash: Hash, field: string): number => {
+  const found = Number(text(hash, field))
+  if (!Number.isSafeInteger(found)) throw new Error(`${field} of an entry is ${hash[field]}, not a number`)
+  return found
+}
+
 /** `{ a: "1" }` of `["a", "1"]`. */
-export const decodePairs = (flat: unknown): Readonly<Record<string, string>> => {
-  const values = Schema.decodeUnknownSync(Pairs)(flat)
+export const pairs = (values: ReadonlyArray<string>): Hash => {
   const found: Record<string, string> = {}
   for (let at = 0; at + 1 < values.length; at += 2) found[values[at] ?? ""] = values[at + 1] ?? ""
   return found
 }
 
 /** Throws when it does not decode. */
-export const toEntry = (id: string, hash: Readonly<Record<string, string>>): Entry => {
-  const found = decodeHash(hash)
-  const { person } = found
+export const toEntry = (id: string, hash: Hash): Entry => {
+  const change = decodeChange(hash["change"])
+  const person = hash["person"]
   return {
     id,
-    workspace: found.ws,
-    targetKey: found.target,
-    change: person === undefined ? found.change : { ...found.change, requestedBy: person },
-    configHash: found.config,
-    priority: found.prio,
-    status: found.status,
-    events: (found.events ?? "").split("\n").filter((event) => event !== ""),
-    admittedAt: found.admitted,
-    dueAt: found.due,
-    attempts: found.attempts,
-    losses: found.losses,
-    expires: found.expires === "1",
-    reason: found.reason,
-    token: found.token,
-    leaseUntil: found.lease,
-    owner: found.owner,
-    cancelRequested: found.cancel
+    workspace: text(hash, "ws"),
+    targetKey: text(hash, "target"),
+    change: person === undefined ? change : { ...change, requestedBy: person },
+    configHash: text(hash, "config"),
+    priority: number(hash, "prio"),
+    status: decodeStatus(hash["status"]),
+    events: (hash["events"] ?? "").split("\n").filter((event) => event !== ""),
+    admittedAt: number(hash, "admitted"),
+    dueAt: number(hash, "due"),
+    attempts: number(hash, "attempts"),
+    losses: number(hash, "losses"),
+    expires: hash["expires"] === "1",
+    reason: hash["reason"],
+    token: number(hash, "token"),
+    leaseUntil: hash["lease"] === undefined ? undefined : number(hash, "lease"),
+    owner: hash["owner"],
+    cancelRequested: hash["cancel"]
   }
 }
 
 /** `[id, fields]`, as the scripts answer an entry. */
-const Whole = Schema.Tuple([Schema.String, Pairs])
-export const decodeWhole = (answer: unknown): Entry => {
-  const [id, flat] = Schema.decodeUnknownSync(Whole)(answer)
-  return toEntry(id, decodePairs(flat))
-}
-export const decodeWholes = (answers: unknown): ReadonlyArray<Entry> =>
-  Schema.decodeUnknownSync(Schema.Array(Schema.Unknown))(answers).map(decodeWhole)
+const Whole = Schema.Tuple([Schema.String, Schema.Array(Schema.String)])
+const decodeAnswer = Schema.decodeUnknownSync(Whole)
+const decodeAnswers = Schema.decodeUnknownSync(Schema.Array(Whole))
+const fromAnswer = ([id, flat]: typeof Whole.Type): Entry => toEntry(id, pairs(flat))
+export const decodeWhole = (answer: unknown): Entry => fromAnswer(decodeAnswer(answer))
+export const decodeWholes = (answers: unknown): ReadonlyArray<Entry> => decodeAnswers(answers).map(fromAnswer)
 
 const Light = Schema.Tuple([
   Schema.String,
   Schema.Literals(["waiting", "ready", "running"]),
   Schema.String,
   Schema.String,
-  whole,
-  whole,
-  whole
+  Schema.Int,
+  Schema.Int,
+  Schema.Int
 ])
 const Survey = Schema.Tuple([Schema.Literals([0, 1]), Schema.String, Schema.Array(Light), Schema.Array(Light)])
+const decodeSurveyed = Schema.decodeUnknownSync(Survey)
 const toScheduled = ([id, status, target, repo, priority, admittedAt, dueAt]: typeof Light.Type): Scheduled => ({
   id,
   status,
@@ -94,7 +86,7 @@ const toScheduled = ([id, status, target, repo, priority, admittedAt, dueAt]: ty
   dueAt
 })
 export const decodeSurvey = (answer: unknown) => {
-  const [paused, nextAt, out, due] = Schema.decodeUnknownSync(Survey)(answer)
+  const [paused, nextAt, out, due] = decodeSurveyed(answer)
   return {
     paused: paused === 1,
     nextAt: nextAt === "" ? undefined : Number(nextAt),

@@ -15,7 +15,7 @@ import { QueueControl } from "./QueueControl.ts"
 import type { Pause } from "./QueueControl.ts"
 import { connect } from "./RedisConnection.ts"
 import type { RedisConnection } from "./RedisConnection.ts"
-import { admissionArgs, decodePairs, decodeSurvey, decodeWhole, decodeWholes, toEntry } from "./RedisEntry.ts"
+import { admissionArgs, decodeSurvey, decodeWhole, decodeWholes, pairs, toEntry } from "./RedisEntry.ts"
 import type { ScriptName } from "./RedisScripts.ts"
 import { full } from "./TableQueue.ts"
 import type { Limits } from "./TableQueue.ts"
@@ -76,7 +76,7 @@ const queue = (connection: RedisConnection, base: string, limits: Limits): Queue
           ),
     load: (workspace) => ask("load", [workspace], decodeWholes),
     survey: (workspace, now, places) => ask("survey", [workspace, now, places], decodeSurvey),
-    workspaces: command((redis) => redis.smembers(`${base}workspaces`)),
+    workspaces: command((redis) => redis.hkeys(`${base}active`)),
     get: (entryId) =>
       Effect.flatMap(
         command((redis) => redis.hgetall(`${base}e:${entryId}`)),
@@ -128,7 +128,7 @@ const control = (connection: RedisConnection, base: string): QueueControl["Servi
   return QueueControl.of({
     list: ({ after = "", limit, workspace = "", targetKey = "", statuses = [] }) =>
       ask("list", [after, limit, lookAt, workspace, targetKey, ...statuses], (answer) => {
-        const [next, entries] = Schema.decodeUnknownSync(Schema.Tuple([Schema.String, Schema.Unknown]))(answer)
+        const [next, entries] = decodePage(answer)
         return { entries: decodeWholes(entries), next: next === "" ? undefined : next }
       }),
     cancelEntry: (entryId, reason) => ask("cancel-entry", [entryId, reason], decodeCancelled),
@@ -193,9 +193,13 @@ const finishArgs = (how: Finish): ReadonlyArray<string | number> => {
   }
 }
 
-const Became = Schema.Array(Schema.Tuple([Schema.Literals(["ended", "stopping"]), Schema.Unknown]))
+const decodePage = Schema.decodeUnknownSync(Schema.Tuple([Schema.String, Schema.Unknown]))
+
+const decodeBecame = Schema.decodeUnknownSync(
+  Schema.Array(Schema.Tuple([Schema.Literals(["ended", "stopping"]), Schema.Unknown]))
+)
 const decodeCancelled = (answer: unknown): Cancelled => {
-  const became = Schema.decodeUnknownSync(Became)(answer)
+  const became = decodeBecame(answer)
   const those = (how: "ended" | "stopping") =>
     became.flatMap(([what, whole]) => (what === how ? [decodeWhole(whole)] : []))
   return { ended: those("ended"), stopping: those("stopping") }
@@ -205,9 +209,10 @@ const decodeRunning = Schema.decodeUnknownSync(
   Schema.Array(Schema.Tuple([Schema.String, Schema.String, Schema.String, Schema.String]))
 )
 
+const decodeCounts = Schema.decodeUnknownSync(Schema.Tuple([Schema.Array(Schema.String), Schema.String]))
 const decodeStats = (answer: unknown) => {
-  const [flat, oldest] = Schema.decodeUnknownSync(Schema.Tuple([Schema.Array(Schema.String), Schema.String]))(answer)
-  const counts = decodePairs(flat)
+  const [flat, oldest] = decodeCounts(answer)
+  const counts = pairs(flat)
   const byStatus: Record<EntryStatus, number> = { ...noEntries }
   for (const status of statuses) byStatus[status] = Number(counts[status] ?? 0)
   return { byStatus, oldestWaiting: oldest === "" ? undefined : Number(oldest) }

@@ -1,4 +1,7 @@
-/** The Lua scripts in `redis/`, one per transition, each with what they share before it. */
+/**
+ * The Lua of the queue: one file per transition in `redis/`, joined to one script that runs several of them after each other, each
+ * as whole as if it were alone. So calls that come together cost Redis one message and one start of a script.
+ */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 
@@ -31,12 +34,9 @@ export interface Script {
 
 const read = (name: string): string => readFileSync(new URL(`redis/${name}.lua`, import.meta.url), "utf8")
 
-export const loadScripts = (): ReadonlyMap<ScriptName, Script> => {
-  const shared = read("shared")
-  return new Map(
-    names.map((name) => {
-      const source = `${shared}\n${read(name)}`
-      return [name, { source, sha: createHash("sha1").update(source).digest("hex") }] as const
-    })
-  )
+const asFunction = (name: ScriptName): string => `TRANSITIONS['${name}'] = function(ARGV)\n${read(name)}\nend`
+
+export const loadScript = (): Script => {
+  const source = [read("shared"), ...names.map(asFunction), read("run")].join("\n")
+  return { source, sha: createHash("sha1").update(source).digest("hex") }
 }

@@ -12,7 +12,7 @@ import type { EntryTable } from "./EntryTable.ts"
 import { QueueError } from "./Queue.ts"
 import type { Queue } from "./Queue.ts"
 import type { QueueControl } from "./QueueControl.ts"
-import { prepare } from "./SqliteSchema.ts"
+import { pageBytes, prepare } from "./SqliteSchema.ts"
 import * as SqliteTable from "./SqliteTable.ts"
 import type { Limits } from "./TableQueue.ts"
 import * as TableQueue from "./TableQueue.ts"
@@ -30,7 +30,7 @@ export const layerSqlite = (
       const { path } = options
       const taken = `Another aicr process uses the queue ${path}. Stop it, or configure another queue.sqlite.path.`
       yield* DataLock.acquire(`${path}.lock`, taken)
-      const db = yield* openDatabase(path)
+      const db = yield* openDatabase(path, pageBytes)
       const unavailable = (cause: unknown) => new QueueError({ reason: "unavailable", message: explain(cause, path) })
       const attempt = <A>(use: () => A) => Effect.try({ try: use, catch: unavailable })
 

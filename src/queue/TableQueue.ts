@@ -169,7 +169,7 @@ const admit = (table: EntryTable, item: Admission): Admitted => {
   switch (step._tag) {
     case "Joined":
       table.update(step.entry, step.from)
-      table.link(item.eventId, step.entry)
+      table.link(item.eventId, step.entry.id)
       return { entryId, status: "coalesced", dueAt, superseded: [] }
     case "Replaced":
       table.update(step.superseded, step.from)
@@ -184,7 +184,7 @@ const end = (table: EntryTable, from: Entry, step: Transitions.Ended): Entry => 
   table.update(step.entry, from)
   if (step._tag === "Yielded") {
     table.update(step.to, step.toFrom)
-    for (const event of from.events) table.link(event, step.to)
+    for (const event of from.events) table.link(event, step.to.id)
   }
   return step.entry
 }

@@ -13,17 +13,20 @@ import { StoreError } from "./StoreError.ts"
 /** How long a statement waits for another process's lock. It blocks the event loop, so it is short. */
 const busyTimeoutMillis = 2000
 
-/** Opens `path` (or ":memory:") for reading and writing, with its parent folders (0700), until the scope closes. */
-export const openDatabase = (path: string): Effect.Effect<DatabaseSync, StoreError, Scope.Scope> =>
+/**
+ * Opens `path` (or ":memory:") for reading and writing, with its parent folders (0700), until the scope closes. A new file gets
+ * pages of `pageBytes` (SQLite's own choice when left out).
+ */
+export const openDatabase = (path: string, pageBytes?: number): Effect.Effect<DatabaseSync, StoreError, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.try({
-      try: () => open(path),
+      try: () => open(path, pageBytes),
       catch: (cause) => new StoreError({ reason: "unavailable", operation: "open", message: explain(cause, path) })
     }),
     (db) => Effect.sync(() => db.close())
   )
 
-const open = (path: string): DatabaseSync => {
+const open = (path: string, pageBytes: number | undefined): DatabaseSync => {
   if (path !== ":memory:") {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     // SQLite gives its -wal and -shm files the rights of the database file.
@@ -31,6 +34,7 @@ const open = (path: string): DatabaseSync => {
   }
   const db = new DatabaseSync(path, { timeout: busyTimeoutMillis, enableForeignKeyConstraints: true })
   try {
+    if (pageBytes !== undefined) db.exec(`PRAGMA page_size = ${pageBytes}`)
     db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
     // Says now, and not at the first webhook, that the file cannot be written.
     db.exec("BEGIN IMMEDIATE; ROLLBACK")

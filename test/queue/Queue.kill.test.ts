@@ -6,11 +6,14 @@ import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Queue } from "../../src/queue/Queue.ts"
-import { killAfter } from "../store/KilledChild.ts"
+import { killAfter, toTheEnd } from "../store/KilledChild.ts"
 import { admission } from "./Admissions.ts"
-import { stores } from "./Stores.ts"
+import { redisUrl, stores } from "./Stores.ts"
 
 const child = fileURLToPath(new URL("QueueChild.ts", import.meta.url))
+const entries = 500
+/** AICR_TEST_KILLS asks for more. */
+const kills = Number(process.env["AICR_TEST_KILLS"] ?? 10)
 const rounds = [1, 7, 100, 650, 30, 1500, 400, 90]
 
 for (const store of stores.filter(({ durable }) => durable)) {
@@ -20,8 +23,9 @@ for (const store of stores.filter(({ durable }) => durable)) {
       try {
         const admitted = new Map<string, string>()
         const finished: Array<string> = []
+        process.env["AICR_TEST_REDIS"] = await redisUrl()
         for (const [round, lines] of rounds.entries()) {
-          for (const line of await killAfter(child, [folder, String(round)], lines)) {
+          for (const line of await killAfter(child, [store.name, folder, String(round)], lines)) {
             const [what, first = "", second = ""] = line.split(" ")
             if (what === "admitted") admitted.set(first, second)
             else finished.push(first)
@@ -43,6 +47,33 @@ for (const store of stores.filter(({ durable }) => durable)) {
           assert.strictEqual(byStatus.running, 0)
           assert.strictEqual(byStatus.waiting + byStatus.ready, active.length)
           assert.isAtLeast(byStatus.done, finished.length)
+        })
+        await Effect.runPromise(check.pipe(Effect.provide(store.layer(folder))))
+      } finally {
+        rmSync(folder, { recursive: true, force: true })
+      }
+    })
+
+    it(`ends each of ${entries} entries once, over ${kills} kills`, { timeout: 300_000 }, async () => {
+      const folder = mkdtempSync(join(tmpdir(), "aicr-queue-"))
+      try {
+        process.env["AICR_TEST_REDIS"] = await redisUrl()
+        const finished: Array<string> = []
+        const run = async (round: number, lines: number) => {
+          const args = [store.name, folder, String(round), String(entries)]
+          for (const line of await killAfter(child, args, lines)) finished.push(line.split(" ")[1] ?? "")
+        }
+        // The kills fall while about four fifths of the entries flow, and each finds others running.
+        for (let round = 0; round < kills; round++) await run(round, Math.floor((entries * 0.8) / kills))
+        const rest: Array<string> = []
+        await toTheEnd(child, [store.name, folder, "last", String(entries)], rest)
+        finished.push(...rest.map((line) => line.split(" ")[1] ?? ""))
+        assert.strictEqual(new Set(finished).size, finished.length)
+        const check = Effect.gen(function* () {
+          const queue = yield* Queue
+          const { byStatus } = yield* queue.stats
+          assert.deepInclude(byStatus, { done: entries, waiting: 0, ready: 0, running: 0, dead: 0, superseded: 0 })
+          for (const id of finished) assert.strictEqual((yield* queue.get(id))?.status, "done")
         })
         await Effect.runPromise(check.pipe(Effect.provide(store.layer(folder))))
       } finally {

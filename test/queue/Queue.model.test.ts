@@ -10,6 +10,8 @@ import type { Step } from "./QueueSteps.ts"
 import { folder, stores } from "./Stores.ts"
 import type { QueueStore } from "./Stores.ts"
 
+/** AICR_TEST_SCALE makes it as many times longer. */
+const scale = Number(process.env["AICR_TEST_SCALE"] ?? 1)
 const runs: Readonly<Record<string, number>> = { memory: 2000, sqlite: 150, redis: 150 }
 
 const play = (store: QueueStore, steps: ReadonlyArray<Step>) =>
@@ -83,12 +85,12 @@ const compare = Effect.fnUntraced(function* (queue: Queue["Service"], model: Que
 
 describe("Queue model", () => {
   for (const store of stores) {
-    it(`${store.name} does what the model does`, { timeout: 120_000 }, async () => {
+    it(`${store.name} does what the model does`, { timeout: 120_000 * scale }, async () => {
       const details = await fc.check(
         fc.asyncProperty(fc.array(step, { maxLength: 60, size: "max" }), (steps) =>
           Effect.runPromise(play(store, steps))
         ),
-        { numRuns: runs[store.name] ?? 100 }
+        { numRuns: (runs[store.name] ?? 100) * scale }
       )
       assert.isFalse(details.failed, fc.defaultReportMessage(details) ?? "")
     })

@@ -1,7 +1,8 @@
 /**
- * Works on the queue in the folder given as argument, as a node does: takes back what its predecessor left running, admits new
+ * `QueueChild.ts STORE FOLDER ROUND [COUNT]`: works on the queue of that store and folder, as a node does: takes back what its predecessor left running, admits new
  * work and re-admits what it does not know the answer to, claims, now and then hands back, and finishes. Writes what was
- * acknowledged: `admitted <event> <entry>`, `finished <entry> <token>`.
+ * acknowledged: `admitted <event> <entry>`, `finished <entry> <token>`. With a count it admits so many entries, the same each time,
+ * and ends when all have ended.
  */
 import { writeSync } from "node:fs"
 import { Effect } from "effect"
@@ -9,10 +10,10 @@ import { Queue } from "../../src/queue/Queue.ts"
 import { admission } from "./Admissions.ts"
 import { stores } from "./Stores.ts"
 
-const [, , folder = "", round = "0"] = process.argv
+const [, , name = "", folder = "", round = "0", total] = process.argv
 const workspaces = ["one", "two", "three"]
-const sqlite = stores.find((store) => store.name === "sqlite")
-if (sqlite === undefined) throw new Error("No sqlite store")
+const store = stores.find((one) => one.name === name)
+if (store === undefined) throw new Error(`No store ${name}`)
 
 const admitting = (lane: number) =>
   Effect.gen(function* () {
@@ -54,12 +55,34 @@ const finishing = Effect.fnUntraced(function* (entryId: string) {
   if (yield* queue.finish(lease, { _tag: "Done" })) writeSync(1, `finished ${entryId} ${lease.token}\n`)
 })
 
+const admitAll = Effect.fnUntraced(function* (count: number) {
+  const queue = yield* Queue
+  const items = Array.from({ length: count }, (_, number) =>
+    admission({ eventId: `event-${number}`, number, head: "a", workspace: workspaces[number % 3] ?? "" })
+  )
+  yield* Effect.forEach(items, (item) => queue.admit([item]), { concurrency: "unbounded", discard: true })
+})
+
+const allEnded = (count: number) =>
+  Effect.gen(function* () {
+    const queue = yield* Queue
+    while (true) {
+      const { byStatus } = yield* queue.stats
+      if (byStatus.done + byStatus.dead >= count) return
+      yield* Effect.sleep("5 millis")
+    }
+  })
+
+const work = Effect.all(workspaces.map(working), { concurrency: "unbounded", discard: true })
+
 await Effect.runPromise(
   Effect.gen(function* () {
     yield* (yield* Queue).reclaim(1000, () => true)
-    yield* Effect.all([...[0, 1, 2, 3].map(admitting), ...workspaces.map(working)], {
-      concurrency: "unbounded",
-      discard: true
-    })
-  }).pipe(Effect.provide(sqlite.layer(folder)))
+    if (total === undefined) {
+      yield* Effect.all([...[0, 1, 2, 3].map(admitting), work], { concurrency: "unbounded", discard: true })
+    } else {
+      yield* admitAll(Number(total))
+      yield* Effect.race(work, allEnded(Number(total)))
+    }
+  }).pipe(Effect.provide(store.layer(folder)))
 )

@@ -581,13 +581,13 @@ export const conformance = (
           yield* queue.cancel(targetOf(0, "even"), "closed")
           const pages = (filter: Omit<ListFilter, "limit" | "after">) =>
             Effect.gen(function* () {
-              const found: Array<string> = []
+              const seen: Array<string> = []
               for (let after: string | undefined; ;) {
                 const page = yield* control.list({ ...filter, after, limit: 4 })
                 assert.isAtMost(page.entries.length, 4)
-                found.push(...page.entries.map(({ id }) => id))
+                seen.push(...page.entries.map(({ id }) => id))
                 after = page.next
-                if (after === undefined) return found
+                if (after === undefined) return seen
               }
             })
           const ids = answers.map(({ entryId }) => entryId)

@@ -22,3 +22,14 @@ export const killAfter = (script: string, args: ReadonlyArray<string>, lines: nu
     })
     child.on("error", reject)
   })
+
+/** Runs a script until it ends by itself; its lines are added to `written`. */
+export const toTheEnd = (script: string, args: ReadonlyArray<string>, written: Array<string>): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", script, ...args], {
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    createInterface(child.stdout).on("line", (line) => written.push(line))
+    child.on("close", (code) => (code === 0 ? resolve() : reject(new Error(`${script} ended with ${code}`))))
+    child.on("error", reject)
+  })

@@ -17,7 +17,7 @@ for at = 3, #ARGV, SIZE do
   }
 end
 
-local function known(item)
+local function admitted(item)
   local id = call('HGET', P .. 'events', item.event)
   return id and load(id)
 end
@@ -27,7 +27,6 @@ local function joinsRunning(running, item)
 end
 
 local perWorkspace, total = tonumber(ARGV[1]), tonumber(ARGV[2])
-local function count(name, field) return tonumber(call('HGET', P .. name, field) or 0) end
 local pendingAll = count('counts', 'waiting') + count('counts', 'ready')
 local pendingIn = {}
 local near = pendingAll + #items > total
@@ -38,7 +37,7 @@ end
 if near then
   local opening, opens, opensIn = {}, 0, {}
   for _, item in ipairs(items) do
-    if not opening[item.target] and not known(item) and not call('HGET', P .. 'next', item.target)
+    if not opening[item.target] and not admitted(item) and not call('HGET', P .. 'next', item.target)
       and not joinsRunning(runningOf(item.target), item) then
       opening[item.target] = true
       opens = opens + 1
@@ -111,7 +110,7 @@ local function extend(e, item)
 end
 
 local function admit(item)
-  local before = known(item)
+  local before = admitted(item)
   if before then
     return { before.id, 'duplicate', before.due, before.status == 'superseded' and item.event or '' }
   end

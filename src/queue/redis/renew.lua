@@ -5,6 +5,5 @@
 local e = held(ARGV[1], ARGV[2])
 if not e then return { 'lost' } end
 set(e, { lease = ARGV[3] })
-call('ZADD', P .. 'leases', ARGV[3], e.id)
 if e.cancel then return { 'cancelled', e.cancel } end
 return { 'kept' }

@@ -1,25 +1,23 @@
 --[[
-  What every script starts with. An entry is the hash `e:<id>`; a field that is not there is undefined. All else is index:
+  What the script starts with, before the transitions. An entry is the hash `e:<id>`; a field that is not there is undefined. All else is index:
 
     events     HASH  event id -> entry id, also of ended entries
     next       HASH  target -> the entry that waits or is ready; at most one
     running    HASH  target -> the entry that runs; at most one
     counts     HASH  status -> how many
     pending    HASH  workspace -> how many wait or are ready
-    workspaces SET   those with active entries
-    active:<w> SET   active entries of a workspace
-    out:<w>    SET   its ready and running ones
+    active     HASH  workspace -> how many wait, are ready or run
+    out:<w>    SET   ready and running ones of a workspace
     later:<w>  ZSET  waiting ones by due time, until a survey finds them due
     lanes:<w>  ZSET  `<priority>:<repository>` by priority
     lane:<w>:<priority>:<repository>  ZSET  waiting and due ones by admission
     waiting    ZSET  waiting ones by admission; `expiring` those of them that may expire
-    leases     ZSET  running ones by the end of their lease
     ended      ZSET  ended ones by admission
     ids        ZSET  all, in the order of their ids
     pauses     HASH  `<scope>:<name>` -> JSON
 
   All keys start with KEYS[1], which holds a hash tag: they are in one slot of a cluster. A script runs alone and whole, so each
-  transition is atomic; with an append-only file that is synced always, what was answered is on disk.
+  transition in it is atomic; with an append-only file that is synced always, what was answered is on disk.
 ]]
 local P = KEYS[1]
 local call = redis.call
@@ -60,11 +58,24 @@ local function set(e, fields)
   if #gone > 0 then call('HDEL', key(e.id), unpack(gone)) end
 end
 
+-- Counters are summed up here and written once, when the script ends (run.lua).
+local sums = { counts = {}, pending = {}, active = {} }
+local function add(name, field, by)
+  local sum = sums[name]
+  sum[field] = (sum[field] or 0) + by
+end
+local function count(name, field)
+  return tonumber(call('HGET', P .. name, field) or 0) + (sums[name][field] or 0)
+end
+
 local function lane(e) return e.prio .. ':' .. e.repo end
 
+local known = {}
 local function toLane(e)
   local name = lane(e)
-  if call('ZADD', P .. 'lane:' .. e.ws .. ':' .. name, e.admitted, e.id) == 1 then
+  call('ZADD', P .. 'lane:' .. e.ws .. ':' .. name, e.admitted, e.id)
+  if not known[e.ws .. ' ' .. name] then
+    known[e.ws .. ' ' .. name] = true
     call('ZADD', P .. 'lanes:' .. e.ws, e.prio, name)
   end
 end
@@ -81,38 +92,19 @@ local function unindexWaiting(e)
   if call('ZREM', P .. 'lane:' .. e.ws .. ':' .. lane(e), e.id) == 0 then call('ZREM', P .. 'later:' .. e.ws, e.id) end
 end
 
--- The indexes of a status that an entry leaves and enters, besides those of waiting; `from` or `to` is nil for one that is
+-- The indexes and counters of a status that an entry leaves and enters, besides those of waiting; `from` or `to` is nil for one that is
 -- new or forgotten.
 local function reindex(e, from, to)
-  if from then call('HINCRBY', P .. 'counts', from, -1) end
-  if to then call('HINCRBY', P .. 'counts', to, 1) end
+  if from then add('counts', from, -1) end
+  if to then add('counts', to, 1) end
   if PENDING[from] ~= PENDING[to] then
-    if PENDING[to] then
-      call('HINCRBY', P .. 'pending', e.ws, 1)
-      call('HSET', P .. 'next', e.target, e.id)
-    else
-      if call('HINCRBY', P .. 'pending', e.ws, -1) == 0 then call('HDEL', P .. 'pending', e.ws) end
-      call('HDEL', P .. 'next', e.target)
-    end
+    add('pending', e.ws, PENDING[to] and 1 or -1)
+    if PENDING[to] then call('HSET', P .. 'next', e.target, e.id) else call('HDEL', P .. 'next', e.target) end
   end
-  if from == 'running' then
-    call('HDEL', P .. 'running', e.target)
-    call('ZREM', P .. 'leases', e.id)
-  end
-  if to == 'running' then
-    call('HSET', P .. 'running', e.target, e.id)
-    call('ZADD', P .. 'leases', e.lease, e.id)
-  end
+  if from == 'running' then call('HDEL', P .. 'running', e.target) end
+  if to == 'running' then call('HSET', P .. 'running', e.target, e.id) end
   if OUT[from] ~= OUT[to] then call(OUT[to] and 'SADD' or 'SREM', P .. 'out:' .. e.ws, e.id) end
-  if ACTIVE[from] ~= ACTIVE[to] then
-    if ACTIVE[to] then
-      call('SADD', P .. 'active:' .. e.ws, e.id)
-      call('SADD', P .. 'workspaces', e.ws)
-    else
-      call('SREM', P .. 'active:' .. e.ws, e.id)
-      if call('EXISTS', P .. 'active:' .. e.ws) == 0 then call('SREM', P .. 'workspaces', e.ws) end
-    end
-  end
+  if ACTIVE[from] ~= ACTIVE[to] then add('active', e.ws, ACTIVE[to] and 1 or -1) end
   if from and not ACTIVE[from] then call('ZREM', P .. 'ended', e.id) end
   if to and not ACTIVE[to] then call('ZADD', P .. 'ended', e.admitted, e.id) end
 end
@@ -197,3 +189,5 @@ local function cancel(e, reason)
 end
 
 local function whole(id) return { id, call('HGETALL', key(id)) } end
+
+local TRANSITIONS = {}

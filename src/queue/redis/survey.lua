@@ -5,7 +5,9 @@
 ]]
 local ws, now, places = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local later, lanes = P .. 'later:' .. ws, P .. 'lanes:' .. ws
-local function light(e) return { e.id, e.status, e.target, e.repo, e.prio, e.admitted, e.due } end
+local function light(e)
+  return { e.id, e.status, e.target, e.repo, tonumber(e.prio), tonumber(e.admitted), tonumber(e.due) }
+end
 local function see(id)
   local v = call('HMGET', key(id), 'status', 'target', 'repo', 'prio', 'admitted', 'due')
   return { id = id, ws = ws, status = v[1], target = v[2], repo = v[3], prio = v[4], admitted = v[5], due = v[6] }
@@ -34,13 +36,17 @@ for at = 1, #names, 2 do
   while again do
     again = false
     local first = call('ZRANGE', waiting, 0, places + #out - 1)
-    if #first == 0 then call('ZREM', lanes, name) end
+    if #first == 0 then
+      call('ZREM', lanes, name)
+      known[ws .. ' ' .. name] = nil
+    end
     local found, early = {}, {}
     for _, id in ipairs(first) do
+      if #found == places then break end
       local e = see(id)
       if tonumber(e.due) > now then
         early[#early + 1] = e
-      elseif not busy[e.target] and #found < places then
+      elseif not busy[e.target] then
         found[#found + 1] = light(e)
       end
     end
