@@ -5,6 +5,7 @@ import { makeAnchorer } from "../review/Anchor.ts"
 import type { Anchored } from "../review/Anchor.ts"
 import type { FileDiff } from "../review/FileDiff.ts"
 import { fingerprint } from "../review/Identity.ts"
+import { definitionsAt } from "./syntax/Definitions.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 
 /** Larger files are identified by the hunk's section instead of the definition around the line. */
@@ -21,35 +22,53 @@ export const findingsOf = Effect.fn("findingsOf")(function* (
   problems: ReadonlyArray<ReportedProblem>
 ): Effect.fn.Return<Findings, CheckoutError> {
   const anchor = makeAnchorer(files)
-  let held: { readonly key: string; readonly lines: ReadonlyArray<string> | undefined } | undefined
-  const linesOf = Effect.fnUntraced(function* ({ anchor: { path, oldPath, side } }: Anchored) {
-    const [name, at] = side === "new" ? ([path, "head"] as const) : ([oldPath ?? path, "from"] as const)
-    const key = `${at}:${name}`
-    if (held?.key !== key) held = { key, lines: (yield* checkout.file(name, at, maxFileBytes))?.split("\n") }
-    return held.lines
-  })
   const findings: Array<Finding> = []
   let empty = 0
-  // File by file, so that one file is held at a time.
-  for (const problem of problems.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0))) {
+  const byFile = new Map<string, Array<{ readonly problem: ReportedProblem; readonly place: Anchored }>>()
+  for (const problem of problems) {
     if (problem.message.trim() === "" || problem.file.trim() === "") {
       empty++
       continue
     }
     const place = anchor(problem)
-    const lines = place === undefined ? undefined : yield* linesOf(place)
-    findings.push({
-      fingerprint: fingerprint(problem, place, lines),
-      problem: fitted(problem, place),
-      ...(place === undefined ? {} : { anchor: place.anchor })
-    })
     yield* Effect.yieldNow
+    if (place === undefined) {
+      findings.push({ fingerprint: fingerprint(problem, undefined, undefined), problem: fitted(problem, undefined) })
+      continue
+    }
+    const { path, oldPath, side } = place.anchor
+    const key = JSON.stringify(side === "new" ? [path, "head"] : [oldPath ?? path, "from"])
+    byFile.set(key, [...(byFile.get(key) ?? []), { problem, place }])
+  }
+  // File by file, so that one file is held at a time.
+  for (const found of byFile.values()) {
+    const text = yield* textOf(checkout, found)
+    const lines = text?.split("\n")
+    const starts = found.map(({ place }) => place.anchor.start ?? place.anchor.line)
+    const path = found[0]?.place.anchor.path ?? ""
+    const symbols = text === undefined ? [] : yield* definitionsAt(path, text, starts)
+    for (const [index, { problem, place }] of found.entries()) {
+      findings.push({
+        fingerprint: fingerprint(problem, place, lines, symbols[index]),
+        problem: fitted(problem, place),
+        anchor: place.anchor
+      })
+      yield* Effect.yieldNow
+    }
   }
   return {
     findings,
     notices: empty === 0 ? [] : [`${empty} reported problems named no file or said nothing and are left out.`]
   }
 })
+
+const textOf = (checkout: Checkout, found: ReadonlyArray<{ readonly place: Anchored }>) => {
+  const place = found[0]?.place.anchor
+  if (place === undefined) return Effect.undefined
+  return place.side === "new"
+    ? checkout.file(place.path, "head", maxFileBytes)
+    : checkout.file(place.oldPath ?? place.path, "from", maxFileBytes)
+}
 
 /** A suggestion is only as good as its place: it stays where it replaces exactly the lines it was written for. */
 const fitted = (problem: ReportedProblem, place: Anchored | undefined): ReportedProblem => {

@@ -15,20 +15,20 @@ export interface Compressed {
 
 const linesPerTurn = 2048
 
-/** Counted until it is known. */
-export function* isOver(files: ReadonlyArray<FileDiff>, tokens: number): Generator<void, boolean, void> {
+/** Of the hunks' lines; undefined where they are more than `most`, which is where counting ends. */
+export function* tokensWithin(files: ReadonlyArray<FileDiff>, most: number): Generator<void, number | undefined, void> {
   let sum = 0
   let lines = 0
   for (const { hunks } of files) {
     for (const hunk of hunks) {
       for (const line of hunk.lines) {
         sum += lineTokens(line)
-        if (sum > tokens) return true
+        if (sum > most) return undefined
         if (++lines % linesPerTurn === 0) yield
       }
     }
   }
-  return false
+  return sum
 }
 
 export function* compress(files: ReadonlyArray<FileDiff>, keepHunks: number): Generator<void, Compressed, void> {

@@ -1,38 +1,58 @@
-/** Unchanged lines around a hunk: more of them from the file, or fewer. Never beyond the neighbouring hunks. Pure. */
+/** Unchanged lines around a hunk: more of them from the file, or fewer. Never beyond the neighbouring hunks, never twice. Pure. */
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 
+/** Lines of the head, both included, that should be seen around a hunk. */
+export interface Reach {
+  readonly from: number
+  readonly to: number
+}
+
+/** `count` lines on either side of what is changed; context that is more is cut. */
+export const linesAround =
+  (count: number) =>
+  (hunk: Hunk): Reach => ({
+    from: hunk.newStart + leading(hunk) - count,
+    to: hunk.newStart + hunk.newLines - 1 - trailing(hunk) + count
+  })
+
 /**
- * The hunks of `file`, which are some of those of `whole`, with `count` lines of context on either side. `lines` are those of the
- * file at the head; without them context can only be cut.
+ * The hunks of `file`, which are some of those of `whole`, shown as far as `reachOf` says. `lines` are those of the file at the head;
+ * without them context can only be cut.
  */
 export const withContext = (
   file: FileDiff,
   whole: FileDiff,
   lines: ReadonlyArray<string> | undefined,
-  count: number
+  reachOf: (hunk: Hunk) => Reach
 ): FileDiff => {
   const wanted = new Set(file.hunks)
+  let shownTo = 0
   const hunks = whole.hunks.flatMap((hunk, index) => {
-    if (!wanted.has(hunk)) return []
-    const before = whole.hunks[index - 1]
-    const after = whole.hunks[index + 1]
-    const first = before === undefined ? 1 : before.newStart + before.newLines
-    const last = after === undefined ? (lines?.length ?? 0) : after.newStart - 1
-    return [widen(trim(hunk, count), lines, count, first, last)]
+    const next = whole.hunks[index + 1]
+    if (!wanted.has(hunk)) {
+      shownTo = hunk.newStart + hunk.newLines - 1
+      return []
+    }
+    const reach = reachOf(hunk)
+    const last = lines === undefined ? 0 : Math.min(lastLine(lines), next === undefined ? Infinity : next.newStart - 1)
+    const shown = widen(trim(hunk, reach), lines, reach, shownTo + 1, last)
+    shownTo = shown.newStart + shown.newLines - 1
+    return [shown]
   })
   return { ...file, hunks }
 }
 
-const leading = ({ lines }: Hunk): number => {
+/** Unchanged lines at the beginning. */
+export const leading = ({ lines }: Hunk): number => {
   const at = lines.findIndex((line) => line[0] !== " ")
   return at < 0 ? lines.length : at
 }
 
 const trailing = ({ lines }: Hunk): number => lines.length - 1 - lines.findLastIndex((line) => line[0] !== " ")
 
-const trim = (hunk: Hunk, count: number): Hunk => {
-  const top = Math.max(0, leading(hunk) - count)
-  const bottom = Math.max(0, trailing(hunk) - count)
+const trim = (hunk: Hunk, { from, to }: Reach): Hunk => {
+  const top = Math.max(0, Math.min(leading(hunk), from - hunk.newStart))
+  const bottom = Math.max(0, Math.min(trailing(hunk), hunk.newStart + hunk.newLines - 1 - to))
   if (top + bottom === 0) return hunk
   return {
     ...hunk,
@@ -48,7 +68,7 @@ const trim = (hunk: Hunk, count: number): Hunk => {
 const widen = (
   hunk: Hunk,
   lines: ReadonlyArray<string> | undefined,
-  count: number,
+  { from, to }: Reach,
   first: number,
   last: number
 ): Hunk => {
@@ -56,9 +76,10 @@ const widen = (
   if (lines === undefined || hunk.oldLines === 0 || hunk.newLines === 0) return hunk
   const end = hunk.newStart + hunk.newLines - 1
   const atEnd = hunk.openEnd.old || hunk.openEnd.new
-  const top = Math.max(0, Math.min(count - leading(hunk), hunk.newStart - first))
-  const bottom = atEnd ? 0 : Math.max(0, Math.min(count - trailing(hunk), lastLine(lines, last) - end))
-  const text = (from: number, to: number) => lines.slice(from - 1, to).map((line) => ` ${line}`)
+  const top = Math.max(0, hunk.newStart - Math.max(from, first))
+  const bottom = atEnd ? 0 : Math.max(0, Math.min(to, last) - end)
+  if (top + bottom === 0) return hunk
+  const text = (start: number, stop: number) => lines.slice(start - 1, stop).map((line) => ` ${line}`)
   return {
     ...hunk,
     oldStart: hunk.oldStart - top,
@@ -70,5 +91,4 @@ const widen = (
 }
 
 /** What follows the last line break of a file is no line. */
-const lastLine = (lines: ReadonlyArray<string>, last: number): number =>
-  lines.at(-1) === "" ? Math.min(last, lines.length - 1) : last
+const lastLine = (lines: ReadonlyArray<string>): number => (lines.at(-1) === "" ? lines.length - 1 : lines.length)

@@ -42,11 +42,24 @@ export const canonicalCategory = (category: string): string => {
   return Object.hasOwn(synonyms, plain) ? (synonyms[plain] ?? plain) : plain
 }
 
-/** `lines` are those of the file at the anchor's side; without them the hunk's section stands for the definition. */
+/** A definition that a line stands in, as a parser sees it. */
+export interface EnclosingSymbol {
+  readonly name: string
+  /** From its first word to its body. */
+  readonly header: string
+  /** 1-based. */
+  readonly start: number
+}
+
+/**
+ * `lines` are those of the file at the anchor's side; without them the hunk's section stands for the definition. `symbols` are the
+ * definitions around the anchor's first line, outermost first; undefined where no parser has read the file: indentation tells then.
+ */
 export const fingerprint = (
   problem: ReportedProblem,
   place: Anchored | undefined,
-  lines: ReadonlyArray<string> | undefined
+  lines: ReadonlyArray<string> | undefined,
+  symbols?: ReadonlyArray<EnclosingSymbol>
 ): string => {
   const category = canonicalCategory(problem.category)
   if (place === undefined) {
@@ -55,7 +68,7 @@ export const fingerprint = (
   }
   const { anchor, code, file } = place
   const lineage = anchor.oldPath ?? anchor.path
-  const { definition, occurrence } = surroundings(place, lines)
+  const { definition, occurrence } = surroundings(place, lines, symbols)
   return digest([
     "line",
     lineage,
@@ -72,17 +85,26 @@ const digest = (parts: ReadonlyArray<string>): string =>
 
 const surroundings = (
   { anchor, code }: Anchored,
-  lines: ReadonlyArray<string> | undefined
+  lines: ReadonlyArray<string> | undefined,
+  symbols: ReadonlyArray<EnclosingSymbol> | undefined
 ): { readonly definition: string | undefined; readonly occurrence: string } => {
   if (lines === undefined) return { definition: undefined, occurrence: "0" }
   const at = (anchor.start ?? anchor.line) - 1
-  const enclosing = enclosingDefinition(lines, at)
+  const enclosing = symbols === undefined ? enclosingDefinition(lines, at) : innermost(symbols)
   const wanted = code.split("\n").map(squeeze)
   let before = 0
   for (let i = (enclosing?.index ?? -1) + 1; i < at; i++) {
     if (wanted.every((text, offset) => isSqueezed(lines[i + offset] ?? "", 0, text))) before++
   }
   return { definition: enclosing?.text ?? "", occurrence: String(before) }
+}
+
+/** Outer definitions by name, the inner one as it is declared: overloads are told apart. */
+const innermost = (symbols: ReadonlyArray<EnclosingSymbol>) => {
+  const inner = symbols.at(-1)
+  if (inner === undefined) return undefined
+  const outer = symbols.slice(0, -1).map(({ name }) => squeeze(name))
+  return { text: [...outer, squeeze(inner.header)].join(" > "), index: inner.start - 1 }
 }
 
 const sectionOf = (file: Anchored["file"], anchor: Anchored["anchor"]): string => {

@@ -1,0 +1,26 @@
+/** What the parsing thread is asked and answers. */
+
+export interface Definition {
+  /** Text from its first word to its body. */
+  readonly header: string
+  readonly name: string
+  /** 1-based lines, both included. */
+  readonly start: number
+  readonly end: number
+}
+
+export interface SyntaxQuestion {
+  readonly id: number
+  readonly path: string
+  readonly text: string
+  /** 1-based. */
+  readonly lines: ReadonlyArray<number>
+  /** A file that takes longer to parse is given up. */
+  readonly millis: number
+}
+
+export interface SyntaxAnswer {
+  readonly id: number
+  /** For each line, outermost first; empty where nothing is known. */
+  readonly chains: ReadonlyArray<ReadonlyArray<Definition>>
+}

@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest"
+import { Effect } from "effect"
+import type { ReportedProblem } from "../../src/domain/Problem.ts"
+import { definitionsAt } from "../../src/engine/syntax/Definitions.ts"
+import { makeRepository } from "../vcs/Repository.ts"
+import { emptyReport, runEngine } from "./Fixture.ts"
+
+const at = async (path: string, text: string) => {
+  const line = text.split("\n").findIndex((one) => one.includes("HERE")) + 1
+  const [chain] = await Effect.runPromise(definitionsAt(path, text, [line]))
+  return chain?.map(({ name, start, end }) => `${name} ${start}-${end}`)
+}
+
+describe("definitions around a line", () => {
+  it.each([
+    ["a.ts", "class Shop {\n  pay(a: number) {\n    HERE\n  }\n}\n", ["Shop 1-5", "pay 2-4"]],
+    ["a.tsx", "const View = () => {\n  return <p>{HERE}</p>\n}\n", ["View 1-3"]],
+    ["a.mjs", "exports.run = async function (\n  a\n) {\n  HERE\n}\n", ["exports.run 1-5"]],
+    ["a.py", "class A:\n    def run(self,\n            x):\n        HERE\n", ["A 1-4", "run 2-4"]],
+    ["a.go", "package a\n\nfunc (s *Shop) Pay(\n\ta int,\n) {\n\tHERE()\n}\n", ["Pay 3-7"]],
+    ["A.java", "class A {\n  @Override\n  void run(int a)\n  {\n    HERE();\n  }\n}\n", ["A 1-7", "run 2-6"]],
+    ["a.rs", "impl Shop {\n    fn pay<'a>(&'a self) {\n        HERE();\n    }\n}\n", ["impl Shop 1-5", "pay 2-4"]],
+    ["a.c", "static int\nrun(int a)\n{\n  HERE();\n}\n", ["static int\nrun(int a) 1-5"]],
+    ["a.cpp", "namespace n {\nvoid A::run(int a)\n{\n  HERE();\n}\n}\n", ["n 1-6", "void A::run(int a) 2-5"]],
+    [
+      "A.cs",
+      "namespace N\n{\n  class A\n  {\n    void Run(int a)\n    {\n      HERE();\n    }\n  }\n}\n",
+      ["N 1-10", "A 3-9", "Run 5-8"]
+    ]
+  ])("%s", async (path, text, expected) => expect(await at(path, text)).toEqual(expected))
+
+  it("knows the top level, and says what it cannot read", async () => {
+    expect(await at("a.ts", "HERE()\n")).toEqual([])
+    expect(await at("a.rb", "def x\n  HERE\nend\n")).toBeUndefined()
+    expect(await at("a.ts", `HERE\n${" ".repeat(1_100_000)}`)).toBeUndefined()
+  })
+
+  it("answers many at once, and survives what does not parse", async () => {
+    const broken = `${"((([{".repeat(2000)}\nHERE\n\u0000${"}".repeat(50)}`
+    const answers = await Promise.all([
+      ...Array.from({ length: 20 }, (_, i) => at("a.go", `package a\nfunc F${i}() {\n\tHERE()\n}\n`)),
+      at("a.cpp", broken)
+    ])
+    expect(answers.slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, i) => [`F${i} 2-4`]))
+  })
+
+  it("gives up without harm when it is interrupted", async () => {
+    const asked = definitionsAt("a.ts", "f(".repeat(200_000), [1])
+    await Effect.runPromise(Effect.timeoutOption(asked, 1))
+    expect(await at("a.ts", "function f() {\n  HERE\n}\n")).toEqual(["f 1-3"])
+  })
+})
+
+const source = (name: string, wide: boolean) =>
+  wide
+    ? `class Shop\n{\n    public int ${name}(\n        int a,\n        int b)\n    {\n        Log(a);\n        return a / b;\n    }\n}\n`
+    : `class Shop {\n  public int ${name}(int a, int b) {\n    Log(a);\n    return a / b;\n  }\n}\n`
+
+describe("the engine with definitions", () => {
+  const review = async (before: string, after: string) => {
+    const repository = makeRepository()
+    repository.write("Shop.cs", before)
+    const base = repository.commit("base")
+    repository.write("Shop.cs", after)
+    const problem: ReportedProblem = {
+      file: "Shop.cs",
+      severity: "high",
+      category: "bug",
+      message: "m",
+      quote: "return a / b;"
+    }
+    return runEngine({
+      repository,
+      base,
+      head: repository.commit("head"),
+      agent: () => Effect.succeed({ ...emptyReport, problems: [problem] })
+    })
+  }
+
+  it("keeps the identity through a reformatting that moves every brace", async () => {
+    const of = async (after: string) => (await review("class Other {}\n", after)).analysis.findings[0]?.fingerprint
+    const first = await of(source("Pay", false))
+    expect(await of(`using System;\n\n${source("Pay", true)}`)).toBe(first)
+    expect(await of(source("Refund", false))).not.toBe(first)
+  })
+
+  it("shows the whole function around a hunk, and its name where it is too long", async () => {
+    const body = (count: number, changed: string) =>
+      `class Shop {\n  int Pay(int a) {\n${Array.from({ length: count }, (_, i) => `    Log(${i});\n`).join("")}${changed}\n${"    Log(99);\n".repeat(10)}  }\n  int Other() { return 1; }\n}\n`
+    const short = (await review(body(20, "    return 1;"), body(20, "    return a / 0;"))).briefs[0]?.prompt
+    expect(short).toContain("@@ -2,33 +2,33 @@ Shop > int Pay(int a)")
+    expect(short).toContain("| int Pay(int a) {".replace("| ", "|   "))
+    const long = (await review(body(200, "    return 1;"), body(200, "    return a / 0;"))).briefs[0]?.prompt
+    expect(long).toContain("@@ -200,7 +200,7 @@ Shop > int Pay(int a)")
+  })
+})
