@@ -28,17 +28,20 @@ const admitting = (lane: number) =>
     }
   })
 
+/** How many of a workspace at once, and what passes between them: a flow that is to be killed so many times must last. */
+const [wave, pause] = total === undefined ? [8, 0] : [2, 20]
+
 const working = (workspace: string) =>
   Effect.gen(function* () {
     const queue = yield* Queue
     while (true) {
-      const waiting = (yield* queue.load(workspace)).filter((entry) => entry.status !== "running").slice(0, 8)
+      const waiting = (yield* queue.load(workspace)).filter((entry) => entry.status !== "running").slice(0, wave)
       yield* queue.release(
         waiting.map((entry) => entry.id),
         1000
       )
       yield* Effect.forEach(waiting, ({ id }) => finishing(id), { concurrency: "unbounded", discard: true })
-      yield* Effect.yieldNow
+      yield* pause === 0 ? Effect.yieldNow : Effect.sleep(pause)
     }
   })
 

@@ -1,0 +1,137 @@
+/** What only the Redis store of the queue can get wrong: a server that goes away, hangs, comes back, or is shared. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { Redis } from "ioredis"
+import { Queue } from "../../src/queue/Queue.ts"
+import { layerRedis } from "../../src/queue/RedisQueue.ts"
+import { RedisServer } from "../harness/Redis.ts"
+import { waitUntil } from "../harness/Wait.ts"
+import { admission } from "./Admissions.ts"
+import { manyEntries } from "./Stores.ts"
+
+const server = Effect.acquireRelease(
+  Effect.promise(() => RedisServer.start()),
+  (running) => Effect.promise(() => running[Symbol.asyncDispose]())
+)
+const on = (url: string, prefix = "aicr") =>
+  Layer.fresh(layerRedis({ url: Redacted.make(url), prefix, ...manyEntries }))
+
+const eventually = (condition: Effect.Effect<boolean, unknown, Queue>, what: string) =>
+  Effect.flatMap(Effect.context<Queue>(), (context) =>
+    Effect.promise(() =>
+      waitUntil(() => Effect.runPromiseWith(context)(Effect.catch(condition, () => Effect.succeed(false))), {
+        describe: () => what
+      })
+    )
+  )
+
+/** Answers the error and how long it took to come. */
+const refusal = <A>(effect: Effect.Effect<A, { readonly message: string; readonly reason: string }, Queue>) =>
+  Effect.gen(function* () {
+    const began = performance.now()
+    const error = yield* Effect.flip(effect)
+    return { error, millis: performance.now() - began }
+  })
+
+const admit = (number: number) => Effect.flatMap(Queue, (queue) => queue.admit([admission({ number, head: "a" })]))
+
+describe("RedisQueue", () => {
+  it.live("is away for ten seconds: says so at once, and goes on with all that it answered", () =>
+    Effect.gen(function* () {
+      const redis = yield* server
+      yield* Effect.gen(function* () {
+        const queue = yield* Queue
+        const answers = (yield* Effect.forEach([1, 2, 3], admit)).flat()
+        yield* queue.release([answers[0]?.entryId ?? ""], 100)
+        const claimed = yield* queue.claim(answers[0]?.entryId ?? "", "node/1", 100, 60_000)
+        assert.isDefined(claimed)
+
+        yield* Effect.promise(() => redis.kill())
+        yield* eventually(Effect.isFailure(queue.stats), "the connection is known to be gone")
+        const killed = performance.now()
+        while (performance.now() - killed < 10_000) {
+          const { error, millis } = yield* refusal(admit(4))
+          assert.strictEqual(error.reason, "unavailable")
+          assert.isBelow(millis, 1000)
+          assert.include(error.message, new URL(redis.url).host)
+          yield* Effect.sleep("200 millis")
+        }
+        yield* Effect.promise(() => redis.start())
+        yield* eventually(Effect.isSuccess(queue.stats), "it answers again")
+        assert.deepInclude((yield* queue.stats).byStatus, { waiting: 2, running: 1 })
+        assert.isTrue(claimed !== undefined && (yield* queue.finish(claimed.lease, { _tag: "Done" })))
+        yield* admit(4)
+        assert.strictEqual((yield* queue.load("app")).length, 3)
+      }).pipe(Effect.provide(on(redis.url)))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that hangs fails calls within seconds", () =>
+    Effect.gen(function* () {
+      const redis = yield* server
+      yield* Effect.gen(function* () {
+        yield* admit(1)
+        redis.freeze()
+        const { error, millis } = yield* refusal(admit(2))
+        assert.strictEqual(error.reason, "unavailable")
+        assert.isBelow(millis, 8000)
+        redis.thaw()
+        const queue = yield* Queue
+        yield* eventually(Effect.isSuccess(queue.stats), "it answers again")
+      }).pipe(Effect.provide(on(redis.url)))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("forgets its scripts (restart, SCRIPT FLUSH) without harm", () =>
+    Effect.gen(function* () {
+      const redis = yield* server
+      yield* Effect.gen(function* () {
+        yield* admit(1)
+        const other = new Redis(redis.url)
+        yield* Effect.promise(() => other.script("FLUSH"))
+        other.disconnect()
+        yield* admit(2)
+        assert.strictEqual((yield* (yield* Queue).load("app")).length, 2)
+      }).pipe(Effect.provide(on(redis.url)))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("two nodes: an entry is claimed by one of them; another prefix is another queue", () =>
+    Effect.gen(function* () {
+      const redis = yield* server
+      const node = Effect.map(Layer.build(on(redis.url)), (context) => context)
+      const queueOf = (context: Effect.Success<typeof node>) => Effect.provideContext(Queue, context)
+      const [one, two] = yield* Effect.all([Effect.flatMap(node, queueOf), Effect.flatMap(node, queueOf)])
+      const answers = yield* one.admit(Array.from({ length: 200 }, (_, number) => admission({ number, head: "a" })))
+      const ids = answers.map(({ entryId }) => entryId)
+      assert.strictEqual((yield* two.release(ids, 100)).length, 200)
+      const claims = yield* Effect.forEach(
+        ids.flatMap((id) => [
+          { id, by: one },
+          { id, by: two }
+        ]),
+        ({ id, by }) => by.claim(id, by === one ? "a/1" : "b/1", 100, 60_000),
+        { concurrency: "unbounded" }
+      )
+      const won = claims.filter((claimed) => claimed !== undefined)
+      assert.strictEqual(won.length, 200)
+      assert.strictEqual(new Set(won.map(({ lease }) => lease.entryId)).size, 200)
+      const elsewhere = yield* Effect.flatMap(Layer.build(on(redis.url, "other")), queueOf)
+      assert.deepStrictEqual(yield* elsewhere.workspaces, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("does not start when it cannot be reached, and says neither user nor password", () =>
+    Effect.gen(function* () {
+      const unreachable = yield* Effect.flip(Effect.scoped(Layer.build(on("redis://ada:s3cret@127.0.0.1:1"))))
+      assert.include(unreachable.message, "127.0.0.1:1")
+      assert.notInclude(unreachable.message, "s3cret")
+      const redis = yield* server
+      const wrong = yield* Effect.flip(
+        Effect.scoped(Layer.build(on(redis.url.replace("redis://", "redis://ada:s3cret@"))))
+      )
+      assert.include(wrong.message, "storage.cache.redis.url_env")
+      assert.notInclude(wrong.message, "s3cret")
+    }).pipe(Effect.scoped)
+  )
+})
