@@ -59,21 +59,40 @@ export const toStoredEvent = (row: typeof EventRow.Type): StoredEvent => ({
   ...(row.routing === null ? {} : { routing: row.routing })
 })
 
-/** Every key is present, so that the rows of one insert have the same columns. */
-export const toEventRow = (record: EventRecord) => ({
-  id: record.id,
-  delivery_key: record.deliveryKey,
-  provider: record.provider,
-  event: record.event,
-  action: record.action ?? null,
-  trigger_name: record.trigger ?? null,
-  workspace: record.workspace ?? null,
-  target_kind: record.targetKind ?? null,
-  target_key: record.targetKey ?? null,
-  repo: record.repo ?? null,
-  decision: record.decision,
-  reason: record.reason ?? null,
-  work: record.work === undefined ? null : JSON.stringify(record.work),
-  received_at: record.receivedAt,
-  routing: record.routing === undefined ? null : JSON.stringify(record.routing)
-})
+/** Columns of a new row, in the order of `toEventRow`. */
+export const eventColumns = [
+  "id",
+  "delivery_key",
+  "provider",
+  "event",
+  "action",
+  "trigger_name",
+  "workspace",
+  "target_kind",
+  "target_key",
+  "repo",
+  "decision",
+  "reason",
+  "work",
+  "received_at",
+  "routing"
+] as const
+
+/** Values of a new row, in the order of `eventColumns`. */
+export const toEventRow = (record: EventRecord): ReadonlyArray<string | number | null> => [
+  record.id,
+  record.deliveryKey,
+  record.provider,
+  record.event,
+  record.action ?? null,
+  record.trigger ?? null,
+  record.workspace ?? null,
+  record.targetKind ?? null,
+  record.targetKey ?? null,
+  record.repo ?? null,
+  record.decision,
+  record.reason ?? null,
+  record.work === undefined ? null : JSON.stringify(record.work),
+  record.receivedAt,
+  record.routing === undefined ? null : JSON.stringify(record.routing)
+]

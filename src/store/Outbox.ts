@@ -33,11 +33,12 @@ export class Outbox extends Context.Service<
     ) => Effect.Effect<boolean, StoreError>
     /** Targets with open rows; woken at start and by the sweeper. */
     readonly targets: Effect.Effect<ReadonlyArray<string>, StoreError>
-    /** The newest sent row of a channel and operation kind for a target: where a managed summary lives. */
+    /** The newest sent row of a channel and operation kind for a target, of another run: where a managed summary lives. */
     readonly lastSent: (
       targetKey: string,
       channel: string,
-      kind: Operation["_tag"]
+      kind: Operation["_tag"],
+      runId: string
     ) => Effect.Effect<Publication | undefined, StoreError>
   }
 >()("aicr/store/Outbox") {}

@@ -53,13 +53,14 @@ export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effe
         unavailable("outbox.targets")
       ),
 
-      lastSent: (targetKey, channel, kind) =>
+      lastSent: (targetKey, channel, kind, runId) =>
         Effect.map(
           select(
             "outbox.lastSent",
             sql`
               SELECT * FROM publications
               WHERE target_key = ${targetKey} AND channel = ${channel} AND kind = ${kind} AND status = 'sent'
+                AND run_id <> ${runId}
               ORDER BY seq DESC LIMIT 1`
           ),
           (found) => found[0]

@@ -1,12 +1,12 @@
 /**
  * Receipts in the table `events`. Records are written by group commit: one insert and one sync for all that wait. Which
- * deliveries are there already is DeliveryKeys' to know.
+ * deliveries are there already is for DeliveryIndex to know.
  */
 import { Array as Arr, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { decodeEventRows, toEventRow, toStoredEvent } from "./EventRow.ts"
+import { decodeEventRows, eventColumns, toEventRow, toStoredEvent } from "./EventRow.ts"
 import { deleteInSteps } from "./DeleteInSteps.ts"
-import * as DeliveryKeys from "./DeliveryKeys.ts"
+import { DeliveryIndex } from "./DeliveryIndex.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import { Receipts } from "./Receipts.ts"
 import type { EventRecord, Receipt, StoredEvent } from "./Receipts.ts"
@@ -30,18 +30,28 @@ export const layer: Layer.Layer<Receipts, never, SqlClient.SqlClient> = Layer.ef
         })
       )
 
-    const keys = yield* DeliveryKeys.make.pipe(Effect.orDie)
+    const known = new DeliveryIndex()
+    for (const row of yield* sql<{ seq: number; delivery_key: string }>`SELECT seq, delivery_key FROM events`.pipe(
+      Effect.orDie
+    )) {
+      known.add(row.delivery_key, row.seq)
+    }
 
-    /** The events on record for these records' keys. A key in the index whose event was removed, or is another's, counts as new. */
+    /** The events on record for these records' keys. A hit that is another key's counts for nothing. */
     const onRecord = Effect.fnUntraced(function* (records: ReadonlyArray<EventRecord>) {
-      const known = yield* keys.find(records.map((record) => record.deliveryKey)).pipe(unavailable("receipts.store"))
-      if (known.size === 0) return new Map<string, StoredEvent>()
+      const seqs = records.flatMap((record) => known.find(record.deliveryKey))
+      if (seqs.length === 0) return new Map<string, StoredEvent>()
       const events = yield* select(
         "receipts.store",
-        sql`SELECT * FROM events WHERE ${sql.in("seq", [...known.values()])}`.pipe(unavailable("receipts.store"))
+        sql`SELECT * FROM events WHERE ${sql.in("seq", seqs)}`.pipe(unavailable("receipts.store"))
       )
       return new Map(events.map((event) => [event.deliveryKey, event]))
     })
+
+    const insert = (records: ReadonlyArray<EventRecord>) => {
+      const values = records.flatMap(toEventRow)
+      return sql.unsafe<{ seq: number }>(insertText(records.length), values).pipe(unavailable("receipts.store"))
+    }
 
     const commit = Effect.fnUntraced(function* (records: ReadonlyArray<EventRecord>) {
       const first = yield* onRecord(records)
@@ -51,17 +61,10 @@ export const layer: Layer.Layer<Receipts, never, SqlClient.SqlClient> = Layer.ef
         if (!first.has(record.deliveryKey) && !fresh.has(record.deliveryKey))
           fresh.set(record.deliveryKey, { record, at })
       }
-      const rows = Array.from(fresh.values(), ({ record }) => toEventRow(record))
-      if (Arr.isArrayNonEmpty(rows)) {
-        const inserted = yield* sql<{ seq: number }>`
-          INSERT INTO events ${sql.insert(rows)} RETURNING seq`.pipe(unavailable("receipts.store"))
-        // Rows of one insert are numbered in its order; the order in which they are answered is not promised.
-        const seqs = inserted.map(({ seq }) => seq).sort((a, b) => a - b)
-        // The records are durable already: an index that cannot be written now is written with a later commit.
-        yield* keys
-          .note([...fresh.keys()].flatMap((key, index) => ({ key, seq: seqs[index] ?? 0 })))
-          .pipe(Effect.catch((error) => Effect.logWarning(`Delivery keys are not written yet: ${error.message}`)))
-      }
+      const inserted = fresh.size === 0 ? [] : yield* insert(Array.from(fresh.values(), ({ record }) => record))
+      // Rows of one insert are numbered in its order; the order in which they are answered is not promised.
+      const seqs = inserted.map(({ seq }) => seq).sort((a, b) => a - b)
+      for (const [at, key] of [...fresh.keys()].entries()) known.add(key, seqs[at] ?? 0)
       return records.map((record, at): Receipt => {
         const { deliveryKey } = record
         const own = fresh.get(deliveryKey)
@@ -111,8 +114,10 @@ export const layer: Layer.Layer<Receipts, never, SqlClient.SqlClient> = Layer.ef
         select(
           "receipts.unsettled",
           sql`
-            SELECT * FROM events WHERE work IS NOT NULL AND outcome IS NULL AND id > ${after ?? ""}
-            ORDER BY id LIMIT ${limit}`.pipe(unavailable("receipts.unsettled"))
+            SELECT * FROM events
+            WHERE work IS NOT NULL AND outcome IS NULL
+              AND seq > COALESCE((SELECT seq FROM events WHERE id = ${after ?? ""}), 0)
+            ORDER BY seq LIMIT ${limit}`.pipe(unavailable("receipts.unsettled"))
         ),
 
       unrouted: (after, limit) =>
@@ -143,17 +148,33 @@ export const layer: Layer.Layer<Receipts, never, SqlClient.SqlClient> = Layer.ef
 
       prune: ({ maxCount, before }) =>
         deleteInSteps((step) =>
-          sql<{ delivery_key: string }>`
+          sql<{ seq: number; delivery_key: string }>`
             DELETE FROM events WHERE seq IN (
               SELECT seq FROM events
               WHERE ((work IS NULL AND routing IS NULL) OR outcome IS NOT NULL)
                 AND (received_at < ${before} OR id <= (SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ${maxCount}))
               ORDER BY id LIMIT ${step})
-            RETURNING delivery_key`.pipe(Effect.tap((rows) => keys.forget(rows.map((row) => row.delivery_key))))
+            RETURNING seq, delivery_key`.pipe(
+            Effect.tap((rows) => Effect.sync(() => rows.forEach((row) => known.remove(row.delivery_key, row.seq))))
+          )
         ).pipe(unavailable("receipts.prune"))
     })
   })
 )
+
+/** The statement for so many rows, without building it anew for each batch. */
+const insertText = (() => {
+  const columns = eventColumns.map((column) => `"${column}"`).join(", ")
+  const row = `(${eventColumns.map(() => "?").join(", ")})`
+  const texts = new Map<number, string>()
+  return (rows: number): string => {
+    const known = texts.get(rows)
+    if (known !== undefined) return known
+    const text = `INSERT INTO events (${columns}) VALUES ${Array.from({ length: rows }, () => row).join(", ")} RETURNING seq`
+    texts.set(rows, text)
+    return text
+  }
+})()
 
 const stored: Receipt = { _tag: "Stored" }
 

@@ -1,6 +1,6 @@
 /**
- * Event records (Receipts). `work` is JSON, present when the delivery was accepted; `seq` is the order of commits, which the
- * index of delivery keys counts by (DeliveryKeys.ts). Lists by workspace scan: retention keeps the table small.
+ * Event records (Receipts). `work` is JSON, present when the delivery was accepted; `seq` is the order of commits. Delivery
+ * keys are indexed in memory (DeliveryIndex.ts). Lists by workspace scan: retention keeps the table small.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -8,12 +8,9 @@ import { SqlClient } from "effect/sql"
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const seq = sql.onDialectOrElse({
-    sqlite: () => sql.literal("INTEGER PRIMARY KEY AUTOINCREMENT"),
+    sqlite: () => sql.literal("INTEGER PRIMARY KEY"),
     orElse: () => sql.literal("BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
   })
-  // Small rows, found by key only.
-  const clustered = sql.onDialectOrElse({ sqlite: () => sql.literal("WITHOUT ROWID"), orElse: () => sql.literal("") })
-  const bytes = sql.onDialectOrElse({ sqlite: () => sql.literal("BLOB"), orElse: () => sql.literal("BYTEA") })
   yield* sql`CREATE TABLE events (
     seq ${seq},
     id TEXT NOT NULL UNIQUE,
@@ -35,6 +32,5 @@ export default Effect.gen(function* () {
     outcome_at BIGINT,
     run_id TEXT
   )`
-  yield* sql`CREATE INDEX events_unsettled ON events (id) WHERE work IS NOT NULL AND outcome IS NULL`
-  yield* sql`CREATE TABLE delivery_keys (key ${bytes} PRIMARY KEY NOT NULL, seq BIGINT NOT NULL) ${clustered}`
+  yield* sql`CREATE INDEX events_unsettled ON events (seq) WHERE work IS NOT NULL AND outcome IS NULL`
 })
