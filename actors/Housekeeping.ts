@@ -23,6 +23,7 @@ import { Receipts } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
 import { closeLostReservations, pruneLedger } from "./BudgetLedger.ts"
 import { ChangePublisher } from "./ChangePublisher.ts"
+import { pruneEvidence } from "./EvidenceRetention.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 const sweepEvery = Duration.seconds(15)
@@ -155,6 +156,7 @@ const prune = Effect.fnUntraced(function* (now: number) {
     before: before(retention.queue.max_age_months)
   })
   yield* pruneLedger(now)
+  yield* pruneEvidence
 })
 
 const sweep = Effect.fnUntraced(function* (grace: Duration.Duration) {

@@ -8,6 +8,7 @@ import { Catalog } from "./llm/catalog/Catalog.ts"
 import { layerMemory } from "./llm/catalog/MemoryCatalogCache.ts"
 import { layerRedis } from "./llm/catalog/RedisCatalogCache.ts"
 import { layerSql } from "./llm/catalog/SqlCatalogCache.ts"
+import { Evidence } from "./llm/Evidence.ts"
 import * as GatewayLayer from "./llm/GatewayLayer.ts"
 
 const cacheOf = ({ credential, document: { llm, storage } }: Snapshot) => {
@@ -36,7 +37,7 @@ const prefetch = Layer.effectDiscard(
 )
 
 export const gateway = GatewayLayer.layer.pipe(
-  Layer.provide([BudgetLedger.budgetLayer, ProviderLimiter.limiterLayer]),
+  Layer.provide([BudgetLedger.budgetLayer, ProviderLimiter.limiterLayer, Evidence.layer]),
   Layer.provideMerge(prefetch),
   Layer.provideMerge(Catalog.layer.pipe(Layer.provide(catalogCache)))
 )

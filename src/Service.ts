@@ -34,6 +34,7 @@ import * as RedisQueue from "./queue/RedisQueue.ts"
 import * as SqliteQueue from "./queue/SqliteQueue.ts"
 import { Tickets } from "./queue/Tickets.ts"
 import * as DataLock from "./store/DataLock.ts"
+import * as FileObjects from "./store/FileObjects.ts"
 import * as Store from "./store/Store.ts"
 import { StoreError } from "./store/StoreError.ts"
 import * as GitVcs from "./vcs/git/GitVcs.ts"
@@ -81,6 +82,15 @@ const queue = withConfig(({ baseDir, credential, document: { queue, storage } })
       return RedisQueue.layerRedis({ url, prefix: process.env["SVC_REDIS_PREFIX"], ...limits })
     }
   }
+})
+
+/** What is larger than a record: evidence of model calls. */
+const objects = withConfig(({ baseDir, document: { storage } }) => {
+  const { kind, filesystem } = storage.object
+  const files = FileObjects.layerFiles({ root: resolve(baseDir, filesystem.root) })
+  if (kind === "filesystem") return files
+  const message = `storage.object.kind ${kind} is not available in this build; use filesystem`
+  return Layer.effectDiscard(new StoreError({ reason: "unavailable", operation: "open", message })).pipe(Layer.provideMerge(files))
 })
 
 /** Mirrors and worktrees under workspaces.root. */
@@ -131,7 +141,7 @@ export const rolesProblem = (roles: ReadonlySet<Role>): string | undefined => {
 
 /** Needs the configuration and a place for progress. Gives the address of the HTTP server. */
 export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
-  const records = queue.pipe(Layer.provideMerge(stores), Layer.provideMerge(Layer.mergeAll(Forges.layer, OwnAccounts.layer)))
+  const records = queue.pipe(Layer.provideMerge(stores), Layer.provideMerge(Layer.mergeAll(Forges.layer, OwnAccounts.layer, objects)))
   const agent = agentLayer.pipe(Layer.provideMerge(ModelServices.gateway), Layer.provide([cluster, identity]))
   const actors = Actors.layerAll.pipe(
     Layer.provideMerge(cluster),

@@ -34,6 +34,6 @@ export const demoDocument = (options: {
   agent: { default: "native-llm" },
   review: { output_language: "en" },
   queue: { kind: "sqlite", sqlite: { path: "data/queue.db" } },
-  storage: { database: { sqlite: { path: "data/aicr.db" } } },
+  storage: { database: { sqlite: { path: "data/aicr.db" } }, object: { filesystem: { root: "data/objects" } } },
   server: { hostname: "127.0.0.1" }
 })

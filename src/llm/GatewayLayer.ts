@@ -14,6 +14,8 @@ import { candidates, modelKey } from "./Chain.ts"
 import { makeConnections } from "./Connections.ts"
 import { toAnswer, toPrompt, toTools } from "./Conversation.ts"
 import { effortFor } from "./Effort.ts"
+import { Evidence } from "./Evidence.ts"
+import type { AskedModel } from "./Evidence.ts"
 import { classify, failure } from "./Failure.ts"
 import type { Failure } from "./Failure.ts"
 import { Gateway, GatewayError } from "./Gateway.ts"
@@ -56,6 +58,7 @@ const make = Effect.gen(function* () {
   const limiter = yield* Limiter
   const catalog = yield* Catalog
   const budget = yield* Budget
+  const evidence = yield* Evidence
   const connect = makeConnections(transport)
 
   const send = Effect.fnUntraced(function* (request: GatewayRequest, { entry, settings, spec }: Asked) {
@@ -101,16 +104,26 @@ const make = Effect.gen(function* () {
   const attempt = Effect.fnUntraced(function* (request: GatewayRequest, asked: Asked) {
     const { llm, queue } = request.snapshot.document
     const { id } = asked.settings.config
-    const { id: run } = yield* ModelRun
+    const run = yield* ModelRun
     const rps = queue.rate_limit.per_provider_rps?.[id]
-    const turn = yield* limiter.acquire({ provider: id, rps, run, maxWaitMillis: turnMillis })
+    const turn = yield* limiter.acquire({ provider: id, rps, run: run.id, maxWaitMillis: turnMillis })
     if (turn._tag === "Later") {
       const message = "the provider asked for a pause, or has too many requests waiting"
       return yield* Effect.fail(failure("rate_limited", message, Math.max(turn.retryAfterMillis, 1000)))
     }
+    const at = yield* Clock.currentTimeMillis
+    const model = modelKey(asked.entry)
+    const kept = (outcome: AskedModel["outcome"]) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        evidence.record({ run, model, at, millis: now - at, request, outcome })
+      )
     return yield* send(request, asked).pipe(
       spending(budget, llm, asked.spec, characters(request)),
       (counted) => measured({ provider: id, model: asked.entry.model }, counted),
+      Effect.tap((answer) =>
+        kept({ _tag: "Answered", answer: { text: answer.text, calls: answer.calls, usage: answer.usage } })
+      ),
+      Effect.tapError(({ kind, message }) => kept({ _tag: "Failed", kind, message })),
       Effect.tapError(({ kind, retryAfterMillis }) =>
         retryAfterMillis !== undefined &&
         (kind === "rate_limited" || kind === "unavailable") &&
@@ -186,16 +199,18 @@ const make = Effect.gen(function* () {
 })
 
 /** The gateway over whatever keeps catalog, money and turns. */
-export const layer: Layer.Layer<Gateway, never, Catalog | Budget | Limiter> = Layer.effect(Gateway, make).pipe(
-  Layer.provide(Transport.layer)
-)
+export const layer: Layer.Layer<Gateway, never, Catalog | Budget | Limiter | Evidence> = Layer.effect(
+  Gateway,
+  make
+).pipe(Layer.provide(Transport.layer))
 
 /** The gateway of one process that does one thing and ends: nothing is shared and nothing outlives it. */
 export const gatewayLayer: Layer.Layer<Gateway> = layer.pipe(
   Layer.provide([
     Catalog.layerWith({ waits: true }).pipe(Layer.provide(layerMemory)),
     Budget.layerMemory,
-    Limiter.layerMemory
+    Limiter.layerMemory,
+    Evidence.layerNone
   ])
 )
 

@@ -7,6 +7,7 @@ import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { Budget } from "../../src/llm/Budget.ts"
 import { Catalog } from "../../src/llm/catalog/Catalog.ts"
 import { layerMemory } from "../../src/llm/catalog/MemoryCatalogCache.ts"
+import { Evidence } from "../../src/llm/Evidence.ts"
 import { Gateway } from "../../src/llm/Gateway.ts"
 import * as GatewayLayer from "../../src/llm/GatewayLayer.ts"
 import { Limiter } from "../../src/llm/Limiter.ts"
@@ -23,7 +24,12 @@ const world = BudgetLedger.layer.pipe(
   Layer.provideMerge(TestRunner.layer)
 )
 const layers = GatewayLayer.layer.pipe(
-  Layer.provide([BudgetLedger.budgetLayer, Limiter.layerMemory, Catalog.layer.pipe(Layer.provide(layerMemory))]),
+  Layer.provide([
+    BudgetLedger.budgetLayer,
+    Evidence.layerNone,
+    Limiter.layerMemory,
+    Catalog.layer.pipe(Layer.provide(layerMemory))
+  ]),
   Layer.provideMerge(world)
 )
 

@@ -1,0 +1,27 @@
+/**
+ * Secrets of known forms taken out of a text that is to be kept: tokens of hosts, clouds and chat services, private keys, signed
+ * tokens, passwords in URLs and after words that announce one. What it was is said, what it said is gone.
+ */
+const forms: ReadonlyArray<readonly [name: string, form: RegExp]> = [
+  ["private key", /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]{0,20000}?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g],
+  ["GitHub token", /\b(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{20,255})/g],
+  ["GitLab token", /\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|oas)-[A-Za-z0-9_.-]{20,255}/g],
+  ["AWS key id", /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g],
+  ["Google key", /\bAIza[A-Za-z0-9_-]{35}/g],
+  ["Google token", /\bya29\.[A-Za-z0-9_-]{20,}/g],
+  ["Slack token", /\bxox[abeprs]-[A-Za-z0-9-]{10,}/g],
+  ["Stripe key", /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}/g],
+  ["API key", /\b(?:sk|pk|gsk|xai|hf|npm)[-_][A-Za-z0-9_-]{20,}/g],
+  ["signed token", /\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g]
+]
+const inUrl = /(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^/\s:@"']{0,200}:)[^/\s@"']{1,512}@/gi
+const announced =
+  /((?:api[_-]?key|secret(?:[_-]?(?:access)?[_-]?key)?|password|passwd|auth[_-]?token|access[_-]?token|client[_-]?secret)\\?["']?\s{0,3}[:=]\s{0,3}\\?["'])([^"'\s\\]{8,512})(\\?["'])/gi
+const bearer = /\b(Bearer|Basic)\s+(?=\S*\d)[A-Za-z0-9+/=._~-]{16,}/g
+
+export const withoutKnownSecrets = (text: string): string =>
+  forms
+    .reduce((clean, [name, form]) => clean.replace(form, `[${name} removed]`), text)
+    .replace(inUrl, "$1[password removed]@")
+    .replace(announced, "$1[secret removed]$3")
+    .replace(bearer, "$1 [credential removed]")

@@ -1,0 +1,66 @@
+/** Objects as files under a folder that only this user reads. Written beside and renamed, so that no reader sees half of one. */
+import { randomBytes } from "node:crypto"
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { Effect, Layer } from "effect"
+import { isObjectKey, Objects } from "./Objects.ts"
+import { StoreError } from "./StoreError.ts"
+
+/** Folders are made when the first object is put. */
+export const layerFiles = ({ root }: { readonly root: string }): Layer.Layer<Objects> =>
+  Layer.sync(Objects, () => {
+    const at = <A>(operation: string, key: string, use: (path: string) => Promise<A>) =>
+      isObjectKey(key)
+        ? Effect.tryPromise({ try: () => use(join(root, key)), catch: (cause) => failed(operation, root, cause) })
+        : Effect.die(new Error(`not an object key: ${key}`))
+    return Objects.of({
+      put: (key, content) => at("objects.put", key, (path) => write(path, content)),
+      has: (key) => at("objects.has", key, async (path) => (await absent(stat(path))) !== undefined),
+      get: (key, maxBytes) =>
+        at("objects.get", key, async (path) => {
+          const found = await absent(stat(path))
+          if (found === undefined) return undefined
+          if (found.size > maxBytes) throw new Error(`the object ${key} has more than ${maxBytes} bytes`)
+          return absent(readFile(path, "utf8"))
+        }),
+      list: (prefix) =>
+        at("objects.list", prefix, async (path) =>
+          ((await absent(readdir(path))) ?? []).filter((name) => !name.startsWith(".")).toSorted()
+        ),
+      remove: (prefix) => at("objects.remove", prefix, (path) => rm(path, { recursive: true, force: true }))
+    })
+  })
+
+const write = async (path: string, content: string): Promise<void> => {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const beside = join(dirname(path), `.${randomBytes(8).toString("hex")}`)
+  try {
+    const file = await open(beside, "wx", 0o600)
+    try {
+      await file.writeFile(content)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(beside, path)
+  } catch (cause) {
+    await rm(beside, { force: true })
+    throw cause
+  }
+}
+
+const absent = async <A>(asked: Promise<A>): Promise<A | undefined> => {
+  try {
+    return await asked
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined
+    throw cause
+  }
+}
+
+const failed = (operation: string, root: string, cause: unknown): StoreError =>
+  new StoreError({
+    reason: "unavailable",
+    operation,
+    message: `${cause instanceof Error ? cause.message : String(cause)}. Check that the folder ${root} (storage.object.filesystem.root) can be written by this user and has room.`
+  })
