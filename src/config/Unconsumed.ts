@@ -107,7 +107,7 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
     reader: /database\.postgres|"postgres"/
   },
   ...under("storage.cache", "nothing is cached outside the process", ["kind", /cache\.kind/], "ttl_seconds"),
-  { path: "storage.object", effect: "no objects are stored", reader: /storage\.object/ },
+  { path: "storage.object.s3", effect: "objects are kept as files", reader: /object\.s3/ },
   { path: "storage.retention.deleted_project_grace_days", effect: "projects are not removed" },
   ...under("server", "forwarded addresses are not believed", "trust_proxy"),
   ...under("admin", "there are no sessions yet", "session_ttl_seconds")
