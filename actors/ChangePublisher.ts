@@ -122,13 +122,14 @@ export const layer = ChangePublisher.toLayer(
         yield* drop(row, `workspace ${run.workspace} is no longer configured`)
         return "newest"
       }
-      const previous = yield* outbox.lastSent(targetKey, row.channel, row.operation._tag)
+      const previous = yield* outbox.lastSent(targetKey, row.channel, row.operation._tag, run.id)
       if (!(yield* outbox.move(row.id, "pending", { status: "sending" }, yield* Clock.currentTimeMillis)))
         return "newest"
       mine.add(row.id)
       let check: HeadCheck = "newest"
       const guard = Effect.flatMap(headOf(run), (now) => {
-        check = now === "closed" && row.operation._tag === "Summary" ? "newest" : now
+        const { _tag } = row.operation
+        check = now === "closed" && (_tag === "Summary" || _tag === "Chat") ? "newest" : now
         return check === "newest" ? Effect.void : outdated
       })
       const sending = outputs.send(workspace, run.change, row, previous)

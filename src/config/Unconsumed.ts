@@ -76,17 +76,10 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
     path: "outputs.author_resolution.directory_cache_ttl_seconds",
     effect: "no member directory is kept"
   },
-  ...under("outputs.channels[]", "no chat message is sent", ["notify_feishu", /notify_feishu\??\./]),
   ...under("outputs.channels[]", "the change's own project is written to", ["project_id", /channel\.project_id/]),
   ...under(
     "outputs.channels[]",
-    "chat channels receive nothing",
-    "issue_link_card",
-    "webhook_url",
-    "webhook_url_env",
-    ["secret", /channel, "secret"/],
-    ["secret_env", /channel, "secret"/],
-    "mentioned_mobile_list",
+    "chat applications receive nothing",
     ["app_id", /channel\.app_id/],
     "app_secret",
     "app_secret_env",

@@ -96,8 +96,30 @@ export const Operation = Schema.Union([
   }),
   /** The managed summary comment of the target: created once, then updated in place. */
   Schema.Struct({ _tag: Schema.Literal("Summary"), head: Schema.String, body: Schema.String }),
+  /** What a review says about comments at lines of earlier ones; sending it yields a `Thread` for each that is settled. */
+  Schema.Struct({
+    _tag: Schema.Literal("Threads"),
+    head: Schema.String,
+    present: Schema.Array(Schema.String),
+    analysed: Schema.Array(Schema.String),
+    changed: Schema.Array(Schema.String)
+  }),
+  /** A comment of ours whose problem is gone. */
+  Schema.Struct({ _tag: Schema.Literal("Thread"), hostId: Schema.String, body: Schema.String }),
   /** The whole review as a comment on a commit, for reviews of what was pushed. */
   Schema.Struct({ _tag: Schema.Literal("CommitComment"), head: Schema.String, body: Schema.String }),
+  /** A message to a chat group, in the platform's markdown. Nothing at the platform can be looked up later. */
+  Schema.Struct({
+    _tag: Schema.Literal("Chat"),
+    head: Schema.String,
+    title: Schema.String,
+    body: Schema.String,
+    severity: Schema.optional(Severity),
+    /** The first message of a review: people are called with it. */
+    first: Schema.optional(Schema.Boolean),
+    /** A message that only calls people. */
+    people: Schema.optional(Schema.Struct({ everyone: Schema.Boolean, mobiles: Schema.Array(Schema.String) }))
+  }),
   /** A label on the pull request. */
   Schema.Struct({ _tag: Schema.Literal("Label"), name: Schema.String }),
   Schema.Struct({

@@ -9,8 +9,8 @@ import type { ForgeKind } from "../domain/Kinds.ts"
 import type { InlineComment, ReviewEvent } from "../domain/Publication.ts"
 import type { Person, Repo } from "../domain/Change.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
-import type { CommitAuthor, CommitComments, HostIssues } from "./HostIssues.ts"
-export type { CommitAuthor, CommitComments, HostIssue, HostIssues, HostLabel, NewIssue } from "./HostIssues.ts"
+import type { CommitAuthor, CommitComments, HostIssues, HostThreads } from "./HostIssues.ts"
+export type { CommitAuthor, CommitComments, HostIssue, HostIssues, HostLabel, HostThread, HostThreads, NewIssue } from "./HostIssues.ts"
 
 /** Header names are lower-case, as node gives them. */
 export type Headers = Readonly<Record<string, string | undefined>>
@@ -145,6 +145,7 @@ export interface ForgeClient {
     }
   ) => Effect.Effect<HostWrite, ForgeError>
   readonly issues: HostIssues
+  readonly threads: HostThreads
   /** Undefined where the host has no comments on commits (Gitea, Forgejo). */
   readonly commitComments: CommitComments | undefined
   /** Adds a label to a pull request; one that the repository lacks is created. */

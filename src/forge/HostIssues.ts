@@ -61,3 +61,26 @@ export interface CommitComments {
   /** Our own comment on the commit that holds `marker`. */
   readonly find: (repo: Repo, head: string, marker: string) => Effect.Effect<OwnText | undefined, ForgeError>
 }
+
+/** An inline comment of ours, with what became of it. */
+export interface HostThread {
+  readonly hostId: string
+  readonly body: string
+  readonly path: string
+  /** Somebody else resolved it; on GitHub, whose REST API does not say, somebody gave it a thumbs-down. */
+  readonly dismissed: boolean
+  /** Resolved by us, where the host can say so. */
+  readonly resolved: boolean
+  /** Somebody else answered it. */
+  readonly replied: boolean
+}
+
+export interface HostThreads {
+  /** Our own inline comments on the pull request. Reads all pages. */
+  readonly list: (repo: Repo, number: number) => Effect.Effect<ReadonlyArray<HostThread>, ForgeError>
+  /**
+   * Says that the problem is gone. GitLab resolves the thread; Gitea, Forgejo and GitHub, whose REST APIs cannot, get `body` in
+   * place of the comment.
+   */
+  readonly resolve: (repo: Repo, number: number, hostId: string, body: string) => Effect.Effect<HostWrite, ForgeError>
+}

@@ -20,6 +20,54 @@ export const issueTemplate = `### {{problem.icon}} {{problem.severity_label}}{{#
 {{/if}}
 `
 
+/** A review as a chat message: no tables, no folding. */
+export const chatTemplate = `{{#if mentions}}
+{{mentions}}
+
+{{/if}}
+{{target.place}} · {{labels.commit}} {{vcs.head_link}}
+
+{{#if summary.skipped}}
+**{{labels.skipped}}:** {{summary.skipped}}
+
+{{/if}}
+{{#if chat.text}}
+{{chat.text}}
+
+{{/if}}
+{{#if counts}}
+**{{summary.found}}**{{#each counts}} · {{icon}} {{label}} {{count}}{{/each}}
+
+{{else}}
+{{#unless summary.skipped}}
+{{#unless summary.hidden}}
+{{labels.clean}}
+
+{{/unless}}
+{{/unless}}
+{{/if}}
+{{#if summary.hidden}}
+{{summary.hidden}}
+
+{{/if}}
+{{#each chat.problems}}
+{{icon}} **{{severity_label}}**{{#if title}} · {{title}}{{/if}} · {{place}}
+{{#if ../chat.full}}
+
+{{message}}
+
+{{/if}}
+{{/each}}
+{{#each notices}}
+
+{{this}}
+{{/each}}
+{{#if run.url}}
+
+[{{labels.details}}]({{run.url}})
+{{/if}}
+`
+
 export const summaryTemplate = `## {{labels.title}}
 {{#if mentions}}
 

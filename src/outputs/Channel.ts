@@ -28,6 +28,8 @@ export interface PublishInput {
 export interface ChannelPlan {
   readonly lineComments: boolean
   readonly summary: boolean
+  /** The same route also records managed issues: a chat message may then say less. */
+  readonly recorded?: boolean
 }
 
 /** An operation with its name, ready for a row of the outbox. */

@@ -2,6 +2,7 @@
 import type { ForgeKind } from "../domain/Kinds.ts"
 import type { ChannelKind } from "./Channel.ts"
 import { aggregatedChannel } from "./AggregatedChannel.ts"
+import { botChannel } from "./BotChannel.ts"
 import { issueChannel } from "./IssueChannel.ts"
 import { reviewChannel } from "./ReviewChannel.ts"
 
@@ -17,5 +18,7 @@ export const channelTable = (bodyLimit: (kind: ForgeKind) => number) =>
     github_issue: aggregatedChannel(bodyLimit("github")),
     gitea_problem_issue: issueChannel(bodyLimit("gitea")),
     github_problem_issue: issueChannel(bodyLimit("github")),
-    gitlab_problem_issue: issueChannel(bodyLimit("gitlab"))
+    gitlab_problem_issue: issueChannel(bodyLimit("gitlab")),
+    feishu_bot: botChannel("feishu_bot"),
+    wecom_bot: botChannel("wecom_bot")
   }) satisfies Record<string, ChannelKind>

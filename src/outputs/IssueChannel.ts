@@ -7,11 +7,12 @@ import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Change } from "../domain/Change.ts"
 import { severityRank } from "../domain/Kinds.ts"
 import type { Severity } from "../domain/Kinds.ts"
-import type { IssueProblem, Operation } from "../domain/Publication.ts"
+import type { IssueProblem, Operation, Publication } from "../domain/Publication.ts"
 import type { Finding } from "../domain/Problem.ts"
 import type { ForgeClient, HostLabel, HostWrite } from "../forge/Forge.ts"
 import { resolveAuthor } from "./Author.ts"
-import type { ChannelKind, PublishInput, Reach } from "./Channel.ts"
+import { issueNotice, sendIssueNotice } from "./BotChannel.ts"
+import type { ChannelKind, PublishInput, Reach, Sent } from "./Channel.ts"
 import { foreign } from "./Foreign.ts"
 import { issueChanges } from "./IssueChanges.ts"
 import { labelsFor } from "./Labels.ts"
@@ -109,7 +110,9 @@ export const issueChannel = (limit: number): ChannelKind => ({
         return { hostId: publication.operationId, url: undefined, next }
       }
       case "Issue":
-        return yield* write(reach, client, operation)
+        return noticed(reach, publication, operation, yield* write(reach, client, operation))
+      case "Chat":
+        return yield* sendIssueNotice(reach, publication, operation)
       default:
         return yield* foreign(publication)
     }
@@ -118,6 +121,8 @@ export const issueChannel = (limit: number): ChannelKind => ({
   find: Effect.fnUntraced(function* (reach, publication) {
     const client = yield* reach.client
     const { operation } = publication
+    // A chat platform cannot be asked: a second message would disturb everybody.
+    if (operation._tag === "Chat") return { hostId: `unconfirmed:${publication.operationId}`, url: undefined }
     // Reading and editing can be repeated; only a second creation would show.
     if (operation._tag !== "Issue" || operation.action !== "create") return undefined
     const mine = needle({ op: publication.operationId })
@@ -125,11 +130,19 @@ export const issueChannel = (limit: number): ChannelKind => ({
       const found = (yield* client.issues.list(reach.change.repo, state, mostClosed)).find(({ body }) =>
         body.includes(mine)
       )
-      if (found !== undefined) return found
+      if (found !== undefined) return noticed(reach, publication, operation, found)
     }
     return undefined
   })
 })
+
+/** A new issue is told to the chat group of the channel. */
+const noticed = (reach: Reach, publication: Publication, operation: IssueOperation, written: HostWrite): Sent => {
+  const { hostId, url } = written
+  const { action, title = "", severity } = operation
+  const next = action === "create" ? issueNotice(reach, publication, { title, url, severity }) : []
+  return { hostId, url, next }
+}
 
 type IssueOperation = Extract<Operation, { readonly _tag: "Issue" }>
 

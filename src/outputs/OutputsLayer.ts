@@ -18,6 +18,7 @@ import { ChannelMissing, Outputs } from "./Outputs.ts"
 import type { SentRow } from "./Outputs.ts"
 import { numberOf } from "./ReviewSend.ts"
 import { channelNamed, route } from "./Routing.ts"
+import type { Routed } from "./Routing.ts"
 
 type HostOperation = Extract<Operation, { readonly _tag: "Status" | "Label" }>
 
@@ -55,7 +56,7 @@ export const layer = Layer.effect(
     const clients = new WeakMap<ChannelConfig, ForgeClient>()
 
     const routed = (workspace: Workspace, change: Change) =>
-      route(workspace.outputs, change).flatMap(({ channel, parts }) => {
+      recorded(route(workspace.outputs, change)).flatMap(({ channel, parts }) => {
         const kind = kinds.get(channel.kind)
         return kind === undefined || !kind.serves(change) ? [] : [{ channel, parts, kind }]
       })
@@ -219,6 +220,12 @@ export const layer = Layer.effect(
     })
   })
 )
+
+/** Says of each channel whether the route also records managed issues. */
+const recorded = (routed: ReadonlyArray<Routed>): ReadonlyArray<Routed> => {
+  const issues = routed.some(({ channel }) => channel.kind.endsWith("_problem_issue"))
+  return routed.map(({ channel, parts }) => ({ channel, parts: { ...parts, recorded: issues } }))
+}
 
 const noted = (input: PublishInput, notices: ReadonlyArray<string>): PublishInput =>
   notices.length === 0

@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Finding } from "../domain/Problem.ts"
-import { issueTemplate, problemTemplate, summaryTemplate } from "./BuiltIn.ts"
+import { chatTemplate, issueTemplate, problemTemplate, summaryTemplate } from "./BuiltIn.ts"
 import type { PublishInput } from "./Channel.ts"
 import { cut } from "./Cut.ts"
 import { labelsFor } from "./Labels.ts"
@@ -74,6 +74,33 @@ export const renderSummary = (
       ? made.text
       : textOf(input, channel, "summary", summaryView(input, shares, mention, [made.notice]), summaryTemplate).text
   return finish(text, marker, input, mention ? renderer.limit - roomForMention : renderer.limit)
+}
+
+/** How much of the problems a chat message shows: numbers only, titles, or everything. */
+export type ChatDetail = "brief" | "titles" | "full"
+
+/** A review as a chat message, whole and without a marker: chat platforms have no comments to hide one in. */
+export const renderChat = (
+  input: PublishInput,
+  channel: ChannelConfig,
+  shown: ReadonlyArray<Finding>,
+  hidden: number,
+  detail: ChatDetail
+): string => {
+  const mention = channel.mention_author === true
+  const view = (notices: ReadonlyArray<string>) => {
+    const summary = summaryView(input, { shown, inline: [], hidden }, mention, notices)
+    const chat = {
+      text: detail === "full" ? summary.summary.text : undefined,
+      problems: detail === "brief" ? [] : summary.problems,
+      full: detail === "full"
+    }
+    return { ...summary, chat }
+  }
+  const made = textOf(input, channel, "summary", view([]), chatTemplate)
+  return tidy(
+    made.notice === undefined ? made.text : textOf(input, channel, "summary", view([made.notice]), chatTemplate).text
+  )
 }
 
 /** A problem away from its code, without a marker. */

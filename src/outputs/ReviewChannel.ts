@@ -3,12 +3,13 @@
  * summary comes first, so that a comment that the host will not take at its line has a place to go.
  */
 import { Effect } from "effect"
+import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import { severityRank } from "../domain/Kinds.ts"
 import type { Change } from "../domain/Change.ts"
 import type { InlineComment, Operation, Publication } from "../domain/Publication.ts"
 import type { Finding } from "../domain/Problem.ts"
 import type { ForgeClient } from "../forge/Forge.ts"
-import type { ChannelKind } from "./Channel.ts"
+import type { ChannelKind, Planned, PublishInput } from "./Channel.ts"
 import { foreign } from "./Foreign.ts"
 import { needle } from "./Marker.ts"
 import { mentioned } from "./Mention.ts"
@@ -17,6 +18,7 @@ import { operationId } from "./OperationId.ts"
 import { renderProblem, renderReviewBody, renderSummary } from "./Render.ts"
 import type { Renderer } from "./Render.ts"
 import { findReview, numberOf, sendReview, sendSummary } from "./ReviewSend.ts"
+import { resolveThread, settleThreads } from "./Threads.ts"
 import { headScope, summaryFp, summaryScope } from "./Scopes.ts"
 
 /** Comments of one review call (decisions section 8). */
@@ -32,6 +34,23 @@ export interface ReviewHost extends Renderer {
 
 const onPull = ({ target }: Change): boolean => target.kind === "pull_request" && target.number !== undefined
 
+/** Settles what earlier reviews said at lines; a review that says nothing about the change settles nothing. */
+const threadsOf = (input: PublishInput, channel: ChannelConfig): ReadonlyArray<Planned> => {
+  const { analysis, head, workspace } = input
+  if (analysis.skipped !== undefined) return []
+  const { reviewed, skipped } = analysis.coverage
+  // A review that reached its limit of problems may have left out one that still stands.
+  const whole = analysis.findings.length < workspace.review.max_problems
+  const operation: Operation = {
+    _tag: "Threads",
+    head,
+    present: analysis.findings.map(({ fingerprint }) => fingerprint),
+    analysed: whole ? reviewed : [],
+    changed: whole ? [...reviewed, ...skipped.map(({ path }) => path)] : []
+  }
+  return [{ operationId: operationId(input, channel.name, "Threads", 0), operation }]
+}
+
 export const reviewChannel = (renderer: ReviewHost): ChannelKind => ({
   serves: (change) => onPull(change) || (renderer.commits && change.target.kind !== "issue"),
   plan: (input, channel, parts) => {
@@ -41,7 +60,9 @@ export const reviewChannel = (renderer: ReviewHost): ChannelKind => ({
       .filter((finding) => severityRank(finding.problem.severity) >= least)
       .toSorted((a, b) => severityRank(b.problem.severity) - severityRank(a.problem.severity))
     const hidden = analysis.findings.length - shown.length
-    if (shown.length === 0 && !publishesClean(workspace.outputs, channel, analysis)) return []
+    const lines = parts.lineComments && channel.review_mode !== "comment" && onPull(input.change)
+    const settled = lines ? threadsOf(input, channel) : []
+    if (shown.length === 0 && !publishesClean(workspace.outputs, channel, analysis)) return settled
 
     if (!onPull(input.change)) {
       const op = operationId(input, channel.name, "CommitComment", 0)
@@ -49,7 +70,6 @@ export const reviewChannel = (renderer: ReviewHost): ChannelKind => ({
       return [{ operationId: op, operation: { _tag: "CommitComment", head, body } }]
     }
 
-    const lines = parts.lineComments && channel.review_mode !== "comment"
     const inline = lines
       ? shown
           .filter((finding) => finding.anchor !== undefined)
@@ -82,7 +102,7 @@ export const reviewChannel = (renderer: ReviewHost): ChannelKind => ({
       const body = renderReviewBody(input, some.length, { op }, renderer)
       operations.push({ operationId: op, operation: { _tag: "Review", head, event, body, comments } })
     }
-    return operations
+    return [...operations, ...settled]
   },
 
   send: Effect.fnUntraced(function* (reach, publication, previous) {
@@ -91,9 +111,13 @@ export const reviewChannel = (renderer: ReviewHost): ChannelKind => ({
     const { operation } = publication
     switch (operation._tag) {
       case "Review":
-        return yield* sendReview(client, change, publication, operation, renderer)
+        return yield* sendReview(client, change, publication, previous, operation, renderer)
       case "Summary":
         return yield* sendSummary(client, change, { ...operation, body: yield* mentioned(reach, operation) }, previous)
+      case "Threads":
+        return yield* settleThreads(reach, client, publication, previous, operation, renderer.limit)
+      case "Thread":
+        return yield* resolveThread(client, change, operation)
       case "CommitComment": {
         const comments = yield* commitComments(client, publication)
         return yield* comments.create(change.repo, operation.head, yield* mentioned(reach, operation))
@@ -112,6 +136,10 @@ export const reviewChannel = (renderer: ReviewHost): ChannelKind => ({
         return yield* findReview(client, change, publication, operation)
       case "Summary":
         return yield* client.findComment(change.repo, yield* numberOf(change), needle({ op: publication.operationId }))
+      case "Threads":
+      case "Thread":
+        // Reading and resolving can be repeated.
+        return undefined
       case "CommitComment": {
         const comments = yield* commitComments(client, publication)
         return yield* comments.find(change.repo, operation.head, needle({ op: publication.operationId }))

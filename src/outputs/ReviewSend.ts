@@ -11,9 +11,11 @@ import type { InlineComment, Operation, Publication } from "../domain/Publicatio
 import { ForgeError } from "../forge/Forge.ts"
 import type { ForgeClient, HostWrite } from "../forge/Forge.ts"
 import { needle, parseMarkers, renderMarker, splitMarkers } from "./Marker.ts"
+import { reconcile } from "./Reconcile.ts"
 import type { Renderer } from "./Render.ts"
 import { headScope, summaryFp, summaryScope } from "./Scopes.ts"
 import { codeSpan } from "./SafeText.ts"
+import { standingThreads } from "./Threads.ts"
 
 /** Calls spent on finding refused lines before the rest is taken as refused. */
 const mostAttempts = 16
@@ -96,6 +98,7 @@ export const sendReview = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
   publication: Publication,
+  previous: Publication | undefined,
   operation: ReviewOperation,
   renderer: Renderer
 ) {
@@ -103,7 +106,12 @@ export const sendReview = Effect.fnUntraced(function* (
   // A first attempt for a head that nobody asked for again has nothing standing: the look at the host is saved.
   const mayStand = publication.attempts > 0 || change.requestedBy !== undefined
   const already = mayStand ? (yield* standing(client, change, operation.head)).comments : new Set<string | undefined>()
-  const wanted = operation.comments.filter((comment) => !already.has(fingerprint(comment)))
+  // What an earlier head's review said at a line still stands there, or was dismissed: it is not said again.
+  const said = previous === undefined ? new Set<string>() : yield* saidBefore(client, change, operation.comments)
+  const wanted = operation.comments.filter((comment) => {
+    const fp = fingerprint(comment)
+    return !already.has(fp) && (fp === undefined || !said.has(fp))
+  })
   if (operation.comments.length > 0 && wanted.length === 0) {
     const found = yield* findReview(client, change, publication, operation)
     return found ?? { hostId: publication.operationId, url: undefined }
@@ -118,6 +126,21 @@ interface Posted {
   readonly write: HostWrite | undefined
   readonly refused: ReadonlyArray<InlineComment>
 }
+
+/** Fingerprints of comments that stand open or were dismissed. */
+const saidBefore = Effect.fnUntraced(function* (
+  client: ForgeClient,
+  change: Change,
+  comments: ReadonlyArray<InlineComment>
+) {
+  const found = comments.flatMap((comment) => {
+    const fp = fingerprint(comment)
+    return fp === undefined ? [] : [{ fp }]
+  })
+  const here = { found, present: new Set<string>(), analysed: new Set<string>(), changed: undefined, complete: false }
+  const { open, dismissed } = reconcile(here, yield* standingThreads(client, change, yield* numberOf(change)))
+  return new Set([...open.map((pair) => pair.found.fp), ...dismissed.map(({ fp }) => fp)])
+})
 
 /** Posts the comments in as few reviews as the host allows. */
 const post = Effect.fnUntraced(function* (

@@ -2,6 +2,7 @@
  * What templates see: event, target, repo, vcs, run, summary, problems, problem, mentions, and the words in the output language. All
  * text from models and changes is safe here already, so a template cannot forget to escape it.
  */
+import type { Change } from "../domain/Change.ts"
 import type { Severity } from "../domain/Kinds.ts"
 import { severityRank } from "../domain/Kinds.ts"
 import type { Finding } from "../domain/Problem.ts"
@@ -72,7 +73,8 @@ export const frameView = (
       number: change.target.number,
       branch: change.target.branch,
       title: change.title === undefined ? undefined : safeLine(change.title),
-      url: change.url
+      url: change.url,
+      place: placeOfTarget(change)
     },
     repo: { full_name: change.repo.fullName, url: change.repo.webUrl },
     vcs: {
@@ -93,6 +95,15 @@ export const frameView = (
     },
     mentions: mention ? mentionSlot : undefined
   }
+}
+
+/** What was reviewed, linked where the host said where it is. */
+const placeOfTarget = ({ repo, target, url, title }: Change): string => {
+  const number =
+    target.number === undefined ? (target.branch === undefined ? "" : ` ${target.branch}`) : ` #${target.number}`
+  const name = safeLine(`${repo.fullName}${number}`)
+  const linked = url !== undefined && /^https?:\/\/[^\s()]+$/.test(url) ? `[${name}](${url})` : name
+  return title === undefined ? linked : `${linked} ${safeLine(title)}`
 }
 
 const headLink = (url: string | undefined, head: string): string => {

@@ -43,6 +43,7 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
       edit: () => unexpected,
       remove: () => unexpected
     },
+    threads: { list: () => unexpected, resolve: () => unexpected },
     commitComments: undefined,
     addLabel: () => unexpected,
     file: () => unexpected,

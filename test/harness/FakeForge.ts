@@ -15,15 +15,16 @@ import { hostUrls } from "../../src/domain/HostUrls.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import { issuesOf, withIssues } from "./FakeIssues.ts"
 import type { FakeIssues } from "./FakeIssues.ts"
+import { withThreads } from "./FakeThreads.ts"
 import { githubDialect } from "./FakeGithub.ts"
 import { gitlabDialect } from "./FakeGitlab.ts"
 import { openApi } from "./OpenApi.ts"
 
 const dialects: Readonly<Record<ForgeKind, Dialect>> = {
-  gitea: withIssues("gitea", giteaDialect),
-  forgejo: withIssues("gitea", giteaDialect),
-  github: withIssues("github", githubDialect),
-  gitlab: withIssues("gitlab", gitlabDialect)
+  gitea: withThreads("gitea", withIssues("gitea", giteaDialect)),
+  forgejo: withThreads("gitea", withIssues("gitea", giteaDialect)),
+  github: withThreads("github", withIssues("github", githubDialect)),
+  gitlab: withThreads("gitlab", withIssues("gitlab", gitlabDialect))
 }
 
 export interface Seen {

@@ -65,9 +65,10 @@ describe("outputs", () => {
       ])
     ).toEqual([
       ["Summary", "gitea_pr_review", "pending", 0, 0],
-      ["Review", "gitea_pr_review", "pending", 0, 1]
+      ["Review", "gitea_pr_review", "pending", 0, 1],
+      ["Threads", "gitea_pr_review", "pending", 0, 2]
     ])
-    expect(new Set(rows.map(({ id }) => id)).size).toBe(2)
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(3)
   })
 
   it.each<readonly [string, Partial<Change>, boolean]>([
@@ -175,10 +176,10 @@ describe("outputs", () => {
 
   it("does not keep silent about channels that it cannot serve", () => {
     const service = outputsWith([host.forge.profile()])
-    const channels = [{ name: "chat", kind: "feishu_bot", webhook_url_env: "X" }] as const
+    const channels = [{ name: "chat", kind: "feishu_app", connection: "app", receive_id: "g" }] as const
     const both = { default: { line_comments: ["gitea_pr_review"], summary: ["gitea_pr_review", "chat"] } }
     const given = input([], { workspace: workspace({ channels, routes: both }), analysis: analysis([]) })
-    expect(JSON.stringify(service.plan(given))).toContain("channel chat: its kind feishu_bot is not available")
+    expect(JSON.stringify(service.plan(given))).toContain("channel chat: its kind feishu_app is not available")
     const only = workspace({ channels, routes: routes("chat") })
     expect(service.anyFor(only, change)).toBe(false)
   })

@@ -10,7 +10,10 @@ const table = channelTable(() => 65_000)
 const kind = table.gitea_pr_review
 const both = { lineComments: true, summary: true }
 
-const plan = (given = input([finding(1)]), settings = channel(), parts = both) => kind.plan(given, settings, parts)
+const whole = (given = input([finding(1)]), settings = channel(), parts = both) => kind.plan(given, settings, parts)
+/** What is written; what settles earlier comments has a test of its own. */
+const plan = (...args: Parameters<typeof whole>) =>
+  whole(...args).filter(({ operation }) => operation._tag !== "Threads")
 const operations = (...args: Parameters<typeof plan>): ReadonlyArray<Operation> =>
   plan(...args).map(({ operation }) => operation)
 const summaryOf = (list: ReadonlyArray<Operation>): string => {
@@ -172,6 +175,17 @@ describe("plan", () => {
   it("asks for changes where configured, and only over problems", () => {
     const settings = channel({ review_event: "REQUEST_CHANGES" })
     expect(reviewsOf(operations(input([finding(1)]), settings))[0]?.event).toBe("REQUEST_CHANGES")
+  })
+
+  it("settles earlier comments at lines whatever else it publishes, unless the review says nothing", () => {
+    const tags = (...args: Parameters<typeof whole>) => whole(...args).map(({ operation }) => operation._tag)
+    expect(tags()).toEqual(["Summary", "Review", "Threads"])
+    expect(tags(input([]), channel({ no_problems: { action: "suppress" } }))).toEqual(["Threads"])
+    expect(tags(input([]), channel({ review_mode: "comment" }))).toEqual(["Summary"])
+    expect(tags(input([], { analysis: analysis([], { skipped: "no" }) }))).toEqual(["Summary"])
+    const full = workspace({}, { output_language: "en", max_problems: 1 })
+    const last = whole(input([finding(1)], { workspace: full })).at(-1)
+    expect(last?.operation).toMatchObject({ _tag: "Threads", analysed: [], changed: [] })
   })
 
   it("mentions the author where configured", () => {

@@ -18,7 +18,8 @@ export interface Setup {
   readonly channel: ChannelConfig
   readonly parts?: { readonly lineComments: boolean; readonly summary: boolean }
   readonly credentials?: Readonly<Record<string, string>>
-  readonly repo?: PublishInput["change"]["repo"]
+  /** Rows of earlier runs, to which those of this one are added. */
+  readonly history?: Array<Publication>
 }
 
 export const rowOf = (planned: Planned, channel: string, runId = "run-1"): Publication => ({
@@ -59,7 +60,8 @@ export const publishAll = async (setup: Setup, given: PublishInput): Promise<Rea
     .plan(given, channel, setup.parts ?? { lineComments: true, summary: true })
     .map((planned) => rowOf(planned, channel.name, given.runId))
   const done: Array<Publication> = []
-  const lastSent = (tag: string) => done.findLast((row) => row.operation._tag === tag && row.status === "sent")
+  const earlier = [...(setup.history ?? [])]
+  const lastSent = (tag: string) => earlier.findLast((row) => row.operation._tag === tag && row.status === "sent")
   while (waiting.length > 0) {
     let row: Publication | undefined = waiting.shift()
     if (row === undefined) break
@@ -86,5 +88,6 @@ export const publishAll = async (setup: Setup, given: PublishInput): Promise<Rea
     }
     done.push(row)
   }
+  setup.history?.push(...done)
   return done
 }

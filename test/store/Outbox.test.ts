@@ -44,11 +44,11 @@ describe("Outbox", () => {
         yield* outbox.move(row.id, "sending", { status: "sent", url: "https://git.example/1" }, 5)
         assert.deepStrictEqual(yield* outbox.open("moves"), [])
         assert.notInclude(yield* outbox.targets, "moves")
-        assert.deepInclude(yield* outbox.lastSent("moves", row.channel, "Summary"), {
+        assert.deepInclude(yield* outbox.lastSent("moves", row.channel, "Summary", "another run"), {
           hostId: "h",
           url: "https://git.example/1"
         })
-        assert.isUndefined(yield* outbox.lastSent("moves", row.channel, "Review"))
+        assert.isUndefined(yield* outbox.lastSent("moves", row.channel, "Review", "another run"))
         assert.isFalse(yield* outbox.move("unknown", "pending", { status: "dropped" }, 6))
       })
     )

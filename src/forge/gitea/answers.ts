@@ -37,7 +37,16 @@ export const Review = Schema.Struct({
   user: Schema.optional(Schema.NullOr(User))
 })
 
-export const ReviewComment = Schema.Struct({ id: Schema.Int, body: Text, html_url: Text })
+export const ReviewComment = Schema.Struct({
+  id: Schema.Int,
+  body: Text,
+  html_url: Text,
+  path: Text,
+  position: Schema.optional(Schema.NullOr(Schema.Int)),
+  original_position: Schema.optional(Schema.NullOr(Schema.Int)),
+  user: Schema.optional(Schema.NullOr(User)),
+  resolver: Schema.optional(Schema.NullOr(User))
+})
 
 export const Comment = Schema.Struct({
   id: Schema.Int,

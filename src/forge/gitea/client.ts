@@ -23,6 +23,7 @@ import {
   usernameOf
 } from "./answers.ts"
 import { giteaIssues } from "./issues.ts"
+import { giteaThreads } from "./threads.ts"
 
 export interface Dialect {
   /** A comment may span lines: `extra_lines_count` after its first line. */
@@ -260,6 +261,7 @@ export const giteaClient =
       findComment,
       setStatus,
       ...giteaIssues(rest, self),
+      threads: giteaThreads(rest, self, updateComment),
       commitComments: undefined
     }
   }

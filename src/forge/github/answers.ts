@@ -37,6 +37,16 @@ export const Note = Schema.Struct({
   user: Schema.optional(Schema.NullOr(User))
 })
 
+/** An inline comment; one with `in_reply_to_id` answers another. */
+export const ReviewComment = Schema.Struct({
+  id: Schema.Int,
+  body: Text,
+  path: Text,
+  in_reply_to_id: Schema.optional(Schema.NullOr(Schema.Int)),
+  user: Schema.optional(Schema.NullOr(User)),
+  reactions: Schema.optional(Schema.NullOr(Schema.Struct({ "-1": Schema.optional(Schema.Int) })))
+})
+
 export const Commit = Schema.Struct({ sha: Schema.String })
 
 export const Issue = Schema.Struct({

@@ -10,6 +10,7 @@ import { apiUrl, basicHeader, dispatcher, ownerAndName, remembered, sameName, to
 import { Commit, Note, Permission, Pull, Status, User, personOf } from "./answers.ts"
 import { appAuth } from "./AppAuth.ts"
 import { githubIssues } from "./issues.ts"
+import { githubThreads } from "./threads.ts"
 
 const pages = { name: "per_page", value: 100 } as const
 const statusContext = "aicr/review"
@@ -232,6 +233,7 @@ export const githubClient = (profile: TriggerProfile): ForgeClient => {
         ),
         (made) => ({ hostId: String(made.id), url: made.url ?? undefined })
       ),
-    ...githubIssues(rest, self)
+    ...githubIssues(rest, self),
+    threads: githubThreads(rest, self)
   }
 }

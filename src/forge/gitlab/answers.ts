@@ -34,6 +34,20 @@ export const Version = Schema.Struct({
 })
 
 export const Note = Schema.Struct({ id: Schema.Int, body: Schema.String, author: User })
+/** A discussion at a line of the diff has a position and can be resolved. */
+export const Thread = Schema.Struct({
+  id: Schema.String,
+  notes: Schema.Array(
+    Schema.Struct({
+      body: Schema.String,
+      author: User,
+      system: Schema.optional(Schema.NullOr(Schema.Boolean)),
+      resolved: Schema.optional(Schema.NullOr(Schema.Boolean)),
+      resolved_by: Schema.optional(Schema.NullOr(User)),
+      position: Schema.optional(Schema.NullOr(Schema.Struct({ new_path: Text, old_path: Text })))
+    })
+  )
+})
 export const Discussion = Schema.Struct({ id: Schema.String, notes: Schema.Array(Note) })
 export const DraftNote = Schema.Struct({ id: Schema.Int, note: Schema.String })
 export const Commit = Schema.Struct({ id: Schema.String })

@@ -8,6 +8,7 @@ import { apiUrl, basicHeader, dispatcher, remembered, sameName, tokenCredential 
 import { Commit, Discussion, Member, MergeRequest, Note, Status, User, personOf } from "./answers.ts"
 import { gitlabIssues } from "./issues.ts"
 import { createReview } from "./review.ts"
+import { gitlabThreads } from "./threads.ts"
 
 const pages = { name: "per_page", value: 100 } as const
 const mr = "/projects/{id}/merge_requests/{merge_request_iid}"
@@ -149,6 +150,7 @@ export const gitlabClient = (profile: TriggerProfile): ForgeClient => {
             () => Effect.succeed({ hostId: statusName, url: undefined })
           )
         ),
-    ...gitlabIssues(rest, self, projectId)
+    ...gitlabIssues(rest, self, projectId),
+    threads: gitlabThreads(rest, self, at)
   }
 }

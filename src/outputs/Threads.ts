@@ -1,0 +1,83 @@
+/**
+ * Comments at lines of earlier reviews: those whose problem is gone are resolved, one outbox row each. A comment that somebody
+ * answered is theirs as well as ours and is left alone.
+ */
+import { Effect } from "effect"
+import type { Change } from "../domain/Change.ts"
+import type { Operation, Publication } from "../domain/Publication.ts"
+
+import type { ForgeClient, ForgeError, HostThread } from "../forge/Forge.ts"
+import type { Reach, Sent } from "./Channel.ts"
+import { resolvedBody } from "./IssueText.ts"
+import { labelsFor } from "./Labels.ts"
+import { parseMarkers } from "./Marker.ts"
+import { digest } from "./OperationId.ts"
+import { reconcile } from "./Reconcile.ts"
+import type { Standing } from "./Reconcile.ts"
+
+interface Thread extends Standing {
+  readonly thread: HostThread
+}
+
+const standing = (thread: HostThread): ReadonlyArray<Thread> => {
+  const markers = parseMarkers(thread.body)
+  const fp = markers.find((marker) => marker.fp !== undefined)?.fp
+  if (fp === undefined) return []
+  const resolved = thread.resolved || markers.some((marker) => marker.state === "resolved")
+  const state = resolved ? "resolved" : thread.dismissed ? "dismissed" : "open"
+  return [{ fp, files: [thread.path], state, thread }]
+}
+
+export const standingThreads = (client: ForgeClient, change: Change, number: number) =>
+  Effect.map(client.threads.list(change.repo, number), (threads) => threads.flatMap(standing))
+
+type ThreadsOperation = Extract<Operation, { readonly _tag: "Threads" }>
+
+/** `previous` is the last time this was done here: without one there is nothing to settle, and nothing is asked. */
+export const settleThreads = Effect.fnUntraced(function* (
+  { change, workspace }: Reach,
+  client: ForgeClient,
+  publication: Publication,
+  previous: Publication | undefined,
+  { head, present, analysed, changed }: ThreadsOperation,
+  limit: number
+): Effect.fn.Return<Sent, ForgeError> {
+  const done = { hostId: publication.operationId, url: undefined }
+  const { number } = change.target
+  if (previous === undefined || number === undefined || changed.length === 0) return done
+  const threads = yield* standingThreads(client, change, number)
+  const now = {
+    found: [],
+    present: new Set(present),
+    analysed: new Set(analysed),
+    changed: new Set(changed),
+    complete: true
+  }
+  const { resolved, outdated } = reconcile(now, threads)
+  const labels = labelsFor(workspace.review.output_language)
+  const next = [...resolved, ...outdated]
+    .filter(({ thread }) => !thread.replied)
+    .map(({ thread }) => {
+      const op = digest(publication.operationId, thread.hostId)
+      const note = `**${labels.resolvedBy(head.slice(0, 12))}**`
+      const body = resolvedBody(thread.body, note, { op, scope: head.slice(0, 16) }, limit, labels.cut)
+      return { operationId: op, operation: { _tag: "Thread", hostId: thread.hostId, body } as const }
+    })
+  return { ...done, next }
+})
+
+export const resolveThread = Effect.fnUntraced(function* (
+  client: ForgeClient,
+  change: Change,
+  { hostId, body }: Extract<Operation, { readonly _tag: "Thread" }>
+) {
+  const { number } = change.target
+  const gone = { hostId, url: undefined }
+  if (number === undefined) return gone
+  // A comment that somebody deleted needs no more writing.
+  return yield* Effect.catchIf(
+    client.threads.resolve(change.repo, number, hostId, body),
+    (error) => error.reason === "not_found",
+    () => Effect.succeed(gone)
+  )
+})

@@ -1,0 +1,167 @@
+/** What becomes of inline comments at the hosts: edits, answers, resolving, reactions. Put over the dialects of the fake forge. */
+import { repositoryOf } from "../../src/demo/DemoForgeDialect.ts"
+import type { ApiAnswer, ApiContext, Dialect, Route } from "../../src/demo/DemoForgeDialect.ts"
+import type { DemoPull, DemoReviewComment, DemoUser } from "../../src/demo/DemoForgeState.ts"
+import { field, isList, isNumber, isObject, isText } from "./Fields.ts"
+
+export interface FakeThread {
+  /** Text after an edit. */
+  body: string | undefined
+  resolver: DemoUser | undefined
+  answers: Array<{ readonly user: DemoUser; readonly body: string }>
+  thumbsDown: number
+}
+
+const threads = new WeakMap<DemoReviewComment, FakeThread>()
+export const threadOf = (comment: DemoReviewComment): FakeThread => {
+  const known = threads.get(comment) ?? { body: undefined, resolver: undefined, answers: [], thumbsDown: 0 }
+  threads.set(comment, known)
+  return known
+}
+
+const inlineOf = (pull: DemoPull) =>
+  pull.reviews.flatMap((review) => review.comments.map((comment) => ({ comment, review })))
+
+const pullsOf = (context: ApiContext): ReadonlyArray<DemoPull> => [
+  ...(repositoryOf(context)?.pulls.values() ??
+    [...context.state.repositories.values()].flatMap((repository) => [...repository.pulls.values()]))
+]
+
+const commentNumbered = (context: ApiContext, id: number): DemoReviewComment | undefined =>
+  pullsOf(context)
+    .flatMap(inlineOf)
+    .find(({ comment }) => comment.id === id)?.comment
+
+/** Adds to every item of a list answer what the comment of the same id has become. */
+const enriched = (
+  context: ApiContext,
+  answer: ApiAnswer,
+  add: (comment: DemoReviewComment, thread: FakeThread) => object
+) => {
+  if (!isList(answer.body)) return answer
+  const body = answer.body.flatMap((item) => {
+    const id = field(item, "id", isNumber)
+    const comment = id === undefined ? undefined : commentNumbered(context, id)
+    return isObject(item) && comment !== undefined ? [{ ...item, ...add(comment, threadOf(comment)) }] : [item]
+  })
+  return { ...answer, body }
+}
+
+const over = (route: Route, change: (context: ApiContext, answer: ApiAnswer) => ApiAnswer): Route => ({
+  ...route,
+  answer: async (context) => change(context, await route.answer(context))
+})
+
+const edit = (context: ApiContext): ApiAnswer | undefined => {
+  const id = Number(context.params["id"])
+  const comment = commentNumbered(context, id)
+  const body = field(context.request.body, "body", isText)
+  if (comment === undefined || body === undefined) return undefined
+  threadOf(comment).body = body
+  return { status: 200, body: { id, body, user: { login: context.request.user.login } } }
+}
+
+/** Answers of people: on GitHub replies, on Gitea comments of another review at the same place. */
+const answersTo = (comment: DemoReviewComment, thread: FakeThread) =>
+  thread.answers.map(({ user, body }, i) => ({
+    id: comment.id * 1000 + i,
+    body,
+    path: comment.path,
+    position: comment.side === "new" ? comment.line : 0,
+    original_position: comment.side === "old" ? comment.line : 0,
+    in_reply_to_id: comment.id,
+    user: { id: user.id, login: user.login },
+    resolver: null
+  }))
+
+const withAnswers = (context: ApiContext, answer: ApiAnswer): ApiAnswer => {
+  if (!isList(answer.body)) return answer
+  const answers = answer.body.flatMap((item) => {
+    const comment = commentNumbered(context, field(item, "id", isNumber) ?? 0)
+    return comment === undefined ? [] : answersTo(comment, threadOf(comment))
+  })
+  return { ...answer, body: [...answer.body, ...answers] }
+}
+
+const gitea = (route: Route): Route => {
+  if (route.method === "GET" && route.path.endsWith("/reviews/{id}/comments")) {
+    return over(route, (context, answer) =>
+      withAnswers(
+        context,
+        enriched(context, answer, (comment, { body, resolver }) => ({
+          body: body ?? comment.body,
+          resolver: resolver === undefined ? null : { id: resolver.id, login: resolver.login }
+        }))
+      )
+    )
+  }
+  if (route.method !== "PATCH" || !route.path.endsWith("/issues/comments/{id}")) return route
+  return { ...route, answer: (context) => edit(context) ?? route.answer(context) }
+}
+
+const github = (route: Route): Route =>
+  route.method === "GET" && route.path.endsWith("/pulls/{number}/comments")
+    ? over(route, (context, answer) =>
+        withAnswers(
+          context,
+          enriched(context, answer, (comment, { body, thumbsDown }) => ({
+            body: body ?? comment.body,
+            reactions: { "+1": 0, "-1": thumbsDown }
+          }))
+        )
+      )
+    : route
+
+const gitlab = (route: Route): Route => {
+  if (route.method !== "GET" || !route.path.endsWith("/discussions")) return route
+  return over(route, (context, answer) => {
+    if (!isList(answer.body)) return answer
+    const body = answer.body.map((item) => {
+      const id = Number((field(item, "id", isText) ?? "").slice(1))
+      const comment = commentNumbered(context, id)
+      const [note] = field(item, "notes", isList) ?? []
+      if (comment === undefined || !isObject(note)) return item
+      const { answers, resolver } = threadOf(comment)
+      const position = { new_path: comment.path, old_path: comment.path }
+      const resolved =
+        resolver === undefined ? { resolved: false } : { resolved: true, resolved_by: { username: resolver.login } }
+      const others = answers.map((reply) => ({
+        body: reply.body,
+        author: { username: reply.user.login },
+        system: false
+      }))
+      return { id: `d${id}`, notes: [{ ...note, position, ...resolved }, ...others] }
+    })
+    return { ...answer, body }
+  })
+}
+
+const kinds = { gitea, github, gitlab } as const
+
+export const withThreads = (kind: keyof typeof kinds, dialect: Dialect): Dialect => {
+  const notFound: ApiAnswer = { status: 404, body: dialect.error("Not Found") }
+  const more: ReadonlyArray<Route> =
+    kind === "github"
+      ? [
+          {
+            method: "PATCH",
+            path: "/repos/{owner}/{repo}/pulls/comments/{id}",
+            answer: (context) => edit(context) ?? notFound
+          }
+        ]
+      : kind === "gitlab"
+        ? [
+            {
+              method: "PUT",
+              path: "/projects/{project}/merge_requests/{iid}/discussions/{discussion}",
+              answer: (context) => {
+                const comment = commentNumbered(context, Number((context.params["discussion"] ?? "").slice(1)))
+                if (comment === undefined) return notFound
+                threadOf(comment).resolver = context.request.user
+                return { status: 200, body: {} }
+              }
+            }
+          ]
+        : []
+  return { ...dialect, routes: [...dialect.routes.map(kinds[kind]), ...more] }
+}

@@ -1,0 +1,149 @@
+/** Comments at lines over several heads: said once, resolved when gone, left alone when people answered or dismissed them. */
+import { afterEach, describe, expect, it } from "vitest"
+import type { Fault } from "../../src/demo/DemoForge.ts"
+import { ForgeKind } from "../../src/domain/Kinds.ts"
+import type { Publication } from "../../src/domain/Publication.ts"
+import type { Finding } from "../../src/domain/Problem.ts"
+import { forgeTable } from "../../src/forge/ForgeTable.ts"
+import type { PublishInput } from "../../src/outputs/Channel.ts"
+import { channelTable } from "../../src/outputs/Channels.ts"
+import { parseMarkers } from "../../src/outputs/Marker.ts"
+import { file, repoName, startHost } from "../forge/Clients.ts"
+import type { Host } from "../forge/Clients.ts"
+import { fault } from "../harness/FakeForge.ts"
+import { threadOf } from "../harness/FakeThreads.ts"
+import { analysis, change, channel, finding, input } from "./Fixtures.ts"
+import { publishAll } from "./Publishing.ts"
+
+const table = channelTable((kind) => forgeTable[kind].bodyLimit)
+const rows = {
+  gitea: table.gitea_pr_review,
+  forgejo: table.gitea_pr_review,
+  github: table.github_pr_review,
+  gitlab: table.gitlab_mr_review
+}
+const at = (n: number, line: number): Finding => finding(n, { file }, { path: file, side: "new", line })
+
+describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
+  let host: Host | undefined
+  afterEach(async () => {
+    host?.forge.expectContract()
+    await host?.forge.stop()
+    host = undefined
+  })
+
+  /** A pull request and its reviews, one head after the other. */
+  const begin = async () => {
+    const here = await startHost(kind)
+    host = here
+    const history: Array<Publication> = []
+    const review = async (
+      findings: ReadonlyArray<Finding>,
+      coverage: Partial<PublishInput["analysis"]["coverage"]> = {},
+      more: Partial<PublishInput["analysis"]> = {}
+    ) => {
+      await here.forge.push(repoName, {
+        branch: "feature/x",
+        message: `head ${history.length}`,
+        files: { [`n${history.length}.txt`]: "x\n" }
+      })
+      const { head } = here.pull
+      await publishAll(
+        { forge: here.forge, kind: rows[kind], channel: channel(), history },
+        input(findings, {
+          runId: `run-${history.length}`,
+          change: { ...change, provider: kind, head },
+          head,
+          analysis: analysis(findings, { coverage: { reviewed: [file], skipped: [], lines: 3, ...coverage }, ...more })
+        })
+      )
+    }
+    const comments = () => here.pull.reviews.flatMap((one) => one.comments)
+    /** Each inline comment: the problem, and what became of it. */
+    const stand = () =>
+      comments().map((comment) => {
+        const thread = threadOf(comment)
+        const said = parseMarkers(thread.body ?? "").some(({ state }) => state === "resolved")
+        const resolved = said || thread.resolver?.login === "aicr"
+        return `${Number(`0x${parseMarkers(comment.body)[0]?.fp}`)}${resolved ? " resolved" : ""}`
+      })
+    const thread = (index: number) => {
+      const comment = comments()[index]
+      if (comment === undefined) throw new Error(`no comment ${index}`)
+      return threadOf(comment)
+    }
+    return { here, review, stand, thread }
+  }
+
+  it("are said once, resolved when gone, and said again when they return", async () => {
+    const { review, stand } = await begin()
+    await review([at(1, 20), at(2, 29)])
+    await review([at(1, 20), at(2, 29)])
+    expect(stand()).toEqual(["1", "2"])
+    await review([at(2, 29)])
+    expect(stand()).toEqual(["1 resolved", "2"])
+    await review([at(1, 20), at(2, 29)])
+    expect(stand()).toEqual(["1 resolved", "2", "1"])
+  })
+
+  it("are resolved when the change no longer touches their file, and kept when it was only left out", async () => {
+    const { review, stand } = await begin()
+    await review([at(1, 20)])
+    await review([], { reviewed: [], skipped: [{ path: file, reason: "budget" }] })
+    expect(stand()).toEqual(["1"])
+    await review([], { reviewed: [file] }, { skipped: "nothing to do" })
+    expect(stand()).toEqual(["1"])
+    await review([], { reviewed: ["other.ts"] })
+    expect(stand()).toEqual(["1 resolved"])
+  })
+
+  it("are left alone when a person answered", async () => {
+    const { here, review, stand, thread } = await begin()
+    await review([at(1, 20), at(2, 29)])
+    thread(0).answers.push({ user: here.forge.user("dana"), body: "I disagree" })
+    await review([])
+    expect(stand()).toEqual(["1", "2 resolved"])
+  })
+
+  it("are not said again when a person dismissed them", async () => {
+    const { here, review, stand, thread } = await begin()
+    await review([at(1, 20), at(2, 29)])
+    if (kind === "github") thread(0).thumbsDown = 1
+    else thread(0).resolver = here.forge.user("dana")
+    await review([at(1, 20), at(2, 29), at(3, 30)])
+    expect(stand()).toEqual(["1", "2", "3"])
+  })
+
+  it("cost a first review no look at the host", async () => {
+    const { here, review } = await begin()
+    await review([at(1, 20)])
+    expect(
+      here.forge.requests.filter(
+        ({ method, path }) => method === "GET" && /discussions|reviews|pulls\/\d+\/comments/.test(path)
+      )
+    ).toEqual([])
+  })
+
+  const faults: ReadonlyArray<readonly [string, Fault]> = [
+    ["lost", fault.lost],
+    ["cut", fault.cut],
+    ["500", fault.broken],
+    ["503", fault.unavailable],
+    ["429", fault.tooMany("0")]
+  ]
+  it.each(faults)("end up the same when %s happens at any request", async (_, thrown) => {
+    for (let step = 1, all = step; step <= all; step++) {
+      const { here, review, stand } = await begin()
+      await review([at(1, 20), at(2, 29)])
+      let seen = 0
+      here.forge.intercept(() => (++seen === step ? thrown : undefined))
+      await review([at(2, 29), at(3, 30)])
+      all = seen
+      expect(stand()).toEqual(["1 resolved", "2", "3"])
+      expect(here.pull.comments.length).toBe(1)
+      here.forge.expectContract()
+      await here.forge.stop()
+      host = undefined
+    }
+  })
+})
