@@ -12,7 +12,8 @@ export interface Benchmark {
 const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   config: () => import("./config.ts").then((module) => module.config),
   ingest: () => import("./ingest.ts").then((module) => module.ingest),
-  overhead: () => import("./overhead.ts").then((module) => module.overhead)
+  overhead: () => import("./overhead.ts").then((module) => module.overhead),
+  publish: () => import("./publish.ts").then((module) => module.publish)
 }
 
 const json = process.argv.includes("--json")

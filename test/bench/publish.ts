@@ -1,0 +1,129 @@
+/**
+ * Publishing 1 000 findings on 50 pull requests of every host: requests per review beside the fewest that do the same work, and
+ * the time that pacing adds.
+ *
+ * The fewest: a pending and a final status, the summary, the review (GitLab: one draft per comment and their publication), and one
+ * reading of the head before each write that people see. What is over that is looking for what may already stand. The hosts are
+ * the fakes of the tests, which check every request against the host's API description.
+ */
+import { Context, Duration, Effect, Layer, Stream } from "effect"
+import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import type { Change } from "../../src/domain/Change.ts"
+import { ForgeKind } from "../../src/domain/Kinds.ts"
+import { BeforeWrite } from "../../src/forge/BeforeWrite.ts"
+import { Forges } from "../../src/forge/Forges.ts"
+import { Paces, WriteGap } from "../../src/forge/Pacing.ts"
+import { Outputs } from "../../src/outputs/Outputs.ts"
+import * as OutputsLayer from "../../src/outputs/OutputsLayer.ts"
+import { startFakeForge } from "../harness/FakeForge.ts"
+import type { FakeForge } from "../harness/FakeForge.ts"
+import { testSnapshot } from "../harness/TestSnapshot.ts"
+import { analysis, change, finding, input } from "../outputs/Fixtures.ts"
+
+const changes = 50
+const findingsEach = 20
+const repo = "team/shop"
+
+const before = Array.from({ length: findingsEach }, (_, i) => `line ${i}`).join("\n")
+
+/** Requests that cannot be left out, for one review. */
+const fewest = (kind: ForgeKind): number => {
+  const statuses = 2
+  const headReads = 2
+  const review = kind === "gitlab" ? findingsEach + 1 : 1
+  return statuses + headReads + 1 + review
+}
+
+const prepare = async (forge: FakeForge): Promise<void> => {
+  await forge.createRepository(repo)
+  await forge.push(repo, { branch: "main", message: "start", files: { "src/a.ts": `${before}\n` } })
+  for (let n = 1; n <= changes; n++) {
+    const text = before.replaceAll("line", `change ${n} of`)
+    await forge.push(repo, { branch: `b${n}`, from: "main", message: "change", files: { "src/a.ts": `${text}\n` } })
+    await forge.createPull(repo, { title: `Change ${n}`, headBranch: `b${n}` })
+  }
+}
+
+const servicesOf = (forge: FakeForge) => {
+  const snapshot = { ...testSnapshot({}), triggers: new Map([["host", forge.profile()]]) }
+  const store = ConfigStore.of({
+    current: () => snapshot,
+    pinned: () => snapshot,
+    reload: Effect.succeed("unchanged"),
+    changes: Stream.empty
+  })
+  const layer = OutputsLayer.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(Layer.succeed(ConfigStore, store), Forges.layer))
+  )
+  const services = Effect.runSync(Effect.scoped(Layer.build(layer)))
+  return {
+    outputs: Context.get(services, Outputs),
+    client: Context.get(services, Forges).client(forge.profile())
+  }
+}
+
+const measure = async (kind: ForgeKind) => {
+  const forge = await startFakeForge(kind)
+  await prepare(forge)
+  const { outputs, client } = servicesOf(forge)
+  let contents = 0
+  for (let number = 1; number <= changes; number++) {
+    const { head } = forge.pull(repo, number)
+    const given: Change = {
+      ...change,
+      provider: kind,
+      repo: { fullName: repo },
+      target: { kind: "pull_request", number },
+      head
+    }
+    const findings = Array.from({ length: findingsEach }, (_, i) => finding(i + 1))
+    const own = input(findings, {
+      change: given,
+      head,
+      targetKey: `host:${repo}:pull_request:${number}`,
+      analysis: analysis(findings)
+    })
+    const rows = [...outputs.status(own, "pending", "…"), ...outputs.plan(own), ...outputs.status(own, "success", "…")]
+    const guard = Effect.suspend(() => {
+      contents++
+      return Effect.asVoid(client.pull(given.repo, number))
+    })
+    for (const row of rows)
+      await Effect.runPromise(
+        outputs
+          .send(own.workspace, given, row, undefined)
+          .pipe(
+            Effect.provideService(BeforeWrite, guard),
+            Effect.provideService(WriteGap, Duration.zero),
+            Effect.provideService(Paces, new Map())
+          )
+      )
+    const said = forge.pull(repo, number).reviews.flatMap((review) => review.comments).length
+    if (said !== findingsEach) throw new Error(`${kind}: ${said} of ${findingsEach} comments stand on change ${number}`)
+  }
+  forge.expectContract()
+  const requests = forge.requests.length
+  await forge.stop()
+  return { requests: requests / changes, fewest: fewest(kind), paced: contents / changes }
+}
+
+export const publish = {
+  name: "publish",
+  summary: "requests and pacing of 1 000 findings on 50 pull requests of every host",
+  run: async (_options: { readonly json: boolean }): Promise<Record<string, number>> => {
+    const result: Record<string, number> = {}
+    let worst = 0
+    for (const kind of ForgeKind.literals) {
+      const { requests, fewest: least, paced } = await measure(kind)
+      const ratio = requests / least
+      worst = Math.max(worst, ratio)
+      result[`${kind}_requests_per_review`] = Number(requests.toFixed(2))
+      result[`${kind}_paced_writes_per_review`] = Number(paced.toFixed(2))
+      process.stdout.write(
+        `${kind.padEnd(8)} ${requests.toFixed(2)} requests per review, ${least} at least (x ${ratio.toFixed(2)}); ${paced.toFixed(0)} paced writes: ${Math.max(0, paced - 1).toFixed(0)} s of waiting\n`
+      )
+    }
+    result["requests_ratio"] = Number(worst.toFixed(3))
+    return result
+  }
+}
