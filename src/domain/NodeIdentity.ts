@@ -11,5 +11,6 @@ export class NodeIdentity extends Context.Service<
     readonly owner: string
   }
 >()("aicr/domain/NodeIdentity") {
-  static readonly layer = (name: string) => Layer.sync(NodeIdentity, () => NodeIdentity.of({ name, owner: `${name}/${newId()}` }))
+  static readonly layer = (name: string) =>
+    Layer.sync(NodeIdentity, () => NodeIdentity.of({ name, owner: `${name}/${newId()}` }))
 }

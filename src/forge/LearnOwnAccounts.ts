@@ -16,14 +16,20 @@ const learn = Effect.fnUntraced(function* (snapshot: Snapshot) {
   const forges = yield* Forges
   const accounts = yield* OwnAccounts
   const profiles = [...snapshot.triggers.values()].filter(
-    (profile) => isForgeKind(profile.kind) && profile.enabled && profile.apiUrl !== undefined && profile.token !== undefined
+    (profile) =>
+      isForgeKind(profile.kind) && profile.enabled && profile.apiUrl !== undefined && profile.token !== undefined
   )
   yield* Effect.forEach(
     profiles,
     (profile) =>
       forges.client(profile).self.pipe(
-        Effect.tapError((error) => Effect.logWarning(`The account of trigger ${profile.name} is not known yet: ${error.message}`)),
-        Effect.retry({ schedule: again, while: (error) => error.reason === "unavailable" || error.reason === "rate_limited" }),
+        Effect.tapError((error) =>
+          Effect.logWarning(`The account of trigger ${profile.name} is not known yet: ${error.message}`)
+        ),
+        Effect.retry({
+          schedule: again,
+          while: (error) => error.reason === "unavailable" || error.reason === "rate_limited"
+        }),
         Effect.map((person) => accounts.learn(profile.name, person.username)),
         Effect.ignore
       ),

@@ -63,7 +63,7 @@ export const layer: Layer.Layer<Receipts, never, SqlClient.SqlClient> = Layer.ef
       }
       const inserted = fresh.size === 0 ? [] : yield* insert(Array.from(fresh.values(), ({ record }) => record))
       // Rows of one insert are numbered in its order; the order in which they are answered is not promised.
-      const seqs = inserted.map(({ seq }) => seq).sort((a, b) => a - b)
+      const seqs = inserted.map(({ seq }) => seq).toSorted((a, b) => a - b)
       for (const [at, key] of [...fresh.keys()].entries()) known.add(key, seqs[at] ?? 0)
       return records.map((record, at): Receipt => {
         const { deliveryKey } = record

@@ -64,8 +64,8 @@ const outputs = Layer.effect(
     return Outputs.of({
       anyFor: () => true,
       plan: () => [],
-      status: ({ runId, targetKey, head }, state, description) => [
-        row(runId, targetKey, `status:${head}:${state}`, { _tag: "Status", head, state, description }, 99)
+      status: ({ runId, targetKey: target, head }, state, description) => [
+        row(runId, target, `status:${head}:${state}`, { _tag: "Status", head, state, description }, 99)
       ],
       send: (_workspace, _change, publication) =>
         Effect.gen(function* () {
@@ -91,7 +91,7 @@ const parts = Layer.mergeAll(
   Store.layerMemory,
   MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 }),
   Tickets.layerMemory,
-      Cancellations.layerMemory,
+  Cancellations.layerMemory,
   Progress.layer,
   outputs,
   Layer.effect(

@@ -164,12 +164,16 @@ const measure = async (): Promise<Record<string, number>> => {
     for (let round = -warmUp; round < rounds; round++) {
       const service = await once(serviceUrl, few.name)
       const script = await once(plainUrl, few.name)
-      if (round >= 0) times.service.push(service) && times.plain.push(script)
+      if (round < 0) continue
+      times.service.push(service)
+      times.plain.push(script)
     }
     for (let round = -warmUp; round < rounds; round++) {
       const little = await once(serviceUrl, few.name)
       const much = await once(serviceUrl, many.name)
-      if (round >= 0) times.few.push(little) && times.many.push(much)
+      if (round < 0) continue
+      times.few.push(little)
+      times.many.push(much)
     }
     const [service, script, little, much] = [times.service, times.plain, times.few, times.many].map(median)
     const result = {
