@@ -62,7 +62,7 @@ const stores = withConfig(({ baseDir, document: { storage } }) => {
   return Store.layerSqlite({ path, migrate }).pipe(Layer.provide(DataLock.layer(dirname(path))))
 })
 
-const queue = withConfig(({ baseDir, credential, document: { queue, storage } }) => {
+const queues = withConfig(({ baseDir, credential, document: { queue, storage } }) => {
   const limits = { perWorkspace: queue.limits.per_workspace, total: queue.limits.total }
   switch (queue.kind) {
     case "memory":
@@ -141,7 +141,7 @@ export const rolesProblem = (roles: ReadonlySet<Role>): string | undefined => {
 
 /** Needs the configuration and a place for progress. Gives the address of the HTTP server. */
 export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
-  const records = queue.pipe(Layer.provideMerge(stores), Layer.provideMerge(Layer.mergeAll(Forges.layer, OwnAccounts.layer, objects)))
+  const records = queues.pipe(Layer.provideMerge(stores), Layer.provideMerge(Layer.mergeAll(Forges.layer, OwnAccounts.layer, objects)))
   const agent = agentLayer.pipe(Layer.provideMerge(ModelServices.gateway), Layer.provide([cluster, identity]))
   const actors = Actors.layerAll.pipe(
     Layer.provideMerge(cluster),
