@@ -54,16 +54,17 @@ export class Budget extends Context.Service<
       const reserved = open.get(id)
       if (reserved === undefined) return
       open.delete(id)
-      for (const account of [run.id, run.repository]) committed.set(account, of(account) - reserved + usd)
+      for (const account of accountsOf(run)) committed.set(account, of(account) - reserved + usd)
     }
     return Budget.of({
       reserve: ({ id, run, usd, caps }) =>
         Effect.sync((): Reserved => {
           if (open.has(id)) return { _tag: "Reserved" }
-          const refusal = refusalOf({ usd, caps, runUsd: of(run.id), dayUsd: of(run.repository) })
+          const [runUsd, dayUsd] = accountsOf(run).map(of)
+          const refusal = refusalOf({ usd, caps, runUsd: runUsd ?? 0, dayUsd: dayUsd ?? 0 })
           if (refusal !== undefined) return refusal
           open.set(id, usd)
-          for (const account of [run.id, run.repository]) committed.set(account, of(account) + usd)
+          for (const account of accountsOf(run)) committed.set(account, of(account) + usd)
           return { _tag: "Reserved" }
         }),
       settle: (reservation, usd) => Effect.sync(() => close(reservation, usd)),
@@ -71,6 +72,8 @@ export class Budget extends Context.Service<
     })
   })
 }
+
+const accountsOf = ({ id, repository }: ModelRun) => [`run:${id}`, `repository:${repository}`]
 
 /** Whether a cap would be passed; pure. */
 export const refusalOf = (asked: {

@@ -242,7 +242,7 @@ const characters = (request: GatewayRequest): number =>
       (message.role === "tool"
         ? message.results.reduce((all, { output }) => all + output.length, 0)
         : message.text.length),
-    request.system.length
+    request.system.length + (request.tools.length === 0 ? 0 : JSON.stringify(request.tools).length)
   )
 
 const noModel = (request: GatewayRequest): GatewayError =>
