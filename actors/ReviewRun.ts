@@ -150,6 +150,7 @@ const reviewWith = Effect.fnUntraced(function* (
 
   const spender = { id: run.id, repository: `${hostTrigger(change)}:${foldRepo(change.repo.fullName)}` }
   return yield* analyse(run, lease, snapshot, workspace, profile).pipe(
+    Effect.annotateLogs({ run: run.id }),
     Effect.provideService(ModelRun, spender),
     Effect.flatMap((analysis) =>
       Effect.gen(function* () {
