@@ -200,7 +200,7 @@ export const layer = ChangePublisher.toLayer(
         return true
       }
       if (row.status === "unknown") {
-        yield* lookUp(run, row)
+        yield* Effect.annotateLogs(lookUp(run, row), { target: targetKey, run: run.id })
         return true
       }
       const now = yield* Clock.currentTimeMillis
@@ -208,7 +208,7 @@ export const layer = ChangePublisher.toLayer(
         yield* Effect.sleep(row.notBefore - now)
         return true
       }
-      const check = yield* send(run, row)
+      const check = yield* Effect.annotateLogs(send(run, row), { target: targetKey, run: run.id })
       if (check === "closed") yield* drop(row, "the pull request is closed: only the summary is published")
       else if (check !== "newest") {
         yield* follow(run, check.head)
