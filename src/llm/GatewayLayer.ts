@@ -205,13 +205,9 @@ export const layer: Layer.Layer<Gateway, never, Catalog | Budget | Limiter | Evi
 ).pipe(Layer.provide(Transport.layer))
 
 /** The gateway of one process that does one thing and ends: nothing is shared and nothing outlives it. */
-export const gatewayLayer: Layer.Layer<Gateway> = layer.pipe(
-  Layer.provide([
-    Catalog.layerWith({ waits: true }).pipe(Layer.provide(layerMemory)),
-    Budget.layerMemory,
-    Limiter.layerMemory,
-    Evidence.layerNone
-  ])
+export const gatewayLayer: Layer.Layer<Gateway | Catalog> = layer.pipe(
+  Layer.provide([Budget.layerMemory, Limiter.layerMemory, Evidence.layerNone]),
+  Layer.provideMerge(Catalog.layerWith({ waits: true }).pipe(Layer.provide(layerMemory)))
 )
 
 /**
