@@ -6,10 +6,12 @@ import { formatIssue } from "./config/ConfigIssue.ts"
 import { ConfigStore } from "./config/ConfigStore.ts"
 import type { Snapshot } from "./config/Snapshot.ts"
 import { providerProblems } from "./llm/ProviderProblems.ts"
+import { templateProblems } from "./outputs/SampleRender.ts"
 
 export const buildProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => [
   ...providerProblems(snapshot),
-  ...modeProblems(snapshot)
+  ...modeProblems(snapshot),
+  ...templateProblems(snapshot)
 ]
 
 /** Logs them once at the start. */

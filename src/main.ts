@@ -9,9 +9,13 @@ import { doctorCommand } from "./cli/DoctorCommand.ts"
 import { reportAndExit } from "./cli/Exit.ts"
 import { queueCommand } from "./cli/QueueCommand.ts"
 import { reviewCommand } from "./cli/ReviewCommand.ts"
+import { routeCommand } from "./cli/RouteCommand.ts"
 import { serveCommand } from "./cli/ServeCommand.ts"
+import { templateCommand } from "./cli/TemplateCommand.ts"
 import { reviewLocally, serve } from "./Commands.ts"
 import { demo } from "./demo/Demo.ts"
+import { routeReport } from "./outputs/RouteReport.ts"
+import { renderSample } from "./outputs/SampleRender.ts"
 import { onStores } from "./QueueOperations.ts"
 import packageJson from "../package.json" with { type: "json" }
 
@@ -25,6 +29,8 @@ const aicr = Command.make("aicr").pipe(
     serveCommand(serve),
     queueCommand(onStores),
     configCommand,
+    routeCommand(routeReport),
+    templateCommand(renderSample),
     doctorCommand(buildProblems)
   ])
 )

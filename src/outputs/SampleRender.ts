@@ -1,0 +1,120 @@
+/**
+ * Templates tried on an example review: for `aicr template render`, and so that a template which does not work is reported when
+ * the service starts and not when a review is published. Pure.
+ */
+import { Result } from "effect"
+import type { ConfigIssue } from "../config/ConfigIssue.ts"
+import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
+import type { Snapshot, Workspace } from "../config/Snapshot.ts"
+import type { Analysis } from "../domain/Analysis.ts"
+import type { Severity } from "../domain/Kinds.ts"
+import type { Finding } from "../domain/Problem.ts"
+import { issueTemplate, problemTemplate, summaryTemplate } from "./BuiltIn.ts"
+import type { PublishInput } from "./Channel.ts"
+import { compile } from "./Template.ts"
+import { frameView, problemView, summaryView } from "./View.ts"
+
+export type TemplatePart = "problem" | "summary"
+
+const finding = (line: number, severity: Severity, title: string, message: string, suggestion?: string): Finding => ({
+  fingerprint: String(line).padStart(32, "0"),
+  problem: {
+    file: "src/parse.ts",
+    line,
+    severity,
+    category: "bug",
+    title,
+    message,
+    ...(suggestion === undefined ? {} : { suggestion })
+  },
+  anchor: { path: "src/parse.ts", side: "new", line }
+})
+
+const findings = [
+  finding(
+    12,
+    "high",
+    "Missing bounds check",
+    "`items[index]` is read before `index` is checked.",
+    "if (index < items.length) {"
+  ),
+  finding(40, "low", "Name says less than it could", "`data` holds parsed rows.")
+]
+
+const analysis: Analysis = {
+  findings,
+  summary: "Adds a parser for exports.",
+  coverage: { reviewed: ["src/parse.ts"], skipped: [{ path: "package-lock.json", reason: "generated" }], lines: 48 },
+  models: ["example/model"],
+  usage: { requests: 2, inputTokens: 4000, outputTokens: 300, cachedTokens: 0 },
+  notices: []
+}
+
+const sampleInput = (workspace: Workspace): PublishInput => ({
+  runId: "example",
+  targetKey: "example:owner/name:pull_request:7",
+  change: {
+    provider: "gitea",
+    trigger: "example",
+    workspace: workspace.id,
+    repo: { fullName: "owner/name", webUrl: "https://git.example/owner/name" },
+    target: { kind: "pull_request", number: 7 },
+    title: "Parse exports",
+    author: { username: "dana" }
+  },
+  head: "0123456789abcdef0123456789abcdef01234567",
+  analysis,
+  workspace,
+  runUrl: undefined
+})
+
+const viewOf = (workspace: Workspace, part: TemplatePart, mention: boolean): object => {
+  const input = sampleInput(workspace)
+  if (part === "summary")
+    return summaryView(input, { shown: findings, inline: findings.slice(0, 1), hidden: 0 }, mention, [])
+  const [first] = findings
+  return first === undefined
+    ? {}
+    : { ...frameView(input, false), problem: problemView(first, workspace.review.output_language, "lines") }
+}
+
+const builtIn = (part: TemplatePart, channel: ChannelConfig | undefined): string =>
+  part === "summary"
+    ? summaryTemplate
+    : channel?.kind.endsWith("_problem_issue") === true
+      ? issueTemplate
+      : problemTemplate
+
+/** The text that a channel would write, or why its template does not work. */
+export const renderSample = (
+  workspace: Workspace,
+  channel: ChannelConfig | undefined,
+  part: TemplatePart
+): Result.Result<string, string> => {
+  const name = channel?.templates[part]
+  const source = name === undefined ? builtIn(part, channel) : workspace.outputs.templates[name]
+  if (source === undefined) return Result.fail(`outputs.templates has no ${name}`)
+  const view = viewOf(workspace, part, channel?.mention_author === true)
+  return Result.map(
+    Result.flatMap(compile(source), (template) => template(view)),
+    (text) => text.replace(/\n{3,}/g, "\n\n").trim()
+  )
+}
+
+/** Templates of a configuration that do not work, each once. */
+export const templateProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => {
+  const found = new Map<string, ConfigIssue>()
+  for (const workspace of snapshot.workspaces.values()) {
+    for (const channel of workspace.outputs.channels) {
+      for (const part of ["problem", "summary"] as const) {
+        const name = channel.templates[part]
+        if (name === undefined || found.has(name)) continue
+        const rendered = renderSample(workspace, channel, part)
+        if (Result.isSuccess(rendered)) continue
+        const message = `does not work as the ${part} of channel ${channel.name}: ${rendered.failure}; the built-in one is used`
+        found.set(name, { severity: "warning", path: `outputs.templates.${name}`, message })
+      }
+    }
+  }
+  return [...found.values()]
+}

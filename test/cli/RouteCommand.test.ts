@@ -1,0 +1,82 @@
+/** `aicr route test` and `aicr template render` as a user calls them. */
+import { execFile } from "node:child_process"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+
+const document = `
+llm: {providers: [{id: main, kind: openai_compatible, base_url: "http://localhost:1/v1"}], model_chain: {default: [{provider: main, model: m}]}}
+triggers: [{name: git, kind: gitea, base_url: "http://localhost:2"}]
+workspaces: {instances: {shop: {source_repo: {trigger: git, repo: team/shop}, review: {output_language: en}}}}
+outputs:
+  templates: {good: "Found {{problems.length}} by {{event.provider}}", bad: "{{nothing \\"here\\"}}"}
+  channels:
+    - {name: reviews, kind: gitea_pr_review, templates: {summary: good}}
+    - {name: issues, kind: gitea_problem_issue, templates: {problem: bad}}
+  routes:
+    rules: [{match: {target_kind: push}, summary: [issues]}, {match: {target_kind: scheduled}, summary: [reviews]}]
+    default: {line_comments: [reviews], summary: [reviews]}
+`
+
+describe("aicr route and template", () => {
+  let directory: string
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "aicr-cli-"))
+    await writeFile(join(directory, "config.yaml"), document)
+  })
+  afterAll(() => rm(directory, { recursive: true, force: true }))
+
+  const aicr = (...args: ReadonlyArray<string>) =>
+    new Promise<{ readonly code: number; readonly out: string; readonly error: string }>((done) => {
+      const all = [
+        resolve(import.meta.dirname, "../../src/main.ts"),
+        ...args,
+        "--config",
+        join(directory, "config.yaml")
+      ]
+      execFile(process.execPath, ["--disable-warning=ExperimentalWarning", ...all], (failure, out, error) => {
+        done({ code: failure === null ? 0 : Number(failure.code), out: out.trim(), error })
+      })
+    })
+
+  it.each([
+    [
+      [],
+      "pull_request of trigger git in workspace shop: outputs.routes.default\n  reviews (gitea_pr_review): line comments and summary"
+    ],
+    [
+      ["--target-kind", "push"],
+      "push of trigger git in workspace shop: outputs.routes.rules[0]\n  issues (gitea_problem_issue): summary"
+    ],
+    [
+      ["--target-kind", "scheduled"],
+      "scheduled of trigger git in workspace shop: outputs.routes.rules[1]\n  reviews (gitea_pr_review): nothing: kind gitea_pr_review publishes no scheduled\n  nothing is published, so nothing is reviewed"
+    ]
+  ])("routes %j", async (args, text) => {
+    expect(await aicr("route", "test", "-w", "shop", "--trigger", "git", ...args)).toMatchObject({ code: 0, out: text })
+  })
+
+  it("says what is not there", async () => {
+    const missing = await aicr("route", "test", "-w", "shop", "--trigger", "other")
+    expect([missing.code, missing.error]).toEqual([2, expect.stringContaining('has no trigger "other"; it has: git')])
+    expect((await aicr("route", "test", "-w", "x", "--trigger", "git")).code).toBe(2)
+    expect((await aicr("template", "render", "-w", "shop", "--channel", "x")).error).toContain(
+      "it has: reviews, issues"
+    )
+  })
+
+  it("renders a channel's template and the built-in one", async () => {
+    expect((await aicr("template", "render", "-w", "shop", "--channel", "reviews")).out).toBe("Found 2 by gitea")
+    const builtIn = await aicr("template", "render", "-w", "shop", "--part", "problem")
+    expect(builtIn.out).toContain("Missing bounds check")
+  })
+
+  it("says why a template does not work, and doctor says so too", async () => {
+    const bad = await aicr("template", "render", "-w", "shop", "--channel", "issues", "--part", "problem")
+    expect(bad.code).toBe(2)
+    expect(bad.error).toContain("the problem template does not work")
+    const doctor = await aicr("doctor", "--offline")
+    expect(doctor.out + doctor.error).toContain("does not work as the problem of channel issues")
+  })
+})
