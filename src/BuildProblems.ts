@@ -6,11 +6,13 @@ import { formatIssue } from "./config/ConfigIssue.ts"
 import { ConfigStore } from "./config/ConfigStore.ts"
 import type { Snapshot } from "./config/Snapshot.ts"
 import { providerProblems } from "./llm/ProviderProblems.ts"
+import { channelProblems } from "./outputs/ChannelProblems.ts"
 import { templateProblems } from "./outputs/SampleRender.ts"
 
 export const buildProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => [
   ...providerProblems(snapshot),
   ...modeProblems(snapshot),
+  ...channelProblems(snapshot),
   ...templateProblems(snapshot)
 ]
 

@@ -1,0 +1,41 @@
+/** What is said about channels and templates before anything is published. */
+import { describe, expect, it } from "vitest"
+import { channelProblems } from "../../src/outputs/ChannelProblems.ts"
+import { templateProblems } from "../../src/outputs/SampleRender.ts"
+import { testSnapshot } from "../harness/TestSnapshot.ts"
+import { workspace } from "./Fixtures.ts"
+
+const snapshotWith = (outputs: Parameters<typeof workspace>[0]) => {
+  const one = workspace(outputs)
+  return {
+    ...testSnapshot({}),
+    workspaces: new Map([
+      ["a", one],
+      ["b", one]
+    ])
+  }
+}
+
+describe("channel problems", () => {
+  it("names kinds that cannot be served and verdicts that the host has not, once", () => {
+    const channels = [
+      { name: "app", kind: "feishu_app", connection: "c", receive_id: "g" },
+      { name: "strict", kind: "gitlab_mr_review", review_event: "REQUEST_CHANGES" },
+      { name: "fine", kind: "github_pr_review", review_event: "REQUEST_CHANGES" },
+      { name: "remarks", kind: "gitlab_mr_review", review_event: "COMMENT" }
+    ] as const
+    expect(channelProblems(snapshotWith({ channels })).map(({ path }) => path)).toEqual([
+      "outputs.channels.app.kind",
+      "outputs.channels.strict.review_event"
+    ])
+  })
+
+  it("tries templates on an example", () => {
+    const channels = [
+      { name: "r", kind: "gitea_pr_review", templates: { summary: "bad", problem: "good" } },
+      { name: "s", kind: "gitea_pr_review", templates: { summary: "bad" } }
+    ] as const
+    const found = templateProblems(snapshotWith({ templates: { bad: "{{#if}}", good: "{{problem.title}}" }, channels }))
+    expect(found.map(({ path }) => path)).toEqual(["outputs.templates.bad"])
+  })
+})
