@@ -29,6 +29,7 @@ import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 /** What running reviews get when the process is asked to stop; the whole stop stays under 15 seconds. */
 const grace = Duration.seconds(8)
+const finishAgainAfter = 1000
 
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -131,11 +132,18 @@ const work = Effect.fnUntraced(function* (
     retry.attempts,
     now + backoffMillis(retry.backoff, entry.attempts + 1, yield* Random.next)
   )
-  if (yield* queue.finish(lease, finish)) {
+  const end = queue.finish(lease, finish)
+  // While the queue is away this is kept for as long as the lease may last; then somebody else has the entry. A stop does not wait.
+  const later = Effect.sleep(finishAgainAfter).pipe(
+    Effect.andThen(end),
+    Effect.retry({ times: Math.ceil(ttl / finishAgainAfter) }),
+    restore
+  )
+  if (yield* Effect.catch(end, () => later)) {
     // Deliveries of the same head may have joined while the review ran, and somebody may have cancelled it meanwhile.
-    const ended = (yield* queue.get(entry.id)) ?? entry
-    const settled = settlementOf(outcome, ended)
-    if (settled !== undefined) yield* receipts.settle(ended.events, settled, now)
+    const over = (yield* queue.get(entry.id)) ?? entry
+    const settled = settlementOf(outcome, over)
+    if (settled !== undefined) yield* receipts.settle(over.events, settled, now)
     yield* Metric.update(Metric.withAttributes(Metrics.runs, { outcome: outcome._tag }), 1)
   }
   yield* schedulerOf(entry.workspace).Wake(undefined, { discard: true })

@@ -1,0 +1,82 @@
+/** The whole service with its queue in Redis: killed in the middle of its work, and with Redis away while deliveries come. */
+import { readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { expect, it } from "vitest"
+import { parse, stringify } from "yaml"
+import { AicrProcess } from "../harness/AicrProcess.ts"
+import { fileOf, honest, Installation, markedLine } from "../harness/Installation.ts"
+import { RedisServer } from "../harness/Redis.ts"
+
+/** The installation's process, with its queue in Redis. */
+const onRedis = async (at: Installation, redis: RedisServer): Promise<AicrProcess> => {
+  const configFile = join(at.directory, "config.yaml")
+  const document = parse(await readFile(configFile, "utf8"))
+  document.queue.kind = "redis"
+  document.storage.cache = { redis: { url_env: "TEST_REDIS" } }
+  await writeFile(configFile, stringify(document))
+  const env = {
+    TEST_TOKEN_0: "t0ken-of-the-reviewer-0",
+    TEST_SECRET: "s3cret-of-the-webhook",
+    TEST_KEY: "key-of-the-model",
+    TEST_REDIS: redis.url
+  }
+  return new AicrProcess({ configFile, url: at.aicr.url, env })
+}
+
+const once = (name: string, head: string) => ({
+  reviews: [head],
+  comments: [`${fileOf(name)}:${markedLine}`],
+  summaries: 1
+})
+
+it("is killed while the model answers: reviewed once after the restart", async () => {
+  await using redis = await RedisServer.start()
+  await using at = await Installation.make({ queue: "memory" })
+  await using aicr = await onRedis(at, redis)
+  await aicr.start()
+  const pull = await at.open("change")
+  const killed = Promise.withResolvers<void>()
+  at.model.script(() => {
+    killed.resolve(aicr.kill().then(() => undefined))
+    return { cut: true }
+  })
+  await at.forge.notify(pull, "opened")
+  await killed.promise
+  at.model.script(honest)
+  await aicr.start()
+  await at.reviewed(pull)
+  await at.settled()
+  expect(at.posted(pull)).toEqual(once("change", pull.head))
+})
+
+it("takes deliveries while Redis is away, and reviews them when it is back", async () => {
+  await using redis = await RedisServer.start()
+  await using at = await Installation.make({ queue: "memory", perWorkspaceConcurrency: 2 })
+  await using aicr = await onRedis(at, redis)
+  await aicr.start()
+  const pulls = [await at.open("first"), await at.open("second"), await at.open("third")]
+  const [first, ...others] = pulls
+  if (first === undefined) throw new Error("no pull request")
+
+  // One review is under way when Redis goes, and ends while it is away.
+  const reached = Promise.withResolvers<void>()
+  const away = Promise.withResolvers<void>()
+  at.model.script(async (request) => {
+    reached.resolve()
+    await away.promise
+    return honest(request)
+  })
+  await at.forge.notify(first, "opened")
+  await reached.promise
+  await redis.kill()
+  const answers = await Promise.all(others.map((pull) => at.forge.notify(pull, "opened")))
+  expect(answers).toMatchObject(others.map(() => ({ status: 202, body: { accepted: true } })))
+  away.resolve()
+  await at.reviewed(first)
+  await redis.start()
+
+  await at.reviewed(...pulls)
+  await at.settled()
+  expect(pulls.map((pull) => at.posted(pull))).toEqual(pulls.map((pull) => once(pull.headBranch, pull.head)))
+  expect(pulls.map((pull) => at.asked(pull.headBranch))).toEqual([1, 1, 1])
+})
