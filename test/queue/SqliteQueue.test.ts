@@ -1,4 +1,5 @@
 /** What only the SQLite store of the queue can get wrong: files that fail, and files of others. */
+import { chmodSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
@@ -14,6 +15,16 @@ const foreign = (path: string) =>
     Effect.sync(() => new DatabaseSync(path)),
     (db) => Effect.sync(() => db.close())
   )
+
+/** Rights do not bind root. */
+const asOrdinaryUser = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  process.getuid?.() === 0
+    ? Effect.acquireUseRelease(
+        Effect.sync(() => process.seteuid?.(65_534)),
+        () => effect,
+        () => Effect.sync(() => process.seteuid?.(0))
+      )
+    : effect
 
 describe("SqliteQueue", () => {
   it.effect("fails all who wait while the file cannot be written, keeps its counts, and works afterwards", () =>
@@ -36,6 +47,31 @@ describe("SqliteQueue", () => {
         assert.strictEqual((yield* queue.load("app")).length, 2)
       }).pipe(Effect.provide(inFile(path)))
     })
+  )
+
+  it.effect(
+    "a file that was made read-only: says so and what to do, and has everything when it is writable again",
+    () =>
+      Effect.gen(function* () {
+        const place = yield* folder
+        const path = join(place, "queue.db")
+        yield* Effect.provide(
+          Effect.flatMap(Queue, (queue) => queue.admit([admission({ number: 1 })])),
+          inFile(path)
+        )
+        const files = readdirSync(place).map((name) => join(place, name))
+        const setWritable = (writable: boolean) => {
+          for (const file of files) chmodSync(file, writable ? 0o666 : 0o444)
+          chmodSync(place, writable ? 0o777 : 0o555)
+        }
+        setWritable(false)
+        const refused = yield* asOrdinaryUser(Effect.flip(Effect.scoped(Layer.build(inFile(path)))))
+        assert.strictEqual(refused.reason, "unavailable")
+        assert.match(refused.message, /read-?only|writable/)
+        setWritable(true)
+        const found = Effect.flatMap(Queue, (queue) => queue.load("app"))
+        assert.strictEqual((yield* Effect.provide(found, inFile(path))).length, 1)
+      })
   )
 
   it.effect("an entry that does not decode fails alone", () =>

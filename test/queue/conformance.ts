@@ -327,6 +327,31 @@ export const conformance = (
       )
     })
 
+    layer(store())("clock", (it) => {
+      it.effect("set forward or back by an hour: leases end or last, nothing is lost or done twice", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const hour = 3_600_000
+          const at = 10 * hour
+          const { entryId } = yield* one({ number: 1, head: "a", admittedAt: at, dueAt: at })
+          yield* queue.release([entryId], at)
+          const first = yield* claim(entryId, "node/1", at, 300_000)
+          // Forward: the lease is over for everyone, and its worker is told.
+          const [reclaimed] = yield* queue.reclaim(at + hour, () => false)
+          assert.deepInclude(reclaimed, { id: entryId, status: "waiting", dueAt: at + hour })
+          assert.isFalse(yield* queue.finish(first.lease, { _tag: "Done" }))
+          // Back: what became due in the future waits for it, and says so.
+          assert.deepStrictEqual(yield* queue.release([entryId], at), [])
+          assert.deepInclude(yield* queue.survey("app", at, 1), { due: [], nextAt: at + hour })
+          assert.deepStrictEqual(yield* queue.release([entryId], at + hour), [entryId])
+          const second = yield* claim(entryId, "node/1", at + hour, 300_000)
+          assert.deepStrictEqual(yield* queue.reclaim(at, () => false), [])
+          assert.deepStrictEqual(yield* queue.renew(second.lease, at + 300_000), { _tag: "Kept" })
+          assert.isTrue(yield* queue.finish(second.lease, { _tag: "Done" }))
+        })
+      )
+    })
+
     layer(store())("closing", (it) => {
       it.effect("cancel ends what waits or is ready, and asks the worker of what runs", () =>
         Effect.gen(function* () {
