@@ -1,9 +1,10 @@
 /** From reported problems to findings: anchored in the diff, identified with the help of the files they stand in. */
 import { Effect } from "effect"
 import type { Finding, ReportedProblem } from "../domain/Problem.ts"
-import { makeAnchorer } from "../review/Anchor.ts"
+import { fileFinder, makeAnchorer } from "../review/Anchor.ts"
 import type { Anchored } from "../review/Anchor.ts"
 import type { FileDiff } from "../review/FileDiff.ts"
+import { scrubFile, scrubProblem } from "../review/Scrub.ts"
 import { fingerprint } from "../review/Identity.ts"
 import { definitionsAt } from "./syntax/Definitions.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
@@ -21,11 +22,15 @@ export const findingsOf = Effect.fn("findingsOf")(function* (
   files: ReadonlyArray<FileDiff>,
   problems: ReadonlyArray<ReportedProblem>
 ): Effect.fn.Return<Findings, CheckoutError> {
-  const anchor = makeAnchorer(files)
+  // The model saw the files without their secrets: its quotes are looked for in the same.
+  const finder = fileFinder(files)
+  const named = new Set(problems.flatMap(({ file }) => finder(file) ?? []))
+  const anchor = makeAnchorer(files.map((file) => (named.has(file) ? scrubFile(file) : file)))
   const findings: Array<Finding> = []
   let empty = 0
   const byFile = new Map<string, Array<{ readonly problem: ReportedProblem; readonly place: Anchored }>>()
-  for (const problem of problems) {
+  for (const given of problems) {
+    const problem = scrubProblem(given)
     if (problem.message.trim() === "" || problem.file.trim() === "") {
       empty++
       continue

@@ -3,12 +3,16 @@ import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
 import type { AgentError, Brief } from "../agent/Agent.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
+import type { ReportedProblem } from "../domain/Problem.ts"
 import type { Gateway } from "../llm/Gateway.ts"
 import { planBatches } from "../review/Batches.ts"
 import type { Batch } from "../review/Batches.ts"
 import type { Carried } from "../review/Carry.ts"
 import type { FileDiff } from "../review/FileDiff.ts"
 import { languagesOf } from "../review/Languages.ts"
+import { injections } from "../review/Injection.ts"
+import { scrubFile } from "../review/Scrub.ts"
+import { scrubSecrets } from "../review/Secrets.ts"
 import { changePrompt } from "../review/Prompt.ts"
 import { countCutLines } from "../review/RenderDiff.ts"
 import { passTokens } from "../review/TokenBudget.ts"
@@ -24,6 +28,7 @@ import type { ReadChange } from "./ReadChange.ts"
 import { readCommits } from "./ReadCommits.ts"
 import { systemText } from "./SystemText.ts"
 import { runInTurns } from "./Turns.ts"
+import { scrubbedCheckout } from "./ScrubbedCheckout.ts"
 import { readWholeFiles } from "./WholeFiles.ts"
 
 export interface PlannedPass {
@@ -36,6 +41,8 @@ export interface PlannedPass {
 export interface PassPlan {
   readonly passes: ReadonlyArray<PlannedPass>
   readonly fitted: FittedChange
+  /** Text in the change that speaks to the reviewer. */
+  readonly injections: ReadonlyArray<ReportedProblem>
   readonly notices: ReadonlyArray<string>
 }
 
@@ -54,7 +61,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
 ): Effect.fn.Return<PassPlan, AgentError | CheckoutError | PatchTooLarge, Gateway> {
   const { checkout, snapshot, workspace } = input
   const instructions = yield* readInstructions(checkout)
-  const system = systemText(snapshot, workspace, yield* readBasePrompt(snapshot, workspace), instructions)
+  const system = scrubSecrets(systemText(snapshot, workspace, yield* readBasePrompt(snapshot, workspace), instructions))
   const model = reviewModel(snapshot, workspace)
   const room = passTokens({
     compression: snapshot.document.compression,
@@ -67,17 +74,21 @@ export const planPasses = Effect.fn("planPasses")(function* (
   const summaries = fitted.summaries.lines.join("\n")
   const change = { ...all, files }
   const whole = workspace.review.incremental ? undefined : yield* readWholeFiles(checkout, change, workspace.review)
-  const batches = yield* runInTurns(planBatches(fitted.files, room - countTokens(summaries), whole?.texts))
+  const batches = yield* runInTurns(
+    planBatches(yield* scrubbed(fitted.files), room - countTokens(summaries), whole && scrubbedTexts(whole.texts))
+  )
   const fence = randomBytes(12).toString("hex")
   const languages = workspace.review.languages_auto_detect ? languagesOf(files) : []
+  // One for all passes: they share its allowance of extra context.
+  const readable = scrubbedCheckout(checkout)
   const briefOf = (batch: Batch, index: number) => (): Brief => ({
     snapshot,
     workspace,
-    checkout,
+    checkout: readable,
     system,
     prompt: changePrompt({
-      title: input.title,
-      description: input.description,
+      title: input.title && scrubSecrets(input.title),
+      description: input.description && scrubSecrets(input.description),
       languages,
       batch,
       pass: { index: index + 1, of: batches.length },
@@ -89,6 +100,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
   const longLines = fitted.files.reduce((sum, file) => sum + countCutLines(file), 0)
   return {
     fitted,
+    injections: injections({ files: fitted.files, title: input.title, description: input.description }),
     passes: batches.map((batch, index) => ({
       paths: batch.files.map(({ file }) => file.path),
       brief: briefOf(batch, index)
@@ -103,6 +115,13 @@ export const planPasses = Effect.fn("planPasses")(function* (
     ]
   }
 })
+
+/** What the model is shown holds no secrets. A large change is gone through file by file. */
+const scrubbed = (files: ReadonlyArray<FileDiff>) =>
+  Effect.forEach(files, (file) => Effect.as(Effect.yieldNow, file).pipe(Effect.map(scrubFile)))
+
+const scrubbedTexts = (texts: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
+  new Map([...texts].map(([path, text]) => [path, scrubSecrets(text)]))
 
 const compressionNotice = ({ cut }: FittedChange): ReadonlyArray<string> => {
   if (cut.length === 0) return []

@@ -15,6 +15,7 @@ import { carry, readPatches } from "../review/Carry.ts"
 import type { Carried } from "../review/Carry.ts"
 import { patchIds } from "../review/PatchId.ts"
 import type { FileDiff } from "../review/FileDiff.ts"
+import { scrubSecrets } from "../review/Secrets.ts"
 import { mergeFindings } from "../review/Merge.ts"
 import type { Merged } from "../review/Merge.ts"
 import { addUsage, analyseBatches, noUsage } from "./AnalyseBatches.ts"
@@ -100,7 +101,7 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
     })
   )
   const cut = new Set(plan.fitted.cut.map(({ path }) => path))
-  const found = yield* findingsOf(checkout, change.files, report.problems)
+  const found = yield* findingsOf(checkout, change.files, [...report.problems, ...plan.injections])
   const limits = { minSeverity: workspace.review.min_severity, maxProblems: workspace.review.max_problems }
   const merged = mergeFindings([...carried.findings, ...found.findings], limits)
   const verified = yield* verifyFindings({
@@ -120,7 +121,7 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
   })
   return {
     findings,
-    summary: report.summary ?? "",
+    summary: scrubSecrets(report.summary ?? ""),
     ...skipOf(report, findings),
     coverage: withoutUnread(withoutCut(coverage, carried.files, plan.fitted), carried.files, unread),
     models: [...new Set([...plan.fitted.summaries.models, ...report.models, ...verified.models])],

@@ -8,6 +8,7 @@ import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Usage } from "../domain/Analysis.ts"
 import { Gateway } from "../llm/Gateway.ts"
 import type { FileDiff } from "../review/FileDiff.ts"
+import { scrubSecrets } from "../review/Secrets.ts"
 import { renderFile } from "../review/RenderDiff.ts"
 import { Summaries, summariesTool, summarisePrompt, summariseSystem, summaryLines } from "../review/SummarisePrompt.ts"
 import { countTokens, estimateTokens } from "../review/Tokens.ts"
@@ -49,7 +50,7 @@ export const summarise = Effect.fn("summarise")(function* (
           group,
           role: snapshot.document.compression.summarize_model_role,
           system: summariseSystem,
-          messages: [{ role: "user", text: summarisePrompt(text, randomBytes(12).toString("hex")) }],
+          messages: [{ role: "user", text: summarisePrompt(scrubSecrets(text), randomBytes(12).toString("hex")) }],
           tools: [summariesTool],
           deadlineMillis: callMillis
         })

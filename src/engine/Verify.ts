@@ -10,6 +10,7 @@ import type { Finding } from "../domain/Problem.ts"
 import { Gateway } from "../llm/Gateway.ts"
 import type { GatewayAnswer } from "../llm/Gateway.ts"
 import type { FileDiff } from "../review/FileDiff.ts"
+import { scrubSecrets } from "../review/Secrets.ts"
 import { renderFile } from "../review/RenderDiff.ts"
 import { lowered, Verdict, verdictTool, verifyPrompt, verifySystem } from "../review/VerifyPrompt.ts"
 import type { Checkout } from "../vcs/Checkout.ts"
@@ -105,7 +106,7 @@ const look = Effect.fnUntraced(function* (
       group,
       role: "heavy",
       system: verifySystem(workspace.review.output_language),
-      messages: [{ role: "user", text: prompt }],
+      messages: [{ role: "user", text: scrubSecrets(prompt) }],
       tools: [verdictTool],
       deadlineMillis: left
     })
@@ -125,7 +126,7 @@ const look = Effect.fnUntraced(function* (
     case "downgrade":
       return { finding: lowered(finding, verdict.value.severity), answer }
     case "refute":
-      return { finding: undefined, answer, refuted: { finding, reason, model: answer.model } }
+      return { finding: undefined, answer, refuted: { finding, reason: scrubSecrets(reason), model: answer.model } }
   }
 })
 

@@ -61,6 +61,7 @@ export interface EngineOptions {
   readonly agent?: (brief: Brief, call: number) => Effect.Effect<AgentReport, AgentError>
   /** Answers what is asked beside the agent; without it no model answers. */
   readonly gateway?: (request: GatewayRequest, call: number) => Effect.Effect<GatewayAnswer, GatewayError>
+  readonly title?: string
   readonly description?: string
   readonly compare?: "merge-base" | "endpoints"
   readonly previous?: Analysis | undefined
@@ -120,7 +121,7 @@ export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
       snapshot,
       workspace,
       checkout,
-      title: "A change",
+      title: options.title ?? "A change",
       description: options.description,
       previous: options.previous,
       filters

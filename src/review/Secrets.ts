@@ -1,0 +1,74 @@
+/**
+ * Secrets in texts: known formats, values assigned to names that say what they are, and runs of characters too random to be words.
+ * What is found is replaced, line by line, so that a scrubbed diff still matches quotes from it. Pure.
+ */
+
+export const secretMark = "[secret removed]"
+
+/** Formats that say what they are by their prefix or shape. */
+const known: ReadonlyArray<RegExp> = [
+  /\bgh[pousr]_[A-Za-z0-9]{20,255}\b/g,
+  /\bgithub_pat_[A-Za-z0-9_]{22,255}\b/g,
+  /\bgl(?:pat|ptt|dt|rt|cbt|ft|soat|imt)-[A-Za-z0-9_.-]{20,}/g,
+  /\b(?:sk|rk)-(?:ant-|proj-|svcacct-|or-)?[A-Za-z0-9_-]{20,}/g,
+  /\b[rsp]k_(?:live|test)_[A-Za-z0-9]{16,}\b/g,
+  /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b/g,
+  /\bAIza[A-Za-z0-9_-]{35}/g,
+  /\bya29\.[A-Za-z0-9_-]{20,}/g,
+  /\bxox[abeoprs]-[A-Za-z0-9-]{10,}/g,
+  /\bhttps:\/\/hooks\.slack\.com\/services\/[A-Za-z0-9/]{20,}/g,
+  /\bnpm_[A-Za-z0-9]{36}\b/g,
+  /\bpypi-[A-Za-z0-9_-]{50,}/g,
+  /\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/g,
+  /\bhf_[A-Za-z0-9]{30,}\b/g,
+  /\bdop_v1_[a-f0-9]{64}\b/g,
+  /\bwhsec_[A-Za-z0-9+/=]{20,}/g,
+  /\benc:v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g,
+  /\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=\\n\s]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g
+]
+
+/** `scheme://user:password@host`, and `Authorization: Bearer …`: the credential alone goes. */
+const inUrl = /(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@'"]{0,100}:)([^\s@/'"]{3,200})(?=@)/gi
+const inHeader = /(\bauthorization["']?\s*[:=]\s*["'`]?(?:bearer|basic|token)\s+)([A-Za-z0-9+/=._~-]{8,})/gi
+/** A literal given to a name that says it is a secret. */
+const assigned =
+  /((?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret|credential)[A-Za-z0-9_]{0,30}["'`\]]?\s*(?::|=>|=)\s*["'`])([^"'`\s]{8,400})(?=["'`])/gi
+const run = /[A-Za-z0-9+/_=-]{24,}/g
+
+/** Texts that only stand for a secret. */
+const standIn =
+  /^(?:\$|\{\{|<|%|\[secret removed\]|process\.env|os\.environ|env[.:])|^[xX*.•]+$|example|placeholder|changeme|your[_-]/i
+
+export const scrubSecrets = (text: string): string => {
+  let scrubbed = text
+  for (const pattern of known) scrubbed = scrubbed.replace(pattern, secretMark)
+  scrubbed = scrubbed
+    .replace(inUrl, (whole, before: string, value: string) => (standIn.test(value) ? whole : `${before}${secretMark}`))
+    .replace(inHeader, (_, before: string) => `${before}${secretMark}`)
+    .replace(assigned, (whole, before: string, value: string) =>
+      standIn.test(value) || !isLikelySecret(value) ? whole : `${before}${secretMark}`
+    )
+  return scrubbed.replace(run, (value) => (isRandom(value) ? secretMark : value))
+}
+
+/** A value of a telling name: not a word, nor a path or name made of words. */
+const isLikelySecret = (value: string): boolean =>
+  /\d/.test(value) || /[^A-Za-z0-9_.:/-]/.test(value) || (value.length >= 16 && entropy(value) >= 3.5)
+
+/** Upper and lower case and digits well mixed, more so than in names and paths. Hexadecimal digests are no secrets by themselves. */
+const isRandom = (value: string): boolean => {
+  if (/^[0-9a-f-]+$/i.test(value)) return false
+  const digits = value.match(/\d/g)?.length ?? 0
+  if (digits < 3 || !/[a-z]/.test(value) || !/[A-Z]/.test(value)) return false
+  return entropy(value) >= Math.min(4.4, 0.9 * Math.log2(value.length))
+}
+
+/** Bits per character. */
+const entropy = (value: string): number => {
+  const counts = new Map<string, number>()
+  for (const char of value) counts.set(char, (counts.get(char) ?? 0) + 1)
+  let bits = 0
+  for (const count of counts.values()) bits -= (count / value.length) * Math.log2(count / value.length)
+  return bits
+}
