@@ -68,7 +68,6 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
   ),
   ...under("workspaces.defaults.prompt", "skills are active by their own globs only", "force_skills"),
   ...under("workspaces.defaults", "further repositories are not read", ["context_repositories", /contextRepositories/]),
-  ...under("workspaces.instances.<id>", "checkouts have directories of their own", ["work_path", /workPath/]),
   ...under("agent", "no agent CLI is run", "timeout_seconds", "auto_approve", ["sandbox", /\.sandbox\b/]),
   ...under("agent", "no agent CLI is run", "context_compaction", "web_search"),
   ...under("review", "no memory is kept", "reflection"),

@@ -11,6 +11,7 @@ import type { Operation, Publication } from "../domain/Publication.ts"
 import type { ForgeClient, ForgeError, HostWrite } from "../forge/Forge.ts"
 import type { Analysis } from "../domain/Analysis.ts"
 import type { LinkTemplates } from "./Links.ts"
+import type { OwnTemplates } from "./WorkspaceTemplates.ts"
 
 export interface PublishInput {
   readonly runId: string
@@ -23,6 +24,8 @@ export interface PublishInput {
   readonly runUrl: string | undefined
   /** The channel's link templates, else the trigger's; filled in where plans are made. */
   readonly linkTemplates?: LinkTemplates | undefined
+  /** The workspace's own templates for the channel; filled in where plans are made. */
+  readonly ownTemplates?: OwnTemplates | undefined
 }
 
 export interface ChannelPlan {

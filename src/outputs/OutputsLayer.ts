@@ -20,6 +20,8 @@ import { numberOf } from "./ReviewSend.ts"
 import { channelNamed, route } from "./Routing.ts"
 import type { Routed } from "./Routing.ts"
 
+import { workspaceTemplates } from "./WorkspaceTemplates.ts"
+
 type HostOperation = Extract<Operation, { readonly _tag: "Status" | "Label" }>
 
 /** Channel name of statuses and labels, which no route mentions. */
@@ -76,13 +78,14 @@ export const layer = Layer.effect(
             ]
       })
 
-    /** The channel's links before the trigger's. */
+    /** The channel's links before the trigger's, and the templates in the workspace's directory. */
     const linked = (input: PublishInput, channel: ChannelConfig): PublishInput => {
       const trigger = config.current().triggers.get(input.change.trigger)?.settings
       const commit = channel.commit_url_template ?? trigger?.commit_url_template
       const revision = channel.revision_url_template ?? trigger?.revision_url_template
       const change = channel.change_url_template ?? trigger?.change_url_template
-      return { ...input, linkTemplates: { commit, revision, change } }
+      const ownTemplates = workspaceTemplates(config.current(), input.workspace, input.change, channel.name)
+      return { ...input, linkTemplates: { commit, revision, change }, ownTemplates }
     }
 
     const profileOf = (channel: ChannelConfig, change: Change, snapshot: Snapshot) => {

@@ -19,7 +19,7 @@ export interface Renderer {
   readonly suggestions: SuggestionStyle
 }
 
-/** The channel's own template where it names one that works, else the built-in one and why. */
+/** The template that the channel names, else the workspace's, where it works; else the built-in one and why. */
 const textOf = (
   input: PublishInput,
   channel: ChannelConfig,
@@ -28,11 +28,13 @@ const textOf = (
   builtIn: string
 ): { readonly text: string; readonly notice: string | undefined } => {
   const name = channel.templates[part]
-  const source = name === undefined ? undefined : input.workspace.outputs.templates[name]
+  const named = name === undefined ? undefined : input.workspace.outputs.templates[name]
+  const source = named ?? input.ownTemplates?.[part]
   if (source !== undefined) {
     const own = Result.flatMap(compile(source), (template) => template(view))
     if (Result.isSuccess(own)) return { text: own.success, notice: undefined }
-    return { text: builtInText(builtIn, view), notice: `template ${name}: ${own.failure}; the built-in one is used` }
+    const which = named === undefined ? `template ${channel.name}.${part}.md.hbs` : `template ${name}`
+    return { text: builtInText(builtIn, view), notice: `${which}: ${own.failure}; the built-in one is used` }
   }
   return { text: builtInText(builtIn, view), notice: undefined }
 }

@@ -75,11 +75,16 @@ const outputs = Layer.effect(
           if (fault !== undefined && fault !== "lost") return yield* refuse(fault)
           yield* Ref.update(host.done, (done) => [...done, publication.operationId])
           if (fault === "lost") return yield* refuse("unknown_outcome")
-          return { hostId: `id-${publication.operationId}`, url: undefined, next: [] }
+          const { runId, targetKey, operationId, operation, position } = publication
+          const next =
+            operation._tag === "Issues"
+              ? [row(runId, targetKey, `next:${operationId}`, { _tag: "Issue", action: "create", files: [] }, position)]
+              : []
+          return { hostId: `id-${operationId}`, url: undefined, next }
         }),
       find: (_workspace, _change, publication) =>
         Effect.map(Ref.get(host.done), (done) =>
-          done.includes(publication.operationId)
+          publication.operation._tag !== "Issues" && done.includes(publication.operationId)
             ? { hostId: `id-${publication.operationId}`, url: undefined, next: [] }
             : undefined
         )
@@ -187,6 +192,34 @@ describe("ChangePublisher", () => {
       assert.strictEqual((yield* Ref.get(host.done)).length, 2)
     })
   )
+
+  for (const fault of [undefined, "lost", "rate_limited"] as const) {
+    each(`sends what follows from a row before the rows after it, once (${fault ?? "no fault"})`, () =>
+      Effect.gen(function* () {
+        const host = yield* Host
+        const outbox = yield* Outbox
+        const run = yield* publishingRun()
+        const issues = {
+          _tag: "Issues",
+          head: "h1",
+          scope: "s",
+          mode: "per_problem",
+          title: "",
+          problems: [],
+          present: [],
+          analysed: []
+        } as const
+        yield* outbox.add([row(run, key, `issues:${run}`, issues, -1)], 0)
+        yield* Ref.set(host.faults, fault === undefined ? [] : [fault])
+        yield* publish
+        const done = [...new Set(yield* Ref.get(host.done))]
+        assert.deepStrictEqual(done, [`issues:${run}`, `next:issues:${run}`, `review:${run}`, `summary:${run}`])
+        const created = (yield* Ref.get(host.done)).filter((name) => name.startsWith("next:"))
+        assert.strictEqual(created.length, 1)
+        assert.strictEqual(yield* statusOf(run), "succeeded")
+      })
+    )
+  }
 
   each("looks for a write whose answer was lost instead of repeating it", () =>
     Effect.gen(function* () {

@@ -1,4 +1,7 @@
 /** Rows for an analysis, and each row sent with the credentials and to the repository that its channel names. */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { Context, Effect, Layer, Stream } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
@@ -15,9 +18,11 @@ import { analysis, change, finding, input, workspace } from "./Fixtures.ts"
 
 const outputsWith = (
   profiles: ReadonlyArray<TriggerProfile>,
-  env: Readonly<Record<string, string>> = {}
+  env: Readonly<Record<string, string>> = {},
+  workspacesRoot = "/nowhere"
 ): Outputs["Service"] => {
-  const snapshot = { ...testSnapshot({}, env), triggers: new Map(profiles.map((profile) => [profile.name, profile])) }
+  const triggers = new Map(profiles.map((profile) => [profile.name, profile]))
+  const snapshot = { ...testSnapshot({}, env), triggers, workspacesRoot }
   const store = ConfigStore.of({
     current: () => snapshot,
     pinned: () => snapshot,
@@ -107,6 +112,28 @@ describe("outputs", () => {
     }
     expect(host.forge.pull(repoName, 1).labels.map(({ name }) => name)).toEqual(["bug", "in review", "reviewed"])
     host.forge.expectContract()
+  })
+
+  it("takes templates in their order: named, the workspace's file, built-in", async () => {
+    const root = await mkdtemp(join(tmpdir(), "aicr-templates-"))
+    const service = outputsWith([host.forge.profile()], {}, root)
+    const folder = join(root, "test", "templates")
+    await mkdir(folder, { recursive: true })
+    const named = [{ name: "gitea_pr_review", kind: "gitea_pr_review", templates: { summary: "own" } }] as const
+    const bodyOf = (space: ReturnType<typeof workspace>) => {
+      const [row] = service.plan(input([], { workspace: space }))
+      return row?.operation._tag === "Summary" ? row.operation.body : ""
+    }
+    expect(bodyOf(workspace())).toContain("## Code review")
+    await writeFile(
+      join(folder, "gitea_pr_review.summary.md.hbs"),
+      "---\na: b\n---\nof the workspace {{target.number}}"
+    )
+    expect(bodyOf(workspace())).toMatch(/^of the workspace 1\n/)
+    expect(bodyOf(workspace({ templates: { own: "named" }, channels: named }))).toMatch(/^named\n/)
+    await writeFile(join(folder, "gitea_pr_review.summary.md.hbs"), "{{#if}}")
+    expect(bodyOf(workspace())).toContain("template gitea_pr_review.summary.md.hbs: ")
+    await rm(root, { recursive: true })
   })
 
   it("hands on the rows that follow from a row", async () => {
