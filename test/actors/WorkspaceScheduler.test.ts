@@ -139,3 +139,47 @@ each("cancelling ends what waits and says so on its receipts", () =>
     assert.deepStrictEqual([event?.outcome, event?.outcomeReason], ["cancelled", "closed"])
   })
 )
+
+each("a paused workspace starts nothing, takes its ticket back, and goes on when it is resumed", () =>
+  Effect.gen(function* () {
+    const queue = yield* Queue
+    yield* ready
+    const [admitted] = yield* admit(1)
+    const entryId = admitted?.entryId ?? ""
+    yield* wake
+    const early = yield* nextTicket
+    const scheduler = (yield* Scheduler.WorkspaceScheduler.client)("w")
+    yield* scheduler.Pause({ reason: "ada: too noisy" })
+    assert.strictEqual(yield* queue.claim(early.entryId, "me", 0, 1000), undefined)
+    yield* admit(2)
+    yield* wake
+    yield* TestClock.adjust("5 minutes")
+    assert.strictEqual(yield* ticketNow, undefined)
+    yield* scheduler.Resume()
+    assert.strictEqual((yield* nextTicket).entryId, entryId)
+  })
+)
+
+each("an operator cancels one entry and tries a dead one again", () =>
+  Effect.gen(function* () {
+    const queue = yield* Queue
+    yield* ready
+    const scheduler = (yield* Scheduler.WorkspaceScheduler.client)("w")
+    const [first] = yield* admit(1)
+    const entryId = first?.entryId ?? ""
+    yield* wake
+    const ticket = yield* nextTicket
+    const claimed = yield* queue.claim(ticket.entryId, "me", 0, 1000)
+    assert(claimed !== undefined)
+    assert.strictEqual(yield* scheduler.Retry({ entryId }), "not_dead")
+    assert.strictEqual(yield* scheduler.CancelEntry({ entryId, reason: "unwanted" }), "stopping")
+    yield* queue.finish(claimed.lease, { _tag: "Dead", reason: "3 attempts" })
+    assert.strictEqual(yield* scheduler.CancelEntry({ entryId, reason: "unwanted" }), "over")
+    assert.strictEqual(yield* scheduler.Retry({ entryId: "none" }), "unknown")
+    assert.strictEqual(yield* scheduler.Retry({ entryId }), "retried")
+    assert.strictEqual((yield* nextTicket).entryId, entryId)
+    assert.strictEqual(yield* scheduler.CancelEntry({ entryId, reason: "unwanted" }), "cancelled")
+    const other = (yield* Scheduler.WorkspaceScheduler.client)("other")
+    assert.strictEqual(yield* other.CancelEntry({ entryId, reason: "not theirs" }), "over")
+  })
+)
