@@ -4,9 +4,10 @@ import type { Finding, ReportedProblem } from "../domain/Problem.ts"
 import { fileFinder, makeAnchorer } from "../review/Anchor.ts"
 import type { Anchored } from "../review/Anchor.ts"
 import type { FileDiff } from "../review/FileDiff.ts"
-import { scrubFile, scrubProblem } from "../review/Scrub.ts"
+import { scrubFiles, scrubProblem } from "../review/Scrub.ts"
 import { fingerprint } from "../review/Identity.ts"
 import { definitionsAt } from "./syntax/Definitions.ts"
+import { runInTurns } from "./Turns.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 
 /** Larger files are identified by the hunk's section instead of the definition around the line. */
@@ -25,10 +26,10 @@ export const findingsOf = Effect.fn("findingsOf")(function* (
   // The model saw the files without their secrets: its quotes are looked for in the same.
   const finder = fileFinder(files)
   const named = new Set(problems.flatMap(({ file }) => finder(file) ?? []))
-  const anchor = makeAnchorer(files.map((file) => (named.has(file) ? scrubFile(file) : file)))
+  const anchor = makeAnchorer(yield* runInTurns(scrubFiles(files, (file) => named.has(file))))
   const findings: Array<Finding> = []
   let empty = 0
-  const byFile = new Map<string, Array<{ readonly problem: ReportedProblem; readonly place: Anchored }>>()
+  const byFile = new Map<string, Array<Placed>>()
   for (const given of problems) {
     const problem = scrubProblem(given)
     if (problem.message.trim() === "" || problem.file.trim() === "") {
@@ -45,26 +46,42 @@ export const findingsOf = Effect.fn("findingsOf")(function* (
     const key = JSON.stringify(side === "new" ? [path, "head"] : [oldPath ?? path, "from"])
     byFile.set(key, [...(byFile.get(key) ?? []), { problem, place }])
   }
-  // File by file, so that one file is held at a time.
-  for (const found of byFile.values()) {
-    const text = yield* textOf(checkout, found)
-    const lines = text?.split("\n")
-    const starts = found.map(({ place }) => place.anchor.start ?? place.anchor.line)
-    const path = found[0]?.place.anchor.path ?? ""
-    const symbols = text === undefined ? [] : yield* definitionsAt(path, text, starts)
-    for (const [index, { problem, place }] of found.entries()) {
-      findings.push({
-        fingerprint: fingerprint(problem, place, lines, symbols[index]),
-        problem: fitted(problem, place),
-        anchor: place.anchor
-      })
-      yield* Effect.yieldNow
-    }
-  }
+  // A few files at a time are held; one is read while another is parsed.
+  const identified = yield* Effect.forEach([...byFile.values()], (found) => identify(checkout, found), {
+    concurrency: 4
+  })
+  findings.push(...identified.flat())
   return {
     findings,
     notices: empty === 0 ? [] : [`${empty} reported problems named no file or said nothing and are left out.`]
   }
+})
+
+interface Placed {
+  readonly problem: ReportedProblem
+  readonly place: Anchored
+}
+
+/** Findings of one file at one side. */
+const identify = Effect.fnUntraced(function* (
+  checkout: Checkout,
+  found: ReadonlyArray<Placed>
+): Effect.fn.Return<ReadonlyArray<Finding>, CheckoutError> {
+  const text = yield* textOf(checkout, found)
+  const lines = text?.split("\n")
+  const starts = found.map(({ place }) => place.anchor.start ?? place.anchor.line)
+  const path = found[0]?.place.anchor.path ?? ""
+  const symbols = text === undefined ? [] : yield* definitionsAt(path, text, starts)
+  const findings: Array<Finding> = []
+  for (const [index, { problem, place }] of found.entries()) {
+    findings.push({
+      fingerprint: fingerprint(problem, place, lines, symbols[index]),
+      problem: fitted(problem, place),
+      anchor: place.anchor
+    })
+    yield* Effect.yieldNow
+  }
+  return findings
 })
 
 const textOf = (checkout: Checkout, found: ReadonlyArray<{ readonly place: Anchored }>) => {

@@ -11,7 +11,7 @@ import type { Carried } from "../review/Carry.ts"
 import type { FileDiff } from "../review/FileDiff.ts"
 import { languagesOf } from "../review/Languages.ts"
 import { injections } from "../review/Injection.ts"
-import { scrubFile } from "../review/Scrub.ts"
+import { scrubFiles } from "../review/Scrub.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
 import { changePrompt } from "../review/Prompt.ts"
 import { countCutLines } from "../review/RenderDiff.ts"
@@ -75,7 +75,11 @@ export const planPasses = Effect.fn("planPasses")(function* (
   const change = { ...all, files }
   const whole = workspace.review.incremental ? undefined : yield* readWholeFiles(checkout, change, workspace.review)
   const batches = yield* runInTurns(
-    planBatches(yield* scrubbed(fitted.files), room - countTokens(summaries), whole && scrubbedTexts(whole.texts))
+    planBatches(
+      yield* runInTurns(scrubFiles(fitted.files)),
+      room - countTokens(summaries),
+      whole && scrubbedTexts(whole.texts)
+    )
   )
   const fence = randomBytes(12).toString("hex")
   const languages = workspace.review.languages_auto_detect ? languagesOf(files) : []
@@ -100,7 +104,9 @@ export const planPasses = Effect.fn("planPasses")(function* (
   const longLines = fitted.files.reduce((sum, file) => sum + countCutLines(file), 0)
   return {
     fitted,
-    injections: injections({ files: fitted.files, title: input.title, description: input.description }),
+    injections: yield* runInTurns(
+      injections({ files: fitted.files, title: input.title, description: input.description })
+    ),
     passes: batches.map((batch, index) => ({
       paths: batch.files.map(({ file }) => file.path),
       brief: briefOf(batch, index)
@@ -115,10 +121,6 @@ export const planPasses = Effect.fn("planPasses")(function* (
     ]
   }
 })
-
-/** What the model is shown holds no secrets. A large change is gone through file by file. */
-const scrubbed = (files: ReadonlyArray<FileDiff>) =>
-  Effect.forEach(files, (file) => Effect.as(Effect.yieldNow, file).pipe(Effect.map(scrubFile)))
 
 const scrubbedTexts = (texts: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
   new Map([...texts].map(([path, text]) => [path, scrubSecrets(text)]))

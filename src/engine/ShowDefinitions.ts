@@ -17,7 +17,7 @@ const maxFileBytes = 1_048_576
 const maxLines = 80
 const maxSection = 200
 
-/** Lines of definitions take at most `room` tokens. */
+/** Lines of definitions take at most `room` tokens; without room hunks only get their names. */
 export const showDefinitions = Effect.fn("showDefinitions")(function* (
   checkout: Checkout,
   files: ReadonlyArray<FileDiff>,
@@ -37,6 +37,10 @@ export const showDefinitions = Effect.fn("showDefinitions")(function* (
     const chains = yield* definitionsAt(file.path, text, lines)
     const around = new Map(file.hunks.map((hunk, at) => [hunk, chains[at]]))
     const named = { ...file, hunks: file.hunks.map((hunk) => withSection(hunk, around.get(hunk))) }
+    if (left <= 0) {
+      shown.push(named)
+      continue
+    }
     const byNamed = new Map(named.hunks.map((hunk, at) => [hunk, chains[at]?.at(-1)]))
     const wide = withContext(named, named, text.split("\n"), (hunk) => {
       const inner = byNamed.get(hunk)

@@ -30,7 +30,7 @@ interface Piece {
 
 /** Tokens of a heading or a hunk header beside its names. */
 const headingTokens = 32
-const linesPerTurn = 4096
+const linesPerTurn = 512
 /** Patches of commits come in their order; what no commit shows comes after them. */
 const afterCommits = Number.MAX_SAFE_INTEGER
 

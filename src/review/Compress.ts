@@ -13,7 +13,7 @@ export interface Compressed {
   readonly cut: ReadonlyArray<FileDiff>
 }
 
-const linesPerTurn = 2048
+const linesPerTurn = 512
 
 /** Of the hunks' lines; undefined where they are more than `most`, which is where counting ends. */
 export function* tokensWithin(files: ReadonlyArray<FileDiff>, most: number): Generator<void, number | undefined, void> {
@@ -36,7 +36,7 @@ export function* compress(files: ReadonlyArray<FileDiff>, keepHunks: number): Ge
   for (const file of files) {
     for (const hunk of file.hunks) {
       ranked.push({ file, hunk, risk: hunkRisk(file, hunk) })
-      if (ranked.length % 512 === 0) yield
+      if (ranked.length % 64 === 0) yield
     }
   }
   ranked.sort((a, b) => b.risk - a.risk)

@@ -4,7 +4,6 @@
  */
 import type { ReportedProblem } from "../domain/Problem.ts"
 import type { FileDiff } from "./FileDiff.ts"
-import { numberLines } from "./FileDiff.ts"
 import { riskTier } from "./Risk.ts"
 
 const rules = "(?:instructions?|rules?|prompts?|guidelines?|directives?|guardrails?|constraints?|messages?|context)"
@@ -61,11 +60,12 @@ const problem = (file: string, severity: "info" | "medium", title: string): Repo
   message
 })
 
-export const injections = (change: {
+/** A generator, for changes are large: it yields after every file and every few hundred lines. */
+export function* injections(change: {
   readonly files: ReadonlyArray<FileDiff>
   readonly title: string | undefined
   readonly description: string | undefined
-}): ReadonlyArray<ReportedProblem> => {
+}): Generator<void, ReadonlyArray<ReportedProblem>, void> {
   const found: Array<ReportedProblem> = []
   for (const part of ["title", "description"] as const) {
     const lines = change[part]?.slice(0, 50_000).split("\n") ?? []
@@ -90,7 +90,7 @@ export const injections = (change: {
     if ([/[/.-]+/g, /[_/.-]+/g].some((between) => injectionIn(file.path.replace(between, " ")))) {
       found.push(problem(file.path, "medium", "Instruction to the reviewer in a file name"))
     }
-    const line = addedInstruction(file)
+    const line = yield* addedInstruction(file)
     if (line !== undefined) {
       // Tests and documents quote such text more often than they mean it.
       const severity =
@@ -101,17 +101,30 @@ export const injections = (change: {
         quote: line.text
       })
     }
+    yield
   }
   return found
 }
 
-const addedInstruction = (file: FileDiff) => {
-  for (const hunk of file.hunks) {
-    for (const { kind, text, newLine } of numberLines(hunk)) {
-      if (kind === "+" && newLine !== undefined && /\S[\s_]\S|[^ -~\t]|<|\[/.test(text) && injectionIn(text)) {
-        return { number: newLine, text }
+function* addedInstruction(
+  file: FileDiff
+): Generator<void, { readonly number: number; readonly text: string } | undefined, void> {
+  let turn = 0
+  for (const { newStart, lines } of file.hunks) {
+    let number = newStart
+    for (const line of lines) {
+      if (++turn % linesPerTurn === 0) yield
+      if (line[0] === "-") continue
+      if (line[0] === "+" && hint.test(line) && injectionIn(line.slice(1))) {
+        return { number, text: line.endsWith("\r") ? line.slice(1, -1) : line.slice(1) }
       }
+      number++
     }
   }
   return undefined
 }
+
+const linesPerTurn = 256
+/** A line without any of these says nothing to a reviewer: asked first, for there are many lines. */
+const hint =
+  /ignor|disregard|forget|overrid|bypass|discard|you|act as|pretend|behave|review|assistant|model|agent|bot|\bai\b|a\.i\.|llm|gpt|claude|gemini|copilot|not |never|refrain|stop|no need|approve|lgtm|accept|merge|reveal|print|repeat|output|show|leak|send|exfil|post|include|dump|disclos|tell|call|invoke|use|run|execute|<\||inst\]|<<|<\/?(sys|inst)|system|human|severity|finding|problem|everything|audited|verified|vetted|instruction|prompt|task|[^ -~\t]/i

@@ -1,19 +1,41 @@
 /** Diffs, findings and texts of models without the secrets that are in them. Pure. */
 import type { ReportedProblem } from "../domain/Problem.ts"
-import type { FileDiff } from "./FileDiff.ts"
+import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { scrubSecrets } from "./Secrets.ts"
 
-/** The same object where there is nothing to remove. */
-export const scrubFile = (file: FileDiff): FileDiff => {
+const linesPerTurn = 256
+
+/** The same object where there is nothing to remove. Yields after every few hundred lines. */
+export function* scrubFile(file: FileDiff): Generator<void, FileDiff, void> {
   let found = false
-  const hunks = file.hunks.map((hunk) => {
-    const lines = hunk.lines.map((line) => `${line.slice(0, 1)}${scrubSecrets(line.slice(1))}`)
+  let turn = 0
+  const hunks: Array<Hunk> = []
+  for (const hunk of file.hunks) {
+    let lines: Array<string> | undefined
+    for (const [index, line] of hunk.lines.entries()) {
+      const scrubbed = scrubSecrets(line)
+      if (scrubbed !== line) {
+        lines ??= [...hunk.lines]
+        lines[index] = scrubbed
+      }
+      if (++turn % linesPerTurn === 0) yield
+    }
     const section = scrubSecrets(hunk.section)
-    if (section === hunk.section && lines.every((line, index) => line === hunk.lines[index])) return hunk
-    found = true
-    return { ...hunk, section, lines }
-  })
+    found ||= lines !== undefined || section !== hunk.section
+    hunks.push(
+      lines === undefined && section === hunk.section ? hunk : { ...hunk, section, lines: lines ?? hunk.lines }
+    )
+  }
   return found ? { ...file, hunks } : file
+}
+
+export function* scrubFiles(
+  files: ReadonlyArray<FileDiff>,
+  wanted: (file: FileDiff) => boolean = () => true
+): Generator<void, ReadonlyArray<FileDiff>, void> {
+  const scrubbed: Array<FileDiff> = []
+  for (const file of files) scrubbed.push(wanted(file) ? yield* scrubFile(file) : file)
+  return scrubbed
 }
 
 export const scrubProblem = (problem: ReportedProblem): ReportedProblem => ({

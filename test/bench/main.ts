@@ -11,6 +11,7 @@ export interface Benchmark {
 
 const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   config: () => import("./config.ts").then((module) => module.config),
+  engine: () => import("./engine.ts").then((module) => module.engine),
   ingest: () => import("./ingest.ts").then((module) => module.ingest),
   overhead: () => import("./overhead.ts").then((module) => module.overhead),
   publish: () => import("./publish.ts").then((module) => module.publish)
