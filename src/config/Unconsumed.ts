@@ -66,7 +66,6 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
     "custom_prompt",
     "dry_run"
   ),
-  ...under("workspaces.defaults.prompt", "skills are active by their own globs only", "force_skills"),
   ...under("workspaces.defaults", "further repositories are not read", ["context_repositories", /contextRepositories/]),
   ...under("agent", "no agent CLI is run", "timeout_seconds", "auto_approve", ["sandbox", /\.sandbox\b/]),
   ...under("agent", "no agent CLI is run", "context_compaction", "web_search"),

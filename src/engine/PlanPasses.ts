@@ -25,6 +25,7 @@ import { readInstructions } from "./Instructions.ts"
 import { reviewModel } from "./ModelWindow.ts"
 import type { PatchTooLarge } from "./PatchTooLarge.ts"
 import type { ReadChange } from "./ReadChange.ts"
+import { readSkills } from "./ReadSkills.ts"
 import { readCommits } from "./ReadCommits.ts"
 import { systemText } from "./SystemText.ts"
 import { runInTurns } from "./Turns.ts"
@@ -60,7 +61,16 @@ export const planPasses = Effect.fn("planPasses")(function* (
   { files }: Carried
 ): Effect.fn.Return<PassPlan, AgentError | CheckoutError | PatchTooLarge, Gateway> {
   const { checkout, snapshot, workspace } = input
-  const instructions = yield* readInstructions(checkout)
+  const project = yield* readInstructions(checkout)
+  const skills = yield* readSkills(
+    checkout,
+    workspace,
+    files.map(({ path }) => path)
+  )
+  const instructions = {
+    rules: [...project.rules, ...skills.rules],
+    notices: [...project.notices, ...skills.notices]
+  }
   const system = scrubSecrets(systemText(snapshot, workspace, yield* readBasePrompt(snapshot, workspace), instructions))
   const model = reviewModel(snapshot, workspace)
   const room = passTokens({
