@@ -95,7 +95,8 @@ const openings = (ranges: ReadonlyArray<Range>, zone: string, at: number): Reado
     for (const { weekday, start } of ranges) {
       if (new Date(date).getUTCDay() !== weekday) continue
       const wall = date + start * minute
-      for (const offset of new Set([before, after, offsetAt(zone, wall - before)])) {
+      // A day before and two days after bracket the local day in every zone: a repeated hour has an instant in each offset.
+      for (const offset of new Set([date - day, date, date + 2 * day].map((near) => offsetAt(zone, near)))) {
         if (wallAt(zone, wall - offset) === wall) found.push(wall - offset)
       }
     }

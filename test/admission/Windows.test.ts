@@ -40,6 +40,12 @@ describe("windows", () => {
       "2026-03-04T09:00:00.000Z"
     ],
     [
+      "the first of two equal times, where clocks fall back by half an hour",
+      schedule("Australia/Lord_Howe", rule(["sun"], "01:30-23:00")),
+      "2026-04-04T12:00:00.000Z",
+      "2026-04-04T14:30:00.000Z"
+    ],
+    [
       "over the weekend",
       schedule("UTC", rule(weekdays, "09:00-18:00")),
       "2026-03-06T18:30:00.000Z",

@@ -56,7 +56,7 @@ const run = (problems: ReadonlyArray<unknown>): Promise<Analysis> => {
   }).pipe(
     Effect.scoped,
     Effect.provide([
-      agentLayer.pipe(Layer.provide(gatewayLayer)),
+      agentLayer.pipe(Layer.provideMerge(gatewayLayer)),
       layerGit({ root: temporaryFolder(), allowLocal: true }),
       Logger.layer([])
     ]),

@@ -71,7 +71,7 @@ const review = (base: Files, head: Files): Promise<Analysis> => {
   }).pipe(
     Effect.scoped,
     Effect.provide([
-      agentLayer.pipe(Layer.provide(gatewayLayer)),
+      agentLayer.pipe(Layer.provideMerge(gatewayLayer)),
       layerGit({ root: temporaryFolder(), allowLocal: true }),
       Logger.layer([])
     ]),

@@ -1,4 +1,5 @@
-/** Credentials in the source, and checks of credentials that are switched off. */
+/** Credentials in the source, which the engine blots out before a model sees them, and checks of credentials that are switched off. */
+import { secretMark } from "../../review/Secrets.ts"
 import { code, eachLine } from "./Rule.ts"
 import type { Rule } from "./Rule.ts"
 
@@ -24,7 +25,8 @@ export const secretInSource: Rule = {
   find: (hunk) =>
     eachLine(hunk, (text) => {
       const value = named.exec(text)?.[2]
-      if (!knownForm.test(text) && !privateKey.test(text) && (value === undefined || !random(value))) return undefined
+      const found = text.includes(secretMark) || knownForm.test(text) || privateKey.test(text)
+      if (!found && (value === undefined || !random(value))) return undefined
       return {
         message:
           "A credential stands in the source and with it in the history: everyone who can read the repository can use it, and removing the line does not take it back. Read it from the environment or a secret store, and revoke this one."

@@ -24,16 +24,14 @@ export const addWorktree = Effect.fnUntraced(function* (
   yield* io("worktree", () => mkdir(root, { recursive: true }))
   const directory = join(root, `${process.pid}-${processToken}-${++counter}`)
   const record = join(mirror.directory, "worktrees", basename(directory))
+  const trash = join(mirror.directory, `gone-${basename(directory)}`)
+  // Away in one step and in a writer's turn: git reads the records of all worktrees, and takes one that goes for damage.
+  const remove = io("worktree", () => rm(directory, { recursive: true, force: true })).pipe(
+    Effect.andThen(mirror.exclusive(io("worktree", () => renameIfThere(record, trash)))),
+    Effect.andThen(io("worktree", () => rm(trash, { recursive: true, force: true })))
+  )
   yield* Effect.addFinalizer(() =>
-    io("worktree", async () => {
-      await rm(directory, { recursive: true, force: true })
-      // Away in one step: a fetch reads the heads of all worktrees on record, and takes half a record for damage.
-      const trash = join(mirror.directory, `gone-${basename(directory)}`)
-      await rename(record, trash).catch((cause: unknown) => {
-        if (!(cause instanceof Error && "code" in cause && cause.code === "ENOENT")) throw cause
-      })
-      await rm(trash, { recursive: true, force: true })
-    }).pipe(Effect.catch((error) => Effect.logWarning(`${directory} was not removed: ${error.message}`)))
+    Effect.catch(remove, (error) => Effect.logWarning(`${directory} was not removed: ${error.message}`))
   )
   // For the same reason the record is made in a writer's turn; the files, which take time, are written outside of it.
   yield* mirror.exclusive(
@@ -52,6 +50,11 @@ export const addWorktree = Effect.fnUntraced(function* (
   )
   return directory
 })
+
+const renameIfThere = (from: string, to: string): Promise<void> =>
+  rename(from, to).catch((cause: unknown) => {
+    if (!(cause instanceof Error && "code" in cause && cause.code === "ENOENT")) throw cause
+  })
 
 /** Removes the worktrees of processes that no longer run. */
 export const sweepWorktrees = (root: string): Effect.Effect<void, CheckoutError> =>
