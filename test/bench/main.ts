@@ -14,6 +14,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   engine: () => import("./engine.ts").then((module) => module.engine),
   ingest: () => import("./ingest.ts").then((module) => module.ingest),
   overhead: () => import("./overhead.ts").then((module) => module.overhead),
+  queue: () => import("./queue.ts").then((module) => module.queue),
   publish: () => import("./publish.ts").then((module) => module.publish)
 }
 

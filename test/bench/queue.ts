@@ -1,0 +1,150 @@
+/**
+ * The queue on each of its stores beside BullMQ on the same kind of Redis and graphile-worker on Postgres. Contenders are
+ * processes of their own, Redis servers too; rounds alternate, so that whatever else the machine does falls on all of them; a
+ * ratio is the median of the rounds' ratios.
+ *
+ * Durability is the same in each comparison: `synced` is on disk before it is answered (SQLite synchronous FULL, Redis appendfsync
+ * always, Postgres fsync on); `each second` is Redis appendfsync everysec, for both that use it.
+ */
+import { execFileSync, fork } from "node:child_process"
+import type { ChildProcess } from "node:child_process"
+import { existsSync } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { PostgresServer } from "../harness/Postgres.ts"
+import { RedisServer } from "../harness/Redis.ts"
+import type { Fsync } from "../harness/Redis.ts"
+import type { Answer, Order } from "./queue/Contender.ts"
+
+const here = import.meta.dirname
+const rounds = 7
+const warmUp = 2
+const counts = { adds: 10_000, bulk: 10_000, cycles: 5000 } as const
+
+const peers = ["bullmq", "graphile-worker"]
+/** Peers have a package.json of their own; what is not there yet is installed once. */
+const installPeers = (): void => {
+  if (peers.every((name) => existsSync(join(here, "node_modules", name)))) return
+  process.stderr.write(`Installing ${peers.join(" and ")}, which this benchmark compares with, into ${here}\n`)
+  execFileSync("npm", ["ci", "--no-audit", "--no-fund"], { cwd: here, stdio: ["ignore", "ignore", "inherit"] })
+}
+
+const next = <A>(child: ChildProcess): Promise<A> =>
+  new Promise((resolve, reject) => {
+    const ended = (code: number | null) => reject(new Error(`${child.spawnargs.join(" ")} ended with code ${code}`))
+    child.once("exit", ended)
+    child.once("message", (message: A) => {
+      child.off("exit", ended)
+      resolve(message)
+    })
+  })
+
+const start = async (file: string, args: ReadonlyArray<string>): Promise<ChildProcess> => {
+  const child = fork(join(here, "queue", file), [...args], { execArgv: ["--disable-warning=ExperimentalWarning"] })
+  await next(child)
+  return child
+}
+
+/** Per second. */
+const take = async (child: ChildProcess, order: Order): Promise<number> => {
+  const answer = next<Answer>(child)
+  child.send(order)
+  const result = await answer
+  if ("error" in result) throw new Error(`${child.spawnargs.join(" ")}: ${result.error}`)
+  return order.count / result.seconds
+}
+
+const median = (values: ReadonlyArray<number>): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+
+type Rates = Readonly<Record<string, ReadonlyArray<number>>>
+
+/** Rates of each contender, round by round. */
+const race = async (contenders: Readonly<Record<string, ChildProcess>>, what: Order["what"]): Promise<Rates> => {
+  const rates: Record<string, Array<number>> = {}
+  for (let round = -warmUp; round < rounds; round++) {
+    for (const [name, child] of Object.entries(contenders)) {
+      const rate = await take(child, { what, count: counts[what] })
+      if (round >= 0) (rates[name] ??= []).push(rate)
+    }
+  }
+  return rates
+}
+
+const ratio = (rates: Rates, name: string, other: string): number =>
+  median((rates[name] ?? []).map((rate, round) => rate / (rates[other]?.[round] ?? Number.NaN)))
+
+const print = (title: string, rates: Rates): void => {
+  process.stderr.write(`${title}\n`)
+  for (const [name, values] of Object.entries(rates))
+    process.stderr.write(`  ${name.padEnd(24)} ${Math.round(median(values)).toString().padStart(8)} /s\n`)
+}
+
+const withServers = async (fsync: Fsync, postgres: PostgresServer | undefined, whats: ReadonlyArray<Order["what"]>) => {
+  const folder = await mkdtemp(join(tmpdir(), "aicr-bench-"))
+  const [ours, theirs] = [await RedisServer.start(fsync), await RedisServer.start(fsync)]
+  const contenders: Record<string, ChildProcess> = {}
+  try {
+    if (fsync === "always") contenders["aicr sqlite"] = await start("aicr.ts", ["sqlite", folder])
+    else contenders["aicr memory"] = await start("aicr.ts", ["memory"])
+    contenders["aicr redis"] = await start("aicr.ts", ["redis", ours.url])
+    contenders["BullMQ"] = await start("bullmq.mjs", [theirs.url])
+    if (postgres !== undefined) contenders["graphile-worker"] = await start("graphile.mjs", [postgres.url])
+    const all: Partial<Record<Order["what"], Rates>> = {}
+    for (const what of whats) {
+      const rates = await race(contenders, what)
+      print(`${what}, ${fsync === "always" ? "synced" : "each second"}`, rates)
+      all[what] = rates
+    }
+    return all
+  } finally {
+    for (const child of Object.values(contenders)) child.disconnect()
+    await ours[Symbol.asyncDispose]()
+    await theirs[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+interface Wakes {
+  readonly bytes: number
+  readonly p50: number
+  readonly p99: number
+}
+
+const measureWakes = (): Promise<{ readonly many: Wakes; readonly few: Wakes }> =>
+  next(fork(join(here, "queue/wake.ts"), { execArgv: ["--disable-warning=ExperimentalWarning", "--expose-gc"] }))
+
+const measure = async (): Promise<Record<string, number>> => {
+  installPeers()
+  const { many, few } = await measureWakes()
+  process.stderr.write(
+    `wake to ticket, p50 and p99: ${many.p50.toFixed(3)} and ${many.p99.toFixed(3)} ms with 10 000 workspaces, ` +
+      `${few.p50.toFixed(3)} and ${few.p99.toFixed(3)} ms with 100; ${Math.round(many.bytes)} bytes an entry\n`
+  )
+  await using postgres = await PostgresServer.start()
+  const synced = await withServers("always", postgres, ["adds", "bulk", "cycles"])
+  const eachSecond = await withServers("everysec", undefined, ["adds", "cycles"])
+  return {
+    sqlite_adds_vs_bullmq: ratio(synced.adds ?? {}, "aicr sqlite", "BullMQ"),
+    sqlite_bulk_adds_vs_bullmq: ratio(synced.bulk ?? {}, "aicr sqlite", "BullMQ"),
+    sqlite_adds_vs_graphile: ratio(synced.adds ?? {}, "aicr sqlite", "graphile-worker"),
+    redis_cycles_vs_bullmq: ratio(eachSecond.cycles ?? {}, "aicr redis", "BullMQ"),
+    redis_cycles_synced_vs_bullmq: ratio(synced.cycles ?? {}, "aicr redis", "BullMQ"),
+    redis_cycles_vs_graphile: ratio(synced.cycles ?? {}, "aicr redis", "graphile-worker"),
+    wake_p99_ms: many.p99,
+    wake_p50_ms: many.p50,
+    wake_p50_flat: many.p50 / few.p50,
+    bytes_per_entry: many.bytes
+  }
+}
+
+export const queue = {
+  name: "queue",
+  summary: "admissions and full cycles beside BullMQ and graphile-worker; wakes with 100 000 waiting entries",
+  run: async (_options: { readonly json: boolean }): Promise<Record<string, number>> => {
+    const result = await measure()
+    for (const [name, value] of Object.entries(result)) process.stderr.write(`${name.padEnd(32)} ${value.toFixed(2)}\n`)
+    return Object.fromEntries(Object.entries(result).map(([name, value]) => [name, Math.round(value * 1000) / 1000]))
+  }
+}

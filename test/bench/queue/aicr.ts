@@ -1,0 +1,93 @@
+/** aicr's queue: `aicr.ts memory`, `aicr.ts sqlite FOLDER` or `aicr.ts redis URL`. */
+import { join } from "node:path"
+import { Effect, ManagedRuntime, Redacted } from "effect"
+import { newId } from "../../../src/domain/Ids.ts"
+import { layerMemory } from "../../../src/queue/MemoryQueue.ts"
+import { plan } from "../../../src/queue/Plan.ts"
+import { Queue } from "../../../src/queue/Queue.ts"
+import type { Admission } from "../../../src/queue/Queue.ts"
+import { layerRedis } from "../../../src/queue/RedisQueue.ts"
+import { layerSqlite } from "../../../src/queue/SqliteQueue.ts"
+import { inBulk, nextChange, serve, slots, spread, workspaces } from "./Contender.ts"
+
+const [, , kind = "memory", place = ""] = process.argv
+const limits = { perWorkspace: 1_000_000, total: 10_000_000 }
+const store =
+  kind === "sqlite"
+    ? layerSqlite({ path: join(place, "queue.db"), ...limits })
+    : kind === "redis"
+      ? layerRedis({ url: Redacted.make(place), ...limits })
+      : layerMemory(limits)
+const queue = await ManagedRuntime.make(store).runPromise(Queue)
+const run = <A, E>(effect: Effect.Effect<A, E>): Promise<A> => Effect.runPromise(effect)
+
+const admission = (): Admission => {
+  const now = Date.now()
+  return {
+    eventId: newId(),
+    change: nextChange(),
+    configHash: "c".repeat(64),
+    priority: 10,
+    admittedAt: now,
+    dueAt: now
+  }
+}
+
+/** As a scheduler and its executors do it: a decision, tickets, and per ticket a claim and an end, which wakes the scheduler. */
+const scheduler = (workspace: string, places: number, ended: (error?: unknown) => void) => {
+  const turns = new Map<string, number>()
+  let looking = false
+  let again = false
+  const decide = async (): Promise<void> => {
+    while (again) {
+      again = false
+      const now = Date.now()
+      const { release } = plan(await run(queue.survey(workspace, now, places)), places, turns)
+      if (release.length === 0) continue
+      const ids = release.map(({ id }) => id)
+      for (const id of await run(queue.release(ids, now))) review(id).then(() => ended(), ended)
+    }
+  }
+  const wake = (): void => {
+    again = true
+    if (looking) return
+    looking = true
+    decide().then(() => {
+      looking = false
+    }, ended)
+  }
+  const review = async (id: string): Promise<void> => {
+    const claimed = await run(queue.claim(id, "node/1", Date.now(), 60_000))
+    const done = claimed !== undefined && (await run(queue.finish(claimed.lease, { _tag: "Done" })))
+    if (!done) throw new Error(`entry ${id} was lost`)
+    wake()
+  }
+  return wake
+}
+
+const cycles = async (count: number): Promise<void> => {
+  const done = Promise.withResolvers<void>()
+  let left = count
+  const ended = (error?: unknown) => {
+    if (error !== undefined) done.reject(error)
+    if (--left === 0) done.resolve()
+  }
+  const wake = new Map(
+    Array.from({ length: workspaces }, (_, index) => `workspace-${index}`).map((name) => [
+      name,
+      scheduler(name, slots / workspaces, ended)
+    ])
+  )
+  const added = spread(count, async () => {
+    const item = admission()
+    await run(queue.admit([item]))
+    wake.get(item.change.workspace)?.()
+  })
+  await Promise.all([added, done.promise])
+}
+
+serve({
+  adds: (count) => spread(count, () => run(queue.admit([admission()]))),
+  bulk: (count) => inBulk(count, (some) => run(queue.admit(Array.from({ length: some }, admission)))),
+  cycles
+})

@@ -1,0 +1,35 @@
+/** BullMQ, set up as its documentation says: `bullmq.mjs URL`. */
+import { Queue, Worker } from "bullmq"
+import { inBulk, nextChange, serve, slots, spread } from "./Contender.ts"
+
+const { hostname: host, port } = new URL(process.argv[2] ?? "")
+const connection = { host, port: Number(port) }
+const data = () => ({ eventId: crypto.randomUUID(), change: nextChange(), configHash: "c".repeat(64) })
+
+/** Each order has a queue of its own, so that no job is left over from the one before. */
+let serial = 0
+const open = () => new Queue(`reviews-${++serial}`, { connection })
+const adding = open()
+await adding.waitUntilReady()
+
+serve({
+  adds: (count) => spread(count, () => adding.add("review", data())),
+  bulk: (count) =>
+    inBulk(count, (some) => adding.addBulk(Array.from({ length: some }, () => ({ name: "review", data: data() })))),
+  cycles: async (count) => {
+    const queue = open()
+    const done = Promise.withResolvers()
+    let left = count
+    const worker = new Worker(
+      queue.name,
+      async () => {
+        if (--left === 0) done.resolve()
+      },
+      { connection, concurrency: slots }
+    )
+    await worker.waitUntilReady()
+    await Promise.all([spread(count, () => queue.add("review", data())), done.promise])
+    await worker.close()
+    await queue.close()
+  }
+})
