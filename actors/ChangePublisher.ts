@@ -238,7 +238,7 @@ export const layer = ChangePublisher.toLayer(
             : "succeeded"
       const reason = failed[0]?.error ?? dropped[0]?.error
       const now = yield* Clock.currentTimeMillis
-      const cut = run.analysis?.coverage.skipped.some((file) => file.reason === "budget") ?? false
+      const cut = run.analysis?.partial === true
       if (yield* runs.settle(run.id, to, { partial: failed.length > 0 || cut, reason }, now)) {
         yield* progress.tell({
           _tag: "Finished",

@@ -31,9 +31,10 @@ export const parseStream = Effect.fnUntraced(function* (
     parser.keptBytes > room ? tooLarge(limit - room + parser.keptBytes, limit) : Effect.void
   )
   yield* Stream.runForEach(diff, (chunk) =>
-    Effect.andThen(
-      parse(() => parser.push(decoder.decode(chunk, { stream: true }))),
-      bounded
+    parse(() => parser.push(decoder.decode(chunk, { stream: true }))).pipe(
+      Effect.andThen(bounded),
+      // A source that has many chunks at hand would keep everybody else waiting.
+      Effect.andThen(Effect.yieldNow)
     )
   )
   const all = yield* parse(() => {
