@@ -14,8 +14,6 @@ export interface Json {
 
 /** Deliveries of real hosts nest about ten deep. */
 const maxDepth = 200
-/** From this length on depth is counted before parsing, which would otherwise build millions of objects first. */
-const countedFirst = 65_536
 const tooDeep = `nested deeper than ${maxDepth} levels`
 
 export const limits = {
@@ -157,6 +155,15 @@ export const formPayload = (body: Uint8Array): string | undefined => {
   }
 }
 
+/** True when the text has more than `most` opening brackets: fewer cannot nest deeper. Costs far less than looking at each character. */
+const hasBrackets = (json: string, most: number): boolean => {
+  let left = most
+  for (const bracket of ["{", "["]) {
+    for (let at = json.indexOf(bracket); at !== -1; at = json.indexOf(bracket, at + 1)) if (--left < 0) return true
+  }
+  return false
+}
+
 /** True when brackets outside strings nest deeper than `maxDepth`. Costs a pass over the text. */
 const nestsTooDeep = (json: string): boolean => {
   let depth = 0
@@ -170,15 +177,6 @@ const nestsTooDeep = (json: string): boolean => {
     else if (char === 123 || char === 91) {
       if (++depth > maxDepth) return true
     } else if (char === 125 || char === 93) depth--
-  }
-  return false
-}
-
-/** The same question for a parsed value: costs next to nothing, as payloads have few objects. */
-const isTooDeep = (value: object, left: number): boolean => {
-  if (left === 0) return true
-  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
-    if (typeof inner === "object" && inner !== null && isTooDeep(inner, left - 1)) return true
   }
   return false
 }
@@ -202,17 +200,13 @@ export const parseDelivery = (
     ? formPayload(body)
     : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8")
   if (json === undefined) return rejected("invalid_json", "payload", "the form has no readable payload field")
-  const large = json.length >= countedFirst
-  if (large && nestsTooDeep(json)) return rejected("invalid_json", "", tooDeep)
+  if (hasBrackets(json, maxDepth) && nestsTooDeep(json)) return rejected("invalid_json", "", tooDeep)
   let payload: unknown
   try {
     payload = JSON.parse(json)
   } catch {
     // The engine's message quotes the body; what the sender needs to know is that it is not JSON.
     return rejected("invalid_json", "", "the body is not valid JSON")
-  }
-  if (!large && typeof payload === "object" && payload !== null && isTooDeep(payload, maxDepth)) {
-    return rejected("invalid_json", "", tooDeep)
   }
   if (!isRecord(payload)) return rejected("invalid_payload", "", "expected a JSON object")
   try {
