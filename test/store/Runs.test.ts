@@ -197,8 +197,14 @@ describe("Runs", () => {
         assert.isUndefined(yield* runs.get(first.run.id))
         assert.isDefined(yield* runs.get(running.id))
         assert.deepStrictEqual(yield* outbox.ofRun(first.run.id), [])
-        assert.strictEqual((yield* outbox.lastSent("prune", "gitea_pr_review", "Summary", "another run"))?.id, second.row.id)
-        assert.strictEqual((yield* outbox.lastSent("prune", "gitea_pr_review", "Review", "another run"))?.id, second.review.id)
+        assert.strictEqual(
+          (yield* outbox.lastSent("prune", "gitea_pr_review", "Summary", "another run"))?.id,
+          second.row.id
+        )
+        assert.strictEqual(
+          (yield* outbox.lastSent("prune", "gitea_pr_review", "Review", "another run"))?.id,
+          second.review.id
+        )
         yield* runs.prune({ maxCount: 1, before: 3 })
         assert.isUndefined(yield* outbox.lastSent("prune", "gitea_pr_review", "Summary", "another run"))
       })
