@@ -29,12 +29,44 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   engine: ["ReviewChange.ts", "ReviewRepository.ts"],
   forge: ["Forge.ts", "Forges.ts", "OwnAccounts.ts", "Webhooks.ts", "BeforeWrite.ts"],
-  llm: ["Budget.ts", "Evidence.ts", "Gateway.ts", "Limiter.ts", "ModelRun.ts", "ProviderTurns.ts", "catalog/Catalog.ts", "catalog/ModelRecord.ts"],
+  llm: [
+    "Budget.ts",
+    "Evidence.ts",
+    "Gateway.ts",
+    "Limiter.ts",
+    "ModelRun.ts",
+    "ProviderTurns.ts",
+    "catalog/Catalog.ts",
+    "catalog/ModelRecord.ts"
+  ],
   observability: ["Metrics.ts", "Progress.ts"],
   outputs: ["Channel.ts", "Outputs.ts", "Marker.ts"],
-  queue: ["AutomaticCommits.ts", "Operations.ts", "Queue.ts", "QueueControl.ts", "Waiting.ts", "Cancellations.ts", "Tickets.ts", "Plan.ts", "Backoff.ts", "Enqueue.ts"],
+  queue: [
+    "AutomaticCommits.ts",
+    "Operations.ts",
+    "Queue.ts",
+    "QueueControl.ts",
+    "Waiting.ts",
+    "Cancellations.ts",
+    "Tickets.ts",
+    "Plan.ts",
+    "Backoff.ts",
+    "Enqueue.ts"
+  ],
   // The last three are shared ground of everything that keeps a SQLite file.
-  store: ["Ledger.ts", "Objects.ts", "Receipts.ts", "Runs.ts", "Outbox.ts", "Batches.ts", "Schedules.ts", "StoreError.ts", "SqliteDatabase.ts", "GroupCommit.ts", "DataLock.ts"],
+  store: [
+    "Ledger.ts",
+    "Objects.ts",
+    "Receipts.ts",
+    "Runs.ts",
+    "Outbox.ts",
+    "Batches.ts",
+    "Schedules.ts",
+    "StoreError.ts",
+    "SqliteDatabase.ts",
+    "GroupCommit.ts",
+    "DataLock.ts"
+  ],
   vcs: ["Checkout.ts", "LocalRepository.ts"]
 }
 

@@ -71,7 +71,9 @@ const queues = withConfig(({ baseDir, credential, document: { queue, storage } }
       return SqliteQueue.layerSqlite({ path: resolve(baseDir, queue.sqlite.path), ...limits })
     case "nats":
       return Layer.effectDiscard(
-        Effect.logWarning("queue.kind nats: no NATS connection is configured (SVC_NATS_URL), so the queue is kept in memory")
+        Effect.logWarning(
+          "queue.kind nats: no NATS connection is configured (SVC_NATS_URL), so the queue is kept in memory"
+        )
       ).pipe(Layer.provideMerge(MemoryQueue.layerMemory(limits)))
     case "redis": {
       const url = credential(storage.cache.redis, "url")
@@ -90,7 +92,9 @@ const objects = withConfig(({ baseDir, document: { storage } }) => {
   const files = FileObjects.layerFiles({ root: resolve(baseDir, filesystem.root) })
   if (kind === "filesystem") return files
   const message = `storage.object.kind ${kind} is not available in this build; use filesystem`
-  return Layer.effectDiscard(new StoreError({ reason: "unavailable", operation: "open", message })).pipe(Layer.provideMerge(files))
+  return Layer.effectDiscard(new StoreError({ reason: "unavailable", operation: "open", message })).pipe(
+    Layer.provideMerge(files)
+  )
 })
 
 /** Mirrors and worktrees under workspaces.root. */
@@ -115,7 +119,9 @@ const wakeActors = Layer.effect(
     return Wake.of({
       workspace: (id) => tell(schedulerOf(id).Wake(undefined, { discard: true })),
       closed: (workspace, target) =>
-        tell(schedulerOf(workspace).Cancel({ targetKey: target, reason: "the pull request is closed" }, { discard: true })),
+        tell(
+          schedulerOf(workspace).Cancel({ targetKey: target, reason: "the pull request is closed" }, { discard: true })
+        ),
       command: ({ eventId, change }) => tell(publisherOf(targetKey(change)).Command({ eventId }, { discard: true })),
       installationChanged: (triggers) => forges.forget(triggers)
     })
@@ -141,7 +147,10 @@ export const rolesProblem = (roles: ReadonlySet<Role>): string | undefined => {
 
 /** Needs the configuration and a place for progress. Gives the address of the HTTP server. */
 export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
-  const records = queues.pipe(Layer.provideMerge(stores), Layer.provideMerge(Layer.mergeAll(Forges.layer, OwnAccounts.layer, objects)))
+  const records = queues.pipe(
+    Layer.provideMerge(stores),
+    Layer.provideMerge(Layer.mergeAll(Forges.layer, OwnAccounts.layer, objects))
+  )
   const agent = agentLayer.pipe(Layer.provideMerge(ModelServices.gateway), Layer.provide([cluster, identity]))
   const actors = Actors.layerAll.pipe(
     Layer.provideMerge(cluster),
@@ -150,6 +159,8 @@ export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
   )
   const http = IngressServer.layerWith(ingress)
   const works = workers.every((role) => roles.has(role))
-  const serving = works ? http.pipe(Layer.provide(wakeActors), Layer.provide(actors)) : http.pipe(Layer.provide(wakeNobody))
+  const serving = works
+    ? http.pipe(Layer.provide(wakeActors), Layer.provide(actors))
+    : http.pipe(Layer.provide(wakeNobody))
   return Layer.merge(serving.pipe(Layer.provide(records)), BuildProblems.layer)
 }

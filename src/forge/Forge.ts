@@ -10,7 +10,16 @@ import type { InlineComment, ReviewEvent } from "../domain/Publication.ts"
 import type { Person, Repo } from "../domain/Change.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
 import type { CommitAuthor, CommitComments, HostIssues, HostThreads } from "./HostIssues.ts"
-export type { CommitAuthor, CommitComments, HostIssue, HostIssues, HostLabel, HostThread, HostThreads, NewIssue } from "./HostIssues.ts"
+export type {
+  CommitAuthor,
+  CommitComments,
+  HostIssue,
+  HostIssues,
+  HostLabel,
+  HostThread,
+  HostThreads,
+  NewIssue
+} from "./HostIssues.ts"
 
 /** Header names are lower-case, as node gives them. */
 export type Headers = Readonly<Record<string, string | undefined>>

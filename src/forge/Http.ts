@@ -196,11 +196,7 @@ export const make = (options: RestOptions): Rest => {
     return yield* pace === "content" ? pacedWrite(key, operation, exchanged) : paced(key, operation, exchanged)
   })
 
-  const pages = Effect.fnUntraced(function* <S extends Codec>(
-    call: Call,
-    item: S,
-    size: PageSize
-  ) {
+  const pages = Effect.fnUntraced(function* <S extends Codec>(call: Call, item: S, size: PageSize) {
     const all: Array<S["Type"]> = []
     for (let page = 1; page <= mostPages; page++) {
       const query = { ...call.query, [size.name]: size.value, page }

@@ -75,10 +75,10 @@ const outputs = Layer.effect(
           if (fault !== undefined && fault !== "lost") return yield* refuse(fault)
           yield* Ref.update(host.done, (done) => [...done, publication.operationId])
           if (fault === "lost") return yield* refuse("unknown_outcome")
-          const { runId, targetKey, operationId, operation, position } = publication
+          const { runId, targetKey: target, operationId, operation, position } = publication
           const next =
             operation._tag === "Issues"
-              ? [row(runId, targetKey, `next:${operationId}`, { _tag: "Issue", action: "create", files: [] }, position)]
+              ? [row(runId, target, `next:${operationId}`, { _tag: "Issue", action: "create", files: [] }, position)]
               : []
           return { hostId: `id-${operationId}`, url: undefined, next }
         }),

@@ -18,7 +18,7 @@ const connections = 32
 const warmUpRequests = 8000
 const rounds = 10
 const roundRequests = 6000
-const memory = { warmUp: 40_000, deliveries: 200_000, step: 20_000, pulls: 500 }
+const memory = { warmUp: 100_000, deliveries: 200_000, step: 20_000, pulls: 500 }
 const mebibyte = 1024 * 1024
 
 /** Peers have a package.json of their own; what is not there yet is installed once. */
