@@ -106,6 +106,8 @@ const measure = async (): Promise<Record<string, number>> => {
           }
         },
         agent: { default: "native-llm" },
+        // The script asks the model once.
+        review: { verification: "off" },
         storage: { database: { sqlite: { path: "data/aicr.db" } } },
         server: { port, hostname: "127.0.0.1" }
       })

@@ -27,7 +27,10 @@ const peers = ["bullmq", "graphile-worker"]
 const installPeers = (): void => {
   if (peers.every((name) => existsSync(join(here, "node_modules", name)))) return
   process.stderr.write(`Installing ${peers.join(" and ")}, which this benchmark compares with, into ${here}\n`)
-  execFileSync("npm", ["ci", "--no-audit", "--no-fund"], { cwd: here, stdio: ["ignore", "ignore", "inherit"] })
+  execFileSync("npm", ["install", "--omit=optional", "--no-audit", "--no-fund"], {
+    cwd: here,
+    stdio: ["ignore", "ignore", "inherit"]
+  })
 }
 
 const next = <A>(child: ChildProcess): Promise<A> =>
