@@ -68,8 +68,8 @@ const run = Effect.fnUntraced(function* (options: DemoOptions) {
   const env = { ...process.env, [tokenVariable]: token, [secretVariable]: secret }
   const document = demoDocument({ forgeUrl: forge.url, repository: change.repository, model })
   const snapshot = yield* snapshotOf(document, env, { baseDir: directory })
-  const password = randomBytes(9).toString("base64url")
-  const admin = { ...env, SVC_ADMIN_USERNAME: "demo", SVC_ADMIN_PASSWORD: password }
+  // The dashboard's page is served only where an administrator is configured.
+  const admin = { ...env, SVC_ADMIN_USERNAME: "demo", SVC_ADMIN_PASSWORD: randomBytes(18).toString("base64url") }
   const service = Service.layer({ roles: new Set(roles), ingress: { port: 0, env: admin } }).pipe(
     Layer.provide(layerOf(snapshot)),
     Layer.provideMerge(Progress.layer)
@@ -117,7 +117,7 @@ const run = Effect.fnUntraced(function* (options: DemoOptions) {
       elapsed_ms: Math.round(performance.now() - started)
     }
     if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`)
-    showEnd(terminal, result, { page: forge.pageOf(pull), dashboard: `${url}/dashboard`, password })
+    showEnd(terminal, result, { page: forge.pageOf(pull), dashboard: `${url}/dashboard` })
     if (!options.once) {
       terminal.line(`\n  Ctrl-C ends the demo and removes its folder.`)
       return yield* Effect.never
@@ -180,12 +180,12 @@ const isAccepted = (body: unknown): boolean =>
 const showEnd = (
   terminal: Terminal,
   result: DemoResult,
-  places: { readonly page: string; readonly dashboard: string; readonly password: string }
+  places: { readonly page: string; readonly dashboard: string }
 ): void => {
   const lines = result.comments.length
   terminal.line(
     `\n  ${lines} inline ${lines === 1 ? "comment" : "comments"} on the pull request, ${(result.elapsed_ms / 1000).toFixed(1)} s after the webhook.\n`
   )
   terminal.step("read it at", terminal.bold(places.page))
-  terminal.step("dashboard", `${places.dashboard} ${terminal.dim(`(user demo, password ${places.password})`)}`)
+  terminal.step("dashboard", places.dashboard)
 }
