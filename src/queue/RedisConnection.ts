@@ -16,8 +16,8 @@ const connectWithin = 5000
 /** Between attempts to connect. */
 const longestPause = 2000
 
-/** Transitions in one message. Redis serves nobody else while it runs them: about 2 ms. */
-const maxBatch = 100
+/** Transitions in one message. Redis serves nobody else while it runs them, and with fewer it works while answers are read here. */
+const maxBatch = 32
 
 export interface RedisConnection {
   /** Runs a transition on the queue's keys. Those called in the same turn of the event loop go to Redis together. */

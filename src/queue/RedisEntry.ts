@@ -1,4 +1,4 @@
-/** How entries stand in Redis: a hash of strings (redis/shared.lua); what is undefined is not there. And how replies are read. */
+/** How entries come from Redis: fields that are strings (redis/shared.lua); what is undefined is not there. */
 import { Schema } from "effect"
 import { Change, foldRepo, targetKey } from "../domain/Change.ts"
 import { EntryStatus } from "../domain/Entry.ts"
@@ -17,7 +17,7 @@ const text = (hash: Hash, field: string): string => {
   if (found === undefined) throw new Error(`an entry has no ${field}`)
   return found
 }
-/** Redis keeps strings, numbers too. */
+/** All fields are strings, numbers too. */
 const number = (hash: Hash, field: string): number => {
   const found = Number(text(hash, field))
   if (!Number.isSafeInteger(found)) throw new Error(`${field} of an entry is ${hash[field]}, not a number`)
@@ -32,7 +32,7 @@ export const pairs = (values: ReadonlyArray<string>): Hash => {
 }
 
 /** Throws when it does not decode. */
-export const toEntry = (id: string, hash: Hash): Entry => {
+const toEntry = (id: string, hash: Hash): Entry => {
   const change = decodeChange(hash["change"])
   const person = hash["person"]
   return {

@@ -15,7 +15,7 @@ import { QueueControl } from "./QueueControl.ts"
 import type { Pause } from "./QueueControl.ts"
 import { connect } from "./RedisConnection.ts"
 import type { RedisConnection } from "./RedisConnection.ts"
-import { admissionArgs, decodeSurvey, decodeWhole, decodeWholes, pairs, toEntry } from "./RedisEntry.ts"
+import { admissionArgs, decodeSurvey, decodeWhole, decodeWholes, pairs } from "./RedisEntry.ts"
 import type { ScriptName } from "./RedisScripts.ts"
 import { full } from "./TableQueue.ts"
 import type { Limits } from "./TableQueue.ts"
@@ -77,11 +77,7 @@ const queue = (connection: RedisConnection, base: string, limits: Limits): Queue
     load: (workspace) => ask("load", [workspace], decodeWholes),
     survey: (workspace, now, places) => ask("survey", [workspace, now, places], decodeSurvey),
     workspaces: command((redis) => redis.hkeys(`${base}active`)),
-    get: (entryId) =>
-      Effect.flatMap(
-        command((redis) => redis.hgetall(`${base}e:${entryId}`)),
-        (hash) => decoded(() => (hash["status"] === undefined ? undefined : toEntry(entryId, hash)))
-      ),
+    get: (entryId) => ask("get", [entryId], (answer) => (answer === null ? undefined : decodeWhole(answer))),
     release: (entryIds, now) =>
       entryIds.length === 0 ? Effect.succeed([]) : ask("release", [now, ...entryIds], decodeStrings),
     withdraw: (entryIds) => (entryIds.length === 0 ? Effect.void : ask("withdraw", entryIds, () => undefined)),

@@ -8,6 +8,7 @@ import { readFileSync } from "node:fs"
 const names = [
   "admit",
   "load",
+  "get",
   "survey",
   "release",
   "withdraw",

@@ -52,8 +52,9 @@ end
 
 local function open(item, earlier)
   local e = {
-    id = item.id, ws = item.ws, target = item.target, repo = item.repo, head = item.head, person = item.person,
-    prio = item.prio, admitted = item.admitted, due = item.due, expires = item.expires, reason = item.reason
+    id = item.id, status = 'waiting', ws = item.ws, target = item.target, repo = item.repo, head = item.head,
+    person = item.person, config = item.config, prio = item.prio, admitted = item.admitted, due = item.due,
+    expires = item.expires, reason = item.reason, attempts = '0', losses = '0', token = '0', events = item.event
   }
   if earlier then
     local taken = inherited(e, earlier)
@@ -63,16 +64,8 @@ local function open(item, earlier)
     end
     for name, value in pairs(taken) do e[name] = value or nil end
   end
-  local fields = { 'status', 'waiting', 'ws', e.ws, 'target', e.target, 'repo', e.repo, 'change', item.change, 'config',
-    item.config, 'prio', e.prio, 'admitted', e.admitted, 'due', e.due, 'expires', e.expires, 'attempts', '0', 'losses', '0',
-    'token', '0', 'events', item.event }
-  for _, name in ipairs({ 'head', 'person', 'reason' }) do
-    if e[name] then
-      fields[#fields + 1] = name
-      fields[#fields + 1] = e[name]
-    end
-  end
-  call('HSET', key(e.id), unpack(fields))
+  save(e)
+  call('SET', changeKey(e.id), item.change)
   call('ZADD', P .. 'ids', 0, e.id)
   call('HSET', P .. 'events', item.event, e.id)
   reindex(e, nil, 'waiting')
@@ -95,7 +88,7 @@ local function join(e, item)
     fields.reason = item.reason or false
   end
   if not e.head then
-    fields.change = item.change
+    call('SET', changeKey(e.id), item.change)
     fields.head = item.head or false
   end
   amend(e, fields)

@@ -5,6 +5,6 @@
 local answers = {}
 for _, e in ipairs({ nextOf(ARGV[1]) or false, runningOf(ARGV[1]) or false }) do
   local became = cancel(e, ARGV[2])
-  if became then answers[#answers + 1] = { became, whole(e.id) } end
+  if became then answers[#answers + 1] = { became, whole(e) } end
 end
 return answers

@@ -5,4 +5,4 @@
 local e = load(ARGV[1])
 if not e or e.status ~= 'ready' or call('HGET', P .. 'running', e.target) then return false end
 move(e, 'running', { owner = ARGV[2], lease = ARGV[3], token = string.format('%d', tonumber(e.token) + 1) })
-return whole(e.id)
+return whole(e)

@@ -6,6 +6,6 @@ local answers = {}
 for _, id in ipairs(call('ZRANGEBYSCORE', P .. 'expiring', '-inf', '(' .. ARGV[1], 'LIMIT', 0, ARGV[3])) do
   local e = load(id)
   move(e, 'expired', { reason = ARGV[2] })
-  answers[#answers + 1] = whole(id)
+  answers[#answers + 1] = whole(e)
 end
 return answers

@@ -12,10 +12,10 @@ end
 local ids = call('ZRANGEBYLEX', P .. 'ids', after == '' and '-' or '(' .. after, '+', 'LIMIT', 0, most + 1)
 local found = {}
 for i = 1, math.min(#ids, most) do
-  local v = call('HMGET', key(ids[i]), 'status', 'ws', 'target')
-  if (ws == '' or v[2] == ws) and (target == '' or v[3] == target) and (not wanted or wanted[v[1]]) then
+  local e = load(ids[i])
+  if (ws == '' or e.ws == ws) and (target == '' or e.target == target) and (not wanted or wanted[e.status]) then
     if #found == limit then return { ids[i - 1], found } end
-    found[#found + 1] = whole(ids[i])
+    found[#found + 1] = whole(e)
   end
 end
 return { #ids > most and ids[most] or '', found }

@@ -11,7 +11,7 @@ for at = 1, #oldest, 2 do
   for event in string.gmatch(e.events or '', '[^\n]+') do call('HDEL', P .. 'events', event) end
   reindex(e, e.status, nil)
   call('ZREM', P .. 'ids', e.id)
-  call('DEL', key(e.id))
+  call('DEL', key(e.id), changeKey(e.id))
   removed = removed + 1
 end
 return removed

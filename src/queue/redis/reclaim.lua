@@ -18,7 +18,7 @@ for at = 3, #ARGV, 3 do
     else
       waitAgain(e, now, reason, fields)
     end
-    answers[#answers + 1] = whole(e.id)
+    answers[#answers + 1] = whole(e)
   end
 end
 return answers

@@ -1,5 +1,6 @@
 --[[
-  What the script starts with, before the transitions. An entry is the hash `e:<id>`; a field that is not there is undefined. All else is index:
+  What the script starts with, before the transitions. An entry is `e:<id>`, a packed table of strings in
+  which what is undefined is not there, and `c:<id>`, its change as JSON, which no decision looks into. All else is index:
 
     events     HASH  event id -> entry id, also of ended entries
     next       HASH  target -> the entry that waits or is ready; at most one
@@ -7,7 +8,7 @@
     counts     HASH  status -> how many
     pending    HASH  workspace -> how many wait or are ready
     active     HASH  workspace -> how many wait, are ready or run
-    out:<w>    SET   ready and running ones of a workspace
+    out:<w>    HASH  ready and running ones of a workspace -> what a survey shows of them, packed
     later:<w>  ZSET  waiting ones by due time, until a survey finds them due
     lanes:<w>  ZSET  `<priority>:<repository>` by priority
     lane:<w>:<priority>:<repository>  ZSET  waiting and due ones by admission
@@ -28,34 +29,26 @@ local PENDING = { waiting = true, ready = true }
 local OUT = { ready = true, running = true }
 local ACTIVE = { waiting = true, ready = true, running = true }
 
-local FIELDS = { 'status', 'ws', 'target', 'repo', 'prio', 'admitted', 'due', 'expires', 'head', 'person', 'token',
-  'attempts', 'losses', 'cancel', 'reason', 'lease', 'owner', 'events' }
-
--- The fields that decisions need, or nil when there is no such entry. Absent fields are nil.
+-- The entry, or nil when there is none.
 local function load(id)
-  if not id then return nil end
-  local values = call('HMGET', key(id), unpack(FIELDS))
-  if not values[1] then return nil end
-  local e = { id = id }
-  for i, name in ipairs(FIELDS) do e[name] = values[i] or nil end
+  local packed = id and call('GET', key(id))
+  if not packed then return nil end
+  local e = cmsgpack.unpack(packed)
+  e.id = id
   return e
 end
 
--- Sets fields and takes away those whose value is false, in the hash and in hand.
+local function save(e)
+  local id = e.id
+  e.id = nil
+  call('SET', key(id), cmsgpack.pack(e))
+  e.id = id
+end
+
+-- Sets fields and takes away those whose value is false.
 local function set(e, fields)
-  local put, gone = {}, {}
-  for name, value in pairs(fields) do
-    if value then
-      put[#put + 1] = name
-      put[#put + 1] = value
-      e[name] = value
-    else
-      if e[name] then gone[#gone + 1] = name end
-      e[name] = nil
-    end
-  end
-  if #put > 0 then call('HSET', key(e.id), unpack(put)) end
-  if #gone > 0 then call('HDEL', key(e.id), unpack(gone)) end
+  for name, value in pairs(fields) do e[name] = value or nil end
+  save(e)
 end
 
 -- Counters are summed up here and written once, when the script ends (run.lua).
@@ -64,8 +57,14 @@ local function add(name, field, by)
   local sum = sums[name]
   sum[field] = (sum[field] or 0) + by
 end
+local read = { counts = {}, pending = {}, active = {} }
 local function count(name, field)
-  return tonumber(call('HGET', P .. name, field) or 0) + (sums[name][field] or 0)
+  local before = read[name][field]
+  if not before then
+    before = tonumber(call('HGET', P .. name, field) or 0)
+    read[name][field] = before
+  end
+  return before + (sums[name][field] or 0)
 end
 
 local function lane(e) return e.prio .. ':' .. e.repo end
@@ -92,6 +91,12 @@ local function unindexWaiting(e)
   if call('ZREM', P .. 'lane:' .. e.ws .. ':' .. lane(e), e.id) == 0 then call('ZREM', P .. 'later:' .. e.ws, e.id) end
 end
 
+-- What a survey shows of an entry.
+local function light(e)
+  return { e.id, e.status, e.target, e.repo, tonumber(e.prio), tonumber(e.admitted), tonumber(e.due) }
+end
+local function putOut(e) call('HSET', P .. 'out:' .. e.ws, e.id, cmsgpack.pack(light(e))) end
+
 -- The indexes and counters of a status that an entry leaves and enters, besides those of waiting; `from` or `to` is nil for one that is
 -- new or forgotten.
 local function reindex(e, from, to)
@@ -103,7 +108,7 @@ local function reindex(e, from, to)
   end
   if from == 'running' then call('HDEL', P .. 'running', e.target) end
   if to == 'running' then call('HSET', P .. 'running', e.target, e.id) end
-  if OUT[from] ~= OUT[to] then call(OUT[to] and 'SADD' or 'SREM', P .. 'out:' .. e.ws, e.id) end
+  if OUT[to] then putOut(e) elseif OUT[from] then call('HDEL', P .. 'out:' .. e.ws, e.id) end
   if ACTIVE[from] ~= ACTIVE[to] then add('active', e.ws, ACTIVE[to] and 1 or -1) end
   if from and not ACTIVE[from] then call('ZREM', P .. 'ended', e.id) end
   if to and not ACTIVE[to] then call('ZADD', P .. 'ended', e.admitted, e.id) end
@@ -124,7 +129,7 @@ local function amend(e, fields)
   local waits = e.status == 'waiting'
   if waits then unindexWaiting(e) end
   set(e, fields)
-  if waits then indexWaiting(e) end
+  if waits then indexWaiting(e) elseif OUT[e.status] then putOut(e) end
 end
 
 local function nextOf(target) return load(call('HGET', P .. 'next', target)) end
@@ -188,6 +193,16 @@ local function cancel(e, reason)
   return 'stopping'
 end
 
-local function whole(id) return { id, call('HGETALL', key(id)) } end
+local function changeKey(id) return P .. 'c:' .. id end
+
+-- The entry with all its fields, flat, as answers have it.
+local function whole(e)
+  local fields = { 'change', call('GET', changeKey(e.id)) }
+  for name, value in pairs(e) do
+    fields[#fields + 1] = name
+    fields[#fields + 1] = value
+  end
+  return { e.id, fields }
+end
 
 local TRANSITIONS = {}

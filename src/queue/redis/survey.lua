@@ -5,24 +5,16 @@
 ]]
 local ws, now, places = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local later, lanes = P .. 'later:' .. ws, P .. 'lanes:' .. ws
-local function light(e)
-  return { e.id, e.status, e.target, e.repo, tonumber(e.prio), tonumber(e.admitted), tonumber(e.due) }
-end
-local function see(id)
-  local v = call('HMGET', key(id), 'status', 'target', 'repo', 'prio', 'admitted', 'due')
-  return { id = id, ws = ws, status = v[1], target = v[2], repo = v[3], prio = v[4], admitted = v[5], due = v[6] }
-end
-
 for _, id in ipairs(call('ZRANGEBYSCORE', later, '-inf', ARGV[2], 'LIMIT', 0, 1000)) do
-  toLane(see(id))
+  toLane(load(id))
   call('ZREM', later, id)
 end
 
 local out, busy = {}, {}
-for _, id in ipairs(call('SMEMBERS', P .. 'out:' .. ws)) do
-  local e = see(id)
-  busy[e.target] = true
-  out[#out + 1] = light(e)
+for _, packed in ipairs(call('HVALS', P .. 'out:' .. ws)) do
+  local one = cmsgpack.unpack(packed)
+  busy[one[3]] = true
+  out[#out + 1] = one
 end
 places = places - #out
 
@@ -43,7 +35,7 @@ for at = 1, #names, 2 do
     local found, early = {}, {}
     for _, id in ipairs(first) do
       if #found == places then break end
-      local e = see(id)
+      local e = load(id)
       if tonumber(e.due) > now then
         early[#early + 1] = e
       elseif not busy[e.target] then

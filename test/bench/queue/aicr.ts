@@ -47,14 +47,13 @@ const scheduler = (workspace: string, places: number, ended: (error?: unknown) =
       const ids = release.map(({ id }) => id)
       for (const id of await run(queue.release(ids, now))) review(id).then(() => ended(), ended)
     }
+    looking = false
   }
   const wake = (): void => {
     again = true
     if (looking) return
     looking = true
-    decide().then(() => {
-      looking = false
-    }, ended)
+    decide().catch(ended)
   }
   const review = async (id: string): Promise<void> => {
     const claimed = await run(queue.claim(id, "node/1", Date.now(), 60_000))

@@ -1,0 +1,3 @@
+-- One entry, or nothing. ARGV: entry id.
+local e = load(ARGV[1])
+return e and whole(e)
