@@ -6,8 +6,9 @@ export default defineConfig({
     exclude: ["test/bench/**", "**/node_modules/**"],
     // Scenario suites start real processes; two files at a time keep a two-core machine responsive.
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // What is waited for has limits of its own, which say what did not come.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     unstubEnvs: true
   }
 })
