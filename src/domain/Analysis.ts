@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { Coverage } from "./Coverage.ts"
 import { Finding } from "./Problem.ts"
+import { TriageDecision } from "./Triage.ts"
 
 export const Usage = Schema.Struct({
   requests: Schema.Int,
@@ -12,6 +13,15 @@ export const Usage = Schema.Struct({
   costUsd: Schema.optional(Schema.Finite)
 })
 export type Usage = typeof Usage.Type
+
+/** As programs read it: field names are stable, and the cost is null while a price is unknown. */
+export const usageJson = (usage: Usage) => ({
+  requests: usage.requests,
+  input_tokens: usage.inputTokens,
+  output_tokens: usage.outputTokens,
+  cached_tokens: usage.cachedTokens,
+  cost_usd: usage.costUsd ?? null
+})
 
 /** A file that was read whole: what its patch was, so that a later review of the same patch need not read it again. */
 export const FilePatch = Schema.Struct({
@@ -48,6 +58,8 @@ export const Analysis = Schema.Struct({
   partial: Schema.optional(Schema.Boolean),
   refuted: Schema.optional(Schema.Array(RefutedFinding)),
   /** Absent in records of earlier versions. */
-  patches: Schema.optional(Schema.Array(FilePatch))
+  patches: Schema.optional(Schema.Array(FilePatch)),
+  /** Of an issue; there are no findings then. */
+  triage: Schema.optional(TriageDecision)
 })
 export type Analysis = typeof Analysis.Type

@@ -15,6 +15,7 @@
  */
 import { Schema } from "effect"
 import type { EventOutcome } from "./Decision.ts"
+import { isDue } from "./Entry.ts"
 import type { Entry } from "./Entry.ts"
 
 export const BatchStatus = Schema.Literals([
@@ -77,10 +78,13 @@ export const rangeOf = (pushes: readonly [Push, ...ReadonlyArray<Push>]): Push =
 }
 
 /** How a batch stands by its queue entry. */
-export const statusBy = (entry: Pick<Entry, "status" | "attempts" | "dueAt" | "reason">, now: number): BatchStatus => {
+export const statusBy = (
+  entry: Pick<Entry, "status" | "attempts" | "admittedAt" | "dueAt" | "reason">,
+  now: number
+): BatchStatus => {
   switch (entry.status) {
     case "waiting":
-      return entry.attempts > 0 ? "retry_wait" : entry.dueAt > now ? "open" : "ready"
+      return entry.attempts > 0 ? "retry_wait" : isDue(entry, now) ? "ready" : "open"
     case "ready":
       return "ready"
     case "running":

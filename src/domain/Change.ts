@@ -59,6 +59,11 @@ export const Change = Schema.Struct({
 })
 export type Change = typeof Change.Type
 
+/** Stands in `requestedBy` for somebody who is logged in here. No account of a host has a space in its name. */
+export const administrator = (name: string): string => `administrator ${name}`
+/** Who is logged in here needs no rights at the host. */
+export const isAdministrator = (person: string): boolean => person.startsWith("administrator ")
+
 /** The trigger profile whose credentials read from and write to the change's host. */
 export const hostTrigger = (change: Pick<Change, "trigger" | "host">): string => change.host ?? change.trigger
 
@@ -72,4 +77,5 @@ export const targetKey = (change: Pick<Change, "trigger" | "repo" | "target">): 
 }
 
 /** Case-folded, slash-trimmed repository name: how configuration and payload are compared (decisions 2.2). */
-export const foldRepo = (fullName: string): string => fullName.replace(/^\/+|\/+$/g, "").toLowerCase()
+export const foldRepo = (fullName: string): string =>
+  (fullName.startsWith("/") || fullName.endsWith("/") ? fullName.replace(/^\/+|\/+$/g, "") : fullName).toLowerCase()

@@ -10,7 +10,7 @@
  *    ├──▶ superseded | cancelled | expired     also from ready
  *    └─── dead                                 an operator asks for another try
  * ```
- * waiting: until `dueAt` (delay, window or backoff) or until its workspace has a free slot. ready: a ticket is out. running:
+ * waiting: until it is due (`dueAt`: delay, window or backoff) or until its workspace has a free slot. ready: a ticket is out. running:
  * a worker holds the lease; every write of the worker carries its fencing token.
  */
 import { Schema } from "effect"
@@ -28,21 +28,17 @@ export const EntryStatus = Schema.Literals([
 ])
 export type EntryStatus = typeof EntryStatus.Type
 
-const next: Record<EntryStatus, ReadonlyArray<EntryStatus>> = {
-  waiting: ["ready", "superseded", "cancelled", "expired"],
-  ready: ["waiting", "running", "superseded", "cancelled", "expired"],
-  running: ["waiting", "done", "cancelled", "dead", "superseded"],
-  done: [],
-  superseded: [],
-  cancelled: [],
-  expired: [],
-  dead: ["waiting"]
-}
-
-export const canMove = (from: EntryStatus, to: EntryStatus): boolean => next[from].includes(to)
 /** Nothing happens to it by itself any more; a dead one may be tried again by an operator. */
 export const isTerminal = (status: EntryStatus): boolean =>
   status !== "waiting" && status !== "ready" && status !== "running"
+
+type Times = Pick<Entry, "admittedAt" | "dueAt">
+
+/** Due when it was admitted: then it stays due, also when the clock is set back after that. */
+export const isDueAtOnce = ({ admittedAt, dueAt }: Times): boolean => dueAt <= admittedAt
+
+/** Whether its time has come. */
+export const isDue = (times: Times, now: number): boolean => times.dueAt <= now || isDueAtOnce(times)
 
 /** Workers that may be lost under one entry. What has ended that many processes is more likely their cause than their victim. */
 export const maxLosses = 5

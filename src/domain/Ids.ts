@@ -1,11 +1,6 @@
 /** Identifiers of records. Time-ordered (UUIDv7) so that index order is order of creation. */
 import { v7 } from "uuid"
 
-export type EventId = string
-export type EntryId = string
-export type RunId = string
-export type WorkspaceId = string
-
 /** Drawing random bytes costs several times the rest of an id (5 us), so they are drawn for 256 ids at once. */
 const pool = new Uint8Array(4096)
 let drawn = pool.length
@@ -34,4 +29,18 @@ export const newId = (): string => {
     sequence = 0
   }
   return v7({ random: bytes, msecs: lastMillis, seq: sequence })
+}
+
+/** A new id that is greater than `other`, also when another process, whose clock is ahead of this one's, made that. */
+export const newIdAfter = (other: string | undefined): string => {
+  const id = newId()
+  if (other === undefined || id > other) return id
+  const millis = parseInt(other.slice(0, 8) + other.slice(9, 13), 16)
+  return v7({ random: random(), msecs: millis + 1, seq: 0 })
+}
+
+/** When an id was made, in milliseconds since the epoch; undefined for a text that is none. */
+export const timeOf = (id: string): number | undefined => {
+  const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-/.exec(id) ?? []
+  return high === undefined || low === undefined ? undefined : parseInt(high + low, 16)
 }

@@ -30,3 +30,6 @@ export type Severity = typeof Severity.Type
 export const severityRank = (severity: Severity): number => Severity.literals.indexOf(severity)
 
 export const isForgeKind = Schema.is(ForgeKind)
+
+/** Hosts whose issues are triaged (specification, workspaces.*.triage). */
+export const hasTriage = (kind: string): boolean => kind === "gitea" || kind === "forgejo"

@@ -26,6 +26,20 @@ export const ReportedProblem = Schema.Struct({
 })
 export type ReportedProblem = typeof ReportedProblem.Type
 
+/**
+ * A line of the diff with the counters of both sides where it stands: for an added line `old` is the old line that follows, for a
+ * removed one `new` is the new line that follows. 0 where a side is empty.
+ */
+export const DiffPlace = Schema.Struct({
+  kind: Schema.Literals(["added", "removed", "unchanged"]),
+  old: Schema.Int,
+  new: Schema.Int
+})
+export type DiffPlace = typeof DiffPlace.Type
+
+/** First and last line of a comment on several lines, both in one hunk (GitLab names lines by both counters). */
+export const DiffRange = Schema.Struct({ first: DiffPlace, last: DiffPlace })
+
 /** Lines are 1-based in the file at `side`; `start` is absent for a single line. */
 export const Anchor = Schema.Struct({
   path: Schema.String,
@@ -36,7 +50,9 @@ export const Anchor = Schema.Struct({
   start: Schema.optional(Schema.Int),
   /** Line numbers on both sides where the anchored line is unchanged context (GitLab needs both). */
   oldLine: Schema.optional(Schema.Int),
-  newLine: Schema.optional(Schema.Int)
+  newLine: Schema.optional(Schema.Int),
+  /** With `start`. Absent in records of earlier versions. */
+  range: Schema.optional(DiffRange)
 })
 export type Anchor = typeof Anchor.Type
 

@@ -13,7 +13,7 @@
  */
 import { Schema } from "effect"
 import { Severity } from "./Kinds.ts"
-import { Side } from "./Problem.ts"
+import { DiffRange, Side } from "./Problem.ts"
 
 export const PublicationStatus = Schema.Literals(["pending", "sending", "sent", "unknown", "failed", "dropped"])
 export type PublicationStatus = typeof PublicationStatus.Type
@@ -37,6 +37,7 @@ export const InlineComment = Schema.Struct({
   start: Schema.optional(Schema.Int),
   oldLine: Schema.optional(Schema.Int),
   newLine: Schema.optional(Schema.Int),
+  range: Schema.optional(DiffRange),
   body: Schema.String
 })
 export type InlineComment = typeof InlineComment.Type
@@ -54,6 +55,21 @@ export const IssueProblem = Schema.Struct({
   text: Schema.String
 })
 export type IssueProblem = typeof IssueProblem.Type
+
+/** One problem as a summary names it: `name` is one safe line. */
+export const SummaryProblem = Schema.Struct({ fp: Schema.String, file: Schema.String, name: Schema.String })
+export type SummaryProblem = typeof SummaryProblem.Type
+
+/** What a review says about problems, for comparing it with the review before. */
+export const SummaryProblems = Schema.Struct({
+  found: Schema.Array(SummaryProblem),
+  present: Schema.Array(Schema.String),
+  analysed: Schema.Array(Schema.String),
+  changed: Schema.Array(Schema.String),
+  /** It came to its end and left no problem out. */
+  complete: Schema.Boolean
+})
+export type SummaryProblems = typeof SummaryProblems.Type
 
 export const Operation = Schema.Union([
   /**
@@ -95,7 +111,13 @@ export const Operation = Schema.Union([
     comments: Schema.Array(InlineComment)
   }),
   /** The managed summary comment of the target: created once, then updated in place. */
-  Schema.Struct({ _tag: Schema.Literal("Summary"), head: Schema.String, body: Schema.String }),
+  Schema.Struct({
+    _tag: Schema.Literal("Summary"),
+    head: Schema.String,
+    body: Schema.String,
+    /** Absent in rows of earlier versions. */
+    problems: Schema.optional(SummaryProblems)
+  }),
   /** What a review says about comments at lines of earlier ones; sending it yields a `Thread` for each that is settled. */
   Schema.Struct({
     _tag: Schema.Literal("Threads"),
@@ -120,7 +142,11 @@ export const Operation = Schema.Union([
     /** A message that only calls people. */
     people: Schema.optional(Schema.Struct({ everyone: Schema.Boolean, mobiles: Schema.Array(Schema.String) }))
   }),
-  /** A label on the pull request. */
+  /** What triage says on an issue whose text has the digest `head`. */
+  Schema.Struct({ _tag: Schema.Literal("IssueComment"), head: Schema.String, body: Schema.String }),
+  /** Closes the issue, if its text still has the digest `head`. */
+  Schema.Struct({ _tag: Schema.Literal("CloseIssue"), head: Schema.String }),
+  /** A label on the pull request or issue. */
   Schema.Struct({ _tag: Schema.Literal("Label"), name: Schema.String }),
   Schema.Struct({
     _tag: Schema.Literal("Status"),

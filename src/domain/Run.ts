@@ -38,7 +38,6 @@ const next: Record<RunStatus, ReadonlyArray<RunStatus>> = {
   skipped: []
 }
 
-export const canMove = (from: RunStatus, to: RunStatus): boolean => next[from].includes(to)
 export const isTerminal = (status: RunStatus): boolean => next[status].length === 0
 /** The states from which `to` may be entered; what a compare-and-set update names in its WHERE clause. */
 export const sourcesOf = (to: RunStatus): ReadonlyArray<RunStatus> =>

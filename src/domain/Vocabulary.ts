@@ -6,7 +6,7 @@
  * A row reads `canonical: [other spellings]`. The first other spelling is the specification's token where it has one.
  */
 
-export const vocabulary = {
+const vocabulary = {
   triggerKind: {
     gitea: ["githost_a"],
     forgejo: ["githost_b"],
