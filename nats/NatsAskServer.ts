@@ -1,0 +1,97 @@
+/** The runner's side of the lanes of asks (see NatsAsks): hands requests to this node's actors, and their answers back. */
+import { Context, Effect, Exit, Layer, Option, Scope } from "effect"
+import type { Fiber } from "effect"
+import { Message, Reply, Sharding } from "effect/cluster"
+import { codecFor, encodeDefect, unpack } from "./AskMessages.ts"
+import type { FromCaller, FromRunner, Refusal } from "./AskMessages.ts"
+
+/** What one session asks for: takes its messages, and is ended with it. */
+export interface AskSession {
+  readonly hear: (message: FromCaller) => void
+  readonly end: () => void
+}
+
+/** Where the transport finds who answers; there is nobody until the actors are there. */
+export class AskServer extends Context.Service<
+  AskServer,
+  { open: ((answer: (message: FromRunner) => void) => AskSession) | undefined }
+>()("aicr/nats/AskServer") {
+  static readonly layer = Layer.sync(AskServer, () => ({ open: undefined }))
+}
+
+/** Answers with the actors of this node while the scope is open. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const server = yield* AskServer
+    const sharding = yield* Sharding.Sharding
+    const runFork = Effect.runForkWith(yield* Effect.context<never>())
+
+    const open = (answer: (message: FromRunner) => void): AskSession => {
+      const running = new Map<number, () => void>()
+      /** What cannot be sent is a defect for who asked. */
+      const reply = (message: FromRunner) => {
+        running.delete(message.id)
+        try {
+          answer(message)
+        } catch (cause) {
+          answer({ _tag: "Failed", id: message.id, defect: encodeDefect(cause) })
+        }
+      }
+      const hear = (message: FromCaller) => {
+        const { id } = message
+        if (message._tag === "Stop") {
+          running.get(id)?.()
+          return void running.delete(id)
+        }
+        const isAsk = message._tag === "Ask"
+        const callerScope = Scope.makeUnsafe()
+        const request = new Message.IncomingRequest({
+          envelope: unpack(message.request),
+          lastSentReply: Option.none(),
+          codecFor,
+          ...(isAsk ? { callerScope } : {}),
+          respond: (found) =>
+            isAsk
+              ? Effect.map(Reply.serializeOrDefect(found, codecFor), (encoded) => {
+                  if (running.has(id)) reply({ _tag: "Answer", id, reply: encoded })
+                })
+              : Effect.void
+        })
+        let fiber: Fiber.Fiber<void> | undefined
+        // First of all: it may be answered before this function goes on.
+        running.set(id, () => {
+          fiber?.interruptUnsafe()
+          runFork(Scope.close(callerScope, Exit.void))
+        })
+        fiber = runFork(
+          Effect.matchCause(sharding.send(request), {
+            onSuccess: () => (isAsk ? undefined : reply({ _tag: "Told", id })),
+            onFailure: (cause) => {
+              const failure = cause.reasons.find((reason) => reason._tag === "Fail")
+              if (failure !== undefined)
+                return reply({ _tag: "Refused", id, why: failure.error._tag satisfies Refusal })
+              const defect = cause.reasons.find((reason) => reason._tag === "Die")
+              if (defect !== undefined) reply({ _tag: "Failed", id, defect: encodeDefect(defect.defect) })
+            }
+          })
+        )
+      }
+      return {
+        hear,
+        end: () => {
+          for (const stop of running.values()) stop()
+          running.clear()
+        }
+      }
+    }
+    yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        server.open = open
+      }),
+      () =>
+        Effect.sync(() => {
+          server.open = undefined
+        })
+    )
+  })
+)

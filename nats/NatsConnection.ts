@@ -1,0 +1,227 @@
+/**
+ * The connection of a node to NATS. The first connection is waited for, for a bounded time; after that it reconnects for as long
+ * as the service lives. While NATS is away what is published is lost and what is asked fails in time: every user of the bus
+ * finds out by asking again.
+ */
+import { readFileSync } from "node:fs"
+import { jetstream, jetstreamManager } from "@nats-io/jetstream"
+import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream"
+import { connect, credsAuthenticator, errors, nkeyAuthenticator } from "@nats-io/transport-node"
+import type { NatsConnection as RawConnection, NodeConnectionOptions } from "@nats-io/transport-node"
+import { Context, Duration, Effect, Layer, Redacted } from "effect"
+import type { Scope } from "effect"
+import { NatsError, attempt, toNatsError } from "./NatsError.ts"
+import type { NatsSettings } from "./NatsSettings.ts"
+
+export interface NatsStatus {
+  readonly connected: boolean
+  /** `host:port` it is, or was last, connected to. */
+  readonly server: string
+  /** Of the server. */
+  readonly version: string
+}
+
+export class NatsConnection extends Context.Service<
+  NatsConnection,
+  {
+    /** The client's own connection; its calls throw, see NatsError. */
+    readonly raw: RawConnection
+    /** JetStream with a short timeout: an answer that got lost with a connection is not waited for. */
+    readonly jetstream: JetStreamClient
+    readonly manager: JetStreamManager
+    readonly name: string
+    readonly prefix: string
+    readonly replicas: 1 | 3 | 5
+    readonly status: Effect.Effect<NatsStatus>
+    /** Milliseconds there and back. */
+    readonly roundTrip: Effect.Effect<number, NatsError>
+    /** Resumes when it has reconnected the next time. */
+    readonly reconnected: Effect.Effect<void>
+    /** Tells of every change for as long as the scope is open. */
+    readonly onStatus: (tell: (connected: boolean) => void) => Effect.Effect<void, never, Scope.Scope>
+  }
+>()("aicr/nats/NatsConnection") {
+  /** `name` is the node's: the server shows it in its list of connections. */
+  static readonly layer = (options: NatsConnectOptions) => Layer.effect(NatsConnection, make(options))
+}
+
+export interface NatsConnectOptions {
+  readonly settings: NatsSettings
+  readonly name: string
+  /** How long the first connection is waited for; 30 seconds. */
+  readonly connectWithin?: Duration.Input
+}
+
+/** Of every call of JetStream's API: a third of the interval in which leases are refreshed, so that two more attempts fit in. */
+export const answerWithinMillis = 900
+
+/** A connection whose server does not answer is given up after this, times two. */
+const pingIntervalMillis = 2000
+
+const make = Effect.fnUntraced(function* ({
+  settings,
+  name,
+  connectWithin = "30 seconds"
+}: NatsConnectOptions): Effect.fn.Return<NatsConnection["Service"], NatsError, Scope.Scope> {
+  const place = settings.servers.join(", ")
+  const raw = yield* Effect.acquireRelease(firstConnection(settings, name, Duration.toMillis(connectWithin)), close)
+  const log = Effect.runForkWith(yield* Effect.context<never>())
+  const listeners = new Set<(connected: boolean) => void>()
+  let connected = true
+  const tell = (now: boolean) => {
+    if (now === connected) return
+    connected = now
+    log(
+      now
+        ? Effect.logInfo(`NATS at ${raw.getServer()} is back`)
+        : Effect.logWarning(`NATS at ${place} is away; reconnecting`)
+    )
+    // A listener may come back at once for the next change.
+    const told = [...listeners]
+    for (const listener of told) listener(now)
+  }
+  yield* Effect.forkScoped(
+    Effect.promise(async () => {
+      for await (const event of raw.status()) {
+        if (event.type === "disconnect") tell(false)
+        else if (event.type === "reconnect") tell(true)
+        else if (event.type === "error")
+          log(Effect.logWarning(toNatsError(`connection to ${place}`, event.error).message))
+      }
+    })
+  )
+  const options = { timeout: answerWithinMillis, checkAPI: false }
+  const status = Effect.sync(() => ({ connected, server: raw.getServer(), version: raw.info?.version ?? "unknown" }))
+  return NatsConnection.of({
+    raw,
+    jetstream: jetstream(raw, options),
+    manager: yield* attempt("JetStream", () => jetstreamManager(raw, options)),
+    name,
+    prefix: settings.prefix,
+    replicas: settings.replicas,
+    status,
+    // Not the client's own measure, which is in whole milliseconds.
+    roundTrip: attempt(`round trip to ${place}`, async () => {
+      const at = performance.now()
+      await raw.flush()
+      return performance.now() - at
+    }).pipe(
+      Effect.timeoutOrElse({
+        duration: answerWithinMillis,
+        orElse: () => Effect.fail(new NatsError({ reason: "unavailable", message: `NATS at ${place} does not answer` }))
+      })
+    ),
+    reconnected: Effect.callback((resume) => {
+      const listener = (now: boolean) => {
+        if (!now) return
+        listeners.delete(listener)
+        resume(Effect.void)
+      }
+      listeners.add(listener)
+      return Effect.sync(() => listeners.delete(listener))
+    }),
+    onStatus: (listener) =>
+      Effect.acquireRelease(
+        Effect.sync(() => listeners.add(listener)),
+        () => Effect.sync(() => listeners.delete(listener))
+      )
+  })
+})
+
+/** Not the client's own way of waiting: that has no end, and does not tell wrong credentials from a server that is not up yet. */
+const firstConnection = Effect.fnUntraced(function* (settings: NatsSettings, name: string, waitMillis: number) {
+  const place = settings.servers.join(", ")
+  const options = yield* Effect.try({
+    try: () => connectionOptions(settings, name),
+    catch: (cause) =>
+      new NatsError({ reason: "refused", message: `NATS: ${cause instanceof Error ? cause.message : String(cause)}` })
+  })
+  const deadline = performance.now() + waitMillis
+  let told = false
+  for (;;) {
+    const result = yield* Effect.result(attempt(`connection to ${place}`, () => connect({ ...options })))
+    if (result._tag === "Success") return result.success
+    const error = result.failure
+    if (error.reason !== "unavailable") return yield* Effect.fail(error)
+    if (performance.now() > deadline) {
+      return yield* Effect.fail(
+        new NatsError({
+          reason: "unavailable",
+          message: `${error.message}; gave up after ${Math.round(waitMillis / 1000)} s. Check SVC_NATS_URL and that the server runs.`
+        })
+      )
+    }
+    if (!told) yield* Effect.logInfo(`${error.message}; waiting for it`)
+    told = true
+    yield* Effect.sleep(200)
+  }
+})
+
+const connectionOptions = (settings: NatsSettings, name: string): NodeConnectionOptions => ({
+  servers: [...settings.servers],
+  name,
+  timeout: 2000,
+  reconnect: true,
+  maxReconnectAttempts: -1,
+  reconnectTimeWait: 200,
+  reconnectJitter: 100,
+  // A server that restarts may refuse for a moment while it loads its accounts.
+  ignoreAuthErrorAbort: true,
+  pingInterval: pingIntervalMillis,
+  maxPingOut: 2,
+  // Traces of where a request was made cost a stack per request.
+  noAsyncTraces: true,
+  ...authOptions(settings),
+  ...(settings.tls === undefined ? {} : { tls: tlsOptions(settings.tls) })
+})
+
+const authOptions = ({ auth }: NatsSettings): NodeConnectionOptions => {
+  switch (auth.kind) {
+    case "none":
+      return {}
+    case "password":
+      return { user: auth.user, pass: Redacted.value(auth.password) }
+    case "token":
+      return { token: Redacted.value(auth.token) }
+    // Read again at every connection: they are rotated while the service runs.
+    case "creds": {
+      readSecret("SVC_NATS_CREDS_PATH", auth.path)
+      return { authenticator: credsAuthenticator(() => readFileSync(auth.path)) }
+    }
+    case "nkey": {
+      readSecret("SVC_NATS_NKEY_SEED_PATH", auth.path)
+      return { authenticator: nkeyAuthenticator(() => seedOf(auth.path)) }
+    }
+  }
+}
+
+const readSecret = (variable: string, path: string): void => {
+  try {
+    readFileSync(path)
+  } catch {
+    throw new Error(`${variable}: cannot read ${path}`)
+  }
+}
+
+const seedOf = (path: string): Uint8Array => new TextEncoder().encode(readFileSync(path, "utf8").trim())
+
+const tlsOptions = (tls: NonNullable<NatsSettings["tls"]>): NonNullable<NodeConnectionOptions["tls"]> => {
+  for (const [variable, path] of [
+    ["SVC_NATS_TLS_CA_PATH", tls.caPath],
+    ["SVC_NATS_TLS_CERT_PATH", tls.certPath],
+    ["SVC_NATS_TLS_KEY_PATH", tls.keyPath]
+  ] as const) {
+    if (path !== undefined) readSecret(variable, path)
+  }
+  return {
+    ...(tls.caPath === undefined ? {} : { caFile: tls.caPath }),
+    ...(tls.certPath === undefined ? {} : { certFile: tls.certPath }),
+    ...(tls.keyPath === undefined ? {} : { keyFile: tls.keyPath })
+  }
+}
+
+/** What was published is sent first; a server that is away is not waited for. */
+const close = (raw: RawConnection): Effect.Effect<void> =>
+  Effect.promise(() =>
+    raw.drain().catch((error: unknown) => (error instanceof errors.ClosedConnectionError ? undefined : raw.close()))
+  ).pipe(Effect.timeoutOrElse({ duration: 1000, orElse: () => Effect.promise(() => raw.close()) }))

@@ -1,0 +1,84 @@
+/**
+ * Events for whoever listens at the moment, on core subjects: small, at most once, lost while NATS is away. What must not be lost is in
+ * a store, and an event only says "look now".
+ */
+import { Context, Effect, Layer, Stream, Queue } from "effect"
+import type { Scope } from "effect"
+import { NatsConnection } from "./NatsConnection.ts"
+import type { NatsError } from "./NatsError.ts"
+import { toNatsError } from "./NatsError.ts"
+import { eventSubject } from "./NatsSubjects.ts"
+
+/** An event over this size is refused: it belongs into a store. */
+export const maxEventBytes = 64 * 1024
+
+/** Events that one listener has not looked at yet; the oldest are dropped. */
+const maxUnread = 4096
+
+export class NatsEvents extends Context.Service<
+  NatsEvents,
+  {
+    /** `value` is made JSON. Answers when it is handed to the connection. */
+    readonly publish: (topic: string, value: unknown) => Effect.Effect<void, NatsError>
+    /** Calls for every event of the topic, decoded from JSON, while the scope is open: from the moment this has answered. */
+    readonly listen: (topic: string, hear: (value: unknown) => void) => Effect.Effect<void, NatsError, Scope.Scope>
+    /** The same as a stream; it never ends by itself. */
+    readonly stream: (topic: string) => Stream.Stream<unknown, NatsError>
+  }
+>()("aicr/nats/NatsEvents") {
+  static readonly layer = Layer.effect(
+    NatsEvents,
+    Effect.gen(function* () {
+      const { raw, prefix } = yield* NatsConnection
+      const log = Effect.runForkWith(yield* Effect.context<never>())
+      const listen = (topic: string, hear: (value: unknown) => void) =>
+        Effect.gen(function* () {
+          yield* Effect.acquireRelease(
+            Effect.try({
+              try: () =>
+                raw.subscribe(eventSubject(prefix, topic), {
+                  callback: (error, message) => {
+                    if (error !== null)
+                      return void log(Effect.logWarning(toNatsError(`events ${topic}`, error).message))
+                    try {
+                      hear(message.json<unknown>())
+                    } catch (cause) {
+                      log(Effect.logWarning(`An event of ${topic} could not be read: ${String(cause)}`))
+                    }
+                  }
+                }),
+              catch: (cause) => toNatsError(`events ${topic}`, cause)
+            }),
+            (subscription) => Effect.sync(() => subscription.unsubscribe())
+          )
+          // The subscription is at the server when this has come back; while NATS is away it is sent with the next connection.
+          yield* Effect.ignore(
+            Effect.timeout(
+              Effect.promise(() => raw.flush().catch(() => undefined)),
+              500
+            )
+          )
+        })
+      return NatsEvents.of({
+        publish: (topic, value) =>
+          Effect.try({
+            try: () => {
+              const bytes = new TextEncoder().encode(JSON.stringify(value))
+              if (bytes.length > maxEventBytes) throw new Error(`${bytes.length} bytes; at most ${maxEventBytes}`)
+              raw.publish(eventSubject(prefix, topic), bytes)
+            },
+            catch: (cause) => toNatsError(`event ${topic}`, cause)
+          }),
+        listen,
+        stream: (topic) =>
+          Stream.callback<unknown, NatsError>(
+            (queue) =>
+              listen(topic, (value) => {
+                Queue.offerUnsafe(queue, value)
+              }),
+            { bufferSize: maxUnread, strategy: "sliding" }
+          )
+      })
+    })
+  )
+}

@@ -1,0 +1,130 @@
+/**
+ * A real nats-server with JetStream for tests, on a port and in a folder of its own, with the configuration that the service ships.
+ * One `NatsServer` is one installation: started again after a kill it finds its data and its port. It ends with this process, however
+ * this process ends.
+ */
+import { spawn } from "node:child_process"
+import type { ChildProcessByStdio } from "node:child_process"
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, relative } from "node:path"
+import type { Readable, Writable } from "node:stream"
+import { connect } from "node:net"
+import { freePort } from "./FreePort.ts"
+import { provide } from "./Provide.ts"
+import { waitUntil } from "./Wait.ts"
+
+/** Starts the server ($2…); ends it at once for a line `kill`, in order for `stop`, and with its folder ($1) when the pipe closes. */
+const keeper = `
+folder=$1; shift
+nats-server "$@" >&2 & server=$!
+echo "$server"
+line=gone; read -r line
+case "$line" in stop) kill -TERM "$server" ;; *) kill -9 "$server" ;; esac 2>/dev/null
+wait "$server" 2>/dev/null
+[ "$line" != gone ] || rm -rf "$folder"`
+
+const shippedConfig = join(import.meta.dirname, "../../nats/nats-server.conf")
+
+export interface NatsOptions {
+  /** More of the server's configuration, for example `authorization { token: "…" }`. */
+  readonly config?: string
+}
+
+export class NatsServer implements AsyncDisposable {
+  readonly url: string
+  readonly port: number
+  readonly #folder: string
+  readonly #config: string
+  #keeper: ChildProcessByStdio<Writable, Readable, Readable> | undefined
+  #pid: number | undefined
+  #log = ""
+
+  private constructor(folder: string, port: number, config: string) {
+    this.#folder = folder
+    this.port = port
+    this.#config = config
+    this.url = `nats://127.0.0.1:${port}`
+  }
+
+  static async start({ config = "" }: NatsOptions = {}): Promise<NatsServer> {
+    provide("nats")
+    const folder = mkdtempSync(join(tmpdir(), "aicr-nats-"))
+    const file = join(folder, "server.conf")
+    writeFileSync(file, `include ${JSON.stringify(relative(folder, shippedConfig))}\n${config}\n`)
+    const server = new NatsServer(folder, await freePort(), file)
+    await server.start()
+    return server
+  }
+
+  /** Starts it, after a kill on the same data, and waits until it takes connections. */
+  async start(): Promise<void> {
+    if (this.#keeper !== undefined) throw new Error("it is running")
+    const args = [
+      "--config",
+      this.#config,
+      "--addr",
+      "127.0.0.1",
+      "--port",
+      String(this.port),
+      "--store_dir",
+      this.#folder
+    ]
+    const keeping = spawn("sh", ["-c", keeper, "sh", this.#folder, ...args], { stdio: ["pipe", "pipe", "pipe"] })
+    this.#keeper = keeping
+    keeping.stderr.on("data", (text) => (this.#log += String(text)))
+    this.#pid = await new Promise<number>((resolve) => keeping.stdout.once("data", (text) => resolve(Number(text))))
+    await waitUntil(() => greets(this.port), { describe: () => `nats-server answers; it says:\n${this.#log}` })
+  }
+
+  /** Ends it without any notice. */
+  kill(): Promise<void> {
+    return this.#end("kill\n")
+  }
+
+  /** Ends it in order: clients are told. */
+  stop(): Promise<void> {
+    return this.#end("stop\n")
+  }
+
+  /** It hangs: it takes connections and answers nothing. */
+  freeze(): void {
+    const pid = this.#pid
+    if (pid === undefined) return
+    process.kill(pid, "SIGSTOP")
+    // On a busy machine it works on for a moment; where there is no /proc nobody can tell.
+    const status = `/proc/${pid}/status`
+    while (existsSync(status) && !/^State:\s+T/m.test(readFileSync(status, "utf8")));
+  }
+
+  thaw(): void {
+    if (this.#pid !== undefined) process.kill(this.#pid, "SIGCONT")
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#end("")
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  async #end(word: string): Promise<void> {
+    const keeping = this.#keeper
+    if (keeping === undefined) return
+    this.thaw()
+    this.#keeper = undefined
+    this.#pid = undefined
+    const gone = new Promise((resolve) => keeping.once("exit", resolve))
+    keeping.stdin.end(word)
+    await gone
+  }
+}
+
+/** A server says who it is as soon as somebody connects. */
+const greets = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1")
+    socket.once("data", () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once("error", () => resolve(false))
+  })

@@ -1,0 +1,23 @@
+/** A connection of its own to a test's server, in an installation of its own. */
+import { Effect } from "effect"
+import { NatsConnection } from "../../nats/NatsConnection.ts"
+import type { NatsServer } from "../harness/Nats.ts"
+import { settingsOf } from "./Cluster.ts"
+
+let installations = 0
+/** For `SVC_NATS_PREFIX`: no two are the same. */
+export const newPrefix = (): string => `test-${process.pid}-${installations++}`
+
+/** Connected, from its own connection, for as long as it runs. */
+export const withBus = <A, E>(
+  server: NatsServer,
+  prefix: string,
+  effect: Effect.Effect<A, E, NatsConnection>
+): Effect.Effect<A, unknown> =>
+  Effect.provide(
+    effect,
+    NatsConnection.layer({
+      settings: settingsOf({ SVC_NATS_URL: server.url, SVC_NATS_PREFIX: prefix }),
+      name: "test"
+    })
+  )

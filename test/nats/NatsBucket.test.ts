@@ -1,0 +1,215 @@
+import { Effect, Fiber, Layer, Schedule, Stream } from "effect"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { makeBucket } from "../../nats/NatsBucket.ts"
+import type { BucketChange } from "../../nats/NatsBucket.ts"
+import { NatsConnection } from "../../nats/NatsConnection.ts"
+import { NatsEvents } from "../../nats/NatsEvents.ts"
+import { NatsNodes } from "../../nats/NatsNodes.ts"
+import { ensure, streamName, streams } from "../../nats/NatsStreams.ts"
+import { NatsServer } from "../harness/Nats.ts"
+import { newPrefix, withBus } from "./Bus.ts"
+
+let server: NatsServer
+beforeAll(async () => {
+  server = await NatsServer.start()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const run = <A, E>(effect: Effect.Effect<A, E, NatsConnection>, prefix = newPrefix()) =>
+  Effect.runPromise(withBus(server, prefix, effect))
+
+/** Until a server that started again takes writes. */
+const soon = { times: 200, schedule: Schedule.spaced("50 millis") }
+
+const bucket = makeBucket({ kind: "bucket", name: "values", durable: true })
+
+describe("bucket", () => {
+  it("compare-and-set: one writer wins, the others are told", () =>
+    run(
+      Effect.gen(function* () {
+        const { create, update, get, delete: remove, last } = yield* bucket
+        const made = yield* Effect.forEach([1, 2, 3, 4], (n) => Effect.result(create("k", `${n}`)), {
+          concurrency: "unbounded"
+        })
+        expect(made.filter(({ _tag }) => _tag === "Success").length).toBe(1)
+        const revision = (yield* get("k"))?.revision ?? 0
+        const next = yield* update("k", "new", revision)
+        expect(next).toBeGreaterThan(revision)
+        expect(yield* Effect.flip(update("k", "late", revision))).toMatchObject({ reason: "conflict" })
+        expect(yield* Effect.flip(remove("k", revision))).toMatchObject({ reason: "conflict" })
+        yield* remove("k", next)
+        expect(yield* get("k")).toBeUndefined()
+        expect((yield* last("k"))?.revision).toBe(next + 1)
+        expect(yield* create("k", "reborn")).toBe(next + 2)
+        expect(yield* get("nothing")).toBeUndefined()
+      })
+    ))
+
+  it("keys and entries, all or those of a part", () =>
+    run(
+      Effect.gen(function* () {
+        const { put, entries, keys, delete: remove } = yield* bucket
+        yield* Effect.forEach(["a.1", "a.2", "b.1"], (key) => put(key, `of ${key}`), { discard: true })
+        yield* remove("a.2")
+        expect((yield* keys()).toSorted()).toEqual(["a.1", "b.1"])
+        expect((yield* entries("a.*")).map(({ key, value }) => [key, value])).toEqual([["a.1", "of a.1"]])
+        expect(yield* Effect.flip(put("no good", ""))).toMatchObject({
+          message: expect.stringContaining("cannot be a key")
+        })
+      })
+    ))
+
+  it("what it cannot take is refused at once, what is away in time", () =>
+    run(
+      Effect.gen(function* () {
+        const { put } = yield* bucket
+        expect(yield* Effect.flip(put("k", "x".repeat(9_000_000)))).toMatchObject({ reason: "too_large" })
+        yield* Effect.promise(() => server.kill())
+        // The client's own limit is 5 s.
+        const at = performance.now()
+        expect(yield* Effect.flip(put("k", "x"))).toMatchObject({ reason: "unavailable" })
+        expect(performance.now() - at).toBeLessThan(4500)
+        yield* Effect.promise(() => server.start())
+        yield* Effect.retry(put("k", "y"), soon)
+      })
+    ))
+
+  it("a watch tells what is there and what changes, through a restart of the server", () =>
+    run(
+      Effect.gen(function* () {
+        const { put, watch, delete: remove } = yield* bucket
+        yield* put("a", "1")
+        const seen: Array<BucketChange> = []
+        const watching = yield* Effect.forkChild(
+          Stream.runForEach(watch(), (change) => Effect.sync(() => void seen.push(change))),
+          { startImmediately: true }
+        )
+        const until = (key: string, value: string | undefined) =>
+          Effect.timeout(
+            Effect.repeat(Effect.sleep(5), {
+              until: () => {
+                const last = seen.findLast((change) => change.key === key)
+                return last !== undefined && last.value === value
+              }
+            }),
+            "30 seconds"
+          )
+        yield* until("a", "1")
+        yield* put("b", "2")
+        yield* until("b", "2")
+        yield* remove("a")
+        yield* until("a", undefined)
+        const { reconnected } = yield* NatsConnection
+        const back = yield* Effect.forkChild(reconnected, { startImmediately: true })
+        yield* Effect.promise(() => server.kill())
+        yield* Effect.promise(() => server.start())
+        yield* Fiber.join(back)
+        yield* Effect.retry(put("b", "3"), soon)
+        yield* until("b", "3")
+        expect(seen.map(({ key, value }) => `${key} ${value}`)).toEqual(
+          expect.arrayContaining(["a 1", "b 2", "a undefined", "b 3"])
+        )
+        yield* Fiber.interrupt(watching)
+      })
+    ))
+})
+
+describe("streams", () => {
+  it("are made once by however many start together, and changed when the plan is", () => {
+    const prefix = newPrefix()
+    const plans = Object.values(streams)
+    return run(
+      Effect.gen(function* () {
+        yield* Effect.forEach([1, 2, 3, 4, 5], () => withBus(server, prefix, ensure(plans)), {
+          concurrency: "unbounded"
+        })
+        const { manager } = yield* NatsConnection
+        const age = (plan: (typeof plans)[number]) =>
+          Effect.map(
+            Effect.promise(() => manager.streams.info(streamName(prefix, plan))),
+            ({ config }) => config.max_age / 1_000_000
+          )
+        expect(yield* Effect.forEach(plans, age)).toEqual([9000, 0, 9000])
+        yield* ensure([{ ...streams.leases, ttlMillis: 5000 }])
+        expect(yield* age(streams.leases)).toBe(5000)
+      }),
+      prefix
+    )
+  })
+})
+
+describe("events", () => {
+  it("reach those who listen, of their installation and topic", () => {
+    const prefix = newPrefix()
+    const listenOn = (of: string) =>
+      withBus(
+        server,
+        of,
+        Effect.gen(function* () {
+          const { stream, publish } = yield* NatsEvents
+          const heard = yield* Effect.forkChild(Stream.runCollect(Stream.take(stream("runs/1"), 2)), {
+            startImmediately: true
+          })
+          const all = yield* Effect.forkChild(
+            Effect.forever(Effect.andThen(publish("runs/1", { from: of }), Effect.sleep(5)))
+          )
+          const found = yield* Fiber.join(heard)
+          yield* Fiber.interrupt(all)
+          return found
+        }).pipe(Effect.provide(Layer.fresh(NatsEvents.layer)))
+      )
+    return run(
+      Effect.gen(function* () {
+        const [one, other] = yield* Effect.all([listenOn(prefix), listenOn(newPrefix())], { concurrency: 2 })
+        expect(one).toEqual([{ from: prefix }, { from: prefix }])
+        expect(other).not.toEqual(one)
+        const { publish } = yield* NatsEvents
+        expect(yield* Effect.flip(publish("runs/1", "x".repeat(70_000)))).toMatchObject({
+          message: expect.stringContaining("at most 65536")
+        })
+      }).pipe(Effect.provide(NatsEvents.layer)),
+      prefix
+    )
+  })
+})
+
+describe("nodes", () => {
+  const self = (name: string) => ({ name, roles: ["executor"], version: "1.2.3", startedAt: 1000, more: { slots: 8 } })
+
+  it("who starts is on the list though the server is slow to answer", () =>
+    run(
+      Effect.gen(function* () {
+        const { jetstream } = yield* NatsConnection
+        const publish = jetstream.publish.bind(jetstream)
+        let calls = 0
+        jetstream.publish = async (...args) => {
+          if (calls++ > 0) return publish(...args)
+          server.freeze()
+          return publish(...args).finally(() => server.thaw())
+        }
+        const list = Effect.flatMap(NatsNodes, (nodes) => nodes.list)
+        expect(yield* Effect.provide(list, NatsNodes.layer(self("a")))).toEqual([self("a")])
+      })
+    ))
+
+  it("who is there is on the list, with what it tells; who left is not", () => {
+    const prefix = newPrefix()
+    return run(
+      Effect.gen(function* () {
+        const { list, tell } = yield* NatsNodes
+        const namesWhile = withBus(
+          server,
+          prefix,
+          Effect.provide(
+            Effect.flatMap(NatsNodes, (nodes) => nodes.list),
+            NatsNodes.layer(self("b"))
+          )
+        )
+        expect(yield* namesWhile).toEqual([self("a"), self("b")])
+        yield* tell({ slots: 4, draining: true })
+        expect(yield* list).toEqual([{ ...self("a"), more: { slots: 4, draining: true } }])
+      }).pipe(Effect.provide(NatsNodes.layer(self("a")))),
+      prefix
+    )
+  })
+})

@@ -1,0 +1,269 @@
+/** Membership and shard locks, several runners over one real server. Each runner is a connection and a storage of its own. */
+import { Context, Effect, Layer } from "effect"
+import { Runner, RunnerAddress, RunnerStorage, ShardId } from "effect/cluster"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { makeBucket } from "../../nats/NatsBucket.ts"
+import { NatsConnection } from "../../nats/NatsConnection.ts"
+import { NatsRunnerLease, layer } from "../../nats/NatsRunnerStorage.ts"
+import { streams } from "../../nats/NatsStreams.ts"
+import { token } from "../../nats/NatsSubjects.ts"
+import { NatsServer } from "../harness/Nats.ts"
+import { waitUntil } from "../harness/Wait.ts"
+import { settingsOf } from "./Cluster.ts"
+
+let server: NatsServer
+let installations = 0
+beforeAll(async () => {
+  server = await NatsServer.start()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+interface Member {
+  readonly address: RunnerAddress.RunnerAddress
+  readonly runner: Runner.Runner
+  readonly storage: RunnerStorage.RunnerStorage["Service"]
+  readonly lease: NatsRunnerLease["Service"]
+  readonly connection: NatsConnection["Service"]
+}
+
+const shards = (count: number) => Array.from({ length: count }, (_, index) => ShardId.make("default", index + 1))
+const names = (found: ReadonlyArray<ShardId.ShardId>) => found.map(String).toSorted()
+
+/** Runs with as many runners as are asked for, in an installation of its own. */
+const withMembers = <A>(
+  use: (join: (name: string) => Effect.Effect<Member>) => Effect.Effect<A, unknown>
+): Promise<A> =>
+  Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const scope = yield* Effect.scope
+        const prefix = `storage-${installations++}`
+        const join = (name: string) =>
+          Effect.gen(function* () {
+            const settings = settingsOf({ SVC_NATS_URL: server.url, SVC_NATS_PREFIX: prefix })
+            const context = yield* layer.pipe(
+              Layer.provideMerge(NatsConnection.layer({ settings, name })),
+              Layer.buildWithScope(scope),
+              Effect.orDie
+            )
+            const address = RunnerAddress.make(name, 1)
+            return {
+              address,
+              runner: Runner.make({ address, groups: ["default"], weight: 1 }),
+              storage: Context.get(context, RunnerStorage.RunnerStorage),
+              lease: Context.get(context, NatsRunnerLease),
+              connection: Context.get(context, NatsConnection)
+            }
+          })
+        return yield* use(join)
+      })
+    )
+  )
+
+const buckets = ({ connection }: Member) =>
+  Effect.all({ leases: makeBucket(streams.leases), shards: makeBucket(streams.shards) }).pipe(
+    Effect.provideService(NatsConnection, connection)
+  )
+const leaseKey = token("a:1")
+
+const listed = (member: Member) =>
+  Effect.map(member.storage.getRunners, (found) =>
+    found.map(([runner, healthy]) => `${runner.address.host}${healthy ? "" : " unhealthy"}`).toSorted()
+  )
+
+describe("membership", () => {
+  it("who registered is on the list of all, with an own machine id; who unregistered is not", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const members = yield* Effect.forEach(["a", "b", "c"], join)
+        const ids = yield* Effect.forEach(members, ({ storage, runner }) => storage.register(runner, true), {
+          concurrency: "unbounded"
+        })
+        expect(new Set(ids).size).toBe(3)
+        for (const member of members) expect(yield* listed(member)).toEqual(["a", "b", "c"])
+        const [a, b] = members
+        if (a === undefined || b === undefined) throw new Error("no members")
+        yield* a.storage.unregister(a.address)
+        expect(yield* listed(b)).toEqual(["b", "c"])
+        expect(yield* a.storage.register(a.runner, true)).toBe(ids[0])
+        expect(yield* listed(b)).toEqual(["a", "b", "c"])
+      })
+    ))
+
+  it("a live runner is never missing, however fast the leases are refreshed", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const members = yield* Effect.forEach(["a", "b", "c"], join)
+        yield* Effect.forEach(members, ({ storage, runner }) => storage.register(runner, true))
+        const looker = yield* join("looker")
+        const refreshing = yield* Effect.forkChild(
+          Effect.forEach(members, ({ storage, address }) => Effect.forever(storage.refresh(address, [])), {
+            concurrency: "unbounded"
+          })
+        )
+        for (let look = 0; look < 300; look++) expect(yield* listed(looker)).toEqual(["a", "b", "c"])
+        refreshing.interruptUnsafe()
+      })
+    ))
+
+  it("health is judged by others, and does not prolong a lease", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const [a, b] = [yield* join("a"), yield* join("b")]
+        yield* a.storage.register(a.runner, true)
+        yield* b.storage.register(b.runner, true)
+        const epoch = yield* a.lease.epoch
+        yield* b.storage.setRunnerHealth(a.address, false)
+        expect(yield* listed(b)).toEqual(["a unhealthy", "b"])
+        yield* a.storage.refresh(a.address, [])
+        expect(yield* a.lease.epoch).toBe(epoch)
+        yield* b.storage.setRunnerHealth(a.address, true)
+        expect(yield* listed(a)).toEqual(["a", "b"])
+      })
+    ))
+
+  it("a refresh before registering is nothing", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const a = yield* join("a")
+        expect(yield* a.storage.refresh(a.address, shards(3))).toEqual([])
+        expect(yield* a.storage.acquire(a.address, shards(3))).toEqual([])
+      })
+    ))
+})
+
+describe("shards", () => {
+  it("each has one holder, whoever asks at the same time", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const members = yield* Effect.forEach(["a", "b", "c"], join)
+        yield* Effect.forEach(members, ({ storage, runner }) => storage.register(runner, true))
+        const all = shards(64)
+        const taken = yield* Effect.forEach(members, ({ storage, address }) => storage.acquire(address, all), {
+          concurrency: "unbounded"
+        })
+        expect(names(taken.flat())).toEqual(names(all))
+        for (const [index, { storage, address }] of members.entries()) {
+          expect(names(yield* storage.refresh(address, all))).toEqual(names(taken[index] ?? []))
+        }
+      })
+    ))
+
+  it("a released shard goes to the next, with a higher fence", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const [a, b] = [yield* join("a"), yield* join("b")]
+        yield* a.storage.register(a.runner, true)
+        yield* b.storage.register(b.runner, true)
+        const [first, second] = shards(2)
+        if (first === undefined || second === undefined) throw new Error("no shards")
+        yield* a.storage.acquire(a.address, [first, second])
+        const before = (yield* a.lease.fence("default:1")) ?? 0
+        expect(before).toBeGreaterThan(0)
+        expect(yield* b.storage.acquire(b.address, [first, second])).toEqual([])
+        yield* a.storage.release(a.address, first)
+        expect(yield* a.lease.fence("default:1")).toBeUndefined()
+        expect(names(yield* b.storage.acquire(b.address, [first, second]))).toEqual(["default:1"])
+        expect(yield* b.lease.fence("default:1")).toBeGreaterThan(before)
+      })
+    ))
+
+  it("unregistering frees nothing; releasing all does, and ends the lease", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const [a, b] = [yield* join("a"), yield* join("b")]
+        yield* a.storage.register(a.runner, true)
+        yield* b.storage.register(b.runner, true)
+        const all = shards(8)
+        yield* a.storage.acquire(a.address, all)
+        yield* a.storage.unregister(a.address)
+        expect(yield* b.storage.acquire(b.address, all)).toEqual([])
+        expect(names(yield* a.storage.refresh(a.address, all))).toEqual(names(all))
+        yield* a.storage.releaseAll(a.address)
+        expect(names(yield* b.storage.acquire(b.address, all))).toEqual(names(all))
+        expect(yield* b.lease.alive).toEqual(["b:1"])
+      })
+    ))
+
+  it("releasing all while registered keeps the lease", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const a = yield* join("a")
+        yield* a.storage.register(a.runner, true)
+        yield* a.storage.acquire(a.address, shards(8))
+        yield* a.storage.releaseAll(a.address)
+        expect(yield* a.storage.refresh(a.address, shards(8))).toEqual([])
+        expect(yield* listed(a)).toEqual(["a"])
+      })
+    ))
+
+  it("a lease that is lost loses its shards; a new one has another epoch", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const [a, b] = [yield* join("a"), yield* join("b")]
+        yield* a.storage.register(a.runner, true)
+        yield* b.storage.register(b.runner, true)
+        const all = shards(8)
+        yield* a.storage.acquire(a.address, all)
+        const epoch = yield* a.lease.epoch
+        // What the server does when it was not refreshed in time.
+        yield* (yield* buckets(a)).leases.delete(leaseKey)
+        expect(names(yield* b.storage.acquire(b.address, all))).toEqual(names(all))
+        expect(yield* a.storage.refresh(a.address, all)).toEqual([])
+        expect(yield* a.lease.epoch).toBeUndefined()
+        yield* a.storage.register(a.runner, true)
+        expect(yield* a.lease.epoch).not.toBe(epoch)
+        expect(yield* a.storage.acquire(a.address, all)).toEqual([])
+        expect(names(yield* b.storage.refresh(b.address, all))).toEqual(names(all))
+      })
+    ))
+
+  it("writes whose answers were lost are found to be its own", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const a = yield* join("a")
+        yield* a.storage.register(a.runner, true)
+        const epoch = yield* a.lease.epoch
+        // The same runner wrote, and did not hear that it did.
+        const there = yield* buckets(a)
+        yield* there.leases.put(leaseKey, (yield* there.leases.get(leaseKey))?.value ?? "")
+        const all = shards(4)
+        yield* there.shards.put("shard.default.1", `${leaseKey}#${epoch}`)
+        expect(names(yield* a.storage.refresh(a.address, []))).toEqual([])
+        expect(yield* a.lease.epoch).toBe(epoch)
+        expect(names(yield* a.storage.acquire(a.address, all))).toEqual(names(all))
+        expect(names(yield* a.storage.refresh(a.address, all))).toEqual(names(all))
+      })
+    ))
+
+  it("a lease ends by itself 9 s after its runner is gone, and no earlier; through a restart of the server", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const [a, b] = [yield* join("a"), yield* join("b")]
+        yield* b.storage.register(b.runner, true)
+        yield* a.storage.register(a.runner, true)
+        const [shard] = shards(1)
+        if (shard === undefined) throw new Error("no shard")
+        yield* a.storage.acquire(a.address, [shard])
+        yield* a.storage.refresh(a.address, [])
+        const at = performance.now()
+        yield* Effect.promise(() => a.connection.raw.close())
+        yield* Effect.promise(() => server.kill())
+        const refreshing = yield* Effect.forkChild(
+          Effect.forever(Effect.andThen(b.storage.refresh(b.address, []), Effect.sleep(200)))
+        )
+        yield* Effect.promise(() => server.start())
+        yield* Effect.promise(() =>
+          waitUntil(
+            () => Effect.runPromise(Effect.map(b.storage.acquire(b.address, [shard]), (taken) => taken.length === 1)),
+            { describe: () => "the shard is free" }
+          )
+        )
+        const after = performance.now() - at
+        refreshing.interruptUnsafe()
+        expect(after).toBeGreaterThan(8800)
+        // Rounds and the server's start included, on a machine that is busy.
+        expect(after).toBeLessThan(16_000)
+      })
+    ))
+})
