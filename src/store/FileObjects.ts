@@ -32,10 +32,10 @@ export const layerFiles = ({ root }: { readonly root: string }): Layer.Layer<Obj
   })
 
 const write = async (path: string, content: string): Promise<void> => {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const beside = join(dirname(path), `.${randomBytes(8).toString("hex")}`)
+  const create = () => open(beside, "wx", 0o600)
   try {
-    const file = await open(beside, "wx", 0o600)
+    const file = (await absent(create())) ?? (await inNewFolder(dirname(path), create))
     try {
       await file.writeFile(content)
       await file.sync()
@@ -47,6 +47,11 @@ const write = async (path: string, content: string): Promise<void> => {
     await rm(beside, { force: true })
     throw cause
   }
+}
+
+const inNewFolder = async <A>(folder: string, make: () => Promise<A>): Promise<A> => {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  return make()
 }
 
 const absent = async <A>(asked: Promise<A>): Promise<A | undefined> => {

@@ -14,6 +14,8 @@ import type { Scope } from "effect"
 export interface GroupCommit<I, O, E> {
   /** Waits for the commit that holds the item. Uninterruptible: what was submitted may already be on disk. */
   readonly submit: (item: I) => Effect.Effect<O, E>
+  /** The same for several items, which are never spread over two commits; one result per item, in order. */
+  readonly submitAll: (items: ReadonlyArray<I>) => Effect.Effect<ReadonlyArray<O>, E>
 }
 
 export interface Options<I, O, E, R> {
@@ -21,13 +23,14 @@ export interface Options<I, O, E, R> {
   readonly commit: (items: ReadonlyArray<I>) => Effect.Effect<ReadonlyArray<O>, E, R>
   /** The answer when too much waits (`full`) or the service stops (`closed`). */
   readonly refuse: (why: "full" | "closed") => E
+  /** Items of one commit. Only what one caller submits at once may be more. */
   readonly maxBatch: number
   readonly maxWaiting: number
 }
 
 interface Waiter<I, O, E> {
-  readonly item: I
-  readonly resume: (result: Exit.Exit<O, E>) => void
+  readonly items: ReadonlyArray<I>
+  readonly resume: (result: Exit.Exit<ReadonlyArray<O>, E>) => void
 }
 
 /** Lives until the scope closes: then it commits what waits, and refuses what comes. */
@@ -37,6 +40,7 @@ export const make = Effect.fnUntraced(function* <I, O, E, R>(
   const context = yield* Effect.context<R>()
   const run = Effect.runCallbackWith(context)
   let waiting: Array<Waiter<I, O, E>> = []
+  let waitingItems = 0
   let scheduled = false
   let committing = false
   let closed = false
@@ -50,16 +54,23 @@ export const make = Effect.fnUntraced(function* <I, O, E, R>(
 
   const flush = () => {
     scheduled = false
-    const batch = waiting.slice(0, options.maxBatch)
-    waiting = waiting.slice(options.maxBatch)
+    const taken = countWithin(waiting, options.maxBatch)
+    const batch = waiting.slice(0, taken)
+    waiting = waiting.slice(taken)
+    const items = batch.flatMap((waiter) => waiter.items)
+    waitingItems -= items.length
     committing = true
     run(
-      Effect.suspend(() => options.commit(batch.map((waiter) => waiter.item))),
+      Effect.suspend(() => options.commit(items)),
       {
         onExit: (exit) => {
           committing = false
           if (waiting.length > 0) schedule()
-          batch.forEach((waiter, index) => waiter.resume(resultOf(exit, index)))
+          let first = 0
+          for (const waiter of batch) {
+            waiter.resume(resultsOf(exit, first, waiter.items.length))
+            first += waiter.items.length
+          }
           if (waiting.length === 0 && !scheduled) onIdle?.()
         }
       }
@@ -74,21 +85,42 @@ export const make = Effect.fnUntraced(function* <I, O, E, R>(
     })
   )
 
-  return {
-    submit: (item) =>
-      Effect.uninterruptible(
-        Effect.callback<O, E>((resume) => {
-          if (closed) return resume(Effect.fail(options.refuse("closed")))
-          if (waiting.length >= options.maxWaiting) return resume(Effect.fail(options.refuse("full")))
-          waiting.push({ item, resume })
-          schedule()
-        })
-      )
-  }
+  const submitAll = (items: ReadonlyArray<I>) =>
+    Effect.uninterruptible(
+      Effect.callback<ReadonlyArray<O>, E>((resume) => {
+        if (closed) return resume(Effect.fail(options.refuse("closed")))
+        if (waitingItems + items.length > options.maxWaiting) return resume(Effect.fail(options.refuse("full")))
+        waiting.push({ items, resume })
+        waitingItems += items.length
+        schedule()
+      })
+    )
+  return { submit: (item) => Effect.map(submitAll([item]), firstOf), submitAll }
 })
 
-const resultOf = <O, E>(exit: Exit.Exit<ReadonlyArray<O>, E>, index: number): Exit.Exit<O, E> => {
-  if (Exit.isFailure(exit)) return Exit.failCause(exit.cause)
-  const result = exit.value[index]
-  return result === undefined ? Exit.die(new Error("A commit answered fewer results than items")) : Exit.succeed(result)
+const firstOf = <O>(results: ReadonlyArray<O>): O => {
+  for (const result of results) return result
+  throw new Error("A commit answered nothing")
+}
+
+/** How many of the waiters, from the first, have at most `max` items together; at least one. */
+const countWithin = <I, O, E>(waiting: ReadonlyArray<Waiter<I, O, E>>, max: number): number => {
+  let items = 0
+  for (const [index, waiter] of waiting.entries()) {
+    items += waiter.items.length
+    if (items > max && index > 0) return index
+  }
+  return waiting.length
+}
+
+const resultsOf = <O, E>(
+  exit: Exit.Exit<ReadonlyArray<O>, E>,
+  first: number,
+  count: number
+): Exit.Exit<ReadonlyArray<O>, E> => {
+  if (Exit.isFailure(exit)) return exit
+  const results = exit.value.slice(first, first + count)
+  return results.length < count
+    ? Exit.die(new Error("A commit answered fewer results than items"))
+    : Exit.succeed(results)
 }

@@ -32,7 +32,7 @@ export class Ledger extends Context.Service<
     readonly reserve: (reservation: LedgerReservation, now: number) => Effect.Effect<LedgerAnswer, StoreError>
     /** Puts the real amount in place of the estimate. A reservation that is unknown or closed stays as it is. */
     readonly settle: (id: string, usd: number, now: number) => Effect.Effect<void, StoreError>
-    /** Takes the estimate back. */
+    /** Takes the estimate back. A reservation that is refunded before it is made is never made. */
     readonly refund: (id: string, now: number) => Effect.Effect<void, StoreError>
     /**
      * Closes open reservations of processes that are gone, or older than `before`. Their requests may have reached the

@@ -3,7 +3,7 @@
  * added. `storage.database.migrate`: `auto` applies what is missing at start; `verify` refuses to start instead. Both refuse
  * a database that a newer release has changed.
  */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
 import { StoreError } from "./StoreError.ts"
@@ -13,13 +13,21 @@ import runs from "./migrations/0002_runs.ts"
 import publications from "./migrations/0003_publications.ts"
 import batches from "./migrations/0004_batches.ts"
 import models from "./migrations/0005_models.ts"
+import publishers from "./migrations/0006_publishers.ts"
+import writers from "./migrations/0007_writers.ts"
+import lessons from "./migrations/0008_lessons.ts"
+import admin from "./migrations/0009_admin.ts"
 
 const all = {
   "0001_events": events,
   "0002_runs": runs,
   "0003_publications": publications,
   "0004_batches": batches,
-  "0005_models": models
+  "0005_models": models,
+  "0006_publishers": publishers,
+  "0007_writers": writers,
+  "0008_lessons": lessons,
+  "0009_admin": admin
 }
 
 const table = "aicr_migrations"
@@ -30,6 +38,9 @@ export interface MigrationStatus {
   /** Steps in the database that this release does not know. */
   readonly unknown: ReadonlyArray<string>
 }
+
+/** The status of a database that is not there yet. */
+export const untouched: MigrationStatus = { applied: [], pending: Object.keys(all), unknown: [] }
 
 export const status: Effect.Effect<MigrationStatus, StoreError, SqlClient.SqlClient> = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -52,7 +63,12 @@ export const apply: Effect.Effect<ReadonlyArray<string>, StoreError, SqlClient.S
   const { pending, unknown } = yield* status
   if (unknown.length > 0) return yield* newer(unknown)
   if (pending.length === 0) return []
-  const applied = yield* Migrator.make({})({ loader: Migrator.fromRecord(all), table }).pipe(
+  const sql = yield* SqlClient.SqlClient
+  const applied = yield* Effect.andThen(
+    oneAtATime(sql),
+    Migrator.make({})({ loader: Migrator.fromRecord(all), table })
+  ).pipe(
+    sql.withTransaction,
     Effect.catchTag("MigrationError", (error) =>
       Effect.fail(
         new StoreError({
@@ -83,6 +99,23 @@ export const verify: Effect.Effect<void, StoreError, SqlClient.SqlClient> = Effe
 
 export const layer = (migrate: "auto" | "verify"): Layer.Layer<never, StoreError, SqlClient.SqlClient> =>
   Layer.effectDiscard(migrate === "auto" ? apply : verify)
+
+/**
+ * Nodes that start together migrate once: the first holds the lock until its steps are committed, the others find them applied.
+ * They ask for it time and again, because waiting in the database has a limit.
+ */
+const oneAtATime = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError.SqlError> =>
+  sql.onDialectOrElse({
+    pg: () =>
+      sql<{ mine: boolean }>`SELECT pg_try_advisory_xact_lock(${lockNumber}) AS mine`.pipe(
+        Effect.repeat({ schedule: Schedule.spaced("100 millis"), until: ([row]) => row?.mine === true }),
+        Effect.asVoid
+      ),
+    orElse: () => Effect.void
+  })
+
+/** "aicr" in ASCII, so that it is nobody else's by chance. */
+const lockNumber = 0x61696372
 
 const newer = (steps: ReadonlyArray<string>) =>
   new StoreError({

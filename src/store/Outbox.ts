@@ -1,4 +1,9 @@
-/** Publications waiting to be sent or already sent. Rows are created by `Runs.complete`; states: domain/Publication.ts. */
+/**
+ * Publications waiting to be sent or already sent. Rows are created by `Runs.complete`; states: domain/Publication.ts.
+ *
+ * A target has one publisher at a time. Whoever starts to publish to it takes it over and gets a token; a publisher that was
+ * frozen and thaws after another one took over holds an old token, with which it changes nothing.
+ */
 import { Context } from "effect"
 import type { Effect } from "effect"
 import type { Operation, Publication, PublicationStatus } from "../domain/Publication.ts"
@@ -24,11 +29,19 @@ export class Outbox extends Context.Service<
     readonly open: (targetKey: string) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
     /** All rows of a run, in order. */
     readonly ofRun: (runId: string) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
-    /** Compare-and-set. False when the row is no longer in `from`. Moving to `sending` counts an attempt. */
+    /** Makes the caller the target's only publisher. Answers its token. */
+    readonly takeOver: (targetKey: string, now: number) => Effect.Effect<number, StoreError>
+    /** Whether nobody took the target over since: asked right before each write to the host. */
+    readonly holds: (targetKey: string, token: number) => Effect.Effect<boolean, StoreError>
+    /**
+     * Compare-and-set. False when the row is no longer in `from`, or another publisher took its target over. Moving to `sending`
+     * counts an attempt.
+     */
     readonly move: (
       id: string,
       from: PublicationStatus,
       update: PublicationUpdate,
+      token: number,
       now: number
     ) => Effect.Effect<boolean, StoreError>
     /** Targets with open rows; woken at start and by the sweeper. */

@@ -40,7 +40,7 @@ export const toPublication = (row: typeof PublicationRow.Type): Publication => (
 
 const byPosition = Order.mapInput(Order.Number, (row: Publication) => row.position)
 /** Keeps an insert below the number of parameters a statement may have. */
-const rowsPerInsert = 200
+export const rowsPerInsert = 200
 
 /** Adds rows in the order of their positions; those whose `operationId` is there are left as they are. */
 export const insertPublications = (

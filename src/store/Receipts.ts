@@ -56,6 +56,8 @@ export class Receipts extends Context.Service<
   {
     /** Stores one record durably. Concurrent calls share one transaction and one sync (group commit). */
     readonly store: (record: EventRecord) => Effect.Effect<Receipt, StoreError>
+    /** The same for several at once, all or nothing; one receipt per record, in order. */
+    readonly storeAll: (records: ReadonlyArray<EventRecord>) => Effect.Effect<ReadonlyArray<Receipt>, StoreError>
     /** Notes what became of accepted events; an outcome once noted stays. */
     readonly settle: (
       eventIds: ReadonlyArray<string>,

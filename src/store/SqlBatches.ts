@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
 import { BatchStatus, canMove, isEnded, maxCommits, memberStatusIn, rangeOf } from "../domain/Batch.ts"
 import { targetKey } from "../domain/Change.ts"
-import { newId } from "../domain/Ids.ts"
+import { newIdAfter } from "../domain/Ids.ts"
 import {
   decodeBatchRows,
   decodeMemberRows,
@@ -18,6 +18,7 @@ import {
 import { Batches } from "./Batches.ts"
 import type { Batch, Joined, PushReceived } from "./Batches.ts"
 import { deleteInSteps } from "./DeleteInSteps.ts"
+import { forUpdate, lockNames } from "./RowLocks.ts"
 import type { StoreError } from "./StoreError.ts"
 import { corrupt, unavailable } from "./StoreFailure.ts"
 
@@ -70,8 +71,11 @@ export const layer: Layer.Layer<Batches, never, SqlClient.SqlClient> = Layer.eff
       })}`
 
     const open = Effect.fnUntraced(function* (push: PushReceived, stream: string) {
+      const [newest] = yield* sql<{ id: string }>`
+        SELECT id FROM batches WHERE stream = ${stream} AND finished_at IS NULL ORDER BY id DESC LIMIT 1`
       const batch: Batch = {
-        id: newId(),
+        // Ids are the order of a stream, also where another node's clock is ahead.
+        id: newIdAfter(newest?.id),
         stream,
         workspace: push.change.workspace,
         change: push.change,
@@ -113,7 +117,7 @@ export const layer: Layer.Layer<Batches, never, SqlClient.SqlClient> = Layer.eff
       const stream = targetKey(push.change)
       const [collecting] = yield* batchesOf(
         "batches.join",
-        sql`SELECT * FROM batches WHERE stream = ${stream} AND status = 'open'`
+        sql`SELECT * FROM batches WHERE stream = ${stream} AND status = 'open' ${forUpdate(sql)}`
       )
       if (collecting !== undefined && hasRoom(collecting, push)) {
         const batch = yield* extend(collecting, push)
@@ -125,11 +129,18 @@ export const layer: Layer.Layer<Batches, never, SqlClient.SqlClient> = Layer.eff
     })
 
     return Batches.of({
-      join: (pushes) => Effect.forEach(pushes, joinOne).pipe(sql.withTransaction, unavailable("batches.join")),
+      join: (pushes) =>
+        lockNames(
+          sql,
+          pushes.map(({ change }) => `batches:${targetKey(change)}`)
+        ).pipe(Effect.andThen(Effect.forEach(pushes, joinOne)), sql.withTransaction, unavailable("batches.join")),
 
       follow: Effect.fnUntraced(
         function* (batchId, { status, reason, runId }, now) {
-          const [batch] = yield* batchesOf("batches.follow", sql`SELECT * FROM batches WHERE id = ${batchId}`)
+          const [batch] = yield* batchesOf(
+            "batches.follow",
+            sql`SELECT * FROM batches WHERE id = ${batchId} ${forUpdate(sql)}`
+          )
           if (batch === undefined || isEnded(batch.status)) return false
           const to = canMove(batch.status, status) ? status : batch.status
           if (to === batch.status && reason === batch.reason) return false

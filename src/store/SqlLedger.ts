@@ -23,13 +23,15 @@ export const layer: Layer.Layer<Ledger, never, SqlClient.SqlClient> = Layer.effe
         Number(row?.committed ?? 0)
       )
 
-    /** Adds to the account unless that passes the cap; false: it would. */
+    /** Adds to the account unless that passes the cap; false: it would. One statement, so that no other addition comes between. */
     const add = Effect.fnUntraced(function* (account: string, amount: number, cap: number | undefined, now: number) {
-      yield* sql`INSERT INTO ledger_accounts ${sql.insert({ id: account, committed: 0, updated_at: now })}
-        ON CONFLICT (id) DO NOTHING`
+      const most = cap === undefined ? Number.MAX_SAFE_INTEGER : nanos(cap)
+      if (amount > most) return false
       const added = yield* sql`
-        UPDATE ledger_accounts SET committed = committed + ${amount}, updated_at = ${now}
-        WHERE id = ${account} AND committed + ${amount} <= ${cap === undefined ? Number.MAX_SAFE_INTEGER : nanos(cap)}
+        INSERT INTO ledger_accounts ${sql.insert({ id: account, committed: amount, updated_at: now })}
+        ON CONFLICT (id) DO UPDATE SET
+          committed = ledger_accounts.committed + excluded.committed, updated_at = excluded.updated_at
+        WHERE ledger_accounts.committed + excluded.committed <= ${most}
         RETURNING id`
       return added.length > 0
     })
@@ -74,18 +76,37 @@ export const layer: Layer.Layer<Ledger, never, SqlClient.SqlClient> = Layer.effe
           RETURNING run_account, day_account, amount`
         if (open === undefined) return
         const difference = usd === undefined ? 0 : nanos(usd) - Number(open.amount)
-        yield* sql`
-          UPDATE ledger_accounts SET committed = committed + ${difference}, updated_at = ${now}
-          WHERE ${sql.in("id", [open.run_account, open.day_account])}`
+        // In the order in which `reserve` takes them, so that nobody waits for each other.
+        for (const account of [open.run_account, open.day_account])
+          yield* sql`UPDATE ledger_accounts SET committed = committed + ${difference}, updated_at = ${now}
+            WHERE id = ${account}`
       },
       sql.withTransaction,
       unavailable("ledger.close")
     )
 
+    /** Also what is not there yet: whoever asked for it has given up, and it may still come. */
+    const refund = Effect.fnUntraced(
+      function* (id: string, now: number) {
+        yield* sql`INSERT INTO ledger_reservations ${sql.insert({
+          id,
+          run_account: "",
+          day_account: "",
+          amount: 0,
+          status: "closed",
+          owner: "",
+          reserved_at: now
+        })} ON CONFLICT (id) DO NOTHING`
+        yield* close(id, 0, now)
+      },
+      sql.withTransaction,
+      unavailable("ledger.refund")
+    )
+
     return Ledger.of({
       reserve,
       settle: close,
-      refund: (id, now) => close(id, 0, now),
+      refund,
 
       closeLost: Effect.fnUntraced(function* (lost, before, now) {
         const open = yield* sql<{ id: string; owner: string; reserved_at: number }>`

@@ -4,7 +4,8 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
 import { canMove } from "../domain/Publication.ts"
 import { Outbox } from "./Outbox.ts"
-import { decodePublicationRows, insertPublications, toPublication } from "./PublicationRow.ts"
+import { isAnswerLost } from "./PostgresFailure.ts"
+import { decodePublicationRows, insertPublications, rowsPerInsert, toPublication } from "./PublicationRow.ts"
 import { corrupt, unavailable } from "./StoreFailure.ts"
 
 export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effect(
@@ -20,7 +21,14 @@ export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effe
       )
 
     return Outbox.of({
-      add: (rows, now) => insertPublications(sql, rows, now).pipe(sql.withTransaction, unavailable("outbox.add")),
+      // Rows that are there are left as they are, so that after a lost answer it may be done again.
+      add: (rows, now) =>
+        rows.length > rowsPerInsert
+          ? insertPublications(sql, rows, now).pipe(sql.withTransaction, unavailable("outbox.add"))
+          : insertPublications(sql, rows, now).pipe(
+              Effect.retry({ times: 1, while: isAnswerLost }),
+              unavailable("outbox.add")
+            ),
 
       open: (targetKey) =>
         select(
@@ -34,14 +42,32 @@ export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effe
       ofRun: (runId) =>
         select("outbox.ofRun", sql`SELECT * FROM publications WHERE run_id = ${runId} ORDER BY position, seq`),
 
-      move: (id, from, { status, notBefore, hostId, url, error }, now) =>
+      takeOver: (targetKey, now) =>
+        sql<{ token: number }>`
+          INSERT INTO publishers ${sql.insert({ target_key: targetKey, token: 1, updated_at: now })}
+          ON CONFLICT (target_key) DO UPDATE SET token = publishers.token + 1, updated_at = ${now}
+          RETURNING token`.pipe(
+          unavailable("outbox.takeOver"),
+          Effect.map(([row]) => Number(row?.token))
+        ),
+
+      holds: (targetKey, token) =>
+        sql`SELECT 1 FROM publishers WHERE target_key = ${targetKey} AND token = ${token}`.pipe(
+          unavailable("outbox.holds"),
+          Effect.map((rows) => rows.length > 0)
+        ),
+
+      move: (id, from, { status, notBefore, hostId, url, error }, token, now) =>
         canMove(from, status)
           ? sql`
               UPDATE publications
               SET status = ${status}, attempts = attempts + ${status === "sending" ? 1 : 0},
                 not_before = ${notBefore ?? null}, error = ${error ?? null}, updated_at = ${now},
                 host_id = COALESCE(${hostId ?? null}, host_id), url = COALESCE(${url ?? null}, url)
-              WHERE id = ${id} AND status = ${from} RETURNING id`.pipe(
+              WHERE id = ${id} AND status = ${from} AND EXISTS (
+                SELECT 1 FROM publishers
+                WHERE publishers.target_key = publications.target_key AND publishers.token = ${token})
+              RETURNING id`.pipe(
               Effect.map((rows) => rows.length > 0),
               unavailable("outbox.move")
             )

@@ -1,28 +1,27 @@
-/**
- * Receipts in the table `events`. Records are written by group commit: one insert and one sync for all that wait. Which
- * deliveries are there already is for DeliveryIndex to know.
- */
+/** Receipts in the table `events`. Records are written by group commit: one insert and one sync for all that wait. */
 import { Array as Arr, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { decodeEventRows, eventColumns, toEventRow, toStoredEvent } from "./EventRow.ts"
+import { decodeEventRows, toStoredEvent } from "./EventRow.ts"
 import { deleteInSteps } from "./DeleteInSteps.ts"
-import { DeliveryIndex } from "./DeliveryIndex.ts"
+import type { Deliveries, SelectEvents } from "./Deliveries.ts"
 import * as GroupCommit from "./GroupCommit.ts"
+import * as IndexedDeliveries from "./IndexedDeliveries.ts"
 import { Receipts } from "./Receipts.ts"
-import type { EventRecord, Receipt, StoredEvent } from "./Receipts.ts"
+import type { EventRecord, StoredEvent } from "./Receipts.ts"
 import { StoreError } from "./StoreError.ts"
 import { corrupt, unavailable } from "./StoreFailure.ts"
+import * as UniqueDeliveries from "./UniqueDeliveries.ts"
 
 const maxBatch = 512
 /** Records waiting for their commit; beyond, a delivery is refused so that the host sends it again. */
 const maxWaiting = 10_000
 
-export const layer: Layer.Layer<Receipts, never, SqlClient.SqlClient> = Layer.effect(
+export const layer: Layer.Layer<Receipts, StoreError, SqlClient.SqlClient> = Layer.effect(
   Receipts,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const select = (operation: string, rows: Effect.Effect<ReadonlyArray<object>, StoreError>) =>
+    const select = <E>(operation: string, rows: Effect.Effect<ReadonlyArray<object>, E>) =>
       Effect.flatMap(rows, (found) =>
         Effect.mapBoth(decodeEventRows(found), {
           onFailure: (error) => corrupt(operation, error),
@@ -30,51 +29,14 @@ export const layer: Layer.Layer<Receipts, never, SqlClient.SqlClient> = Layer.ef
         })
       )
 
-    const known = new DeliveryIndex()
-    for (const row of yield* sql<{ seq: number; delivery_key: string }>`SELECT seq, delivery_key FROM events`.pipe(
-      Effect.orDie
-    )) {
-      known.add(row.delivery_key, row.seq)
-    }
-
-    /** The events on record for these records' keys. A hit that is another key's counts for nothing. */
-    const onRecord = Effect.fnUntraced(function* (records: ReadonlyArray<EventRecord>) {
-      const seqs = records.flatMap((record) => known.find(record.deliveryKey))
-      if (seqs.length === 0) return new Map<string, StoredEvent>()
-      const events = yield* select(
-        "receipts.store",
-        sql`SELECT * FROM events WHERE ${sql.in("seq", seqs)}`.pipe(unavailable("receipts.store"))
-      )
-      return new Map(events.map((event) => [event.deliveryKey, event]))
-    })
-
-    const insert = (records: ReadonlyArray<EventRecord>) => {
-      const values = records.flatMap(toEventRow)
-      return sql.unsafe<{ seq: number }>(insertText(records.length), values).pipe(unavailable("receipts.store"))
-    }
-
-    const commit = Effect.fnUntraced(function* (records: ReadonlyArray<EventRecord>) {
-      const first = yield* onRecord(records)
-      // Of a delivery that came more than once within the batch, the first counts.
-      const fresh = new Map<string, { readonly record: EventRecord; readonly at: number }>()
-      for (const [at, record] of records.entries()) {
-        if (!first.has(record.deliveryKey) && !fresh.has(record.deliveryKey))
-          fresh.set(record.deliveryKey, { record, at })
-      }
-      const inserted = fresh.size === 0 ? [] : yield* insert(Array.from(fresh.values(), ({ record }) => record))
-      // Rows of one insert are numbered in its order; the order in which they are answered is not promised.
-      const seqs = inserted.map(({ seq }) => seq).toSorted((a, b) => a - b)
-      for (const [at, key] of [...fresh.keys()].entries()) known.add(key, seqs[at] ?? 0)
-      return records.map((record, at): Receipt => {
-        const { deliveryKey } = record
-        const own = fresh.get(deliveryKey)
-        if (own?.at === at) return stored
-        return { _tag: "Duplicate", first: first.get(deliveryKey) ?? asStored(own?.record ?? record) }
-      })
+    const selectStored: SelectEvents = (rows) => select("receipts.store", rows)
+    const deliveries: Deliveries = yield* sql.onDialectOrElse({
+      pg: () => Effect.succeed(UniqueDeliveries.make(sql, selectStored)),
+      orElse: () => IndexedDeliveries.make(sql, selectStored).pipe(unavailable("receipts.open"))
     })
 
     const group = yield* GroupCommit.make({
-      commit,
+      commit: (records: ReadonlyArray<EventRecord>) => deliveries.store(records).pipe(unavailable("receipts.store")),
       maxBatch,
       maxWaiting,
       refuse: (why) =>
@@ -83,13 +45,14 @@ export const layer: Layer.Layer<Receipts, never, SqlClient.SqlClient> = Layer.ef
           operation: "receipts.store",
           message:
             why === "full"
-              ? `${maxWaiting} records wait to be stored; the disk does not keep up with what comes in.`
+              ? `${maxWaiting} records wait to be stored; the database does not keep up with what comes in.`
               : "The service is stopping."
         })
     })
 
     return Receipts.of({
       store: group.submit,
+      storeAll: group.submitAll,
 
       settle: (eventIds, { outcome, reason, runId }, now) =>
         Effect.forEach(
@@ -154,35 +117,8 @@ export const layer: Layer.Layer<Receipts, never, SqlClient.SqlClient> = Layer.ef
               WHERE ((work IS NULL AND routing IS NULL) OR outcome IS NOT NULL)
                 AND (received_at < ${before} OR id <= (SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ${maxCount}))
               ORDER BY id LIMIT ${step})
-            RETURNING seq, delivery_key`.pipe(
-            Effect.tap((rows) => Effect.sync(() => rows.forEach((row) => known.remove(row.delivery_key, row.seq))))
-          )
+            RETURNING seq, delivery_key`.pipe(Effect.tap((rows) => Effect.sync(() => deliveries.forget(rows))))
         ).pipe(unavailable("receipts.prune"))
     })
   })
 )
-
-/** The statement for so many rows, without building it anew for each batch. */
-const insertText = (() => {
-  const columns = eventColumns.map((column) => `"${column}"`).join(", ")
-  const row = `(${eventColumns.map(() => "?").join(", ")})`
-  const texts = new Map<number, string>()
-  return (rows: number): string => {
-    const known = texts.get(rows)
-    if (known !== undefined) return known
-    const text = `INSERT INTO events (${columns}) VALUES ${Array.from({ length: rows }, () => row).join(", ")} RETURNING seq`
-    texts.set(rows, text)
-    return text
-  }
-})()
-
-const stored: Receipt = { _tag: "Stored" }
-
-/** A record of the same batch, as it stands once the batch is committed. */
-const asStored = (record: EventRecord): StoredEvent => ({
-  ...record,
-  outcome: undefined,
-  outcomeReason: undefined,
-  outcomeAt: undefined,
-  runId: undefined
-})

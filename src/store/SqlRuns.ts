@@ -8,6 +8,7 @@ import { newId } from "../domain/Ids.ts"
 import { RunStatus, isTerminal, sourcesOf } from "../domain/Run.ts"
 import { deleteInSteps } from "./DeleteInSteps.ts"
 import { insertPublications } from "./PublicationRow.ts"
+import { lockNames } from "./RowLocks.ts"
 import { decodeRunRows, encodeAnalysis, newRunRow, toRun } from "./RunRow.ts"
 import type { RunRow } from "./RunRow.ts"
 import { Runs } from "./Runs.ts"
@@ -28,6 +29,7 @@ export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect
 
     const begin: Runs["Service"]["begin"] = Effect.fnUntraced(
       function* (run, token, now) {
+        yield* lockNames(sql, [`runs:${run.entryId}`])
         const known = yield* Effect.flatMap(
           sql`SELECT * FROM runs WHERE entry_id = ${run.entryId} ORDER BY id`,
           decode("runs.begin")
@@ -129,6 +131,12 @@ export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect
                   AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = publications.run_id)
                 LIMIT ${step})
               RETURNING seq`
+          )
+          yield* deleteInSteps(
+            (step) => sql`
+              DELETE FROM publishers WHERE target_key IN (
+                SELECT target_key FROM publishers WHERE updated_at < ${before} LIMIT ${step})
+              RETURNING target_key`
           )
           return removed
         }).pipe(unavailable("runs.prune"))

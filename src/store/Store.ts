@@ -1,15 +1,21 @@
 /** Wiring of the record store: a migrated database and the repositories over it. */
 import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { AdminSessions } from "./AdminSessions.ts"
 import type { Batches } from "./Batches.ts"
 import type { Ledger } from "./Ledger.ts"
+import type { Lessons } from "./Lessons.ts"
+import type { LoginAttempts } from "./LoginAttempts.ts"
 import * as Migrations from "./Migrations.ts"
 import type { Outbox } from "./Outbox.ts"
 import type { Receipts } from "./Receipts.ts"
 import type { Runs } from "./Runs.ts"
 import type { Schedules } from "./Schedules.ts"
+import * as SqlAdminSessions from "./SqlAdminSessions.ts"
 import * as SqlBatches from "./SqlBatches.ts"
 import * as SqlLedger from "./SqlLedger.ts"
+import * as SqlLessons from "./SqlLessons.ts"
+import * as SqlLoginAttempts from "./SqlLoginAttempts.ts"
 import * as SqlOutbox from "./SqlOutbox.ts"
 import * as SqlReceipts from "./SqlReceipts.ts"
 import * as SqlRuns from "./SqlRuns.ts"
@@ -17,7 +23,7 @@ import * as SqlSchedules from "./SqlSchedules.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 import type { StoreError } from "./StoreError.ts"
 
-export type Records = Receipts | Runs | Outbox | Batches | Schedules | Ledger
+export type Records = Receipts | Runs | Outbox | Batches | Schedules | Ledger | AdminSessions | LoginAttempts | Lessons
 
 /** The repositories over any SqlClient. */
 export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreError, SqlClient.SqlClient> =>
@@ -27,7 +33,10 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlOutbox.layer,
     SqlBatches.layer,
     SqlSchedules.layer,
-    SqlLedger.layer
+    SqlLedger.layer,
+    SqlLessons.layer,
+    SqlAdminSessions.layer,
+    SqlLoginAttempts.layer
   ).pipe(Layer.provide(Migrations.layer(migrate)))
 
 /** In one SQLite file. */

@@ -21,16 +21,16 @@ const doubling = Effect.fn(function* (
     maxBatch: options.maxBatch ?? 100,
     maxWaiting: options.maxWaiting ?? 100
   }).pipe(Scope.provide(scope))
-  const submitAll = (items: ReadonlyArray<number>) =>
+  const submitEach = (items: ReadonlyArray<number>) =>
     Effect.forEach(items, (item) => Effect.exit(group.submit(item)), { concurrency: "unbounded" })
-  return { batches, group, submitAll }
+  return { batches, group, submitEach }
 })
 
 describe("GroupCommit", () => {
   it.effect("callers of one turn share a commit, up to the bound, and each gets its own result", () =>
     Effect.gen(function* () {
-      const { batches, submitAll } = yield* doubling(yield* Effect.scope, { maxBatch: 3 })
-      const results = yield* submitAll([1, 2, 3, 4, 5])
+      const { batches, submitEach } = yield* doubling(yield* Effect.scope, { maxBatch: 3 })
+      const results = yield* submitEach([1, 2, 3, 4, 5])
       assert.deepStrictEqual(results, [2, 4, 6, 8, 10].map(Exit.succeed))
       assert.deepStrictEqual(batches, [
         [1, 2, 3],
@@ -41,8 +41,8 @@ describe("GroupCommit", () => {
 
   it.effect("a failure or a defect reaches every caller of its batch and no other", () =>
     Effect.gen(function* () {
-      const { submitAll } = yield* doubling(yield* Effect.scope, { maxBatch: 2 })
-      const results = yield* submitAll([1, 13, 2, 3, 4, 666])
+      const { submitEach } = yield* doubling(yield* Effect.scope, { maxBatch: 2 })
+      const results = yield* submitEach([1, 13, 2, 3, 4, 666])
       assert.deepStrictEqual(
         results.map((result) => (Exit.isSuccess(result) ? result.value : result.cause.reasons[0]?._tag)),
         ["Fail", "Fail", 4, 6, "Die", "Die"]
@@ -50,12 +50,32 @@ describe("GroupCommit", () => {
     })
   )
 
+  it.effect("items that come together stay together, also beyond the bound of a commit", () =>
+    Effect.gen(function* () {
+      const { batches, group } = yield* doubling(yield* Effect.scope, { maxBatch: 3, maxWaiting: 8 })
+      const groups = [[1, 2], [3, 4], [5], [], [6, 7, 8, 9]]
+      const results = yield* Effect.forEach(groups, (items) => Effect.exit(group.submitAll(items)), {
+        concurrency: "unbounded"
+      })
+      const doubled = [[2, 4], [6, 8], [10], []].map((items): Exit.Exit<ReadonlyArray<number>, string> =>
+        Exit.succeed(items)
+      )
+      assert.deepStrictEqual(results, [...doubled, Exit.fail("full")])
+      assert.deepStrictEqual(yield* group.submitAll([6, 7, 8, 9]), [12, 14, 16, 18])
+      assert.deepStrictEqual(batches, [
+        [1, 2],
+        [3, 4, 5],
+        [6, 7, 8, 9]
+      ])
+    })
+  )
+
   it.effect("refuses what is too much, and commits what it has taken before it closes", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const gate = yield* Deferred.make<void>()
-      const { batches, group, submitAll } = yield* doubling(scope, { maxWaiting: 2, gate: Deferred.await(gate) })
-      const taken = yield* Effect.forkChild(submitAll([1, 2, 3]), { startImmediately: true })
+      const { batches, group, submitEach } = yield* doubling(scope, { maxWaiting: 2, gate: Deferred.await(gate) })
+      const taken = yield* Effect.forkChild(submitEach([1, 2, 3]), { startImmediately: true })
       const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
       assert.strictEqual(yield* Effect.flip(group.submit(4)), "closed")
       assert.isUndefined(closing.pollUnsafe())

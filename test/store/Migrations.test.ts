@@ -23,7 +23,11 @@ describe("Migrations", () => {
         "0002_runs",
         "0003_publications",
         "0004_batches",
-        "0005_models"
+        "0005_models",
+        "0006_publishers",
+        "0007_writers",
+        "0008_lessons",
+        "0009_admin"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)
@@ -46,9 +50,9 @@ describe("Migrations", () => {
     Effect.gen(function* () {
       yield* Migrations.apply
       const sql = yield* SqlClient.SqlClient
-      yield* sql`INSERT INTO aicr_migrations ${sql.insert({ migration_id: 9, name: "later" })}`
+      yield* sql`INSERT INTO aicr_migrations ${sql.insert({ migration_id: 99, name: "later" })}`
       for (const check of [Migrations.apply, Migrations.verify]) {
-        assert.include((yield* Effect.flip(check)).message, "0009_later")
+        assert.include((yield* Effect.flip(check)).message, "0099_later")
       }
     }).pipe(Effect.provide(SqliteClient.layer({ path: ":memory:" })))
   )

@@ -1,14 +1,19 @@
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Receipts } from "../../src/store/Receipts.ts"
-import * as Store from "../../src/store/Store.ts"
+import { databases } from "./Databases.ts"
 import { change, event, ignored } from "./Fixtures.ts"
 
-const fresh = Layer.fresh(Store.layerMemory)
+const diskFull = (sql: SqlClient.SqlClient) =>
+  Effect.andThen(
+    sql`CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql
+      AS 'BEGIN RAISE EXCEPTION USING ERRCODE = ''53100'', MESSAGE = ''could not extend file''; END'`,
+    sql`CREATE TRIGGER full_disk BEFORE INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION full_disk()`
+  )
 
-describe("Receipts", () => {
-  layer(fresh)("store", (it) => {
+describe.each(databases)("Receipts in $name", ({ layer: fresh }) => {
+  layer(fresh())("store", (it) => {
     it.effect("gives back what was stored", () =>
       Effect.gen(function* () {
         const receipts = yield* Receipts
@@ -71,12 +76,17 @@ describe("Receipts", () => {
     )
   })
 
-  layer(fresh)("failure", (it) => {
+  layer(fresh())("failure", (it) => {
     it.effect("a failed commit fails all its callers, and the next one works", () =>
       Effect.gen(function* () {
         const receipts = yield* Receipts
         const sql = yield* SqlClient.SqlClient
-        yield* sql`PRAGMA query_only = 1`
+        const refuse = (on: boolean) =>
+          sql.onDialectOrElse({
+            pg: () => (on ? diskFull(sql) : sql`DROP TRIGGER full_disk ON events`),
+            orElse: () => sql`PRAGMA query_only = ${sql.literal(on ? "1" : "0")}`
+          })
+        yield* refuse(true)
         const failed = yield* Effect.forEach([event(), event()], (record) => Effect.flip(receipts.store(record)), {
           concurrency: "unbounded"
         })
@@ -84,8 +94,8 @@ describe("Receipts", () => {
           failed.map((error) => error.reason),
           ["unavailable", "unavailable"]
         )
-        assert.include(failed[0]?.message, "read-only")
-        yield* sql`PRAGMA query_only = 0`
+        assert.match(failed[0]?.message ?? "", /read-only|The disk of the server is full/)
+        yield* refuse(false)
         assert.strictEqual((yield* receipts.store(event()))._tag, "Stored")
       })
     )
@@ -102,7 +112,7 @@ describe("Receipts", () => {
     )
   })
 
-  layer(fresh)("outcomes", (it) => {
+  layer(fresh())("outcomes", (it) => {
     it.effect("accepted records are unsettled until an outcome is noted, which stays", () =>
       Effect.gen(function* () {
         const receipts = yield* Receipts
@@ -124,7 +134,7 @@ describe("Receipts", () => {
     )
   })
 
-  layer(fresh)("list and prune", (it) => {
+  layer(fresh())("list and prune", (it) => {
     it.effect("lists the newest first, filtered and paged", () =>
       Effect.gen(function* () {
         const receipts = yield* Receipts

@@ -1,12 +1,11 @@
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Exit, Layer } from "effect"
+import { Effect, Exit } from "effect"
 import { targetKey } from "../../src/domain/Change.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Runs } from "../../src/store/Runs.ts"
-import * as Store from "../../src/store/Store.ts"
+import { databases } from "./Databases.ts"
 import { analysis, change, publication } from "./Fixtures.ts"
 
-const fresh = Layer.fresh(Store.layerMemory)
 const start = (entryId: string, head = "a".repeat(40)) => ({
   entryId,
   workspace: "app",
@@ -22,8 +21,8 @@ const begun = Effect.fn(function* (entryId: string, token: number, head?: string
   return run ?? (yield* Effect.die(new Error("The run should have begun")))
 })
 
-describe("Runs", () => {
-  layer(fresh)("begin", (it) => {
+describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
+  layer(fresh())("begin", (it) => {
     it.effect("makes a run in preparing and gives it back", () =>
       Effect.gen(function* () {
         const run = yield* begun("one", 1)
@@ -83,7 +82,7 @@ describe("Runs", () => {
     )
   })
 
-  layer(fresh)("moves", (it) => {
+  layer(fresh())("moves", (it) => {
     it.effect("only along the table, and into publishing only by complete", () =>
       Effect.gen(function* () {
         const runs = yield* Runs
@@ -146,7 +145,7 @@ describe("Runs", () => {
     )
   })
 
-  layer(fresh)("find, list, prune", (it) => {
+  layer(fresh())("find, list, prune", (it) => {
     it.effect("finds the newest run of a head, lists the newest first", () =>
       Effect.gen(function* () {
         const runs = yield* Runs
@@ -182,9 +181,10 @@ describe("Runs", () => {
             operation: { _tag: "Review", head: "a", event: "COMMENT", body: "", comments: [] }
           })
           yield* runs.complete(run.id, token, analysis, [row, review], 1)
+          const publisher = yield* outbox.takeOver("prune", 1)
           for (const { id } of [row, review]) {
-            yield* outbox.move(id, "pending", { status: "sending" }, token)
-            yield* outbox.move(id, "sending", { status: "sent", hostId: `host-${id}` }, token)
+            yield* outbox.move(id, "pending", { status: "sending" }, publisher, token)
+            yield* outbox.move(id, "sending", { status: "sent", hostId: `host-${id}` }, publisher, token)
           }
           yield* runs.settle(run.id, "succeeded", { partial: false }, 1)
           return { run, row, review }
@@ -211,7 +211,7 @@ describe("Runs", () => {
     )
   })
 
-  layer(fresh)("latestAnalysis", (it) => {
+  layer(fresh())("latestAnalysis", (it) => {
     it.effect("is the newest stored one, published or not", () =>
       Effect.gen(function* () {
         const runs = yield* Runs

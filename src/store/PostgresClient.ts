@@ -1,0 +1,221 @@
+/**
+ * `effect/sql`'s SqlClient over `pg`: a bounded pool, transactions with savepoints, and errors as `effect/sql` classifies them.
+ *
+ * Nodes may freeze or lose the network in the middle of a transaction: the server ends what is idle in one after five seconds, and
+ * what waits for a lock or runs for too long, so that nobody stops the others. Who needs a connection waits two seconds for a server
+ * that restarts. What is tried again here is what certainly was not done: statements that were never sent, reads, those whose plan a
+ * newer release's migration made void, and transactions that the server undid (deadlock, serialization, connection lost before COMMIT). Of anything else whose answer was lost only the
+ * caller knows whether doing it twice is harmless.
+ */
+import { Effect, Layer, Option, Schedule, Stream } from "effect"
+import type { Redacted, Scope } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient, Statement } from "effect/sql"
+import type { SqlConnection, SqlError } from "effect/sql"
+import { Pool, TypeOverrides } from "pg"
+import type { PoolClient, QueryArrayResult, QueryResult } from "pg"
+import { addressOf } from "./PostgresAddress.ts"
+import { isLost, isUndone, toSqlError } from "./PostgresFailure.ts"
+import type { Stage } from "./PostgresFailure.ts"
+import { makeStatementNames } from "./StatementNames.ts"
+import type { StoreError } from "./StoreError.ts"
+
+export interface PostgresOptions {
+  readonly url: Redacted.Redacted<string>
+  /** Shown by the server beside each connection (`pg_stat_activity`). */
+  readonly applicationName?: string
+  readonly maxConnections?: number
+}
+
+const limits = {
+  connectionTimeoutMillis: 5000,
+  statement_timeout: 30_000,
+  lock_timeout: 10_000,
+  /** Shorter than the wait for a lock: who waits for a frozen node gets it. */
+  idle_in_transaction_session_timeout: 5000,
+  /** A server that answers nothing at all: counted here. */
+  query_timeout: 35_000,
+  idleTimeoutMillis: 60_000
+}
+
+/** A statement waits so long for a server that is away. */
+const whileAway = Schedule.spaced("100 millis").pipe(Schedule.upTo({ duration: "2 seconds" }))
+
+export const layer = (options: PostgresOptions): Layer.Layer<SqlClient.SqlClient, StoreError> =>
+  Layer.effect(
+    SqlClient.SqlClient,
+    Effect.gen(function* () {
+      const { connectionString, place } = yield* addressOf(options.url)
+      const pool = yield* Effect.acquireRelease(
+        Effect.sync(
+          () =>
+            new Pool({
+              connectionString,
+              ...limits,
+              max: options.maxConnections ?? 10,
+              application_name: options.applicationName ?? "aicr",
+              keepAlive: true,
+              types: numbers
+            })
+        ),
+        (opened) => Effect.promise(() => opened.end())
+      )
+      // A connection that ends while nobody uses it has left the pool already.
+      pool.on("error", () => {})
+      const lost = new WeakSet<SqlConnection.Connection>()
+      const lease = leaseOf(pool, place, makeStatementNames(), lost)
+      const client = yield* SqlClient.make({
+        acquirer: lease,
+        borrower: (use) => again(Effect.scoped(Effect.flatMap(lease, use))),
+        compiler,
+        driver: "pg",
+        spanAttributes: [["db.system.name", "postgresql"]],
+        releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
+        commit: commitOf(place),
+        isTransaction: (connection) => !lost.has(connection)
+      })
+      const { transactionService, withTransaction } = client
+      return Object.assign(client, {
+        withTransaction: <R, E, A>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
+          Effect.flatMap(Effect.serviceOption(transactionService), (outer) =>
+            Option.isSome(outer) ? withTransaction(work) : again(withTransaction(work))
+          )
+      })
+    })
+  ).pipe(Layer.provide(Reactivity.layer))
+
+/** bigint columns, and their sums (numeric), are counts and times in milliseconds: numbers. */
+const numbers = new TypeOverrides()
+for (const type of [20, 1700]) numbers.setTypeParser(type, Number)
+
+const quote = Statement.defaultEscape('"')
+const compiler = Statement.makeCompiler({
+  dialect: "pg",
+  placeholder: (index) => `$${index}`,
+  onIdentifier: quote,
+  onRecordUpdate: () => ["", []],
+  onCustom: () => ["", []]
+})
+
+const again = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.retry(work, {
+    while: isUndone,
+    schedule: Schedule.exponential("20 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 6 }))
+  })
+
+/** A connection of the pool until the scope closes; one that is lost, or busy with what nobody waits for, is closed then. */
+const leaseOf = (
+  pool: Pool,
+  place: string,
+  nameOf: (text: string) => string | undefined,
+  lost: WeakSet<SqlConnection.Connection>
+): Effect.Effect<SqlConnection.Connection, SqlError.SqlError, Scope.Scope> => {
+  const take = Effect.callback<PoolClient, SqlError.SqlError>((resume) => {
+    let wanted = true
+    pool.connect((error, client, release) => {
+      if (client === undefined) resume(Effect.fail(toSqlError(error, place, "connect")))
+      else if (wanted) resume(Effect.succeed(client))
+      else release()
+    })
+    return Effect.sync(() => {
+      wanted = false
+    })
+  }).pipe(Effect.retry({ while: isLost, schedule: whileAway }))
+
+  return Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(restore(take), (client) => {
+      const onError = () => lost.add(connection)
+      const connection = connect(client, place, nameOf, () => lost.add(connection))
+      client.on("error", onError)
+      return Effect.as(
+        Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            client.release(lost.has(connection))
+            client.removeListener("error", onError)
+          })
+        ),
+        connection
+      )
+    })
+  )
+}
+
+const connect = (
+  client: PoolClient,
+  place: string,
+  nameOf: (text: string) => string | undefined,
+  lose: () => void
+): SqlConnection.Connection => {
+  const query = <A>(
+    text: string,
+    send: (answer: (cause: Error | null | undefined, result: A) => void) => void
+  ): Effect.Effect<A, SqlError.SqlError> =>
+    Effect.callback((resume) => {
+      const stage = stageOf(text)
+      send((cause, result) => {
+        if (cause === null || cause === undefined) return resume(Effect.succeed(result))
+        const error = toSqlError(cause, place, stage)
+        if (isLost(error)) lose()
+        resume(Effect.fail(error))
+      })
+      return Effect.sync(lose)
+    })
+
+  let inTransaction = false
+  const stageOf = (text: string): Stage => {
+    if (text === "BEGIN") inTransaction = true
+    if (text === "COMMIT" || text === "ROLLBACK") inTransaction = false
+    return text !== "COMMIT" && (inTransaction || /^\s*SELECT\b/i.test(text)) ? "undone" : "statement"
+  }
+
+  const results = (text: string, params: ReadonlyArray<unknown>) =>
+    query<QueryResult>(text, (answer) => {
+      const name = params.length === 0 ? undefined : nameOf(text)
+      client.query({ text, values: params.map(toParameter), ...(name === undefined ? {} : { name }) }, answer)
+    })
+  const rows: SqlConnection.Connection["execute"] = (text, params, transformRows) =>
+    Effect.map(results(text, params), (result) =>
+      transformRows === undefined ? result.rows : transformRows(result.rows)
+    )
+  /** With the connection the server has undone the transaction: what comes next in it fails, and says so. */
+  const control: SqlConnection.Connection["execute"] = (text, params, transformRows) =>
+    /^(ROLLBACK|RELEASE)\b/.test(text)
+      ? Effect.catchIf(rows(text, params, transformRows), isLost, () => Effect.succeed([]))
+      : rows(text, params, transformRows)
+  const values: SqlConnection.Connection["executeValues"] = (text, params) =>
+    Effect.map(
+      query<QueryArrayResult>(text, (answer) =>
+        client.query({ text, values: params.map(toParameter), rowMode: "array" }, answer)
+      ),
+      (result) => result.rows
+    )
+
+  return {
+    execute: rows,
+    executeUnprepared: control,
+    executeRaw: results,
+    executeValues: values,
+    executeValuesUnprepared: values,
+    // Read at once and handed on in pieces: what is streamed here is small.
+    executeStream: (text, params, transformRows) => Stream.fromIterableEffect(rows(text, params, transformRows))
+  }
+}
+
+/** COMMIT of a transaction in which a statement failed is answered by ROLLBACK, not by an error. */
+const commitOf = (place: string) => (connection: SqlConnection.Connection) =>
+  Effect.flatMap(connection.executeRaw("COMMIT", []), (result) =>
+    isCommitted(result)
+      ? Effect.void
+      : Effect.fail(
+          toSqlError(new Error("the transaction was rolled back, one of its statements failed"), place, "statement")
+        )
+  )
+
+const isCommitted = (result: unknown): boolean =>
+  typeof result === "object" && result !== null && "command" in result && result.command === "COMMIT"
+
+/** Text in Postgres holds no NUL. */
+const toParameter = (value: unknown): unknown => {
+  if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value
+  return Array.isArray(value) ? value.map(toParameter) : value
+}

@@ -1,0 +1,12 @@
+/** Who publishes to a target (Outbox.takeOver): the newest token; what carries an older one changes nothing. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+export default Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE publishers (
+    target_key TEXT PRIMARY KEY NOT NULL,
+    token BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL
+  )`
+})

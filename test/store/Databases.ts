@@ -1,0 +1,41 @@
+/** The databases of the record store, each fresh, for suites that loop over them. */
+import { Effect, Layer, Redacted } from "effect"
+import type { SqlClient } from "effect/sql"
+import { Client } from "pg"
+import * as PostgresClient from "../../src/store/PostgresClient.ts"
+import * as Store from "../../src/store/Store.ts"
+import type { StoreError } from "../../src/store/StoreError.ts"
+import { PostgresServer } from "../harness/Postgres.ts"
+
+/** One server for the databases of this process, ended with it. */
+let server: Promise<PostgresServer> | undefined
+export const postgres = (): Promise<PostgresServer> => (server ??= PostgresServer.start())
+
+let made = 0
+
+/** A new database on the server of this process; its address. */
+export const freshDatabase = async (): Promise<string> => {
+  const { url } = await postgres()
+  const name = `test_${++made}`
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  await client.query(`CREATE DATABASE ${name}`)
+  await client.end()
+  const address = new URL(url)
+  address.pathname = `/${name}`
+  return address.href
+}
+
+export type Database = Layer.Layer<Store.Records | SqlClient.SqlClient, StoreError>
+
+export const postgresAt = (url: string, migrate: "auto" | "verify" = "auto"): Database =>
+  Layer.provideMerge(Store.layer(migrate), PostgresClient.layer({ url: Redacted.make(url) }))
+
+/** A layer is a database of its own, each time it is built. */
+export const databases: ReadonlyArray<{ readonly name: "sqlite" | "postgres"; readonly layer: () => Database }> = [
+  { name: "sqlite", layer: () => Layer.fresh(Store.layerMemory) },
+  {
+    name: "postgres",
+    layer: () => Layer.fresh(Layer.unwrap(Effect.map(Effect.promise(freshDatabase), (url) => postgresAt(url))))
+  }
+]
