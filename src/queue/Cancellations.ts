@@ -15,24 +15,35 @@ export class Cancellations extends Context.Service<
 >()("aicr/queue/Cancellations") {
   /** Within one process. */
   static readonly layerMemory = Layer.sync(Cancellations, () => {
-    const listening = new Map<string, Deferred.Deferred<string>>()
-    return Cancellations.of({
-      tell: (entryId, reason) =>
-        Effect.suspend(() => {
-          const told = listening.get(entryId)
-          return told === undefined ? Effect.void : Effect.asVoid(Deferred.succeed(told, reason))
-        }),
-      listen: (entryId) =>
-        Effect.acquireRelease(
-          Effect.map(Deferred.make<string>(), (told) => {
-            listening.set(entryId, told)
-            return told
-          }),
-          (told) =>
-            Effect.sync(() => {
-              if (listening.get(entryId) === told) listening.delete(entryId)
-            })
-        )
-    })
+    const { listen, told } = makeListeners()
+    return Cancellations.of({ listen, tell: (entryId, reason) => Effect.sync(() => told(entryId, reason)) })
   })
+}
+
+export interface Listeners {
+  readonly listen: Cancellations["Service"]["listen"]
+  /** Completes what the worker with this entry waits for; nothing where no worker of this process has it. */
+  readonly told: (entryId: string, reason: string) => void
+}
+
+/** The workers of this process that listen, by their entry. */
+export const makeListeners = (): Listeners => {
+  const listening = new Map<string, Deferred.Deferred<string>>()
+  return {
+    told: (entryId, reason) => {
+      const waiting = listening.get(entryId)
+      if (waiting !== undefined) Deferred.doneUnsafe(waiting, Effect.succeed(reason))
+    },
+    listen: (entryId) =>
+      Effect.acquireRelease(
+        Effect.map(Deferred.make<string>(), (waiting) => {
+          listening.set(entryId, waiting)
+          return waiting
+        }),
+        (waiting) =>
+          Effect.sync(() => {
+            if (listening.get(entryId) === waiting) listening.delete(entryId)
+          })
+      )
+  }
 }

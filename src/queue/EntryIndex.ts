@@ -15,6 +15,8 @@ export interface Tracked extends Omit<Scheduled, "status"> {
   readonly status: EntryStatus
   readonly workspace: string
   readonly expires: boolean
+  /** No longer: the entry has become another, or is forgotten. So the heaps that hold it know without looking it up. */
+  past: boolean
 }
 
 export const tracked = ({ change, ...entry }: Entry): Tracked => ({
@@ -26,7 +28,8 @@ export const tracked = ({ change, ...entry }: Entry): Tracked => ({
   priority: entry.priority,
   admittedAt: entry.admittedAt,
   dueAt: entry.dueAt,
-  expires: entry.expires
+  expires: entry.expires,
+  past: false
 })
 
 const isActive = (entry: Tracked): entry is Tracked & Scheduled =>
@@ -36,8 +39,7 @@ export class EntryIndex {
   readonly counts = { ...noEntries }
   readonly #next = new Map<string, string>()
   readonly #running = new Map<string, string>()
-  readonly #waiting = new Map<string, Tracked>()
-  readonly #schedule = new Schedule()
+  readonly #schedule = new Schedule<Tracked & Scheduled>()
   readonly #byAge = this.#waitingByAge()
   readonly #expiring = this.#waitingByAge()
 
@@ -96,9 +98,9 @@ export class EntryIndex {
   #leave(from: Tracked, to: Tracked | undefined): void {
     this.counts[from.status] -= 1
     if (!isActive(from)) return
-    if (from.status === "waiting") this.#waiting.delete(from.id)
-    if (from.status === "running") this.#running.delete(from.targetKey)
-    else this.#next.delete(from.targetKey)
+    // Of changes that are taken up together the one that takes the place may come first.
+    const places = from.status === "running" ? this.#running : this.#next
+    if (places.get(from.targetKey) === from.id) places.delete(from.targetKey)
     if (to === undefined || !isActive(to)) this.#schedule.remove(from.workspace, from.id)
   }
 
@@ -108,7 +110,6 @@ export class EntryIndex {
     if (to.status === "running") this.#running.set(to.targetKey, to.id)
     else this.#next.set(to.targetKey, to.id)
     if (to.status === "waiting") {
-      this.#waiting.set(to.id, to)
       this.#byAge.add(to)
       if (to.expires) this.#expiring.add(to)
     }
@@ -118,8 +119,8 @@ export class EntryIndex {
   #waitingByAge(): Heap<Tracked> {
     return new Heap<Tracked>(
       (a, b) => a.admittedAt - b.admittedAt,
-      (entry) => this.#waiting.get(entry.id) === entry,
-      () => this.#waiting.size
+      (entry) => !entry.past,
+      () => this.counts.waiting
     )
   }
 }

@@ -14,7 +14,18 @@ interface Row {
   readonly tracked: Tracked
 }
 
-export const make = (): EntryTable => {
+export interface MemoryTable extends EntryTable {
+  /** What `prune` would remove, oldest last. */
+  readonly prunable: (
+    keep: { readonly maxCount: number; readonly before: number },
+    limit: number
+  ) => ReadonlyArray<Entry>
+  /** As it is from now on, whatever it was before; undefined: there is no such entry. Its events are its own. */
+  readonly set: (entryId: string, entry: Entry | undefined) => void
+}
+
+/** `held`: ended entries that are remembered between two runs of retention. */
+export const make = (held = heldEnded): MemoryTable => {
   const rows = new Map<string, Row>()
   const ofEvent = new Map<string, string>()
   const index = new EntryIndex()
@@ -31,14 +42,19 @@ export const make = (): EntryTable => {
     if (isTerminal(entry.status)) ended.add(entry.id)
     else ended.delete(entry.id)
     const [oldest] = ended
-    if (ended.size > heldEnded) all(oldest === undefined ? [] : [oldest]).forEach(forget)
+    if (ended.size > held) all(oldest === undefined ? [] : [oldest]).forEach(forget)
   }
 
   const forget = ({ events, id }: Entry) => {
     index.apply(rows.get(id)?.tracked, undefined)
     rows.delete(id)
     ended.delete(id)
-    for (const event of events) ofEvent.delete(event)
+    for (const event of events) if (ofEvent.get(event) === id) ofEvent.delete(event)
+  }
+
+  const prunable: MemoryTable["prunable"] = ({ maxCount, before }, limit) => {
+    const newestFirst = all(ended).toSorted((a, b) => b.admittedAt - a.admittedAt || (a.id < b.id ? 1 : -1))
+    return newestFirst.filter((entry, place) => place >= maxCount || entry.admittedAt < before).slice(-limit)
   }
 
   return {
@@ -71,11 +87,18 @@ export const make = (): EntryTable => {
     link: (eventId, entryId) => {
       ofEvent.set(eventId, entryId)
     },
-    prune: ({ maxCount, before }, limit) => {
-      const newestFirst = all(ended).toSorted((a, b) => b.admittedAt - a.admittedAt || (a.id < b.id ? 1 : -1))
-      const removed = newestFirst.filter((entry, place) => place >= maxCount || entry.admittedAt < before).slice(-limit)
+    prune: (keep, limit) => {
+      const removed = prunable(keep, limit)
       removed.forEach(forget)
       return removed.length
+    },
+    prunable,
+    set: (entryId, entry) => {
+      const was = get(entryId)
+      if (was !== undefined) forget(was)
+      if (entry === undefined) return
+      for (const event of entry.events) ofEvent.set(event, entryId)
+      put(entry)
     }
   }
 }

@@ -5,6 +5,7 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
+import type { Change } from "../domain/Change.ts"
 import type { Entry } from "../domain/Entry.ts"
 import { isEnded } from "../domain/Batch.ts"
 import { Batches } from "../store/Batches.ts"
@@ -15,6 +16,9 @@ import { Queue } from "./Queue.ts"
 import type { Cancelled, QueueError } from "./Queue.ts"
 import { pauseOf, QueueControl } from "./QueueControl.ts"
 import type { ListFilter, Pause, Retried } from "./QueueControl.ts"
+import { reviewAgain } from "./ReviewAgain.ts"
+import type { Again } from "./ReviewAgain.ts"
+import { tryAgain } from "./TryAgain.ts"
 import { standing } from "./Waiting.ts"
 import type { Standing } from "./Waiting.ts"
 
@@ -53,6 +57,8 @@ export class Operations extends Context.Service<
     readonly cancel: (id: string, reason: string) => Effect.Effect<CancelAnswer, Failure>
     /** Of a dead entry, or of a batch whose entry is dead. */
     readonly retry: (id: string) => Effect.Effect<Retried, Failure>
+    /** Of a pull request that was reviewed: once more, because this administrator asks for it. */
+    readonly reviewAgain: (change: Change, name: string) => Effect.Effect<Again, Failure>
     readonly pause: (scope: Pause["scope"], name: string, reason: string) => Effect.Effect<void, Failure>
     readonly resume: (scope: Pause["scope"], name: string) => Effect.Effect<void, Failure>
     readonly pauses: Effect.Effect<ReadonlyArray<Pause>, Failure>
@@ -68,6 +74,7 @@ export class Operations extends Context.Service<
 }
 
 const make = Effect.fnUntraced(function* ({ changed, stopping }: Listeners) {
+  const records = yield* Effect.context<Batches | ConfigStore | Queue | QueueControl | Receipts>()
   const batches = yield* Batches
   const config = yield* ConfigStore
   const control = yield* QueueControl
@@ -149,13 +156,14 @@ const make = Effect.fnUntraced(function* ({ changed, stopping }: Listeners) {
       const entryId = (yield* batches.get(id))?.entryId ?? id
       const entry = yield* queue.get(entryId)
       if (entry === undefined) return "unknown"
-      if (entry.status !== "dead") return "not_dead"
-      // First: if nothing comes of it, the sweeper finds the entry ended and notes its outcome again.
-      yield* receipts.reopen(entry.events)
-      yield* batches.reopen(entryId)
-      const answer = yield* control.retry(entryId, yield* Clock.currentTimeMillis)
-      yield* changed(entry.workspace)
+      const answer = yield* Effect.provide(tryAgain(entry, yield* Clock.currentTimeMillis), records)
+      if (answer !== "not_dead") yield* changed(entry.workspace)
       return answer
+    }),
+    reviewAgain: Effect.fnUntraced(function* (change, name) {
+      const again = yield* Effect.provide(reviewAgain(change, name), records)
+      if (again._tag === "Queued") yield* changed(change.workspace)
+      return again
     }),
     pause: Effect.fnUntraced(function* (scope, name, reason) {
       yield* control.pause({ scope, name, reason, since: yield* Clock.currentTimeMillis })

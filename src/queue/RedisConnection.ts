@@ -3,25 +3,38 @@
  * once as `unavailable`, and none is sent again behind the caller's back: a transition that was sent and not answered may have
  * happened, and the caller finds out by asking.
  */
-import { Effect, Redacted, Schema } from "effect"
-import type { Scope } from "effect"
-import { Redis } from "ioredis"
+import { Effect } from "effect"
+import type { Redacted, Scope } from "effect"
+import type { Redis } from "ioredis"
+import { failsAtOnce, open, placeOf, reasonOf } from "../store/RedisClient.ts"
+import { pack } from "./MessagePack.ts"
+import type { Packable } from "./MessagePack.ts"
 import { QueueError } from "./Queue.ts"
+import { foreignLayout, mark } from "./RedisLayout.ts"
 import { loadScript } from "./RedisScripts.ts"
 import type { ScriptName } from "./RedisScripts.ts"
 
 /** A call that is not answered for this long failed: Redis hangs, or the network lost it. */
 const answerWithin = 5000
-const connectWithin = 5000
-/** Between attempts to connect. */
-const longestPause = 2000
 
-/** Transitions in one message. Redis serves nobody else while it runs them, and with fewer it works while answers are read here. */
-const maxBatch = 32
+/**
+ * Transitions in one message, of which an admission counts by its texts. Redis serves nobody else while it runs them (a millisecond), and
+ * with fewer it starts the script more often.
+ */
+const maxBatch = 64
+/** Messages at once: while Redis works on one, the answers of the other are read here, and what follows from them gathers. */
+const maxUnderWay = 2
 
 export interface RedisConnection {
-  /** Runs a transition on the queue's keys. Those called in the same turn of the event loop go to Redis together. */
-  readonly run: (script: ScriptName, args: ReadonlyArray<string | number>) => Effect.Effect<unknown, QueueError>
+  /**
+   * Runs a transition on the queue's keys. Those called in the same turn of the event loop, or while as many messages are under way as
+   * may be, go to Redis together.
+   */
+  readonly run: (
+    script: ScriptName,
+    args: ReadonlyArray<Packable>,
+    texts?: ReadonlyArray<string | Buffer>
+  ) => Effect.Effect<unknown, QueueError>
   readonly command: <A>(use: (redis: Redis) => Promise<A>) => Effect.Effect<A, QueueError>
 }
 
@@ -30,102 +43,119 @@ export const connect = Effect.fnUntraced(function* (
   url: Redacted.Redacted,
   base: string
 ): Effect.fn.Return<RedisConnection, QueueError, Scope.Scope> {
-  const place = placeOf(url)
+  const place = placeOf(url) ?? "(no URL)"
   const script = loadScript()
-  const redis = yield* Effect.acquireRelease(
-    Effect.try({
-      try: () =>
-        new Redis(Redacted.value(url), {
-          lazyConnect: true,
-          connectionName: "aicr-queue",
-          connectTimeout: connectWithin,
-          commandTimeout: answerWithin,
-          enableOfflineQueue: false,
-          autoResendUnfulfilledCommands: false,
-          maxRetriesPerRequest: 0,
-          retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), longestPause)
-        }),
-      catch: () => unavailable(place, "storage.cache.redis.url_env does not hold a Redis URL (redis:// or rediss://)")
-    }),
-    (connection) =>
-      Effect.sync(() => {
-        connection.removeAllListeners("close")
-        connection.disconnect()
-      })
+  const { redis, said } = yield* Effect.mapError(open(url, failsAtOnce("aicr-queue", answerWithin)), () =>
+    unavailable(place, "storage.cache.redis.url_env does not hold a Redis URL (redis:// or rediss://)")
   )
+  yield* Effect.addFinalizer(() => Effect.sync(() => redis.removeAllListeners("close")))
   const log = Effect.runForkWith(yield* Effect.context<never>())
   let away = false
-  let said = "no answer"
-  // Without a listener an error event would end the process.
-  redis.on("error", (error: Error) => {
-    said = error.message
-  })
   redis.on("close", () => {
     if (!away)
-      log(Effect.logWarning(`Redis at ${place} is away (${said}); work is accepted and queued when it is back`))
+      log(Effect.logWarning(`Redis at ${place} is away (${said()}); work is accepted and queued when it is back`))
     away = true
   })
   redis.on("ready", () => {
-    if (away) log(Effect.logInfo(`Redis at ${place} is back`))
+    if (!away) return
     away = false
+    log(Effect.logInfo(`Redis at ${place} is back`))
+    mark(redis, base).catch(() => undefined)
   })
   const attempt = <A>(use: () => Promise<A>): Effect.Effect<A, QueueError> =>
-    Effect.tryPromise({ try: use, catch: (cause) => unavailable(place, reasonOf(cause, said)) })
+    Effect.tryPromise({ try: use, catch: (cause) => unavailable(place, remedied(reasonOf(cause, said()))) })
 
   yield* attempt(() => redis.connect())
+  const foreign = yield* attempt(() => foreignLayout(redis, base))
+  if (foreign !== undefined) return yield* unavailable(place, foreign)
   yield* warnOfLosses(yield* attempt(() => redis.info()), place)
 
   let waiting: Array<Call> = []
+  let isFlushing = false
+  let underWay = 0
   const flush = () => {
-    const calls = waiting
-    waiting = []
-    for (let at = 0; at < calls.length; at += maxBatch) send(calls.slice(at, at + maxBatch))
+    isFlushing = false
+    while (waiting.length > 0 && underWay < maxUnderWay) {
+      const calls = waiting.splice(0, countWithin(waiting, maxUnderWay - underWay))
+      underWay += 1
+      send(calls)
+    }
   }
-  const send = (calls: ReadonlyArray<Call>) => {
-    const args = calls.flatMap((call) => [call.name, call.args.length, ...call.args])
-    redis
-      .evalsha(script.sha, 1, base, ...args)
+  const flushSoon = () => {
+    if (isFlushing || waiting.length === 0) return
+    isFlushing = true
+    setImmediate(flush)
+  }
+  const evaluate = async (calls: ReadonlyArray<Call>): Promise<unknown> => {
+    const args = calls.flatMap((call) => [pack([call.name, call.texts.length, ...call.args]), ...call.texts])
+    return redis
+      .callBuffer("EVALSHA", script.sha, 1, base, ...args)
       .catch((error: unknown) =>
-        error instanceof Error && error.message.startsWith("NOSCRIPT")
-          ? redis.eval(script.source, 1, base, ...args)
+        startsWith(error, "NOSCRIPT")
+          ? redis.callBuffer("EVAL", script.source, 1, base, ...args)
           : Promise.reject(error)
       )
-      .then(decodeAnswers)
-      .then(
-        (answers) => calls.forEach((call, index) => call.done(resultOf(answers[index], place))),
-        (error: unknown) => calls.forEach((call) => call.done(Effect.fail(unavailable(place, reasonOf(error, said)))))
-      )
+  }
+  const send = (calls: ReadonlyArray<Call>) => {
+    evaluate(calls).then(
+      (answers) => {
+        underWay -= 1
+        calls.forEach((call, index) => call.done(resultOf(answers, index, place)))
+        flushSoon()
+      },
+      (error: unknown) => {
+        underWay -= 1
+        // Nothing of it was done; the others are not to fail for one.
+        if (calls.length > 1 && startsWith(error, "TRANSITION")) {
+          underWay += calls.length
+          return calls.forEach((call) => send([call]))
+        }
+        const failed = Effect.fail(unavailable(place, remedied(reasonOf(error, said()))))
+        // What waits would wait for the same, message after message.
+        const all = startsWith(error, "TRANSITION") ? calls : [...calls, ...waiting.splice(0)]
+        all.forEach((call) => call.done(failed))
+        flushSoon()
+      }
+    )
   }
   return {
     command: (use) => attempt(() => use(redis)),
-    run: (name, args) =>
+    run: (name, args, texts = []) =>
       Effect.callback((done) => {
-        waiting.push({ name, args, done })
-        if (waiting.length === 1) setImmediate(flush)
+        waiting.push({ name, args, texts, done })
+        if (underWay < maxUnderWay) flushSoon()
       })
   }
 })
 
 interface Call {
   readonly name: ScriptName
-  readonly args: ReadonlyArray<string | number>
+  readonly args: ReadonlyArray<Packable>
+  readonly texts: ReadonlyArray<string | Buffer>
   readonly done: (result: Effect.Effect<unknown, QueueError>) => void
 }
 
-type Answer = readonly [0 | 1, unknown]
-const decodeAnswers = Schema.decodeUnknownSync(Schema.Array(Schema.Tuple([Schema.Literals([0, 1]), Schema.Unknown])))
-
-const resultOf = (answer: Answer | undefined, place: string): Effect.Effect<unknown, QueueError> => {
-  if (answer?.[0] === 1) return Effect.succeed(answer[1])
-  return Effect.fail(unavailable(place, `a transition failed: ${String(answer?.[1] ?? "no answer")}`))
+/** How many of the calls, from the first, go into a message when so many may be sent: an even part, no more than are served at once. */
+const countWithin = (calls: ReadonlyArray<Call>, messages: number): number => {
+  const part = Math.ceil(calls.length / messages)
+  let size = 0
+  for (const [index, { texts }] of calls.slice(0, part).entries()) {
+    size += Math.max(1, texts.length)
+    if (size > maxBatch && index > 0) return index
+  }
+  return part
 }
 
-/** Host and port, never credentials. */
-const placeOf = (url: Redacted.Redacted): string => {
-  const text = String(Redacted.value(url))
-  if (!URL.canParse(text)) return "(no URL)"
-  const { hostname, port } = new URL(text)
-  return `${hostname || "localhost"}:${port || "6379"}`
+const startsWith = (error: unknown, word: string): boolean => error instanceof Error && error.message.startsWith(word)
+
+/** `answers` has for each call 1 and its answer, or 0 and the error. */
+const resultOf = (answers: unknown, index: number, place: string): Effect.Effect<unknown, QueueError> => {
+  const result: unknown = Array.isArray(answers) ? answers[index] : undefined
+  if (!Array.isArray(result) || result.length !== 2)
+    return Effect.fail(unavailable(place, "a transition has no answer"))
+  return result[0] === 1
+    ? Effect.succeed(result[1])
+    : Effect.fail(unavailable(place, `a transition failed: ${String(result[1])}`))
 }
 
 const unavailable = (place: string, why: string): QueueError =>
@@ -135,19 +165,16 @@ const remedies: ReadonlyArray<readonly [RegExp, string]> = [
   [/^(NOAUTH|WRONGPASS)/, "Check user and password in the URL that storage.cache.redis.url_env names."],
   [
     /^NOPERM/,
-    "The user needs EVALSHA, EVAL, INFO and the commands of hashes, sets and sorted sets on the keys of the queue."
+    "The user needs EVALSHA, EVAL, INFO and the commands of strings, hashes and sorted sets on the keys of the queue."
   ],
   [/^OOM/, "Raise maxmemory."],
   [/^MISCONF/, "Redis cannot write to its disk; see its log."],
   [/^READONLY/, "It is a replica; connect to the primary."]
 ]
 
-const reasonOf = (cause: unknown, said: string): string => {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  // What ioredis says of a command that could not be sent does not say why.
-  const text = /Stream isn't writeable|Connection is closed|max retries per request/.test(message) ? said : message
-  const remedy = remedies.find(([pattern]) => pattern.test(text))?.[1]
-  return `${text}. ${remedy ?? "It is tried again."}`
+const remedied = (reason: string): string => {
+  const remedy = remedies.find(([pattern]) => pattern.test(reason))?.[1]
+  return `${reason}. ${remedy ?? "It is tried again."}`
 }
 
 /** What would make Redis forget entries. The receipts stay, and queue again what is lost; but a running review may be repeated. */

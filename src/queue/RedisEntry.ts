@@ -1,117 +1,148 @@
-/** How entries come from Redis: fields that are strings (redis/shared.lua); what is undefined is not there. */
+/** How entries stand in Redis: an array whose places redis/shared.lua names too; what is undefined is false there. */
 import { Schema } from "effect"
 import { Change, foldRepo, targetKey } from "../domain/Change.ts"
-import { EntryStatus } from "../domain/Entry.ts"
+import { EntryStatus, isDueAtOnce } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
-import type { Scheduled } from "./Plan.ts"
+import { pack, unpack } from "./MessagePack.ts"
+import type { Scheduled, Survey } from "./Plan.ts"
 import type { Admission } from "./Queue.ts"
 import { mayExpire } from "./Transitions.ts"
 
-type Hash = Readonly<Record<string, string>>
+/** Where a due entry waits in its workspace, as redis/shared.lua has it. */
+const place = (item: Admission, id: string, repo: string): string =>
+  `${String(item.priority).padStart(3, "0")}\0${repo}\0${String(item.admittedAt).padStart(16, "0")}\0${id}`
 
-const decodeStatus = Schema.decodeUnknownSync(EntryStatus)
-const decodeChange = Schema.decodeUnknownSync(Schema.fromJsonString(Change))
-
-const text = (hash: Hash, field: string): string => {
-  const found = hash[field]
-  if (found === undefined) throw new Error(`an entry has no ${field}`)
-  return found
-}
-/** All fields are strings, numbers too. */
-const number = (hash: Hash, field: string): number => {
-  const found = Number(text(hash, field))
-  if (!Number.isSafeInteger(found)) throw new Error(`${field} of an entry is ${hash[field]}, not a number`)
-  return found
-}
-
-/** `{ a: "1" }` of `["a", "1"]`. */
-export const pairs = (values: ReadonlyArray<string>): Hash => {
-  const found: Record<string, string> = {}
-  for (let at = 0; at + 1 < values.length; at += 2) found[values[at] ?? ""] = values[at + 1] ?? ""
-  return found
-}
-
-/** Throws when it does not decode. */
-const toEntry = (id: string, hash: Hash): Entry => {
-  const change = decodeChange(hash["change"])
-  const person = hash["person"]
-  return {
+/**
+ * One admission (redis/admit.lua): the entry that it makes when nothing is there that it joins, and its change. Who asked stands in the
+ * entry, since who joins may have asked, and not in the change.
+ */
+export const admissionTexts = (item: Admission, id: string): readonly [Buffer, string] => {
+  const { change } = item
+  const repo = foldRepo(change.repo.fullName)
+  const entry = [
     id,
-    workspace: text(hash, "ws"),
-    targetKey: text(hash, "target"),
-    change: person === undefined ? change : { ...change, requestedBy: person },
-    configHash: text(hash, "config"),
-    priority: number(hash, "prio"),
-    status: decodeStatus(hash["status"]),
-    events: (hash["events"] ?? "").split("\n").filter((event) => event !== ""),
-    admittedAt: number(hash, "admitted"),
-    dueAt: number(hash, "due"),
-    attempts: number(hash, "attempts"),
-    losses: number(hash, "losses"),
-    expires: hash["expires"] === "1",
-    reason: hash["reason"],
-    token: number(hash, "token"),
-    leaseUntil: hash["lease"] === undefined ? undefined : number(hash, "lease"),
-    owner: hash["owner"],
-    cancelRequested: hash["cancel"]
-  }
-}
-
-/** `[id, fields]`, as the scripts answer an entry. */
-const Whole = Schema.Tuple([Schema.String, Schema.Array(Schema.String)])
-const decodeAnswer = Schema.decodeUnknownSync(Whole)
-const decodeAnswers = Schema.decodeUnknownSync(Schema.Array(Whole))
-const fromAnswer = ([id, flat]: typeof Whole.Type): Entry => toEntry(id, pairs(flat))
-export const decodeWhole = (answer: unknown): Entry => fromAnswer(decodeAnswer(answer))
-export const decodeWholes = (answers: unknown): ReadonlyArray<Entry> => decodeAnswers(answers).map(fromAnswer)
-
-const Light = Schema.Tuple([
-  Schema.String,
-  Schema.Literals(["waiting", "ready", "running"]),
-  Schema.String,
-  Schema.String,
-  Schema.Int,
-  Schema.Int,
-  Schema.Int
-])
-const Survey = Schema.Tuple([Schema.Literals([0, 1]), Schema.String, Schema.Array(Light), Schema.Array(Light)])
-const decodeSurveyed = Schema.decodeUnknownSync(Survey)
-const toScheduled = ([id, status, target, repo, priority, admittedAt, dueAt]: typeof Light.Type): Scheduled => ({
-  id,
-  status,
-  targetKey: target,
-  repo,
-  priority,
-  admittedAt,
-  dueAt
-})
-export const decodeSurvey = (answer: unknown) => {
-  const [paused, nextAt, out, due] = decodeSurveyed(answer)
-  return {
-    paused: paused === 1,
-    nextAt: nextAt === "" ? undefined : Number(nextAt),
-    out: out.map(toScheduled),
-    due: due.map(toScheduled)
-  }
-}
-
-/** The arguments of one admission (redis/admit.lua). */
-export const admissionArgs = (item: Admission, id: string): ReadonlyArray<string | number> => {
-  const { requestedBy = "", ...change } = item.change
-  return [
-    id,
-    item.eventId,
-    change.workspace,
+    "waiting",
     targetKey(change),
-    foldRepo(change.repo.fullName),
-    JSON.stringify(change),
-    change.head ?? "",
-    requestedBy,
-    item.configHash,
+    repo,
     item.priority,
     item.admittedAt,
     item.dueAt,
-    item.reason ?? "",
-    mayExpire(item) ? 1 : 0
+    change.workspace,
+    item.configHash,
+    change.head ?? false,
+    change.requestedBy ?? false,
+    item.eventId,
+    mayExpire(item),
+    item.reason ?? false,
+    0,
+    0,
+    0,
+    false,
+    false,
+    false,
+    isDueAtOnce(item) && place(item, id, repo)
+  ]
+  return [
+    pack([entry]),
+    JSON.stringify(change.requestedBy === undefined ? change : { ...change, requestedBy: undefined })
   ]
 }
+
+const isStatus = Schema.is(EntryStatus)
+const decodeChange = Schema.decodeUnknownSync(Schema.fromJsonString(Change))
+
+class Unreadable extends Error {
+  constructor(what: string, value: unknown) {
+    super(`${what} is ${JSON.stringify(value)}`)
+  }
+}
+
+/** Of answers: strings come as bytes. All throw when they are given something else. */
+export const listOf = (value: unknown, what: string): ReadonlyArray<unknown> => {
+  if (Array.isArray(value)) return value
+  throw new Unreadable(what, value)
+}
+export const bytesOf = (value: unknown, what: string): Buffer => {
+  if (Buffer.isBuffer(value)) return value
+  throw new Unreadable(what, value)
+}
+export const stringOf = (value: unknown, what: string): string => bytesOf(value, what).toString()
+export const numberOf = (value: unknown, what: string): number => {
+  if (typeof value === "number") return value
+  throw new Unreadable(what, value)
+}
+
+/** Of records. */
+const textOf = (value: unknown, what: string): string => {
+  if (typeof value === "string") return value
+  throw new Unreadable(what, value)
+}
+const textIfAny = (value: unknown, what: string) => (value === false ? undefined : textOf(value, what))
+
+const statusOf = (value: unknown): EntryStatus => {
+  if (isStatus(value)) return value
+  throw new Unreadable("status", value)
+}
+
+export const linesOf = (text: string): ReadonlyArray<string> => (text === "" ? [] : text.split("\n"))
+
+const recordOf = (record: unknown) => listOf(unpack(bytesOf(record, "an entry")), "an entry")
+
+/** Of `[record, change]`, as the scripts answer an entry. Throws when it does not decode. */
+export const toEntry = (answer: unknown): Entry => {
+  const [record, text] = listOf(answer, "an entry")
+  const at = recordOf(record)
+  const change = decodeChange(stringOf(text, "change"))
+  const person = textIfAny(at[10], "person")
+  return {
+    id: textOf(at[0], "id"),
+    status: statusOf(at[1]),
+    targetKey: textOf(at[2], "target"),
+    priority: numberOf(at[4], "priority"),
+    admittedAt: numberOf(at[5], "admission"),
+    dueAt: numberOf(at[6], "due time"),
+    workspace: textOf(at[7], "workspace"),
+    configHash: textOf(at[8], "configuration"),
+    change: person === undefined ? change : { ...change, requestedBy: person },
+    events: linesOf(textOf(at[11], "events")),
+    expires: at[12] === true,
+    reason: textIfAny(at[13], "reason"),
+    attempts: numberOf(at[14], "attempts"),
+    losses: numberOf(at[15], "losses"),
+    token: numberOf(at[16], "token"),
+    owner: textIfAny(at[17], "owner"),
+    leaseUntil: at[18] === false ? undefined : numberOf(at[18], "lease"),
+    cancelRequested: textIfAny(at[19], "cancel")
+  }
+}
+
+export const toEntries = (answer: unknown): ReadonlyArray<Entry> => listOf(answer, "entries").map(toEntry)
+
+const toScheduled = (record: unknown): Scheduled => {
+  const at = recordOf(record)
+  const status = at[1]
+  if (status !== "waiting" && status !== "ready" && status !== "running") throw new Unreadable("status", status)
+  return {
+    id: textOf(at[0], "id"),
+    status,
+    targetKey: textOf(at[2], "target"),
+    repo: textOf(at[3], "repository"),
+    priority: numberOf(at[4], "priority"),
+    admittedAt: numberOf(at[5], "admission"),
+    dueAt: numberOf(at[6], "due time")
+  }
+}
+
+export const toSurvey = (answer: unknown): Survey => {
+  const [paused, nextAt, out, due] = listOf(answer, "a survey")
+  return {
+    paused: paused === 1,
+    nextAt: timeIfAny(nextAt, "next due time"),
+    out: listOf(out, "entries").map(toScheduled),
+    due: listOf(due, "entries").map(toScheduled)
+  }
+}
+
+/** A number, or an empty text for none. */
+export const timeIfAny = (value: unknown, what: string): number | undefined =>
+  Buffer.isBuffer(value) && value.length === 0 ? undefined : numberOf(value, what)

@@ -5,17 +5,27 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import type { Redacted } from "effect"
-import { maxLosses } from "../domain/Entry.ts"
-import type { EntryStatus } from "../domain/Entry.ts"
+import { EntryStatus, maxLosses } from "../domain/Entry.ts"
 import { newId } from "../domain/Ids.ts"
 import { noEntries } from "./EntryTable.ts"
+import type { Packable } from "./MessagePack.ts"
 import { Queue, QueueError } from "./Queue.ts"
-import type { Admitted, Cancelled, Finish, Renewal } from "./Queue.ts"
+import type { Admission, Admitted, Cancelled, Finish, Renewal } from "./Queue.ts"
 import { QueueControl } from "./QueueControl.ts"
-import type { Pause } from "./QueueControl.ts"
+import type { ListPage, Pause, Retried } from "./QueueControl.ts"
 import { connect } from "./RedisConnection.ts"
 import type { RedisConnection } from "./RedisConnection.ts"
-import { admissionArgs, decodeSurvey, decodeWhole, decodeWholes, pairs } from "./RedisEntry.ts"
+import {
+  admissionTexts,
+  linesOf,
+  listOf,
+  numberOf,
+  stringOf,
+  timeIfAny,
+  toEntries,
+  toEntry,
+  toSurvey
+} from "./RedisEntry.ts"
 import type { ScriptName } from "./RedisScripts.ts"
 import { full } from "./TableQueue.ts"
 import type { Limits } from "./TableQueue.ts"
@@ -45,8 +55,13 @@ export const layerRedis = (options: RedisQueueOptions): Layer.Layer<Queue | Queu
 /** Runs a script and reads its answer; one that does not decode was not written by this service. */
 const reader =
   ({ run }: RedisConnection) =>
-  <A>(script: ScriptName, args: ReadonlyArray<string | number>, read: (answer: unknown) => A) =>
-    Effect.flatMap(run(script, args), (answer) => decoded(() => read(answer)))
+  <A>(
+    script: ScriptName,
+    args: ReadonlyArray<Packable>,
+    read: (answer: unknown) => A,
+    texts?: ReadonlyArray<string | Buffer>
+  ) =>
+    Effect.flatMap(run(script, args, texts), (answer) => decoded(() => read(answer)))
 
 const decoded = <A>(read: () => A): Effect.Effect<A, QueueError> =>
   Effect.try({
@@ -67,24 +82,25 @@ const queue = (connection: RedisConnection, base: string, limits: Limits): Queue
         ? Effect.succeed([])
         : ask(
             "admit",
-            [limits.perWorkspace, limits.total, ...items.flatMap((item) => admissionArgs(item, newId()))],
-            decodeAdmitted
+            [limits.perWorkspace, limits.total, pushesOf(items)],
+            decodeAdmitted,
+            items.flatMap((item) => admissionTexts(item, newId()))
           ).pipe(
             Effect.flatMap((answer) =>
-              Array.isArray(answer) ? Effect.succeed(answer) : Effect.fail(refused(answer.full, limits))
+              "full" in answer ? Effect.fail(refused(answer.full, limits)) : Effect.succeed(answer.admitted)
             )
           ),
-    load: (workspace) => ask("load", [workspace], decodeWholes),
-    survey: (workspace, now, places) => ask("survey", [workspace, now, places], decodeSurvey),
-    workspaces: command((redis) => redis.hkeys(`${base}active`)),
-    get: (entryId) => ask("get", [entryId], (answer) => (answer === null ? undefined : decodeWhole(answer))),
+    load: (workspace) => ask("load", [workspace], toEntries),
+    survey: (workspace, now, places) => ask("survey", [workspace, now, places], toSurvey),
+    workspaces: command((redis) => redis.hkeys(`${base}workspaces`)),
+    get: (entryId) => ask("get", [entryId], (answer) => (answer === null ? undefined : toEntry(answer))),
     release: (entryIds, now) =>
-      entryIds.length === 0 ? Effect.succeed([]) : ask("release", [now, ...entryIds], decodeStrings),
-    withdraw: (entryIds) => (entryIds.length === 0 ? Effect.void : ask("withdraw", entryIds, () => undefined)),
+      entryIds.length === 0 ? Effect.succeed([]) : ask("release", [now, entryIds], decodeStrings),
+    withdraw: (entryIds) => (entryIds.length === 0 ? Effect.void : ask("withdraw", [entryIds], () => undefined)),
     claim: (entryId, owner, now, ttlMillis) =>
       ask("claim", [entryId, owner, now + ttlMillis], (answer) => {
         if (answer === null) return undefined
-        const entry = decodeWhole(answer)
+        const entry = toEntry(answer)
         return { lease: { entryId, token: entry.token }, entry }
       }),
     renew: ({ entryId, token }, until) => ask("renew", [entryId, token, until], decodeRenewal),
@@ -93,14 +109,14 @@ const queue = (connection: RedisConnection, base: string, limits: Limits): Queue
     reclaim: Effect.fnUntraced(function* (now, lost) {
       const running = yield* ask("running", [], decodeRunning)
       const gone = running.flatMap(([id, token, owner, lease]) =>
-        lost(owner) ? [id, token, 1] : Number(lease) <= now ? [id, token, 0] : []
+        lost(owner) ? [[id, token, true]] : lease <= now ? [[id, token, false]] : []
       )
-      return gone.length === 0 ? [] : yield* ask("reclaim", [now, maxLosses, ...gone], decodeWholes)
+      return gone.length === 0 ? [] : yield* ask("reclaim", [now, maxLosses, gone], toEntries)
     }),
     expire: Effect.fnUntraced(function* (before, reason) {
       const all = []
       while (true) {
-        const expired = yield* ask("expire", [before, reason, step], decodeWholes)
+        const expired = yield* ask("expire", [before, reason, step], toEntries)
         all.push(...expired)
         if (expired.length < step) return all
       }
@@ -108,7 +124,7 @@ const queue = (connection: RedisConnection, base: string, limits: Limits): Queue
     prune: Effect.fnUntraced(function* ({ maxCount, before }) {
       let removed = 0
       while (true) {
-        const some = yield* ask("prune", [maxCount, before, step], Number)
+        const some = yield* ask("prune", [maxCount, before, step], (answer) => numberOf(answer, "removed"))
         removed += some
         if (some < step) return removed
       }
@@ -123,17 +139,9 @@ const control = (connection: RedisConnection, base: string): QueueControl["Servi
   const pauses = `${base}pauses`
   return QueueControl.of({
     list: ({ after = "", limit, workspace = "", targetKey = "", statuses = [] }) =>
-      ask("list", [after, limit, lookAt, workspace, targetKey, ...statuses], (answer) => {
-        const [next, entries] = decodePage(answer)
-        return { entries: decodeWholes(entries), next: next === "" ? undefined : next }
-      }),
+      ask("list", [after, limit, lookAt, workspace, targetKey, statuses], decodePage),
     cancelEntry: (entryId, reason) => ask("cancel-entry", [entryId, reason], decodeCancelled),
-    retry: (entryId, now) =>
-      ask(
-        "retry",
-        [entryId, now, "an operator asked for another try"],
-        Schema.decodeUnknownSync(Schema.Literals(["retried", "unknown", "not_dead", "newer"]))
-      ),
+    retry: (entryId, now) => ask("retry", [entryId, now, "an operator asked for another try"], decodeRetried),
     pause: (pause) =>
       Effect.asVoid(command((redis) => redis.hset(pauses, `${pause.scope}:${pause.name}`, JSON.stringify(pause)))),
     resume: (scope, name) => Effect.asVoid(command((redis) => redis.hdel(pauses, `${scope}:${name}`))),
@@ -144,31 +152,41 @@ const control = (connection: RedisConnection, base: string): QueueControl["Servi
   })
 }
 
+/** Numbers of those that are pushes, from 1. */
+const pushesOf = (items: ReadonlyArray<Admission>): ReadonlyArray<number> =>
+  items.flatMap(({ change }, index) => (change.target.kind === "push" ? [index + 1] : []))
+
 const refused = (workspace: string, limits: Limits): QueueError =>
   workspace === ""
     ? full("the service", limits.total, "queue.limits.total")
     : full(`workspace ${workspace}`, limits.perWorkspace, "queue.limits.per_workspace")
 
-const decodeStrings = Schema.decodeUnknownSync(Schema.Array(Schema.String))
-const decodeFull = Schema.decodeUnknownSync(Schema.Tuple([Schema.Literal("full"), Schema.String]))
-const decodeAnswers = Schema.decodeUnknownSync(
-  Schema.Array(
-    Schema.Tuple([
-      Schema.String,
-      Schema.Literals(["queued", "deferred", "coalesced", "duplicate"]),
-      Schema.String,
-      Schema.String
-    ])
-  )
-)
-const decodeAdmitted = (answer: unknown): Array<Admitted> | { readonly full: string } => {
-  if (Array.isArray(answer) && answer[0] === "full") return { full: decodeFull(answer)[1] }
-  return decodeAnswers(answer).map(([entryId, status, due, superseded]) => ({
-    entryId,
-    status,
-    dueAt: Number(due),
-    superseded: superseded.split("\n").filter((event) => event !== "")
-  }))
+const decodeStrings = (answer: unknown): ReadonlyArray<string> => listOf(answer, "ids").map((id) => stringOf(id, "id"))
+
+const oneOf = <A extends string>(known: ReadonlyArray<A>, answer: unknown): A => {
+  const text = stringOf(answer, "an answer")
+  const found = known.find((one) => one === text)
+  if (found === undefined) throw new Error(`an answer is ${text}`)
+  return found
+}
+
+const statusesOfAdmission = ["queued", "deferred", "coalesced", "duplicate"] as const
+const decodeAdmitted = (
+  answer: unknown
+): { readonly admitted: ReadonlyArray<Admitted> } | { readonly full: string } => {
+  const answers = listOf(answer, "admissions")
+  if (Buffer.isBuffer(answers[0])) return { full: stringOf(answers[1], "workspace") }
+  const admitted = answers.map((one) => {
+    const [entryId, given, dueAt, superseded] = listOf(one, "an admission")
+    const status = oneOf(statusesOfAdmission, given)
+    return {
+      entryId: stringOf(entryId, "id"),
+      status,
+      dueAt: numberOf(dueAt, "due time"),
+      superseded: linesOf(stringOf(superseded, "events"))
+    }
+  })
+  return { admitted }
 }
 
 const decodeRenewal = (answer: unknown): Renewal => {
@@ -176,10 +194,10 @@ const decodeRenewal = (answer: unknown): Renewal => {
   return what === "lost" ? { _tag: "Lost" } : what === "kept" ? { _tag: "Kept" } : { _tag: "Cancelled", reason }
 }
 
-const finishArgs = (how: Finish): ReadonlyArray<string | number> => {
+const finishArgs = (how: Finish): ReadonlyArray<Packable> => {
   switch (how._tag) {
     case "Done":
-      return ["done", how.reason ?? "", 0, 1]
+      return ["done", how.reason ?? false, 0, 1]
     case "Dead":
       return ["dead", how.reason, 0, 1]
     case "Cancelled":
@@ -189,40 +207,37 @@ const finishArgs = (how: Finish): ReadonlyArray<string | number> => {
   }
 }
 
-const decodePage = Schema.decodeUnknownSync(Schema.Tuple([Schema.String, Schema.Unknown]))
+const decodePage = (answer: unknown): ListPage => {
+  const [next, entries] = listOf(answer, "a page")
+  return { entries: toEntries(entries), next: stringOf(next, "next page") || undefined }
+}
 
-const decodeBecame = Schema.decodeUnknownSync(
-  Schema.Array(Schema.Tuple([Schema.Literals(["ended", "stopping"]), Schema.Unknown]))
-)
 const decodeCancelled = (answer: unknown): Cancelled => {
-  const became = decodeBecame(answer)
-  const those = (how: "ended" | "stopping") =>
-    became.flatMap(([what, whole]) => (what === how ? [decodeWhole(whole)] : []))
+  const became = listOf(answer, "entries").map((one) => {
+    const [what, entry] = listOf(one, "an entry")
+    return { what: oneOf(["ended", "stopping"], what), entry: toEntry(entry) }
+  })
+  const those = (how: "ended" | "stopping") => became.flatMap(({ what, entry }) => (what === how ? [entry] : []))
   return { ended: those("ended"), stopping: those("stopping") }
 }
 
-const decodeRunning = Schema.decodeUnknownSync(
-  Schema.Array(Schema.Tuple([Schema.String, Schema.String, Schema.String, Schema.String]))
-)
+const decodeRunning = (answer: unknown) =>
+  listOf(answer, "entries").map((one) => {
+    const [id, token, owner, lease] = listOf(one, "an entry")
+    return [stringOf(id, "id"), numberOf(token, "token"), stringOf(owner, "owner"), numberOf(lease, "lease")] as const
+  })
 
-const decodeCounts = Schema.decodeUnknownSync(Schema.Tuple([Schema.Array(Schema.String), Schema.String]))
 const decodeStats = (answer: unknown) => {
-  const [flat, oldest] = decodeCounts(answer)
-  const counts = pairs(flat)
+  const [counts, oldest] = listOf(answer, "counts")
   const byStatus: Record<EntryStatus, number> = { ...noEntries }
-  for (const status of statuses) byStatus[status] = Number(counts[status] ?? 0)
-  return { byStatus, oldestWaiting: oldest === "" ? undefined : Number(oldest) }
+  for (const one of listOf(counts, "counts")) {
+    const [status, many] = listOf(one, "a count")
+    byStatus[oneOf(EntryStatus.literals, status)] = numberOf(many, "a count")
+  }
+  return { byStatus, oldestWaiting: timeIfAny(oldest, "admission") }
 }
-const statuses: ReadonlyArray<EntryStatus> = [
-  "waiting",
-  "ready",
-  "running",
-  "done",
-  "superseded",
-  "cancelled",
-  "expired",
-  "dead"
-]
+
+const decodeRetried = (answer: unknown): Retried => oneOf(["retried", "unknown", "not_dead", "newer"], answer)
 
 const decodePause: (text: string) => Pause = Schema.decodeUnknownSync(
   Schema.fromJsonString(

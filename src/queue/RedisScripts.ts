@@ -35,9 +35,9 @@ export interface Script {
 
 const read = (name: string): string => readFileSync(new URL(`redis/${name}.lua`, import.meta.url), "utf8")
 
-const asFunction = (name: ScriptName): string => `TRANSITIONS['${name}'] = function(ARGV)\n${read(name)}\nend`
+const asFunction = (name: ScriptName): string => `TRANSITIONS['${name}'] = function(...)\n${read(name)}\nend`
 
 export const loadScript = (): Script => {
-  const source = [read("shared"), ...names.map(asFunction), read("run")].join("\n")
+  const source = [read("store"), read("shared"), ...names.map(asFunction), read("run")].join("\n")
   return { source, sha: createHash("sha1").update(source).digest("hex") }
 }

@@ -4,39 +4,45 @@
  *
  * ```
  * put ──▶ later (by due time) ──survey, due──▶ lane (priority, repository; by admission) ──release──▶ out
+ *  └──────────────due at once─────────────────────▲
  * ```
- * An entry that changes is put anew; the object it was before is out of date in the heaps that hold it.
+ * An entry that changes is put anew; the object it was before is `past`, for all heaps that hold it.
  */
+import { isDue, isDueAtOnce } from "../domain/Entry.ts"
 import { Heap } from "./Heap.ts"
 import { byAdmission } from "./Plan.ts"
 import type { Scheduled, Survey } from "./Plan.ts"
 
-interface Lane {
+type Kept = Scheduled & { past: boolean }
+
+interface Lane<E> {
   readonly priority: number
-  readonly heap: Heap<Scheduled>
+  readonly heap: Heap<E>
 }
 
-interface Workspace {
-  readonly waiting: Map<string, Scheduled>
-  readonly out: Map<string, Scheduled>
-  readonly later: Heap<Scheduled>
-  readonly lanes: Map<string, Lane>
+interface Workspace<E> {
+  readonly waiting: Map<string, E>
+  readonly out: Map<string, E>
+  readonly later: Heap<E>
+  readonly lanes: Map<string, Lane<E>>
 }
 
-export class Schedule {
-  readonly #workspaces = new Map<string, Workspace>()
+export class Schedule<E extends Kept> {
+  readonly #workspaces = new Map<string, Workspace<E>>()
 
   /** Takes up an active entry, or what it has become. */
-  put(workspaceId: string, entry: Scheduled): void {
+  put(workspaceId: string, entry: E): void {
     let workspace = this.#workspaces.get(workspaceId)
     if (workspace === undefined) {
-      workspace = newWorkspace()
+      workspace = newWorkspace<E>()
       this.#workspaces.set(workspaceId, workspace)
     }
+    setPast(workspace, entry.id)
     if (entry.status === "waiting") {
       workspace.out.delete(entry.id)
       workspace.waiting.set(entry.id, entry)
-      workspace.later.add(entry)
+      if (isDueAtOnce(entry)) laneOf(workspace, entry).heap.add(entry)
+      else workspace.later.add(entry)
     } else {
       workspace.waiting.delete(entry.id)
       workspace.out.set(entry.id, entry)
@@ -47,6 +53,7 @@ export class Schedule {
   remove(workspaceId: string, entryId: string): void {
     const workspace = this.#workspaces.get(workspaceId)
     if (workspace === undefined) return
+    setPast(workspace, entryId)
     workspace.waiting.delete(entryId)
     workspace.out.delete(entryId)
     if (workspace.waiting.size + workspace.out.size === 0) this.#workspaces.delete(workspaceId)
@@ -83,14 +90,19 @@ export class Schedule {
   }
 }
 
-const due = (
-  workspace: Workspace,
-  lanes: Workspace["lanes"],
+const setPast = <E extends Kept>({ out, waiting }: Workspace<E>, entryId: string): void => {
+  const was = waiting.get(entryId) ?? out.get(entryId)
+  if (was !== undefined) was.past = true
+}
+
+const due = <E extends Kept>(
+  workspace: Workspace<E>,
+  lanes: Workspace<E>["lanes"],
   now: number,
   places: number
-): ReadonlyArray<Scheduled> => {
+): ReadonlyArray<E> => {
   const busy = new Set(Array.from(workspace.out.values(), ({ targetKey }) => targetKey))
-  const found: Array<Scheduled> = []
+  const found: Array<E> = []
   let priority = Number.NEGATIVE_INFINITY
   for (const [key, lane] of [...lanes].toSorted(([, a], [, b]) => a.priority - b.priority)) {
     if (lane.heap.first() === undefined) {
@@ -99,12 +111,12 @@ const due = (
     }
     if (lane.priority > priority && found.length >= places) break
     priority = lane.priority
-    const taken: Array<Scheduled> = []
+    const taken: Array<E> = []
     let left = places
     while (left > 0) {
       const entry = lane.heap.take()
       if (entry === undefined) break
-      if (entry.dueAt > now) {
+      if (!isDue(entry, now)) {
         // The clock was set back since it was due.
         workspace.later.add(entry)
         continue
@@ -119,24 +131,25 @@ const due = (
   return found
 }
 
-const newWorkspace = (): Workspace => {
-  const waiting = new Map<string, Scheduled>()
-  const later = waitingHeap(waiting, (a, b) => a.dueAt - b.dueAt)
+const newWorkspace = <E extends Kept>(): Workspace<E> => {
+  const waiting = new Map<string, E>()
+  const later = heapOf(waiting, (a, b) => a.dueAt - b.dueAt)
   return { waiting, out: new Map(), later, lanes: new Map() }
 }
 
-const laneOf = ({ lanes, waiting }: Workspace, { priority, repo }: Scheduled): Lane => {
+const laneOf = <E extends Kept>({ lanes, waiting }: Workspace<E>, { priority, repo }: E): Lane<E> => {
   const key = `${priority}:${repo}`
   const known = lanes.get(key)
   if (known !== undefined) return known
-  const lane = { priority, heap: waitingHeap(waiting, byAdmission) }
+  const lane = { priority, heap: heapOf(waiting, byAdmission) }
   lanes.set(key, lane)
   return lane
 }
 
-const waitingHeap = (waiting: ReadonlyMap<string, Scheduled>, order: (a: Scheduled, b: Scheduled) => number) =>
-  new Heap<Scheduled>(
+/** Of those that wait. */
+const heapOf = <E extends Kept>(waiting: ReadonlyMap<string, E>, order: (a: E, b: E) => number) =>
+  new Heap<E>(
     order,
-    (entry) => waiting.get(entry.id) === entry,
+    (entry) => !entry.past,
     () => waiting.size
   )

@@ -1,11 +1,12 @@
 /**
- * The tables of the SQLite queue. Two unique indexes hold the rule that a target has at most one next and one running entry,
- * whatever the code above does. Everything else about active entries is known by heart (EntryIndex.ts), which spares an
- * admission the writes of five more indexes.
+ * The tables of the SQLite queue. What is asked about active entries is known by heart (EntryIndex.ts), and so is which entry answers
+ * for an event: an admission writes its row and no index whose keys come in no order, of which each commit would rewrite most
+ * pages. That a target has at most one next entry is checked when the file is opened (SqliteTable.ts); for running ones an index
+ * holds it too.
  */
 import type { DatabaseSync } from "node:sqlite"
 
-const schemaVersion = 2
+const schemaVersion = 3
 
 /** Measured with rows of 1 KB, 512 in a transaction: 7 us a row, with SQLite's 4 KB pages and a table with rowids 11 us. */
 export const pageBytes = 16_384
@@ -34,22 +35,26 @@ const ddl = `
     owner TEXT,
     cancel_requested TEXT
   ) WITHOUT ROWID;
-  CREATE UNIQUE INDEX entries_next ON entries (target_key) WHERE status IN ('waiting', 'ready');
   CREATE UNIQUE INDEX entries_running ON entries (target_key) WHERE status = 'running';
   CREATE INDEX entries_ended ON entries (admitted_at, id)
     WHERE status IN ('done', 'superseded', 'cancelled', 'expired', 'dead');
-  CREATE TABLE entry_events (event_id TEXT PRIMARY KEY, entry_id TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE pauses (
     scope TEXT NOT NULL, name TEXT NOT NULL, reason TEXT NOT NULL, since INTEGER NOT NULL, PRIMARY KEY (scope, name)
   ) WITHOUT ROWID;
   PRAGMA user_version = ${schemaVersion};
 `
 
-/** Makes the tables in a new file. Throws when the file is of another release. */
+/** Makes the tables in a new file, and those of an earlier release as they are now. Throws when the file is of a later one. */
 export const prepare = (db: DatabaseSync): void => {
   db.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA cache_size = -${cacheKibibytes}`)
   const version = db.prepare("PRAGMA user_version").get()?.["user_version"]
   if (version === schemaVersion) return
+  if (version === 2) {
+    db.exec(
+      `BEGIN IMMEDIATE; DROP INDEX entries_next; DROP TABLE entry_events; PRAGMA user_version = ${schemaVersion}; COMMIT`
+    )
+    return
+  }
   if (version !== 0) throw new Error(`its version is ${String(version)}; this release knows version ${schemaVersion}`)
   db.exec(`BEGIN IMMEDIATE; ${ddl} COMMIT`)
 }

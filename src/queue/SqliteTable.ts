@@ -25,12 +25,12 @@ interface Step {
 
 export const make = (db: DatabaseSync): SqliteTable => {
   const byId = db.prepare("SELECT * FROM entries WHERE id = ?")
-  const entryOf = db.prepare("SELECT entry_id FROM entry_events WHERE event_id = ?")
   const counted = db.prepare("SELECT status, count(*) AS n FROM entries GROUP BY status")
   const activeRows = db.prepare(`
     SELECT id, workspace, status, target_key, priority, CASE WHEN json_valid(change) THEN change ->> '$.repo.fullName' END AS repo,
       admitted_at, due_at, expires
     FROM entries WHERE status IN ('waiting', 'ready', 'running')`)
+  const eventRows = db.prepare("SELECT id, events FROM entries")
   const insert = db.prepare(`
     INSERT INTO entries (id, workspace, target_key, config_hash, change, priority, status, events, admitted_at, due_at, attempts,
       losses, expires, reason, token)
@@ -39,10 +39,6 @@ export const make = (db: DatabaseSync): SqliteTable => {
     UPDATE entries SET change = ifnull(?, change), priority = ?, status = ?, events = ifnull(?, events), admitted_at = ?, due_at = ?, attempts = ?, losses = ?,
       expires = ?, reason = ?, token = ?, lease_until = ?, owner = ?, cancel_requested = ?
     WHERE id = ?`)
-  const link = db.prepare(
-    "INSERT INTO entry_events (event_id, entry_id) VALUES (?, ?) ON CONFLICT DO UPDATE SET entry_id = excluded.entry_id"
-  )
-  const unlink = db.prepare("DELETE FROM entry_events WHERE event_id = ?")
   const ended = "status IN ('done', 'superseded', 'cancelled', 'expired', 'dead')"
   const pruned = db.prepare(`
     DELETE FROM entries WHERE id IN (
@@ -52,7 +48,7 @@ export const make = (db: DatabaseSync): SqliteTable => {
         SELECT * FROM (
           SELECT admitted_at, id FROM entries WHERE ${ended} ORDER BY admitted_at DESC, id DESC LIMIT -1 OFFSET ?))
       ORDER BY admitted_at, id LIMIT ?)
-    RETURNING status, events`)
+    RETURNING id, status, events`)
   const pauses = db.prepare("SELECT scope, name, reason, since FROM pauses")
   const isPaused = db.prepare("SELECT 1 FROM pauses WHERE scope = 'workspace' AND name = ?")
   const pause = db.prepare("INSERT OR REPLACE INTO pauses (scope, name, reason, since) VALUES (?, ?, ?, ?)")
@@ -65,11 +61,25 @@ export const make = (db: DatabaseSync): SqliteTable => {
   for (const { status, n } of decodeCounts(counted.all())) index.counts[status] = n
   for (const row of activeRows.iterate()) {
     const entry = decodeActive(row)
+    if (entry.status !== "running" && index.next(entry.targetKey) !== undefined) {
+      throw new Error(`two entries of ${entry.targetKey} wait, which no release of the queue does`)
+    }
     // They are counted already.
     index.counts[entry.status] -= 1
     index.apply(undefined, entry)
   }
+  const ofEvent = new Map<string, string>()
+  for (const row of eventRows.iterate()) {
+    const { id, events } = decodeEvents(row)
+    for (const event of events) ofEvent.set(event, id)
+  }
   let uncommitted: Array<Step> = []
+  let relinked: Array<readonly [event: string, before: string | undefined]> = []
+  const setOwner = (event: string, entryId: string | undefined) => {
+    relinked.push([event, ofEvent.get(event)])
+    if (entryId === undefined) ofEvent.delete(event)
+    else ofEvent.set(event, entryId)
+  }
   const take = (from: Tracked | undefined, to: Tracked | undefined) => {
     index.apply(from, to)
     uncommitted.push({ from, to })
@@ -78,14 +88,21 @@ export const make = (db: DatabaseSync): SqliteTable => {
   return {
     committed: () => {
       uncommitted = []
+      relinked = []
     },
     rolledBack: () => {
-      for (const { from, to } of uncommitted.toReversed()) index.apply(to, from === undefined ? undefined : { ...from })
+      for (const { from, to } of uncommitted.toReversed())
+        index.apply(to, from === undefined ? undefined : { ...from, past: false })
+      for (const [event, before] of relinked.toReversed()) {
+        if (before === undefined) ofEvent.delete(event)
+        else ofEvent.set(event, before)
+      }
       uncommitted = []
+      relinked = []
     },
     get,
     place: (targetKey) => ({ next: get(index.next(targetKey)), running: get(index.running(targetKey)) }),
-    entryOf: (eventId) => decodeOwner(entryOf.get(eventId))?.entry_id,
+    entryOf: (eventId) => ofEvent.get(eventId),
     active: (workspace) => all(index.active(workspace)),
     survey: (workspace, now, places) => ({
       paused: isPaused.get(workspace) !== undefined,
@@ -122,7 +139,7 @@ export const make = (db: DatabaseSync): SqliteTable => {
         entry.expires ? 1 : 0,
         entry.reason ?? null
       )
-      for (const event of entry.events) link.run(event, entry.id)
+      for (const event of entry.events) setOwner(event, entry.id)
       take(undefined, tracked(entry))
     },
     update: (entry, from) => {
@@ -145,13 +162,11 @@ export const make = (db: DatabaseSync): SqliteTable => {
       )
       take(tracked(from), tracked(entry))
     },
-    link: (eventId, entryId) => {
-      link.run(eventId, entryId)
-    },
+    link: setOwner,
     prune: ({ maxCount, before }, limit) => {
       const removed = decodePruned(pruned.all(before, maxCount, limit))
-      for (const { status, events } of removed) {
-        for (const event of events) unlink.run(event)
+      for (const { id, status, events } of removed) {
+        for (const event of events) if (ofEvent.get(event) === id) setOwner(event, undefined)
         take({ ...forgotten, status }, undefined)
       }
       return removed.length
@@ -179,10 +194,12 @@ const forgotten = {
   priority: 0,
   admittedAt: 0,
   dueAt: 0,
-  expires: false
+  expires: false,
+  past: false
 }
 
-const decodeOwner = Schema.decodeUnknownSync(Schema.UndefinedOr(Schema.Struct({ entry_id: Schema.String })))
+const Events = Schema.fromJsonString(Schema.Array(Schema.String))
+const decodeEvents = Schema.decodeUnknownSync(Schema.Struct({ id: Schema.String, events: Events }))
 const decodeCounts = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ status: EntryStatus, n: Schema.Int })))
 const decodePauses = Schema.decodeUnknownSync(
   Schema.Array(
@@ -216,11 +233,12 @@ const decodeActive = (row: unknown): Tracked => {
     targetKey: target_key,
     admittedAt: admitted_at,
     dueAt: due_at,
-    expires: expires === 1
+    expires: expires === 1,
+    past: false
   }
 }
 const decodePruned = Schema.decodeUnknownSync(
-  Schema.Array(Schema.Struct({ status: EntryStatus, events: Schema.fromJsonString(Schema.Array(Schema.String)) }))
+  Schema.Array(Schema.Struct({ id: Schema.String, status: EntryStatus, events: Events }))
 )
 
 const one = (row: unknown): Entry | undefined => (row === undefined ? undefined : toEntry(row))

@@ -16,8 +16,8 @@ export interface Limits {
   readonly total: number
 }
 
-/** Entries removed in one transaction, so that pruning many holds nobody up. */
-const pruneStep = 1000
+/** Entries ended or removed in one transaction, so that many hold nobody up. */
+const atOnce = 1000
 
 export interface Access {
   /** Runs `use` in a transaction of its own or shared with others; succeeds once its writes are as durable as the store is. */
@@ -107,15 +107,26 @@ const queue = ({ write, read }: Access, limits: Limits): Queue["Service"] =>
           .map((entry) => end(table, entry, Transitions.reclaim(entry, table.place(entry.targetKey), now)))
       ),
 
-    expire: (before, reason) =>
-      write((table) => table.expiring(before).map((entry) => written(table, Transitions.expire(entry, reason), entry))),
+    expire: Effect.fnUntraced(function* (before, reason) {
+      const all: Array<Entry> = []
+      while (true) {
+        const some = yield* write((table) =>
+          table
+            .expiring(before)
+            .slice(0, atOnce)
+            .map((entry) => written(table, Transitions.expire(entry, reason), entry))
+        )
+        all.push(...some)
+        if (some.length < atOnce) return all
+      }
+    }),
 
     prune: Effect.fnUntraced(function* (keep) {
       let removed = 0
       while (true) {
-        const step = yield* write((table) => table.prune(keep, pruneStep))
-        removed += step
-        if (step < pruneStep) return removed
+        const some = yield* write((table) => table.prune(keep, atOnce))
+        removed += some
+        if (some < atOnce) return removed
         yield* Effect.yieldNow
       }
     }),
@@ -164,7 +175,8 @@ const admit = (table: EntryTable, item: Admission): Admitted => {
     const superseded = known.status === "superseded" ? [item.eventId] : []
     return { entryId: known.id, status: "duplicate", dueAt: known.dueAt, superseded }
   }
-  const step = Transitions.admit(table.place(targetKey(item.change)), item, newId)
+  const target = targetKey(item.change)
+  const step = Transitions.admit(table.place(target), item, newId, target)
   const { id: entryId, dueAt } = step.entry
   switch (step._tag) {
     case "Joined":
@@ -216,8 +228,8 @@ const overLimit = (table: EntryTable, items: ReadonlyArray<Admission>, limits: L
 const opens = (table: EntryTable, item: Admission): boolean => {
   const knownId = table.entryOf(item.eventId)
   if (knownId !== undefined && table.get(knownId) !== undefined) return false
-  const place = table.place(targetKey(item.change))
-  return Transitions.admit(place, item, () => "")._tag === "Opened"
+  const target = targetKey(item.change)
+  return Transitions.admit(table.place(target), item, () => "", target)._tag === "Opened"
 }
 
 export const full = (what: string, limit: number, setting: string): QueueError =>

@@ -1,6 +1,7 @@
 /**
  * Run tickets from schedulers to executors. A ticket may be lost or arrive twice: the entry it names stays `ready` in the
- * queue, claiming it is a compare-and-set, and the scheduler offers it again.
+ * queue, claiming it is a compare-and-set, and the scheduler offers it again. A ticket whose taker dies before it has claimed the
+ * entry goes to another one where that is possible.
  */
 import { Context, Effect, Layer, Queue } from "effect"
 
@@ -9,12 +10,19 @@ export interface Ticket {
   readonly workspace: string
 }
 
+export interface Taken extends Ticket {
+  /** The entry is claimed, or needs no worker any more. */
+  readonly claimed: Effect.Effect<void>
+  /** Somebody else is to have it. */
+  readonly again: Effect.Effect<void>
+}
+
 export class Tickets extends Context.Service<
   Tickets,
   {
     readonly offer: (ticket: Ticket) => Effect.Effect<void>
     /** Waits for the next ticket, in order of offering. */
-    readonly take: Effect.Effect<Ticket>
+    readonly take: Effect.Effect<Taken>
   }
 >()("aicr/queue/Tickets") {
   /**
@@ -26,16 +34,17 @@ export class Tickets extends Context.Service<
     Effect.gen(function* () {
       const queue = yield* Queue.unbounded<Ticket>()
       const offered = new Set<string>()
+      const offer = (ticket: Ticket) =>
+        Effect.suspend(() => {
+          if (offered.has(ticket.entryId)) return Effect.void
+          offered.add(ticket.entryId)
+          return Effect.asVoid(Queue.offer(queue, ticket))
+        })
       return Tickets.of({
-        offer: (ticket) =>
-          Effect.suspend(() => {
-            if (offered.has(ticket.entryId)) return Effect.void
-            offered.add(ticket.entryId)
-            return Effect.asVoid(Queue.offer(queue, ticket))
-          }),
+        offer,
         take: Effect.map(Queue.take(queue), (ticket) => {
           offered.delete(ticket.entryId)
-          return ticket
+          return { ...ticket, claimed: Effect.void, again: offer(ticket) }
         })
       })
     })

@@ -11,8 +11,7 @@
  * together, and from where to where they go, was decided before (AutomaticCommits.ts).
  */
 import type { Change } from "../domain/Change.ts"
-import { targetKey } from "../domain/Change.ts"
-import { isTerminal, maxLosses, Priority } from "../domain/Entry.ts"
+import { isDue, isTerminal, maxLosses, Priority } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
 import type { Admission, Finish } from "./Queue.ts"
 import type { Retried } from "./QueueControl.ts"
@@ -29,7 +28,8 @@ export type Admittance =
   | { readonly _tag: "Replaced"; readonly entry: Entry; readonly superseded: Entry; readonly from: Entry }
   | { readonly _tag: "Opened"; readonly entry: Entry }
 
-export const admit = ({ next, running }: Place, item: Admission, newId: () => string): Admittance => {
+/** `target` is the admission's own, which the caller looked up `place` by. */
+export const admit = ({ next, running }: Place, item: Admission, newId: () => string, target: string): Admittance => {
   const head = item.change.head
   if (next !== undefined && item.change.target.kind === "push") return extended(next, item)
   if (next !== undefined && next.change.head === head) return joined(next, item)
@@ -37,20 +37,20 @@ export const admit = ({ next, running }: Place, item: Admission, newId: () => st
   if (joinable && head !== undefined && running.change.head === head) {
     return { _tag: "Joined", entry: withEvent(running, item.eventId), from: running }
   }
-  if (next === undefined) return { _tag: "Opened", entry: opened(item, newId()) }
+  if (next === undefined) return { _tag: "Opened", entry: opened(item, newId(), target) }
   if (next.change.head === undefined || head === undefined) return joined(next, item)
   return {
     _tag: "Replaced",
-    entry: inherit(opened(item, newId()), next),
+    entry: inherit(opened(item, newId(), target), next),
     superseded: { ...next, status: "superseded", reason: `a newer head arrived: ${head}` },
     from: next
   }
 }
 
-const opened = (item: Admission, id: string): Entry => ({
+const opened = (item: Admission, id: string, target: string): Entry => ({
   id,
   workspace: item.change.workspace,
-  targetKey: targetKey(item.change),
+  targetKey: target,
   change: item.change,
   configHash: item.configHash,
   priority: item.priority,
@@ -119,7 +119,7 @@ const requestedBy = (change: Change, person: string | undefined): Change =>
 
 /** waiting -> ready. Not while another entry of the target runs, and not before it is due. */
 export const release = (entry: Entry, { running }: Place, now: number): Entry | undefined =>
-  entry.status === "waiting" && entry.dueAt <= now && running === undefined ? { ...entry, status: "ready" } : undefined
+  entry.status === "waiting" && isDue(entry, now) && running === undefined ? { ...entry, status: "ready" } : undefined
 
 /** ready -> waiting. */
 export const withdraw = (entry: Entry): Entry | undefined =>

@@ -12,6 +12,7 @@
  * | ready   | its ticket waits for a free executor                                                   | one is free  |
  * | running | nothing; its worker is to end it, if somebody asked for that                           | lease's end  |
  */
+import { isDue } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
 import type { Survey } from "./Plan.ts"
 import type { Pause } from "./QueueControl.ts"
@@ -56,7 +57,7 @@ export const standing = (entry: Entry, { now, pause, out, concurrency }: Around)
       return at("executor", "waits for a free executor")
     case "waiting": {
       if (pause !== undefined) return at("paused", `workspace ${entry.workspace} is paused: ${pause.reason}`)
-      if (entry.dueAt > now) return at("not_due", `is not due yet${because}`, entry.dueAt)
+      if (!isDue(entry, now)) return at("not_due", `is not due yet${because}`, entry.dueAt)
       const busy = out.find((other) => other.targetKey === entry.targetKey)
       if (busy !== undefined) return at("target_busy", `entry ${busy.id} of the same target is ${busy.status}`)
       return out.length >= concurrency

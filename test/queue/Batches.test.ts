@@ -11,7 +11,7 @@ import { admit } from "../../src/queue/AutomaticCommits.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import type { Admission } from "../../src/queue/Queue.ts"
 import { Batches } from "../../src/store/Batches.ts"
-import * as Store from "../../src/store/Store.ts"
+import { databases } from "../store/Databases.ts"
 import { admission } from "./Admissions.ts"
 import { inFolder, stores } from "./Stores.ts"
 
@@ -86,10 +86,19 @@ describe("range of a batch", () => {
   })
 })
 
-for (const store of stores) {
-  const world = Layer.merge(inFolder(store), Layer.fresh(Store.layerMemory))
-  const each = (name: string, test: Effect.Effect<void, unknown, Layer.Success<typeof world>>) =>
-    layer(world)(`${store.name}:`, (t) => t.effect(name, () => test))
+/** Every queue with records in SQLite, and records in Postgres. */
+const places = databases.flatMap((database) =>
+  stores.flatMap((store) =>
+    database.name === "sqlite" || store.name === "memory"
+      ? [{ name: `${store.name}, records in ${database.name}`, store, database }]
+      : []
+  )
+)
+
+for (const { name: place, store, database } of places) {
+  const world = () => Layer.merge(inFolder(store), database.layer())
+  const each = (name: string, test: Effect.Effect<void, unknown, Layer.Success<ReturnType<typeof world>>>) =>
+    layer(world())(`${place}:`, (t) => t.effect(name, () => test))
 
   each(
     "pushes of a stream join until it is due; the next ones open another batch, which waits for the first",
@@ -195,22 +204,23 @@ for (const store of stores) {
   )
 }
 
-layer(Layer.fresh(Store.layerMemory))("records", (t) => {
-  t.effect("ended batches are removed beyond the limits, unfinished ones never", () =>
-    Effect.gen(function* () {
-      const batches = yield* Batches
-      for (let at = 1000; at < 6000; at += 1000) yield* batches.join([pushed(`${at}`, `${at + 1000}`, at)])
-      const all = yield* batchesOf()
-      assert.lengthOf(all, 5)
-      for (const { id } of all.slice(0, 4)) assert(yield* batches.follow(id, { status: "succeeded" }, 9000))
-      assert.strictEqual(yield* batches.prune({ maxCount: 2, before: 0 }), 2)
-      assert.strictEqual(yield* batches.prune({ maxCount: 100, before: 4000 }), 1)
-      assert.deepStrictEqual(
-        (yield* batchesOf()).map(({ firstAt }) => firstAt),
-        [4000, 5000]
-      )
-      assert.deepStrictEqual(yield* batches.members(all[0]?.id ?? ""), [])
-      assert.isFalse(yield* batches.follow(all[3]?.id ?? "", { status: "running" }, 9000))
-    })
-  )
-})
+for (const database of databases)
+  layer(database.layer())(`records in ${database.name}`, (t) => {
+    t.effect("ended batches are removed beyond the limits, unfinished ones never", () =>
+      Effect.gen(function* () {
+        const batches = yield* Batches
+        for (let at = 1000; at < 6000; at += 1000) yield* batches.join([pushed(`${at}`, `${at + 1000}`, at)])
+        const all = yield* batchesOf()
+        assert.lengthOf(all, 5)
+        for (const { id } of all.slice(0, 4)) assert(yield* batches.follow(id, { status: "succeeded" }, 9000))
+        assert.strictEqual(yield* batches.prune({ maxCount: 2, before: 0 }), 2)
+        assert.strictEqual(yield* batches.prune({ maxCount: 100, before: 4000 }), 1)
+        assert.deepStrictEqual(
+          (yield* batchesOf()).map(({ firstAt }) => firstAt),
+          [4000, 5000]
+        )
+        assert.deepStrictEqual(yield* batches.members(all[0]?.id ?? ""), [])
+        assert.isFalse(yield* batches.follow(all[3]?.id ?? "", { status: "running" }, 9000))
+      })
+    )
+  })

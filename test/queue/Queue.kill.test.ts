@@ -8,13 +8,19 @@ import { Effect } from "effect"
 import { Queue } from "../../src/queue/Queue.ts"
 import { killAfter, toTheEnd } from "../store/KilledChild.ts"
 import { admission } from "./Admissions.ts"
-import { redisUrl, stores } from "./Stores.ts"
+import { natsUrl, redisUrl, stores } from "./Stores.ts"
 
 const child = fileURLToPath(new URL("QueueChild.ts", import.meta.url))
 const entries = 500
-/** AICR_TEST_KILLS asks for more. */
-const kills = Number(process.env["AICR_TEST_KILLS"] ?? 10)
+/** Half a minute for each store; AICR_TEST_KILLS asks for more or fewer. */
+const kills = Number(process.env["AICR_TEST_KILLS"] ?? 50)
 const rounds = [1, 7, 100, 650, 30, 1500, 400, 90]
+
+/** Of this process, for its children too. */
+const provideServers = async (name: string): Promise<void> => {
+  if (name === "redis") process.env["AICR_TEST_REDIS"] = await redisUrl()
+  if (name === "nats") process.env["AICR_TEST_NATS"] = await natsUrl()
+}
 
 for (const store of stores.filter(({ durable }) => durable)) {
   describe(`Queue (${store.name}), process killed`, () => {
@@ -23,7 +29,7 @@ for (const store of stores.filter(({ durable }) => durable)) {
       try {
         const admitted = new Map<string, string>()
         const finished: Array<string> = []
-        process.env["AICR_TEST_REDIS"] = await redisUrl()
+        await provideServers(store.name)
         for (const [round, lines] of rounds.entries()) {
           for (const line of await killAfter(child, [store.name, folder, String(round)], lines)) {
             const [what, first = "", second = ""] = line.split(" ")
@@ -57,7 +63,7 @@ for (const store of stores.filter(({ durable }) => durable)) {
     it(`ends each of ${entries} entries once, over ${kills} kills`, { timeout: 300_000 }, async () => {
       const folder = mkdtempSync(join(tmpdir(), "aicr-queue-"))
       try {
-        process.env["AICR_TEST_REDIS"] = await redisUrl()
+        await provideServers(store.name)
         const finished: Array<string> = []
         const run = async (round: number, lines: number) => {
           const args = [store.name, folder, String(round), String(entries)]

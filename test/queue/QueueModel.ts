@@ -8,6 +8,10 @@ import type { Survey } from "../../src/queue/Plan.ts"
 import type { Admission, Finish } from "../../src/queue/Queue.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 
+/** Its time has come, or had come when it was admitted. */
+const isDue = ({ admittedAt, dueAt }: ModelEntry, now: number): boolean =>
+  Math.min(dueAt - admittedAt, dueAt - now) <= 0
+
 export interface ModelEntry {
   id: string
   target: string
@@ -90,7 +94,7 @@ export class QueueModel {
 
   release(entry: ModelEntry, now: number): boolean {
     const free = !this.entries.some((other) => other.target === entry.target && other.status === "running")
-    return this.move(entry, "waiting", "ready", free && entry.dueAt <= now)
+    return this.move(entry, "waiting", "ready", free && isDue(entry, now))
   }
 
   withdraw(entry: ModelEntry): void {
@@ -162,11 +166,11 @@ export class QueueModel {
     const here = this.entries.filter((entry) => entry.workspace === workspace)
     const out = here.filter((entry) => entry.status === "ready" || entry.status === "running")
     const waiting = here.filter((entry) => entry.status === "waiting")
-    const later = waiting.filter((entry) => entry.dueAt > now).map((entry) => entry.dueAt)
+    const later = waiting.filter((entry) => !isDue(entry, now)).map((entry) => entry.dueAt)
     return {
       out: out.map(({ id }) => id),
       nextAt: later.length === 0 ? undefined : Math.min(...later),
-      due: waiting.filter((entry) => entry.dueAt <= now && !out.some((other) => other.target === entry.target))
+      due: waiting.filter((entry) => isDue(entry, now) && !out.some((other) => other.target === entry.target))
     }
   }
 

@@ -121,6 +121,60 @@ describe("RedisQueue", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("a transition that fails writes nothing and holds up no other", () =>
+    Effect.gen(function* () {
+      const redis = yield* server
+      const raw = new Redis(redis.url)
+      yield* Effect.gen(function* () {
+        const queue = yield* Queue
+        const answers = (yield* Effect.forEach([1, 2], admit)).flat()
+        const [broken = "", whole = ""] = answers.map(({ entryId }) => entryId)
+        yield* queue.release([broken, whole], 100)
+        const entries = "{aicr}:queue:entries"
+        yield* Effect.promise(() => raw.hset(entries, broken, "not packed"))
+        const before = yield* Effect.promise(() => raw.hget("{aicr}:queue:running", "main:acme/app:pull_request:1"))
+        // In one turn of the event loop, so in one message.
+        const [bad, good, third] = yield* Effect.all(
+          [
+            Effect.result(queue.claim(broken, "node/1", 100, 60_000)),
+            Effect.result(queue.claim(whole, "node/1", 100, 60_000)),
+            Effect.result(admit(3))
+          ],
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(bad._tag === "Failure" && bad.failure.reason, "unavailable")
+        assert.strictEqual(good._tag === "Success" && good.success?.lease.token, 1)
+        assert.strictEqual(third._tag === "Success" && third.success[0]?.status, "queued")
+        assert.strictEqual(
+          yield* Effect.promise(() => raw.hget("{aicr}:queue:running", "main:acme/app:pull_request:1")),
+          before
+        )
+        assert.deepInclude((yield* queue.stats).byStatus, { ready: 1, running: 1, waiting: 1 })
+      }).pipe(Effect.provide(on(redis.url)))
+      raw.disconnect()
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses keys of another layout, and marks its own", () =>
+    Effect.gen(function* () {
+      const redis = yield* server
+      const raw = new Redis(redis.url)
+      yield* Effect.scoped(Layer.build(on(redis.url)))
+      yield* Effect.scoped(Layer.build(on(redis.url)))
+      assert.strictEqual(yield* Effect.promise(() => raw.get("{aicr}:queue:layout")), "2")
+      yield* Effect.promise(() => raw.set("{later}:queue:layout", "3"))
+      yield* Effect.promise(() => raw.hset("{first}:queue:counts", "waiting", "1"))
+      for (const [prefix, layout] of [
+        ["later", "3"],
+        ["first", "1"]
+      ] as const) {
+        const { message } = yield* Effect.flip(Effect.scoped(Layer.build(on(redis.url, prefix))))
+        assert.include(message, `{${prefix}}:queue:* have layout ${layout}`)
+      }
+      raw.disconnect()
+    }).pipe(Effect.scoped)
+  )
+
   it.live("does not start when it cannot be reached, and says neither user nor password", () =>
     Effect.gen(function* () {
       const unreachable = yield* Effect.flip(Effect.scoped(Layer.build(on("redis://ada:s3cret@127.0.0.1:1"))))

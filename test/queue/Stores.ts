@@ -1,14 +1,18 @@
 /** The stores of the queue, each in a place of its own, for suites that loop over them. */
-import { mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted, Result } from "effect"
+import { NatsConnection } from "../../nats/NatsConnection.ts"
+import { natsSettings } from "../../nats/NatsSettings.ts"
 import { layerMemory } from "../../src/queue/MemoryQueue.ts"
+import { layerNats } from "../../src/queue/NatsQueue.ts"
 import type { Queue, QueueError } from "../../src/queue/Queue.ts"
 import type { QueueControl } from "../../src/queue/QueueControl.ts"
 import { layerRedis } from "../../src/queue/RedisQueue.ts"
 import { layerSqlite } from "../../src/queue/SqliteQueue.ts"
 import type { Limits } from "../../src/queue/TableQueue.ts"
+import { NatsServer } from "../harness/Nats.ts"
 import { RedisServer } from "../harness/Redis.ts"
 
 export const manyEntries: Limits = { perWorkspace: 10_000, total: 100_000 }
@@ -28,6 +32,19 @@ export const redisUrl = (): Promise<string> =>
       ? RedisServer.start().then(({ url }) => url)
       : Promise.resolve(process.env["AICR_TEST_REDIS"]))
 
+let bus: Promise<string> | undefined
+export const natsUrl = (): Promise<string> =>
+  (bus ??=
+    process.env["AICR_TEST_NATS"] === undefined
+      ? NatsServer.start().then(({ url }) => url)
+      : Promise.resolve(process.env["AICR_TEST_NATS"]))
+
+const natsAt = (url: string) => {
+  const settings = Result.getOrThrow(natsSettings({ SVC_NATS_URL: url }))
+  if (settings === undefined) throw new Error("no NATS")
+  return NatsConnection.layer({ settings, name: "test" }).pipe(Layer.orDie)
+}
+
 export const stores: ReadonlyArray<QueueStore> = [
   { name: "memory", durable: false, layer: (_, limits = manyEntries) => Layer.fresh(layerMemory(limits)) },
   {
@@ -46,14 +63,30 @@ export const stores: ReadonlyArray<QueueStore> = [
           )
         )
       )
+  },
+  {
+    name: "nats",
+    durable: true,
+    layer: (place, limits = manyEntries) =>
+      Layer.fresh(
+        Layer.unwrap(
+          Effect.map(Effect.promise(natsUrl), (url) =>
+            layerNats({ name: basename(place), ...limits }).pipe(Layer.provide(natsAt(url)))
+          )
+        )
+      )
   }
 ]
 
+const folderIn = (parent: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(parent, "aicr-queue-"))),
+    (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+  )
 /** A new folder, removed when the scope closes. */
-export const folder = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "aicr-queue-"))),
-  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
-)
+export const folder = folderIn(tmpdir())
+/** In memory where the system has such a place: for thousands of stores of which none is to outlive a crash. */
+export const quickFolder = folderIn(existsSync("/dev/shm") ? "/dev/shm" : tmpdir())
 
 export const inFolder = (store: QueueStore, limits?: Limits): Layer.Layer<Queue | QueueControl, QueueError> =>
   Layer.unwrap(Effect.map(folder, (path) => store.layer(path, limits)))

@@ -197,7 +197,7 @@ export const conformance = (
       it.effect("is released when due, claimed once, and done", () =>
         Effect.gen(function* () {
           const queue = yield* Queue
-          const { entryId } = yield* one({ number: 1, head: "a" })
+          const { entryId } = yield* one({ number: 1, head: "a", admittedAt: 50 })
           assert.deepStrictEqual(yield* queue.release([entryId, "none"], 99), [])
           assert.isUndefined(yield* queue.claim(entryId, "node/1", 100, 50))
           assert.deepStrictEqual(yield* queue.release([entryId], 100), [entryId])
@@ -340,7 +340,16 @@ export const conformance = (
           const [reclaimed] = yield* queue.reclaim(at + hour, () => false)
           assert.deepInclude(reclaimed, { id: entryId, status: "waiting", dueAt: at + hour })
           assert.isFalse(yield* queue.finish(first.lease, { _tag: "Done" }))
-          // Back: what became due in the future waits for it, and says so.
+          // Back: what was due when it was admitted is due still, as if the clock stood where it was.
+          const other = yield* one({ number: 2, head: "b", admittedAt: at + hour, dueAt: at + hour })
+          assert.deepInclude(yield* queue.survey("app", at, 2), { nextAt: at + hour })
+          assert.deepStrictEqual(
+            (yield* queue.survey("app", at, 2)).due.map(({ id }) => id),
+            [other.entryId]
+          )
+          assert.deepStrictEqual(yield* queue.release([other.entryId], at), [other.entryId])
+          yield* queue.cancel(targetOf(2), "reviewed elsewhere")
+          // What became due in the future waits for it, and says so.
           assert.deepStrictEqual(yield* queue.release([entryId], at), [])
           assert.deepInclude(yield* queue.survey("app", at, 1), { due: [], nextAt: at + hour })
           assert.deepStrictEqual(yield* queue.release([entryId], at + hour), [entryId])

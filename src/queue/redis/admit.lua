@@ -2,121 +2,132 @@
   Queues work, in order and all or nothing; the table of cases stands in Transitions.ts. An event that was queued before is a
   duplicate and changes nothing, whatever has become of its entry since.
 
-  ARGV: limit per workspace, limit in all, then per item:
-    new entry id, event, workspace, target, repo, change, head, person, config, priority, admitted, due, reason, expires
+  Given: limit per workspace, limit in all, numbers of the items that are pushes, then apart from these per item: the entry if it is
+  a new one, packed, and its change.
   Answers `full`, workspace or '' when a limit would be exceeded; else per item: entry, status, due, events superseded.
 ]]
-local SIZE = 14
+local perWorkspace, total, pushes, texts = ...
 local items = {}
-for at = 3, #ARGV, SIZE do
-  local function optional(value) if value == '' then return nil end return value end
-  items[#items + 1] = {
-    id = ARGV[at], event = ARGV[at + 1], ws = ARGV[at + 2], target = ARGV[at + 3], repo = ARGV[at + 4], change = ARGV[at + 5],
-    head = optional(ARGV[at + 6]), person = optional(ARGV[at + 7]), config = ARGV[at + 8], prio = ARGV[at + 9],
-    admitted = ARGV[at + 10], due = ARGV[at + 11], reason = optional(ARGV[at + 12]), expires = ARGV[at + 13]
-  }
+for at = 1, #texts, 2 do
+  items[#items + 1] = { entry = unpacked(texts[at], PLACE), packed = texts[at], change = texts[at + 1] }
+end
+for _, i in ipairs(pushes) do items[i].push = true end
+local function each(field)
+  local values = {}
+  for i, item in ipairs(items) do values[i] = item.entry[field] end
+  return values
+end
+fetch(events, each(EVENTS))
+fetch(nexts, each(TARGET))
+fetch(runs, each(TARGET))
+fetch(workspaces, each(WS))
+
+local function admitted(e) return load(get(events, e[EVENTS])) end
+
+local function joinsRunning(running, e)
+  return running and not running[CANCEL] and e[HEAD] and running[HEAD] == e[HEAD]
 end
 
-local function admitted(item)
-  local id = call('HGET', P .. 'events', item.event)
-  return id and load(id)
-end
-
-local function joinsRunning(running, item)
-  return running and not running.cancel and item.head and running.head == item.head
-end
-
-local perWorkspace, total = tonumber(ARGV[1]), tonumber(ARGV[2])
-local pendingAll = count('counts', 'waiting') + count('counts', 'ready')
-local pendingIn = {}
+fetch(statuses, { 'waiting', 'ready' })
+local pendingAll = count('waiting') + count('ready')
 local near = pendingAll + #items > total
 for _, item in ipairs(items) do
-  pendingIn[item.ws] = pendingIn[item.ws] or count('pending', item.ws)
-  if pendingIn[item.ws] + #items > perWorkspace then near = true end
+  local space = workspace(item.entry[WS])
+  if space[W_LATER] + space[W_DUE] + #space[W_OUT] + #items > perWorkspace then near = true end
+end
+local function pendingIn(ws)
+  local space = workspace(ws)
+  local pending = space[W_LATER] + space[W_DUE]
+  for _, id in ipairs(space[W_OUT]) do if load(id)[STATUS] == 'ready' then pending = pending + 1 end end
+  return pending
 end
 if near then
   local opening, opens, opensIn = {}, 0, {}
   for _, item in ipairs(items) do
-    if not opening[item.target] and not admitted(item) and not call('HGET', P .. 'next', item.target)
-      and not joinsRunning(runningOf(item.target), item) then
-      opening[item.target] = true
+    local e = item.entry
+    if not opening[e[TARGET]] and not admitted(e) and not get(nexts, e[TARGET])
+      and not joinsRunning(runningOf(e[TARGET]), e) then
+      opening[e[TARGET]] = true
       opens = opens + 1
-      opensIn[item.ws] = (opensIn[item.ws] or 0) + 1
+      opensIn[e[WS]] = (opensIn[e[WS]] or 0) + 1
     end
   end
   for ws, n in pairs(opensIn) do
-    if pendingIn[ws] + n > perWorkspace then return { 'full', ws } end
+    if pendingIn(ws) + n > perWorkspace then return { 'full', ws } end
   end
   if opens > 0 and pendingAll + opens > total then return { 'full', '' } end
 end
 
-local function open(item, earlier)
-  local e = {
-    id = item.id, status = 'waiting', ws = item.ws, target = item.target, repo = item.repo, head = item.head,
-    person = item.person, config = item.config, prio = item.prio, admitted = item.admitted, due = item.due,
-    expires = item.expires, reason = item.reason, attempts = '0', losses = '0', token = '0', events = item.event
-  }
+-- `earlier` is the entry that it replaces, `reason` why that waited.
+local function open(e, item, earlier, reason)
+  put(events, e[EVENTS], e[ID])
+  local admission = e[ADMITTED]
   if earlier then
-    local taken = inherited(e, earlier)
-    if tonumber(earlier.due) < tonumber(e.due) then
-      e.due = earlier.due
-      e.reason = earlier.reason
+    e[PLACE] = false
+    for field, value in pairs(inherited(e, earlier)) do e[field] = value end
+    if earlier[DUE] < e[DUE] then
+      e[DUE] = earlier[DUE]
+      e[REASON] = reason
     end
-    for name, value in pairs(taken) do e[name] = value or nil end
   end
-  save(e)
-  call('SET', changeKey(e.id), item.change)
-  call('ZADD', P .. 'ids', 0, e.id)
-  call('HSET', P .. 'events', item.event, e.id)
+  put(changes, e[ID], item.change)
+  rank('ids', e[ID], 0)
   reindex(e, nil, 'waiting')
-  indexWaiting(e)
-  return { e.id, tonumber(e.due) > tonumber(item.admitted) and 'deferred' or 'queued', e.due, '' }
+  save(e)
+  if not earlier then put(entries, e[ID], item.packed) end
+  return { e[ID], e[DUE] > admission and 'deferred' or 'queued', e[DUE], '' }
 end
 
-local function join(e, item)
-  call('HSET', P .. 'events', item.event, e.id)
-  local events = e.events and e.events .. '\n' .. item.event or item.event
-  if e.status == 'running' then
-    set(e, { events = events })
-    return { e.id, 'coalesced', e.due, '' }
+local function join(e, item, change)
+  put(events, item[EVENTS], e[ID])
+  local joined = e[EVENTS] == '' and item[EVENTS] or e[EVENTS] .. '\n' .. item[EVENTS]
+  if e[STATUS] == 'running' then
+    e[EVENTS] = joined
+    save(e)
+    return { e[ID], 'coalesced', e[DUE], '' }
   end
-  local backsOff = tonumber(e.attempts) > 0 and not item.person
-  local fields = inherited(e, { prio = item.prio, admitted = e.admitted, expires = item.expires, person = item.person })
-  fields.events = events
-  if not backsOff and tonumber(item.due) < tonumber(e.due) then
-    fields.due = item.due
-    fields.reason = item.reason or false
+  local backsOff = e[ATTEMPTS] > 0 and not item[PERSON]
+  local fields = inherited(e, item)
+  fields[ADMITTED] = e[ADMITTED]
+  fields[EVENTS] = joined
+  if not backsOff and item[DUE] < e[DUE] then
+    fields[DUE] = item[DUE]
+    fields[REASON] = item[REASON]
   end
-  if not e.head then
-    call('SET', changeKey(e.id), item.change)
-    fields.head = item.head or false
+  if not e[HEAD] then
+    put(changes, e[ID], change)
+    fields[HEAD] = item[HEAD]
   end
   amend(e, fields)
-  return { e.id, 'coalesced', e.due, '' }
+  return { e[ID], 'coalesced', e[DUE], '' }
 end
 
 -- The batch of pushes that waits grows by one; the newest change stands for all of it.
-local function extend(e, item)
-  call('HSET', P .. 'events', item.event, e.id)
-  amend(e, { events = e.events and e.events .. '\n' .. item.event or item.event, change = item.change, head = item.head or false })
-  return { e.id, 'coalesced', e.due, '' }
+local function extend(e, item, change)
+  put(events, item[EVENTS], e[ID])
+  put(changes, e[ID], change)
+  amend(e, { [EVENTS] = e[EVENTS] == '' and item[EVENTS] or e[EVENTS] .. '\n' .. item[EVENTS], [HEAD] = item[HEAD] })
+  return { e[ID], 'coalesced', e[DUE], '' }
 end
 
 local function admit(item)
-  local before = admitted(item)
+  local e, change = item.entry, item.change
+  local before = admitted(e)
   if before then
-    return { before.id, 'duplicate', before.due, before.status == 'superseded' and item.event or '' }
+    return { before[ID], 'duplicate', before[DUE], before[STATUS] == 'superseded' and e[EVENTS] or '' }
   end
-  local waits = nextOf(item.target)
-  if waits and cjson.decode(item.change).target.kind == 'push' then return extend(waits, item) end
-  if waits and waits.head == item.head then return join(waits, item) end
-  local running = runningOf(item.target)
-  if joinsRunning(running, item) then return join(running, item) end
-  if not waits then return open(item) end
-  if not waits.head or not item.head then return join(waits, item) end
-  move(waits, 'superseded', { reason = 'a newer head arrived: ' .. item.head })
-  local answer = open(item, waits)
-  answer[4] = waits.events
+  local waits = nextOf(e[TARGET])
+  if waits and item.push then return extend(waits, e, change) end
+  if waits and waits[HEAD] == e[HEAD] then return join(waits, e, change) end
+  local running = runningOf(e[TARGET])
+  if joinsRunning(running, e) then return join(running, e, change) end
+  if not waits then return open(e, item) end
+  if not waits[HEAD] or not e[HEAD] then return join(waits, e, change) end
+  local reason = waits[REASON]
+  waits[REASON] = 'a newer head arrived: ' .. e[HEAD]
+  move(waits, 'superseded')
+  local answer = open(e, item, waits, reason)
+  answer[4] = waits[EVENTS]
   return answer
 end
 

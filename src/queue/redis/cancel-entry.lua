@@ -1,5 +1,5 @@
--- The same for one entry, whatever it does. ARGV: entry id, reason.
-local e = load(ARGV[1])
-local became = cancel(e, ARGV[2])
-if not became then return {} end
-return { { became, whole(e) } }
+-- The same for one entry, whatever it does. Given: entry id, reason.
+local id, reason = ...
+local e = load(id)
+local became = cancel(e, reason)
+return became and { { became, whole(e) } } or {}

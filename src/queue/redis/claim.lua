@@ -1,8 +1,10 @@
 --[[
-  ready -> running, for one caller only, with the next fencing token.
-  ARGV: entry id, owner, end of the lease. Answers the entry, or nothing.
+  ready -> running, for one caller only, with the next fencing token. While an entry is ready, no other of its target runs (release.lua).
+  Given: entry id, owner, end of the lease. Answers the entry, or nothing.
 ]]
-local e = load(ARGV[1])
-if not e or e.status ~= 'ready' or call('HGET', P .. 'running', e.target) then return false end
-move(e, 'running', { owner = ARGV[2], lease = ARGV[3], token = string.format('%d', tonumber(e.token) + 1) })
+local id, owner, lease = ...
+local e = load(id)
+if not e or e[STATUS] ~= 'ready' then return false end
+e[OWNER], e[LEASE], e[TOKEN] = owner, lease, e[TOKEN] + 1
+move(e, 'running')
 return whole(e)

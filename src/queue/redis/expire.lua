@@ -1,11 +1,16 @@
 --[[
   waiting -> expired, for what may expire and was admitted before a time; at most so many at once.
-  ARGV: admitted before, reason, limit. Answers the entries as they are now.
+  Given: admitted before, reason, limit. Answers the entries as they are now.
 ]]
+local before, reason, limit = ...
+local ids = call('ZRANGEBYSCORE', P .. 'expiring', '-inf', '(' .. string.format('%d', before), 'LIMIT', 0, limit)
+fetch(entries, ids)
+fetch(changes, ids)
 local answers = {}
-for _, id in ipairs(call('ZRANGEBYSCORE', P .. 'expiring', '-inf', '(' .. ARGV[1], 'LIMIT', 0, ARGV[3])) do
+for i, id in ipairs(ids) do
   local e = load(id)
-  move(e, 'expired', { reason = ARGV[2] })
-  answers[#answers + 1] = whole(e)
+  e[REASON] = reason
+  move(e, 'expired')
+  answers[i] = whole(e)
 end
 return answers

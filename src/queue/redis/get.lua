@@ -1,3 +1,4 @@
--- One entry, or nothing. ARGV: entry id.
-local e = load(ARGV[1])
+-- One entry, or nothing. Given: entry id.
+local id = ...
+local e = load(id)
 return e and whole(e)

@@ -1,17 +1,22 @@
 --[[
   Forgets ended entries with their events: those admitted before a time, and the oldest beyond a number; at most so many at once.
-  ARGV: number to keep, admitted before, limit. Answers how many.
+  Given: number to keep, admitted before, limit. Answers how many.
 ]]
-local surplus = call('ZCARD', P .. 'ended') - tonumber(ARGV[1])
-local oldest = call('ZRANGE', P .. 'ended', 0, tonumber(ARGV[3]) - 1, 'WITHSCORES')
-local removed = 0
+local most, before, limit = ...
+local surplus = call('ZCARD', P .. 'ended') - most
+local oldest = call('ZRANGE', P .. 'ended', 0, limit - 1, 'WITHSCORES')
+local ids = {}
 for at = 1, #oldest, 2 do
-  if removed >= surplus and tonumber(oldest[at + 1]) >= tonumber(ARGV[2]) then break end
-  local e = load(oldest[at])
-  for event in string.gmatch(e.events or '', '[^\n]+') do call('HDEL', P .. 'events', event) end
-  reindex(e, e.status, nil)
-  call('ZREM', P .. 'ids', e.id)
-  call('DEL', key(e.id), changeKey(e.id))
-  removed = removed + 1
+  if #ids >= surplus and tonumber(oldest[at + 1]) >= before then break end
+  ids[#ids + 1] = oldest[at]
 end
-return removed
+fetch(entries, ids)
+for _, id in ipairs(ids) do
+  local e = load(id)
+  for event in string.gmatch(e[EVENTS], '[^\n]+') do put(events, event, false) end
+  reindex(e, e[STATUS], nil)
+  rank('ids', id, false)
+  put(changes, id, false)
+  keep(entries, id, false)
+end
+return #ids

@@ -1,14 +1,14 @@
 --[[
   waiting -> ready, for entries that are due and whose target has nothing running.
-  ARGV: now, entry ids. Answers the ids it moved.
+  Given: now, entry ids. Answers the ids it moved.
 ]]
+local now, ids = ...
 local moved = {}
-for i = 2, #ARGV do
-  local e = load(ARGV[i])
-  if e and e.status == 'waiting' and tonumber(e.due) <= tonumber(ARGV[1])
-    and not call('HGET', P .. 'running', e.target) then
-    move(e, 'ready', {})
-    moved[#moved + 1] = e.id
+for _, id in ipairs(ids) do
+  local e = load(id)
+  if e and e[STATUS] == 'waiting' and isDue(e, now) and not get(runs, e[TARGET]) then
+    move(e, 'ready')
+    moved[#moved + 1] = e[ID]
   end
 end
 return moved

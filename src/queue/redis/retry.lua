@@ -1,7 +1,9 @@
--- dead -> waiting, as if it had never been tried. ARGV: entry id, now, reason. Answers what came of it (Retried).
-local e = load(ARGV[1])
+-- dead -> waiting, as if it had never been tried. Given: entry id, now, reason. Answers what came of it (Retried).
+local id, now, reason = ...
+local e = load(id)
 if not e then return 'unknown' end
-if e.status ~= 'dead' then return 'not_dead' end
-if call('HGET', P .. 'next', e.target) then return 'newer' end
-move(e, 'waiting', { due = ARGV[2], attempts = '0', losses = '0', reason = ARGV[3] })
+if e[STATUS] ~= 'dead' then return 'not_dead' end
+if get(nexts, e[TARGET]) then return 'newer' end
+e[DUE], e[ATTEMPTS], e[LOSSES], e[REASON] = now, 0, 0, reason
+move(e, 'waiting')
 return 'retried'

@@ -1,24 +1,73 @@
 --[[
-  Runs transitions in order. One that fails says so and holds up no other.
-  ARGV of the script: per transition its name, how many arguments it has, and these. Answers per transition 1 and its answer, or 0
-  and the error.
+  Runs transitions, each as whole as if it were alone. Those that look at sorted sets come after the others, so that they see what these
+  wrote. All of the others write together: when one fails nothing is written, and the script fails with TRANSITION and why, so that they
+  can be sent again one by one.
+  ARGV of the script, per transition: its name, how many texts belong to it and what else it is given, packed after each other; then
+  these texts. Answers per transition 1 and its answer, or 0 and the error.
 ]]
-local answers, at = {}, 1
+local LOOKS = { load = true, list = true, survey = true, stats = true, running = true, expire = true, prune = true }
+local ONE = { claim = true, finish = true, renew = true, get = true, retry = true, ['cancel-entry'] = true }
+local SOME = { release = 4, withdraw = 3 }
+local SHOWN = { claim = true, get = true }
+
+local calls, at = {}, 1
 while at <= #ARGV do
-  local name, count = ARGV[at], tonumber(ARGV[at + 1])
-  local args = {}
-  for i = 1, count do args[i] = ARGV[at + 1 + i] end
-  at = at + 2 + count
-  local ok, answer = pcall(TRANSITIONS[name], args)
-  if ok then
-    answers[#answers + 1] = { 1, answer or false }
-  else
-    answers[#answers + 1] = { 0, type(answer) == 'table' and answer.err or tostring(answer) }
+  local given = { cmsgpack.unpack(ARGV[at]) }
+  if given[2] > 0 then
+    local texts = {}
+    for i = 1, given[2] do texts[i] = ARGV[at + i] end
+    given[#given + 1] = texts
+  end
+  calls[#calls + 1] = given
+  at = at + 1 + given[2]
+end
+
+-- What they will look at, in a few commands for all of them.
+local function prefetch()
+  local ids, shown, spaces, holds, targets = {}, {}, {}, {}, {}
+  for _, given in ipairs(calls) do
+    local name = given[1]
+    if ONE[name] then
+      ids[#ids + 1] = given[3]
+      if SHOWN[name] then shown[#shown + 1] = given[3] end
+    elseif SOME[name] then
+      for _, id in ipairs(given[SOME[name]]) do ids[#ids + 1] = id end
+    elseif name == 'survey' then
+      spaces[#spaces + 1] = given[3]
+      holds[#holds + 1] = 'workspace:' .. given[3]
+    end
+  end
+  fetch(entries, ids)
+  fetch(changes, shown)
+  fetch(pauses, holds)
+  for _, id in ipairs(ids) do
+    local e = load(id)
+    if e then
+      if e[STATUS] ~= 'ready' then spaces[#spaces + 1] = e[WS] end
+      if e[STATUS] == 'waiting' then targets[#targets + 1] = e[TARGET] end
+    end
+  end
+  fetch(workspaces, spaces)
+  fetch(runs, targets)
+end
+
+local answers = {}
+local function runAll()
+  prefetch()
+  for i, given in ipairs(calls) do
+    if not LOOKS[given[1]] then answers[i] = { 1, TRANSITIONS[given[1]](unpack(given, 3)) } end
   end
 end
-for name, sum in pairs(sums) do
-  for field, by in pairs(sum) do
-    if by ~= 0 and call('HINCRBY', P .. name, field, by) == 0 then call('HDEL', P .. name, field) end
+local function reasonOf(failure) return type(failure) == 'table' and failure.err or tostring(failure) end
+
+local ok, failure = pcall(runAll)
+if not ok then return redis.error_reply('TRANSITION ' .. reasonOf(failure)) end
+write()
+for i, given in ipairs(calls) do
+  if LOOKS[given[1]] then
+    local did, answer = pcall(TRANSITIONS[given[1]], unpack(given, 3))
+    if did then write() else abandon() end
+    answers[i] = did and { 1, answer } or { 0, reasonOf(answer) }
   end
 end
 return answers

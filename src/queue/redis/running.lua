@@ -1,7 +1,9 @@
--- What runs: id, token, owner and end of the lease of each. ARGV: none.
+-- What runs: id, token, owner and end of the lease of each. Given: none.
+local ids = call('HVALS', runs.key)
+fetch(entries, ids)
 local answers = {}
-for _, id in ipairs(call('HVALS', P .. 'running')) do
+for i, id in ipairs(ids) do
   local e = load(id)
-  answers[#answers + 1] = { id, e.token, e.owner or '', e.lease or '0' }
+  answers[i] = { id, e[TOKEN], e[OWNER], e[LEASE] }
 end
 return answers

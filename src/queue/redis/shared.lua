@@ -1,208 +1,213 @@
 --[[
-  What the script starts with, before the transitions. An entry is `e:<id>`, a packed table of strings in
-  which what is undefined is not there, and `c:<id>`, its change as JSON, which no decision looks into. All else is index:
+  Entries and how they are found, for the transitions. `entries` has a packed array per entry, as the constants below name its
+  places (RedisEntry.ts has the same); what is undefined is false there. `changes` has its change as JSON, which no decision looks
+  into. All else is index:
 
     events     HASH  event id -> entry id, also of ended entries
     next       HASH  target -> the entry that waits or is ready; at most one
     running    HASH  target -> the entry that runs; at most one
-    counts     HASH  status -> how many
-    pending    HASH  workspace -> how many wait or are ready
-    active     HASH  workspace -> how many wait, are ready or run
-    out:<w>    HASH  ready and running ones of a workspace -> what a survey shows of them, packed
+    statuses   HASH  status -> how many
+    workspaces HASH  those with active entries -> packed: how many are in `later` and in `due`, ids of ready and running ones
     later:<w>  ZSET  waiting ones by due time, until a survey finds them due
-    lanes:<w>  ZSET  `<priority>:<repository>` by priority
-    lane:<w>:<priority>:<repository>  ZSET  waiting and due ones by admission
+    due:<w>    ZSET  waiting and due ones by priority, repository and admission; all have score 0 (see `place`)
     waiting    ZSET  waiting ones by admission; `expiring` those of them that may expire
     ended      ZSET  ended ones by admission
     ids        ZSET  all, in the order of their ids
     pauses     HASH  `<scope>:<name>` -> JSON
+    layout     STRING  the version of all this (RedisLayout.ts)
 
   All keys start with KEYS[1], which holds a hash tag: they are in one slot of a cluster. A script runs alone and whole, so each
   transition in it is atomic; with an append-only file that is synced always, what was answered is on disk.
 ]]
-local P = KEYS[1]
-local call = redis.call
+local ID, STATUS, TARGET, REPO, PRIO, ADMITTED, DUE = 1, 2, 3, 4, 5, 6, 7
+local WS, CONFIG, HEAD, PERSON, EVENTS, EXPIRES, REASON = 8, 9, 10, 11, 12, 13, 14
+local ATTEMPTS, LOSSES, TOKEN, OWNER, LEASE, CANCEL, PLACE = 15, 16, 17, 18, 19, 20, 21
 
-local function key(id) return P .. 'e:' .. id end
+local entries, workspaces = records('entries', PLACE), records('workspaces', 3)
+local changes, events, nexts, runs = hash('changes'), hash('events'), hash('next'), hash('running')
+local statuses, pauses = hash('statuses'), hash('pauses')
 
+local ALL = { 'waiting', 'ready', 'running', 'done', 'superseded', 'cancelled', 'expired', 'dead' }
 local PENDING = { waiting = true, ready = true }
 local OUT = { ready = true, running = true }
 local ACTIVE = { waiting = true, ready = true, running = true }
 
--- The entry, or nil when there is none.
-local function load(id)
-  local packed = id and call('GET', key(id))
-  if not packed then return nil end
-  local e = cmsgpack.unpack(packed)
-  e.id = id
-  return e
+-- The entry, or false when there is none.
+local function load(id) return id and look(entries, id) end
+local function save(e) keep(entries, e[ID], e) end
+local function nextOf(target) return load(get(nexts, target)) end
+local function runningOf(target) return load(get(runs, target)) end
+
+-- What this script adds to the number of each status.
+local added = {}
+for _, status in ipairs(ALL) do added[status] = 0 end
+local function add(status, by) added[status] = added[status] + by end
+local function count(status) return tonumber(get(statuses, status) or 0) + added[status] end
+-- Writes all that has changed.
+local function write()
+  for status, by in pairs(added) do
+    if by ~= 0 then call('HINCRBY', statuses.key, status, by) end
+    added[status] = 0
+  end
+  statuses.known = {}
+  flush()
+end
+-- Forgets it.
+local function abandon()
+  for status in pairs(added) do added[status] = 0 end
+  discard()
 end
 
-local function save(e)
-  local id = e.id
-  e.id = nil
-  call('SET', key(id), cmsgpack.pack(e))
-  e.id = id
+local W_LATER, W_DUE, W_OUT = 1, 2, 3
+local function workspace(name) return look(workspaces, name) or { 0, 0, {} } end
+local function keepWorkspace(name, space)
+  keep(workspaces, name, space[W_LATER] + space[W_DUE] + #space[W_OUT] > 0 and space)
 end
 
--- Sets fields and takes away those whose value is false.
-local function set(e, fields)
-  for name, value in pairs(fields) do e[name] = value or nil end
+-- As domain/Entry.ts has it: what was due when it was admitted stays due.
+local function isDueAtOnce(e) return e[DUE] <= e[ADMITTED] end
+local function isDue(e, now) return e[DUE] <= now or isDueAtOnce(e) end
+
+-- Where a due entry waits: its lane, which is all before the admission, and its id.
+local ID_SIZE = 36
+local LANE_END = -(1 + 16 + 1 + ID_SIZE) - 1
+local function place(e)
+  return string.format('%03d\0', e[PRIO]) .. e[REPO] .. string.format('\0%016d\0', e[ADMITTED]) .. e[ID]
+end
+local function idAt(where) return string.sub(where, -ID_SIZE) end
+local function laneAt(where) return string.sub(where, 1, LANE_END) end
+
+-- `space` is the workspace of the entry, which the caller keeps.
+local function enterDue(e, space)
+  e[PLACE] = e[PLACE] or place(e)
+  rank('due:' .. e[WS], e[PLACE], 0)
+  space[W_DUE] = space[W_DUE] + 1
+end
+local function enterLater(e, space)
+  e[PLACE] = false
+  rank('later:' .. e[WS], e[ID], e[DUE])
+  space[W_LATER] = space[W_LATER] + 1
+end
+local function leavePlace(e, space)
+  if e[PLACE] then
+    rank('due:' .. e[WS], e[PLACE], false)
+    space[W_DUE] = space[W_DUE] - 1
+  else
+    rank('later:' .. e[WS], e[ID], false)
+    space[W_LATER] = space[W_LATER] - 1
+  end
+  e[PLACE] = false
+end
+
+local function indexWaiting(e, space)
+  rank('waiting', e[ID], e[ADMITTED])
+  if e[EXPIRES] then rank('expiring', e[ID], e[ADMITTED]) end
+  if isDueAtOnce(e) then enterDue(e, space) else enterLater(e, space) end
+end
+local function unindexWaiting(e, space)
+  rank('waiting', e[ID], false)
+  if e[EXPIRES] then rank('expiring', e[ID], false) end
+  leavePlace(e, space)
+end
+
+local function remove(ids, id)
+  for i, other in ipairs(ids) do if other == id then return table.remove(ids, i) end end
+end
+
+-- The indexes and counters of a status that an entry leaves and enters; `from` or `to` is nil for one that is new or forgotten.
+local function reindex(e, from, to)
+  local id, target = e[ID], e[TARGET]
+  if from then add(from, -1) end
+  if to then add(to, 1) end
+  if from == 'running' then put(runs, target, false) end
+  if to == 'running' then put(runs, target, id) end
+  if PENDING[from] ~= PENDING[to] then put(nexts, target, PENDING[to] and id or false) end
+  if from == 'waiting' or to == 'waiting' or OUT[from] ~= OUT[to] then
+    local space = workspace(e[WS])
+    if from == 'waiting' then unindexWaiting(e, space) end
+    if to == 'waiting' then indexWaiting(e, space) end
+    if OUT[to] and not OUT[from] then table.insert(space[W_OUT], id) end
+    if OUT[from] and not OUT[to] then remove(space[W_OUT], id) end
+    keepWorkspace(e[WS], space)
+  end
+  if from and not ACTIVE[from] then rank('ended', id, false) end
+  if to and not ACTIVE[to] then rank('ended', id, e[ADMITTED]) end
+end
+
+-- Moves an entry to a status. What it waits by may change before, unless it is waiting.
+local function move(e, to)
+  local from = e[STATUS]
+  e[STATUS] = to
+  reindex(e, from, to)
   save(e)
 end
 
--- Counters are summed up here and written once, when the script ends (run.lua).
-local sums = { counts = {}, pending = {}, active = {} }
-local function add(name, field, by)
-  local sum = sums[name]
-  sum[field] = (sum[field] or 0) + by
-end
-local read = { counts = {}, pending = {}, active = {} }
-local function count(name, field)
-  local before = read[name][field]
-  if not before then
-    before = tonumber(call('HGET', P .. name, field) or 0)
-    read[name][field] = before
-  end
-  return before + (sums[name][field] or 0)
-end
-
-local function lane(e) return e.prio .. ':' .. e.repo end
-
-local known = {}
-local function toLane(e)
-  local name = lane(e)
-  call('ZADD', P .. 'lane:' .. e.ws .. ':' .. name, e.admitted, e.id)
-  if not known[e.ws .. ' ' .. name] then
-    known[e.ws .. ' ' .. name] = true
-    call('ZADD', P .. 'lanes:' .. e.ws, e.prio, name)
-  end
-end
-
-local function indexWaiting(e)
-  call('ZADD', P .. 'waiting', e.admitted, e.id)
-  if e.expires == '1' then call('ZADD', P .. 'expiring', e.admitted, e.id) end
-  if tonumber(e.due) <= tonumber(e.admitted) then toLane(e) else call('ZADD', P .. 'later:' .. e.ws, e.due, e.id) end
-end
-
-local function unindexWaiting(e)
-  call('ZREM', P .. 'waiting', e.id)
-  if e.expires == '1' then call('ZREM', P .. 'expiring', e.id) end
-  if call('ZREM', P .. 'lane:' .. e.ws .. ':' .. lane(e), e.id) == 0 then call('ZREM', P .. 'later:' .. e.ws, e.id) end
-end
-
--- What a survey shows of an entry.
-local function light(e)
-  return { e.id, e.status, e.target, e.repo, tonumber(e.prio), tonumber(e.admitted), tonumber(e.due) }
-end
-local function putOut(e) call('HSET', P .. 'out:' .. e.ws, e.id, cmsgpack.pack(light(e))) end
-
--- The indexes and counters of a status that an entry leaves and enters, besides those of waiting; `from` or `to` is nil for one that is
--- new or forgotten.
-local function reindex(e, from, to)
-  if from then add('counts', from, -1) end
-  if to then add('counts', to, 1) end
-  if PENDING[from] ~= PENDING[to] then
-    add('pending', e.ws, PENDING[to] and 1 or -1)
-    if PENDING[to] then call('HSET', P .. 'next', e.target, e.id) else call('HDEL', P .. 'next', e.target) end
-  end
-  if from == 'running' then call('HDEL', P .. 'running', e.target) end
-  if to == 'running' then call('HSET', P .. 'running', e.target, e.id) end
-  if OUT[to] then putOut(e) elseif OUT[from] then call('HDEL', P .. 'out:' .. e.ws, e.id) end
-  if ACTIVE[from] ~= ACTIVE[to] then add('active', e.ws, ACTIVE[to] and 1 or -1) end
-  if from and not ACTIVE[from] then call('ZREM', P .. 'ended', e.id) end
-  if to and not ACTIVE[to] then call('ZADD', P .. 'ended', e.admitted, e.id) end
-end
-
--- Moves an entry to a status, with fields that change at the same time.
-local function move(e, to, fields)
-  local from = e.status
-  if from == 'waiting' then unindexWaiting(e) end
-  fields.status = to
-  set(e, fields)
-  reindex(e, from, to)
-  if to == 'waiting' then indexWaiting(e) end
-end
-
--- Changes what an entry is waiting by; it stays where it is.
+-- Changes places of an entry, also those that it is waiting by; it stays where it is.
 local function amend(e, fields)
-  local waits = e.status == 'waiting'
-  if waits then unindexWaiting(e) end
-  set(e, fields)
-  if waits then indexWaiting(e) elseif OUT[e.status] then putOut(e) end
+  local space = e[STATUS] == 'waiting' and workspace(e[WS])
+  if space then unindexWaiting(e, space) end
+  for field, value in pairs(fields) do e[field] = value end
+  if space then
+    indexWaiting(e, space)
+    keepWorkspace(e[WS], space)
+  end
+  save(e)
 end
 
-local function nextOf(target) return load(call('HGET', P .. 'next', target)) end
-local function runningOf(target) return load(call('HGET', P .. 'running', target)) end
-
--- `id token` of a worker that still holds the entry, or nil.
+-- The entry, if the worker with this token still holds it.
 local function held(id, token)
   local e = load(id)
-  if e and e.status == 'running' and e.token == token then return e end
-  return nil
+  return e and e[STATUS] == 'running' and e[TOKEN] == token and e
 end
-
-local function least(a, b) if tonumber(b) < tonumber(a) then return b end return a end
 
 -- What a later entry takes over from an earlier one, besides its due time.
 local function inherited(e, earlier)
   return {
-    person = e.person or earlier.person or false,
-    prio = least(e.prio, earlier.prio),
-    admitted = least(e.admitted, earlier.admitted),
-    expires = (e.expires == '1' and earlier.expires == '1') and '1' or '0'
+    [PERSON] = e[PERSON] or earlier[PERSON],
+    [PRIO] = math.min(e[PRIO], earlier[PRIO]),
+    [ADMITTED] = math.min(e[ADMITTED], earlier[ADMITTED]),
+    [EXPIRES] = e[EXPIRES] and earlier[EXPIRES]
   }
 end
 
-local GONE = { owner = false, lease = false, cancel = false }
-local function ending(fields)
-  for name, value in pairs(GONE) do fields[name] = value end
-  return fields
+-- A running entry ends, or waits again.
+local function leaveWorker(e, to, reason)
+  e[REASON], e[OWNER], e[LEASE], e[CANCEL] = reason, false, false, false
+  move(e, to)
 end
 
 -- A running entry would wait again: unless it is to be cancelled, or a newer one waits, which answers for its events then.
-local function waitAgain(e, due, reason, fields)
-  if e.cancel then
-    fields.reason = e.cancel
-    return move(e, 'cancelled', ending(fields))
-  end
-  local newer = nextOf(e.target)
+local function waitAgain(e, due, reason)
+  if e[CANCEL] then return leaveWorker(e, 'cancelled', e[CANCEL]) end
+  local newer = nextOf(e[TARGET])
   if not newer then
-    fields.reason = reason
-    fields.due = due
-    return move(e, 'waiting', ending(fields))
+    e[DUE] = due
+    return leaveWorker(e, 'waiting', reason)
   end
-  local events = e.events or ''
-  fields.reason = reason .. '; a newer review waits'
-  fields.events = false
-  local taken = inherited(newer, e)
-  move(e, 'superseded', ending(fields))
-  taken.events = newer.events .. '\n' .. events
+  local taken, mine = inherited(newer, e), e[EVENTS]
+  taken[EVENTS] = newer[EVENTS] .. '\n' .. mine
+  e[EVENTS] = ''
+  leaveWorker(e, 'superseded', reason .. '; a newer review waits')
   amend(newer, taken)
-  for event in string.gmatch(events, '[^\n]+') do call('HSET', P .. 'events', event, newer.id) end
+  for event in string.gmatch(mine, '[^\n]+') do put(events, event, newer[ID]) end
 end
 
 -- waiting or ready -> cancelled; a running one is asked to end. Answers `ended` or `stopping`, or nil.
 local function cancel(e, reason)
-  if not e or not ACTIVE[e.status] then return nil end
-  if e.status ~= 'running' then
-    move(e, 'cancelled', { reason = reason })
+  if not e or not ACTIVE[e[STATUS]] then return nil end
+  if e[STATUS] ~= 'running' then
+    e[REASON] = reason
+    move(e, 'cancelled')
     return 'ended'
   end
-  if not e.cancel then set(e, { cancel = reason }) end
+  if not e[CANCEL] then
+    e[CANCEL] = reason
+    save(e)
+  end
   return 'stopping'
 end
 
-local function changeKey(id) return P .. 'c:' .. id end
-
--- The entry with all its fields, flat, as answers have it.
-local function whole(e)
-  local fields = { 'change', call('GET', changeKey(e.id)) }
-  for name, value in pairs(e) do
-    fields[#fields + 1] = name
-    fields[#fields + 1] = value
-  end
-  return { e.id, fields }
-end
+-- The entry as it is now and its change, as answers have it.
+local function whole(e) return { packed(entries, e[ID]), get(changes, e[ID]) } end
 
 local TRANSITIONS = {}

@@ -1,8 +1,6 @@
--- Entries by status, and the admission of the oldest that waits, or ''. ARGV: none.
+-- Entries by status, and the admission of the oldest that waits, or ''. Given: none.
+fetch(statuses, ALL)
 local by = {}
-for _, status in ipairs({ 'waiting', 'ready', 'running', 'done', 'superseded', 'cancelled', 'expired', 'dead' }) do
-  by[#by + 1] = status
-  by[#by + 1] = tostring(count('counts', status))
-end
+for i, status in ipairs(ALL) do by[i] = { status, count(status) } end
 local oldest = call('ZRANGE', P .. 'waiting', 0, 0, 'WITHSCORES')
-return { by, oldest[2] or '' }
+return { by, tonumber(oldest[2]) or '' }

@@ -1,59 +1,81 @@
 --[[
-  What the next decision about a workspace can depend on (Queue.survey). Entries that became due move from `later` to their lane.
-  ARGV: workspace, now, places. Answers paused (1 or 0), next due time or '', and what is out and what is due: of each its
-  id, status, target, repo, priority, admission, due time.
+  What the next decision about a workspace can depend on (Queue.survey). Entries that became due move from `later` to their place.
+  Given: workspace, now, places. Answers paused (1 or 0), next due time or '', and the entries that are out and that are due.
 ]]
-local ws, now, places = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local later, lanes = P .. 'later:' .. ws, P .. 'lanes:' .. ws
-for _, id in ipairs(call('ZRANGEBYSCORE', later, '-inf', ARGV[2], 'LIMIT', 0, 1000)) do
-  toLane(load(id))
-  call('ZREM', later, id)
+local ws, now, places = ...
+local later, waiting = P .. 'later:' .. ws, P .. 'due:' .. ws
+local space = workspace(ws)
+local function following()
+  return space[W_LATER] > 0 and tonumber(call('ZRANGE', later, 0, 0, 'WITHSCORES')[2])
 end
 
-local out, busy = {}, {}
-for _, packed in ipairs(call('HVALS', P .. 'out:' .. ws)) do
-  local one = cmsgpack.unpack(packed)
-  busy[one[3]] = true
-  out[#out + 1] = one
+local nextAt = following()
+if nextAt and nextAt <= now then
+  local ids = call('ZRANGEBYSCORE', later, '-inf', now, 'LIMIT', 0, 1000)
+  fetch(entries, ids)
+  for _, id in ipairs(ids) do
+    local e = load(id)
+    leavePlace(e, space)
+    enterDue(e, space)
+    save(e)
+  end
+  keepWorkspace(ws, space)
+  flush()
+  nextAt = following()
 end
-places = places - #out
 
-local due, urgency = {}, nil
-local names = places > 0 and call('ZRANGE', lanes, 0, -1, 'WITHSCORES') or {}
-for at = 1, #names, 2 do
-  local name, priority = names[at], tonumber(names[at + 1])
-  if urgency and priority > urgency and #due >= places then break end
-  local waiting = P .. 'lane:' .. ws .. ':' .. name
-  local again = true
-  while again do
-    again = false
-    local first = call('ZRANGE', waiting, 0, places + #out - 1)
-    if #first == 0 then
-      call('ZREM', lanes, name)
-      known[ws .. ' ' .. name] = nil
+local out = {}
+local ids = space[W_OUT]
+fetch(entries, ids)
+for i, id in ipairs(ids) do out[i] = packed(entries, id) end
+local free = places - #out
+
+-- Lanes after each other, of each the first that could go: a whole priority, and the next ones while places are left.
+local due, early = {}, {}
+local lane, found, priority = nil, 0, nil
+local from = free > 0 and space[W_DUE] > 0 and '-'
+while from do
+  local page = call('ZRANGEBYLEX', waiting, from, '+', 'LIMIT', 0, places)
+  local first = {}
+  for i = 1, math.min(free, #page) do first[i] = idAt(page[i]) end
+  fetch(entries, first)
+  for i, id in ipairs(first) do first[i] = load(id)[TARGET] end
+  fetch(runs, first)
+  from = #page == places and '(' .. page[#page]
+  for _, where in ipairs(page) do
+    local e
+    if laneAt(where) ~= lane then
+      e = load(idAt(where))
+      if priority and e[PRIO] > priority and #due >= free then
+        from = false
+        break
+      end
+      lane, found, priority = laneAt(where), 0, e[PRIO]
     end
-    local found, early = {}, {}
-    for _, id in ipairs(first) do
-      if #found == places then break end
-      local e = load(id)
-      if tonumber(e.due) > now then
+    if found < free then
+      e = e or load(idAt(where))
+      if not isDue(e, now) then
         early[#early + 1] = e
-      elseif not busy[e.target] then
-        found[#found + 1] = light(e)
+      elseif not get(runs, e[TARGET]) then
+        found = found + 1
+        due[#due + 1] = packed(entries, e[ID])
       end
     end
-    -- The clock was set back since they were due.
-    for _, e in ipairs(early) do
-      call('ZREM', waiting, e.id)
-      call('ZADD', later, e.due, e.id)
-      again = true
-    end
-    if not again then
-      for _, one in ipairs(found) do due[#due + 1] = one end
-    end
   end
-  urgency = priority
+  -- The rest of a lane that has given enough.
+  if from and found >= free then from = '(' .. lane .. '\1' end
 end
 
-local following = call('ZRANGE', later, 0, 0, 'WITHSCORES')
-return { call('HEXISTS', P .. 'pauses', 'workspace:' .. ws), following[2] or '', out, due }
+-- The clock was set back since they were due.
+for _, e in ipairs(early) do
+  leavePlace(e, space)
+  enterLater(e, space)
+  save(e)
+end
+if #early > 0 then
+  keepWorkspace(ws, space)
+  flush()
+  nextAt = following()
+end
+
+return { get(pauses, 'workspace:' .. ws) and 1 or 0, nextAt or '', out, due }

@@ -4,14 +4,14 @@
  */
 
 export interface Order {
-  /** `adds`: one call each, `width` under way at once. `bulk`: `width` in one call. `cycles`: from adding to done. */
+  /** `adds`: one each, `width` under way at once. `bulk`: `width` in one call. `cycles`: from adding to done. */
   readonly what: "adds" | "bulk" | "cycles"
   readonly count: number
 }
 export type Answer = { readonly seconds: number } | { readonly error: string }
 
 /** Calls under way at once, and items of one bulk call. */
-export const width = 512
+const width = 512
 /** Reviews at once while cycles are measured. */
 export const slots = 64
 /** Workspaces that the work of aicr is spread over; the others know nothing like it. */

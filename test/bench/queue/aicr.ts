@@ -1,8 +1,12 @@
-/** aicr's queue: `aicr.ts memory`, `aicr.ts sqlite FOLDER` or `aicr.ts redis URL`. */
+/** aicr's queue: `aicr.ts memory`, `aicr.ts sqlite FOLDER`, `aicr.ts redis URL` or `aicr.ts nats URL`. */
 import { join } from "node:path"
-import { Effect, ManagedRuntime, Redacted } from "effect"
+import { Effect, Layer, ManagedRuntime, Redacted, Result } from "effect"
+import { NatsConnection } from "../../../nats/NatsConnection.ts"
+import { natsSettings } from "../../../nats/NatsSettings.ts"
 import { newId } from "../../../src/domain/Ids.ts"
+import { Gather } from "../../../src/ingress/Gather.ts"
 import { layerMemory } from "../../../src/queue/MemoryQueue.ts"
+import { layerNats } from "../../../src/queue/NatsQueue.ts"
 import { plan } from "../../../src/queue/Plan.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import type { Admission } from "../../../src/queue/Queue.ts"
@@ -12,26 +16,53 @@ import { inBulk, nextChange, serve, slots, spread, workspaces } from "./Contende
 
 const [, , kind = "memory", place = ""] = process.argv
 const limits = { perWorkspace: 1_000_000, total: 10_000_000 }
+const bus = (url: string) => {
+  const settings = Result.getOrThrow(natsSettings({ SVC_NATS_URL: url }))
+  if (settings === undefined) throw new Error(`${url} is no address of NATS`)
+  return NatsConnection.layer({ settings, name: "bench" })
+}
 const store =
   kind === "sqlite"
     ? layerSqlite({ path: join(place, "queue.db"), ...limits })
     : kind === "redis"
       ? layerRedis({ url: Redacted.make(place), ...limits })
-      : layerMemory(limits)
+      : kind === "nats"
+        ? layerNats(limits).pipe(Layer.provide(bus(place)))
+        : layerMemory(limits)
 const queue = await ManagedRuntime.make(store).runPromise(Queue)
 const run = <A, E>(effect: Effect.Effect<A, E>): Promise<A> => Effect.runPromise(effect)
 
-const admission = (): Admission => {
+/** What is only added is never done: it waits in workspaces of its own, which no scheduler looks at. */
+const admission = (use: "adds" | "cycles"): Admission => {
   const now = Date.now()
+  const change = nextChange()
   return {
     eventId: newId(),
-    change: nextChange(),
+    change: { ...change, workspace: `${use}-${change.workspace}` },
     configHash: "c".repeat(64),
     priority: 10,
     admittedAt: now,
     dueAt: now
   }
 }
+
+interface Arrival {
+  readonly item: Admission
+  readonly done: () => void
+  readonly failed: (error: unknown) => void
+}
+
+/** One admission, as the ingress makes it: with whatever else arrives in the same turns of the event loop. */
+const arrivals = new Gather<Arrival>((arrived) => {
+  run(queue.admit(arrived.map(({ item }) => item))).then(
+    () => arrived.forEach(({ done }) => done()),
+    (error: unknown) => arrived.forEach(({ failed }) => failed(error))
+  )
+})
+const add = (item: Admission): Promise<void> =>
+  new Promise((done, failed) => {
+    arrivals.add({ item, done, failed })
+  })
 
 /** As a scheduler and its executors do it: a decision, tickets, and per ticket a claim and an end, which wakes the scheduler. */
 const scheduler = (workspace: string, places: number, ended: (error?: unknown) => void) => {
@@ -72,21 +103,21 @@ const cycles = async (count: number): Promise<void> => {
     if (--left === 0) done.resolve()
   }
   const wake = new Map(
-    Array.from({ length: workspaces }, (_, index) => `workspace-${index}`).map((name) => [
+    Array.from({ length: workspaces }, (_, index) => `cycles-workspace-${index}`).map((name) => [
       name,
       scheduler(name, slots / workspaces, ended)
     ])
   )
   const added = spread(count, async () => {
-    const item = admission()
-    await run(queue.admit([item]))
+    const item = admission("cycles")
+    await add(item)
     wake.get(item.change.workspace)?.()
   })
   await Promise.all([added, done.promise])
 }
 
 serve({
-  adds: (count) => spread(count, () => run(queue.admit([admission()]))),
-  bulk: (count) => inBulk(count, (some) => run(queue.admit(Array.from({ length: some }, admission)))),
+  adds: (count) => spread(count, () => add(admission("adds"))),
+  bulk: (count) => inBulk(count, (some) => run(queue.admit(Array.from({ length: some }, () => admission("adds"))))),
   cycles
 })

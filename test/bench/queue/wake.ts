@@ -1,27 +1,35 @@
 /**
  * 100 000 waiting entries in 10 000 workspaces, and the same number of entries per workspace in 100: memory per entry in the queue,
- * and from the wake of a workspace's scheduler to its ticket. The real scheduler on the real actor engine, each woken for the
- * first time, so that starting the actor is part of it.
+ * what a decision costs, and how long it takes from the wake of a workspace's scheduler to its ticket. The real scheduler on the
+ * real actor engine, each woken for the first time, so that starting the actor is part of it.
  */
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer } from "effect"
 import { SingleRunner } from "effect/cluster"
+import { shardGroups } from "../../../actors/Placement.ts"
 import * as Scheduler from "../../../actors/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { newId } from "../../../src/domain/Ids.ts"
 import { Cancellations } from "../../../src/queue/Cancellations.ts"
 import { layerMemory } from "../../../src/queue/MemoryQueue.ts"
+import { plan } from "../../../src/queue/Plan.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { Tickets } from "../../../src/queue/Tickets.ts"
 import * as Store from "../../../src/store/Store.ts"
 import { testSnapshotWith } from "../../harness/ActorParts.ts"
 
 const perWorkspace = 10
-const samples = 100
+const rounds = 5
+const wakesARound = 400
+const decisionsARound = 4000
 
 const cluster = SingleRunner.layer({
   runnerStorage: "memory",
-  shardingConfig: { simulateRemoteSerialization: false }
+  shardingConfig: {
+    simulateRemoteSerialization: false,
+    availableShardGroups: shardGroups,
+    assignedShardGroups: shardGroups
+  }
 }).pipe(Layer.provide(NodeCrypto.layerDigest))
 const world = Scheduler.layer.pipe(
   Layer.provideMerge(
@@ -68,31 +76,74 @@ const admission = (workspace: number, number: number) => {
 const p = (times: ReadonlyArray<number>, share: number) =>
   times.toSorted((a, b) => a - b)[Math.floor((times.length - 1) * share)] ?? Number.NaN
 
-const measure = (workspaces: number) =>
-  Effect.gen(function* () {
-    const queue = yield* Queue
-    const tickets = yield* Tickets
-    const schedulerOf = yield* Scheduler.WorkspaceScheduler.client
-    // The engine places its shards with the first message.
-    yield* schedulerOf("warm-up").Wake()
-    const before = heap()
-    for (let workspace = 0; workspace < workspaces; workspace++) {
-      yield* queue.admit(Array.from({ length: perWorkspace }, (_, number) => admission(workspace, number + 1)))
-    }
-    const bytes = (heap() - before) / (workspaces * perWorkspace)
-    const times: Array<number> = []
-    const step = Math.max(1, Math.floor(workspaces / (10 * samples)))
-    for (let workspace = 0; workspace < workspaces; workspace += step) {
-      const began = performance.now()
-      yield* schedulerOf(`workspace-${workspace}`).Wake(undefined, { discard: true })
-      yield* tickets.take
-      times.push(performance.now() - began)
-    }
-    return { bytes, p50: p(times, 0.5), p99: p(times, 0.99) }
-  }).pipe(Effect.provide(Layer.fresh(world)))
+const median = (values: ReadonlyArray<number>) => p(values, 0.5)
 
-await Effect.runPromise(measure(1000))
-const many = await Effect.runPromise(measure(10_000))
-const few = await Effect.runPromise(measure(100))
-process.send?.({ many, few })
+const fill = Effect.fnUntraced(function* (workspaces: number) {
+  const queue = yield* Queue
+  // The engine places its shards with the first message.
+  yield* (yield* Scheduler.WorkspaceScheduler.client)("warm-up").Wake()
+  const before = heap()
+  for (let workspace = 0; workspace < workspaces; workspace++) {
+    yield* queue.admit(Array.from({ length: perWorkspace }, (_, number) => admission(workspace, number + 1)))
+  }
+  return (heap() - before) / (workspaces * perWorkspace)
+})
+
+/** Microseconds of a decision in a workspace from `first` on. In each world the same number, so that only the others differ. */
+const decide = Effect.fnUntraced(function* (first: number, workspaces: number) {
+  const queue = yield* Queue
+  const began = performance.now()
+  for (let count = 0; count < decisionsARound; count++) {
+    const name = `workspace-${first + ((count * 7919) % (workspaces - first))}`
+    const { release } = plan(yield* queue.survey(name, 1000, 4), 4, new Map())
+    if (release.length !== 4) throw new Error(`released ${release.length}`)
+  }
+  return ((performance.now() - began) * 1000) / decisionsARound
+})
+
+/** Milliseconds from wake to ticket, of workspaces that were never woken before. */
+const wake = Effect.fnUntraced(function* (round: number) {
+  const tickets = yield* Tickets
+  const schedulerOf = yield* Scheduler.WorkspaceScheduler.client
+  const times: Array<number> = []
+  for (let count = 0; count < wakesARound; count++) {
+    const began = performance.now()
+    yield* schedulerOf(`workspace-${count * (rounds + 1) + round}`).Wake(undefined, { discard: true })
+    yield* tickets.take
+    times.push(performance.now() - began)
+  }
+  return times
+})
+
+const measure = Effect.gen(function* () {
+  const few = yield* Layer.build(Layer.fresh(world))
+  const many = yield* Layer.build(Layer.fresh(world))
+  yield* Effect.provideContext(fill(100), few)
+  const bytes = yield* Effect.provideContext(fill(10_000), many)
+  const decisions: Array<{ readonly few: number; readonly many: number }> = []
+  const wakes: Array<ReadonlyArray<number>> = []
+  // The first round warms up.
+  for (let round = 0; round <= rounds; round++) {
+    const both = [
+      Effect.provideContext(decide(0, 100), few),
+      Effect.provideContext(decide(9900, 10_000), many)
+    ] as const
+    const [inFew, inMany] = yield* round % 2 === 0
+      ? Effect.all(both)
+      : Effect.map(Effect.all([both[1], both[0]]), ([second, first]) => [first, second] as const)
+    const woken = yield* Effect.provideContext(wake(round), many)
+    if (round === 0) continue
+    decisions.push({ few: inFew, many: inMany })
+    wakes.push(woken)
+  }
+  return {
+    bytes,
+    p50: median(wakes.map((times) => p(times, 0.5))),
+    p99: median(wakes.map((times) => p(times, 0.99))),
+    decision: median(decisions.map((one) => one.many)),
+    growth: median(decisions.map((one) => one.many / one.few))
+  }
+})
+
+process.send?.(await Effect.runPromise(Effect.scoped(measure)))
 process.disconnect()

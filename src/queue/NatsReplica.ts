@@ -1,0 +1,228 @@
+/**
+ * The table of entries as one node holds it in memory, kept equal on all nodes by a log of changes (NatsLog.ts). A transaction changes
+ * the table at once and tells what it changed, as whole rows; when its place in the log was taken by another, it is taken back.
+ *
+ * ```
+ * begin ──operations──▶ changes ──appended──▶ commit(seq)
+ *                          └──────refused────▶ rollback ──▶ apply what others appended ──▶ begin
+ * ```
+ * A row counts where it was written last. The log can lose its beginning up to the first message of which a row still counts; so that
+ * an entry that waits for long does not keep everything after it, a transaction carries some of the oldest rows along (`carried`).
+ */
+import { gunzipSync, gzipSync } from "node:zlib"
+import { Schema } from "effect"
+import { Entry } from "../domain/Entry.ts"
+import type { EntryTable } from "./EntryTable.ts"
+import * as MemoryTable from "./MemoryTable.ts"
+import type { Pause } from "./QueueControl.ts"
+
+const Scope = Schema.Literals(["workspace", "node"])
+const Row = Schema.Union([
+  Schema.Struct({ put: Entry }),
+  Schema.Struct({ forget: Schema.String }),
+  Schema.Struct({
+    pause: Schema.Struct({ scope: Scope, name: Schema.String, reason: Schema.String, since: Schema.Int })
+  }),
+  Schema.Struct({ resume: Schema.Struct({ scope: Scope, name: Schema.String }) })
+])
+export type Row = typeof Row.Type
+
+/**
+ * One message of the log. `id` lets its writer know it again when the answer was lost; `after` is that of the message before it, so that
+ * a log that forgot its end and grew again is seen to be another one.
+ */
+const Message = Schema.Struct({ id: Schema.String, after: Schema.String, rows: Schema.Array(Row) })
+export type Message = typeof Message.Type
+
+const decodeMessage = Schema.decodeUnknownSync(Schema.fromJsonString(Message))
+/** Smaller ones are not worth it. */
+const packFrom = 8192
+const gzipStart = 0x1f
+
+export const encode = (message: Message): Uint8Array => {
+  const text = Buffer.from(JSON.stringify(message))
+  return text.length < packFrom ? text : gzipSync(text, { level: 1 })
+}
+/** Throws when it does not decode: it was not written by this release. */
+export const decode = (payload: Uint8Array): Message =>
+  decodeMessage((payload[0] === gzipStart ? gunzipSync(payload) : Buffer.from(payload)).toString("utf8"))
+
+const keyOf = (row: Row): string =>
+  "put" in row
+    ? row.put.id
+    : "forget" in row
+      ? row.forget
+      : "pause" in row
+        ? pauseKey(row.pause.scope, row.pause.name)
+        : pauseKey(row.resume.scope, row.resume.name)
+const pauseKey = (scope: Pause["scope"], name: string): string => `pause:${scope}:${name}`
+
+/** Messages that the log may have, at least, before rows are carried along. */
+const spanKept = 1024
+const carriedAtOnce = 64
+
+export class NatsReplica {
+  #base = MemoryTable.make(Number.POSITIVE_INFINITY)
+  /** What this transaction touched, as it was before it. */
+  #entries = new Map<string, Entry | undefined>()
+  #pauses = new Map<
+    string,
+    { readonly before: Pause | undefined; readonly scope: Pause["scope"]; readonly name: string }
+  >()
+  /** Which message each row counts in, and which rows count in each message, oldest first. */
+  #place = new Map<string, number>()
+  #counting = new Map<number, Set<string>>()
+  /** Sequence and id of the last message that is in the table. */
+  applied = 0
+  last = ""
+
+  /** For operations. Reads between transactions see what is in the log. */
+  readonly table: EntryTable = this.#recording()
+
+  begin(): void {
+    this.#entries.clear()
+    this.#pauses.clear()
+  }
+
+  changes(): ReadonlyArray<Row> {
+    return [
+      ...Array.from(this.#entries.keys(), (id) => this.#rowOf(id)),
+      ...Array.from(this.#pauses.values(), ({ scope, name }): Row => {
+        const pause = this.#base.pauses().find((one) => one.scope === scope && one.name === name)
+        return pause === undefined ? { resume: { scope, name } } : { pause }
+      })
+    ]
+  }
+
+  /** Rows of the beginning of the log that still count, when it is long for what it holds. */
+  carried(): ReadonlyArray<Row> {
+    const span = this.applied - this.first
+    if (span < Math.max(spanKept, 2 * this.#place.size)) return []
+    const rows: Array<Row> = []
+    for (const keys of this.#counting.values()) {
+      for (const key of keys) {
+        if (!this.#entries.has(key) && !this.#pauses.has(key)) rows.push(this.#rowOf(key))
+      }
+      if (rows.length >= carriedAtOnce) break
+    }
+    return rows
+  }
+
+  /** Everything before this message has no row that counts. */
+  get first(): number {
+    for (const [sequence, keys] of this.#counting) {
+      if (keys.size > 0) return sequence
+      this.#counting.delete(sequence)
+    }
+    return this.applied
+  }
+
+  commit(sequence: number, message: Message): void {
+    this.#account(sequence, message)
+    this.begin()
+  }
+
+  rollback(): void {
+    for (const [id, before] of [...this.#entries].toReversed()) this.#base.set(id, before)
+    for (const { scope, name, before } of this.#pauses.values()) this.#base.setPause(scope, name, before)
+    this.begin()
+  }
+
+  /** Whether a message is the one after the last. */
+  continues(sequence: number, { after }: Message): boolean {
+    return this.applied === 0 || (sequence === this.applied + 1 && after === this.last)
+  }
+
+  /** What another node appended. */
+  apply(sequence: number, message: Message): void {
+    for (const row of message.rows) {
+      if ("put" in row) this.#base.set(row.put.id, row.put)
+      else if ("forget" in row) this.#base.set(row.forget, undefined)
+      else if ("pause" in row) this.#base.setPause(row.pause.scope, row.pause.name, row.pause)
+      else this.#base.setPause(row.resume.scope, row.resume.name, undefined)
+    }
+    this.#account(sequence, message)
+  }
+
+  /** As if nothing had been read yet. */
+  reset(): void {
+    this.#base = MemoryTable.make(Number.POSITIVE_INFINITY)
+    this.#place.clear()
+    this.#counting.clear()
+    this.applied = 0
+    this.last = ""
+    this.begin()
+  }
+
+  #account(sequence: number, { id, rows }: Message): void {
+    this.applied = sequence
+    this.last = id
+    const counting = new Set<string>()
+    for (const row of rows) {
+      const key = keyOf(row)
+      const before = this.#place.get(key)
+      if (before !== undefined) this.#counting.get(before)?.delete(key)
+      if ("put" in row || "pause" in row) {
+        this.#place.set(key, sequence)
+        counting.add(key)
+      } else this.#place.delete(key)
+    }
+    if (counting.size > 0) this.#counting.set(sequence, counting)
+  }
+
+  #rowOf(key: string): Row {
+    const entry = this.#base.get(key)
+    if (entry !== undefined) return { put: entry }
+    const pause = this.#base.pauses().find(({ scope, name }) => pauseKey(scope, name) === key)
+    return pause === undefined ? { forget: key } : { pause }
+  }
+
+  /** The table, which notes what it was before each change. */
+  #recording(): EntryTable {
+    const touch = (id: string) => {
+      if (!this.#entries.has(id)) this.#entries.set(id, this.#base.get(id))
+    }
+    return {
+      get: (id) => this.#base.get(id),
+      place: (target) => this.#base.place(target),
+      entryOf: (event) => this.#base.entryOf(event),
+      active: (workspace) => this.#base.active(workspace),
+      survey: (workspace, now, places) => this.#base.survey(workspace, now, places),
+      workspaces: () => this.#base.workspaces(),
+      running: () => this.#base.running(),
+      expiring: (before) => this.#base.expiring(before),
+      oldestWaiting: () => this.#base.oldestWaiting(),
+      byStatus: () => this.#base.byStatus(),
+      pending: (workspace) => this.#base.pending(workspace),
+      list: (filter) => this.#base.list(filter),
+      pauses: () => this.#base.pauses(),
+      setPause: (scope, name, pause) => {
+        const key = pauseKey(scope, name)
+        if (!this.#pauses.has(key)) {
+          const before = this.#base.pauses().find((one) => one.scope === scope && one.name === name)
+          if (before === undefined && pause === undefined) return
+          this.#pauses.set(key, { before, scope, name })
+        }
+        this.#base.setPause(scope, name, pause)
+      },
+      insert: (entry) => {
+        touch(entry.id)
+        this.#base.insert(entry)
+      },
+      update: (entry, from) => {
+        touch(entry.id)
+        this.#base.update(entry, from)
+      },
+      // Which entry answers for an event follows from the entries' own lists.
+      link: (event, entryId) => this.#base.link(event, entryId),
+      prune: (keep, limit) => {
+        const removed = this.#base.prunable(keep, limit)
+        for (const { id } of removed) {
+          touch(id)
+          this.#base.set(id, undefined)
+        }
+        return removed.length
+      }
+    }
+  }
+}

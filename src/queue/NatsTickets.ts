@@ -1,0 +1,29 @@
+/**
+ * Tickets between nodes, as work on the bus: an entry has at most one, a ticket goes to an executor that is free, and one whose
+ * taker did not claim the entry within seconds goes to the next. While NATS is away nothing is offered; the scheduler offers again.
+ */
+import { Effect, Layer } from "effect"
+import { makeWorkQueue } from "../../nats/NatsWorkQueue.ts"
+import { Tickets } from "./Tickets.ts"
+
+export const layer = Layer.effect(
+  Tickets,
+  Effect.gen(function* () {
+    const work = yield* makeWorkQueue({ name: "tickets", doneWithin: "5 seconds" })
+    return Tickets.of({
+      offer: ({ entryId, workspace }) =>
+        Effect.catch(Effect.asVoid(work.offer(entryId, workspace)), (error) =>
+          Effect.logDebug(`The ticket of entry ${entryId} was not offered: ${error.message}`)
+        ),
+      take: Effect.map(work.take, ({ key, payload, done, again }) => ({
+        entryId: key,
+        workspace: payload,
+        // Unheard, somebody else gets the ticket and finds the entry claimed.
+        claimed: Effect.catch(done, (error) =>
+          Effect.logDebug(`The ticket of entry ${key} was not ended: ${error.message}`)
+        ),
+        again
+      }))
+    })
+  })
+)

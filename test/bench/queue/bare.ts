@@ -1,0 +1,28 @@
+/**
+ * The ceiling of what adds to a SQLite file: the same work in a table of two columns, 512 rows a transaction, synced; nothing is looked up,
+ * joined or scheduled. `bare.ts FOLDER`.
+ */
+import { randomUUID } from "node:crypto"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { pageBytes, prepare } from "../../../src/queue/SqliteSchema.ts"
+import { inBulk, nextChange, serve } from "./Contender.ts"
+
+const [, , folder = ""] = process.argv
+const db = new DatabaseSync(join(folder, "bare.db"))
+db.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`)
+// The pragmas of the queue's file; its tables stay empty.
+prepare(db)
+db.exec("CREATE TABLE jobs (id INTEGER PRIMARY KEY, data TEXT NOT NULL)")
+const insert = db.prepare("INSERT INTO jobs (data) VALUES (?)")
+
+const add = async (some: number): Promise<void> => {
+  db.exec("BEGIN IMMEDIATE")
+  for (let left = some; left > 0; left--) {
+    insert.run(JSON.stringify({ eventId: randomUUID(), change: nextChange(), configHash: "c".repeat(64) }))
+  }
+  db.exec("COMMIT")
+}
+const adds = (count: number) => inBulk(count, add)
+
+serve({ adds, bulk: adds, cycles: () => Promise.reject(new Error("it does nothing but add")) })

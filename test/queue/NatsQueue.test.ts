@@ -1,0 +1,236 @@
+/** What only the queue over NATS can get wrong: nodes that write at once, a server that goes away, hangs or forgets, a log that grows. */
+import { assert, describe, it } from "@effect/vitest"
+import { jetstreamManager } from "@nats-io/jetstream"
+import { connect } from "@nats-io/transport-node"
+import { Context, Effect, Layer, Result } from "effect"
+import { NatsConnection } from "../../nats/NatsConnection.ts"
+import { natsSettings } from "../../nats/NatsSettings.ts"
+import { layerNats } from "../../src/queue/NatsQueue.ts"
+import { Queue } from "../../src/queue/Queue.ts"
+import { QueueControl } from "../../src/queue/QueueControl.ts"
+import { NatsServer } from "../harness/Nats.ts"
+import { waitUntil } from "../harness/Wait.ts"
+import { admission } from "./Admissions.ts"
+import { manyEntries } from "./Stores.ts"
+
+const server = Effect.acquireRelease(
+  Effect.promise(() => NatsServer.start()),
+  (running) => Effect.promise(() => running[Symbol.asyncDispose]())
+)
+
+/** A node of its own, with its own connection. */
+const node = Effect.fnUntraced(function* (url: string, name = "node") {
+  const settings = Result.getOrThrow(natsSettings({ SVC_NATS_URL: url }))
+  if (settings === undefined) throw new Error("no NATS")
+  const layer = layerNats(manyEntries).pipe(Layer.provide(NatsConnection.layer({ settings, name })))
+  const context = yield* Layer.build(Layer.fresh(layer))
+  return { queue: Context.get(context, Queue), control: Context.get(context, QueueControl) }
+})
+
+const eventually = <E>(condition: Effect.Effect<boolean, E>, what: string) =>
+  Effect.promise(() =>
+    waitUntil(() => Effect.runPromise(Effect.catch(condition, () => Effect.succeed(false))), { describe: () => what })
+  )
+
+/** The stream as the server has it. */
+const inStream = <A>(url: string, use: (manager: Awaited<ReturnType<typeof jetstreamManager>>) => Promise<A>) =>
+  Effect.promise(async () => {
+    const connection = await connect({ servers: url })
+    try {
+      return await use(await jetstreamManager(connection))
+    } finally {
+      await connection.close()
+    }
+  })
+const stream = "aicr_log_queue"
+
+describe("NatsQueue", () => {
+  it.live("three nodes work on the same entries: each is done once, and all nodes say the same", () =>
+    Effect.gen(function* () {
+      const { url } = yield* server
+      const nodes = yield* Effect.all([node(url), node(url), node(url)])
+      const items = Array.from({ length: 200 }, (_, number) =>
+        admission({ eventId: `event-${number}`, number, head: "a" })
+      )
+      // Each delivery reaches all three.
+      const answers = yield* Effect.forEach(
+        items.flatMap((item) => nodes.map(({ queue }) => queue.admit([item]))),
+        (admitted) => admitted,
+        { concurrency: "unbounded" }
+      )
+      const ids = [...new Set(answers.flat().map(({ entryId }) => entryId))]
+      assert.strictEqual(ids.length, 200)
+      assert.strictEqual(answers.flat().filter(({ status }) => status === "queued").length, 200)
+
+      const finished: Array<string> = []
+      const tokens = new Map<string, number>()
+      const work = Effect.fnUntraced(function* ({ queue }: (typeof nodes)[number], name: string, id: string) {
+        yield* queue.release([id], 100)
+        const claimed = yield* queue.claim(id, name, 100, 60_000)
+        if (claimed === undefined) return
+        assert.isAbove(claimed.lease.token, tokens.get(id) ?? 0)
+        tokens.set(id, claimed.lease.token)
+        // Some are handed back once, so that another node claims them with a higher token.
+        const back = claimed.lease.token === 1 && ids.indexOf(id) % 5 === 0
+        const how = back
+          ? ({ _tag: "Retry", dueAt: 100, reason: "again", counted: false } as const)
+          : ({ _tag: "Done" } as const)
+        assert.isTrue(yield* queue.finish(claimed.lease, how))
+        if (!back) finished.push(id)
+      })
+      for (let round = 0; round < 2; round++) {
+        yield* Effect.forEach(
+          ids.flatMap((id) => nodes.map((one, index) => work(one, `node-${index}/1`, id))),
+          (working) => working,
+          { concurrency: "unbounded", discard: true }
+        )
+      }
+      assert.sameMembers(finished, ids)
+      const [first, ...others] = yield* Effect.forEach(nodes, ({ queue }) => queue.stats)
+      assert.deepInclude(first?.byStatus, { done: 200, waiting: 0, ready: 0, running: 0 })
+      for (const other of others) assert.deepStrictEqual(other, first)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("what one node writes another reads at once, pauses too", () =>
+    Effect.gen(function* () {
+      const { url } = yield* server
+      const [one, two] = yield* Effect.all([node(url), node(url)])
+      for (let number = 0; number < 50; number++) {
+        const [admitted] = yield* one.queue.admit([admission({ number, head: "a" })])
+        const entryId = admitted?.entryId ?? ""
+        assert.strictEqual((yield* two.queue.get(entryId))?.status, "waiting")
+        assert.deepStrictEqual(yield* two.queue.release([entryId], 100), [entryId])
+        assert.isDefined(yield* one.queue.claim(entryId, "one/1", 100, 60_000))
+      }
+      yield* one.control.pause({ scope: "workspace", name: "app", reason: "deploy", since: 1 })
+      assert.isTrue((yield* two.queue.survey("app", 100, 1)).paused)
+      yield* two.control.resume("workspace", "app")
+      assert.deepStrictEqual(yield* one.control.pauses, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "is away for ten seconds: says so at once, and goes on with all that it answered",
+    () =>
+      Effect.gen(function* () {
+        const nats = yield* server
+        const { queue } = yield* node(nats.url)
+        const [first] = yield* queue.admit([admission({ number: 1, head: "a" })])
+        yield* queue.admit([admission({ number: 2, head: "a" })])
+        yield* queue.release([first?.entryId ?? ""], 100)
+        const claimed = yield* queue.claim(first?.entryId ?? "", "node/1", 100, 60_000)
+        yield* Effect.promise(() => nats.kill())
+        yield* eventually(Effect.isFailure(queue.stats), "the connection is known to be gone")
+        const killed = performance.now()
+        while (performance.now() - killed < 10_000) {
+          const began = performance.now()
+          const error = yield* Effect.flip(queue.admit([admission({ number: 3, head: "a" })]))
+          assert.strictEqual(error.reason, "unavailable")
+          assert.isBelow(performance.now() - began, 1500)
+          yield* Effect.sleep("200 millis")
+        }
+        yield* Effect.promise(() => nats.start())
+        yield* eventually(Effect.isSuccess(queue.stats), "it answers again")
+        assert.deepInclude((yield* queue.stats).byStatus, { waiting: 1, running: 1 })
+        assert.isTrue(claimed !== undefined && (yield* queue.finish(claimed.lease, { _tag: "Done" })))
+        yield* queue.admit([admission({ number: 3, head: "a" })])
+        assert.strictEqual((yield* queue.load("app")).length, 2)
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  it.live(
+    "hangs in the middle of a transaction: nobody waits for ever, and what is repeated happens once",
+    () =>
+      Effect.gen(function* () {
+        const nats = yield* server
+        const { queue } = yield* node(nats.url)
+        yield* queue.admit([admission({ number: 1, head: "a" })])
+        for (let round = 0; round < 3; round++) {
+          nats.freeze()
+          const items = Array.from({ length: 20 }, (_, index) =>
+            admission({ eventId: `event-${round}-${index}`, number: 100 * (round + 1) + index, head: "a" })
+          )
+          const began = performance.now()
+          const results = yield* Effect.forEach(items, (item) => Effect.result(queue.admit([item])), {
+            concurrency: "unbounded"
+          })
+          assert.isTrue(results.every(Result.isFailure))
+          assert.isBelow(performance.now() - began, 15_000)
+          nats.thaw()
+          yield* eventually(Effect.isSuccess(queue.stats), "it answers again")
+          const again = (yield* Effect.forEach(items, (item) => queue.admit([item]))).flat()
+          assert.strictEqual(new Set(again.map(({ entryId }) => entryId)).size, 20)
+          const other = yield* Effect.scoped(Effect.flatMap(node(nats.url, "other"), (one) => one.queue.load("app")))
+          assert.strictEqual(other.length, 1 + 20 * (round + 1))
+          assert.deepStrictEqual(
+            (yield* queue.load("app")).map(({ id, events }) => [id, events]),
+            other.map(({ id, events }) => [id, events])
+          )
+        }
+      }).pipe(Effect.scoped),
+    120_000
+  )
+
+  it.live(
+    "the log stays as long as what it holds, though one entry waits from the beginning; who missed its beginning reads it anew",
+    () =>
+      Effect.gen(function* () {
+        const nats = yield* server
+        const { url } = nats
+        const { queue } = yield* node(url)
+        const [oldest] = yield* queue.admit([admission({ number: 0, head: "a", admittedAt: 1 })])
+        const slow = yield* node(url, "slow")
+        assert.strictEqual((yield* slow.queue.load("app")).length, 1)
+        for (let number = 1; number <= 900; number++) {
+          const [admitted] = yield* queue.admit([admission({ number, head: "a" })])
+          const entryId = admitted?.entryId ?? ""
+          yield* queue.release([entryId], 100)
+          const claimed = yield* queue.claim(entryId, "node/1", 100, 60_000)
+          if (claimed !== undefined) yield* queue.finish(claimed.lease, { _tag: "Done" })
+          if (number % 100 === 0) yield* queue.prune({ maxCount: 20, before: 0 })
+        }
+        yield* eventually(
+          Effect.map(
+            inStream(url, async (manager) => (await manager.streams.info(stream)).state),
+            ({ messages, last_seq }) => last_seq > 3600 && messages < 1600
+          ),
+          "the beginning of the log is gone"
+        )
+        const late = yield* node(url, "late")
+        for (const one of [late, slow]) {
+          assert.deepStrictEqual(
+            (yield* one.queue.load("app")).map(({ id }) => id),
+            [oldest?.entryId]
+          )
+          assert.deepStrictEqual(yield* one.queue.stats, yield* queue.stats)
+        }
+      }).pipe(Effect.scoped),
+    120_000
+  )
+
+  it.live("a log that was lost with its disk begins anew, on every node", () =>
+    Effect.gen(function* () {
+      const { url } = yield* server
+      const [one, two] = yield* Effect.all([node(url), node(url)])
+      for (const number of [1, 2, 3]) yield* one.queue.admit([admission({ number, head: "a" })])
+      assert.strictEqual((yield* two.queue.load("app")).length, 3)
+      yield* inStream(url, (manager) => manager.streams.purge(stream))
+      yield* inStream(url, async (manager) => {
+        const { config } = await manager.streams.info(stream)
+        await manager.streams.delete(stream)
+        return manager.streams.add(config)
+      })
+      yield* eventually(
+        Effect.map(one.queue.load("app"), (entries) => entries.length === 0),
+        "it is empty for who wrote it"
+      )
+      yield* one.queue.admit([admission({ number: 4, head: "a" })])
+      yield* eventually(
+        Effect.map(two.queue.load("app"), (entries) => entries.length === 1),
+        "the other one has what is there now"
+      )
+    }).pipe(Effect.scoped)
+  )
+})
