@@ -13,5 +13,6 @@ export interface ConfigIssue {
 /** `file:line:column path: message`, leaving out what is not known. */
 export const formatIssue = (issue: ConfigIssue): string => {
   const place = [issue.file, issue.line, issue.column].filter((part) => part !== undefined).join(":")
-  return `${place === "" ? "" : `${place} `}${issue.path === "" ? "" : `${issue.path}: `}${issue.message}`
+  const gap = issue.path === "" && issue.line === undefined ? ": " : " "
+  return `${place === "" ? "" : `${place}${gap}`}${issue.path === "" ? "" : `${issue.path}: `}${issue.message}`
 }

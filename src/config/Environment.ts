@@ -15,7 +15,7 @@ export interface NamedVariable {
 }
 
 /** Every variable named in a normalised document. */
-export const namedVariables = (tree: unknown): ReadonlyArray<NamedVariable> => {
+const namedVariables = (tree: unknown): ReadonlyArray<NamedVariable> => {
   const found: Array<NamedVariable> = []
   walk(shapeOf(Document), tree, [], found)
   return found
@@ -70,16 +70,18 @@ const isNeeded = (tree: unknown, path: Path): boolean => {
   if (path[0] === "im" && path[1] === "connections" && path[3] === "callback")
     return at(...path.slice(0, 4), "enabled") === true && at(...path.slice(0, 3), "enabled") !== false
   if (place === "storage.database.postgres.url_env") return at("storage", "database", "kind") === "postgres"
-  if (place === "storage.cache.redis.url_env") return usesRedis(tree)
+  if (place === "storage.cache.redis.url_env") return redisUsers(tree).length > 0
   if (path[0] === "storage" && path[2] === "s3") return at("storage", "object", "kind") === "s3"
   return false
 }
 
-/** Whether anything in the document connects to storage.cache.redis. */
-export const usesRedis = (tree: unknown): boolean =>
+/** Fields by which the document connects to storage.cache.redis. */
+export const redisUsers = (tree: unknown): ReadonlyArray<string> =>
   [
     ["storage", "cache", "kind"],
     ["queue", "kind"],
     ["llm", "model_catalog", "cache", "backend"],
     ["config_sources", "database", "backend"]
-  ].some((path) => valueAt(tree, path) === "redis")
+  ]
+    .filter((path) => valueAt(tree, path) === "redis")
+    .map((path) => path.join("."))

@@ -104,14 +104,13 @@ const signals = (path: string): Stream.Stream<void> =>
 export const layerFile = (file: string, env: Env): Layer.Layer<ConfigStore, ConfigInvalid> =>
   Layer.effect(ConfigStore, make(file, env))
 
-/** A store that holds one snapshot, for tests and the demo. */
-export const layerOf = (snapshot: Snapshot): Layer.Layer<ConfigStore> =>
-  Layer.succeed(
-    ConfigStore,
-    ConfigStore.of({
-      current: () => snapshot,
-      pinned: () => snapshot,
-      reload: Effect.succeed("unchanged"),
-      changes: Stream.empty
-    })
-  )
+/** A store that holds one snapshot, for commands, tests and the demo. */
+export const storeOf = (snapshot: Snapshot): ConfigStore["Service"] =>
+  ConfigStore.of({
+    current: () => snapshot,
+    pinned: () => snapshot,
+    reload: Effect.succeed("unchanged"),
+    changes: Stream.empty
+  })
+
+export const layerOf = (snapshot: Snapshot): Layer.Layer<ConfigStore> => Layer.succeed(ConfigStore, storeOf(snapshot))

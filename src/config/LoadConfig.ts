@@ -73,7 +73,7 @@ export const readConfigFile = (
     ),
     Effect.catch(({ cause }) =>
       Effect.succeed(
-        unreadable(file, `the file cannot be read (${errorCode(cause)}); name a readable file with --config`)
+        unreadable(file, `${whyUnreadable(errorCode(cause))}; name yours, or begin with config.example.yaml`)
       )
     )
   )
@@ -82,6 +82,10 @@ const unreadable = (file: string, message: string): Reading => ({
   snapshot: undefined,
   issues: [{ severity: "error", path: "", message, file }]
 })
+
+const whyUnreadable = (code: string): string =>
+  ({ ENOENT: "there is no such file", EISDIR: "this is a folder", EACCES: "this user may not read it" })[code] ??
+  `the file cannot be read (${code})`
 
 const errorCode = (cause: unknown): string =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "unknown error"
@@ -92,11 +96,12 @@ const orInvalid = ({ snapshot, issues }: Reading): Effect.Effect<Snapshot, Confi
 /** The snapshot of a configuration file or text. */
 export const loadConfig = (
   source: { readonly file: string } | { readonly text: string; readonly baseDir?: string },
-  env: Env
+  env: Env,
+  options: Pick<TextOptions, "unset"> = {}
 ): Effect.Effect<Snapshot, ConfigInvalid> =>
   "file" in source
-    ? Effect.flatMap(readConfigFile(source.file, env), orInvalid)
-    : Effect.suspend(() => orInvalid(readText(source.text, env, { baseDir: source.baseDir })))
+    ? Effect.flatMap(readConfigFile(source.file, env, options), orInvalid)
+    : Effect.suspend(() => orInvalid(readText(source.text, env, { ...options, baseDir: source.baseDir })))
 
 /** The snapshot of a document in memory, in the words of the YAML file. */
 export const snapshotOf = (

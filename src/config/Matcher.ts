@@ -14,7 +14,7 @@ export interface MatcherConfig {
 export type Test = (text: string) => boolean
 
 /** Longer texts match nothing. */
-export const maxText = 64 * 1024
+const maxText = 64 * 1024
 
 export const compileMatcher = (matcher: MatcherConfig): Test => {
   const test = compile(matcher)
@@ -40,7 +40,7 @@ const any = -2
  * `*` is any text, `?` one code point, all else itself. Only the last star is ever gone back to: what stands before it is
  * already matched as early as can be, so trying an earlier one again finds nothing new.
  */
-export const compileGlob = (glob: string, ignoreCase: boolean): Test => {
+const compileGlob = (glob: string, ignoreCase: boolean): Test => {
   const pattern = Array.from(glob, (sign) =>
     sign === "*" ? star : sign === "?" ? any : codePoint(ignoreCase ? foldSign(sign) : sign)
   )

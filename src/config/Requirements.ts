@@ -72,7 +72,7 @@ const defaultPorts: Readonly<Record<string, number>> = {
 }
 
 /** Host and port of a URL, undefined where it is none. What else it holds (credentials) is left behind. */
-export const serverOf = (url: string, why: string): Server | undefined => {
+const serverOf = (url: string, why: string): Server | undefined => {
   if (!URL.canParse(url)) return undefined
   const { hostname, port, protocol } = new URL(url)
   const number = port === "" ? defaultPorts[protocol] : Number(port)

@@ -8,12 +8,12 @@ import type { Env } from "./Credentials.ts"
 import { credential } from "./Credentials.ts"
 import { mergeLayers, resolve } from "./Defaults.ts"
 import type { Document, GivenDocument } from "./Document.ts"
-import { AgentConfig } from "./schema/Agent.ts"
+import { AgentConfig, SandboxConfig } from "./schema/Agent.ts"
 import { OutputsConfig } from "./schema/Outputs.ts"
 import { ReviewConfig } from "./schema/Review.ts"
 import type { ReviewLayer } from "./schema/Review.ts"
 import type { Trigger } from "./schema/Triggers.ts"
-import { ContextRepository, SandboxConfig, Triage, WorkspacePrompt } from "./schema/Workspaces.ts"
+import { ContextRepository, Triage, WorkspacePrompt } from "./schema/Workspaces.ts"
 import type { TriggerProfile, Workspace } from "./Snapshot.ts"
 import type { WorkPath } from "./WorkPath.ts"
 import { compileWorkPath } from "./WorkPath.ts"
@@ -31,7 +31,7 @@ export const resolveTrigger = (trigger: Trigger, env: Env): TriggerProfile => {
 }
 
 /** Pull requests without a schedule of their own follow the one of automatic commits. */
-export const withScheduleFallback = (layer: ReviewLayer): ReviewLayer => {
+const withScheduleFallback = (layer: ReviewLayer): ReviewLayer => {
   const commits = layer.auto_commit?.schedule
   const own = layer.pull_request?.schedule
   if (own?.rules !== undefined || commits === undefined) return layer

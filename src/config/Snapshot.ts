@@ -6,17 +6,11 @@ import type { Redacted, Result } from "effect"
 import type { TriggerKind } from "../domain/Kinds.ts"
 import type { Document, GivenDocument } from "./Document.ts"
 import type { ConfigIssue } from "./ConfigIssue.ts"
-import type { AgentConfig } from "./schema/Agent.ts"
+import type { AgentConfig, SandboxConfig } from "./schema/Agent.ts"
 import type { OutputsConfig } from "./schema/Outputs.ts"
 import type { ReviewConfig } from "./schema/Review.ts"
 import type { Trigger } from "./schema/Triggers.ts"
-import type {
-  Triage,
-  WorkspaceInstance,
-  WorkspacePrompt,
-  SandboxConfig,
-  ContextRepository
-} from "./schema/Workspaces.ts"
+import type { Triage, WorkspaceInstance, WorkspacePrompt, ContextRepository } from "./schema/Workspaces.ts"
 
 export interface Snapshot {
   /** SHA-256 (hex) of the normalised document: equal documents under tokens or product names have equal hashes. */

@@ -13,6 +13,7 @@ import type { GivenDocument } from "./Document.ts"
 import { unsetVariables } from "./Environment.ts"
 import type { Complaint } from "./Normalise.ts"
 import { normalise } from "./Normalise.ts"
+import { openSealed } from "./OpenSealed.ts"
 import { formatPath, isRecord } from "./Path.ts"
 import type { Path } from "./Path.ts"
 import { resolveTrigger, resolveWorkspaces } from "./Resolve.ts"
@@ -50,7 +51,10 @@ export const readDocument = (source: unknown, env: Env, origin: Origin = {}): Re
     add("error")({ path: [], message: `expected a map of ${[...keysOf(shape)].join(", ")}`, at: "value" })
     return { snapshot: undefined, issues }
   }
-  const tree = normalise(shape, source ?? {}, add("error"))
+  const tree = openSealed(normalise(shape, source ?? {}, add("error")), env, {
+    missing: add(origin.unset === "warnings" ? "warning" : "error"),
+    invalid: add("error")
+  })
   const decoded = decode(tree)
   if (Result.isFailure(decoded)) decoded.failure.forEach(add("error"))
   const wrong = Result.isFailure(decoded) ? decoded.failure.map(({ path }) => formatPath(path)) : []
@@ -136,7 +140,7 @@ const makeSnapshot = (
 }
 
 /** SHA-256 over the normalised document, whatever the order of its keys. */
-export const hashOf = (tree: unknown): string => createHash("sha256").update(canonicalJson(tree)).digest("hex")
+const hashOf = (tree: unknown): string => createHash("sha256").update(canonicalJson(tree)).digest("hex")
 
 const canonicalJson = (value: unknown): string => {
   if (Redacted.isRedacted(value)) return JSON.stringify(["secret", Redacted.value(value)])

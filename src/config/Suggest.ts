@@ -1,7 +1,7 @@
 /** "Did you mean": the nearest of some known words, where one is near enough to be worth saying. */
 
 /** Edits (insert, delete, replace, swap of neighbours) between two words, given up above `limit`. */
-export const distance = (left: string, right: string, limit: number): number => {
+const distance = (left: string, right: string, limit: number): number => {
   if (Math.abs(left.length - right.length) > limit) return limit + 1
   let before: Array<number> = []
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index)
@@ -21,7 +21,7 @@ export const distance = (left: string, right: string, limit: number): number => 
 }
 
 /** The known word nearest to a mistyped one: at most a third of its letters wrong, case and `-`/`_` not counted. */
-export const suggest = (word: string, known: Iterable<string>): string | undefined => {
+const suggest = (word: string, known: Iterable<string>): string | undefined => {
   if (word.length > 64) return undefined
   const fold = (text: string): string => text.toLowerCase().replaceAll("-", "_")
   const folded = fold(word)

@@ -25,12 +25,6 @@ const under = (
 
 export const unconsumed: ReadonlyArray<Unconsumed> = [
   ...under(
-    "llm",
-    "no analysis of its own uses it",
-    ["triage_model_chain", /triageModelChain/],
-    ["author_resolution_model_chain", /authorResolutionModelChain/]
-  ),
-  ...under(
     "triggers[]",
     "Perforce changes are not read",
     ["port", /P4PORT/],
@@ -49,27 +43,23 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
     ["username_env", /trust-server-cert/],
     "trust_server_cert"
   ),
-  ...under("workspaces.cache", "checkouts are not evicted by it", "max_total_gb", "eviction", "ttl_days"),
-  ...under(
-    "workspaces.defaults",
-    "no analysis of its own uses it",
-    ["triage_model_chain", /triageModelChain/],
-    ["author_resolution_model_chain", /authorResolutionModelChain/]
-  ),
   ...under("workspaces.defaults", "agent CLIs do not run in a sandbox", ["sandbox", /\.sandbox\b/]),
   ...under(
-    "workspaces.defaults.triage",
-    "issues are recorded, not triaged",
-    ["actions", /triage\.actions/],
-    "categories_close",
-    ["events", /triage\.events/],
-    "custom_prompt",
-    "dry_run"
+    "workspaces.defaults.context_repositories[]",
+    "only git repositories are read as context",
+    ["repository_url", /trust-server-cert/],
+    ["revision", /trust-server-cert|P4PORT/],
+    ["port", /P4PORT/],
+    ["user", /P4PORT/],
+    ["user_env", /P4PORT/],
+    ["ticket", /P4PORT/],
+    ["ticket_env", /P4PORT/],
+    ["password", /P4PORT/],
+    ["password_env", /P4PORT/],
+    ["depot_path", /P4PORT/]
   ),
-  ...under("workspaces.defaults", "further repositories are not read", ["context_repositories", /contextRepositories/]),
   ...under("agent", "no agent CLI is run", "timeout_seconds", "auto_approve", ["sandbox", /\.sandbox\b/]),
   ...under("agent", "no agent CLI is run", "context_compaction", "web_search"),
-  ...under("review", "no memory is kept", "reflection"),
   {
     path: "outputs.author_resolution.directory_cache_ttl_seconds",
     effect: "no member directory is kept"
@@ -91,17 +81,13 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
     ["target", /channel\.target/]
   ),
   { path: "im", effect: "chat commands are not taken", reader: /\.im\b|command_bindings/ },
-  { path: "config_sources", effect: "configuration comes from the file only" },
+  // Sealed credentials are bound to its namespace (SealedPlaces.ts), whatever the configuration comes from.
   {
-    path: "storage.database.postgres",
-    effect: "records are kept in SQLite only",
-    reader: /database\.postgres|"postgres"/
+    path: "config_sources",
+    effect: "configuration comes from the file only",
+    reader: /config_sources\.runtime|secret_refs/
   },
-  ...under("storage.cache", "nothing is cached outside the process", ["kind", /cache\.kind/], "ttl_seconds"),
-  { path: "storage.object.s3", effect: "objects are kept as files", reader: /object\.s3/ },
-  { path: "storage.retention.deleted_project_grace_days", effect: "projects are not removed" },
-  ...under("server", "forwarded addresses are not believed", "trust_proxy"),
-  ...under("admin", "there are no sessions yet", "session_ttl_seconds")
+  { path: "storage.retention.deleted_project_grace_days", effect: "projects are not removed" }
 ]
 
 const rows = new Map(unconsumed.map((row) => [row.path, row]))

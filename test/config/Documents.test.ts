@@ -40,10 +40,10 @@ describe.each(examples)("%s", (name) => {
   const variables = [...text.matchAll(/_env: (\w+)/g)].map((found) => found[1] ?? "")
   const env = Object.fromEntries([...variables, "SVC_NATS_URL"].map((variable) => [variable, "https://value.example"]))
 
-  it("is valid without a warning once its variables are set, but for fields that wait for their reader", () => {
+  it("is valid without a warning once its variables are set, but for a depot's fields, which wait for their reader", () => {
     const { snapshot, issues } = readText(text, env, { file: name })
     const waiting =
-      name === "config.example.yaml" ? [] : issues.filter(({ message }) => message.startsWith("without effect"))
+      name === "examples/perforce.yaml" ? issues.filter(({ message }) => message.startsWith("without effect")) : []
     expect(issues.filter((issue) => !waiting.includes(issue))).toEqual([])
     expect(snapshot?.workspaces.size).toBeGreaterThan(0)
   })

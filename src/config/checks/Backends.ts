@@ -1,7 +1,7 @@
 /** Backends that need a connection, and values of the admin login. */
 import { Redacted } from "effect"
 import { variable } from "../Credentials.ts"
-import { usesRedis } from "../Environment.ts"
+import { redisUsers } from "../Environment.ts"
 import type { Check } from "./CrossCheck.ts"
 import { recordAt, textAt } from "./Tree.ts"
 
@@ -13,8 +13,9 @@ export const checkBackends: Check = (tree, { error, warning }, env) => {
     textAt(tree, "storage", "database", "postgres", "url_env") === undefined
   )
     missing(["storage", "database", "postgres", "url_env"], "storage.database.kind postgres")
-  if (usesRedis(tree) && recordAt(tree, "storage", "cache", "redis")["url_env"] === undefined)
-    missing(["storage", "cache", "redis", "url_env"], redisUsers(tree))
+  const users = redisUsers(tree)
+  if (users.length > 0 && recordAt(tree, "storage", "cache", "redis")["url_env"] === undefined)
+    missing(["storage", "cache", "redis", "url_env"], users.map((field) => `${field} redis`).join(", "))
   if (
     textAt(tree, "llm", "model_catalog", "cache", "backend") === "redis" &&
     textAt(tree, "storage", "cache", "kind") !== "redis"
@@ -46,14 +47,3 @@ export const checkBackends: Check = (tree, { error, warning }, env) => {
       at: "value"
     })
 }
-
-const redisUsers = (tree: unknown): string =>
-  [
-    ["storage", "cache", "kind"],
-    ["queue", "kind"],
-    ["llm", "model_catalog", "cache", "backend"],
-    ["config_sources", "database", "backend"]
-  ]
-    .filter((path) => textAt(tree, ...path) === "redis")
-    .map((path) => `${path.join(".")} redis`)
-    .join(", ")

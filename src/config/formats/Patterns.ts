@@ -5,7 +5,7 @@ import { optional } from "../Field.ts"
 import { checked, Flag, LimitsKey } from "../Scalars.ts"
 
 /** Longest pattern that is accepted. */
-export const maxPattern = 1024
+const maxPattern = 1024
 
 /** A path glob of `review`: `*`, `**`, `?`, classes and braces; relative, no traversal. */
 export const Glob = checked(
@@ -16,7 +16,7 @@ export const Glob = checked(
 )
 
 /** A linear-time regular expression (RE2 syntax: no backreferences, no lookaround). */
-export const Regex = checked(
+const Regex = checked(
   `a regular expression in RE2 syntax (no backreferences, no lookaround) of at most ${maxPattern} characters`,
   "re2",
   (value) => {
@@ -31,7 +31,7 @@ export const Regex = checked(
 )
 
 /** A glob over a whole field: `*` crosses `/`, `?` is one code point, everything else is itself. */
-export const FieldGlob = checked(
+const FieldGlob = checked(
   `a glob of 1 to ${maxPattern} characters where * is any text and ? one character`,
   "field-glob",
   (value) => value.length >= 1 && value.length <= maxPattern

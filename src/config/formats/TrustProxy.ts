@@ -5,7 +5,7 @@ import { checked, choice, Flag, list } from "../Scalars.ts"
 
 const named = ["loopback", "linklocal", "uniquelocal"]
 
-export const isRange = (value: string): boolean => {
+const isRange = (value: string): boolean => {
   if (named.includes(value)) return true
   const [address = "", bits, ...rest] = value.split("/")
   const family = isIP(address)

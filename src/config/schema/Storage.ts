@@ -32,12 +32,16 @@ export const StorageConfig = Schema.Struct({
   ),
   cache: group(
     {
-      kind: defaulted(named("cacheKind"), "memory", "Cache backend."),
+      kind: defaulted(
+        named("cacheKind"),
+        "memory",
+        "Where answers of hosts and models are kept for a while: in each process, in Redis for all nodes, nowhere."
+      ),
       redis: group(
         { url_env: optional(EnvName, "Environment variable that holds the connection string.") },
         "Redis connection, shared with queue, catalog cache and configuration source where those use redis."
       ),
-      ttl_seconds: optional(PositiveInt, "Seconds an entry is kept.")
+      ttl_seconds: optional(PositiveInt, "Seconds an answer is kept. Left out: 3600.")
     },
     "Cache."
   ),
@@ -52,7 +56,10 @@ export const StorageConfig = Schema.Struct({
           access_key_id_env: optional(EnvName, "Environment variable that holds the access key id."),
           secret_access_key_env: optional(EnvName, "Environment variable that holds the secret access key."),
           bucket: optional(Text, "Bucket."),
-          force_path_style: optional(Flag, "Address buckets by path.")
+          force_path_style: optional(
+            Flag,
+            "Address buckets by path instead of by host name. Left out: by path at an endpoint that is given, by host name at AWS's own."
+          )
         },
         "S3-compatible storage."
       )

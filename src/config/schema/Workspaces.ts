@@ -21,8 +21,6 @@ import { AgentConfig, SandboxConfig } from "./Agent.ts"
 import { OutputsConfig } from "./Outputs.ts"
 import { ReviewConfig } from "./Review.ts"
 
-export { SandboxConfig } from "./Agent.ts"
-
 const perforce = { when: kinds("perforce") }
 
 export const ContextRepository = Schema.Struct({
@@ -31,11 +29,17 @@ export const ContextRepository = Schema.Struct({
       /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
       "letters, digits, dots, underscores and hyphens, starting with a letter or digit"
     ),
-    "Names the mount path. Unique in the workspace."
+    "Names the mount path: the model reads `alias:path`. Unique in the workspace."
   ),
   kind: required(named("repositoryKind"), "Kind of repository."),
-  url: optional(Text, "Git URL.", { when: kinds("git"), requiredWhen: kinds("git") }),
-  ref: optional(Text, "Git branch or tag.", { when: kinds("git"), defaultText: "remote default branch" }),
+  url: optional(Text, "Git URL, http or https, without credentials.", {
+    when: kinds("git"),
+    requiredWhen: kinds("git")
+  }),
+  ref: optional(Text, "Git branch, tag or full commit id.", {
+    when: kinds("git"),
+    defaultText: "remote default branch"
+  }),
   token_env: optional(
     EnvName,
     "Environment variable that holds a token for git over HTTP; sent as a header, never written to disk.",
@@ -73,7 +77,11 @@ export const ContextRepository = Schema.Struct({
     ...perforce,
     requiredWhen: kinds("perforce")
   }),
-  max_mb: defaulted(PositiveInt, 512, "Largest size on disk in MiB; a larger repository fails and is removed.")
+  max_mb: defaulted(
+    PositiveInt,
+    512,
+    "Largest size of all files together in MiB; a larger repository is not read, and what was fetched of it is removed."
+  )
 })
 export type ContextRepository = Resolved<typeof ContextRepository>
 
@@ -140,7 +148,7 @@ const layers = {
   prompt: layer(WorkspacePrompt, "Prompts."),
   context_repositories: layer(
     list(ContextRepository, { maxItems: 64 }),
-    "Further repositories to read. An instance's list replaces the one of workspaces.defaults whole."
+    "Further repositories that the model may read, never write; this build reads those of kind git. One that cannot be read is said on the review, which goes on without it. An instance's list replaces the one of workspaces.defaults whole."
   )
 }
 
@@ -186,8 +194,16 @@ export const WorkspacesConfig = Schema.Struct({
   }),
   cache: group(
     {
-      max_total_gb: defaulted(PositiveNumber, 50, "Largest size of all workspace caches together in GiB."),
-      eviction: defaulted(choice("lru", "mru", "ttl"), "lru", "What is evicted first."),
+      max_total_gb: defaulted(
+        PositiveNumber,
+        50,
+        "Largest size in GiB of everything kept under workspaces.root on one node. What a running review uses is never evicted."
+      ),
+      eviction: defaulted(
+        choice("lru", "mru", "ttl"),
+        "lru",
+        "Over the size: what was used longest ago goes first (`lru`), or what was used last (`mru`). `ttl` removes what was unused for ttl_days, and over the size what was used longest ago."
+      ),
       ttl_days: defaulted(PositiveInt, 30, "Days unused before `ttl` evicts.")
     },
     "Cache of checkouts."

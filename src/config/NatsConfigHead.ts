@@ -1,0 +1,23 @@
+/** A node whose configuration was replaced tells the others, which look at their sources at once instead of in their turn. */
+import { Effect, Layer, Schema, Stream } from "effect"
+import { NatsEvents } from "../../nats/NatsEvents.ts"
+import { ConfigStore } from "./ConfigStore.ts"
+
+const topic = "config"
+const Told = Schema.Struct({ hash: Schema.String })
+const decode = Schema.decodeUnknownSync(Told)
+
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const config = yield* ConfigStore
+    const events = yield* NatsEvents
+    const run = Effect.runForkWith(yield* Effect.context<never>())
+    yield* events.listen(topic, (value) => {
+      if (decode(value).hash !== config.current().hash) run(config.reload)
+    })
+    yield* config.changes.pipe(
+      Stream.runForEach(({ hash }) => Effect.ignore(events.publish(topic, { hash }), { log: "Debug" })),
+      Effect.forkScoped
+    )
+  })
+)

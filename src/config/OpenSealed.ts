@@ -1,0 +1,73 @@
+/** Sealed credentials of a normalised document, opened. What does not open is reported at its place. */
+import { Redacted, Result } from "effect"
+import type { Env } from "./Credentials.ts"
+import type { Report } from "./Normalise.ts"
+import type { Path } from "./Path.ts"
+import { isRecord } from "./Path.ts"
+import { named, namespaceOf, placeOf } from "./SealedPlaces.ts"
+import { formatProblem, isSealed, openSealed as open, sealingKeys } from "./Sealing.ts"
+import type { SealedPlace } from "./Sealing.ts"
+
+export interface SealedField {
+  readonly path: Path
+  readonly place: SealedPlace
+  readonly value: string
+}
+
+/** Every sealed credential. Text in fields that hold no credentials is text. */
+export const sealedFields = (tree: unknown): ReadonlyArray<SealedField> => {
+  const namespace = namespaceOf(tree)
+  const found: Array<SealedField> = []
+  const walk = (value: unknown, path: Path): void => {
+    if (Redacted.isRedacted(value)) {
+      const text = Redacted.value(value)
+      if (typeof text === "string" && isSealed(text)) {
+        found.push({ path, value: text, place: placeOf(named(tree, path), namespace) })
+      }
+    } else if (Array.isArray(value)) {
+      value.forEach((item, index) => walk(item, [...path, index]))
+    } else if (isRecord(value)) {
+      for (const [key, item] of Object.entries(value)) walk(item, [...path, key])
+    }
+  }
+  walk(tree, [])
+  return found
+}
+
+/**
+ * The document with its sealed credentials opened. One that does not open is left out, so that a ciphertext is never taken for a
+ * credential. `missing` is told of keys that are not there, `invalid` of values that no key will open.
+ */
+export const openSealed = (
+  tree: unknown,
+  env: Env,
+  report: { readonly missing: Report; readonly invalid: Report }
+): unknown => {
+  const sealed = sealedFields(tree)
+  if (sealed.length === 0) return tree
+  const keys = sealingKeys(env)
+  return sealed.reduce((document, { path, place, value }) => {
+    const opened = Result.flatMap(keys, (known) => open(known, place, value))
+    if (Result.isSuccess(opened)) return replaced(document, path, opened.success)
+    const { failure } = opened
+    report[failure.code === "secrets_key_missing" ? "missing" : "invalid"]({
+      path,
+      message: formatProblem(failure),
+      at: "value"
+    })
+    return replaced(document, path, undefined)
+  }, tree)
+}
+
+/** A copy with another value at a path; undefined takes the field out. */
+const replaced = (tree: unknown, path: Path, value: unknown): unknown => {
+  const [segment, ...rest] = path
+  if (segment === undefined) return value
+  if (Array.isArray(tree)) {
+    return tree.map((item: unknown, index) => (index === segment ? replaced(item, rest, value) : item))
+  }
+  if (!isRecord(tree)) return tree
+  const { [String(segment)]: inner, ...others } = tree
+  const next = replaced(inner, rest, value)
+  return next === undefined ? others : { ...others, [String(segment)]: next }
+}

@@ -1,0 +1,114 @@
+/** What `aicr secrets` does: a credential sealed for one field of the document, and every sealed credential of a file sealed anew. */
+import { Result } from "effect"
+import type { Redacted } from "effect"
+import type { Env } from "./Credentials.ts"
+import { Document } from "./Document.ts"
+import { normalise } from "./Normalise.ts"
+import { sealedFields } from "./OpenSealed.ts"
+import { namespaceOf, placeOf } from "./SealedPlaces.ts"
+import { formatProblem, openSealed, seal, sealingKeys } from "./Sealing.ts"
+import type { Shape } from "./Shape.ts"
+import { shapeOf } from "./Shape.ts"
+import { formatPath } from "./Path.ts"
+import { didYouMean } from "./Suggest.ts"
+import { parseYaml } from "./Yaml.ts"
+
+/** `triggers.main.token`, `workspaces.instances["a.b"].auth.api_key`: names in place of positions. */
+export const parseField = (text: string): ReadonlyArray<string> | undefined => {
+  const names: Array<string> = []
+  const segment = /(?:^|\.)([^.[\]"]+)|\["((?:[^"\\]|\\.)*)"\]/y
+  if (text.startsWith(".")) return undefined
+  while (segment.lastIndex < text.length) {
+    const found = segment.exec(text)
+    if (found === null) return undefined
+    names.push(found[1] ?? (found[2] ?? "").replace(/\\(.)/g, "$1"))
+  }
+  return names.length === 0 ? undefined : names
+}
+
+/** The canonical path of a credential, or what is wrong with the one given. */
+const credentialField = (text: string): Result.Result<ReadonlyArray<string>, string> => {
+  const names = parseField(text)
+  if (names === undefined) return Result.fail(`${JSON.stringify(text)} is no path; write one like triggers.main.token`)
+  let shape: Shape | undefined = shapeOf(Document)
+  const canonical: Array<string> = []
+  for (const name of names) {
+    const here: Shape | undefined =
+      shape?.type === "union" ? shape.members.find(({ type }) => type !== "scalar") : shape
+    if (here?.type === "list") {
+      shape = here.item
+      canonical.push(name)
+    } else if (here?.type === "object") {
+      const key: string = here.keys.get(name) ?? name
+      const next: Shape | undefined = here.fields.get(key)?.shape ?? here.rest
+      if (next === undefined) {
+        const at = canonical.length === 0 ? "the document" : canonical.join(".")
+        return Result.fail(`${at} has no field ${JSON.stringify(name)}${didYouMean(name, here.keys.keys())}`)
+      }
+      shape = next
+      canonical.push(key)
+    } else {
+      return Result.fail(`${canonical.join(".")} has no fields`)
+    }
+  }
+  return shape !== undefined && isSecret(shape)
+    ? Result.succeed(canonical)
+    : Result.fail(`${text} is no credential; only fields that the reference calls a secret are sealed`)
+}
+
+const isSecret = (shape: Shape): boolean =>
+  shape.type === "union" ? shape.members.some(isSecret) : shape.type === "scalar" && shape.scalar === "secret"
+
+/** The sealed form of a credential for one field, or why there is none. */
+export const sealField = (
+  field: string,
+  secret: Redacted.Redacted,
+  namespace: string,
+  env: Env
+): Result.Result<string, string> =>
+  Result.flatMap(credentialField(field), (names) =>
+    Result.mapError(
+      Result.flatMap(sealingKeys(env), (keys) => seal(keys, placeOf(names, namespace), secret)),
+      formatProblem
+    )
+  )
+
+export interface Rotated {
+  readonly text: string
+  /** Paths that were sealed anew, and those that had the current key already. */
+  readonly rotated: ReadonlyArray<string>
+  readonly current: ReadonlyArray<string>
+}
+
+/** A configuration text with its sealed credentials sealed with the current key; everything else stays letter by letter. */
+export const rotateText = (text: string, env: Env): Result.Result<Rotated, ReadonlyArray<string>> => {
+  const parsed = parseYaml(text)
+  if (parsed.issues.length > 0) return Result.fail(parsed.issues.map(({ message }) => message))
+  const fields = sealedFields(normalise(shapeOf(Document), parsed.value ?? {}, () => {}))
+  const keys = sealingKeys(env)
+  if (Result.isFailure(keys)) return Result.fail([formatProblem(keys.failure)])
+  const problems: Array<string> = []
+  const rotated: Array<string> = []
+  const current: Array<string> = []
+  let next = text
+  for (const { path, place, value } of fields) {
+    const shown = formatPath(path)
+    const opened = openSealed(keys.success, place, value)
+    const sealed = Result.flatMap(opened, (secret) => seal(keys.success, place, secret))
+    if (Result.isFailure(sealed)) {
+      const at = parsed.locate(path, "value")
+      problems.push(`${at === undefined ? "" : `line ${at.line}, `}${shown}: ${formatProblem(sealed.failure)}`)
+    } else if (value.startsWith(`enc:v1.${keys.success.current?.kid}.`)) {
+      current.push(shown)
+    } else {
+      // A sealed value holds a nonce of its own, so it stands once.
+      next = next.replace(value, sealed.success)
+      rotated.push(shown)
+    }
+  }
+  return problems.length > 0 ? Result.fail(problems) : Result.succeed({ text: next, rotated, current })
+}
+
+/** What `config_sources.database.namespace` of a text is. */
+export const namespaceIn = (text: string): string =>
+  namespaceOf(normalise(shapeOf(Document), parseYaml(text).value ?? {}, () => {}))

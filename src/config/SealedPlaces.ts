@@ -1,0 +1,36 @@
+/** Which place a credential of the document is sealed for: its entity and its field there, as database configuration names them. Pure. */
+import type { Path } from "./Path.ts"
+import { isRecord, valueAt } from "./Path.ts"
+import type { SealedPlace } from "./Sealing.ts"
+
+/** Where entities stand in the document, and what they are called. */
+const entities: ReadonlyArray<readonly [at: ReadonlyArray<string>, name: string]> = [
+  [["llm", "providers"], "providers"],
+  [["triggers"], "triggers"],
+  [["outputs", "channels"], "channels"],
+  [["workspaces", "instances"], "workspaces"],
+  [["im", "connections"], "im_connections"]
+]
+
+export const placeOf = (names: ReadonlyArray<string>, namespace: string): SealedPlace => {
+  for (const [at, name] of entities) {
+    if (at.every((segment, index) => segment === names[index]) && names.length > at.length + 1) {
+      return { namespace, entity: `${name}/${names[at.length]}`, field: names.slice(at.length + 1).join(".") }
+    }
+  }
+  return { namespace, entity: "globals", field: names.join(".") }
+}
+
+/** A path with ids, names and aliases in place of positions. */
+export const named = (tree: unknown, path: Path): ReadonlyArray<string> =>
+  path.map((segment, index) => {
+    if (typeof segment !== "number") return segment
+    const element = valueAt(tree, path.slice(0, index + 1))
+    const name = isRecord(element) ? (element["id"] ?? element["name"] ?? element["alias"]) : undefined
+    return typeof name === "string" ? name : String(segment)
+  })
+
+export const namespaceOf = (tree: unknown): string => {
+  const namespace = valueAt(tree, ["config_sources", "database", "namespace"])
+  return typeof namespace === "string" ? namespace : "default"
+}

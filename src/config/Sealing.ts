@@ -1,0 +1,130 @@
+/**
+ * Credentials that are written down sealed (decisions section 6): `enc:v1.<kid>.<nonce>.<ciphertext+tag>`, base64url, AES-256-GCM with a
+ * nonce of 12 bytes. What is authenticated beside them is the place they are for, so a sealed value that was moved does not open.
+ *
+ * `SVC_CONFIG_SECRETS_KEY` (32 bytes, hex or base64) seals and opens; retired keys in `SVC_CONFIG_SECRETS_KEY_PREVIOUS`, separated by
+ * commas, open only. `kid` is the first 8 hex digits of the SHA-256 of the key.
+ */
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto"
+import { Redacted, Result } from "effect"
+import type { Env } from "./Credentials.ts"
+import { variable } from "./Credentials.ts"
+
+const keyVariable = "SVC_CONFIG_SECRETS_KEY"
+const previousVariable = "SVC_CONFIG_SECRETS_KEY_PREVIOUS"
+
+/** Where a sealed value belongs. */
+export interface SealedPlace {
+  /** `config_sources.database.namespace`. */
+  readonly namespace: string
+  /** `triggers/main`, `providers/p`; `globals` for what belongs to no entity. */
+  readonly entity: string
+  /** Path of the field in its entity, with names in place of positions: `app.private_key`. */
+  readonly field: string
+}
+
+export interface SealingProblem {
+  readonly code: "secrets_key_missing" | "secret_sealing_invalid"
+  readonly message: string
+}
+
+interface SealingKey {
+  readonly kid: string
+  readonly bytes: Redacted.Redacted<Buffer>
+}
+
+export interface SealingKeys {
+  /** Undefined: nothing can be sealed. */
+  readonly current: SealingKey | undefined
+  /** The current one first. */
+  readonly all: ReadonlyArray<SealingKey>
+}
+
+const problem = (code: SealingProblem["code"], message: string) => Result.fail({ code, message })
+export const formatProblem = ({ code, message }: SealingProblem): string => `${code}: ${message}`
+
+const howTo = "make one with: openssl rand -hex 32"
+
+const readKey = (text: string): SealingKey | undefined => {
+  const trimmed = text.trim()
+  const bytes = /^[0-9a-f]{64}$/i.test(trimmed)
+    ? Buffer.from(trimmed, "hex")
+    : /^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)
+      ? Buffer.from(trimmed, "base64url")
+      : undefined
+  if (bytes?.length !== 32) return undefined
+  return { kid: createHash("sha256").update(bytes).digest("hex").slice(0, 8), bytes: Redacted.make(bytes) }
+}
+
+/** The keys of the environment; none is no error until one is needed. */
+export const sealingKeys = (env: Env): Result.Result<SealingKeys, SealingProblem> => {
+  const given = variable(env, keyVariable)
+  const current = given === undefined ? undefined : readKey(given)
+  if (given !== undefined && current === undefined) {
+    return problem("secrets_key_missing", `${keyVariable} is not 32 bytes in hex or base64; ${howTo}`)
+  }
+  const retired = (variable(env, previousVariable) ?? "").split(",").filter((text) => text.trim() !== "")
+  const previous = retired.flatMap((text) => readKey(text) ?? [])
+  if (previous.length !== retired.length) {
+    return problem("secrets_key_missing", `a key in ${previousVariable} is not 32 bytes in hex or base64`)
+  }
+  return Result.succeed({ current, all: current === undefined ? previous : [current, ...previous] })
+}
+
+export const isSealed = (value: string): boolean => value.startsWith("enc:v1.")
+
+/** Unambiguous whatever the names hold. */
+const additionalData = ({ namespace, entity, field }: SealedPlace): Buffer =>
+  Buffer.from(JSON.stringify([namespace, entity, field]), "utf8")
+
+/** `nonce` is for vectors; it must never be used twice with a key. */
+export const seal = (
+  keys: SealingKeys,
+  place: SealedPlace,
+  secret: Redacted.Redacted,
+  nonce: Buffer = randomBytes(12)
+): Result.Result<string, SealingProblem> => {
+  const { current } = keys
+  if (current === undefined) return problem("secrets_key_missing", `set ${keyVariable}; ${howTo}`)
+  const cipher = createCipheriv("aes-256-gcm", Redacted.value(current.bytes), nonce)
+  cipher.setAAD(additionalData(place))
+  const text = Buffer.concat([cipher.update(Redacted.value(secret), "utf8"), cipher.final(), cipher.getAuthTag()])
+  return Result.succeed(`enc:v1.${current.kid}.${nonce.toString("base64url")}.${text.toString("base64url")}`)
+}
+
+const form = /^enc:v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{22,})$/
+
+export const openSealed = (
+  keys: SealingKeys,
+  place: SealedPlace,
+  sealed: string
+): Result.Result<Redacted.Redacted, SealingProblem> => {
+  const [, kid, nonce, text] = form.exec(sealed) ?? []
+  if (kid === undefined || nonce === undefined || text === undefined) {
+    return problem("secret_sealing_invalid", "not of the form enc:v1.<kid>.<nonce>.<ciphertext+tag>; seal it again")
+  }
+  const key = keys.all.find((one) => one.kid === kid)
+  if (key === undefined) {
+    const ours = keys.all.map((one) => one.kid).join(", ")
+    return problem(
+      "secrets_key_missing",
+      ours === ""
+        ? `it is sealed with key ${kid}; set ${keyVariable} to that key`
+        : `it is sealed with key ${kid}, and the keys given are ${ours}; add that key to ${previousVariable}`
+    )
+  }
+  const bytes = Buffer.from(text, "base64url")
+  try {
+    const decipher = createDecipheriv("aes-256-gcm", Redacted.value(key.bytes), Buffer.from(nonce, "base64url"))
+    decipher.setAAD(additionalData(place))
+    decipher.setAuthTag(bytes.subarray(-16))
+    const plain = Buffer.concat([decipher.update(bytes.subarray(0, -16)), decipher.final()])
+    return Result.succeed(Redacted.make(plain.toString("utf8")))
+  } catch {
+    // Which of the two it is cannot be told apart: that is what authentication is for.
+    return problem(
+      "secret_sealing_invalid",
+      `it does not open here: it was sealed for another place than ${place.entity} ${place.field} in namespace ${place.namespace}, or it is damaged; seal it again for this field`
+    )
+  }
+}
