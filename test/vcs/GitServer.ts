@@ -22,6 +22,8 @@ export interface GitServerOptions {
   readonly authorization?: string
   /** `0` or `2`; 0 makes the server refuse commits that no ref points to. */
   readonly protocol?: "0" | "2"
+  /** Sends so many bytes of an answer and then no more. */
+  readonly stallAfter?: number
 }
 
 export const startGitServer = async (options: GitServerOptions): Promise<GitServer> => {
@@ -77,7 +79,11 @@ export const startGitServer = async (options: GitServerOptions): Promise<GitServ
         if (name.toLowerCase() === "status") status = Number.parseInt(value, 10)
         else response.setHeader(name, value)
       }
-      response.writeHead(status).end(all.subarray(split + 4))
+      const body = all.subarray(split + 4)
+      if (body.length > (options.stallAfter ?? Infinity)) {
+        return void response.writeHead(status).write(body.subarray(0, options.stallAfter))
+      }
+      response.writeHead(status).end(body)
     })
   }
 

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { afterAll } from "vitest"
 
 const environment = {
   PATH: process.env["PATH"],
@@ -24,7 +25,15 @@ export interface Repository {
   readonly commit: (message?: string) => string
 }
 
-export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), "aicr-test-"))
+const made: Array<string> = []
+afterAll(() => made.forEach((folder) => rmSync(folder, { recursive: true, force: true })))
+
+/** A folder that goes when the tests of the file are over. */
+export const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "aicr-test-"))
+  made.push(folder)
+  return folder
+}
 
 export const makeRepository = (path: string = temporaryFolder(), ...init: ReadonlyArray<string>): Repository => {
   mkdirSync(path, { recursive: true })

@@ -10,6 +10,10 @@ import { runGit } from "./GitProcess.ts"
 import { hasCommit, isCommitId, refOf, tidy } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
 
+/** Where to fetch from, and what opens it. */
+export type Remote = Pick<CheckoutRequest, "url" | "authorization"> &
+  Partial<Pick<CheckoutRequest, "tlsCaPath" | "proxy">>
+
 export const isZero = (id: string): boolean => /^0+$/.test(id)
 
 /** Fails for anything but full ids: they become arguments and file names. */
@@ -39,7 +43,7 @@ export const refName = (name: string | undefined): string | undefined => {
  * Settings for one remote. The header is bound to the origin of the URL, and a server that gets one may not redirect: a
  * credential never reaches another host.
  */
-export const remoteSettings = (request: CheckoutRequest): ReadonlyArray<GitSetting> => {
+export const remoteSettings = (request: Remote): ReadonlyArray<GitSetting> => {
   const settings: Array<GitSetting> = []
   const origin = new URL(request.url).origin
   if (request.authorization !== undefined) {
@@ -51,7 +55,7 @@ export const remoteSettings = (request: CheckoutRequest): ReadonlyArray<GitSetti
   return settings
 }
 
-export const secretsOf = (request: CheckoutRequest): ReadonlyArray<string> =>
+export const secretsOf = (request: Remote): ReadonlyArray<string> =>
   [request.authorization, request.proxy].flatMap((secret) => (secret === undefined ? [] : [Redacted.value(secret)]))
 
 /** The URL is an http(s) one without credentials, or says why not. */
@@ -67,7 +71,7 @@ export const checkUrl = (text: string): CheckoutError | undefined => {
     ? undefined
     : new CheckoutError({
         reason: "failed",
-        message: "clone URL carries credentials; configure a token for its trigger instead"
+        message: "clone URL carries credentials; configure a token instead"
       })
 }
 
@@ -107,11 +111,12 @@ const allHere = Effect.fnUntraced(function* (mirror: Mirror, ids: ReadonlyArray<
   return true
 })
 
-const fetchRefs = (
+export const fetchRefs = (
   mirror: Mirror,
-  request: CheckoutRequest,
+  request: Remote,
   refspecs: ReadonlyArray<string>,
-  timeoutMillis: number
+  timeoutMillis: number,
+  more: ReadonlyArray<string> = []
 ): Effect.Effect<void, CheckoutError> => {
   const options = [
     "--quiet",
@@ -119,7 +124,8 @@ const fetchRefs = (
     "--no-write-fetch-head",
     "--no-auto-gc",
     "--no-recurse-submodules",
-    "--refmap="
+    "--refmap=",
+    ...more
   ]
   return runGit(
     {

@@ -28,7 +28,7 @@ const table: ReadonlyArray<readonly [RegExp, Reason]> = [
   ]
 ]
 
-export const classify = (stderr: string): Reason => table.find(([pattern]) => pattern.test(stderr))?.[1] ?? "failed"
+const classify = (stderr: string): Reason => table.find(([pattern]) => pattern.test(stderr))?.[1] ?? "failed"
 
 /** Takes out credentials: user info in URLs, and every word of the secrets that were handed to git. */
 export const redact = (text: string, secrets: ReadonlyArray<string>): string => {

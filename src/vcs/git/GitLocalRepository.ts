@@ -9,6 +9,7 @@ import { join, resolve } from "node:path"
 import { Effect, Layer } from "effect"
 import { CheckoutError } from "../Checkout.ts"
 import type { Vcs } from "../Checkout.ts"
+import type { ContextRepositories } from "../ContextRepositories.ts"
 import { LocalRepository } from "../LocalRepository.ts"
 import { runGit } from "./GitProcess.ts"
 import { layerGit } from "./GitVcs.ts"
@@ -76,7 +77,7 @@ const deepen = (root: string): Effect.Effect<void, CheckoutError> =>
   })
 
 /** For the command line: a mirror that borrows the repository's objects, in a temporary folder that goes with the layer. */
-export const layerLocal: Layer.Layer<Vcs | LocalRepository, CheckoutError> = Layer.merge(
+export const layerLocal: Layer.Layer<Vcs | ContextRepositories | LocalRepository, CheckoutError> = Layer.merge(
   Layer.succeed(LocalRepository, LocalRepository.of({ range, deepen })),
   Layer.unwrap(
     Effect.map(

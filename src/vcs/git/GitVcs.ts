@@ -1,23 +1,33 @@
 /**
- * `Vcs` over the git program. A review costs at most four processes of ours: fetch, merge-base, diff-tree, and one
- * `cat-file --batch` that all checkouts of a mirror share; a worktree is one more, for who asks for it.
+ * `Vcs` over the git program, with the further repositories of a review and the cache they are all kept in. Starting a process costs
+ * more than most of what is asked of git, so all checkouts of a mirror share one `cat-file` and one `diff-tree`; a review adds a fetch,
+ * a merge-base where the base is not just before the head, and a worktree for who asks for it.
  */
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
-import { NodeStream } from "@effect/platform-node"
-import { Effect, Layer, RcMap, Scope, Stream } from "effect"
+import { Context, Effect, Layer, RcMap, Scope, Stream } from "effect"
 import { CheckoutError, Vcs } from "../Checkout.ts"
 import type { Checkout, CheckoutRequest } from "../Checkout.ts"
+import { ContextRepositories } from "../ContextRepositories.ts"
+import { planEviction } from "../PlanEviction.ts"
+import { WorkspaceCache } from "../WorkspaceCache.ts"
+import type { CachePolicy, KeptMirror } from "../WorkspaceCache.ts"
 import { parseBlame } from "./Blame.ts"
 import { commitsBetween, isAncestor } from "./Commits.ts"
 import { openBlobReader } from "./BlobReader.ts"
 import type { BlobReader } from "./BlobReader.ts"
+import { isJustBefore, treeOf } from "./CommitObject.ts"
+import type { ReadObject } from "./CommitObject.ts"
+import { makeContextMirrors } from "./ContextMirrors.ts"
+import { openDiffReader } from "./DiffReader.ts"
+import { diffStream } from "./DiffStream.ts"
 import { checkIds, checkUrl, fetchCommits, isZero } from "./Fetch.ts"
-import { gitFailure } from "./GitFailure.ts"
-import { runGit, startGit } from "./GitProcess.ts"
+import { runGit } from "./GitProcess.ts"
 import { borrowObjects, localPath } from "./LocalObjects.ts"
-import { io, makeMirrors } from "./Mirror.ts"
+import { io } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
+import { makeMirrors } from "./Mirrors.ts"
+import { sizeOf } from "./MirrorUse.ts"
 import { fileNames, objectName, textOf } from "./Objects.ts"
 import { addWorktree, sweepWorktrees } from "./Worktrees.ts"
 
@@ -38,16 +48,42 @@ const emptyTreeOf = (commit: string): string => emptyTree[commit.length === 64 ?
 /** A longer range is not shown commit by commit. */
 const mostCommits = 200
 const quick = { timeoutMillis: 120_000, maxBytes: 1_048_576 }
+const fetchMillis = 900_000
 
-export const layerGit = (options: GitVcsOptions): Layer.Layer<Vcs> => Layer.effect(Vcs, make(options))
+export const layerGit = (options: GitVcsOptions): Layer.Layer<Vcs | ContextRepositories | WorkspaceCache> =>
+  Layer.effectContext(make(options))
 
 const make = Effect.fnUntraced(function* (options: GitVcsOptions) {
   const worktrees = join(options.root, "worktrees")
   yield* sweepWorktrees(worktrees).pipe(
     Effect.catch((error) => Effect.logWarning(`old worktrees in ${worktrees} were not removed: ${error.message}`))
   )
-  const openMirror = makeMirrors(join(options.root, "mirrors"))
   const readers = yield* RcMap.make({ lookup: openBlobReader, idleTimeToLive: "30 seconds" })
+  const diffReaders = yield* RcMap.make({ lookup: openDiffReader, idleTimeToLive: "30 seconds" })
+  const mirrors = makeMirrors(join(options.root, "mirrors"), (directory) =>
+    Effect.andThen(RcMap.invalidate(readers, directory), RcMap.invalidate(diffReaders, directory))
+  )
+  const home = io("workspaces root", () => mkdir(options.root, { recursive: true })).pipe(Effect.as(options.root))
+
+  const readObject = (mirror: Mirror, object: string, maxBytes: number) =>
+    Effect.scoped(
+      RcMap.get(readers, mirror.directory).pipe(Effect.flatMap((reader: BlobReader) => reader.read(object, maxBytes)))
+    ).pipe(Effect.tapError(() => RcMap.invalidate(readers, mirror.directory)))
+
+  /** By the shared process; by one of its own while that one is at another diff, for its reader may take its time. */
+  const diffOf = (mirror: Mirror, from: string, head: string): Stream.Stream<Uint8Array, CheckoutError> =>
+    Stream.unwrap(
+      Effect.gen(function* () {
+        const read: ReadObject = (id, maxBytes) => readObject(mirror, id, maxBytes)
+        const [before, after] = [yield* treeOf(read, from), yield* treeOf(read, head)]
+        if (before === undefined || after === undefined) return diffStream(mirror, from, head)
+        const shared = yield* RcMap.get(diffReaders, mirror.directory)
+        yield* Effect.addFinalizer(() =>
+          shared.isOver() ? RcMap.invalidate(diffReaders, mirror.directory) : Effect.void
+        )
+        return (yield* shared.diff(before, after)) ?? diffStream(mirror, from, head)
+      })
+    )
 
   const checkout = Effect.fn("Vcs.checkout")(function* (
     request: CheckoutRequest
@@ -55,18 +91,14 @@ const make = Effect.fnUntraced(function* (options: GitVcsOptions) {
     const local = options.allowLocal === true ? localPath(request.url) : undefined
     const refused = checkIds(request) ?? (local === undefined ? checkUrl(request.url) : undefined)
     if (refused !== undefined) return yield* refused
-    yield* io("workspaces root", () => mkdir(options.root, { recursive: true }))
-    const mirror = yield* openMirror(request.mirror, request.head)
+    yield* home
+    const mirror = yield* mirrors.open(request.mirror, request.head)
     if (local !== undefined) yield* borrowObjects(mirror, local)
-    else yield* fetchCommits(mirror, request, options.fetchTimeoutMillis ?? 900_000)
-    const from = yield* startOf(mirror, request)
+    else yield* fetchCommits(mirror, request, options.fetchTimeoutMillis ?? fetchMillis)
+    const read = (object: string, maxBytes: number) => readObject(mirror, object, maxBytes)
+    const from = yield* startOf(mirror, read, request)
     const scope = yield* Effect.scope
     const revision = { head: request.head, from }
-
-    const read = (object: string, maxBytes: number) =>
-      Effect.scoped(
-        RcMap.get(readers, mirror.directory).pipe(Effect.flatMap((reader: BlobReader) => reader.read(object, maxBytes)))
-      ).pipe(Effect.tapError(() => RcMap.invalidate(readers, mirror.directory)))
 
     return {
       head: request.head,
@@ -74,12 +106,12 @@ const make = Effect.fnUntraced(function* (options: GitVcsOptions) {
       directory: yield* Effect.cached(
         addWorktree(worktrees, mirror, request.head).pipe(Effect.provideService(Scope.Scope, scope))
       ),
-      diff: diffStream(mirror, from, request.head),
+      diff: diffOf(mirror, from, request.head),
       commits: Effect.map(commitsBetween(mirror, from, request.head, mostCommits), (commits) =>
         commits?.map(({ id, title, parent }) => ({
           id,
           title,
-          diff: diffStream(mirror, parent ?? emptyTreeOf(id), id)
+          diff: diffOf(mirror, parent ?? emptyTreeOf(id), id)
         }))
       ),
       file: (path, at, maxBytes) => {
@@ -94,12 +126,35 @@ const make = Effect.fnUntraced(function* (options: GitVcsOptions) {
       blame: (path, start, end) => blame(mirror, request.head, path, start, end)
     }
   })
-  return { checkout }
+
+  const tidy = Effect.fn("WorkspaceCache.tidy")(function* (policy: CachePolicy, now: number) {
+    const orphans = yield* sweepWorktrees(worktrees)
+    const kept = yield* mirrors.kept
+    const checkedOut = yield* io("worktrees", () => sizeOf(worktrees))
+    const evicted: Array<KeptMirror> = []
+    for (const mirror of planEviction(kept, policy, now, checkedOut)) {
+      if (yield* mirrors.evict(mirror.folder)) evicted.push(mirror)
+    }
+    const sum = (list: ReadonlyArray<KeptMirror>) => list.reduce((bytes, mirror) => bytes + mirror.bytes, 0)
+    return { bytes: checkedOut + sum(kept) - sum(evicted), evicted, orphans }
+  })
+
+  const { mount } = makeContextMirrors({
+    mirrors,
+    home,
+    read: readObject,
+    fetchTimeoutMillis: options.fetchTimeoutMillis ?? fetchMillis
+  })
+  return Context.make(Vcs, { checkout }).pipe(
+    Context.add(ContextRepositories, { mount }),
+    Context.add(WorkspaceCache, { tidy })
+  )
 })
 
 /** The commit that the diff starts from. */
 const startOf = Effect.fnUntraced(function* (
   mirror: Mirror,
+  read: ReadObject,
   request: CheckoutRequest
 ): Effect.fn.Return<string, CheckoutError> {
   const { head, base } = request
@@ -116,7 +171,7 @@ const startOf = Effect.fnUntraced(function* (
   if (request.headOnly === true && (request.compare === "merge-base" || (yield* isAncestor(mirror, base, head)))) {
     return yield* parentOf
   }
-  if (request.compare === "endpoints") return base
+  if (request.compare === "endpoints" || (yield* isJustBefore(read, base, head))) return base
   const found = yield* git(["merge-base", base, head], [1])
   if (found !== "") return found
   return yield* new CheckoutError({
@@ -124,40 +179,6 @@ const startOf = Effect.fnUntraced(function* (
     message: `commits ${base} and ${head} have no common ancestor, or a shallow clone does not reach it`
   })
 })
-
-const diffStream = (mirror: Mirror, from: string, head: string): Stream.Stream<Uint8Array, CheckoutError> =>
-  Stream.unwrap(
-    Effect.gen(function* () {
-      // Plumbing, with every choice spelled out; the choices are git's defaults, which hosts use for their own diffs.
-      const options = [
-        "-r",
-        "-p",
-        "-M50%",
-        "-l1000",
-        "-U3",
-        "--full-index",
-        "--no-color",
-        "--no-ext-diff",
-        "--no-textconv"
-      ]
-      const style = ["--inter-hunk-context=0", "--diff-algorithm=myers", "--indent-heuristic", "--submodule=short"]
-      const prefixes = ["--src-prefix=a/", "--dst-prefix=b/"]
-      const child = yield* startGit({
-        args: ["diff-tree", ...options, ...style, ...prefixes, from, head],
-        gitDir: mirror.directory,
-        home: mirror.directory
-      })
-      child.stdin.end()
-      const verdict = Effect.flatMap(
-        Effect.promise(() => child.ended),
-        ({ code, stderr }) => (code === 0 ? Effect.void : Effect.fail(gitFailure("diff-tree", stderr, [])))
-      )
-      return NodeStream.fromReadable<Uint8Array, CheckoutError>({
-        evaluate: () => child.stdout,
-        onError: (cause) => new CheckoutError({ reason: "failed", message: `git diff-tree: ${String(cause)}` })
-      }).pipe(Stream.concat(Stream.fromEffectDrain(verdict)))
-    })
-  )
 
 const blame = Effect.fnUntraced(function* (mirror: Mirror, head: string, path: string, start: number, end: number) {
   if (objectName(head, path) === undefined || !(start >= 1 && end >= start)) return []

@@ -27,7 +27,10 @@ export const borrowObjects = Effect.fnUntraced(function* (
   yield* mirror.exclusive(
     io("local repository", async () => {
       await mkdir(join(mirror.directory, "objects", "info"), { recursive: true })
-      await writeFile(join(mirror.directory, "objects", "info", "alternates"), `${join(repository, "objects")}\n`)
+      const alternates = join(mirror.directory, "objects", "info", "alternates")
+      const borrowed = `${join(repository, "objects")}\n`
+      // Readers take no turn: what is right is left alone.
+      if ((await readFile(alternates, "utf8").catch(() => "")) !== borrowed) await writeFile(alternates, borrowed)
       const shallow = join(mirror.directory, "shallow")
       await copyFile(join(repository, "shallow"), shallow).catch(async (cause: unknown) => {
         if (!(cause instanceof Error && "code" in cause && cause.code === "ENOENT")) throw cause

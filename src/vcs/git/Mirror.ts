@@ -6,10 +6,9 @@
  * Fetches bring the full history of the two commits, with blobs, and nothing else: the first one costs a clone of one
  * branch, every later one only what is new, the merge base is always found, and no object is ever fetched on demand.
  */
-import { createHash } from "node:crypto"
 import { access, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { Effect, Semaphore } from "effect"
+import { Effect } from "effect"
 import { CheckoutError } from "../Checkout.ts"
 import { runGit } from "./GitProcess.ts"
 
@@ -28,16 +27,6 @@ const packLimit = 40
 
 export const isCommitId = (id: string): boolean => /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(id)
 
-/** Folder name: readable, unique, and the same on file systems that fold case. */
-export const mirrorFolder = (name: string): string => {
-  const readable = name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-+|-+$/g, "")
-    .slice(-60)
-  return `${readable}-${createHash("sha256").update(name).digest("hex").slice(0, 16)}.git`
-}
-
 export const io = <A>(what: string, run: () => Promise<A>): Effect.Effect<A, CheckoutError> =>
   Effect.tryPromise({
     try: run,
@@ -54,32 +43,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false
   )
 
-/** Opens mirrors under a root; a second opening of the same name is the same mirror with the same lock. */
-export const makeMirrors = (
-  root: string
-): ((name: string, anyCommit: string) => Effect.Effect<Mirror, CheckoutError>) => {
-  const open = new Map<string, Mirror & { ready: boolean }>()
-  return (name, anyCommit) =>
-    Effect.suspend(() => {
-      const directory = join(root, mirrorFolder(name))
-      let mirror = open.get(directory)
-      if (mirror === undefined) {
-        mirror = { directory, exclusive: Semaphore.makeUnsafe(1).withPermits(1), ready: false }
-        open.set(directory, mirror)
-      }
-      const known = mirror
-      if (known.ready) return Effect.succeed(known)
-      const prepare = Effect.gen(function* () {
-        if (known.ready) return
-        yield* create(directory, anyCommit.length === 64)
-        yield* sweepLeftovers(directory)
-        known.ready = true
-      })
-      return known.exclusive(prepare).pipe(Effect.as(known))
-    })
-}
-
-const create = Effect.fnUntraced(function* (directory: string, sha256: boolean) {
+export const create = Effect.fnUntraced(function* (directory: string, sha256: boolean) {
   const marker = join(directory, "info", "attributes")
   if (yield* io("mirror", () => exists(marker))) return
   yield* io("mirror", () => mkdir(directory, { recursive: true }))
@@ -99,7 +63,7 @@ const create = Effect.fnUntraced(function* (directory: string, sha256: boolean) 
 })
 
 /** What a killed process left behind: locks of refs, half-received packs, records of worktrees that are gone. */
-const sweepLeftovers = (directory: string) =>
+export const sweepLeftovers = (directory: string) =>
   io("mirror", async () => {
     const refs = join(directory, "refs", "aicr")
     for (const name of await readdir(refs)) if (name.endsWith(".lock")) await rm(join(refs, name), { force: true })

@@ -15,17 +15,34 @@ export const textOf = (object: GitObject | undefined): string | undefined => {
   return object.content.subarray(0, 8000).includes(0) ? undefined : object.content.toString("utf8")
 }
 
-/** Names of the plain files in a tree object: `<mode> <name>\0<id>` repeated, `idBytes` bytes of id. */
-export const fileNames = (tree: GitObject | undefined, idBytes: number, limit: number): ReadonlyArray<string> => {
+export interface TreeEntry {
+  /** As git writes it: `100644`, `100755`, `120000` (link), `160000` (other repository), `40000` (tree). */
+  readonly mode: string
+  readonly name: string
+}
+
+/** What a tree object holds: `<mode> <name>\0<id>` repeated, `idBytes` bytes of id. */
+export const treeEntries = (
+  tree: GitObject | undefined,
+  idBytes: number,
+  limit = Number.MAX_SAFE_INTEGER,
+  wanted: (mode: string) => boolean = () => true
+): ReadonlyArray<TreeEntry> => {
   if (tree?.type !== "tree" || tree.content === undefined) return []
-  const names: Array<string> = []
+  const entries: Array<TreeEntry> = []
   let at = 0
-  while (at < tree.content.length && names.length < limit) {
+  while (at < tree.content.length && entries.length < limit) {
     const end = tree.content.indexOf(0, at)
     if (end < 0) break
     const entry = tree.content.toString("utf8", at, end)
-    if (entry.startsWith("100")) names.push(entry.slice(entry.indexOf(" ") + 1))
+    const space = entry.indexOf(" ")
+    const mode = entry.slice(0, space)
+    if (wanted(mode)) entries.push({ mode, name: entry.slice(space + 1) })
     at = end + 1 + idBytes
   }
-  return names
+  return entries
 }
+
+/** Names of the plain files in a tree object. */
+export const fileNames = (tree: GitObject | undefined, idBytes: number, limit: number): ReadonlyArray<string> =>
+  treeEntries(tree, idBytes, limit, (mode) => mode.startsWith("100")).map(({ name }) => name)

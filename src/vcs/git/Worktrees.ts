@@ -1,20 +1,16 @@
 /**
  * Detached worktrees, one per checkout that asks for one, removed with its scope. Those of processes that are gone are swept
- * when the service starts: the folder name says whose it was. The root belongs to one machine (one process namespace).
+ * when the service starts and with every turn of the cache: the folder name says whose it was.
  */
 import { mkdir, readdir, rename, rm } from "node:fs/promises"
 import { basename, join } from "node:path"
-import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
 import { runGit } from "./GitProcess.ts"
 import { io } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
-
-/** Tells this process from an earlier one that had the same process id, as in a restarted container. */
-const processToken = randomBytes(6).toString("hex")
-let counter = 0
+import { newMark, ownerOf } from "./ProcessMark.ts"
 
 export const addWorktree = Effect.fnUntraced(function* (
   root: string,
@@ -22,7 +18,7 @@ export const addWorktree = Effect.fnUntraced(function* (
   commit: string
 ): Effect.fn.Return<string, CheckoutError, Scope.Scope> {
   yield* io("worktree", () => mkdir(root, { recursive: true }))
-  const directory = join(root, `${process.pid}-${processToken}-${++counter}`)
+  const directory = join(root, newMark())
   const record = join(mirror.directory, "worktrees", basename(directory))
   const trash = join(mirror.directory, `gone-${basename(directory)}`)
   // Away in one step and in a writer's turn: git reads the records of all worktrees, and takes one that goes for damage.
@@ -56,22 +52,14 @@ const renameIfThere = (from: string, to: string): Promise<void> =>
     if (!(cause instanceof Error && "code" in cause && cause.code === "ENOENT")) throw cause
   })
 
-/** Removes the worktrees of processes that no longer run. */
-export const sweepWorktrees = (root: string): Effect.Effect<void, CheckoutError> =>
+/** Removes the worktrees of processes that no longer run; answers how many. */
+export const sweepWorktrees = (root: string): Effect.Effect<number, CheckoutError> =>
   io("worktrees", async () => {
+    let removed = 0
     for (const name of await readdir(root).catch(() => [])) {
-      const [, pid, token] = /^(\d+)-([0-9a-f]{12})-\d+$/.exec(name) ?? []
-      if (pid === undefined || token === processToken) continue
-      if (Number(pid) !== process.pid && isAlive(Number(pid))) continue
+      if (ownerOf(name) !== "gone") continue
       await rm(join(root, name), { recursive: true, force: true })
+      removed++
     }
+    return removed
   })
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (cause) {
-    return cause instanceof Error && "code" in cause && cause.code === "EPERM"
-  }
-}

@@ -1,0 +1,98 @@
+/**
+ * Diffs of one mirror, read through one `git diff-tree --stdin` while it has nothing else to do: starting a process costs a large
+ * parent more than a small diff. Each question is a pair of trees and a line that is no object id, which git says again when all
+ * before it is said. A diff that is left early leaves the process of no use.
+ */
+import { randomBytes } from "node:crypto"
+import { Cause, Effect, Stream } from "effect"
+import type { Scope } from "effect"
+import { CheckoutError } from "../Checkout.ts"
+import { diffOptions } from "./DiffStream.ts"
+import { gitFailure } from "./GitFailure.ts"
+import { startGit } from "./GitProcess.ts"
+
+export interface DiffReader {
+  /** What `diff-tree <from> <to>` prints, for full ids of two trees; undefined while it is at another diff, and when it is over. */
+  readonly diff: (
+    from: string,
+    to: string
+  ) => Effect.Effect<Stream.Stream<Uint8Array, CheckoutError> | undefined, never, Scope.Scope>
+  /** Nothing can be asked any more. */
+  readonly isOver: () => boolean
+}
+
+/** Git keeps what it has read of trees. */
+const mostDiffs = 500
+
+export const openDiffReader = Effect.fnUntraced(function* (
+  mirror: string
+): Effect.fn.Return<DiffReader, never, Scope.Scope> {
+  const child = yield* startGit({ args: ["diff-tree", "--stdin", ...diffOptions], gitDir: mirror, home: mirror })
+  // Lines of a diff begin otherwise, and nobody who wrote one knows it.
+  const last = Buffer.from(`end-${randomBytes(16).toString("hex")}\n`)
+  let state: "free" | "busy" | "over" = "free"
+  let asked = 0
+  void child.ended.then(() => {
+    state = "over"
+  })
+
+  /** undefined: git has ended. */
+  const chunk = Effect.callback<Buffer | undefined>((resume) => {
+    const { stdout } = child
+    const look = () => {
+      const read: Buffer | null = stdout.read()
+      if (read === null && !stdout.readableEnded && !stdout.destroyed) return
+      stop()
+      resume(Effect.succeed(read ?? undefined))
+    }
+    const events = ["readable", "end", "close"] as const
+    const stop = () => {
+      for (const event of events) stdout.off(event, look)
+    }
+    for (const event of events) stdout.on(event, look)
+    look()
+    return Effect.sync(stop)
+  })
+  const failure = (why: string) => new CheckoutError({ reason: "failed", message: `git diff-tree: ${why}` })
+  const ended = Effect.flatMap(
+    Effect.promise(() => child.ended),
+    ({ code, stderr }) => Effect.fail(code === 0 ? failure("it ended early") : gitFailure("diff-tree", stderr, []))
+  )
+
+  const diff: DiffReader["diff"] = Effect.fnUntraced(function* (from, to) {
+    if (state !== "free") return undefined
+    state = "busy"
+    asked += 1
+    let isRead = false
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        if (state === "busy") state = isRead && asked < mostDiffs ? "free" : "over"
+      })
+    )
+    const first = Buffer.from(`${from} ${to}\n`)
+    child.stdin.write(Buffer.concat([first, last]))
+    let isBegun = false
+    let held = Buffer.alloc(0)
+    const next = Effect.gen(function* () {
+      while (!isRead) {
+        const read = yield* chunk
+        if (read === undefined) return yield* ended
+        held = Buffer.concat([held, read])
+        if (!isBegun) {
+          if (held.length < first.length && !held.equals(last)) continue
+          // Of trees that it does not have git says nothing.
+          if (!held.subarray(0, first.length).equals(first)) return yield* failure("it does not know the trees")
+          isBegun = true
+          held = held.subarray(first.length)
+        }
+        isRead = held.subarray(-last.length).equals(last)
+        const ready = held.subarray(0, Math.max(0, isRead ? held.length - last.length : held.length - last.length + 1))
+        held = held.subarray(ready.length)
+        if (ready.length > 0) return [ready] as const
+      }
+      return yield* Cause.done()
+    })
+    return Stream.fromPull(Effect.succeed(next))
+  })
+  return { diff, isOver: () => state === "over" }
+})

@@ -1,0 +1,76 @@
+/** How large a revision is: while it is fetched, by what has come of it, and once it is here, by its files. */
+import { readdir, rm, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { CheckoutError } from "../Checkout.ts"
+import { startGit } from "./GitProcess.ts"
+import { io } from "./Mirror.ts"
+import type { Mirror } from "./Mirror.ts"
+
+const lookEvery = 250
+
+export const tooLarge = (bytes: number, limit: number) => {
+  const mib = (size: number) => Math.ceil(size / 1_048_576)
+  return new CheckoutError({
+    reason: "failed",
+    message: `it is larger than max_mb (${mib(bytes)} of ${mib(limit)} MiB)`
+  })
+}
+
+/** Ends with its bytes once what is being received alone is over the limit; packed it is less than its files. */
+export const tooMuchOnDisk = Effect.fnUntraced(function* (
+  mirror: Mirror,
+  limit: number
+): Effect.fn.Return<number, CheckoutError> {
+  while (true) {
+    yield* Effect.sleep(lookEvery)
+    const bytes = yield* io("mirror", () => partialBytes(mirror))
+    if (bytes > limit) return bytes
+  }
+})
+
+const packFolder = (mirror: Mirror): string => join(mirror.directory, "objects", "pack")
+const partialFiles = async (mirror: Mirror): Promise<ReadonlyArray<string>> =>
+  (await readdir(packFolder(mirror))).filter((name) => name.startsWith("tmp_"))
+
+const partialBytes = async (mirror: Mirror): Promise<number> => {
+  let bytes = 0
+  for (const name of await partialFiles(mirror)) {
+    // It becomes a pack under another name when it is whole.
+    bytes += await stat(join(packFolder(mirror), name)).then(
+      ({ size }) => size,
+      () => 0
+    )
+  }
+  return bytes
+}
+
+export const removePartial = async (mirror: Mirror): Promise<void> => {
+  for (const name of await partialFiles(mirror)) await rm(join(packFolder(mirror), name), { force: true })
+}
+
+/** Bytes of all files of a revision, as a work tree would hold them. */
+export const treeBytes = Effect.fnUntraced(function* (mirror: Mirror, commit: string) {
+  return yield* Effect.scoped(
+    Effect.gen(function* () {
+      const child = yield* startGit({
+        args: ["ls-tree", "-r", "-l", "-z", "--full-tree", commit],
+        gitDir: mirror.directory,
+        home: mirror.directory
+      })
+      child.stdin.end()
+      let bytes = 0
+      let rest = ""
+      child.stdout.setEncoding("latin1")
+      child.stdout.on("data", (text: string) => {
+        const lines = (rest + text).split("\0")
+        rest = lines.pop() ?? ""
+        // Mode, type, id, size; of another repository the size is a hyphen.
+        for (const line of lines) bytes += Number.parseInt(line.split(/ +/, 4)[3] ?? "", 10) || 0
+      })
+      const { code } = yield* Effect.promise(() => child.ended)
+      if (code === 0) return bytes
+      return yield* new CheckoutError({ reason: "failed", message: `the size of ${commit} could not be measured` })
+    })
+  )
+})
