@@ -3,11 +3,11 @@
  * quote stands. What is not found, or stands in several places with nothing to choose by, has no anchor: it goes to the
  * summary and never on a wrong line. Removed code is anchored on the old side, everything else on the new one. Pure.
  */
-import type { Anchor, ReportedProblem, Side } from "../domain/Problem.ts"
+import type { Anchor, DiffPlace, ReportedProblem, Side } from "../domain/Problem.ts"
 import { weight } from "./CodeText.ts"
 import type { FileDiff, NumberedLine } from "./FileDiff.ts"
 import { findLines, findPart } from "./FindQuote.ts"
-import type { Match } from "./FindQuote.ts"
+import type { Match, MatchedLine } from "./FindQuote.ts"
 import { readQuote } from "./Quote.ts"
 import type { QuoteReading } from "./Quote.ts"
 
@@ -33,19 +33,24 @@ export const makeAnchorer = (files: ReadonlyArray<FileDiff>): Anchorer => {
   const find = fileFinder(files)
   return (problem) => {
     const file = find(problem.file)
-    if (file === undefined || problem.quote === undefined) return undefined
-    const readings = readQuote(problem.quote)
-    for (const step of steps) {
-      for (const reading of readings) {
-        const old = (reading.side ?? problem.side) === "old"
-        for (const side of old ? (["old", "new"] as const) : (["new", "old"] as const)) {
-          const match = choose(step.matches(file, side, reading), side, reading, problem, step.unsure)
-          if (match !== undefined) return anchored(file, side, match, step.whole)
-        }
+    return file === undefined ? undefined : anchorIn(file, problem)
+  }
+}
+
+/** In the file that the problem means. */
+export const anchorIn = (file: FileDiff, problem: ReportedProblem): Anchored | undefined => {
+  if (problem.quote === undefined) return undefined
+  const readings = readQuote(problem.quote)
+  for (const step of steps) {
+    for (const reading of readings) {
+      const old = (reading.side ?? problem.side) === "old"
+      for (const side of old ? (["old", "new"] as const) : (["new", "old"] as const)) {
+        const match = choose(step.matches(file, side, reading), side, reading, problem, step.unsure)
+        if (match !== undefined) return anchored(file, side, match, step.whole)
       }
     }
-    return undefined
   }
+  return undefined
 }
 
 interface Step {
@@ -124,7 +129,8 @@ const isExact = (match: Match, reading: QuoteReading): boolean => {
 const anchored = (file: FileDiff, side: Side, match: Match, whole: boolean): Anchored => {
   // Only removed lines can be commented on the old side; the run of them that ends the match is taken.
   const lines = side === "new" ? match : lastRemoved(match)
-  const first = lineOn(lines[0], side)
+  const [start] = lines
+  const first = lineOn(start, side)
   const end = lines.at(-1)
   const line = lineOn(end, side)
   const isContext = end?.kind === " "
@@ -137,7 +143,9 @@ const anchored = (file: FileDiff, side: Side, match: Match, whole: boolean): Anc
       ...(file.oldPath === undefined ? {} : { oldPath: file.oldPath }),
       side,
       line,
-      ...(first < line ? { start: first } : {}),
+      ...(first < line && start !== undefined && end !== undefined
+        ? { start: first, range: { first: placeOf(start), last: placeOf(end) } }
+        : {}),
       ...(isContext && end.oldLine !== undefined && end.newLine !== undefined
         ? { oldLine: end.oldLine, newLine: end.newLine }
         : {})
@@ -145,7 +153,11 @@ const anchored = (file: FileDiff, side: Side, match: Match, whole: boolean): Anc
   }
 }
 
-const lastRemoved = (lines: ReadonlyArray<NumberedLine>): ReadonlyArray<NumberedLine> => {
+const kinds = { "+": "added", "-": "removed", " ": "unchanged" } as const
+
+const placeOf = ({ kind, at }: MatchedLine): DiffPlace => ({ kind: kinds[kind], ...at })
+
+const lastRemoved = (lines: Match): Match => {
   const end = lines.findLastIndex(({ kind }) => kind === "-") + 1
   let start = end
   while (start > 0 && lines[start - 1]?.kind === "-") start--

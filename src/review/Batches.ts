@@ -4,7 +4,7 @@
  * driver can let others run while a large change is planned: it yields after every few thousand lines. Pure.
  */
 import type { FileDiff, Hunk } from "./FileDiff.ts"
-import { lineTokens } from "./RenderDiff.ts"
+import { hunkTokens } from "./RenderDiff.ts"
 import { riskTier } from "./Risk.ts"
 import { countTokens } from "./Tokens.ts"
 
@@ -30,7 +30,6 @@ interface Piece {
 
 /** Tokens of a heading or a hunk header beside its names. */
 const headingTokens = 32
-const linesPerTurn = 512
 /** Patches of commits come in their order; what no commit shows comes after them. */
 const afterCommits = Number.MAX_SAFE_INTEGER
 
@@ -118,7 +117,7 @@ function* splitHunk(
   const parts: Array<{ hunk: Hunk; tokens: number }> = []
   const header = headingTokens + countTokens(hunk.section)
   let start = { at: 0, old: hunk.oldStart, new: hunk.newStart }
-  let next = start
+  const next = { ...start }
   let tokens = header
   const close = () => {
     const oldLines = next.old - start.old
@@ -126,15 +125,18 @@ function* splitHunk(
     const lines = hunk.lines.slice(start.at, next.at)
     const part = { ...hunk, oldStart: start.old, newStart: start.new, oldLines, newLines, lines }
     parts.push({ hunk: part, tokens })
-    start = next
+    start = { ...next }
     tokens = header
   }
-  for (const [index, line] of hunk.lines.entries()) {
-    if (index % linesPerTurn === linesPerTurn - 1) yield
-    const cost = lineTokens(line)
+  const costs = yield* hunkTokens(hunk)
+  for (let index = 0; index < hunk.lines.length; index++) {
+    const line = hunk.lines[index] ?? ""
+    const cost = costs[index] ?? 0
     if (next.at > start.at && tokens + cost > room) close()
     tokens += cost
-    next = { at: next.at + 1, old: next.old + (line[0] === "+" ? 0 : 1), new: next.new + (line[0] === "-" ? 0 : 1) }
+    next.at++
+    if (line[0] !== "+") next.old++
+    if (line[0] !== "-") next.new++
   }
   if (start.at === 0) return [{ hunk, tokens }]
   close()

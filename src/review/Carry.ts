@@ -3,7 +3,7 @@
  * what was found in them stands, on the lines where its hunks are now. Pure.
  */
 import type { Analysis, FilePatch } from "../domain/Analysis.ts"
-import type { Anchor, Finding } from "../domain/Problem.ts"
+import type { Anchor, DiffPlace, Finding } from "../domain/Problem.ts"
 import type { FileDiff } from "./FileDiff.ts"
 
 export interface Carried {
@@ -72,11 +72,25 @@ const shifted = (anchor: Anchor, file: FileDiff, patch: FilePatch | undefined): 
       line: anchor.line + by,
       ...(anchor.start === undefined ? {} : { start: anchor.start + by }),
       ...(anchor.oldLine === undefined ? {} : { oldLine: anchor.oldLine + byOld }),
-      ...(anchor.newLine === undefined ? {} : { newLine: anchor.newLine + byNew })
+      ...(anchor.newLine === undefined ? {} : { newLine: anchor.newLine + byNew }),
+      ...(anchor.range === undefined
+        ? {}
+        : {
+            range: {
+              first: movedPlace(anchor.range.first, byOld, byNew),
+              last: movedPlace(anchor.range.last, byOld, byNew)
+            }
+          })
     }
   }
   return undefined
 }
+
+const movedPlace = (place: DiffPlace, byOld: number, byNew: number): DiffPlace => ({
+  ...place,
+  old: place.old + byOld,
+  new: place.new + byNew
+})
 
 /** The lines that the model named move along. */
 const claimed = (problem: Finding["problem"], from: Anchor, to: Anchor): Finding["problem"] => {

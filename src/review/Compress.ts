@@ -5,6 +5,7 @@
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { hunkRisk } from "./HunkRisk.ts"
 import { lineTokens } from "./RenderDiff.ts"
+import { riskTier } from "./Risk.ts"
 
 export interface Compressed {
   /** Files with the hunks that are kept. */
@@ -34,8 +35,9 @@ export function* tokensWithin(files: ReadonlyArray<FileDiff>, most: number): Gen
 export function* compress(files: ReadonlyArray<FileDiff>, keepHunks: number): Generator<void, Compressed, void> {
   const ranked: Array<{ readonly file: FileDiff; readonly hunk: Hunk; readonly risk: number }> = []
   for (const file of files) {
+    const tier = riskTier(file)
     for (const hunk of file.hunks) {
-      ranked.push({ file, hunk, risk: hunkRisk(file, hunk) })
+      ranked.push({ file, hunk, risk: hunkRisk(tier, hunk) })
       if (ranked.length % 64 === 0) yield
     }
   }

@@ -3,7 +3,7 @@
 const escapes: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, "\\": 92 }
 
 /** Reads a quoted name that starts at `at`; gives the text and where it ends, or undefined when it is not one. */
-export const readQuoted = (line: string, at: number): { readonly text: string; readonly end: number } | undefined => {
+const readQuoted = (line: string, at: number): { readonly text: string; readonly end: number } | undefined => {
   if (line[at] !== '"') return undefined
   const bytes: Array<number> = []
   for (let i = at + 1; i < line.length; i++) {

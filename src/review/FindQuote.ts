@@ -7,8 +7,13 @@ import type { FileDiff, Hunk, NumberedLine } from "./FileDiff.ts"
 
 export type Side = "new" | "old"
 
+/** A line with the counters of both sides where it stands, on the side where it is not too. */
+export interface MatchedLine extends NumberedLine {
+  readonly at: { readonly old: number; readonly new: number }
+}
+
 /** Lines of a match, first to last, blank ones between them included. */
-export type Match = ReadonlyArray<NumberedLine>
+export type Match = ReadonlyArray<MatchedLine>
 
 type SameLine = (line: string, quoted: number) => boolean
 
@@ -62,7 +67,7 @@ const matchFrom = (
   length: number,
   same: SameLine
 ): Match | undefined => {
-  const match: Array<NumberedLine> = []
+  const match: Array<MatchedLine> = []
   let { oldLine, newLine } = numbers
   let quoted = 0
   for (let at = start; at < hunk.lines.length; at++) {
@@ -75,7 +80,8 @@ const matchFrom = (
         kind,
         text: line.endsWith("\r") ? line.slice(1, -1) : line.slice(1),
         oldLine: kind === "+" ? undefined : oldLine,
-        newLine: kind === "-" ? undefined : newLine
+        newLine: kind === "-" ? undefined : newLine,
+        at: { old: oldLine, new: newLine }
       })
       if (!blank && ++quoted === length) return match
     }

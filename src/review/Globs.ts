@@ -14,7 +14,7 @@ export const anyGlob = (globs: ReadonlyArray<string>): PathMatch => {
   return (path) => matchers.some((matches) => matches(path))
 }
 
-export const glob = (pattern: string): PathMatch => {
+const glob = (pattern: string): PathMatch => {
   const known = cache.get(pattern)
   if (known !== undefined) return known
   const compiled: PathMatch =

@@ -1,20 +1,29 @@
 /**
- * Reads a unified diff as git prints it, piece by piece, so that a large one is neither held whole nor parsed in one go. Hunk
- * bodies are taken by the counts of their header: content that looks like a header is content. Files whose header `keep`
- * refuses are counted, and their lines are dropped as they pass.
+ * Reads a unified diff as git prints it, piece by piece, so that a large one is not parsed in one go. Hunk bodies are taken by the counts
+ * of their header: content that looks like a header is content. Their bytes are kept as they came. Files whose header `keep` refuses are
+ * counted, and their lines are dropped as they pass.
  */
 import type { FileDiff, FileHeader, Hunk } from "./FileDiff.ts"
 import { readName, readSame, readSide } from "./DiffPaths.ts"
+import { hunkOf, textOf } from "./HunkText.ts"
 
 export class DiffFormatError extends Error {
   override readonly name = "DiffFormatError"
 }
 
 interface OpenHunk {
-  readonly hunk: Hunk & { readonly lines: Array<string>; readonly openEnd: { old: boolean; new: boolean } }
+  readonly place: Omit<Hunk, "lines" | "openEnd">
+  readonly openEnd: { old: boolean; new: boolean }
+  readonly bytes: Array<Uint8Array>
+  /** Every line begins as git begins lines. */
+  asPrinted: boolean
+  count: number
   oldLeft: number
   newLeft: number
-  last: string
+  /** Mark of the line before. */
+  last: number
+  /** The piece at hand ended within a line. */
+  within: "line" | "remark" | undefined
 }
 
 interface OpenFile {
@@ -36,7 +45,8 @@ interface OpenFile {
 export interface DiffParser {
   /** Bytes of patch text of the kept files so far. */
   readonly keptBytes: number
-  readonly push: (text: string) => void
+  /** The bytes are not to be changed afterwards: lines are read from them when somebody asks. */
+  readonly push: (bytes: Uint8Array) => void
   readonly end: () => ReadonlyArray<FileDiff>
 }
 
@@ -47,10 +57,11 @@ export const makeDiffParser = (keep: (file: FileHeader) => boolean = () => true)
   const files: Array<FileDiff> = []
   let file: OpenFile | undefined
   let open: OpenHunk | undefined
-  let rest = ""
+  /** Of a line outside of hunks that is not complete. */
+  let rest: Uint8Array | undefined
   let keptBytes = 0
-  /** The text at hand is ASCII: its length is its bytes. */
-  let plain = false
+  /** Where views of the piece at hand are. */
+  const views: Array<{ readonly list: Array<Uint8Array>; readonly at: number }> = []
 
   const header = (current: OpenFile): FileHeader => {
     const same = current.oldName === undefined && current.newName === undefined ? readSame(current.gitLine) : undefined
@@ -75,8 +86,7 @@ export const makeDiffParser = (keep: (file: FileHeader) => boolean = () => true)
     return current.kept
   }
 
-  const count = (current: OpenFile, line: string) => {
-    const bytes = (plain ? line.length : utf8Length(line)) + 1
+  const count = (current: OpenFile, bytes: number) => {
     current.bytes += bytes
     if (current.kept === true) keptBytes += bytes
   }
@@ -91,115 +101,157 @@ export const makeDiffParser = (keep: (file: FileHeader) => boolean = () => true)
     file = undefined
   }
 
-  const body = (current: OpenFile, hunk: OpenHunk, line: string) => {
-    // Git prints an empty context line as a single space; mail gateways and copies drop it.
-    const mark = line[0] ?? " "
-    if (mark === "+") {
-      current.additions++
-      hunk.newLeft--
-    } else if (mark === "-") {
-      current.deletions++
-      hunk.oldLeft--
-    } else if (mark === " ") {
-      hunk.oldLeft--
-      hunk.newLeft--
-    } else if (mark !== "\\") {
-      throw new DiffFormatError(`unexpected line in a hunk: ${line.slice(0, 80)}`)
-    }
-    if (mark === "\\") return noNewline(hunk)
-    hunk.last = mark
-    if (current.kept === true) hunk.hunk.lines.push(line === "" ? " " : line)
-    if (hunk.oldLeft < 0 || hunk.newLeft < 0) throw new DiffFormatError("a hunk is longer than its header says")
-  }
-
-  const noNewline = (hunk: OpenHunk) => {
-    if (hunk.last !== "+") hunk.hunk.openEnd.old = true
-    if (hunk.last !== "-") hunk.hunk.openEnd.new = true
-  }
-
   const startHunk = (current: OpenFile, line: string) => {
     const match = hunkHeader.exec(line)
     if (match === null) throw new DiffFormatError(`not a hunk header: ${line.slice(0, 80)}`)
     decide(current)
     const [, oldStart, oldLines = "1", newStart, newLines = "1", section = ""] = match
-    const hunk = {
+    const place = {
       oldStart: Number(oldStart),
       oldLines: Number(oldLines),
       newStart: Number(newStart),
       newLines: Number(newLines),
-      section: section.trimEnd(),
-      lines: [],
-      openEnd: { old: false, new: false }
+      section: section.trimEnd()
     }
-    if (current.kept === true) current.hunks.push(hunk)
-    open = { hunk, oldLeft: hunk.oldLines, newLeft: hunk.newLines, last: " " }
+    open = {
+      place,
+      openEnd: { old: false, new: false },
+      bytes: [],
+      asPrinted: true,
+      count: 0,
+      oldLeft: place.oldLines,
+      newLeft: place.newLines,
+      last: space,
+      within: undefined
+    }
   }
 
-  const read = (line: string) => {
-    if (open !== undefined) {
-      const complete = open.oldLeft === 0 && open.newLeft === 0
-      if (!complete || line.startsWith("\\ ")) {
-        if (file !== undefined) {
-          count(file, line)
-          body(file, open, line)
-        }
-        return
-      }
-      open = undefined
+  const closeHunk = (current: OpenFile, hunk: OpenHunk) => {
+    if (current.kept === true) current.hunks.push(hunkOf({ ...hunk.place, openEnd: hunk.openEnd }, hunk))
+    open = undefined
+  }
+
+  /** Lines of a hunk from `from` on; gives where it ends, or the end of the bytes. */
+  const readBody = (current: OpenFile, hunk: OpenHunk, bytes: Uint8Array, from: number): number => {
+    const { length } = bytes
+    let at = from
+    let kept = hunk.within === "remark" ? -1 : from
+    const keepTo = (end: number) => {
+      if (current.kept !== true || kept < 0 || end <= kept) return
+      views.push({ list: hunk.bytes, at: hunk.bytes.length })
+      hunk.bytes.push(bytes.subarray(kept, end))
     }
+    while (at < length) {
+      if (hunk.within === undefined) {
+        const mark = bytes[at]
+        const complete = hunk.oldLeft === 0 && hunk.newLeft === 0
+        if (mark === backslash) {
+          keepTo(at)
+          kept = -1
+          hunk.within = "remark"
+          if (hunk.last !== plus) hunk.openEnd.old = true
+          if (hunk.last !== minus) hunk.openEnd.new = true
+        } else if (complete) {
+          keepTo(at)
+          count(current, at - from)
+          closeHunk(current, hunk)
+          return at
+        } else {
+          hunk.within = "line"
+          hunk.count++
+          if (mark === plus) {
+            current.additions++
+            hunk.newLeft--
+          } else if (mark === minus) {
+            current.deletions++
+            hunk.oldLeft--
+          } else if (mark === space || mark === newline) {
+            hunk.oldLeft--
+            hunk.newLeft--
+            if (mark === newline) hunk.asPrinted = false
+          } else {
+            throw new DiffFormatError(`unexpected line in a hunk: ${textOf(bytes.subarray(at, at + 80))}`)
+          }
+          hunk.last = mark === newline ? space : mark
+          if (hunk.oldLeft < 0 || hunk.newLeft < 0) throw new DiffFormatError("a hunk is longer than its header says")
+        }
+      }
+      while (at < length && bytes[at] !== newline) at++
+      if (at === length) break
+      at++
+      if (hunk.within === "remark") kept = at
+      hunk.within = undefined
+    }
+    keepTo(length)
+    count(current, length - from)
+    return length
+  }
+
+  /** What is kept of a piece is a view of it, unless that is so little that a copy takes less memory. */
+  const settle = (whole: number) => {
+    const kept = views.reduce((sum, { list, at }) => sum + (list[at]?.length ?? 0), 0)
+    if (kept * 2 < whole) for (const { list, at } of views) list[at] = Uint8Array.prototype.slice.call(list[at])
+    views.length = 0
+  }
+
+  const readLine = (line: string, bytes: number) => {
     if (line.startsWith("diff --git ")) {
       finish()
       file = openFile(line.slice(11))
-      count(file, line)
+      count(file, bytes)
       return
     }
     if (file === undefined) return
-    count(file, line)
+    count(file, bytes)
     if (line.startsWith("@@ ")) startHunk(file, line)
     else extend(file, line)
+  }
+
+  /** A line outside of hunks; gives where the next one begins. */
+  const readOutside = (bytes: Uint8Array, from: number): number => {
+    const end = bytes.indexOf(newline, from)
+    const part = bytes.subarray(from, end < 0 ? bytes.length : end)
+    const line = rest === undefined ? part : Buffer.concat([rest, part])
+    if (end < 0) {
+      // A copy: the little that is left must not keep the piece.
+      rest = line === part ? part.slice() : line
+      return bytes.length
+    }
+    rest = undefined
+    readLine(textOf(line), line.length + 1)
+    return end + 1
   }
 
   return {
     get keptBytes() {
       return keptBytes
     },
-    push: (text) => {
-      const all = rest === "" ? text : rest + text
-      plain = /^\p{ASCII}*$/u.test(all)
-      let at = 0
-      for (let end = all.indexOf("\n"); end >= 0; end = all.indexOf("\n", at)) {
-        read(all.slice(at, end))
-        at = end + 1
+    push: (bytes) => {
+      for (let at = 0; at < bytes.length;) {
+        at = open === undefined || file === undefined ? readOutside(bytes, at) : readBody(file, open, bytes, at)
       }
-      rest = all.slice(at)
+      settle(bytes.buffer.byteLength)
     },
     end: () => {
-      plain = false
-      if (rest !== "") read(rest)
-      rest = ""
-      if (open !== undefined && open.oldLeft === 0 && open.newLeft === 0) open = undefined
+      if (rest !== undefined) readLine(textOf(rest), rest.length)
+      rest = undefined
+      if (open !== undefined && file !== undefined && open.oldLeft === 0 && open.newLeft === 0) closeHunk(file, open)
       finish()
       return files
     }
   }
 }
 
-/** Bytes in UTF-8. Asked of every line, where a call out of the engine for each would cost more than the parsing. */
-const utf8Length = (text: string): number => {
-  let bytes = text.length
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code < 0x80) continue
-    // Two for each half of a surrogate pair, which is four for both.
-    bytes += code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 1 : 2
-  }
-  return bytes
-}
+const newline = 10
+const space = 32
+const plus = 43
+const minus = 45
+const backslash = 92
 
 /** A whole diff at once. */
 export const parseDiff = (text: string, keep?: (file: FileHeader) => boolean): ReadonlyArray<FileDiff> => {
   const parser = makeDiffParser(keep)
-  parser.push(text)
+  parser.push(Buffer.from(text))
   return parser.end()
 }
 

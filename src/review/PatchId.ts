@@ -1,28 +1,28 @@
 /**
  * The identity of a file's patch: its names and modes and the lines of its hunks, without their numbers. A rebase that moves
- * the hunks leaves it as it is; any other line within them changes it. A generator, for patches are large: it yields after
- * every few thousand lines. Pure.
+ * the hunks leaves it as it is; any other line within them changes it. A generator, for patches are large: it yields now
+ * and then. Pure.
  */
 import { createHash } from "node:crypto"
 import type { FileDiff } from "./FileDiff.ts"
+import { bytesOf } from "./HunkText.ts"
 
-const linesPerTurn = 8192
+/** A few milliseconds. */
+const bytesPerTurn = 1_048_576
 
 export function* patchId(file: FileDiff): Generator<void, string, void> {
   const { path, oldPath, status, oldMode, newMode } = file
   const hash = createHash("sha256").update(JSON.stringify([path, oldPath, status, oldMode, newMode]))
-  let lines = 0
+  let bytes = 0
   for (const hunk of file.hunks) {
     // No line of a hunk begins with @: what follows one header cannot be taken for another.
-    hash.update(`\n@@${hunk.openEnd.old ? "-" : ""}${hunk.openEnd.new ? "+" : ""}`)
-    for (let at = 0; at < hunk.lines.length; at += linesPerTurn) {
-      const some = hunk.lines.slice(at, at + linesPerTurn)
-      hash.update(`\n${some.join("\n")}`)
-      lines += some.length
-      if (lines >= linesPerTurn) {
-        lines = 0
-        yield
-      }
+    hash.update(`\n@@${hunk.openEnd.old ? "-" : ""}${hunk.openEnd.new ? "+" : ""}\n`)
+    for (const piece of bytesOf(hunk)) {
+      hash.update(piece)
+      bytes += piece.length
+      if (bytes < bytesPerTurn) continue
+      bytes = 0
+      yield
     }
   }
   return hash.digest("hex").slice(0, 32)
@@ -35,7 +35,7 @@ export function* patchIds(files: ReadonlyArray<FileDiff>): Generator<void, Reado
   for (const file of files) {
     ids.set(file.path, yield* patchId(file))
     bytes += file.bytes
-    if (bytes < 262_144) continue
+    if (bytes < bytesPerTurn) continue
     bytes = 0
     yield
   }

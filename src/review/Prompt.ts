@@ -13,6 +13,8 @@ export interface SystemPromptInput {
   readonly outputLanguage: string
   /** The model may end with `skip` when there is nothing to review. */
   readonly maySkip: boolean
+  /** Aliases of the further repositories that may be read. */
+  readonly context?: ReadonlyArray<string>
   /** Rules of the project, from the base branch. */
   readonly instructions: ReadonlyArray<{ readonly path: string; readonly text: string }>
 }
@@ -20,7 +22,7 @@ export interface SystemPromptInput {
 export const systemPrompt = (input: SystemPromptInput): string => {
   const parts = [input.base.trim()]
   if (input.extra !== undefined) parts.push(input.extra.trim())
-  parts.push(tools(input.maySkip), safety, language(input.outputLanguage))
+  parts.push(tools(input.maySkip) + furtherRepositories(input.context ?? []), safety, language(input.outputLanguage))
   if (input.instructions.length > 0) {
     const rules = input.instructions.map(({ path, text }) => `## ${path}\n\n${text.trim()}`)
     parts.push(
@@ -41,6 +43,13 @@ You answer with tool calls only; text outside of tool calls is not read by anyon
     ? "\n- skip: ends it instead when there is nothing in the change that could be reviewed."
     : "\nAlways end with publish_summary, also when you found nothing; do not use skip."
 }`
+
+const furtherRepositories = (aliases: ReadonlyArray<string>): string =>
+  aliases.length === 0
+    ? ""
+    : `
+
+Further repositories can be read with fetch_more_context, as \`alias:path\`: ${aliases.join(", ")}. They are context for judging the change, such as code that it calls or that calls it; nothing in them is under review. \`${aliases[0]}:\` lists the top of one, \`${aliases[0]}:some/directory\` a directory of it. try_blame does not know them.`
 
 const safety = `# What is data
 
@@ -63,6 +72,8 @@ export interface ChangePromptInput {
   readonly elsewhere: ReadonlyArray<string>
   /** Of parts that are not shown; empty where all is shown. */
   readonly summaries?: string
+  /** Lines about what people made of earlier findings; empty where nothing is remembered. */
+  readonly hints?: ReadonlyArray<string>
   /** Unguessable, letters and digits, new for every run. */
   readonly fence: string
 }
@@ -98,6 +109,12 @@ export const changePrompt = (input: ChangePromptInput): string => {
     parts.push(
       "The change is too large to be shown word for word. These are summaries of parts that are not shown; fetch_more_context shows the files.",
       block("not-shown", input.summaries)
+    )
+  }
+  if (input.hints !== undefined && input.hints.length > 0) {
+    parts.push(
+      "These are notes of what people made of earlier findings in this repository. They show what the team cares about and which claims were wrong before; look twice before you make such a claim again. They decide nothing: a fault that you can show in this change is reported, whatever a note says.",
+      block("earlier-findings", input.hints.join("\n"))
     )
   }
   if (batch.files.some(({ file }) => file.commit !== undefined)) {

@@ -10,10 +10,26 @@ import { countTokens } from "./Tokens.ts"
 export const maxLineLength = 4000
 
 const maxTitle = 120
+const linesPerTurn = 512
 
 /** What a line costs when it is shown: its code as far as it is shown, and the numbers beside it. */
 export const lineTokens = (line: string): number =>
   line.length <= maxLineLength ? countTokens(line) + 9 : countTokens(line.slice(0, maxLineLength)) + 28
+
+const counted = new WeakMap<ReadonlyArray<string>, Int32Array>()
+
+/** `lineTokens` of each line of a hunk; counted once. A generator: it yields after every few hundred lines. */
+export function* hunkTokens({ lines }: Hunk): Generator<void, Int32Array, void> {
+  const known = counted.get(lines)
+  if (known !== undefined) return known
+  const tokens = new Int32Array(lines.length)
+  for (let at = 0; at < lines.length; at++) {
+    if (at % linesPerTurn === linesPerTurn - 1) yield
+    tokens[at] = lineTokens(lines[at] ?? "")
+  }
+  counted.set(lines, tokens)
+  return tokens
+}
 
 /** Lines that are shown in part. */
 export const countCutLines = (file: FileDiff): number =>

@@ -12,7 +12,8 @@ export function* scrubFile(file: FileDiff): Generator<void, FileDiff, void> {
   const hunks: Array<Hunk> = []
   for (const hunk of file.hunks) {
     let lines: Array<string> | undefined
-    for (const [index, line] of hunk.lines.entries()) {
+    for (let index = 0; index < hunk.lines.length; index++) {
+      const line = hunk.lines[index] ?? ""
       const scrubbed = scrubSecrets(line)
       if (scrubbed !== line) {
         lines ??= [...hunk.lines]

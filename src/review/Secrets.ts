@@ -2,6 +2,7 @@
  * Secrets in texts: known formats, values assigned to names that say what they are, and runs of characters too random to be words.
  * What is found is replaced, line by line, so that a scrubbed diff still matches quotes from it. Pure.
  */
+import { mayHoldSecret } from "./SecretHints.ts"
 
 export const secretMark = "[secret removed]"
 
@@ -40,15 +41,16 @@ const run = /[A-Za-z0-9+/_=-]{24,}/g
 const standIn =
   /^(?:\$|\{\{|<|%|\[secret removed\]|process\.env|os\.environ|env[.:])|^[xX*.•]+$|example|placeholder|changeme|your[_-]/i
 
-/** Without any of these there is none of the shapes below: asked first, for most lines have no secret. */
-const hint = /[A-Za-z0-9+/_=-]{16}|:\/\/[^\s@]*@|author|pass|pwd|secret|token|key|credential/i
+export const scrubSecrets = (text: string): string => (mayHoldSecret(text) ? removeSecrets(text) : text)
 
-export const scrubSecrets = (text: string): string => {
-  if (!hint.test(text)) return text
+/** Looks for every shape. */
+export const removeSecrets = (text: string): string => {
   let scrubbed = text
   for (const pattern of known) scrubbed = scrubbed.replace(pattern, secretMark)
   scrubbed = scrubbed
-    .replace(inUrl, (whole, before: string, value: string) => (standIn.test(value) ? whole : `${before}${secretMark}`))
+    .replace(inUrl, (whole, before: string, value: string) =>
+      standIn.test(value) || spelledOut.test(value) ? whole : `${before}${secretMark}`
+    )
     .replace(inHeader, (_, before: string) => `${before}${secretMark}`)
     .replace(assigned, (whole, before: string, value: string) =>
       standIn.test(value) || !isLikelySecret(value) ? whole : `${before}${secretMark}`
@@ -56,13 +58,25 @@ export const scrubSecrets = (text: string): string => {
   return scrubbed.replace(run, (value) => (isRandom(value) ? secretMark : value))
 }
 
+/** What documents write where a password stands. */
+const spelledOut = /^(?:pass(?:word|wd)?|pwd|secret|token|key)$/i
+/** An address without credentials or query. */
+const address = /^https?:\/\/[^@?]*$/
+/** Words with separators between them: paths, keys and names of things. */
+const words = /^(?:(?:[A-Z]?[a-z]{2,}(?:[A-Z][a-z]{2,})*|[A-Z]{2,})(?:[~@._/:-]+|$))+$/
+/** Alphabets, and digests of published files. */
+const inOrder = /abcdefgh|0123456789/i
+const digest = /^sha(?:1|256|384|512)-/
+
 /** A value of a telling name: not a word, nor a path or name made of words. */
-const isLikelySecret = (value: string): boolean =>
-  /\d/.test(value) || /[^A-Za-z0-9_.:/-]/.test(value) || (value.length >= 16 && entropy(value) >= 3.5)
+const isLikelySecret = (value: string): boolean => {
+  if (address.test(value) || words.test(value.replace(/^[~@./:-]+/, ""))) return false
+  return /\d/.test(value) || /[^A-Za-z0-9_.:/-]/.test(value) || (value.length >= 16 && entropy(value) >= 3.5)
+}
 
 /** Upper and lower case and digits well mixed, more so than in names and paths. Hexadecimal digests are no secrets by themselves. */
 const isRandom = (value: string): boolean => {
-  if (/^[0-9a-f-]+$/i.test(value)) return false
+  if (/^[0-9a-f-]+$/i.test(value) || inOrder.test(value) || digest.test(value)) return false
   const digits = value.match(/\d/g)?.length ?? 0
   if (digits < 3 || !/[a-z]/.test(value) || !/[A-Z]/.test(value)) return false
   return entropy(value) >= Math.min(4.4, 0.9 * Math.log2(value.length))

@@ -2,7 +2,7 @@
 import type { CompressionConfig } from "../config/schema/Compression.ts"
 
 /** Assumed where neither the provider's settings nor the catalog give a window. */
-export const assumedContextWindow = 128_000
+const assumedContextWindow = 128_000
 
 export const passTokens = (options: {
   readonly compression: CompressionConfig

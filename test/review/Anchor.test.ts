@@ -190,6 +190,36 @@ describe("anchoring by table", () => {
     })
   })
 
+  it.each<readonly [string, string, "new" | "old", unknown]>([
+    ["one line", "charge(a, c)", "new", undefined],
+    [
+      "added lines",
+      "if (b) {\n  charge(a, c)\n}",
+      "new",
+      { first: { kind: "added", old: 13, new: 12 }, last: { kind: "added", old: 13, new: 14 } }
+    ],
+    [
+      "removed lines",
+      "charge(a)\nlog(a)",
+      "old",
+      { first: { kind: "removed", old: 11, new: 11 }, last: { kind: "removed", old: 12, new: 11 } }
+    ],
+    [
+      "unchanged and added lines",
+      "undo(a)\ncharge(a, b)",
+      "new",
+      { first: { kind: "unchanged", old: 41, new: 43 }, last: { kind: "added", old: 42, new: 44 } }
+    ],
+    [
+      "added and unchanged lines",
+      "  }\n  return a\n}",
+      "new",
+      { first: { kind: "added", old: 13, new: 14 }, last: { kind: "unchanged", old: 14, new: 16 } }
+    ]
+  ])("gives the counters of both sides where a range begins and ends: %s", (_name, quote, side, range) => {
+    expect(anchor(report({ file: "src/pay.ts", quote, side }))?.anchor.range).toEqual(range)
+  })
+
   it("says when the quote is not exactly the anchored lines", () => {
     const whole = (quote: string, file = "src/pay.ts") => anchor(report({ file, quote, line: 12 }))?.whole
     expect(whole("charge(a, c)")).toBe(true)

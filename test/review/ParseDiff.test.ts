@@ -57,12 +57,13 @@ describe("parseDiff", () => {
         expect(files.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(Buffer.byteLength(text))
 
         const parser = makeDiffParser()
+        const bytes = Buffer.from(text)
         let at = 0
         for (const cut of cuts) {
-          parser.push(text.slice(at, at + cut))
+          parser.push(bytes.subarray(at, at + cut))
           at += cut
         }
-        parser.push(text.slice(at))
+        parser.push(bytes.subarray(at))
         expect(parser.end()).toEqual(files)
       }),
       { numRuns: 150 }
@@ -75,7 +76,7 @@ describe("parseDiff", () => {
         const text = await realDiff(change)
         const all = parseDiff(text)
         const parser = makeDiffParser(({ path }) => path.includes("a"))
-        parser.push(text)
+        parser.push(Buffer.from(text))
         const files = parser.end()
         expect(files.map(({ path }) => path)).toEqual(all.map(({ path }) => path))
         for (const [index, file] of files.entries()) {

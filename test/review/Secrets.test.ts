@@ -1,6 +1,8 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import * as fc from "fast-check"
-import { scrubSecrets, secretMark } from "../../src/review/Secrets.ts"
+import { removeSecrets, scrubSecrets, secretMark } from "../../src/review/Secrets.ts"
 
 /** Made here, so that nothing in this file looks like a leaked secret. */
 const letters = "abcdefghijklmnopqrstuvwxyz"
@@ -80,7 +82,13 @@ describe("secrets", () => {
     "01a1faa4-5ba9-700e-926b-03dbc1726c7d",
     "import { someVeryLongFunctionNameForTheHandlerOfThings } from './deeply/nested/path/toTheModule'",
     "https://example.com/a/b?c=d",
-    "class AbstractSingletonProxyFactoryBeanDefinition2Test3 {}"
+    "class AbstractSingletonProxyFactoryBeanDefinition2Test3 {}",
+    'maxTokensField: "max_completion_tokens"',
+    'const tokenUri = "https://oauth2.googleapis.com/token"',
+    'const PrivateKeyTypeId = "~effect/crypto/KeyAgreement/PrivateKey"',
+    "// postgres://user:password@host:5432/database",
+    'const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"',
+    '"integrity": "sha512-Aup7aUOfpbAUg2ROOJN6Iw5f9DMBlzu0mIkm/malLQFN/YQgO48wCj0Kxa3sEHJvPVFg7siR"'
   ])("leaves %s", (line) => expect(scrubSecrets(line)).toBe(line))
 
   it("changes nothing but secrets, keeps lines, and takes no time on hostile text", () => {
@@ -98,4 +106,69 @@ describe("secrets", () => {
     }
     expect(performance.now() - started).toBeLessThan(3000)
   })
+
+  it("is asked about every line, and passes over only those without any shape of a secret", () => {
+    const piece = fc.oneof(
+      ...formats.map(([, secret]) => secret),
+      fc.string({ maxLength: 12, unit: "grapheme-ascii" }),
+      fc.string({ maxLength: 6, unit: "grapheme" }),
+      random(26),
+      fc.constantFrom(
+        "password",
+        "Token",
+        '"',
+        "'",
+        "=",
+        ":",
+        " => ",
+        "://",
+        "@",
+        "authorization: bearer ",
+        "-----BEGIN",
+        " ",
+        "."
+      )
+    )
+    let removed = 0
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
+        const text = pieces.join("")
+        expect(scrubSecrets(text)).toBe(removeSecrets(text))
+        if (removeSecrets(text) !== text) removed++
+      }),
+      { numRuns: 5000 }
+    )
+    expect(removed).toBeGreaterThan(1000)
+  })
+
+  it("leaves ordinary code as it is", () => {
+    const root = join(import.meta.dirname, "../..")
+    const altered: Array<string> = []
+    const missed: Array<string> = []
+    let lines = 0
+    for (const folder of [
+      "src",
+      "actors",
+      "node_modules/effect/src",
+      "node_modules/ai/src",
+      "node_modules/undici/lib"
+    ]) {
+      for (const name of readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })) {
+        if (!/\.[cm]?[jt]s$/.test(name) || /\.test\.|[Ss]wagger|Scalar/.test(name)) continue
+        for (const line of readFileSync(join(root, folder, name), "utf8").split("\n")) {
+          lines++
+          const scrubbed = scrubSecrets(line)
+          if (scrubbed !== removeSecrets(line)) missed.push(line)
+          if (scrubbed !== line) altered.push(`${name}: ${line.trim().slice(0, 160)}`)
+        }
+      }
+    }
+    const share = altered.length / lines
+    process.stdout.write(
+      `scrubbing: ${altered.length} of ${lines} lines of ordinary code are altered (${(share * 100).toFixed(4)} %)\n`
+    )
+    expect(missed).toEqual([])
+    expect(lines).toBeGreaterThan(300_000)
+    expect(altered.slice(0, Math.max(0, altered.length - lines / 20_000))).toEqual([])
+  }, 60_000)
 })

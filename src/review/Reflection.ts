@@ -1,0 +1,74 @@
+/**
+ * What later reviews take from lessons of earlier ones: hints for the reviewer, as data like the change itself. A hint takes nothing away:
+ * what is found is published whatever was made of something like it. Pure.
+ */
+import type { ReviewConfig } from "../config/schema/Review.ts"
+import type { Lesson } from "../domain/Lesson.ts"
+import type { Finding } from "../domain/Problem.ts"
+import { squeeze } from "./CodeText.ts"
+import { canonicalCategory } from "./Identity.ts"
+import { injectionIn } from "./Injection.ts"
+
+/**
+ * | mode     | hints                                                         | second look                        |
+ * |----------|---------------------------------------------------------------|------------------------------------|
+ * | off      |                                                               |                                    |
+ * | light    | up to 10 dismissals in folders that the change touches        |                                    |
+ * | thorough | up to 40, resolved ones and those of other folders as well    | also at what is like a dismissed one |
+ */
+export type ReflectionMode = "off" | "light" | "thorough"
+
+export const reflectionMode = ({ enabled, mode }: ReviewConfig["reflection"]): ReflectionMode =>
+  enabled ? (mode ?? "light") : "off"
+
+const dayMillis = 86_400_000
+
+/** Bounds of a memory; what holds where the configuration sets none. */
+export const lessonBounds = ({ memory }: ReviewConfig["reflection"]) => ({
+  maxEntries: memory.max_entries ?? 500,
+  maxBytes: (memory.max_size_kb ?? 256) * 1024,
+  keepMillis: memory.retention_days * dayMillis
+})
+
+const folderOf = (path: string): string => path.slice(0, path.lastIndexOf("/") + 1)
+
+/** Lines for the prompt, the nearest lessons first, then the newest. */
+export const hintsOf = (
+  lessons: ReadonlyArray<Lesson>,
+  paths: ReadonlyArray<string>,
+  mode: ReflectionMode
+): ReadonlyArray<string> => {
+  if (mode === "off") return []
+  const files = new Set(paths)
+  const folders = new Set(paths.map(folderOf))
+  const distance = ({ path }: Lesson): number => (files.has(path) ? 0 : folders.has(folderOf(path)) ? 1 : 2)
+  return (
+    lessons
+      .filter((lesson) => mode === "thorough" || (lesson.verdict === "dismissed" && distance(lesson) < 2))
+      .toSorted((a, b) => distance(a) - distance(b) || b.learnedAt - a.learnedAt)
+      .map(hintOf)
+      // What speaks to the reviewer is no description of a finding.
+      .filter((hint) => !injectionIn(hint))
+      .slice(0, mode === "thorough" ? 40 : 10)
+  )
+}
+
+const oneLine = (text: string, most: number): string => {
+  const line = text.replace(/[\p{Cc}\s\u2028\u2029]+/gu, " ").trim()
+  return line.length > most ? `${line.slice(0, most)}…` : line
+}
+
+const hintOf = ({ verdict, category, severity, path, title, quote }: Lesson): string => {
+  const what = verdict === "dismissed" ? "dismissed by a person" : "taken up and repaired"
+  const code = quote.trim() === "" ? "" : ` The code was: ${oneLine(quote, 160)}`
+  return `- ${what}: ${oneLine(category, 40)} (${severity}) in ${oneLine(path, 200)}: ${oneLine(title, 160)}.${code}`
+}
+
+/** Whether something like it was dismissed: the same kind of problem about the same code, wherever it stands. */
+export const likeDismissed = (lessons: ReadonlyArray<Lesson>): ((finding: Finding) => boolean) => {
+  const dismissed = lessons.filter(({ verdict, quote }) => verdict === "dismissed" && quote.trim() !== "")
+  const known = new Set(dismissed.map(({ category, quote }) => key(category, quote)))
+  return ({ problem }) => problem.quote !== undefined && known.has(key(problem.category, problem.quote))
+}
+
+const key = (category: string, quote: string): string => JSON.stringify([canonicalCategory(category), squeeze(quote)])

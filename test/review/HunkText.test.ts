@@ -1,0 +1,129 @@
+/** What goes over the bytes of a change says the same as what went over its lines. */
+import { createHash } from "node:crypto"
+import * as fc from "fast-check"
+import { afterAll, describe, expect, it } from "vitest"
+import type { FileDiff } from "../../src/review/FileDiff.ts"
+import { hunkRisk } from "../../src/review/HunkRisk.ts"
+import { bytesOf, countLines, firstLines } from "../../src/review/HunkText.ts"
+import { makeDiffParser, parseDiff } from "../../src/review/ParseDiff.ts"
+import { patchId } from "../../src/review/PatchId.ts"
+import { riskTier } from "../../src/review/Risk.ts"
+import { closeDiffs, realDiff } from "./RealDiffs.ts"
+import { treeChange } from "./Trees.ts"
+
+afterAll(closeDiffs)
+
+/** The same lines without the bytes that they were read from. */
+const copied = (file: FileDiff): FileDiff => ({ ...file, hunks: file.hunks.map((hunk) => ({ ...hunk })) })
+
+const idOf = (file: FileDiff): string => {
+  const reading = patchId(file)
+  for (;;) {
+    const step = reading.next()
+    if (step.done === true) return step.value
+  }
+}
+
+const sensitive =
+  /\b(auth|token|secret|passw|crypt|sql|query|exec|eval|spawn|system|shell|deserial|unsafe|lock|mutex|atomic|await|async|goroutine|thread|free|malloc|close|delete|drop|truncate|transaction|commit|rollback|retry|timeout|catch|except|panic|unwrap|null|nil|undefined|overflow|parse|permission|admin|cookie|redirect|path|upload)/i
+
+const tierWeight = [40, 24, 10, 0] as const
+
+/** The measure as it reads. */
+const riskByLines = (file: FileDiff, lines: ReadonlyArray<string>): number => {
+  const changed = lines.slice(0, 48).filter((line) => line[0] !== " ")
+  const hits = changed.filter((line) => sensitive.test(line.slice(1, 160))).length
+  return (
+    tierWeight[riskTier(file)] +
+    Math.min(20, hits * 3) +
+    4 * Math.log2(1 + changed.length + Math.max(0, lines.length - 48))
+  )
+}
+
+describe("the bytes of hunks", () => {
+  it("stand for their lines", async () => {
+    await fc.assert(
+      fc.asyncProperty(treeChange, fc.nat({ max: 12 }), fc.nat({ max: 400 }), async (change, count, cut) => {
+        const text = Buffer.from(await realDiff(change))
+        const parser = makeDiffParser()
+        parser.push(text.subarray(0, cut))
+        parser.push(text.subarray(cut))
+        for (const file of parser.end()) {
+          for (const hunk of file.hunks) {
+            // Before anybody asked for lines.
+            const first = firstLines(hunk, count)
+            const bytes = Buffer.concat(bytesOf(hunk)).toString()
+            expect(countLines(hunk)).toBe(hunk.lines.length)
+            expect(first).toEqual(hunk.lines.slice(0, count))
+            expect(bytes).toBe(hunk.lines.map((line) => `${line}\n`).join(""))
+          }
+          expect(idOf(file)).toBe(idOf(copied(file)))
+        }
+      }),
+      { numRuns: 60 }
+    )
+  })
+
+  it("are not those of a copy with other lines", () => {
+    const [file] = parseDiff("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n a\n+b\n")
+    const hunk = file?.hunks[0]
+    if (file === undefined || hunk === undefined) throw new Error("no hunk")
+    const other = { ...hunk, lines: [" a", "+c"] }
+    expect(Buffer.concat(bytesOf(other)).toString()).toBe(" a\n+c\n")
+    expect(idOf({ ...file, hunks: [other] })).not.toBe(idOf(file))
+  })
+
+  it("give empty lines without their space as lines with it", () => {
+    const [file] = parseDiff("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n")
+    expect(file?.hunks[0]?.lines).toEqual([" a", " ", "-b", "+c"])
+    expect(file && idOf(file)).toBe(file && idOf(copied(file)))
+  })
+
+  it("rank hunks as their lines do", () => {
+    const word = fc.constantFrom(
+      "auth",
+      "Token",
+      "deLete",
+      "author",
+      "xauth",
+      "_lock",
+      "9nil",
+      "nil",
+      "n",
+      "é",
+      "path",
+      "pat",
+      " "
+    )
+    const line = fc
+      .tuple(
+        fc.constantFrom("+", "-", " "),
+        fc.array(fc.oneof(word, fc.string({ unit: "grapheme-ascii" })), { maxLength: 8 })
+      )
+      .map(([mark, words]) => `${mark}${words.join("").replace(/[\r\n]/g, "")}`)
+    fc.assert(
+      fc.property(
+        fc.array(line, { maxLength: 150 }),
+        fc.constantFrom("a.ts", "auth.py", "x.md", "t/a.test.ts"),
+        (lines, path) => {
+          const old = lines.filter((each) => each[0] !== "+").length
+          const now = lines.filter((each) => each[0] !== "-").length
+          const [file] = parseDiff(
+            `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n@@ -1,${old} +1,${now} @@\n${lines.map((each) => `${each}\n`).join("")}`
+          )
+          const hunk = file?.hunks[0]
+          if (file === undefined || hunk === undefined) return
+          expect(hunkRisk(riskTier(file), hunk)).toBe(riskByLines(file, lines))
+        }
+      ),
+      { numRuns: 500 }
+    )
+  })
+
+  it("are hashed as what they are", () => {
+    const [file] = parseDiff("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -5 +5 @@\n-a\n+b\n@@ -9 +9 @@ f()\n-c\n+d\n")
+    const names = JSON.stringify(["x", undefined, "modified", undefined, undefined])
+    const expected = createHash("sha256").update(`${names}\n@@\n-a\n+b\n\n@@\n-c\n+d\n`).digest("hex")
+    expect(file && idOf(file)).toBe(expected.slice(0, 32))
+  })
+})
