@@ -60,7 +60,7 @@ export const analyseBatches = Effect.fn("analyseBatches")(function* (
   }
 })
 
-export const joinReports = (reports: ReadonlyArray<AgentReport>): AgentReport => {
+const joinReports = (reports: ReadonlyArray<AgentReport>): AgentReport => {
   const summaries = reports.flatMap(({ summary }) =>
     summary === undefined || summary.trim() === "" ? [] : [summary.trim()]
   )

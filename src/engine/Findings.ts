@@ -1,10 +1,10 @@
 /** From reported problems to findings: anchored in the diff, identified with the help of the files they stand in. */
 import { Effect } from "effect"
-import type { Finding, ReportedProblem } from "../domain/Problem.ts"
-import { fileFinder, makeAnchorer } from "../review/Anchor.ts"
+import type { Finding, ReportedProblem, Side } from "../domain/Problem.ts"
+import { anchorIn, fileFinder } from "../review/Anchor.ts"
 import type { Anchored } from "../review/Anchor.ts"
 import type { FileDiff } from "../review/FileDiff.ts"
-import { scrubFiles, scrubProblem } from "../review/Scrub.ts"
+import { scrubFile, scrubProblem } from "../review/Scrub.ts"
 import { fingerprint } from "../review/Identity.ts"
 import { definitionsAt } from "./syntax/Definitions.ts"
 import { runInTurns } from "./Turns.ts"
@@ -23,38 +23,54 @@ export const findingsOf = Effect.fn("findingsOf")(function* (
   files: ReadonlyArray<FileDiff>,
   problems: ReadonlyArray<ReportedProblem>
 ): Effect.fn.Return<Findings, CheckoutError> {
-  // The model saw the files without their secrets: its quotes are looked for in the same.
-  const finder = fileFinder(files)
-  const named = new Set(problems.flatMap(({ file }) => finder(file) ?? []))
-  const anchor = makeAnchorer(yield* runInTurns(scrubFiles(files, (file) => named.has(file))))
-  const findings: Array<Finding> = []
+  const find = fileFinder(files)
+  const byFile = new Map<FileDiff | undefined, Array<ReportedProblem>>()
   let empty = 0
-  const byFile = new Map<string, Array<Placed>>()
   for (const given of problems) {
     const problem = scrubProblem(given)
     if (problem.message.trim() === "" || problem.file.trim() === "") {
       empty++
       continue
     }
-    const place = anchor(problem)
+    const file = find(problem.file)
+    const others = byFile.get(file)
+    if (others === undefined) byFile.set(file, [problem])
+    else others.push(problem)
+  }
+  // A few files at a time are held; one is read and searched while another is parsed.
+  const found = yield* Effect.forEach([...byFile], ([file, some]) => findingsIn(checkout, file, some), {
+    concurrency: 4
+  })
+  const findings = found.flat()
+  return {
+    findings,
+    notices: empty === 0 ? [] : [`${empty} reported problems named no file or said nothing and are left out.`]
+  }
+})
+
+/** Findings of one file; without it, of none. */
+const findingsIn = Effect.fnUntraced(function* (
+  checkout: Checkout,
+  file: FileDiff | undefined,
+  problems: ReadonlyArray<ReportedProblem>
+): Effect.fn.Return<ReadonlyArray<Finding>, CheckoutError> {
+  // The model saw the files without their secrets: its quotes are looked for in the same.
+  const readable = file === undefined ? undefined : yield* runInTurns(scrubFile(file))
+  const findings: Array<Finding> = []
+  const bySide = new Map<Side, Array<Placed>>()
+  for (const problem of problems) {
+    const place = readable === undefined ? undefined : anchorIn(readable, problem)
     yield* Effect.yieldNow
     if (place === undefined) {
       findings.push({ fingerprint: fingerprint(problem, undefined, undefined), problem: fitted(problem, undefined) })
       continue
     }
-    const { path, oldPath, side } = place.anchor
-    const key = JSON.stringify(side === "new" ? [path, "head"] : [oldPath ?? path, "from"])
-    byFile.set(key, [...(byFile.get(key) ?? []), { problem, place }])
+    const others = bySide.get(place.anchor.side)
+    if (others === undefined) bySide.set(place.anchor.side, [{ problem, place }])
+    else others.push({ problem, place })
   }
-  // A few files at a time are held; one is read while another is parsed.
-  const identified = yield* Effect.forEach([...byFile.values()], (found) => identify(checkout, found), {
-    concurrency: 4
-  })
-  findings.push(...identified.flat())
-  return {
-    findings,
-    notices: empty === 0 ? [] : [`${empty} reported problems named no file or said nothing and are left out.`]
-  }
+  for (const placed of bySide.values()) findings.push(...(yield* identify(checkout, placed)))
+  return findings
 })
 
 interface Placed {

@@ -27,8 +27,9 @@ export const readInstructions = Effect.fn("readInstructions")(function* (
     own.length > maxFiles ? [`${folder}/ holds over ${maxFiles} rule files; the first ${maxFiles} are used.`] : []
   const rules: Array<{ path: string; text: string }> = []
   let total = 0
-  for (const path of paths) {
-    const text = (yield* checkout.file(path, "from", maxReadBytes))?.trim()
+  const texts = yield* Effect.forEach(paths, (path) => checkout.file(path, "from", maxReadBytes), { concurrency: 8 })
+  for (const [index, path] of paths.entries()) {
+    const text = texts[index]?.trim()
     // One word is what a link to the other file reads as.
     if (text === undefined || text === "" || !/\s/.test(text)) continue
     const room = Math.min(maxCharacters, maxTotal - total)

@@ -1,21 +1,25 @@
-/** The review model of a workspace as far as planning needs it: its names and its context window. Pure. */
+/** The review model of a workspace as far as planning needs it: its names and its context window, by settings, overrides or catalog. */
+import { Effect } from "effect"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
+import { Catalog } from "../llm/catalog/Catalog.ts"
 
 export interface ReviewModel {
   /** `model` and `provider/model`. */
   readonly names: ReadonlyArray<string>
-  /** undefined: the configuration does not say. */
+  /** undefined: neither the configuration nor the catalog says. */
   readonly contextWindow: number | undefined
 }
 
 /** The first model of the workspace's group that may do heavy work. */
-export const reviewModel = (snapshot: Snapshot, workspace: Workspace): ReviewModel => {
-  const { providers, model_chain } = snapshot.document.llm
-  const group = workspace.modelChain === undefined ? [] : (model_chain[workspace.modelChain] ?? [])
+export const reviewModel = Effect.fnUntraced(function* (
+  snapshot: Snapshot,
+  workspace: Workspace
+): Effect.fn.Return<ReviewModel, never, Catalog> {
+  const { llm } = snapshot.document
+  const group = workspace.modelChain === undefined ? [] : (llm.model_chain[workspace.modelChain] ?? [])
   const entry = group.find(({ role }) => role !== "light") ?? group[0]
   if (entry === undefined) return { names: [], contextWindow: undefined }
-  return {
-    names: [`${entry.provider}/${entry.model}`, entry.model],
-    contextWindow: providers.find(({ id }) => id === entry.provider)?.context_window
-  }
-}
+  const provider = llm.providers.find(({ id }) => id === entry.provider)
+  const spec = provider === undefined ? undefined : yield* (yield* Catalog).spec(llm, provider, entry.model)
+  return { names: [`${entry.provider}/${entry.model}`, entry.model], contextWindow: spec?.contextWindow }
+})

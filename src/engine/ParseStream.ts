@@ -26,21 +26,17 @@ export const parseStream = Effect.fnUntraced(function* (
     kept.add(file.path)
     return true
   })
-  const decoder = new TextDecoder()
   const bounded = Effect.suspend(() =>
     parser.keptBytes > room ? tooLarge(limit - room + parser.keptBytes, limit) : Effect.void
   )
   yield* Stream.runForEach(diff, (chunk) =>
-    parse(() => parser.push(decoder.decode(chunk, { stream: true }))).pipe(
+    parse(() => parser.push(chunk)).pipe(
       Effect.andThen(bounded),
       // A source that has many chunks at hand would keep everybody else waiting.
       Effect.andThen(Effect.yieldNow)
     )
   )
-  const all = yield* parse(() => {
-    parser.push(decoder.decode())
-    return parser.end()
-  })
+  const all = yield* parse(() => parser.end())
   yield* bounded
   return { all, files: all.filter(({ path }) => kept.has(path)), bytes: parser.keptBytes }
 })

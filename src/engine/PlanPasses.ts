@@ -3,7 +3,9 @@ import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
 import type { AgentError, Brief } from "../agent/Agent.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
+import type { Lesson } from "../domain/Lesson.ts"
 import type { ReportedProblem } from "../domain/Problem.ts"
+import type { Catalog } from "../llm/catalog/Catalog.ts"
 import type { Gateway } from "../llm/Gateway.ts"
 import { planBatches } from "../review/Batches.ts"
 import type { Batch } from "../review/Batches.ts"
@@ -11,13 +13,15 @@ import type { Carried } from "../review/Carry.ts"
 import type { FileDiff } from "../review/FileDiff.ts"
 import { languagesOf } from "../review/Languages.ts"
 import { injections } from "../review/Injection.ts"
-import { scrubFiles } from "../review/Scrub.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
 import { changePrompt } from "../review/Prompt.ts"
+import { hintsOf, reflectionMode } from "../review/Reflection.ts"
 import { countCutLines } from "../review/RenderDiff.ts"
 import { passTokens } from "../review/TokenBudget.ts"
-import { countTokens } from "../review/Tokens.ts"
+import { countTokens, prepareTokens } from "../review/Tokens.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
+import { noContext } from "./ContextMounts.ts"
+import type { ContextMounts } from "./ContextMounts.ts"
 import { readBasePrompt } from "./BasePromptFile.ts"
 import { fitChange } from "./FitChange.ts"
 import type { FittedChange } from "./FitChange.ts"
@@ -53,14 +57,19 @@ export interface PlanInput {
   readonly checkout: Checkout
   readonly title: string | undefined
   readonly description: string | undefined
+  /** What earlier reviews of the repository taught. */
+  readonly lessons?: ReadonlyArray<Lesson> | undefined
+  /** Further repositories; taken when a model is about to be asked. */
+  readonly context?: Effect.Effect<ContextMounts> | undefined
 }
 
 export const planPasses = Effect.fn("planPasses")(function* (
   input: PlanInput,
   all: ReadChange,
   { files }: Carried
-): Effect.fn.Return<PassPlan, AgentError | CheckoutError | PatchTooLarge, Gateway> {
+): Effect.fn.Return<PassPlan, AgentError | CheckoutError | PatchTooLarge, Catalog | Gateway> {
   const { checkout, snapshot, workspace } = input
+  yield* runInTurns(prepareTokens())
   const project = yield* readInstructions(checkout)
   const skills = yield* readSkills(
     checkout,
@@ -71,8 +80,11 @@ export const planPasses = Effect.fn("planPasses")(function* (
     rules: [...project.rules, ...skills.rules],
     notices: [...project.notices, ...skills.notices]
   }
-  const system = scrubSecrets(systemText(snapshot, workspace, yield* readBasePrompt(snapshot, workspace), instructions))
-  const model = reviewModel(snapshot, workspace)
+  const context = yield* input.context ?? Effect.succeed(noContext)
+  const aliases = context.mounted.map(({ alias }) => alias)
+  const base = yield* readBasePrompt(snapshot, workspace)
+  const system = scrubSecrets(systemText(snapshot, workspace, base, instructions, aliases))
+  const model = yield* reviewModel(snapshot, workspace)
   const room = passTokens({
     compression: snapshot.document.compression,
     modelNames: model.names,
@@ -82,15 +94,12 @@ export const planPasses = Effect.fn("planPasses")(function* (
   const commits = yield* readCommits(checkout, workspace, files)
   const fitted = yield* fitChange(input, commits.files ?? files, room)
   const summaries = fitted.summaries.lines.join("\n")
+  const paths = files.map(({ path }) => path)
+  const hints = hintsOf(input.lessons ?? [], paths, reflectionMode(workspace.review.reflection)).map(scrubSecrets)
+  const beside = countTokens(summaries) + countTokens(hints.join("\n"))
   const change = { ...all, files }
   const whole = workspace.review.incremental ? undefined : yield* readWholeFiles(checkout, change, workspace.review)
-  const batches = yield* runInTurns(
-    planBatches(
-      yield* runInTurns(scrubFiles(fitted.files)),
-      room - countTokens(summaries),
-      whole && scrubbedTexts(whole.texts)
-    )
-  )
+  const batches = yield* runInTurns(planBatches(fitted.readable, room - beside, whole && scrubbedTexts(whole.texts)))
   const fence = randomBytes(12).toString("hex")
   const languages = workspace.review.languages_auto_detect ? languagesOf(files) : []
   // One for all passes: they share its allowance of extra context.
@@ -99,6 +108,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
     snapshot,
     workspace,
     checkout: readable,
+    context: context.mounted,
     system,
     prompt: changePrompt({
       title: input.title && scrubSecrets(input.title),
@@ -108,6 +118,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
       pass: { index: index + 1, of: batches.length },
       elsewhere: elsewhere(all.files, batch),
       summaries,
+      hints,
       fence
     })
   })
@@ -123,6 +134,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
     })),
     notices: [
       ...instructions.notices,
+      ...context.notices,
       ...commits.notices,
       ...compressionNotice(fitted),
       ...fitted.summaries.notices,

@@ -3,21 +3,26 @@
  * `aicr review`; knows no queue, no host and no channel. Pure steps are in review/, effects come through the contracts of
  * vcs/ and agent/.
  */
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Agent, AgentError, AgentReport } from "../agent/Agent.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import type { Analysis } from "../domain/Analysis.ts"
 import type { Coverage } from "../domain/Coverage.ts"
+import type { Lesson } from "../domain/Lesson.ts"
 import type { Finding } from "../domain/Problem.ts"
+import type { Catalog } from "../llm/catalog/Catalog.ts"
 import type { Gateway } from "../llm/Gateway.ts"
+import { calibrate } from "../review/Calibrate.ts"
 import { carry, readPatches } from "../review/Carry.ts"
 import type { Carried } from "../review/Carry.ts"
 import { patchIds } from "../review/PatchId.ts"
 import type { FileDiff } from "../review/FileDiff.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
+import { likeDismissed, reflectionMode } from "../review/Reflection.ts"
 import { mergeFindings } from "../review/Merge.ts"
 import type { Merged } from "../review/Merge.ts"
+import type { ContextMounts } from "./ContextMounts.ts"
 import { addUsage, analyseBatches, noUsage } from "./AnalyseBatches.ts"
 import { changedLines } from "./FitChange.ts"
 import type { FittedChange } from "./FitChange.ts"
@@ -28,8 +33,6 @@ import { readChange } from "./ReadChange.ts"
 import type { ReadChange } from "./ReadChange.ts"
 import { runInTurns } from "./Turns.ts"
 import { verifyFindings } from "./Verify.ts"
-
-export { PatchTooLarge } from "./PatchTooLarge.ts"
 
 export interface ReviewInput {
   readonly snapshot: Snapshot
@@ -45,6 +48,10 @@ export interface ReviewInput {
   }
   /** The last stored analysis of the same target, published or not; used where review.incremental is on. */
   readonly previous?: Analysis | undefined
+  /** What earlier reviews of the repository taught; used as review.reflection says. */
+  readonly lessons?: ReadonlyArray<Lesson> | undefined
+  /** Further repositories that may be read; taken when a model is about to be asked. */
+  readonly context?: Effect.Effect<ContextMounts> | undefined
   /** Told what is being done, for people who wait. */
   readonly progress?: ((step: ReviewStep) => Effect.Effect<void>) | undefined
 }
@@ -65,11 +72,14 @@ export type ReviewStep =
  */
 export const reviewChange = Effect.fn("reviewChange")(function* (
   input: ReviewInput
-): Effect.fn.Return<Analysis, AgentError | CheckoutError | PatchTooLarge, Agent | Gateway> {
+): Effect.fn.Return<Analysis, AgentError | CheckoutError | PatchTooLarge, Agent | Catalog | Gateway> {
   const { checkout, workspace } = input
   const change = yield* readChange(checkout, workspace, input.filters)
-  const ids = yield* runInTurns(patchIds(change.files))
-  const carried = carry(change.files, ids, workspace.review.incremental ? input.previous : undefined)
+  const previous = workspace.review.incremental ? input.previous : undefined
+  // Without an earlier review nobody asks for them before the end.
+  const identifying = yield* Effect.forkChild(runInTurns(patchIds(change.files)))
+  const known = previous === undefined ? new Map<string, string>() : yield* Fiber.join(identifying)
+  const carried = carry(change.files, known, previous)
   const coverage = coverageOf(change, carried)
   if (coverage.lines === 0) {
     yield* tell(input, { _tag: "Planned", files: 0, skipped: coverage.skipped.length, lines: 0, passes: 0 })
@@ -82,7 +92,7 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
       models: [],
       usage: noUsage,
       notices: [...change.notices, ...stillStanding(carried)],
-      patches: readPatches(change.files, ids, carried.findings)
+      patches: readPatches(change.files, yield* Fiber.join(identifying), carried.findings)
     }
   }
   const plan = yield* planPasses(input, change, carried)
@@ -103,14 +113,16 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
   const cut = new Set(plan.fitted.cut.map(({ path }) => path))
   const found = yield* findingsOf(checkout, change.files, [...report.problems, ...plan.injections])
   const limits = { minSeverity: workspace.review.min_severity, maxProblems: workspace.review.max_problems }
-  const merged = mergeFindings([...carried.findings, ...found.findings], limits)
+  const merged = mergeFindings([...carried.findings, ...found.findings.map(calibrate)], limits)
   const verified = yield* verifyFindings({
     snapshot: input.snapshot,
     workspace,
     checkout,
     files: change.files,
     findings: merged.findings,
-    settled: new Set(carried.findings)
+    settled: new Set(carried.findings),
+    doubtful:
+      reflectionMode(workspace.review.reflection) === "thorough" ? likeDismissed(input.lessons ?? []) : () => false
   })
   const { findings } = mergeFindings(verified.findings, limits)
   yield* tell(input, {
@@ -121,8 +133,7 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
   })
   return {
     findings,
-    summary: scrubSecrets(report.summary ?? ""),
-    ...skipOf(report, findings),
+    ...endOf(report, findings, workspace),
     coverage: withoutUnread(withoutCut(coverage, carried.files, plan.fitted), carried.files, unread),
     models: [...new Set([...plan.fitted.summaries.models, ...report.models, ...verified.models])],
     usage: [plan.fitted.summaries.usage, report.usage, verified.usage].reduce(addUsage),
@@ -141,7 +152,7 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
       change.files.filter(
         (file) => !merged.cutPaths.has(file.path) && !isAmong(file, cut) && whyUnread(file, unread) === undefined
       ),
-      ids,
+      yield* Fiber.join(identifying),
       findings
     )
   }
@@ -218,8 +229,17 @@ const stillStanding = ({ unchanged, findings }: Carried): ReadonlyArray<string> 
         `${unchanged.length} files are unchanged since the last review and were not read again; ${findings.length} problems found in them still stand.`
       ]
 
-const skipOf = (report: AgentReport, findings: ReadonlyArray<Finding>): { readonly skipped?: string } =>
-  report.skipped === undefined || report.problems.length > 0 || findings.length > 0 ? {} : { skipped: report.skipped }
+/** A clean change may be passed over where review.skip_lgtm is on; otherwise the model's reason is what the review says. */
+const endOf = (
+  { problems, skipped, summary = "" }: AgentReport,
+  findings: ReadonlyArray<Finding>,
+  { review }: Workspace
+): Pick<Analysis, "summary" | "skipped"> => {
+  if (skipped === undefined || problems.length > 0 || findings.length > 0) return { summary: scrubSecrets(summary) }
+  return review.skip_lgtm
+    ? { summary: scrubSecrets(summary), skipped: scrubSecrets(skipped) }
+    : { summary: scrubSecrets(summary.trim() === "" ? skipped : summary) }
+}
 
 const leftOut = (merged: Merged, { review }: Workspace): ReadonlyArray<string> => {
   const notices: Array<string> = []

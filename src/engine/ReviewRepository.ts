@@ -1,12 +1,16 @@
 /** The engine on a repository of this machine: no host, no queue, no channel. */
 import { Effect } from "effect"
+import type { Scope } from "effect"
 import type { Agent, AgentError } from "../agent/Agent.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Analysis } from "../domain/Analysis.ts"
+import type { Catalog } from "../llm/catalog/Catalog.ts"
 import type { Gateway } from "../llm/Gateway.ts"
 import { CheckoutError, Vcs } from "../vcs/Checkout.ts"
+import type { ContextRepositories } from "../vcs/ContextRepositories.ts"
 import { LocalRepository } from "../vcs/LocalRepository.ts"
 import type { LocalRange } from "../vcs/LocalRepository.ts"
+import { mountContext } from "./ContextMounts.ts"
 import type { PatchTooLarge } from "./PatchTooLarge.ts"
 import { reviewChange } from "./ReviewChange.ts"
 import type { ReviewStep } from "./ReviewChange.ts"
@@ -30,11 +34,12 @@ export const reviewRepository = Effect.fn("reviewRepository")(function* (
 ): Effect.fn.Return<
   RepositoryReview,
   AgentError | CheckoutError | PatchTooLarge,
-  Vcs | LocalRepository | Agent | Gateway
+  Vcs | ContextRepositories | LocalRepository | Agent | Catalog | Gateway
 > {
   return yield* Effect.scoped(
     Effect.gen(function* () {
       const checkout = yield* checkoutOf(input)
+      const services = yield* Effect.context<ContextRepositories | Scope.Scope>()
       const analysis = yield* reviewChange({
         snapshot: input.snapshot,
         workspace: input.workspace,
@@ -42,6 +47,7 @@ export const reviewRepository = Effect.fn("reviewRepository")(function* (
         title: undefined,
         description: undefined,
         filters: { watchPath: [], include: [], exclude: [] },
+        context: Effect.provideContext(mountContext(input.snapshot, input.workspace), services),
         progress: input.progress
       })
       return { from: checkout.from, analysis }

@@ -8,7 +8,7 @@ import { leading, withContext } from "../review/HunkContext.ts"
 import { lineTokens } from "../review/RenderDiff.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import { definitionsAt } from "./syntax/Definitions.ts"
-import type { Definition } from "./syntax/Definitions.ts"
+import type { Definition } from "./syntax/Definition.ts"
 
 /** Files that are parsed for one change; the first ones. */
 const maxFiles = 200
@@ -16,6 +16,9 @@ const maxFileBytes = 1_048_576
 /** Longer definitions are named, not shown. */
 const maxLines = 80
 const maxSection = 200
+
+/** Read and parsed at the same time. */
+const atOnce = 4
 
 /** Lines of definitions take at most `room` tokens; without room hunks only get their names. */
 export const showDefinitions = Effect.fn("showDefinitions")(function* (
@@ -25,42 +28,74 @@ export const showDefinitions = Effect.fn("showDefinitions")(function* (
 ): Effect.fn.Return<ReadonlyArray<FileDiff>, CheckoutError> {
   const shown: Array<FileDiff> = []
   let left = room
-  for (const [index, file] of files.entries()) {
-    // Patches of commits have other lines around them than the head; added files are shown whole already.
-    const asks = index < maxFiles && file.commit === undefined && file.status !== "added" && file.status !== "deleted"
-    const text = asks ? yield* checkout.file(file.path, "head", maxFileBytes) : undefined
-    if (text === undefined) {
-      shown.push(file)
-      continue
+  for (let at = 0; at < files.length; at += atOnce) {
+    const some = files.slice(at, at + atOnce)
+    const read = yield* Effect.forEach(
+      some,
+      (file, index) =>
+        Effect.gen(function* () {
+          const asks = at + index < maxFiles && hasDefinitions(file)
+          const text = asks ? yield* checkout.file(file.path, "head", maxFileBytes) : undefined
+          return text === undefined ? undefined : { text, chains: yield* chainsOf(file, text) }
+        }),
+      { concurrency: atOnce }
+    )
+    for (const [index, file] of some.entries()) {
+      const found = read[index]
+      if (found === undefined) {
+        shown.push(file)
+        continue
+      }
+      const named = withNames(file, found.chains)
+      const wide = left > 0 ? widened(named, found) : named
+      const cost = wide === named ? 0 : tokensOf(wide) - tokensOf(named)
+      const fits = cost <= left
+      if (fits) left -= cost
+      shown.push(fits ? wide : named)
     }
-    const lines = file.hunks.map((hunk) => hunk.newStart + leading(hunk))
-    const chains = yield* definitionsAt(file.path, text, lines)
-    const around = new Map(file.hunks.map((hunk, at) => [hunk, chains[at]]))
-    const named = { ...file, hunks: file.hunks.map((hunk) => withSection(hunk, around.get(hunk))) }
-    if (left <= 0) {
-      shown.push(named)
-      continue
-    }
-    const byNamed = new Map(named.hunks.map((hunk, at) => [hunk, chains[at]?.at(-1)]))
-    const wide = withContext(named, named, text.split("\n"), (hunk) => {
-      const inner = byNamed.get(hunk)
-      const asIs = { from: hunk.newStart, to: hunk.newStart + hunk.newLines - 1 }
-      if (inner === undefined || inner.end - inner.start >= maxLines) return asIs
-      return { from: Math.min(asIs.from, inner.start), to: Math.max(asIs.to, inner.end) }
-    })
-    const cost = tokensOf(wide) - tokensOf(named)
-    const fits = cost <= left
-    if (fits) left -= cost
-    shown.push(fits ? wide : named)
   }
   return shown
 })
 
+type Chains = ReadonlyArray<ReadonlyArray<Definition> | undefined>
+
+/** Patches of commits have other lines around them than the head; added files are shown whole already. */
+export const hasDefinitions = (file: FileDiff): boolean =>
+  file.commit === undefined && file.status !== "added" && file.status !== "deleted"
+
+/** The definitions around each hunk, outermost first. `text` is the file at the head. */
+export const chainsOf = (file: FileDiff, text: string): Effect.Effect<Chains> =>
+  definitionsAt(
+    file.path,
+    text,
+    file.hunks.map((hunk) => hunk.newStart + leading(hunk))
+  )
+
+/** Hunks with their definitions as sections; `reword` is applied to them. */
+export const withNames = (file: FileDiff, chains: Chains, reword = (text: string) => text): FileDiff => ({
+  ...file,
+  hunks: file.hunks.map((hunk, at) => withSection(hunk, chains[at], reword))
+})
+
+const widened = (file: FileDiff, { text, chains }: { readonly text: string; readonly chains: Chains }): FileDiff => {
+  const innermost = new Map(file.hunks.map((hunk, at) => [hunk, chains[at]?.at(-1)]))
+  return withContext(file, file, text.split("\n"), (hunk) => {
+    const inner = innermost.get(hunk)
+    const asIs = { from: hunk.newStart, to: hunk.newStart + hunk.newLines - 1 }
+    if (inner === undefined || inner.end - inner.start >= maxLines) return asIs
+    return { from: Math.min(asIs.from, inner.start), to: Math.max(asIs.to, inner.end) }
+  })
+}
+
 const tokensOf = ({ hunks }: FileDiff): number =>
   hunks.reduce((sum, { lines }) => sum + lines.reduce((all, line) => all + lineTokens(line), 0), 0)
 
-const withSection = (hunk: Hunk, chain: ReadonlyArray<Definition> | undefined): Hunk => {
+const withSection = (
+  hunk: Hunk,
+  chain: ReadonlyArray<Definition> | undefined,
+  reword: (text: string) => string
+): Hunk => {
   if (chain === undefined || chain.length === 0) return hunk
   const names = chain.map(({ name, header }, at) => (at === chain.length - 1 ? header : name))
-  return { ...hunk, section: names.join(" > ").replace(/\s+/g, " ").trim().slice(0, maxSection) }
+  return { ...hunk, section: reword(names.join(" > ").replace(/\s+/g, " ").trim()).slice(0, maxSection) }
 }

@@ -9,7 +9,9 @@ export const systemText = (
   workspace: Workspace,
   /** Content of `prompt.base_system_prompt_file`, where it is set. */
   baseFile: string | undefined,
-  instructions: Instructions
+  instructions: Instructions,
+  /** Aliases of further repositories. */
+  context: ReadonlyArray<string> = []
 ): string => {
   const named = (name: string | undefined) =>
     name === undefined ? undefined : withoutFrontmatter(snapshot.document.prompts.system[name] ?? "")
@@ -20,6 +22,7 @@ export const systemText = (
     extra: named(extra_system_prompt),
     outputLanguage: workspace.review.output_language,
     maySkip: workspace.review.skip_lgtm,
+    context,
     instructions: instructions.rules
   })
 }

@@ -32,6 +32,8 @@ export interface VerifyRequest {
   readonly findings: ReadonlyArray<Finding>
   /** Of an earlier review, where they had their second look. */
   readonly settled: ReadonlySet<Finding>
+  /** Looked at again whatever its severity, unless nothing is. */
+  readonly doubtful: (finding: Finding) => boolean
 }
 
 const atOnce = 3
@@ -53,7 +55,8 @@ export const verifyFindings = Effect.fn("verifyFindings")(function* (
   const due = (finding: Finding): boolean =>
     !settled.has(finding) &&
     (verification === "always" ||
-      (verification === "auto" && (finding.problem.severity === "high" || finding.problem.severity === "critical")))
+      (verification === "auto" &&
+        (finding.problem.severity === "high" || finding.problem.severity === "critical" || request.doubtful(finding))))
   const deadline = (yield* Clock.currentTimeMillis) + totalMillis
   const looks = yield* Effect.forEach(
     findings,

@@ -3,9 +3,12 @@ import { Effect, Layer } from "effect"
 import { Agent } from "../../src/agent/Agent.ts"
 import type { AgentError, AgentReport, Brief } from "../../src/agent/Agent.ts"
 import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { Catalog } from "../../src/llm/catalog/Catalog.ts"
 import { Gateway, GatewayError } from "../../src/llm/Gateway.ts"
 import type { GatewayAnswer, GatewayRequest } from "../../src/llm/Gateway.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
+import type { Lesson } from "../../src/domain/Lesson.ts"
+import type { ContextMounts } from "../../src/engine/ContextMounts.ts"
 import { reviewChange } from "../../src/engine/ReviewChange.ts"
 import type { ReviewInput } from "../../src/engine/ReviewChange.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
@@ -65,6 +68,8 @@ export interface EngineOptions {
   readonly description?: string
   readonly compare?: "merge-base" | "endpoints"
   readonly previous?: Analysis | undefined
+  readonly lessons?: ReadonlyArray<Lesson>
+  readonly context?: ContextMounts
 }
 
 export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
@@ -124,12 +129,14 @@ export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
       title: options.title ?? "A change",
       description: options.description,
       previous: options.previous,
+      lessons: options.lessons,
+      ...(options.context === undefined ? {} : { context: Effect.succeed(options.context) }),
       filters
     })
     return { analysis, briefs, calls }
   }).pipe(
     Effect.scoped,
-    Effect.provide([layerGit({ root: temporaryFolder(), allowLocal: true }), agent, gateway]),
+    Effect.provide([layerGit({ root: temporaryFolder(), allowLocal: true }), agent, gateway, Catalog.layerOffline]),
     Effect.runPromise
   )
 }

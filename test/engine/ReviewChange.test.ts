@@ -146,7 +146,7 @@ describe("reviewChange", () => {
     expect(analysis.coverage.reviewed).toHaveLength(12)
   })
 
-  it("keeps the most severe problems and counts the rest", async () => {
+  it("keeps the most severe problems and counts the rest; what stands on no line is high at most", async () => {
     const many = (["low", "critical", "info", "medium"] as const).map((severity) =>
       problem({ severity, message: severity, quote: `nowhere ${severity}` })
     )
@@ -155,7 +155,7 @@ describe("reviewChange", () => {
       review: { max_problems: 2, min_severity: "low" },
       agent: () => Effect.succeed({ ...emptyReport, problems: many })
     })
-    expect(analysis.findings.map((finding) => finding.problem.severity)).toEqual(["critical", "medium"])
+    expect(analysis.findings.map((finding) => finding.problem.severity)).toEqual(["high", "medium"])
     expect(analysis.notices.join()).toMatch(/1 more problems .*max_problems.*1 problems are below/)
   })
 

@@ -1,4 +1,5 @@
 /** What the parsing thread is asked and answers. */
+import type { Grammar } from "./Grammars.ts"
 
 export interface Definition {
   /** Text from its first word to its body. */
@@ -11,7 +12,7 @@ export interface Definition {
 
 export interface SyntaxQuestion {
   readonly id: number
-  readonly path: string
+  readonly grammar: Grammar
   readonly text: string
   /** 1-based. */
   readonly lines: ReadonlyArray<number>

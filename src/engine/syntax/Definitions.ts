@@ -7,8 +7,6 @@ import { Effect } from "effect"
 import type { Definition, SyntaxAnswer, SyntaxQuestion } from "./Definition.ts"
 import { grammarOf } from "./Grammars.ts"
 
-export type { Definition } from "./Definition.ts"
-
 /** Larger files are machine-made more often than not, and take long. */
 const maxCharacters = 1_048_576
 const parseMillis = 2_000
@@ -29,10 +27,10 @@ let lastId = 0
 
 const open = (): Thread => {
   if (current !== undefined && current.asked < filesPerThread) return current
-  const worker = new Worker(new URL("./SyntaxWorker.ts", import.meta.url), {
+  const worker = new Worker(new URL("./SyntaxWorker.js", import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: 256 },
     env: {},
-    execArgv: ["--disable-warning=ExperimentalWarning"]
+    execArgv: []
   })
   const thread: Thread = { worker, waiting: new Map(), asked: 0, idle: undefined }
   worker.on("message", ({ id, chains }: SyntaxAnswer) => thread.waiting.get(id)?.(chains))
@@ -59,7 +57,8 @@ export const definitionsAt = (
   lines: ReadonlyArray<number>
 ): Effect.Effect<ReadonlyArray<ReadonlyArray<Definition> | undefined>> => {
   const nothing = lines.map(() => undefined)
-  if (grammarOf(path) === undefined || text.length > maxCharacters || lines.length === 0) return Effect.succeed(nothing)
+  const grammar = grammarOf(path)
+  if (grammar === undefined || text.length > maxCharacters || lines.length === 0) return Effect.succeed(nothing)
   return Effect.callback<SyntaxAnswer["chains"]>((resume) => {
     const thread = open()
     const id = ++lastId
@@ -80,7 +79,7 @@ export const definitionsAt = (
     clearTimeout(thread.idle)
     thread.worker.ref()
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-    thread.worker.postMessage({ id, path, text, lines, millis: parseMillis } satisfies SyntaxQuestion)
+    thread.worker.postMessage({ id, grammar, text, lines, millis: parseMillis } satisfies SyntaxQuestion)
     return Effect.sync(settle)
   }).pipe(Effect.map((chains) => lines.map((_, index) => chains[index])))
 }

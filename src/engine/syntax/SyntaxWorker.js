@@ -1,21 +1,29 @@
 /**
  * A thread that parses files and tells in which definitions lines stand, so that the service's own thread never waits for a parser.
  * Grammars are loaded when the first file of their language comes. Parsed trees are freed at once.
+ *
+ * JavaScript, and without imports of ours: a thread that has to strip types holds the program that does so, which takes more memory than
+ * all the rest of it. Types are those of `Definition.ts` and `Grammars.ts`.
+ *
+ * @typedef {import("@vscode/tree-sitter-wasm").Language} Language
+ * @typedef {import("@vscode/tree-sitter-wasm").Node} Node
+ * @typedef {import("./Definition.ts").Definition} Definition
+ * @typedef {import("./Definition.ts").SyntaxAnswer} SyntaxAnswer
+ * @typedef {import("./Definition.ts").SyntaxQuestion} SyntaxQuestion
+ * @typedef {import("./Grammars.ts").Grammar} Grammar
  */
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { parentPort } from "node:worker_threads"
 import treeSitter from "@vscode/tree-sitter-wasm"
-import type { Language, Node } from "@vscode/tree-sitter-wasm"
-import { grammarOf } from "./Grammars.ts"
-import type { Grammar } from "./Grammars.ts"
-import type { Definition, SyntaxAnswer, SyntaxQuestion } from "./Definition.ts"
 
 const folder = dirname(createRequire(import.meta.url).resolve("@vscode/tree-sitter-wasm"))
 const ready = treeSitter.Parser.init()
-const languages = new Map<string, Promise<Language>>()
+/** @type {Map<string, Promise<Language>>} */
+const languages = new Map()
 
-const languageOf = ({ name }: Grammar): Promise<Language> => {
+/** @type {(grammar: Grammar) => Promise<Language>} */
+const languageOf = ({ name }) => {
   const known = languages.get(name)
   if (known !== undefined) return known
   const loaded = treeSitter.Language.load(join(folder, `tree-sitter-${name}.wasm`))
@@ -23,9 +31,8 @@ const languageOf = ({ name }: Grammar): Promise<Language> => {
   return loaded
 }
 
-const answer = async ({ id, path, text, lines, millis }: SyntaxQuestion): Promise<SyntaxAnswer> => {
-  const grammar = grammarOf(path)
-  if (grammar === undefined) return { id, chains: [] }
+/** @type {(question: SyntaxQuestion) => Promise<SyntaxAnswer>} */
+const answer = async ({ id, grammar, text, lines, millis }) => {
   await ready
   const parser = new treeSitter.Parser()
   try {
@@ -44,18 +51,18 @@ const answer = async ({ id, path, text, lines, millis }: SyntaxQuestion): Promis
   }
 }
 
-/** Outermost first. */
-const chainAt = (
-  root: Node,
-  rows: ReadonlyArray<string>,
-  line: number,
-  grammar: Grammar
-): ReadonlyArray<Definition> => {
+/**
+ * Outermost first.
+ *
+ * @type {(root: Node, rows: ReadonlyArray<string>, line: number, grammar: Grammar) => ReadonlyArray<Definition>}
+ */
+const chainAt = (root, rows, line, grammar) => {
   const row = line - 1
   const code = rows[row] ?? ""
   // The first character of the code: a line belongs to what it begins in.
   const column = Math.max(0, code.search(/\S/))
-  const chain: Array<Definition> = []
+  /** @type {Array<Definition>} */
+  const chain = []
   for (let node = root.descendantForPosition({ row, column }); node !== null;) {
     const definition = definitionOf(node, grammar)
     if (definition !== undefined) chain.unshift(definition)
@@ -66,7 +73,8 @@ const chainAt = (
   return chain
 }
 
-const definitionOf = (node: Node, grammar: Grammar): Definition | undefined => {
+/** @type {(node: Node, grammar: Grammar) => Definition | undefined} */
+const definitionOf = (node, grammar) => {
   const value = grammar.holders.has(node.type)
     ? (node.childForFieldName("value") ?? node.childForFieldName("right"))
     : undefined
@@ -90,12 +98,13 @@ const bodies = new Set(["declaration_list", "accessor_list", "block", "field_dec
 const maxHeader = 2000
 const maxName = 200
 
-const tell = (told: SyntaxAnswer): void => {
+/** @type {(told: SyntaxAnswer) => void} */
+const tell = (told) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
   parentPort?.postMessage(told)
 }
 
-parentPort?.on("message", (question: SyntaxQuestion) => {
+parentPort?.on("message", (/** @type {SyntaxQuestion} */ question) => {
   // What a parser cannot read is answered as not known; its caller has another way.
   answer(question).then(tell, () => tell({ id: question.id, chains: [] }))
 })

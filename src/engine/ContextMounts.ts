@@ -1,0 +1,98 @@
+/**
+ * The further repositories of a workspace (`context_repositories`), made readable for one review. One that cannot be read is left out
+ * and said so: the review goes on without it.
+ */
+import { Effect, Redacted } from "effect"
+import type { Scope } from "effect"
+import type { ConfigIssue } from "../config/ConfigIssue.ts"
+import type { Snapshot, Workspace } from "../config/Snapshot.ts"
+import type { ContextRepository } from "../config/schema/Workspaces.ts"
+import { scrubSecrets } from "../review/Secrets.ts"
+import { ContextRepositories } from "../vcs/ContextRepositories.ts"
+import type { MountedContext } from "../vcs/ContextRepositories.ts"
+
+export interface ContextMounts {
+  readonly mounted: ReadonlyArray<MountedContext>
+  readonly notices: ReadonlyArray<string>
+}
+
+export const noContext: ContextMounts = { mounted: [], notices: [] }
+
+const atOnce = 4
+const kinds: Readonly<Record<ContextRepository["kind"], { readonly name: string; readonly read: boolean }>> = {
+  git: { name: "git", read: true },
+  perforce: { name: "Perforce", read: false },
+  subversion: { name: "Subversion", read: false }
+}
+const unread = (kind: ContextRepository["kind"]): string =>
+  `this build reads git repositories as context, not ${kinds[kind].name} ones`
+
+/** For the start of the service and doctor. */
+export const contextProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> =>
+  [...snapshot.workspaces.values()].flatMap(({ id, enabled, contextRepositories }) =>
+    contextRepositories.flatMap(({ alias, kind }): ReadonlyArray<ConfigIssue> =>
+      !enabled || kinds[kind].read
+        ? []
+        : [
+            {
+              severity: "warning",
+              path: `workspaces.instances.${id}.context_repositories`,
+              message: `${alias} is left out of reviews: ${unread(kind)}`
+            }
+          ]
+    )
+  )
+
+export const mountContext = Effect.fn("mountContext")(function* (
+  snapshot: Snapshot,
+  workspace: Workspace
+): Effect.fn.Return<ContextMounts, never, ContextRepositories | Scope.Scope> {
+  const found = yield* Effect.forEach(workspace.contextRepositories, (one) => mountOne(snapshot, one), {
+    concurrency: atOnce
+  })
+  const notices = found.flatMap((one) => (typeof one === "string" ? [one] : []))
+  for (const notice of notices) yield* Effect.logWarning(notice)
+  return { mounted: found.flatMap((one) => (typeof one === "string" ? [] : [one])), notices }
+})
+
+const mountOne = Effect.fnUntraced(function* (snapshot: Snapshot, repository: ContextRepository) {
+  const { alias, kind, url, ref, max_mb } = repository
+  const without = (why: string) => `The context repository ${alias} was not read: ${why}.`
+  if (kind !== "git" || url === undefined) return without(unread(kind))
+  const token = snapshot.credential(repository, "token")
+  if (token === undefined && repository.token_env !== undefined) {
+    return without(`the variable ${repository.token_env} is not set`)
+  }
+  const contexts = yield* ContextRepositories
+  const mounted = yield* Effect.result(
+    contexts.mount({
+      url,
+      ref,
+      authorization: token === undefined ? undefined : authorization(token),
+      maxBytes: max_mb * 1_048_576
+    })
+  )
+  if (mounted._tag === "Failure") {
+    const { reason, message } = mounted.failure
+    return without(
+      reason === "unauthorized"
+        ? `its host does not let us in; set its token_env to a token that may read it (${message})`
+        : message
+    )
+  }
+  const { commit, read } = mounted.success
+  return {
+    alias,
+    commit,
+    read: (path, limits) =>
+      Effect.map(read(path, limits), (entry) =>
+        entry._tag === "File" ? { ...entry, text: scrubSecrets(entry.text) } : entry
+      )
+  } satisfies MountedContext
+})
+
+/** The form all git hosts take: any user, the token as password. */
+const authorization = (token: Redacted.Redacted): Redacted.Redacted =>
+  Redacted.make(
+    `Authorization: Basic ${Buffer.from(`x-access-token:${Redacted.value(token)}`, "utf8").toString("base64")}`
+  )

@@ -1,0 +1,68 @@
+/**
+ * `AuthorGuess` by a model. On where some layer of the configuration names `author_resolution_model_chain`; without, no model is asked.
+ * A person is asked about once (storage.cache) while the candidates are the same; whatever goes wrong means that nobody was found.
+ */
+import { randomBytes } from "node:crypto"
+import { Effect, Layer, Option, Schema } from "effect"
+import { ConfigStore } from "../config/ConfigStore.ts"
+import type { Snapshot, Workspace } from "../config/Snapshot.ts"
+import { Gateway } from "../llm/Gateway.ts"
+import { AuthorGuess } from "../outputs/AuthorGuess.ts"
+import { authorPrompt, authorSystem, authorTool, readAuthor } from "../review/AuthorPrompt.ts"
+import { Cache } from "../store/Cache.ts"
+import type { Lookup } from "../store/Cache.ts"
+import { askStrictly } from "./StrictAnswer.ts"
+
+const totalMillis = 60_000
+
+const Guess = Schema.Struct({ account: Schema.optionalKey(Schema.String) })
+/** By what the model is told. No answer is kept where no model gave one. */
+const authorGuess: Lookup<typeof Guess.Type> = { name: "author-guess", answer: Guess }
+
+/** The group that somebody has named for this. */
+const guessingGroup = (
+  { document: { llm, workspaces } }: Pick<Snapshot, "document">,
+  { instance, authorResolutionModelChain }: Workspace
+): string | undefined =>
+  (instance.author_resolution_model_chain ??
+    workspaces.defaults.author_resolution_model_chain ??
+    llm.author_resolution_model_chain) === undefined
+    ? undefined
+    : authorResolutionModelChain
+
+export const layer: Layer.Layer<never, never, Gateway | ConfigStore | Cache> = Layer.effect(
+  AuthorGuess,
+  Effect.gen(function* () {
+    const gateway = yield* Gateway
+    const config = yield* ConfigStore
+    const cache = yield* Cache
+    return {
+      guess: Effect.fn("guessAuthor")(function* (author) {
+        const snapshot = config.current()
+        const group = guessingGroup(snapshot, author.workspace)
+        if (group === undefined || author.candidates.length === 0) return undefined
+        const { name, email, candidates } = author
+        const about = [author.workspace.id, group, name, email?.split("@")[0], JSON.stringify(candidates)]
+        const known = yield* cache.get(authorGuess, about)
+        if (Option.isSome(known)) return known.value.account
+        const { outcome } = yield* askStrictly({
+          snapshot,
+          group,
+          role: "any",
+          system: authorSystem,
+          prompt: authorPrompt(author, randomBytes(12).toString("hex")),
+          tool: authorTool(author),
+          read: readAuthor(author),
+          deadlineMillis: totalMillis
+        }).pipe(Effect.provideService(Gateway, gateway))
+        if (outcome._tag === "Failed") {
+          yield* Effect.logInfo(`No model said who the author of ${author.commit} is: ${outcome.error.message}`)
+          return undefined
+        }
+        const found = outcome.value
+        yield* cache.set(authorGuess, about, found === undefined ? {} : { account: found })
+        return found
+      })
+    }
+  })
+)

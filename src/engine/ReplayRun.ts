@@ -1,0 +1,81 @@
+/**
+ * A stored review run again: the diff and the files it read, and the answers its models gave, out of its evidence; no host, no
+ * repository, and without another model no spend. What is found now is compared with what was found then.
+ */
+import { Effect, Schema } from "effect"
+import type { Agent, AgentError } from "../agent/Agent.ts"
+import type { Snapshot, Workspace } from "../config/Snapshot.ts"
+import type { Analysis } from "../domain/Analysis.ts"
+import type { Catalog } from "../llm/catalog/Catalog.ts"
+import type { Gateway } from "../llm/Gateway.ts"
+import type { Objects } from "../store/Objects.ts"
+import type { Run } from "../store/Runs.ts"
+import type { StoreError } from "../store/StoreError.ts"
+import type { CheckoutError } from "../vcs/Checkout.ts"
+import { compareFindings } from "./CompareFindings.ts"
+import type { FindingsDifference } from "./CompareFindings.ts"
+import type { PatchTooLarge } from "./PatchTooLarge.ts"
+import { replayReads } from "./ReplayReads.ts"
+import { reviewChange } from "./ReviewChange.ts"
+import { readRecord } from "./ReviewRecord.ts"
+
+/** The run cannot be replayed, and why. */
+export class NotReplayable extends Schema.TaggedError<NotReplayable>()("NotReplayable", {
+  message: Schema.String
+}) {}
+
+export interface Replay {
+  readonly analysis: Analysis
+  readonly difference: FindingsDifference
+  /** What was asked for and had not been read by the recorded review. */
+  readonly missing: ReadonlyArray<string>
+  /** The record is not whole: the review read more than is kept. */
+  readonly cut: boolean
+}
+
+export const replayRun = Effect.fn("replayRun")(function* (
+  run: Run,
+  snapshot: Snapshot,
+  workspace: Workspace
+): Effect.fn.Return<
+  Replay,
+  NotReplayable | AgentError | CheckoutError | PatchTooLarge | StoreError,
+  Agent | Catalog | Gateway | Objects
+> {
+  if (run.change.target.kind === "issue") {
+    return yield* new NotReplayable({ message: `run ${run.id} is the triage of an issue; only reviews are replayed` })
+  }
+  if (run.analysis === undefined) {
+    const reason = run.reason === undefined ? "" : ` (${run.reason})`
+    return yield* new NotReplayable({
+      message: `run ${run.id} is ${run.status}${reason}: it has no analysis to compare with`
+    })
+  }
+  const kept = yield* readRecord(run.id)
+  if (kept === undefined) {
+    return yield* new NotReplayable({
+      message:
+        `the evidence of run ${run.id} is not there: its diff was over the limit, it was made by an earlier version, ` +
+        "or its objects were removed. Review the change again to record it anew."
+    })
+  }
+  const { record, diff } = kept
+  const reads = replayReads(record, diff)
+  const analysis = yield* reviewChange({
+    snapshot,
+    workspace,
+    checkout: reads.checkout,
+    title: record.title,
+    description: record.description,
+    filters: record.filters,
+    previous: record.previous,
+    lessons: record.lessons,
+    context: Effect.succeed(reads.context)
+  })
+  return {
+    analysis,
+    difference: compareFindings(run.analysis.findings, analysis.findings),
+    missing: [...reads.missing],
+    cut: record.cut
+  }
+})

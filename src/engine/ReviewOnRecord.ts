@@ -1,0 +1,22 @@
+/** A review of the service: with the further repositories of its workspace, and a record of all it read (`aicr replay`). */
+import { Effect } from "effect"
+import type { Scope } from "effect"
+import type { ContextRepositories } from "../vcs/ContextRepositories.ts"
+import { mountContext } from "./ContextMounts.ts"
+import { recordReads } from "./RecordReads.ts"
+import { reviewChange } from "./ReviewChange.ts"
+import type { ReviewInput } from "./ReviewChange.ts"
+
+export const reviewOnRecord = Effect.fn("reviewOnRecord")(function* (runId: string, input: ReviewInput) {
+  const services = yield* Effect.context<ContextRepositories | Scope.Scope>()
+  const recording = yield* recordReads(runId, input.checkout)
+  const context = Effect.map(mountContext(input.snapshot, input.workspace), recording.context)
+  return yield* reviewChange({
+    ...input,
+    checkout: recording.checkout,
+    context: Effect.provideContext(context, services)
+  }).pipe(
+    Effect.tap(() => recording.keep(input)),
+    Effect.tapError(() => recording.keep(input))
+  )
+})

@@ -1,0 +1,107 @@
+/**
+ * What a review of the service read, kept beside the answers of its models (llm/Evidence.ts), so that `aicr replay` can run it again
+ * without host and repository. Secrets are taken out line by line, so that every line keeps its number.
+ *
+ * ```
+ * runs/<run>/review.json    texts of files, lists, blame, further repositories, the analysis it carried on from
+ * runs/<run>/diff           the diff, as git printed it
+ * ```
+ */
+import { Effect, Option, Schema } from "effect"
+import { Analysis } from "../domain/Analysis.ts"
+import { Lesson } from "../domain/Lesson.ts"
+import { scrubSecrets } from "../review/Secrets.ts"
+import { Objects } from "../store/Objects.ts"
+import type { StoreError } from "../store/StoreError.ts"
+
+const folderOf = (runId: string): string => `runs/${runId}`
+/** Larger ones are not kept: a replay says so. */
+export const maxDiffLength = 32_000_000
+export const maxReadLength = 32_000_000
+
+const Read = Schema.Struct({ key: Schema.String, text: Schema.optional(Schema.String) })
+const Entry = Schema.Union([
+  Schema.Struct({ _tag: Schema.Literal("File"), text: Schema.String }),
+  Schema.Struct({ _tag: Schema.Literal("Directory"), names: Schema.Array(Schema.String), more: Schema.Int }),
+  Schema.Struct({ _tag: Schema.Literal("Refused"), why: Schema.String })
+])
+
+export const ReviewRecord = Schema.Struct({
+  version: Schema.Literal(1),
+  head: Schema.String,
+  from: Schema.String,
+  title: Schema.optional(Schema.String),
+  description: Schema.optional(Schema.String),
+  filters: Schema.Struct({
+    watchPath: Schema.Array(Schema.String),
+    include: Schema.Array(Schema.String),
+    exclude: Schema.Array(Schema.String)
+  }),
+  previous: Schema.optional(Analysis),
+  lessons: Schema.optional(Schema.Array(Lesson)),
+  /** By `head:<path>` or `from:<path>`; without a text: there was none. */
+  files: Schema.Array(Read),
+  lists: Schema.Array(Schema.Struct({ key: Schema.String, names: Schema.Array(Schema.String) })),
+  blames: Schema.Array(
+    Schema.Struct({
+      key: Schema.String,
+      lines: Schema.Array(
+        Schema.Struct({ line: Schema.Int, commit: Schema.String, author: Schema.String, time: Schema.Int })
+      )
+    })
+  ),
+  commits: Schema.optional(
+    Schema.Array(Schema.Struct({ id: Schema.String, title: Schema.String, diff: Schema.String }))
+  ),
+  context: Schema.Struct({
+    notices: Schema.Array(Schema.String),
+    mounted: Schema.Array(
+      Schema.Struct({
+        alias: Schema.String,
+        commit: Schema.String,
+        reads: Schema.Array(Schema.Struct({ key: Schema.String, entry: Entry }))
+      })
+    )
+  }),
+  /** More was read than is kept. */
+  cut: Schema.Boolean
+})
+export type ReviewRecord = typeof ReviewRecord.Type
+
+const json = Schema.fromJsonString(ReviewRecord)
+const encode = Schema.encodeEffect(json)
+const decode = Schema.decodeUnknownOption(json)
+
+const blockLength = 65_536
+
+/** Every line without the secrets in it. Gives way to other work between blocks of lines. */
+export function* keptLines(text: string): Generator<void, string, void> {
+  const blocks: Array<string> = []
+  for (let at = 0; at < text.length;) {
+    const next = text.indexOf("\n", at + blockLength)
+    const end = next < 0 ? text.length : next + 1
+    blocks.push(text.slice(at, end).split("\n").map(scrubSecrets).join("\n"))
+    at = end
+    yield
+  }
+  return blocks.join("")
+}
+
+export const writeDiff = Effect.fnUntraced(function* (runId: string, diff: string) {
+  yield* (yield* Objects).put(`${folderOf(runId)}/diff`, diff)
+})
+
+export const writeRecord = Effect.fnUntraced(function* (runId: string, record: ReviewRecord) {
+  const text = yield* Effect.orDie(encode(record))
+  yield* (yield* Objects).put(`${folderOf(runId)}/review.json`, text)
+})
+
+/** Undefined where it was not kept, was removed with its run, or is of another version. */
+export const readRecord = Effect.fnUntraced(function* (
+  runId: string
+): Effect.fn.Return<{ readonly record: ReviewRecord; readonly diff: string } | undefined, StoreError, Objects> {
+  const objects = yield* Objects
+  const record = Option.getOrUndefined(decode(yield* objects.get(`${folderOf(runId)}/review.json`, 8 * maxReadLength)))
+  const diff = yield* objects.get(`${folderOf(runId)}/diff`, 4 * maxDiffLength)
+  return record === undefined || diff === undefined ? undefined : { record, diff }
+})

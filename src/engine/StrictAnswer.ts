@@ -1,0 +1,129 @@
+/**
+ * A question to a model that has one form of answer: exactly one call of one tool, with input that reads. What is not that is
+ * repaired once by the same model, then the next model of the chain is asked from the start. Prose is never read.
+ */
+import { Clock, Effect } from "effect"
+import type { Snapshot } from "../config/Snapshot.ts"
+import type { Usage } from "../domain/Analysis.ts"
+import { Gateway } from "../llm/Gateway.ts"
+import type { GatewayAnswer, GatewayError, GatewayRequest, Message, ToolSpec } from "../llm/Gateway.ts"
+import { addUsage, noUsage, usageOf } from "./AnalyseBatches.ts"
+
+export interface Question<A> {
+  readonly snapshot: Snapshot
+  /** Name of a group in llm.model_chain. */
+  readonly group: string
+  readonly role: GatewayRequest["role"]
+  readonly system: string
+  readonly prompt: string
+  readonly tool: ToolSpec
+  /** The answer, or in words for the model what is wrong with it. */
+  readonly read: (
+    input: unknown
+  ) => { readonly ok: true; readonly value: A } | { readonly ok: false; readonly error: string }
+  /** For all models and repairs together. */
+  readonly deadlineMillis: number
+}
+
+export interface StrictAnswer<A> {
+  readonly outcome:
+    | { readonly _tag: "Answered"; readonly value: A; readonly model: string }
+    | { readonly _tag: "Failed"; readonly error: Pick<GatewayError, "reason" | "message" | "retryAfterMillis"> }
+  /** Of everything that was asked, whatever came of it. */
+  readonly models: ReadonlyArray<string>
+  readonly usage: Usage
+}
+
+export const askStrictly = Effect.fn("askStrictly")(function* <A>(
+  question: Question<A>
+): Effect.fn.Return<StrictAnswer<A>, never, Gateway> {
+  const gateway = yield* Gateway
+  const { snapshot, group, role, system, tool } = question
+  const deadline = (yield* Clock.currentTimeMillis) + question.deadlineMillis
+  const answers: Array<GatewayAnswer> = []
+  const wrong = new Map<string, string>()
+  const end = (outcome: StrictAnswer<A>["outcome"]): StrictAnswer<A> => ({
+    outcome,
+    models: [...new Set(answers.map(({ model }) => model))],
+    usage: answers.map(usageOf).reduce(addUsage, noUsage)
+  })
+  while (true) {
+    const messages: Array<Message> = [{ role: "user", text: question.prompt }]
+    let holder: string | undefined
+    for (const mayRepair of [true, false]) {
+      const left = deadline - (yield* Clock.currentTimeMillis)
+      if (left <= 0) return end({ _tag: "Failed", error: { reason: "timeout", message: "no answer in time" } })
+      const called = yield* Effect.result(
+        gateway.call({
+          snapshot,
+          group,
+          role,
+          system,
+          messages,
+          tools: [tool],
+          deadlineMillis: left,
+          prefer: holder,
+          avoid: [...wrong.keys()]
+        })
+      )
+      if (called._tag === "Failure") {
+        const { reason, message, retryAfterMillis } = called.failure
+        const before = [...wrong].map(([model, why]) => `${model}: ${why}`)
+        return end({ _tag: "Failed", error: { reason, message: [...before, message].join("; "), retryAfterMillis } })
+      }
+      const answer = called.success
+      answers.push(answer)
+      holder = answer.model
+      const read = readAnswer(question, answer)
+      if (read.ok) return end({ _tag: "Answered", value: read.value, model: answer.model })
+      if (mayRepair) messages.push(...told(answer, tool.name, read.error))
+      else wrong.set(answer.model, read.error)
+    }
+  }
+})
+
+const readAnswer = <A>({ tool, read }: Question<A>, { calls }: GatewayAnswer) => {
+  const [call] = calls
+  if (call === undefined) return { ok: false, error: `it answered in prose; call ${tool.name} exactly once` } as const
+  if (calls.length > 1)
+    return { ok: false, error: `it made ${calls.length} calls; call ${tool.name} exactly once` } as const
+  if (call.name !== tool.name) return { ok: false, error: `there is no such tool; call ${tool.name}` } as const
+  return read(plain(call.input))
+}
+
+/** Absent values that are sent as null are absent; input sent as JSON text is what it says. */
+const plain = (input: unknown): unknown => {
+  const value = typeof input === "string" ? parsed(input) : input
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null))
+    : value
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not JSON: reading it says what was expected instead.
+    return text
+  }
+}
+
+const maxRepeatedCalls = 5
+
+/** What the conversation goes on with after an answer that does not read. */
+const told = (answer: GatewayAnswer, tool: string, error: string): ReadonlyArray<Message> => {
+  const calls = answer.calls
+    .slice(0, maxRepeatedCalls)
+    // Some providers refuse names outside their alphabet.
+    .map((call) => (call.name === tool ? call : { ...call, name: "unknown_tool" }))
+  const output = `error: not accepted. ${error}`
+  if (calls.length === 0) {
+    const said: ReadonlyArray<Message> =
+      answer.text.trim() === "" ? [] : [{ role: "assistant", text: answer.text.slice(0, 20_000), calls: [] }]
+    return [...said, { role: "user", text: output }]
+  }
+  return [
+    { role: "assistant", text: answer.text.slice(0, 20_000), calls },
+    { role: "tool", results: calls.map(({ id, name }) => ({ id, name, output })) }
+  ]
+}

@@ -1,0 +1,81 @@
+/**
+ * Triage of one issue by a model: a decision and nothing else. What is done with it (closing, labels, comments, nothing in a dry
+ * run) is the caller's. Money, turns and evidence are accounted to the `ModelRun` that the caller sets, as for reviews.
+ */
+import { randomBytes } from "node:crypto"
+import { Effect } from "effect"
+import type { Snapshot, Workspace } from "../config/Snapshot.ts"
+import type { Usage } from "../domain/Analysis.ts"
+import type { TriageDecision } from "../domain/Triage.ts"
+import type { Gateway, GatewayError } from "../llm/Gateway.ts"
+import { scrubSecrets } from "../review/Secrets.ts"
+import { decideTriage, readTriage, triagePrompt, triageSystem, triageTool } from "../review/TriagePrompt.ts"
+import type { TriageIssue } from "../review/TriagePrompt.ts"
+import { noUsage } from "./AnalyseBatches.ts"
+import { askStrictly } from "./StrictAnswer.ts"
+
+export type { TriageIssue } from "../review/TriagePrompt.ts"
+
+export interface Triaged {
+  readonly decision: TriageDecision
+  /** Absent: a model answered. Otherwise why none did; the decision is to keep the issue open. */
+  readonly failed?: {
+    /** Asking again later may help. */
+    readonly retryable: boolean
+    readonly message: string
+    readonly retryAfterMillis?: number | undefined
+  }
+  /** Sentences that spoke to an automated reader and were not shown to the model. */
+  readonly removed: number
+  readonly models: ReadonlyArray<string>
+  readonly usage: Usage
+}
+
+const totalMillis = 300_000
+
+export const triageIssue = Effect.fn("triageIssue")(function* (
+  snapshot: Snapshot,
+  workspace: Workspace,
+  issue: TriageIssue
+): Effect.fn.Return<Triaged, never, Gateway> {
+  const { triage: rules, triageModelChain: group } = workspace
+  const prompt = triagePrompt(
+    { ...issue, title: scrubSecrets(issue.title), body: scrubSecrets(issue.body) },
+    randomBytes(12).toString("hex")
+  )
+  const { removed } = prompt
+  const none = { removed, models: [], usage: noUsage }
+  if (issue.state === "closed") return { decision: keptOpen("the issue is closed already"), ...none }
+  if (group === undefined) {
+    const message = "no model groups are configured; add llm.providers and llm.model_chain"
+    return { decision: keptOpen(message), failed: { retryable: false, message }, ...none }
+  }
+  const { outcome, models, usage } = yield* askStrictly({
+    snapshot,
+    group,
+    role: "any",
+    system: triageSystem(rules, workspace.review.output_language),
+    prompt: prompt.text,
+    tool: triageTool(rules),
+    read: readTriage(rules),
+    deadlineMillis: totalMillis
+  })
+  const spent = { removed, models, usage }
+  if (outcome._tag === "Failed") {
+    const { message, reason, retryAfterMillis } = outcome.error
+    yield* Effect.logWarning(`Triage came to no answer, the issue stays open: ${message}`)
+    const failed = { retryable: passing.has(reason), message, retryAfterMillis }
+    return { decision: keptOpen(`no model answered: ${reason.replaceAll("_", " ")}`), failed, ...spent }
+  }
+  const decision = decideTriage(outcome.value, prompt, rules)
+  return { decision: { ...decision, reason: scrubSecrets(decision.reason) }, ...spent }
+})
+
+const passing: ReadonlySet<GatewayError["reason"]> = new Set(["rate_limited", "unavailable", "timeout"])
+
+const keptOpen = (reason: string): TriageDecision => ({
+  verdict: "keep_open",
+  category: "unknown",
+  reason,
+  confidence: 0
+})

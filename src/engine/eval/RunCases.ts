@@ -1,0 +1,72 @@
+/** Labelled changes through the engine, as any other change: a real repository each, the same prompts, tools and checks. */
+import { Clock, Effect } from "effect"
+import type { Agent } from "../../agent/Agent.ts"
+import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
+import type { Catalog } from "../../llm/catalog/Catalog.ts"
+import type { Gateway } from "../../llm/Gateway.ts"
+import { ModelRun } from "../../llm/ModelRun.ts"
+import type { CheckoutError, Vcs } from "../../vcs/Checkout.ts"
+import type { ContextRepositories } from "../../vcs/ContextRepositories.ts"
+import type { LocalRepository } from "../../vcs/LocalRepository.ts"
+import { ScratchRepository } from "../../vcs/ScratchRepository.ts"
+import { noUsage } from "../AnalyseBatches.ts"
+import { reviewRepository } from "../ReviewRepository.ts"
+import type { EvalCase } from "./EvalCase.ts"
+import { scoreAll, scoreCase } from "./Score.ts"
+import type { EvalScore, Reviewed, ScoredCase } from "./Score.ts"
+
+export interface EvalInput {
+  readonly snapshot: Snapshot
+  readonly workspace: Workspace
+  readonly cases: ReadonlyArray<EvalCase>
+  /** Reviews at the same time. */
+  readonly concurrency: number
+  /** Told after each. */
+  readonly progress: (scored: ScoredCase, done: number) => Effect.Effect<void>
+}
+
+/** A review that fails is a result as well: what it should have found is missed. */
+export const runCases = Effect.fn("runCases")(function* (
+  input: EvalInput
+): Effect.fn.Return<
+  EvalScore,
+  CheckoutError,
+  Vcs | ContextRepositories | LocalRepository | ScratchRepository | Agent | Catalog | Gateway
+> {
+  const scratch = yield* ScratchRepository
+  return yield* Effect.scoped(
+    Effect.gen(function* () {
+      const ranges = yield* scratch.make(
+        input.cases.map(({ before, after, title, description }) => ({
+          before,
+          after,
+          message: description === undefined ? title : `${title}\n\n${description}`
+        }))
+      )
+      let done = 0
+      const scored = yield* Effect.forEach(
+        input.cases,
+        Effect.fnUntraced(function* (one, index) {
+          const range = ranges[index]
+          if (range === undefined) return yield* Effect.die("a change without its range")
+          const began = yield* Clock.currentTimeMillis
+          const review = yield* reviewRepository({
+            snapshot: input.snapshot,
+            workspace: input.workspace,
+            range
+          }).pipe(Effect.provideService(ModelRun, { id: `eval:${one.name}`, repository: "eval" }), Effect.result)
+          const seconds = ((yield* Clock.currentTimeMillis) - began) / 1000
+          const reviewed: Reviewed =
+            review._tag === "Success"
+              ? { ...review.success.analysis, seconds, failed: undefined }
+              : { findings: [], usage: noUsage, models: [], seconds, failed: review.failure.message }
+          const result = scoreCase(one, reviewed)
+          yield* input.progress(result, ++done)
+          return result
+        }),
+        { concurrency: input.concurrency }
+      )
+      return scoreAll(scored)
+    })
+  )
+})

@@ -1,0 +1,192 @@
+/**
+ * What a review is worth, by its labels. A finding meets an expected problem where it stands in the same file, at most a few lines from
+ * it, and is of a category that the label takes; each meets at most one. Pure.
+ */
+import type { Usage } from "../../domain/Analysis.ts"
+import type { Finding } from "../../domain/Problem.ts"
+import { canonicalCategory } from "../../review/Identity.ts"
+import { addUsage, noUsage } from "../AnalyseBatches.ts"
+import type { EvalCase, ExpectedProblem } from "./EvalCase.ts"
+
+/** Lines between a finding and what it is about, at most. */
+const nearEnough = 10
+
+export interface ScoredCase {
+  readonly name: string
+  readonly language: string
+  readonly kind: string
+  /** Why the review came to no result; all that was expected is missed then. */
+  readonly failed?: string | undefined
+  readonly met: ReadonlyArray<{
+    readonly expected: ExpectedProblem
+    readonly finding: Finding
+    readonly onLine: boolean
+  }>
+  readonly missed: ReadonlyArray<ExpectedProblem>
+  /** Neither expected nor tolerated. */
+  readonly wrong: ReadonlyArray<Finding>
+  readonly expected: number
+  readonly seconds: number
+  readonly usage: Usage
+  readonly models: ReadonlyArray<string>
+}
+
+export interface Reviewed {
+  readonly findings: ReadonlyArray<Finding>
+  readonly usage: Usage
+  readonly models: ReadonlyArray<string>
+  readonly seconds: number
+  readonly failed?: string | undefined
+}
+
+export const scoreCase = (given: EvalCase, reviewed: Reviewed): ScoredCase => {
+  const { findings, failed, seconds, usage, models } = reviewed
+  const pairs = pairsOf(given.expected, findings)
+  const taken = new Set(pairs.map(({ finding }) => finding))
+  const rest = findings.filter((finding) => !taken.has(finding))
+  const excused = new Set(pairsOf(given.tolerated, rest).map(({ finding }) => finding))
+  const found = new Set(pairs.map(({ expected }) => expected))
+  return {
+    name: given.name,
+    language: given.language,
+    kind: given.kind,
+    ...(failed === undefined ? {} : { failed }),
+    met: pairs.map(({ expected, finding, distance }) => ({ expected, finding, onLine: distance === 0 })),
+    missed: given.expected.filter((expected) => !found.has(expected)),
+    wrong: rest.filter((finding) => !excused.has(finding)),
+    expected: given.expected.length,
+    seconds,
+    usage,
+    models
+  }
+}
+
+/** Nearest first; each of either side once. */
+const pairsOf = (expected: ReadonlyArray<ExpectedProblem>, findings: ReadonlyArray<Finding>) => {
+  const all = expected
+    .flatMap((one) =>
+      findings.flatMap((finding) => {
+        const distance = distanceOf(one, finding)
+        return distance === undefined ? [] : [{ expected: one, finding, distance }]
+      })
+    )
+    .toSorted((a, b) => a.distance - b.distance)
+  const used = new Set<object>()
+  return all.filter((pair) => {
+    if (used.has(pair.expected) || used.has(pair.finding)) return false
+    used.add(pair.expected).add(pair.finding)
+    return true
+  })
+}
+
+/** Lines apart; undefined where it is about something else. A finding without a line is as far off as can be. */
+const distanceOf = (expected: ExpectedProblem, { anchor, problem }: Finding): number | undefined => {
+  const categories = expected.categories.map(canonicalCategory)
+  if (!categories.includes(canonicalCategory(problem.category))) return undefined
+  if (anchor === undefined) return problem.file === expected.file ? nearEnough : undefined
+  if (anchor.path !== expected.file && anchor.oldPath !== expected.file) return undefined
+  if (anchor.side !== expected.side) return nearEnough
+  const first = anchor.start ?? anchor.line
+  const distance = Math.max(0, expected.first - anchor.line, first - expected.last)
+  return distance <= nearEnough ? distance : undefined
+}
+
+export interface Figures {
+  readonly cases: number
+  readonly expected: number
+  readonly met: number
+  readonly missed: number
+  readonly wrong: number
+  /** Of the findings, how many were right; undefined where there were none. */
+  readonly precision: number | undefined
+  /** Of what was expected, how much was found; undefined where nothing was. */
+  readonly recall: number | undefined
+  /** Of what was found, how much stands on its line. */
+  readonly lineAccuracy: number | undefined
+}
+
+export interface EvalScore extends Figures {
+  readonly failed: number
+  /** Changes in which nothing is wrong, and those of them that were left alone. */
+  readonly clean: number
+  readonly silent: number
+  readonly seconds: number
+  readonly usage: Usage
+  readonly models: ReadonlyArray<string>
+  readonly byCategory: ReadonlyMap<string, Figures>
+  readonly byLanguage: ReadonlyMap<string, Figures>
+  readonly scored: ReadonlyArray<ScoredCase>
+}
+
+const share = (part: number, whole: number): number | undefined => (whole === 0 ? undefined : part / whole)
+
+const figuresOf = (cases: number, met: number, onLine: number, missed: number, wrong: number): Figures => ({
+  cases,
+  expected: met + missed,
+  met,
+  missed,
+  wrong,
+  precision: share(met, met + wrong),
+  recall: share(met, met + missed),
+  lineAccuracy: share(onLine, met)
+})
+
+const figuresOfCases = (scored: ReadonlyArray<ScoredCase>): Figures => {
+  const sum = (of: (one: ScoredCase) => number) => scored.reduce((all, one) => all + of(one), 0)
+  return figuresOf(
+    scored.length,
+    sum(({ met }) => met.length),
+    sum(({ met }) => met.filter(({ onLine }) => onLine).length),
+    sum(({ missed }) => missed.length),
+    sum(({ wrong }) => wrong.length)
+  )
+}
+
+const byCategory = (scored: ReadonlyArray<ScoredCase>): ReadonlyMap<string, Figures> => {
+  const of = ({ categories }: ExpectedProblem): string => canonicalCategory(categories[0] ?? "")
+  const met = scored.flatMap((one) => one.met)
+  const missed = scored.flatMap((one) => one.missed)
+  const wrong = scored.flatMap((one) => one.wrong)
+  const names = [
+    ...met.map(({ expected }) => of(expected)),
+    ...missed.map(of),
+    ...wrong.map(({ problem }) => canonicalCategory(problem.category))
+  ]
+  return new Map(
+    [...new Set(names)].toSorted().map((name) => {
+      const here = met.filter(({ expected }) => of(expected) === name)
+      const cases = scored.filter((one) =>
+        [...one.met.map(({ expected }) => expected), ...one.missed].some((e) => of(e) === name)
+      )
+      return [
+        name,
+        figuresOf(
+          cases.length,
+          here.length,
+          here.filter(({ onLine }) => onLine).length,
+          missed.filter((one) => of(one) === name).length,
+          wrong.filter(({ problem }) => canonicalCategory(problem.category) === name).length
+        )
+      ] as const
+    })
+  )
+}
+
+export const scoreAll = (scored: ReadonlyArray<ScoredCase>): EvalScore => {
+  const clean = scored.filter(({ expected }) => expected === 0)
+  const languages = [...new Set(scored.map(({ language }) => language))].toSorted()
+  return {
+    ...figuresOfCases(scored),
+    failed: scored.filter(({ failed }) => failed !== undefined).length,
+    clean: clean.length,
+    silent: clean.filter(({ wrong, failed }) => wrong.length === 0 && failed === undefined).length,
+    seconds: scored.reduce((sum, { seconds }) => sum + seconds, 0),
+    usage: scored.map(({ usage }) => usage).reduce(addUsage, noUsage),
+    models: [...new Set(scored.flatMap(({ models }) => models))],
+    byCategory: byCategory(scored),
+    byLanguage: new Map(
+      languages.map((name) => [name, figuresOfCases(scored.filter(({ language }) => language === name))] as const)
+    ),
+    scored: scored
+  }
+}

@@ -1,0 +1,313 @@
+/**
+ * Evaluation under test: the bundled labelled changes through the whole engine, in front of models whose answers are known, so that
+ * every figure is known as well.
+ */
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, describe, expect, it } from "vitest"
+import { Effect, Layer, Logger } from "effect"
+import { parse } from "yaml"
+import { agentLayer } from "../../src/agent/AgentModes.ts"
+import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import type { Finding } from "../../src/domain/Problem.ts"
+import { readCase } from "../../src/engine/eval/EvalCase.ts"
+import type { EvalCase, ExpectedProblem } from "../../src/engine/eval/EvalCase.ts"
+import { runCases } from "../../src/engine/eval/RunCases.ts"
+import { scoreAll, scoreCase } from "../../src/engine/eval/Score.ts"
+import { noUsage } from "../../src/engine/AnalyseBatches.ts"
+import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
+import { layerLocal } from "../../src/vcs/git/GitLocalRepository.ts"
+import * as GitScratchRepository from "../../src/vcs/git/GitScratchRepository.ts"
+import { faults, review, startFakeModel } from "../harness/FakeModel.ts"
+import type { FakeModel, Recorded, Reply } from "../harness/FakeModel.ts"
+
+const folder = join(import.meta.dirname, "../eval")
+const cases: ReadonlyArray<EvalCase> = readdirSync(folder)
+  .filter((name) => name.endsWith(".yaml"))
+  .map((name) => {
+    const found = readCase(name.replace(".yaml", ""), parse(readFileSync(join(folder, name), "utf8")))
+    if (!("name" in found)) throw new Error(found.join("\n"))
+    return found
+  })
+const expectedCount = cases.reduce((sum, { expected }) => sum + expected.length, 0)
+const clean = cases.filter(({ expected }) => expected.length === 0)
+
+describe("the bundled changes", () => {
+  it("are at least forty, in nine languages, a quarter of them clean", () => {
+    expect(cases.length).toBeGreaterThanOrEqual(40)
+    const languages = new Set(cases.map(({ language }) => language))
+    for (const language of ["TypeScript", "JavaScript", "Python", "Go", "Java", "Rust", "C", "C++", "C#"]) {
+      expect(languages).toContain(language)
+      expect(cases.filter((one) => one.language === language && one.expected.length === 0)).not.toEqual([])
+    }
+    expect(clean.length * 4).toBeGreaterThanOrEqual(cases.length)
+    expect(new Set(cases.map(({ kind }) => kind)).size).toBeGreaterThanOrEqual(20)
+  })
+})
+
+let fake: FakeModel | undefined
+afterEach(async () => {
+  await fake?.close()
+  fake = undefined
+})
+
+const changedPath = ({ before, after }: EvalCase): string =>
+  [...after.keys()].find((path) => before.get(path) !== after.get(path)) ?? ""
+const caseIn = (request: Recorded): EvalCase => {
+  const found = cases.find((one) => request.text.includes(`=== ${changedPath(one)} (`))
+  if (found === undefined) throw new Error("no change is in this request")
+  return found
+}
+const linesOf = (one: EvalCase, { file, side, first, last }: ExpectedProblem): ReadonlyArray<string> =>
+  (one[side === "new" ? "after" : "before"].get(file) ?? "").split("\n").slice(first - 1, last)
+
+const right = (one: EvalCase): ReadonlyArray<unknown> =>
+  one.expected.map((problem) => ({
+    file: problem.file,
+    severity: problem.severity ?? "medium",
+    category: problem.categories[0],
+    message: problem.why,
+    quote: linesOf(one, problem).join("\n")
+  }))
+/** About a line that is new and of which nothing is expected. */
+const wrong = (one: EvalCase): unknown => {
+  const path = changedPath(one)
+  const before = new Set((one.before.get(path) ?? "").split("\n"))
+  const quote = (one.after.get(path) ?? "").split("\n").find((line) => line.trim().length > 1 && !before.has(line))
+  return { file: path, severity: "low", category: "style", message: "I would not write it so", quote }
+}
+
+/** Confirms what it is shown again, and reviews as it is told. */
+const evaluated = async (answer: (one: EvalCase) => Reply, some: ReadonlyArray<EvalCase> = cases) => {
+  const model = (fake = await startFakeModel((request): Reply => {
+    const reply = request.text.includes('"verdict"')
+      ? { calls: [{ name: "verdict", input: { verdict: "confirm", reason: "it is so" } }] }
+      : answer(caseIn(request))
+    return "status" in reply ? reply : { ...reply, usage: { input: 1000, output: 100, cached: 0 } }
+  }))
+  const progress: Array<number> = []
+  const score = await Effect.gen(function* () {
+    const snapshot = yield* snapshotOf(
+      {
+        llm: {
+          providers: [{ id: "p", kind: "openai_compatible", base_url: `${model.url}/v1`, api_key: "k" }],
+          model_chain: { default: [{ provider: "p", model: "m" }] },
+          model_catalog: { overrides: { "p/m": { cost: { input: 10, output: 100 } } } }
+        },
+        triggers: [{ name: "t", kind: "manual" }],
+        workspaces: { instances: { w: { source_repo: { trigger: "t", repo: "a/b" } } } },
+        agent: { default: "native-llm" },
+        review: { output_language: "en", log_thinking: false }
+      },
+      {}
+    )
+    const workspace = snapshot.workspaces.get("w")
+    if (workspace === undefined) return yield* Effect.die("no workspace")
+    return yield* runCases({
+      snapshot,
+      workspace,
+      cases: some,
+      concurrency: 3,
+      progress: (_, done) => Effect.sync(() => progress.push(done))
+    })
+  }).pipe(
+    Effect.provide([
+      layerLocal,
+      GitScratchRepository.layer,
+      agentLayer.pipe(Layer.provideMerge(gatewayLayer)),
+      Logger.layer([])
+    ]),
+    Effect.runPromise
+  )
+  expect(progress).toEqual(some.map((_, index) => index + 1))
+  return { score, requests: model.requests.length }
+}
+
+describe("an evaluation", () => {
+  it("of a perfect model is perfect, and costs what its answers cost", async () => {
+    const { score, requests } = await evaluated((one) => review(right(one)))
+    expect(score).toMatchObject({
+      cases: cases.length,
+      expected: expectedCount,
+      met: expectedCount,
+      missed: 0,
+      wrong: 0,
+      precision: 1,
+      recall: 1,
+      lineAccuracy: 1,
+      failed: 0,
+      clean: clean.length,
+      silent: clean.length,
+      models: ["p/m"]
+    })
+    // 1000 tokens at 10 dollars a million and 100 at 100.
+    expect(score.usage.costUsd).toBeCloseTo(requests * 0.02)
+    expect(score.usage.requests).toBe(requests)
+    expect(requests).toBeGreaterThan(cases.length)
+    const categories = [...score.byCategory.values()]
+    expect(categories.reduce((sum, { expected }) => sum + expected, 0)).toBe(expectedCount)
+    expect(categories.every(({ recall }) => recall === 1)).toBe(true)
+    expect([...score.byLanguage.values()].reduce((sum, one) => sum + one.cases, 0)).toBe(cases.length)
+  }, 120_000)
+
+  it("of a noisy model loses precision and no recall, and nothing is left alone", async () => {
+    const { score } = await evaluated((one) => review([...right(one), wrong(one)]))
+    expect(score).toMatchObject({ met: expectedCount, wrong: cases.length, recall: 1, lineAccuracy: 1, silent: 0 })
+    expect(score.precision).toBeCloseTo(expectedCount / (expectedCount + cases.length))
+    expect(score.byCategory.get("maintainability")).toMatchObject({
+      expected: 0,
+      wrong: cases.length,
+      precision: 0,
+      recall: undefined
+    })
+    expect(score.byCategory.get("security")).toMatchObject({ wrong: 0, precision: 1 })
+  }, 120_000)
+
+  it("of a silent model finds nothing and leaves all clean changes alone", async () => {
+    const { score } = await evaluated(() => review([]))
+    expect(score).toMatchObject({
+      met: 0,
+      missed: expectedCount,
+      wrong: 0,
+      precision: undefined,
+      recall: 0,
+      lineAccuracy: undefined,
+      silent: clean.length
+    })
+  }, 120_000)
+
+  it("counts what is found beside its line, what is lost, and reviews that fail", async () => {
+    const some = cases.filter(({ name }) =>
+      ["ts-cache-key", "go-nil-map", "py-timezone", "c-clean-const"].includes(name)
+    )
+    const { score } = await evaluated((one) => {
+      switch (one.name) {
+        case "ts-cache-key": {
+          const [label] = one.expected
+          return review([
+            {
+              file: label?.file,
+              severity: "low",
+              category: "security",
+              message: "beside it",
+              quote: "  if (cached !== undefined) return cached"
+            }
+          ])
+        }
+        case "go-nil-map":
+          return faults.badRequest
+        default:
+          return review(right(one))
+      }
+    }, some)
+    expect(score).toMatchObject({ cases: 4, expected: 3, met: 2, missed: 1, wrong: 0, failed: 1, clean: 1, silent: 1 })
+    expect(score.lineAccuracy).toBe(0.5)
+    expect(score.scored.find(({ failed }) => failed !== undefined)?.name).toBe("go-nil-map")
+  }, 60_000)
+})
+
+const label = (
+  first: number,
+  last: number,
+  category: string,
+  more: Partial<ExpectedProblem> = {}
+): ExpectedProblem => ({
+  file: "a.ts",
+  side: "new",
+  first,
+  last,
+  categories: [category],
+  severity: undefined,
+  why: "it is so",
+  ...more
+})
+const found = (line: number | undefined, category: string, more: Partial<Finding["anchor"]> = {}): Finding => ({
+  fingerprint: `${line}-${category}`,
+  problem: { file: "a.ts", severity: "high", category, message: "m" },
+  ...(line === undefined ? {} : { anchor: { path: "a.ts", side: "new", line, ...more } })
+})
+const base: EvalCase = {
+  name: "c",
+  title: "t",
+  description: undefined,
+  language: "TypeScript",
+  kind: "k",
+  before: new Map(),
+  after: new Map(),
+  expected: [],
+  tolerated: []
+}
+const scored = (
+  expected: ReadonlyArray<ExpectedProblem>,
+  findings: ReadonlyArray<Finding>,
+  tolerated: ReadonlyArray<ExpectedProblem> = []
+) => {
+  const one = scoreCase({ ...base, expected, tolerated }, { findings, usage: noUsage, models: [], seconds: 1 })
+  return [one.met.length, one.met.filter(({ onLine }) => onLine).length, one.missed.length, one.wrong.length]
+}
+
+describe("what a finding meets: found, on line, missed, wrong", () => {
+  it.each([
+    ["its line", [label(5, 6, "security")], [found(6, "security")], [1, 1, 0, 0]],
+    ["a range over it", [label(5, 5, "security")], [found(9, "security", { start: 3 })], [1, 1, 0, 0]],
+    ["another name of the category", [label(5, 5, "security")], [found(5, "sql-injection")], [1, 1, 0, 0]],
+    ["ten lines off", [label(5, 5, "security")], [found(15, "security")], [1, 0, 0, 0]],
+    ["eleven lines off", [label(5, 5, "security")], [found(16, "security")], [0, 0, 1, 1]],
+    ["another category", [label(5, 5, "security")], [found(5, "performance")], [0, 0, 1, 1]],
+    ["another file", [label(5, 5, "security")], [found(5, "security", { path: "b.ts" })], [0, 0, 1, 1]],
+    ["the other side", [label(5, 5, "security")], [found(5, "security", { side: "old" })], [1, 0, 0, 0]],
+    ["no line", [label(5, 5, "security")], [found(undefined, "security")], [1, 0, 0, 0]],
+    ["one for two", [label(5, 5, "security"), label(7, 7, "security")], [found(6, "security")], [1, 0, 1, 0]],
+    ["two for one", [label(5, 5, "security")], [found(5, "security"), found(6, "security")], [1, 1, 0, 1]],
+    [
+      "each its nearest",
+      [label(5, 5, "security"), label(8, 8, "security")],
+      [found(8, "security"), found(6, "security")],
+      [2, 1, 0, 0]
+    ]
+  ])("%s", (_, expected, findings, figures) => {
+    expect(scored(expected, findings)).toEqual(figures)
+  })
+
+  it("what is tolerated is neither found nor wrong", () => {
+    const tolerated = [label(5, 5, "performance")]
+    expect(scored([], [found(5, "performance"), found(5, "style")], tolerated)).toEqual([0, 0, 0, 1])
+    expect(scored([label(5, 5, "performance")], [], tolerated)).toEqual([0, 0, 1, 0])
+  })
+
+  it("nothing evaluated has no shares", () => {
+    expect(scoreAll([])).toMatchObject({ cases: 0, precision: undefined, recall: undefined, lineAccuracy: undefined })
+  })
+})
+
+describe("a labelled change", () => {
+  const given = (expected: ReadonlyArray<object>, more: object = {}) =>
+    readCase("one", {
+      title: "t",
+      language: "Go",
+      kind: "k",
+      files: [{ path: "a.go", before: "a\nb\n", after: "a\n  x()\nb\n  x()\n" }],
+      expected,
+      ...more
+    })
+  it.each([
+    [
+      "code that is not there",
+      [{ file: "a.go", code: "y()", category: "c", why: "w" }],
+      /one: expected.0: a.go has no lines "y\(\)"/
+    ],
+    ["code that is there twice", [{ file: "a.go", code: "x()", category: "c", why: "w" }], /2 times; take more lines/],
+    ["a file that is not there", [{ file: "b.go", code: "x()", category: "c", why: "w" }], /there is no file b.go/],
+    ["no category", [{ file: "a.go", code: "a", why: "w" }], /one: expected.0.category/],
+    ["an unknown key", [{ file: "a.go", code: "a", category: "c", why: "w", lien: 3 }], /lien/]
+  ])("with %s is refused with the place", (_, expected, message) => {
+    const read = given(expected)
+    expect("name" in read ? "" : read.join("\n")).toMatch(message)
+  })
+  it("that changes nothing is refused, and lines are found by their code", () => {
+    const same = given([], { files: [{ path: "a.go", before: "a", after: "a" }] })
+    expect("name" in same ? "" : same.join()).toContain("nothing is changed")
+    const read = given([{ file: "a.go", code: "b\nx()", category: "c", why: "w" }])
+    expect("name" in read ? read.expected : read).toMatchObject([{ first: 3, last: 4, side: "new" }])
+  })
+})

@@ -1,0 +1,63 @@
+/** How much is shown to a model at once follows from what is known about it: its settings, then overrides, then the catalog. */
+import { describe, expect, it } from "vitest"
+import { makeRepository } from "../vcs/Repository.ts"
+import { runEngine } from "./Fixture.ts"
+
+const change = () => {
+  const repository = makeRepository()
+  repository.write("readme.md", "a\n")
+  const base = repository.commit("base")
+  for (let file = 0; file < 12; file++) {
+    const lines = Array.from({ length: 300 }, (_, at) => `export const value${at} = read(${file}, "${at}") ?? ${at}`)
+    repository.write(`src/part${file}.ts`, `${lines.join("\n")}\n`)
+  }
+  return { repository, base, head: repository.commit("head") }
+}
+
+/** Under the 120 000 tokens that a window of 200 000 leaves, over the 76 800 that one of 128 000 does. */
+const given = change()
+
+const passes = async (provider: Record<string, unknown>, catalog: Record<string, unknown>): Promise<number> => {
+  const { briefs } = await runEngine({
+    ...given,
+    document: {
+      llm: {
+        providers: [{ id: "p", kind: "anthropic", api_key: "k", ...provider }],
+        model_chain: { default: [{ provider: "p", model: "claude-sonnet-4-5" }] },
+        model_catalog: catalog
+      }
+    }
+  })
+  return briefs.length
+}
+
+describe("the model's window", () => {
+  const override = { limit: { context: 30_000 } }
+  it.each([
+    ["is assumed to be ordinary where nobody says", {}, {}, "some"],
+    ["is that of the provider's settings", { context_window: 200_000 }, {}, "one"],
+    ["is that of an override", {}, { overrides: { "anthropic/claude-sonnet-4-5": override } }, "many"],
+    [
+      "is that of the settings before that of an override",
+      { context_window: 200_000 },
+      { overrides: { "p/claude-sonnet-4-5": override } },
+      "one"
+    ],
+    ["is that of the bundled catalog", {}, { enabled: true, offline: true }, "one"],
+    [
+      "is that of the model that is named for it",
+      { catalog_id: "openai/gpt-4o" },
+      { enabled: true, offline: true },
+      "some"
+    ],
+    [
+      "is not that of the catalog where it is not to be applied",
+      {},
+      { enabled: true, offline: true, apply_to_model_spec: false },
+      "some"
+    ]
+  ])("%s", async (_, provider, catalog, expected) => {
+    const count = await passes(provider, catalog)
+    expect(count === 1 ? "one" : count < 5 ? "some" : "many").toBe(expected)
+  })
+})

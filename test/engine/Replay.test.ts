@@ -1,0 +1,333 @@
+/** Reviews recorded with a real gateway and a fake model, and run again from their evidence: same, changed, and with pieces missing. */
+import { readdirSync, readFileSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { Effect, Layer, Logger } from "effect"
+import { agentLayer } from "../../src/agent/AgentModes.ts"
+import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import type { Analysis } from "../../src/domain/Analysis.ts"
+import { compareFindings } from "../../src/engine/CompareFindings.ts"
+import { replayRun } from "../../src/engine/ReplayRun.ts"
+import { reviewOnRecord } from "../../src/engine/ReviewOnRecord.ts"
+import { keptLines } from "../../src/engine/ReviewRecord.ts"
+import { Budget } from "../../src/llm/Budget.ts"
+import { Catalog } from "../../src/llm/catalog/Catalog.ts"
+import { layerMemory } from "../../src/llm/catalog/MemoryCatalogCache.ts"
+import { Evidence } from "../../src/llm/Evidence.ts"
+import { Gateway } from "../../src/llm/Gateway.ts"
+import * as GatewayLayer from "../../src/llm/GatewayLayer.ts"
+import { Limiter } from "../../src/llm/Limiter.ts"
+import { ModelRun } from "../../src/llm/ModelRun.ts"
+import { recordedAnswers } from "../../src/llm/RecordedGateway.ts"
+import * as FileObjects from "../../src/store/FileObjects.ts"
+import type { Run } from "../../src/store/Runs.ts"
+import { Vcs } from "../../src/vcs/Checkout.ts"
+import { layerGit } from "../../src/vcs/git/GitVcs.ts"
+import { startFakeModel } from "../harness/FakeModel.ts"
+import type { FakeModel, Recorded, Reply } from "../harness/FakeModel.ts"
+import { startGitServer } from "../vcs/GitServer.ts"
+import type { GitServer } from "../vcs/GitServer.ts"
+import { makeRepository, temporaryFolder } from "../vcs/Repository.ts"
+
+const projects = temporaryFolder()
+const library = makeRepository(join(projects, "library"))
+library.write("lib.ts", "export const f = 1\n")
+library.commit()
+
+const repository = makeRepository()
+repository.write("AGENTS.md", "Be strict.\n")
+repository.write("src/a.ts", Array.from({ length: 60 }, (_, at) => `const a${at} = ${at}\n`).join(""))
+repository.write("src/b.ts", "const b = 1\n")
+const base = repository.commit()
+repository.write("src/a.ts", Array.from({ length: 60 }, (_, at) => `const a${at} = ${at === 30 ? -1 : at}\n`).join(""))
+repository.write("src/b.ts", 'const b = 2\nconst password = "hunter2-is-9-long"\n')
+const head = repository.commit()
+
+const report = (file: string, quote: string, severity: string, message = "It is wrong.") => ({
+  name: "report_problem",
+  input: { file, severity, category: "correctness", title: `Wrong ${quote}`, message, quote }
+})
+
+/** Reads beyond the diff first, then reports; confirms what it is asked about again. */
+const answer = (request: Recorded): Reply => {
+  if (request.text.includes("verdict")) {
+    return { calls: [{ name: "verdict", input: { verdict: "confirm", reason: "It does." } }] }
+  }
+  if (!request.text.includes("export const f = 1")) {
+    return {
+      calls: [
+        { name: "fetch_more_context", input: { path: "src/a.ts", range: "1-5", reason: "r" } },
+        { name: "fetch_more_context", input: { path: "lib:lib.ts", reason: "r" } },
+        { name: "try_blame", input: { path: "src/a.ts", range: "31", reason: "r" } }
+      ]
+    }
+  }
+  const strict = request.text.includes("Look at b alone")
+  return {
+    calls: [
+      ...(strict ? [] : [report("src/a.ts", "const a30 = -1", "high")]),
+      report("src/b.ts", "const b = 2", "low"),
+      report("src/b.ts", "const password =", "medium", "A password in the code."),
+      { name: "publish_summary", input: { markdown: "Done." } }
+    ]
+  }
+}
+
+let model: FakeModel
+let server: GitServer
+beforeAll(async () => {
+  model = await startFakeModel(answer)
+  server = await startGitServer({ root: projects })
+})
+afterAll(() => Promise.all([model.close(), server.close()]))
+
+const snapshotWith = (document: Record<string, unknown> = {}, prompt?: string) =>
+  snapshotOf(
+    {
+      llm: {
+        providers: [{ id: "p", kind: "openai_compatible", base_url: `${model.url}/v1`, api_key: "k" }],
+        model_chain: { default: [{ provider: "p", model: "m" }] },
+        retry: { max_attempts: 1 }
+      },
+      triggers: [{ name: "t", kind: "manual" }],
+      prompts: { system: prompt === undefined ? {} : { more: prompt } },
+      workspaces: {
+        instances: {
+          w: {
+            source_repo: { trigger: "t", repo: "a/b" },
+            context_repositories: [{ alias: "lib", kind: "git", url: `${server.url}/library/.git` }],
+            ...(prompt === undefined ? {} : { prompt: { extra_system_prompt: "more" } })
+          }
+        }
+      },
+      agent: { default: "native-llm" },
+      review: { output_language: "en", verification: "auto" },
+      ...document
+    },
+    {}
+  )
+
+const catalog = Catalog.layer.pipe(Layer.provide(layerMemory))
+const objectsAt = (root: string) =>
+  Layer.provideMerge(Evidence.layer, FileObjects.layerFiles({ root })).pipe(
+    Layer.merge(Logger.layer([])),
+    Layer.merge(catalog)
+  )
+const live = GatewayLayer.layer.pipe(Layer.provide([Budget.layerMemory, Limiter.layerMemory, catalog]))
+const workspaceOf = Effect.fnUntraced(function* (document?: Record<string, unknown>, prompt?: string) {
+  const snapshot = yield* snapshotWith(document, prompt)
+  const workspace = snapshot.workspaces.get("w")
+  return workspace === undefined ? yield* Effect.die("no workspace") : { snapshot, workspace }
+})
+
+const recordRun = (root: string, id = "run-1") =>
+  Effect.runPromise(
+    Effect.gen(function* () {
+      const { snapshot, workspace } = yield* workspaceOf()
+      const checkout = yield* (yield* Vcs).checkout({
+        url: repository.path,
+        mirror: "m",
+        authorization: undefined,
+        head,
+        base,
+        headRef: undefined,
+        baseRef: undefined,
+        compare: "merge-base"
+      })
+      const analysis = yield* reviewOnRecord(id, {
+        snapshot,
+        workspace,
+        checkout,
+        title: "A change",
+        description: "Of two files",
+        filters: { watchPath: [], include: [], exclude: [] }
+      }).pipe(Effect.provideService(ModelRun, { id, repository: "r" }))
+      return { ...runOf(analysis), id }
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(agentLayer.pipe(Layer.provideMerge(live), Layer.provideMerge(objectsAt(root)))),
+      Effect.provide(layerGit({ root: temporaryFolder(), allowLocal: true }))
+    )
+  )
+const runOf = (analysis: Analysis): Run => ({
+  id: "run-1",
+  entryId: "e",
+  workspace: "w",
+  targetKey: "t:a/b:pull_request:1",
+  change: {
+    provider: "gitea",
+    trigger: "t",
+    workspace: "w",
+    repo: { fullName: "a/b" },
+    target: { kind: "pull_request", number: 1 }
+  },
+  head,
+  base,
+  status: "succeeded",
+  reason: undefined,
+  partial: false,
+  configHash: "",
+  analysis,
+  createdAt: 0,
+  startedAt: undefined,
+  finishedAt: undefined
+})
+
+const replayed = (root: string, run: Run, document?: Record<string, unknown>, prompt?: string) =>
+  Effect.runPromise(
+    Effect.gen(function* () {
+      const { snapshot, workspace } = yield* workspaceOf(document, prompt)
+      const answers = yield* recordedAnswers(run.id)
+      const replay = yield* replayRun(run, snapshot, workspace).pipe(
+        Effect.provide(
+          agentLayer.pipe(
+            Layer.provideMerge(Layer.succeed(Gateway, answers.gateway)),
+            Layer.merge(Catalog.layerOffline)
+          )
+        )
+      )
+      return { replay, asked: answers.asked(), recorded: answers.recorded }
+    }).pipe(Effect.provide(objectsAt(root)))
+  )
+
+describe("a replay", () => {
+  it("finds the same with everything unchanged: no model, no repository, no host", async () => {
+    const root = temporaryFolder()
+    const run = await recordRun(root)
+    expect(run.analysis?.findings).toHaveLength(3)
+    const before = model.requests.length
+    const fetches = server.requests.length
+    const { replay, asked, recorded } = await replayed(root, run)
+    expect(replay.difference).toMatchObject({ changed: [], gone: [], added: [] })
+    expect(replay.difference.same).toHaveLength(3)
+    expect(asked).toEqual({ same: recorded, changed: [], unanswered: 0 })
+    expect(recorded).toBe(3)
+    expect(replay.missing).toEqual([])
+    expect([model.requests.length, server.requests.length]).toEqual([before, fetches])
+    expect(replay.analysis.summary).toBe(run.analysis?.summary)
+    expect(replay.analysis.coverage).toEqual(run.analysis?.coverage)
+    expect(replay.analysis.notices).toEqual(run.analysis?.notices)
+  })
+
+  it("shows what other rules make of the same answers", async () => {
+    const root = temporaryFolder()
+    const run = await recordRun(root)
+    const { replay, asked } = await replayed(root, run, {
+      review: { output_language: "en", verification: "auto", min_severity: "medium" }
+    })
+    expect(replay.difference.gone.map(({ problem }) => problem.title)).toEqual(["Wrong const b = 2"])
+    expect(replay.difference.same).toHaveLength(2)
+    expect(asked.changed).toEqual([])
+  })
+
+  it("says which questions a changed prompt alters, and uses the answers that stood in their place", async () => {
+    const root = temporaryFolder()
+    const run = await recordRun(root)
+    const { replay, asked } = await replayed(root, run, {}, "Look at b alone.")
+    expect(asked.unanswered).toBe(0)
+    expect(asked.changed[0]).toEqual({
+      part: "system prompt",
+      before: expect.any(String),
+      after: "Look at b alone."
+    })
+    expect(replay.difference.same).toHaveLength(3)
+  })
+
+  it("asks a live model instead, and shows what it finds otherwise", async () => {
+    const root = temporaryFolder()
+    const run = await recordRun(root)
+    const found = await Effect.runPromise(
+      Effect.gen(function* () {
+        const { snapshot, workspace } = yield* workspaceOf({}, "Look at b alone.")
+        return yield* replayRun(run, snapshot, workspace)
+      }).pipe(
+        Effect.provide(agentLayer.pipe(Layer.provideMerge(GatewayLayer.gatewayLayer))),
+        Effect.provide(FileObjects.layerFiles({ root }))
+      )
+    )
+    expect(found.difference.gone.map(({ problem }) => problem.title)).toEqual(["Wrong const a30 = -1"])
+    expect(found.difference.same).toHaveLength(2)
+  })
+
+  it("keeps no secret of the repository", async () => {
+    const root = temporaryFolder()
+    await recordRun(root)
+    const texts = readdirSync(root, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"))
+    expect(texts.length).toBeGreaterThan(4)
+    expect(texts.filter((text) => text.includes("hunter2"))).toEqual([])
+  })
+
+  it.each([
+    ["review.json", "the evidence of run run-1 is not there"],
+    ["diff", "the evidence of run run-1 is not there"]
+  ])("is refused without its %s", async (name, message) => {
+    const root = temporaryFolder()
+    const run = await recordRun(root)
+    rmSync(join(root, "runs", run.id, name))
+    await expect(replayed(root, run)).rejects.toMatchObject({
+      _tag: "NotReplayable",
+      message: expect.stringContaining(message)
+    })
+  })
+
+  it("comes to no result without its answers, and says what to do", async () => {
+    const root = temporaryFolder()
+    const run = await recordRun(root)
+    rmSync(join(root, "runs", run.id, "calls"), { recursive: true })
+    await expect(replayed(root, run)).rejects.toMatchObject({
+      message: expect.stringContaining("the recorded run has no answer to this question; ask a model with --model")
+    })
+  })
+
+  it.each([
+    [{ analysis: undefined, status: "failed", reason: "no money" } as const, "is failed (no money)"],
+    [{ change: { target: { kind: "issue", number: 1 } } } as const, "is the triage of an issue"]
+  ])("of a run that is no finished review is refused: %j", async (overrides, message) => {
+    const run = runOf({} as Analysis)
+    const other = {
+      ...run,
+      ...overrides,
+      change: { ...run.change, ...("change" in overrides ? overrides.change : {}) }
+    }
+    await expect(replayed(temporaryFolder(), other)).rejects.toMatchObject({
+      message: expect.stringContaining(message)
+    })
+  })
+})
+
+it("a record keeps every line of a text, whatever its blocks", () => {
+  const kept = (text: string): string => {
+    const work = keptLines(text)
+    for (;;) {
+      const step = work.next()
+      if (step.done === true) return step.value
+    }
+  }
+  for (const end of ["", "\n", "\n\n"]) {
+    const long = Array.from({ length: 9000 }, (_, at) => `line ${at} ${"x".repeat(at % 40)}`).join("\n") + end
+    expect(kept(long)).toBe(long)
+  }
+  const secret = `ghp_${"a1B2".repeat(9)}`
+  expect(kept(`a\n${secret}\nb`)).toBe("a\n[secret removed]\nb")
+})
+
+describe("compareFindings", () => {
+  const finding = (fingerprint: string, line: number, more: Record<string, unknown> = {}) => ({
+    fingerprint,
+    anchor: { path: "a.ts", side: "new" as const, line },
+    problem: { file: "a.ts", severity: "low" as const, category: "c", message: "m", ...more }
+  })
+  it.each([
+    ["nothing", [], [], [0, 0, 0, 0]],
+    ["the same", [finding("1", 1)], [finding("1", 1)], [1, 0, 0, 0]],
+    ["moved", [finding("1", 1)], [finding("1", 9)], [0, 1, 0, 0]],
+    ["of another identity at the same place", [finding("1", 1)], [finding("2", 1)], [1, 0, 0, 0]],
+    ["another one", [finding("1", 1)], [finding("2", 2)], [0, 0, 1, 1]],
+    ["re-worded", [finding("1", 1)], [finding("1", 1, { message: "other" })], [0, 1, 0, 0]]
+  ])("%s", (_, before, after, expected) => {
+    const { same, changed, gone, added } = compareFindings(before, after)
+    expect([same.length, changed.length, gone.length, added.length]).toEqual(expected)
+  })
+})
