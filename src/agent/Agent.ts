@@ -7,6 +7,7 @@ import type { Effect } from "effect"
 import type { ReportedProblem } from "../domain/Problem.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Checkout } from "../vcs/Checkout.ts"
+import type { MountedContext } from "../vcs/ContextRepositories.ts"
 import type { Usage } from "../domain/Analysis.ts"
 
 /** One pass over one batch of the diff. */
@@ -17,6 +18,8 @@ export interface Brief {
   /** The change as data: description, files, numbered diff. */
   readonly prompt: string
   readonly checkout: Checkout
+  /** Further repositories, read as `alias:path`. */
+  readonly context?: ReadonlyArray<MountedContext> | undefined
 }
 
 export interface AgentReport {

@@ -1,11 +1,13 @@
 /**
  * `fetch_more_context` and `try_blame`: reading beyond the diff, at the reviewed revision only, within `review.fetch_extra`.
+ * `alias:path` reads a further repository of the workspace, under the same limits; a directory of it is listed.
  * Limits hold for a whole run: passes that share a checkout share its allowance. What comes back is data for the model.
  */
 import { Effect } from "effect"
 import picomatch from "picomatch"
 import type { ReviewConfig } from "../config/schema/Review.ts"
 import type { Checkout } from "../vcs/Checkout.ts"
+import type { MountedContext, MountedEntry } from "../vcs/ContextRepositories.ts"
 import type { ToolInput } from "./Tools.ts"
 
 /** What holds where `review.fetch_extra` sets nothing. */
@@ -15,6 +17,7 @@ const defaults = { maxBytes: 256 * 1024, maxFiles: 40 }
 const maxFileBytes = 1024 * 1024
 const maxLines = 400
 const maxBlameLines = 100
+const maxNames = 500
 
 interface Allowance {
   bytes: number
@@ -36,14 +39,28 @@ export interface Reader {
 }
 
 /** Answers are always text for the model: a refusal says why and what is allowed instead. */
-export const reader = (checkout: Checkout, limits: ReviewConfig["fetch_extra"]): Reader => {
+export const reader = (
+  checkout: Checkout,
+  limits: ReviewConfig["fetch_extra"],
+  context: ReadonlyArray<MountedContext> = []
+): Reader => {
   const allowance = allowanceOf(checkout)
   const maxBytes = limits.max_bytes ?? defaults.maxBytes
   const maxFiles = limits.max_files ?? defaults.maxFiles
   const allowed = limits.allow_paths === undefined ? undefined : picomatch([...limits.allow_paths], { dot: true })
 
+  /** The repository that a path names by its alias, and the path in it. */
+  const foreign = (path: string): { readonly mount: MountedContext; readonly inside: string } | undefined => {
+    const colon = path.indexOf(":")
+    const mount = context.find(({ alias }) => alias === path.slice(0, colon))
+    return mount === undefined ? undefined : { mount, inside: path.slice(colon + 1).replace(/^\.?\/|\/$/g, "") }
+  }
+
   const refusal = (path: string): string | undefined => {
-    if (!isRepositoryPath(path)) return "refused: the path must be relative to the repository, without . and .."
+    const inside = foreign(path)?.inside
+    if (inside !== "" && !isRepositoryPath(inside ?? path)) {
+      return "refused: the path must be relative to the repository, without . and .."
+    }
     if (allowed !== undefined && !allowed(path)) return "refused: the configuration does not allow this path"
     if (!allowance.paths.has(path) && allowance.paths.size >= maxFiles) {
       return `refused: the limit of ${maxFiles} extra files for this review is used up`
@@ -68,17 +85,30 @@ export const reader = (checkout: Checkout, limits: ReviewConfig["fetch_extra"]):
     return kept.join("\n")
   }
 
+  const readOwn = (path: string) =>
+    Effect.map(checkout.file(path, "head", maxFileBytes), (text): MountedEntry =>
+      text === undefined
+        ? { _tag: "Refused", why: "there is no such text file at the reviewed revision, or it is too large" }
+        : { _tag: "File", text }
+    )
+
   return {
     fetch: Effect.fnUntraced(function* ({ path: given, range }) {
       const path = given.replace(/^\.\//, "")
       const refused = refusal(path)
       if (refused !== undefined) return refused
-      const content = yield* Effect.result(checkout.file(path, "head", maxFileBytes))
+      const other = foreign(path)
+      const content = yield* Effect.result(
+        other === undefined ? readOwn(path) : other.mount.read(other.inside, { maxBytes: maxFileBytes, maxNames })
+      )
       if (content._tag === "Failure") return `not available: ${content.failure.message}`
-      if (content.success === undefined) {
-        return "not available: there is no such text file at the reviewed revision, or it is too large"
+      const entry = content.success
+      if (entry._tag === "Refused") return `not available: ${entry.why}`
+      if (entry._tag === "Directory") {
+        const more = entry.more > 0 ? [`and ${entry.more} more`] : []
+        return take(path, [`${path}, a directory:`, ...entry.names, ...more])
       }
-      const lines = content.success.split("\n")
+      const lines = entry.text.split("\n")
       const { start, end } = span(range, lines.length, maxLines)
       if (start > lines.length) return `not available: the file has ${lines.length} lines`
       const shown = lines.slice(start - 1, end).map((line, at) => `${start + at}: ${line}`)
@@ -89,6 +119,8 @@ export const reader = (checkout: Checkout, limits: ReviewConfig["fetch_extra"]):
       const path = given.replace(/^\.\//, "")
       const refused = refusal(path)
       if (refused !== undefined) return refused
+      const other = foreign(path)
+      if (other !== undefined) return `not available: ${other.mount.alias} is read at one commit, without its history`
       const { start, end } = span(range, Number.MAX_SAFE_INTEGER, maxBlameLines)
       const blamed = yield* Effect.result(checkout.blame(path, start, end))
       if (blamed._tag === "Failure") return `not available: ${blamed.failure.message}`
@@ -102,7 +134,7 @@ export const reader = (checkout: Checkout, limits: ReviewConfig["fetch_extra"]):
 }
 
 /** Relative, normal form, not git's own folder. Symbolic links are not followed: content comes from the object store. */
-export const isRepositoryPath = (path: string): boolean =>
+const isRepositoryPath = (path: string): boolean =>
   path.length > 0 &&
   path.length <= 1024 &&
   // oxlint-disable-next-line no-control-regex

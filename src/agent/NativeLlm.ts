@@ -102,7 +102,7 @@ const converse = Effect.fnUntraced(function* (
   deadline: number
 ): Effect.fn.Return<Ending, AgentError, Gateway> {
   const gateway = yield* Gateway
-  const extra = reader(brief.checkout, brief.workspace.review.fetch_extra)
+  const extra = reader(brief.checkout, brief.workspace.review.fetch_extra, brief.context)
   const messages: Array<Message> = [{ role: "user", text: brief.prompt }]
   let holder: string | undefined
   let repaired = false

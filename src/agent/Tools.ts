@@ -78,8 +78,15 @@ const specs: Record<ToolName, Omit<ToolSpec, "name">> = {
     parameters: object({ reason: text("Why.") }, ["reason"])
   },
   fetch_more_context: {
-    description: "Read lines of a file at the reviewed revision.",
-    parameters: object({ path, range, reason: text("What you need to find out.") }, ["path", "reason"])
+    description: "Read lines of a file at the reviewed revision, or of a further repository if the review has any.",
+    parameters: object(
+      {
+        path: text("Path of a file in the repository, or alias:path in a further repository."),
+        range,
+        reason: text("What you need to find out.")
+      },
+      ["path", "reason"]
+    )
   },
   try_blame: {
     description: "See which commits last changed lines of a file at the reviewed revision.",

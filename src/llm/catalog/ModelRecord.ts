@@ -44,7 +44,7 @@ const readFlag = optional(Schema.Boolean)
 const readFields = optional(Schema.Record(Schema.String, Schema.Unknown))
 
 /** The override's fields win; of `limit` and `cost` each figure by itself. */
-export const mergeRecords = (catalog: RawRecord, override: RawRecord): RawRecord => ({
+const mergeRecords = (catalog: RawRecord, override: RawRecord): RawRecord => ({
   ...catalog,
   ...override,
   ...Object.fromEntries(

@@ -2,7 +2,9 @@
  * The catalog in Redis, shared by all nodes: one hash per document and a key that names the hash in force. The client is loaded
  * when this backend is configured.
  */
-import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Effect, Layer, Option, Schema } from "effect"
+import type { Redacted } from "effect"
+import { messageOf, open } from "../../store/RedisClient.ts"
 import { CatalogCache, CatalogCacheError } from "./CatalogCache.ts"
 import type { CatalogEntry, CatalogState } from "./CatalogCache.ts"
 
@@ -22,29 +24,12 @@ export const layerRedis = (url: Redacted.Redacted): Layer.Layer<CatalogCache> =>
   Layer.effect(
     CatalogCache,
     Effect.gen(function* () {
-      const { Redis } = yield* Effect.promise(() => import("ioredis"))
-      const redis = yield* Effect.acquireRelease(
-        Effect.sync(() => {
-          const client = new Redis(Redacted.value(url), {
-            lazyConnect: true,
-            maxRetriesPerRequest: 1,
-            enableOfflineQueue: true,
-            connectTimeout: 5000,
-            commandTimeout: 5000
-          })
-          // Each command fails by itself and says so; without a listener the client would write to the console.
-          client.on("error", () => {})
-          return client
-        }),
-        (client) => Effect.sync(() => client.disconnect())
-      )
+      const { redis } = yield* Effect.orDie(open(url, { maxRetriesPerRequest: 1, commandTimeout: 5000 }))
       const ask = <A>(command: () => Promise<A>) =>
         Effect.tryPromise({
           try: command,
           catch: (cause) =>
-            new CatalogCacheError({
-              message: `Redis did not answer (storage.cache.redis): ${cause instanceof Error ? cause.message : String(cause)}`
-            })
+            new CatalogCacheError({ message: `Redis did not answer (storage.cache.redis): ${messageOf(cause)}` })
         })
       const inForce = Effect.map(
         ask(() => redis.get(pointer)),

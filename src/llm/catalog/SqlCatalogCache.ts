@@ -1,9 +1,12 @@
 /**
  * The catalog in the tables `catalog_models` and `catalog_state`. Written in steps that let other work through, not in one
- * transaction: records do not depend on each other, and the state that names the document is written last.
+ * transaction: records do not depend on each other, and the state that names the document is written last. Where many nodes write,
+ * one transaction keeps what two of them replace at the same time apart.
  */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql"
+import { lockNames } from "../../store/RowLocks.ts"
 import { CatalogCache, CatalogCacheError } from "./CatalogCache.ts"
 import type { CatalogEntry, CatalogState } from "./CatalogCache.ts"
 
@@ -15,6 +18,9 @@ export const layerSql: Layer.Layer<CatalogCache, never, SqlClient.SqlClient> = L
     const sql = yield* SqlClient.SqlClient
     const failing = <A, E extends { readonly message: string }>(effect: Effect.Effect<A, E>) =>
       Effect.mapError(effect, ({ message }) => new CatalogCacheError({ message }))
+
+    const together = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
+      sql.onDialectOrElse({ pg: () => sql.withTransaction(work), orElse: () => work })
 
     const writeState = (source: string, { etag, checkedAt }: CatalogState) =>
       sql`INSERT INTO catalog_state ${sql.insert({ id: "catalog", source, etag: etag ?? null, checked_at: checkedAt })}
@@ -37,18 +43,23 @@ export const layerSql: Layer.Layer<CatalogCache, never, SqlClient.SqlClient> = L
           failing
         ),
       touch: (source, state) => failing(Effect.asVoid(writeState(source, state))),
-      replace: Effect.fnUntraced(function* (source, state, entries) {
-        const writtenAt = state.checkedAt
-        for (const step of inSteps(entries)) {
-          const [first, ...rest] = step
-          const row = ({ id, record }: CatalogEntry) => ({ id, record, written_at: writtenAt })
-          yield* sql`INSERT INTO catalog_models ${sql.insert([row(first), ...rest.map(row)])}
+      replace: Effect.fnUntraced(
+        function* (source, state, entries) {
+          yield* lockNames(sql, ["catalog"])
+          const writtenAt = state.checkedAt
+          for (const step of inSteps(entries)) {
+            const [first, ...rest] = step
+            const row = ({ id, record }: CatalogEntry) => ({ id, record, written_at: writtenAt })
+            yield* sql`INSERT INTO catalog_models ${sql.insert([row(first), ...rest.map(row)])}
             ON CONFLICT (id) DO UPDATE SET record = excluded.record, written_at = excluded.written_at`
-          yield* Effect.yieldNow
-        }
-        yield* sql`DELETE FROM catalog_models WHERE written_at <> ${writtenAt}`
-        yield* writeState(source, state)
-      }, failing)
+            yield* Effect.yieldNow
+          }
+          yield* sql`DELETE FROM catalog_models WHERE written_at <> ${writtenAt}`
+          yield* writeState(source, state)
+        },
+        together,
+        failing
+      )
     })
   })
 )

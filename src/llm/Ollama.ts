@@ -1,0 +1,173 @@
+/**
+ * Ollama reads a prompt only as far as its context window, which is small unless a request sets it, and cuts the rest in silence. Its
+ * OpenAI-compatible surface has no field for it: prompts that may not fit the usual window are sent to its own, and answers brought back
+ * into the other form.
+ */
+import type { FetchFunction } from "@ai-sdk/provider-utils"
+import { Schema } from "effect"
+
+/** What Ollama takes without being told. */
+const usualWindow = 4096
+/** Windows that are asked for: few, for the model is loaded anew for each. */
+const smallestWindow = 8192
+const assumedOutput = 4096
+/** On the low side, so that the window is large enough. */
+const charsPerToken = 2.5
+
+const Fields = Schema.Record(Schema.String, Schema.Unknown)
+const Call = Schema.Struct({
+  id: Schema.String,
+  function: Schema.Struct({ name: Schema.String, arguments: Schema.String })
+})
+const Content = Schema.Union([
+  Schema.String,
+  Schema.Array(Schema.Struct({ text: Schema.optional(Schema.String) })),
+  Schema.Null
+])
+const Message = Schema.Struct({
+  role: Schema.String,
+  content: Schema.optional(Content),
+  tool_calls: Schema.optional(Schema.Array(Call)),
+  tool_call_id: Schema.optional(Schema.String)
+})
+const Request = Schema.fromJsonString(
+  Schema.Struct({
+    model: Schema.String,
+    messages: Schema.Array(Message),
+    tools: Schema.optional(Schema.Array(Fields)),
+    max_tokens: Schema.optional(Schema.Number),
+    reasoning_effort: Schema.optional(Schema.String)
+  })
+)
+type Request = typeof Request.Type
+const decodeRequest = Schema.decodeUnknownSync(Request)
+
+const Answer = Schema.Struct({
+  model: Schema.String,
+  message: Schema.Struct({
+    content: Schema.optional(Schema.String),
+    thinking: Schema.optional(Schema.String),
+    tool_calls: Schema.optional(
+      Schema.Array(Schema.Struct({ function: Schema.Struct({ name: Schema.String, arguments: Schema.Unknown }) }))
+    )
+  }),
+  done_reason: Schema.optional(Schema.String),
+  prompt_eval_count: Schema.optional(Schema.Number),
+  eval_count: Schema.optional(Schema.Number)
+})
+const decodeAnswer = Schema.decodeUnknownOption(Schema.fromJsonString(Answer))
+const decodeError = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ error: Schema.String })))
+
+/** The window that a request needs: undefined where the usual one will do. `most` is what the model takes. */
+export const windowFor = (
+  characters: number,
+  output: number | undefined,
+  most: number | undefined
+): number | undefined => {
+  const needed = Math.ceil(characters / charsPerToken) + (output ?? assumedOutput)
+  if (Math.ceil(characters / charsPerToken) + (output ?? 0) <= usualWindow) return undefined
+  let window = smallestWindow
+  while (window < needed) window *= 2
+  return most === undefined ? window : Math.min(window, most)
+}
+
+/** `most` is the model's window, where it is configured. */
+export const ollamaFetch =
+  (fetch: FetchFunction, base: string, most: number | undefined): FetchFunction =>
+  async (input, init) => {
+    const body = typeof init?.body === "string" ? init.body : ""
+    const asked = windowFor(body.length, undefined, most)
+    if (asked === undefined) return await fetch(input, init)
+    const request = decodeRequest(body)
+    const window = windowFor(body.length, request.max_tokens, most) ?? asked
+    const response = await fetch(`${base.replace(/\/v1$/, "")}/api/chat`, {
+      ...init,
+      body: JSON.stringify(nativeRequest(request, window))
+    })
+    const text = await response.text()
+    const { headers, ok, status } = response
+    if (ok) {
+      const answer = decodeAnswer(text)
+      // What is no answer is told apart where answers are read.
+      return answer._tag === "None" ? new Response(text, { status }) : Response.json(compatibleAnswer(answer.value))
+    }
+    const said = decodeError(text)
+    const wait = headers.get("retry-after")
+    return new Response(said._tag === "None" ? text : JSON.stringify({ error: { message: said.value.error } }), {
+      status,
+      headers: { "content-type": "application/json", ...(wait === null ? {} : { "retry-after": wait }) }
+    })
+  }
+
+const textOf = (content: typeof Content.Type | undefined): string =>
+  typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join("")
+
+const nativeRequest = (request: Request, window: number) => {
+  const names = new Map(
+    request.messages.flatMap(({ tool_calls = [] }) => tool_calls.map((call) => [call.id, call.function.name] as const))
+  )
+  const effort = request.reasoning_effort
+  return {
+    model: request.model,
+    stream: false,
+    messages: request.messages.map(({ content, role, tool_call_id, tool_calls }) => ({
+      role,
+      content: textOf(content),
+      ...(tool_call_id === undefined ? {} : { tool_name: names.get(tool_call_id) ?? tool_call_id }),
+      ...(tool_calls === undefined
+        ? {}
+        : {
+            tool_calls: tool_calls.map((call) => ({
+              function: { name: call.function.name, arguments: inputOf(call.function.arguments) }
+            }))
+          })
+    })),
+    ...(request.tools === undefined ? {} : { tools: request.tools }),
+    ...(effort === undefined ? {} : { think: ["low", "medium", "high"].includes(effort) ? effort : effort !== "none" }),
+    options: { num_ctx: window, ...(request.max_tokens === undefined ? {} : { num_predict: request.max_tokens }) }
+  }
+}
+
+/** Arguments that are no JSON are the model's own words: it gets them back as such. */
+const inputOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return { text }
+  }
+}
+
+const compatibleAnswer = ({ done_reason, eval_count, message, model, prompt_eval_count }: typeof Answer.Type) => {
+  const calls = message.tool_calls ?? []
+  return {
+    id: crypto.randomUUID(),
+    object: "chat.completion",
+    created: Math.floor(Date.now() / 1000),
+    model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: "assistant",
+          content: message.content ?? "",
+          ...(message.thinking === undefined ? {} : { reasoning_content: message.thinking }),
+          ...(calls.length === 0
+            ? {}
+            : {
+                tool_calls: calls.map((call) => ({
+                  id: `call_${crypto.randomUUID()}`,
+                  type: "function",
+                  function: { name: call.function.name, arguments: JSON.stringify(call.function.arguments) }
+                }))
+              })
+        },
+        finish_reason: calls.length > 0 ? "tool_calls" : done_reason === "length" ? "length" : "stop"
+      }
+    ],
+    usage: {
+      prompt_tokens: prompt_eval_count ?? 0,
+      completion_tokens: eval_count ?? 0,
+      total_tokens: (prompt_eval_count ?? 0) + (eval_count ?? 0)
+    }
+  }
+}

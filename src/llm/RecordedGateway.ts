@@ -1,0 +1,140 @@
+/**
+ * A gateway that answers out of the evidence of a run: each recorded answer once, nothing is spent. A question that was asked then
+ * gets its own answer; one that has changed gets the answer that stood in its place, and is named among the differences.
+ */
+import { Effect } from "effect"
+import type { StoreError } from "../store/StoreError.ts"
+import { Evidence, keptText, messageText } from "./Evidence.ts"
+import type { StoredCall } from "./Evidence.ts"
+import { GatewayError } from "./Gateway.ts"
+import type { Gateway, GatewayRequest } from "./Gateway.ts"
+
+/** A question that was not asked in these words: the first line that differs. */
+export interface ChangedQuestion {
+  readonly part: "system prompt" | "prompt" | "conversation"
+  readonly before: string
+  readonly after: string
+}
+
+export interface RecordedAnswers {
+  readonly gateway: Gateway["Service"]
+  /** Answers there are in all. */
+  readonly recorded: number
+  readonly asked: () => {
+    readonly same: number
+    readonly changed: ReadonlyArray<ChangedQuestion>
+    /** Questions for which no answer was left. */
+    readonly unanswered: number
+  }
+}
+
+interface Entry {
+  readonly answer: NonNullable<StoredCall["answer"]>
+  readonly model: string
+  readonly system: string
+  readonly messages: ReadonlyArray<string>
+  /** What kind of question it is: the tools it offers. */
+  readonly kind: string
+  used: boolean
+}
+
+/** Fences are new for every review. */
+const comparable = (text: string): string => text.replace(/\b[0-9a-f]{24}\b/g, "fence")
+const shown = 300
+
+/** `recorded` is 0 where nothing was kept for this run. */
+export const recordedAnswers = Effect.fn("recordedAnswers")(function* (
+  runId: string
+): Effect.fn.Return<RecordedAnswers, StoreError, Evidence> {
+  const evidence = yield* Evidence
+  const texts = new Map<string, string>()
+  const textOf = Effect.fnUntraced(function* (name: string) {
+    const known = texts.get(name)
+    if (known !== undefined) return known
+    const text = comparable((yield* evidence.text(runId, name)) ?? "")
+    texts.set(name, text)
+    return text
+  })
+  const entries: Array<Entry> = []
+  for (const { answer, model, system, messages, tools } of yield* evidence.calls(runId)) {
+    if (answer === undefined) continue
+    entries.push({
+      answer,
+      model,
+      system: yield* textOf(system),
+      messages: yield* Effect.forEach(messages, textOf),
+      kind: toolNames(yield* textOf(tools)),
+      used: false
+    })
+  }
+  let same = 0
+  let unanswered = 0
+  const changed: Array<ChangedQuestion> = []
+
+  const call = (request: GatewayRequest) =>
+    Effect.suspend(() => {
+      const system = comparable(keptText(request.system))
+      const messages = request.messages.map((message) => comparable(messageText(message)))
+      const kind = request.tools.map(({ name }) => name).join(" ")
+      const open = entries.filter((entry) => !entry.used && entry.kind === kind)
+      const exact = open.find((entry) => entry.system === system && equal(entry.messages, messages))
+      const found = exact ?? nearest(open, messages)
+      if (found === undefined) {
+        unanswered++
+        return new GatewayError({
+          reason: "invalid",
+          message: "the recorded run has no answer to this question; ask a model with --model"
+        })
+      }
+      found.used = true
+      if (exact === undefined) changed.push(differenceOf(found, system, messages))
+      else same++
+      const { text, calls, usage } = found.answer
+      return Effect.succeed({
+        model: found.model,
+        text,
+        calls,
+        usage: { ...usage, costUsd: usage.costUsd },
+        native: undefined,
+        fallbacks: []
+      })
+    })
+  return { gateway: { call }, recorded: entries.length, asked: () => ({ same, changed, unanswered }) }
+})
+
+const toolNames = (tools: string): string => {
+  const list: unknown = JSON.parse(tools === "" ? "[]" : tools)
+  return Array.isArray(list) ? list.map((tool: unknown) => (isNamed(tool) ? tool.name : "")).join(" ") : ""
+}
+const isNamed = (value: unknown): value is { readonly name: string } =>
+  typeof value === "object" && value !== null && "name" in value && typeof value.name === "string"
+
+const equal = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean =>
+  a.length === b.length && a.every((text, index) => text === b[index])
+
+/** The entry at the same step whose conversation has the most messages in common from its end; of equals the earliest. */
+const nearest = (entries: ReadonlyArray<Entry>, messages: ReadonlyArray<string>): Entry | undefined => {
+  let best: { readonly entry: Entry; readonly common: number } | undefined
+  for (const entry of entries) {
+    if (entry.messages.length !== messages.length) continue
+    const common = entry.messages.filter((text, index) => text === messages[index]).length
+    if (best === undefined || common > best.common) best = { entry, common }
+  }
+  return best?.entry
+}
+
+const differenceOf = (entry: Entry, system: string, messages: ReadonlyArray<string>): ChangedQuestion => {
+  if (entry.system !== system) return { part: "system prompt", ...firstDifference(entry.system, system) }
+  const at = messages.findIndex((text, index) => text !== entry.messages[index])
+  const before = (entry.messages[at] ?? "").replaceAll("\\n", "\n")
+  const after = (messages[at] ?? "").replaceAll("\\n", "\n")
+  return { part: at === 0 ? "prompt" : "conversation", ...firstDifference(before, after) }
+}
+
+const firstDifference = (before: string, after: string): { readonly before: string; readonly after: string } => {
+  const old = before.split("\n")
+  const now = after.split("\n")
+  const at = old.findIndex((line, index) => line !== now[index])
+  const index = at < 0 ? old.length : at
+  return { before: (old[index] ?? "").slice(0, shown), after: (now[index] ?? "").slice(0, shown) }
+}
