@@ -5,7 +5,7 @@
 export type Command = "review" | "help" | "cancel"
 
 /** How every hidden marker of ours begins (decisions section 8). */
-export const marker = "<!-- aicr:v1"
+const marker = "<!-- aicr:v1"
 
 const command = /(?:^|\s)\/(?:aicr[ \t]+(review|help|cancel)|(review))(?=$|[\s.,;:!?])/i
 const commandName: Readonly<Record<string, Command>> = { review: "review", help: "help", cancel: "cancel" }

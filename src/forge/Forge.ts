@@ -18,7 +18,8 @@ export type {
   HostLabel,
   HostThread,
   HostThreads,
-  NewIssue
+  NewIssue,
+  ReadIssue
 } from "./HostIssues.ts"
 
 /** Header names are lower-case, as node gives them. */
@@ -86,6 +87,19 @@ export interface HostPull {
   readonly repo: Repo
 }
 
+/** What a change takes over of its pull request as it stands. Without an author where the host names none. */
+export const changeOf = ({ repo, head, base, headRef, baseRef, title, description, url, author }: HostPull) => ({
+  repo,
+  head,
+  base,
+  headRef,
+  baseRef,
+  title,
+  description,
+  url,
+  ...(author === undefined ? {} : { author })
+})
+
 export interface HostWrite {
   readonly hostId: string
   readonly url: string | undefined
@@ -111,6 +125,8 @@ export interface ForgeClient {
    */
   readonly gitAuthorization: (repo: Repo) => Effect.Effect<Redacted.Redacted | undefined, ForgeError>
   readonly pull: (repo: Repo, number: number) => Effect.Effect<HostPull, ForgeError>
+  /** Numbers of the open pull requests whose head is this commit; none where the host does not know the commit. */
+  readonly openPulls: (repo: Repo, head: string) => Effect.Effect<ReadonlyArray<number>, ForgeError>
   /** Tip of a branch. */
   readonly branchHead: (repo: Repo, branch: string) => Effect.Effect<string, ForgeError>
   /**
@@ -124,6 +140,11 @@ export interface ForgeClient {
   /** The account behind the credentials. */
   readonly self: Effect.Effect<Person, ForgeError>
   readonly canWrite: (repo: Repo, username: string) => Effect.Effect<boolean, ForgeError>
+  /**
+   * What the credential may not do on this repository that reviews need, in words for people; empty when nothing is known to
+   * be missing. Reads only.
+   */
+  readonly missing: (repo: Repo) => Effect.Effect<ReadonlyArray<string>, ForgeError>
   /**
    * One review carrying all comments. A host that takes or leaves the whole review fails with `invalid` (422) when it refuses a
    * line; one that takes comments singly posts the rest and names the others in `refused`.
@@ -162,6 +183,8 @@ export interface ForgeClient {
   /** A text file at a branch or commit; undefined when there is none. */
   readonly file: (repo: Repo, ref: string, path: string) => Effect.Effect<string | undefined, ForgeError>
   readonly commitAuthor: (repo: Repo, head: string) => Effect.Effect<CommitAuthor, ForgeError>
+  /** The account with an e-mail address that its owner shows; undefined where commits come with the account. */
+  readonly accountOf: ((email: string) => Effect.Effect<string | undefined, ForgeError>) | undefined
 }
 
 export interface Forge {

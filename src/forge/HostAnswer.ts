@@ -10,6 +10,13 @@ export interface Answer {
   readonly body: string
 }
 
+export const flatHeaders = (
+  headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+): Answer["headers"] =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, typeof value === "object" ? value.join(", ") : value])
+  )
+
 /** What was asked: enough to say what failed, nothing that must be hidden. */
 export interface Asked {
   readonly operation: string
@@ -66,7 +73,7 @@ const advice: Partial<Record<ForgeError["reason"], string>> = {
 }
 
 /** Text from outside, made fit for a record: no secrets, no control characters, one line, bounded. */
-export const quote = (text: string, secrets: ReadonlyArray<string>): string => {
+const quote = (text: string, secrets: ReadonlyArray<string>): string => {
   let safe = text
   for (const secret of secrets) if (secret !== "") safe = safe.replaceAll(secret, "[redacted]")
   safe = safe.replace(/\p{Cc}+/gu, " ").trim()

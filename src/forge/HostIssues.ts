@@ -11,6 +11,14 @@ export interface HostIssue extends OwnText {
   readonly comments: number
 }
 
+/** Anybody's issue, as it stands now. */
+export interface ReadIssue {
+  readonly title: string
+  readonly body: string
+  readonly state: "open" | "closed"
+  readonly labels: ReadonlyArray<string>
+}
+
 export interface NewIssue {
   readonly title: string
   readonly body: string
@@ -35,6 +43,7 @@ export interface HostIssues {
     state: "open" | "closed",
     most: number
   ) => Effect.Effect<ReadonlyArray<HostIssue>, ForgeError>
+  readonly read: (repo: Repo, number: number) => Effect.Effect<ReadIssue, ForgeError>
   readonly create: (repo: Repo, issue: NewIssue) => Effect.Effect<HostWrite, ForgeError>
   readonly edit: (
     repo: Repo,
@@ -50,8 +59,10 @@ export interface HostIssues {
 
 /** Who wrote a commit. The e-mail address is used for a decision and kept nowhere. */
 export interface CommitAuthor {
+  /** As the commit has it: whatever its author wrote there. */
+  readonly name: string | undefined
   readonly email: string | undefined
-  /** The host's account of the author, where the host knows one. */
+  /** The host's account of the author, where the host names one with the commit. */
   readonly account: string | undefined
 }
 

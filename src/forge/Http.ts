@@ -6,13 +6,14 @@
  * of the host's API description and never a query or a credential.
  */
 import { createHash } from "node:crypto"
-import { Clock, Effect, Redacted, Schema } from "effect"
+import { Clock, Duration, Effect, Redacted, Schema } from "effect"
 import { request } from "undici"
 import type { Dispatcher } from "undici"
+import { AnswerTimeout } from "./AnswerTimeout.ts"
 import type { ForgeError } from "./Forge.ts"
-import { refused, unanswered, unreadable } from "./HostAnswer.ts"
+import { flatHeaders, refused, unanswered, unreadable } from "./HostAnswer.ts"
 import type { Answer, Asked } from "./HostAnswer.ts"
-import { paced, pacedWrite } from "./Pacing.ts"
+import { fencedWrite, paced, pacedWrite } from "./Pacing.ts"
 
 export interface RestOptions {
   /** REST root without trailing slash. Fails when the trigger names none. */
@@ -53,6 +54,8 @@ export interface PageSize {
 
 export interface Rest {
   readonly get: <S extends Codec>(call: Call, answer: S) => Effect.Effect<S["Type"], ForgeError>
+  /** Headers of the answer to a GET, names in lower case. */
+  readonly headers: (call: Call) => Effect.Effect<Answer["headers"], ForgeError>
   readonly write: <S extends Codec>(call: WriteCall, answer: S) => Effect.Effect<S["Type"], ForgeError>
   /** All pages of a list, in the host's order, at most `mostPages` of them; with `most` no page after that many items. */
   readonly pages: <S extends Codec>(
@@ -66,12 +69,11 @@ export interface Rest {
 export type Codec = Schema.ConstraintDecoder<unknown>
 
 const largestAnswer = 16 * 1024 * 1024
-const answerTimeout = 30_000
 const mostPages = 100
 const mostRedirects = 3
 
 /** Fills a path template; a name without a value is a defect of the caller. */
-export const fillPath = (template: string, params: Readonly<Record<string, string | number>>): string =>
+const fillPath = (template: string, params: Readonly<Record<string, string | number>>): string =>
   template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name]
     if (value === undefined) throw new Error(`no value for {${name}} in ${template}`)
@@ -84,17 +86,14 @@ const queryOf = (query: Call["query"]): string => {
   return search.size === 0 ? "" : `?${search}`
 }
 
-const flat = (headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>): Answer["headers"] =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, typeof value === "object" ? value.join(", ") : value])
-  )
-
 interface Sent {
   readonly url: string
   readonly method: Dispatcher.HttpMethod
   readonly headers: Record<string, string>
   readonly body: string | undefined
   readonly dispatcher: Dispatcher | undefined
+  /** Milliseconds for each answer. */
+  readonly timeout: number
 }
 
 const readBounded = async (body: Dispatcher.ResponseData["body"]): Promise<string> => {
@@ -119,12 +118,12 @@ const exchange = async (sent: Sent, signal: AbortSignal): Promise<Answer> => {
       method: sent.method,
       headers: sent.headers,
       body: sent.body ?? null,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(answerTimeout)]),
-      headersTimeout: answerTimeout,
-      bodyTimeout: answerTimeout,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(sent.timeout)]),
+      headersTimeout: sent.timeout,
+      bodyTimeout: sent.timeout,
       ...(sent.dispatcher === undefined ? {} : { dispatcher: sent.dispatcher })
     })
-    const headers = flat(response.headers)
+    const headers = flatHeaders(response.headers)
     const body = await readBounded(response.body)
     const next =
       redirects < mostRedirects ? followed(sent.method, response.statusCode, headers["location"], url) : undefined
@@ -176,7 +175,8 @@ export const make = (options: RestOptions): Rest => {
         ...(call.body === undefined ? {} : { "content-type": "application/json" })
       },
       body: call.body === undefined ? undefined : JSON.stringify(call.body),
-      dispatcher
+      dispatcher,
+      timeout: Duration.toMillis(yield* AnswerTimeout)
     }
     const asked = (now: number): Asked => ({ operation, writes: method !== "GET", secrets, now })
     const exchanged = Effect.gen(function* () {
@@ -193,7 +193,14 @@ export const make = (options: RestOptions): Rest => {
     const key = createHash("sha256")
       .update(`${new URL(root).origin}\n${credential.account}`)
       .digest("hex")
-    return yield* pace === "content" ? pacedWrite(key, operation, exchanged) : paced(key, operation, exchanged)
+    switch (pace) {
+      case "read":
+        return yield* paced(key, operation, exchanged)
+      case "write":
+        return yield* fencedWrite(key, operation, exchanged)
+      case "content":
+        return yield* pacedWrite(key, operation, exchanged)
+    }
   })
 
   const pages = Effect.fnUntraced(function* <S extends Codec>(call: Call, item: S, size: PageSize) {
@@ -211,6 +218,7 @@ export const make = (options: RestOptions): Rest => {
 
   return {
     get: (call, answer) => Effect.flatMap(send("GET", call, "read"), (got) => decode(answer, got)),
+    headers: (call) => Effect.map(send("GET", call, "read"), ({ answer }) => answer.headers),
     write: (call, answer) =>
       Effect.flatMap(send(call.method, call, call.content ? "content" : "write"), (got) => decode(answer, got)),
     pages
@@ -221,7 +229,7 @@ export const make = (options: RestOptions): Rest => {
  * Is there a page after this one? By `Link` or `X-Next-Page` where the host sends them, else by its total, else by a full page (a
  * host may give fewer than asked, so a short page only ends the list when nothing else is known).
  */
-export const hasMore = (headers: Answer["headers"], got: number, sum: number, asked: number): boolean => {
+const hasMore = (headers: Answer["headers"], got: number, sum: number, asked: number): boolean => {
   if (got === 0) return false
   const link = headers["link"]
   if (link !== undefined) return /;\s*rel="?next"?/.test(link)

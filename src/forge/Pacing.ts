@@ -1,12 +1,15 @@
 /**
  * How fast one token may write. Hosts punish bursts of notes with secondary rate limits that hit everything the account does,
- * so all clients of one token share one pace: content writes are serial with at least `WriteGap` between their starts, and a
- * `Retry-After` closes the token for everyone until it has passed. A short closure is waited out, a long one fails at once with
- * the time that is left, so that the publisher can put the work aside instead of holding a fiber.
+ * so all clients of one token share one pace, on this node and with the others (WriteTurns.ts): content writes start at least
+ * `WriteGap` apart, one at a time on each node, and a `Retry-After` closes the token for everyone until it has passed. A short
+ * closure is waited out, a long one fails at once with the time that is left, so that the publisher can put the work aside
+ * instead of holding a fiber.
  */
 import { Clock, Context, Duration, Effect, Semaphore } from "effect"
-import { BeforeWrite } from "./BeforeWrite.ts"
+import { askFence, BeforeWrite } from "./BeforeWrite.ts"
 import { ForgeError } from "./Forge.ts"
+import { WriteTurns } from "./WriteTurns.ts"
+import type { WriteTurn } from "./WriteTurns.ts"
 
 /** Time between the starts of two content writes of one token (decisions section 8). Zero only against a server of our own. */
 export const WriteGap = Context.Reference<Duration.Duration>("aicr/forge/WriteGap", {
@@ -50,15 +53,15 @@ const waitUntilOpen = Effect.fnUntraced(function* (pace: Pace, operation: string
   yield* Effect.sleep(left)
 })
 
-const closeOnLimit = (pace: Pace) => (error: ForgeError) =>
-  error.reason === "rate_limited" && error.retryAfterMillis !== undefined
-    ? Effect.map(Clock.currentTimeMillis, (now) => {
-        const until = now + Math.min(error.retryAfterMillis ?? 0, longestClosure)
-        pace.closedUntil = Math.max(pace.closedUntil, until)
-      })
-    : Effect.void
+const closeOnLimit = (key: string, pace: Pace) =>
+  Effect.fnUntraced(function* (error: ForgeError) {
+    if (error.reason !== "rate_limited" || error.retryAfterMillis === undefined) return
+    const millis = Math.min(error.retryAfterMillis, longestClosure)
+    pace.closedUntil = Math.max(pace.closedUntil, (yield* Clock.currentTimeMillis) + millis)
+    yield* (yield* WriteTurns).pause(key, millis)
+  })
 
-/** Reads and writes that nobody is notified of: held back only while the host has closed the token. */
+/** Reads: held back only while the host has closed the token. */
 export const paced = Effect.fnUntraced(function* <A>(
   key: string,
   operation: string,
@@ -66,8 +69,12 @@ export const paced = Effect.fnUntraced(function* <A>(
 ) {
   const pace = yield* paceOf(key)
   yield* waitUntilOpen(pace, operation)
-  return yield* Effect.tapError(request, closeOnLimit(pace))
+  return yield* Effect.tapError(request, closeOnLimit(key, pace))
 })
+
+/** Writes that nobody is notified of. */
+export const fencedWrite = <A>(key: string, operation: string, request: Effect.Effect<A, ForgeError>) =>
+  paced(key, operation, Effect.andThen(askFence, request))
 
 /** Content writes: one at a time per token, `WriteGap` apart. */
 export const pacedWrite = Effect.fnUntraced(function* <A>(
@@ -78,13 +85,20 @@ export const pacedWrite = Effect.fnUntraced(function* <A>(
   const pace = yield* paceOf(key)
   const gap = Duration.toMillis(yield* WriteGap)
   const guard = yield* BeforeWrite
-  const turn = Effect.gen(function* () {
+  const turns = yield* WriteTurns
+  const write = Effect.fnUntraced(function* ({ started }: WriteTurn) {
+    yield* guard
+    pace.nextWrite = (yield* Clock.currentTimeMillis) + gap
+    yield* askFence
+    yield* started
+    return yield* Effect.tapError(request, closeOnLimit(key, pace))
+  })
+  const inTurn = Effect.gen(function* () {
     yield* waitUntilOpen(pace, operation)
     const now = yield* Clock.currentTimeMillis
     if (pace.nextWrite > now) yield* Effect.sleep(pace.nextWrite - now)
-    yield* guard
-    pace.nextWrite = (yield* Clock.currentTimeMillis) + gap
-    return yield* Effect.tapError(request, closeOnLimit(pace))
+    const turn = yield* turns.take(key, gap)
+    return yield* Effect.ensuring(write(turn), turn.giveBack)
   })
-  return yield* pace.turn.withPermit(turn)
+  return yield* pace.turn.withPermit(inTurn)
 })

@@ -48,7 +48,7 @@ export const run = <A>(effect: Effect.Effect<A, ForgeError>): Promise<A> => Effe
 export const failure = <A>(effect: Effect.Effect<A, ForgeError>): Promise<ForgeError> =>
   Effect.runPromise(Effect.flip(unpaced(effect)))
 
-const unpaced = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+export const unpaced = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   effect.pipe(Effect.provideService(WriteGap, Duration.zero), Effect.provideService(Paces, new Map()))
 
 export const changed = (body: string): InlineComment => ({ path: file, side: "new", line: 20, body })
@@ -61,5 +61,12 @@ export const context = (body: string): InlineComment => ({
   newLine: 19,
   body
 })
-export const range = (body: string): InlineComment => ({ path: file, side: "new", start: 29, line: 30, body })
+export const range = (body: string): InlineComment => ({
+  path: file,
+  side: "new",
+  start: 29,
+  line: 30,
+  range: { first: { kind: "added", old: 31, new: 29 }, last: { kind: "added", old: 31, new: 30 } },
+  body
+})
 export const outside = (body: string): InlineComment => ({ path: file, side: "new", line: 3, body })

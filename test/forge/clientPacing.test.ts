@@ -3,7 +3,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { ForgeError } from "../../src/forge/Forge.ts"
-import { Paces, WriteGap, paced, pacedWrite } from "../../src/forge/Pacing.ts"
+import { WriteFence } from "../../src/forge/BeforeWrite.ts"
+import { Paces, WriteGap, fencedWrite, paced, pacedWrite } from "../../src/forge/Pacing.ts"
 
 const fresh = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provideService(effect, Paces, new Map())
 
@@ -38,6 +39,30 @@ describe("pacing", () => {
         for (let i = 0; i < 5; i++) yield* pacedWrite("a", "POST /x", Effect.void)
         expect(yield* Clock.currentTimeMillis).toBe(0)
       }).pipe(Effect.provideService(WriteGap, Duration.zero))
+    )
+  )
+
+  it.effect("sends no write that is another node's by now, whatever it waited for; reads pass", () =>
+    fresh(
+      Effect.gen(function* () {
+        const sent: Array<string> = []
+        const send = (name: string) => Effect.sync(() => sent.push(name))
+        let ours = true
+        const taken = new ForgeError({ reason: "unavailable", operation: "publish", message: "another node publishes" })
+        const fence = Effect.suspend(() => (ours ? Effect.void : Effect.fail(taken)))
+        yield* Effect.gen(function* () {
+          yield* pacedWrite("a", "POST /x", send("first"))
+          const waits = yield* Effect.forkChild(Effect.flip(pacedWrite("a", "POST /x", send("second"))), {
+            startImmediately: true
+          })
+          ours = false
+          yield* TestClock.adjust("2 seconds")
+          expect((yield* Fiber.join(waits)).message).toBe(taken.message)
+          expect((yield* Effect.flip(fencedWrite("a", "POST /status", send("status")))).message).toBe(taken.message)
+          yield* paced("a", "GET /x", send("read"))
+          expect(sent).toEqual(["first", "read"])
+        }).pipe(Effect.provideService(WriteFence, fence))
+      })
     )
   )
 

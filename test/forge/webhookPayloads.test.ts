@@ -63,8 +63,8 @@ describe.skipIf(noContracts)(`recorded payloads${missing}`, () => {
   const { payloads } = manifest
 
   /**
-   * Where we part from the manifest, whose decisions were derived mechanically: an edited issue of GitHub starts triage
-   * (decisions 2.3).
+   * Where we part from the manifest, whose decisions were derived mechanically: an edited issue of GitHub is read as an issue
+   * (decisions 2.3). What is done comes to the same: issues of GitHub and GitLab are not triaged, so admission starts nothing.
    */
   const disagreements: Readonly<Record<string, string>> = { "github/issues.edited.2.json": "IssueChanged" }
 

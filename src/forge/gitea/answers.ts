@@ -1,11 +1,17 @@
 /** What Gitea and Forgejo answer, as far as we use it. */
 import { Schema } from "effect"
 import type { Person } from "../../domain/Change.ts"
+import { Permissions } from "../WriteAccess.ts"
 
 const Text = Schema.optional(Schema.NullOr(Schema.String))
 
 /** Old servers say only `username`, new ones `login` and sometimes both. */
 export const User = Schema.Struct({ login: Text, username: Text, full_name: Text })
+
+/** What the account may do in a repository. */
+export const Repository = Schema.Struct({
+  permissions: Permissions
+})
 
 export const Pull = Schema.Struct({
   number: Schema.Int,
@@ -27,6 +33,13 @@ export const Pull = Schema.Struct({
       )
     )
   })
+})
+
+/** As lists show it. */
+export const ListedPull = Schema.Struct({
+  number: Schema.Int,
+  state: Schema.String,
+  head: Schema.Struct({ sha: Schema.String })
 })
 
 export const Review = Schema.Struct({
@@ -65,7 +78,8 @@ export const Issue = Schema.Struct({
   html_url: Text,
   comments: Schema.optional(Schema.NullOr(Schema.Int)),
   user: Schema.optional(Schema.NullOr(User)),
-  pull_request: Schema.optional(Schema.NullOr(Schema.Unknown))
+  pull_request: Schema.optional(Schema.NullOr(Schema.Unknown)),
+  labels: Schema.optional(Schema.NullOr(Schema.Array(Schema.Struct({ name: Schema.String }))))
 })
 
 export const Label = Schema.Struct({ id: Schema.Int, name: Schema.String })
@@ -74,7 +88,7 @@ export const Label = Schema.Struct({ id: Schema.Int, name: Schema.String })
 export const WrittenCommit = Schema.Struct({
   author: Schema.optional(Schema.NullOr(User)),
   commit: Schema.optional(
-    Schema.NullOr(Schema.Struct({ author: Schema.optional(Schema.NullOr(Schema.Struct({ email: Text }))) }))
+    Schema.NullOr(Schema.Struct({ author: Schema.optional(Schema.NullOr(Schema.Struct({ email: Text, name: Text }))) }))
   )
 })
 export const Status = Schema.Struct({ id: Schema.Int, url: Text })

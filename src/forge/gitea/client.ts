@@ -9,12 +9,15 @@ import type { InlineComment } from "../../domain/Publication.ts"
 import { ForgeError } from "../Forge.ts"
 import type { ForgeClient, HostPull, OwnText } from "../Forge.ts"
 import { make } from "../Http.ts"
+import { missingWriteAccess } from "../WriteAccess.ts"
 import { apiUrl, basicHeader, dispatcher, ownerAndName, remembered, sameName, tokenCredential } from "../Profile.ts"
 import {
   Comment,
   Commit,
+  ListedPull,
   Permission,
   Pull,
+  Repository,
   Review,
   ReviewComment,
   Status,
@@ -57,7 +60,7 @@ const pullOf = (pull: typeof Pull.Type, asked: Repo): HostPull => ({
 })
 
 /** Where Gitea puts a comment. Line numbers, despite the name `position`. */
-export const positionOf = (comment: InlineComment, dialect: Dialect) => {
+const positionOf = (comment: InlineComment, dialect: Dialect) => {
   const first = dialect.ranges && comment.start !== undefined ? comment.start : comment.line
   return {
     path: comment.path,
@@ -96,6 +99,20 @@ export const giteaClient =
       Effect.map(
         rest.get({ path: `${repoPath}/pulls/{index}`, params: { ...ownerAndName(repo), index: number } }, Pull),
         (found) => pullOf(found, repo)
+      )
+
+    const openPulls: ForgeClient["openPulls"] = (repo, head) =>
+      Effect.map(
+        rest.pages(
+          {
+            path: `${repoPath}/pulls`,
+            params: ownerAndName(repo),
+            query: { state: "open", sort: "recentupdate" }
+          },
+          ListedPull,
+          pages
+        ),
+        (found) => found.flatMap((one) => (one.state === "open" && one.head.sha === head ? [one.number] : []))
       )
 
     const newestCommit: ForgeClient["newestCommit"] = (repo, { branch, until }) => {
@@ -143,6 +160,14 @@ export const giteaClient =
           () => Effect.succeed(false)
         )
       )
+
+    /** A token's scopes cannot be asked for; a read of each kind is refused with the name of the scope that lacks. */
+    const missing: ForgeClient["missing"] = Effect.fnUntraced(function* (repo) {
+      const params = ownerAndName(repo)
+      const { permissions } = yield* rest.get({ path: repoPath, params }, Repository)
+      yield* rest.get({ path: `${repoPath}/issues`, params, query: { limit: 1 } }, Schema.Unknown)
+      return missingWriteAccess(permissions)
+    })
 
     const createReview: ForgeClient["createReview"] = (repo, number, review) =>
       Effect.map(
@@ -252,8 +277,10 @@ export const giteaClient =
       pull,
       branchHead,
       newestCommit,
+      openPulls,
       self,
       canWrite,
+      missing,
       createReview,
       reviewTexts,
       createComment,
@@ -262,6 +289,7 @@ export const giteaClient =
       setStatus,
       ...giteaIssues(rest, self),
       threads: giteaThreads(rest, self, updateComment),
+      accountOf: undefined,
       commitComments: undefined
     }
   }

@@ -22,11 +22,16 @@ const issueOf = (issue: typeof Issue.Type): HostIssue => ({
   comments: issue.comments ?? 0
 })
 
+const labelName = ({ name }: { readonly name: string }): string => name
+
 export const giteaIssues = (
   rest: Rest,
   self: ForgeClient["self"]
 ): Pick<ForgeClient, "issues" | "addLabel" | "file" | "commitAuthor"> => {
   const known = new Map<string, Map<string, number>>()
+  /** After a failure nobody knows which labels are there: one may have been created or deleted. Gitea takes two of one name. */
+  const relearning = <A>(write: Effect.Effect<A, ForgeError>, repo: Repo) =>
+    Effect.tapError(write, () => Effect.sync(() => known.delete(repo.fullName)))
 
   /** Ids of labels by name, read once per repository. */
   const labelIds = Effect.fnUntraced(function* (repo: Repo, labels: ReadonlyArray<HostLabel>) {
@@ -73,6 +78,11 @@ export const giteaIssues = (
       )
       return found.filter((issue) => !issue.pull_request && sameName(usernameOf(issue.user), me.username)).map(issueOf)
     }),
+    read: (repo, number) =>
+      Effect.map(
+        rest.get({ path: `${repoPath}/issues/{index}`, params: { ...ownerAndName(repo), index: number } }, Issue),
+        (issue) => ({ ...issueOf(issue), labels: (issue.labels ?? []).map(labelName) })
+      ),
     create: Effect.fnUntraced(function* (repo, issue) {
       const labels = [...issue.labelIds, ...(yield* labelIds(repo, issue.labels))]
       const { title, body } = issue
@@ -91,7 +101,7 @@ export const giteaIssues = (
           issueOf
         )
       )
-    }),
+    }, relearning),
     edit: (repo, number, { title, body, state }) =>
       Effect.map(
         rest.write(
@@ -135,7 +145,7 @@ export const giteaIssues = (
         Schema.Unknown
       )
       return { hostId: name, url: undefined }
-    }),
+    }, relearning),
     file: (repo, ref, path) => {
       const { template, params } = segments(path)
       return textOfFile(
@@ -156,6 +166,7 @@ export const giteaIssues = (
           WrittenCommit
         ),
         ({ author, commit }) => ({
+          name: commit?.author?.name ?? undefined,
           email: commit?.author?.email ?? undefined,
           account: usernameOf(author)
         })

@@ -26,14 +26,14 @@ const misconfigured = (message: string) => new ForgeError({ reason: "invalid", o
 const encoded = (part: unknown): string => Buffer.from(JSON.stringify(part)).toString("base64url")
 
 /** RS256 statement that says "I am this app", valid from a minute ago for nine minutes. */
-export const statement = (issuer: string, key: KeyObject, nowMillis: number): string => {
+const statement = (issuer: string, key: KeyObject, nowMillis: number): string => {
   const now = Math.floor(nowMillis / 1000)
   const signed = `${encoded({ alg: "RS256", typ: "JWT" })}.${encoded({ iat: now - clockSkew, exp: now + statementLife, iss: issuer })}`
   return `${signed}.${sign("sha256", Buffer.from(signed), key).toString("base64url")}`
 }
 
 /** PEM, or PEM in base64 as it is often kept in an environment variable. */
-export const privateKey = (text: string): KeyObject =>
+const privateKey = (text: string): KeyObject =>
   createPrivateKey(text.includes("-----BEGIN") ? text : Buffer.from(text, "base64").toString("utf8"))
 
 const keyText = (trigger: string, app: AppSettings): Effect.Effect<string, ForgeError> => {
@@ -58,6 +58,8 @@ export interface AppAuth {
   readonly token: (repo: Repo) => Effect.Effect<Redacted.Redacted, ForgeError>
   /** The account that the app's comments stand under: `<slug>[bot]`. */
   readonly self: Effect.Effect<Person, ForgeError>
+  /** Permissions of the repository's installation, by name. */
+  readonly permissions: (repo: Repo) => Effect.Effect<Readonly<Record<string, string>>, ForgeError>
 }
 
 export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOptions, "credential">): AppAuth => {
@@ -83,20 +85,22 @@ export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOpt
     })
   })
 
+  const installationOf = (repo: Repo) =>
+    rest.get({ path: "/repos/{owner}/{repo}/installation", params: ownerAndName(repo) }, Installation).pipe(
+      Effect.mapError((error) =>
+        error.reason === "not_found"
+          ? new ForgeError({
+              ...error,
+              message: `the app of trigger ${trigger} is not installed on ${repo.fullName}; select the repository in the app's installation`
+            })
+          : error
+      )
+    )
+
   const installation = (repo: Repo): Effect.Effect<string | number, ForgeError> =>
     app.installation_id !== undefined
       ? Effect.succeed(app.installation_id)
-      : rest.get({ path: "/repos/{owner}/{repo}/installation", params: ownerAndName(repo) }, Installation).pipe(
-          Effect.map((found) => found.id),
-          Effect.mapError((error) =>
-            error.reason === "not_found"
-              ? new ForgeError({
-                  ...error,
-                  message: `the app of trigger ${trigger} is not installed on ${repo.fullName}; select the repository in the app's installation`
-                })
-              : error
-          )
-        )
+      : Effect.map(installationOf(repo), ({ id }) => id)
 
   const kept = new Map<string, { readonly token: Redacted.Redacted; readonly until: number }>()
   const turn = Semaphore.makeUnsafe(1)
@@ -123,5 +127,7 @@ export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOpt
   const self = remembered(
     Effect.map(rest.get({ path: "/app" }, App), (found): Person => ({ username: `${found.slug}[bot]` }))
   )
-  return { account: `app ${issuer}`, token, self }
+  const permissions: AppAuth["permissions"] = (repo) =>
+    Effect.map(installationOf(repo), (found) => found.permissions ?? {})
+  return { account: `app ${issuer}`, token, self, permissions }
 }

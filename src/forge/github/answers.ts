@@ -1,10 +1,17 @@
 /** What GitHub answers, as far as we use it. */
 import { Schema } from "effect"
 import type { Person } from "../../domain/Change.ts"
+import { Permissions } from "../WriteAccess.ts"
 
 const Text = Schema.optional(Schema.NullOr(Schema.String))
 
 export const User = Schema.Struct({ login: Schema.String, name: Text })
+
+/** What the account may do in a repository. */
+export const Repository = Schema.Struct({
+  private: Schema.optional(Schema.Boolean),
+  permissions: Permissions
+})
 
 export const Pull = Schema.Struct({
   number: Schema.Int,
@@ -27,6 +34,13 @@ export const Pull = Schema.Struct({
       html_url: Schema.String
     })
   })
+})
+
+/** As lists show it. */
+export const ListedPull = Schema.Struct({
+  number: Schema.Int,
+  state: Schema.String,
+  head: Schema.Struct({ sha: Schema.String })
 })
 
 /** A review, a comment in one, or a comment on the pull request: what they share. */
@@ -57,18 +71,22 @@ export const Issue = Schema.Struct({
   html_url: Text,
   comments: Schema.optional(Schema.NullOr(Schema.Int)),
   user: Schema.optional(Schema.NullOr(User)),
-  pull_request: Schema.optional(Schema.NullOr(Schema.Unknown))
+  pull_request: Schema.optional(Schema.NullOr(Schema.Unknown)),
+  labels: Schema.optional(Schema.Array(Schema.Union([Schema.String, Schema.Struct({ name: Text })])))
 })
 
 /** A commit with its author: as git has it, and the account that GitHub finds for it (`{}` for none, in old answers). */
 export const WrittenCommit = Schema.Struct({
   author: Schema.optional(Schema.NullOr(Schema.Struct({ login: Text }))),
-  commit: Schema.Struct({ author: Schema.optional(Schema.NullOr(Schema.Struct({ email: Text }))) })
+  commit: Schema.Struct({ author: Schema.optional(Schema.NullOr(Schema.Struct({ email: Text, name: Text }))) })
 })
 export const Status = Schema.Struct({ id: Schema.Int, url: Text })
 export const Permission = Schema.Struct({ permission: Schema.String })
 export const App = Schema.Struct({ slug: Schema.String, name: Text })
-export const Installation = Schema.Struct({ id: Schema.Int })
+export const Installation = Schema.Struct({
+  id: Schema.Int,
+  permissions: Schema.optional(Schema.Record(Schema.String, Schema.String))
+})
 export const InstallationToken = Schema.Struct({ token: Schema.String, expires_at: Schema.String })
 
 export const personOf = (user: typeof User.Type | null | undefined): Person | undefined => {

@@ -6,10 +6,12 @@ import type { InlineComment } from "../../domain/Publication.ts"
 import type { ForgeClient, ForgeError, HostPull, OwnText } from "../Forge.ts"
 import { make } from "../Http.ts"
 import type { Rest, RestOptions } from "../Http.ts"
+import { missingWriteAccess } from "../WriteAccess.ts"
 import { apiUrl, basicHeader, dispatcher, ownerAndName, remembered, sameName, tokenCredential } from "../Profile.ts"
-import { Commit, Note, Permission, Pull, Status, User, personOf } from "./answers.ts"
+import { Commit, ListedPull, Note, Permission, Pull, Repository, Status, User, personOf } from "./answers.ts"
 import { appAuth } from "./AppAuth.ts"
 import { githubIssues } from "./issues.ts"
+import { missingOfInstallation, missingOfScopes } from "./missing.ts"
 import { githubThreads } from "./threads.ts"
 
 const pages = { name: "per_page", value: 100 } as const
@@ -38,7 +40,7 @@ const pullOf = (pull: typeof Pull.Type): HostPull => ({
 })
 
 /** Where GitHub puts a comment: its last line, and the first one where there are several. */
-export const placeOf = (comment: InlineComment) => {
+const placeOf = (comment: InlineComment) => {
   const side = comment.side === "new" ? "RIGHT" : "LEFT"
   return {
     path: comment.path,
@@ -62,6 +64,8 @@ interface Access {
   readonly rest: (repo: Repo) => Rest
   readonly self: ForgeClient["self"]
   readonly gitAuthorization: ForgeClient["gitAuthorization"]
+  /** What the credential itself may not do; what its account may not do is asked of the repository. */
+  readonly missing: (repo: Repo, isPrivate: boolean) => Effect.Effect<ReadonlyArray<string>, ForgeError>
 }
 
 const access = (profile: TriggerProfile): Access => {
@@ -81,7 +85,8 @@ const access = (profile: TriggerProfile): Access => {
     return {
       rest: (repo) => make({ ...options, credential: Effect.map(auth.token(repo), bearer) }),
       self: auth.self,
-      gitAuthorization: (repo) => Effect.map(auth.token(repo), (token) => basicHeader("x-access-token", token))
+      gitAuthorization: (repo) => Effect.map(auth.token(repo), (token) => basicHeader("x-access-token", token)),
+      missing: (repo) => Effect.map(auth.permissions(repo), missingOfInstallation)
     }
   }
   const rest = make({
@@ -94,12 +99,14 @@ const access = (profile: TriggerProfile): Access => {
     self: remembered(
       Effect.map(rest.get({ path: "/user" }, User), (user) => personOf(user) ?? { username: user.login })
     ),
-    gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("x-access-token", token))
+    gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("x-access-token", token)),
+    missing: (_, isPrivate) =>
+      Effect.map(rest.headers({ path: "/user" }), (headers) => missingOfScopes(headers["x-oauth-scopes"], isPrivate))
   }
 }
 
 export const githubClient = (profile: TriggerProfile): ForgeClient => {
-  const { rest, self, gitAuthorization } = access(profile)
+  const { rest, self, gitAuthorization, missing } = access(profile)
   const repoPath = "/repos/{owner}/{repo}"
 
   const own = Effect.fnUntraced(function* (repo: Repo, path: string, params: Record<string, string | number>) {
@@ -146,6 +153,14 @@ export const githubClient = (profile: TriggerProfile): ForgeClient => {
     self,
     gitAuthorization,
     canWrite,
+    missing: Effect.fnUntraced(function* (repo) {
+      const found = yield* rest(repo).get({ path: repoPath, params: ownerAndName(repo) }, Repository)
+      const ofCredential = yield* missing(repo, found.private === true)
+      // An app's installation has no role; what GitHub says of one there is not about it.
+      return profile.settings.app === undefined
+        ? [...ofCredential, ...missingWriteAccess(found.permissions)]
+        : ofCredential
+    }),
     pull: (repo, number) =>
       Effect.map(
         rest(repo).get(
@@ -154,6 +169,22 @@ export const githubClient = (profile: TriggerProfile): ForgeClient => {
         ),
         pullOf
       ),
+    openPulls: (repo, head) =>
+      rest(repo)
+        .pages(
+          { path: `${repoPath}/commits/{commit_sha}/pulls`, params: { ...ownerAndName(repo), commit_sha: head } },
+          ListedPull,
+          pages
+        )
+        .pipe(
+          Effect.map((found) =>
+            found.flatMap((one) => (one.state === "open" && one.head.sha === head ? [one.number] : []))
+          ),
+          Effect.catchIf(
+            (error) => error.reason === "not_found" || error.reason === "invalid",
+            () => Effect.succeed([])
+          )
+        ),
     branchHead: (repo, branch) =>
       Effect.map(
         rest(repo).get(

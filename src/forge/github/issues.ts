@@ -21,6 +21,12 @@ const issueOf = (issue: typeof Issue.Type): HostIssue => ({
   comments: issue.comments ?? 0
 })
 
+/** GitHub names labels by themselves or as objects. */
+const labelName = (label: string | { readonly name?: string | null | undefined }): ReadonlyArray<string> => {
+  const name = typeof label === "string" ? label : label.name
+  return name === undefined || name === null ? [] : [name]
+}
+
 const textOf = (note: typeof Note.Type): OwnText => ({
   hostId: String(note.id),
   url: note.html_url ?? undefined,
@@ -30,7 +36,7 @@ const textOf = (note: typeof Note.Type): OwnText => ({
 export const githubIssues = (
   rest: (repo: Repo) => Rest,
   self: ForgeClient["self"]
-): Pick<ForgeClient, "issues" | "addLabel" | "file" | "commitAuthor" | "commitComments"> => {
+): Pick<ForgeClient, "issues" | "addLabel" | "file" | "commitAuthor" | "accountOf" | "commitComments"> => {
   const coloured = new Set<string>()
 
   /** Gives a label its colour, once; GitHub says 422 for one that is there, which is left as it is. */
@@ -67,6 +73,14 @@ export const githubIssues = (
       )
       return found.filter((issue) => !issue.pull_request && sameName(issue.user?.login, me.username)).map(issueOf)
     }),
+    read: (repo, number) =>
+      Effect.map(
+        rest(repo).get(
+          { path: `${repoPath}/issues/{issue_number}`, params: { ...ownerAndName(repo), issue_number: number } },
+          Issue
+        ),
+        (issue) => ({ ...issueOf(issue), labels: (issue.labels ?? []).flatMap(labelName) })
+      ),
     create: Effect.fnUntraced(function* (repo, issue) {
       for (const label of issue.labels) yield* ensure(repo, label)
       const { title, body } = issue
@@ -136,8 +150,13 @@ export const githubIssues = (
           { path: `${repoPath}/commits/{ref}`, params: { ...ownerAndName(repo), ref: head } },
           WrittenCommit
         ),
-        ({ author, commit }) => ({ email: commit.author?.email ?? undefined, account: author?.login ?? undefined })
+        ({ author, commit }) => ({
+          name: commit.author?.name ?? undefined,
+          email: commit.author?.email ?? undefined,
+          account: author?.login ?? undefined
+        })
       ),
+    accountOf: undefined,
     commitComments: {
       create: (repo, head, body) =>
         Effect.map(

@@ -6,6 +6,15 @@ const Text = Schema.optional(Schema.NullOr(Schema.String))
 
 export const User = Schema.Struct({ username: Schema.String, name: Text })
 
+const Role = Schema.optional(Schema.NullOr(Schema.Struct({ access_level: Schema.Int })))
+
+/** What the account is in a project; both are null for administrators who are no members. */
+export const Project = Schema.Struct({
+  permissions: Schema.optional(Schema.NullOr(Schema.Struct({ project_access: Role, group_access: Role })))
+})
+
+export const Token = Schema.Struct({ scopes: Schema.Array(Schema.String) })
+
 /** The three commits a position is relative to. */
 export const DiffRefs = Schema.Struct({ base_sha: Schema.String, start_sha: Schema.String, head_sha: Schema.String })
 export type DiffRefs = typeof DiffRefs.Type
@@ -24,6 +33,13 @@ export const MergeRequest = Schema.Struct({
   author: Schema.optional(Schema.NullOr(User)),
   labels: Schema.optional(Schema.Array(Schema.String)),
   diff_refs: Schema.optional(Schema.NullOr(DiffRefs))
+})
+
+/** As lists show it. */
+export const ListedMergeRequest = Schema.Struct({
+  iid: Schema.Int,
+  state: Schema.String,
+  sha: Schema.optional(Schema.NullOr(Schema.String))
 })
 
 /** One push to the merge request. */
@@ -51,7 +67,7 @@ export const Thread = Schema.Struct({
 export const Discussion = Schema.Struct({ id: Schema.String, notes: Schema.Array(Note) })
 export const DraftNote = Schema.Struct({ id: Schema.Int, note: Schema.String })
 export const Commit = Schema.Struct({ id: Schema.String })
-export const WrittenCommit = Schema.Struct({ author_email: Text })
+export const WrittenCommit = Schema.Struct({ author_email: Text, author_name: Text })
 export const Account = Schema.Struct({ id: Schema.Int, username: Schema.String })
 
 export const Issue = Schema.Struct({
@@ -60,7 +76,8 @@ export const Issue = Schema.Struct({
   state: Schema.String,
   description: Text,
   web_url: Text,
-  user_notes_count: Schema.optional(Schema.NullOr(Schema.Int))
+  user_notes_count: Schema.optional(Schema.NullOr(Schema.Int)),
+  labels: Schema.optional(Schema.Array(Schema.String))
 })
 
 /** Comments on commits have no id. */

@@ -5,8 +5,21 @@ import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient, HostPull, HostWrite, OwnText } from "../Forge.ts"
 import { make } from "../Http.ts"
 import { apiUrl, basicHeader, dispatcher, remembered, sameName, tokenCredential } from "../Profile.ts"
-import { Commit, Discussion, Member, MergeRequest, Note, Status, User, personOf } from "./answers.ts"
+import {
+  Commit,
+  Discussion,
+  ListedMergeRequest,
+  Member,
+  MergeRequest,
+  Note,
+  Project,
+  Status,
+  Token,
+  User,
+  personOf
+} from "./answers.ts"
 import { gitlabIssues } from "./issues.ts"
+import { missingOfRole, missingOfScopes } from "./missing.ts"
 import { createReview } from "./review.ts"
 import { gitlabThreads } from "./threads.ts"
 
@@ -54,6 +67,23 @@ export const gitlabClient = (profile: TriggerProfile): ForgeClient => {
     gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("oauth2", token)),
     pull: (repo, number) =>
       Effect.map(rest.get({ path: mr, params: at(repo, number) }, MergeRequest), (found) => pullOf(found, repo)),
+    openPulls: (repo, head) =>
+      rest
+        .pages(
+          {
+            path: "/projects/{id}/repository/commits/{sha}/merge_requests",
+            params: { id: projectId(repo), sha: head }
+          },
+          ListedMergeRequest,
+          pages
+        )
+        .pipe(
+          Effect.map((found) => found.flatMap((one) => (one.state === "opened" && one.sha === head ? [one.iid] : []))),
+          Effect.catchIf(
+            (error) => error.reason === "not_found",
+            () => Effect.succeed([])
+          )
+        ),
     branchHead: (repo, branch) =>
       Effect.map(
         rest.get(
@@ -87,6 +117,19 @@ export const gitlabClient = (profile: TriggerProfile): ForgeClient => {
         ),
         (members) => members.some((member) => sameName(member.username, username) && member.access_level >= writes)
       ),
+    missing: Effect.fnUntraced(function* (repo) {
+      const { permissions } = yield* rest.get({ path: "/projects/{id}", params: { id: projectId(repo) } }, Project)
+      const { project_access: project, group_access: group } = permissions ?? {}
+      const levels = [project, group].flatMap((role) => role?.access_level ?? [])
+      // Only tokens of people, projects and groups can be asked about themselves.
+      const own = yield* Effect.catchIf(
+        rest.get({ path: "/personal_access_tokens/self" }, Token),
+        ({ reason }) =>
+          reason === "not_found" || reason === "forbidden" || reason === "unauthorized" || reason === "invalid",
+        () => Effect.succeed(undefined)
+      )
+      return [...missingOfScopes(own?.scopes), ...missingOfRole(levels.length === 0 ? undefined : Math.max(...levels))]
+    }),
     createReview: (repo, number, review) => createReview(rest, at(repo, number), review),
     reviewTexts: Effect.fnUntraced(function* (repo, number) {
       const me = yield* self

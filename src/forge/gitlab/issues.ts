@@ -26,7 +26,7 @@ export const gitlabIssues = (
   rest: Rest,
   self: ForgeClient["self"],
   projectId: (repo: Repo) => string | number
-): Pick<ForgeClient, "issues" | "addLabel" | "file" | "commitAuthor" | "commitComments"> => {
+): Pick<ForgeClient, "issues" | "addLabel" | "file" | "commitAuthor" | "accountOf" | "commitComments"> => {
   const coloured = new Set<string>()
 
   const ensure = (repo: Repo, { name, color }: HostLabel) => {
@@ -79,6 +79,11 @@ export const gitlabIssues = (
       })
       return found.map(issueOf)
     }),
+    read: (repo, number) =>
+      Effect.map(
+        rest.get({ path: `${project}/issues/{issue_iid}`, params: { id: projectId(repo), issue_iid: number } }, Issue),
+        (issue) => ({ ...issueOf(issue), labels: issue.labels ?? [] })
+      ),
     create: Effect.fnUntraced(function* (repo, issue) {
       for (const label of issue.labels) yield* ensure(repo, label)
       const labels = issue.labels.map(({ name }) => name).join(",")
@@ -154,16 +159,20 @@ export const gitlabIssues = (
           RepoFile
         )
       ),
-    commitAuthor: Effect.fnUntraced(function* (repo, head) {
-      const { author_email: email } = yield* rest.get(
-        { path: `${project}/repository/commits/{sha}`, params: { id: projectId(repo), sha: head } },
-        WrittenCommit
-      )
-      if (!email) return { email: undefined, account: undefined }
-      // GitLab names no account with a commit, but finds one by an e-mail address that its owner shows.
-      const found = yield* accounts({ search: email })
-      return { email, account: found.length === 1 ? found[0]?.username : undefined }
-    }),
+    commitAuthor: (repo, head) =>
+      Effect.map(
+        rest.get(
+          { path: `${project}/repository/commits/{sha}`, params: { id: projectId(repo), sha: head } },
+          WrittenCommit
+        ),
+        ({ author_email: email, author_name: name }) => ({
+          name: name ?? undefined,
+          email: email || undefined,
+          account: undefined
+        })
+      ),
+    accountOf: (email) =>
+      Effect.map(accounts({ search: email }), (found) => (found.length === 1 ? found[0]?.username : undefined)),
     commitComments: {
       create: (repo, head, body) =>
         Effect.as(

@@ -9,7 +9,7 @@ import { ForgeError } from "../Forge.ts"
 import type { NewReview } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { DraftNote, MergeRequest, Version } from "./answers.ts"
-import type { DiffRefs } from "./answers.ts"
+import { positionOf, rangeForms } from "./position.ts"
 
 const mr = "/projects/{id}/merge_requests/{merge_request_iid}"
 const pages = { name: "per_page", value: 100 } as const
@@ -21,23 +21,8 @@ interface Where {
   readonly merge_request_iid: number
 }
 
-/** `new_line` for added lines, `old_line` for removed ones, both for context, as GitLab requires. */
-export const positionOf = (comment: InlineComment, refs: DiffRefs) => ({
-  ...refs,
-  position_type: "text",
-  new_path: comment.path,
-  old_path: comment.oldPath ?? comment.path,
-  ...linesOf(comment)
-})
-
-const linesOf = (comment: InlineComment) => {
-  const { line, oldLine, newLine, side } = comment
-  if (oldLine !== undefined && newLine !== undefined) return { old_line: oldLine, new_line: newLine }
-  return side === "new" ? { new_line: line } : { old_line: line }
-}
-
 /** The commits that positions on `head` are relative to: of the newest version, or of the one that had this head. */
-export const diffRefs = Effect.fnUntraced(function* (rest: Rest, where: Where, head: string) {
+const diffRefs = Effect.fnUntraced(function* (rest: Rest, where: Where, head: string) {
   const now = yield* rest.get({ path: mr, params: { ...where } }, MergeRequest)
   if (now.diff_refs && now.diff_refs.head_sha === head) return now.diff_refs
   const versions = yield* rest.pages({ path: `${mr}/versions`, params: { ...where } }, Version, pages)
@@ -51,6 +36,9 @@ export const diffRefs = Effect.fnUntraced(function* (rest: Rest, where: Where, h
   }
   return { base_sha: found.base_commit_sha, start_sha: found.start_commit_sha, head_sha: found.head_commit_sha }
 })
+
+/** GitLab's words for a position that its version cannot read; a line that is not in the diff is told otherwise. */
+const refusesForm = ({ message }: ForgeError): boolean => message.includes("valid json schema")
 
 export const createReview = Effect.fnUntraced(function* (rest: Rest, where: Where, review: NewReview) {
   const params = { ...where }
@@ -80,13 +68,21 @@ export const createReview = Effect.fnUntraced(function* (rest: Rest, where: Wher
     drafted.set(note, made.id)
   })
   const refused: Array<InlineComment> = []
-  for (const comment of review.comments) {
-    yield* Effect.catchIf(
-      draft(comment.body, positionOf(comment, refs)),
+  let form = 0
+  const place = (comment: InlineComment): Effect.Effect<void, ForgeError> =>
+    Effect.catchIf(
+      Effect.suspend(() => draft(comment.body, positionOf(comment, refs, rangeForms[form] ?? "none"))),
       (error) => error.reason === "invalid",
-      () => Effect.sync(() => refused.push(comment))
+      (error) => {
+        if (comment.range === undefined || !refusesForm(error) || form === rangeForms.length - 1) {
+          return Effect.sync(() => refused.push(comment))
+        }
+        // The server's version decides: the rest of the review is written the same way.
+        form++
+        return place(comment)
+      }
     )
-  }
+  for (const comment of review.comments) yield* place(comment)
   // A review has no text of its own on GitLab; it would stand as one more comment beside the summary.
   if (review.comments.length === 0) yield* draft(review.body, undefined)
   const made = [...wanted].flatMap((note) => drafted.get(note) ?? [])

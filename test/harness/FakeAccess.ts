@@ -1,0 +1,71 @@
+/** What accounts and tokens may do at the fake hosts, where the hosts can be asked. Put over the dialects of the fake forge. */
+import { repositoryOf } from "../../src/demo/DemoForgeDialect.ts"
+import type { ApiContext, Dialect, Route } from "../../src/demo/DemoForgeDialect.ts"
+import type { DemoRepository } from "../../src/demo/DemoForgeState.ts"
+
+export interface FakeAccess {
+  push: boolean
+  /** Of the token: GitHub's classic ones and GitLab's; undefined where the token does not say. */
+  scopes: ReadonlyArray<string> | undefined
+}
+
+const all = new WeakMap<DemoRepository, FakeAccess>()
+export const accessOf = (repository: DemoRepository): FakeAccess => {
+  const known = all.get(repository) ?? { push: true, scopes: undefined }
+  all.set(repository, known)
+  return known
+}
+
+const onlyOne = ({ state }: ApiContext) => [...state.repositories.values()].map(accessOf)[0]
+
+const repository: Route = {
+  method: "GET",
+  path: "/repos/{owner}/{repo}",
+  answer: (context) => {
+    const found = repositoryOf(context)
+    if (found === undefined) return { status: 404, body: { message: "Not Found" } }
+    const { push } = accessOf(found)
+    return { status: 200, body: { id: found.id, private: true, permissions: { pull: true, push, admin: false } } }
+  }
+}
+
+const gitlab: ReadonlyArray<Route> = [
+  {
+    method: "GET",
+    path: "/projects/{id}",
+    answer: (context) => {
+      const level = onlyOne(context)?.push === true ? 30 : 20
+      return {
+        status: 200,
+        body: { id: 1, permissions: { project_access: { access_level: level }, group_access: null } }
+      }
+    }
+  },
+  {
+    method: "GET",
+    path: "/personal_access_tokens/self",
+    answer: (context) => {
+      const scopes = onlyOne(context)?.scopes
+      return scopes === undefined
+        ? { status: 404, body: { message: "404 Not found" } }
+        : { status: 200, body: { id: 1, name: "reviewer", scopes } }
+    }
+  }
+]
+
+/** GitHub says a classic token's scopes with every answer. */
+const withScopes = (route: Route): Route => ({
+  ...route,
+  answer: async (context) => {
+    const answer = await route.answer(context)
+    const scopes = onlyOne(context)?.scopes
+    return scopes === undefined
+      ? answer
+      : { ...answer, headers: { ...answer.headers, "x-oauth-scopes": scopes.join(", ") } }
+  }
+})
+
+export const withAccess = (kind: "gitea" | "github" | "gitlab", dialect: Dialect): Dialect => {
+  const routes = [...(kind === "gitlab" ? gitlab : [repository]), ...dialect.routes]
+  return { ...dialect, routes: kind === "github" ? routes.map(withScopes) : routes }
+}
