@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
-import { isForgeKind, severityRank } from "../domain/Kinds.ts"
+import { isForgeKind } from "../domain/Kinds.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
 import { resolveAuthor } from "./Author.ts"
 import { feishuSigned, post } from "./BotHook.ts"
@@ -19,6 +19,7 @@ import { mentionSlot } from "./Mention.ts"
 import { publishesClean } from "./NoProblems.ts"
 import { digest, operationId } from "./OperationId.ts"
 import { renderChat } from "./Render.ts"
+import { shownBy } from "./Shown.ts"
 import { split } from "./Split.ts"
 
 type ChatOperation = Extract<Operation, { readonly _tag: "Chat" }>
@@ -35,10 +36,7 @@ export const botChannel = (name: PlatformName): ChannelKind => ({
 
   plan: (input, channel, parts) => {
     const { analysis, head, workspace, change } = input
-    const least = severityRank(channel.min_severity ?? "info")
-    const shown = analysis.findings
-      .filter(({ problem }) => severityRank(problem.severity) >= least)
-      .toSorted((a, b) => severityRank(b.problem.severity) - severityRank(a.problem.severity))
+    const shown = shownBy(channel, analysis)
     if (shown.length === 0 && !publishesClean(workspace.outputs, channel, analysis)) return []
     const labels = labelsFor(workspace.review.output_language)
     const hidden = analysis.findings.length - shown.length
@@ -120,13 +118,13 @@ const botOf = (reach: Reach, holder: object): Effect.Effect<Bot, ChannelMissing>
 }
 
 const peopleOf = Effect.fnUntraced(function* (reach: Reach, { head, body, first }: ChatOperation) {
-  const { channel, change, workspace } = reach
+  const { channel, change } = reach
   const wanted = body.includes(mentionSlot)
   // Without a git host nobody can be asked: whoever made the change is who its trigger says.
   const author = !wanted
     ? undefined
     : isForgeKind(change.provider)
-      ? yield* resolveAuthor(yield* reach.client, change, head, workspace.outputs.author_resolution)
+      ? yield* resolveAuthor(reach, head)
       : change.author?.username
   const everyone = wanted && author === undefined && channel.mention_fallback === "all"
   return { author, everyone, mobiles: first === true ? (channel.mentioned_mobile_list ?? []) : [] } satisfies People

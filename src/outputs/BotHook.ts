@@ -3,32 +3,34 @@
  * with a code of their own; what it means for the publisher is decided here.
  */
 import { createHmac } from "node:crypto"
-import { Clock, Effect, Redacted, Schema } from "effect"
+import { Clock, Duration, Effect, Redacted, Schema } from "effect"
 import { EnvHttpProxyAgent, request } from "undici"
-import { BeforeWrite } from "../forge/BeforeWrite.ts"
+import { askFence, BeforeWrite } from "../forge/BeforeWrite.ts"
+import { AnswerTimeout } from "../forge/AnswerTimeout.ts"
 import { ForgeError } from "../forge/Forge.ts"
+import { flatHeaders, retryAfter } from "../forge/HostAnswer.ts"
+import type { Answer } from "../forge/HostAnswer.ts"
 
 export interface Bot {
   readonly url: Redacted.Redacted
   readonly secret: Redacted.Redacted | undefined
 }
 
-const answerTimeout = 15_000
 const largestAnswer = 64 * 1024
 const operation = "POST chat bot"
 const wait = 60_000
 
-const failed = (reason: ForgeError["reason"], message: string, status?: number): ForgeError =>
+const failed = (reason: ForgeError["reason"], message: string, status?: number, asked?: number): ForgeError =>
   new ForgeError({
     reason,
     operation,
     message: `the chat bot ${message}`,
     ...(status === undefined ? {} : { status }),
-    ...(reason === "rate_limited" ? { retryAfterMillis: wait } : {})
+    ...(reason === "rate_limited" ? { retryAfterMillis: asked ?? wait } : {})
   })
 
 /** Feishu says `code` and `msg`, in old answers `StatusCode`; WeCom `errcode` and `errmsg`. */
-const Answer = Schema.Struct({
+const Said = Schema.Struct({
   code: Schema.optional(Schema.Int),
   StatusCode: Schema.optional(Schema.Int),
   errcode: Schema.optional(Schema.Int),
@@ -39,14 +41,17 @@ const Answer = Schema.Struct({
 /** Feishu: too many requests; WeCom: over the calls per minute, busy. */
 const passing = new Set([9499, 11232, 45009, 45033, -1])
 
-const accepted = (status: number, text: string): Effect.Effect<void, ForgeError> => {
-  if (status === 429) return Effect.fail(failed("rate_limited", "limits us; it is tried again later", status))
+const accepted = ({ body, headers, status }: Answer, now: number): Effect.Effect<void, ForgeError> => {
+  const asked = retryAfter(headers, now)
+  if (status === 429 || (status === 403 && asked !== undefined)) {
+    return Effect.fail(failed("rate_limited", "limits us; it is tried again later", status, asked))
+  }
   if (status === 503) return Effect.fail(failed("unavailable", "is not available now", status))
   if (status >= 500) return Effect.fail(failed("unknown_outcome", `answered ${status}`, status))
   if (status < 200 || status > 299) {
     return Effect.fail(failed("invalid", `answered ${status}; check webhook_url of the channel`, status))
   }
-  return Schema.decodeUnknownEffect(Schema.fromJsonString(Answer))(text).pipe(
+  return Schema.decodeUnknownEffect(Schema.fromJsonString(Said))(body).pipe(
     Effect.mapError(() =>
       failed("invalid", "answered with something else than a chat platform does; check webhook_url")
     ),
@@ -76,17 +81,19 @@ export const post = Effect.fnUntraced(function* (bot: Bot, body: object) {
   }
   // The same check as before a write to the host: a message about a head that was replaced is not sent.
   yield* yield* BeforeWrite
+  yield* askFence
+  const timeout = Duration.toMillis(yield* AnswerTimeout)
   const answer = yield* Effect.tryPromise({
     try: async (signal) => {
       const response = await request(url, {
         method: "POST",
         headers: { "content-type": "application/json; charset=utf-8", "user-agent": "aicr" },
         body: JSON.stringify(body),
-        signal: AbortSignal.any([signal, AbortSignal.timeout(answerTimeout)]),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
         ...(loopback(url) ? {} : { dispatcher: new EnvHttpProxyAgent() })
       })
       const text = await response.body.text()
-      return { status: response.statusCode, text: text.slice(0, largestAnswer) }
+      return { status: response.statusCode, headers: flatHeaders(response.headers), body: text.slice(0, largestAnswer) }
     },
     catch: (cause) => {
       const code = codeOf(cause)
@@ -95,7 +102,7 @@ export const post = Effect.fnUntraced(function* (bot: Bot, body: object) {
         : failed("unknown_outcome", "gave no answer")
     }
   })
-  return yield* accepted(answer.status, answer.text)
+  return yield* accepted(answer, yield* Clock.currentTimeMillis)
 })
 
 /** Feishu's signature of a custom bot: the key is timestamp and secret, the message is empty. */

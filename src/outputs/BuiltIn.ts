@@ -102,6 +102,10 @@ export const summaryTemplate = `## {{labels.title}}
 
 {{summary.hidden}}
 {{/if}}
+{{#if summary.since}}
+
+{{summary.since}}
+{{/if}}
 {{#if listed}}
 
 ### {{labels.listed}}

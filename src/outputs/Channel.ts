@@ -9,6 +9,7 @@ import type { Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
 import type { ForgeClient, ForgeError, HostWrite } from "../forge/Forge.ts"
+import type { Cache } from "../store/Cache.ts"
 import type { Analysis } from "../domain/Analysis.ts"
 import type { LinkTemplates } from "./Links.ts"
 import type { OwnTemplates } from "./WorkspaceTemplates.ts"
@@ -51,6 +52,8 @@ export interface Reach {
   readonly channel: ChannelConfig
   /** A credential of the channel, or of a part of it. */
   readonly credential: (holder: object, name: string) => Redacted.Redacted | undefined
+  /** Where answers of hosts and models are kept. */
+  readonly cache: Cache["Service"]
 }
 
 /** What was written, and the operations that follow from it. They are in the outbox before this one counts as sent. */

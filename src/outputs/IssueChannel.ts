@@ -5,7 +5,6 @@
 import { Effect } from "effect"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Change } from "../domain/Change.ts"
-import { severityRank } from "../domain/Kinds.ts"
 import type { Severity } from "../domain/Kinds.ts"
 import type { IssueProblem, Operation, Publication } from "../domain/Publication.ts"
 import type { Finding } from "../domain/Problem.ts"
@@ -21,6 +20,7 @@ import { operationId } from "./OperationId.ts"
 import { ownersOf } from "./Owners.ts"
 import { renderIssueText } from "./Render.ts"
 import { issueScope } from "./Scopes.ts"
+import { namesAll, shownBy } from "./Shown.ts"
 
 /** Own issues looked at: beyond these an old dismissal is forgotten, and nobody has so many open. */
 const mostOpen = 2000
@@ -67,15 +67,9 @@ export const issueChannel = (limit: number): ChannelKind => ({
     const { analysis, head, workspace, change } = input
     // What was not reviewed says nothing about what stands.
     if (analysis.skipped !== undefined) return []
-    const least = severityRank(channel.min_severity ?? "info")
-    const shown = analysis.findings
-      .filter(({ problem }) => severityRank(problem.severity) >= least)
-      .toSorted((a, b) => severityRank(b.problem.severity) - severityRank(a.problem.severity))
-      .slice(0, channel.max_comments ?? Number.POSITIVE_INFINITY)
+    const shown = shownBy(channel, analysis).slice(0, channel.max_comments ?? Number.POSITIVE_INFINITY)
     const mode = channel.issue_mode ?? "per_problem"
     const where = mode === "per_commit" ? head.slice(0, 12) : targetName(change)
-    // A review that reached its limit of problems may have left out one that still stands.
-    const whole = analysis.findings.length < workspace.review.max_problems
     const operation: Operation = {
       _tag: "Issues",
       head,
@@ -84,7 +78,7 @@ export const issueChannel = (limit: number): ChannelKind => ({
       title: titled(channel, labelsFor(workspace.review.output_language).problemsOf(where)),
       problems: shown.map((finding) => problemOf(input, channel, finding)),
       present: analysis.findings.map(({ fingerprint }) => fingerprint),
-      analysed: whole ? analysis.coverage.reviewed : []
+      analysed: namesAll(input) ? analysis.coverage.reviewed : []
     }
     return [{ operationId: operationId(input, channel.name, "Issues", 0), operation }]
   },
@@ -184,10 +178,10 @@ const labelsOf = (channel: ChannelConfig, severity: Severity | undefined): Reado
 }
 
 const assigneesOf = Effect.fnUntraced(function* (reach: Reach, client: ForgeClient, files: ReadonlyArray<string>) {
-  const { channel, change, workspace } = reach
+  const { channel, change } = reach
   const people = new Set<string>()
   if (channel.assign_committer && change.head !== undefined) {
-    const author = yield* resolveAuthor(client, change, change.head, workspace.outputs.author_resolution)
+    const author = yield* resolveAuthor(reach, change.head)
     if (author !== undefined) people.add(author)
   }
   if (channel.add_owners_as_assignees === true) {

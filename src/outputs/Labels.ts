@@ -27,6 +27,19 @@ export interface Labels {
   readonly resolvedBy: (commit: string) => string
   readonly resolvedTitle: string
   readonly problemsOf: (target: string) => string
+  /** What became of problems since the review before. */
+  readonly since: {
+    readonly title: string
+    readonly fresh: string
+    readonly open: string
+    readonly resolved: string
+    readonly outdated: string
+    readonly dismissed: string
+    readonly more: (count: number) => string
+  }
+  readonly triageClosed: (category: string) => string
+  readonly triageKept: (category: string) => string
+  readonly triageReopen: string
 }
 
 const english: Labels = {
@@ -66,7 +79,19 @@ const english: Labels = {
   cut: "_Cut: the host allows no longer text._",
   resolvedBy: (commit) => `Resolved: the review of ${commit} no longer finds it.`,
   resolvedTitle: "[Resolved]",
-  problemsOf: (target) => `Problems in ${target}`
+  problemsOf: (target) => `Problems in ${target}`,
+  since: {
+    title: "Since the last review:",
+    fresh: "new",
+    open: "still open",
+    resolved: "resolved",
+    outdated: "outdated",
+    dismissed: "dismissed",
+    more: (count) => `and ${count} more`
+  },
+  triageClosed: (category) => `Closed as ${category}.`,
+  triageKept: (category) => `Looked at: ${category}.`,
+  triageReopen: "_Closed automatically. Reopen the issue if this is wrong._"
 }
 
 const chinese: Labels = {
@@ -106,7 +131,19 @@ const chinese: Labels = {
   cut: "_已截断：平台不允许更长的文本。_",
   resolvedBy: (commit) => `已解决：对 ${commit} 的评审不再发现此问题。`,
   resolvedTitle: "[已解决]",
-  problemsOf: (target) => `${target} 中的问题`
+  problemsOf: (target) => `${target} 中的问题`,
+  since: {
+    title: "自上次评审以来：",
+    fresh: "新增",
+    open: "仍未解决",
+    resolved: "已解决",
+    outdated: "已过时",
+    dismissed: "已忽略",
+    more: (count) => `以及另外 ${count} 个`
+  },
+  triageClosed: (category) => `已关闭：${category}。`,
+  triageKept: (category) => `已查看：${category}。`,
+  triageReopen: "_自动关闭。如有误判，请重新打开此问题。_"
 }
 
 /** By language tag; English where we have no words of our own. */

@@ -1,7 +1,8 @@
 /**
  * The hidden marker in everything we write at a host: which operation wrote it (`op`), which problem it is about (`fp`) and where it
- * belongs (`scope`). In managed issues it also names the problem's `file`, and that we resolved it (`state`). It is how a write whose answer was lost is found again, and how the managed summary is known. Values are
- * escaped so that no value ends the comment; text from elsewhere cannot hold a marker (SafeText.ts).
+ * belongs (`scope`). In managed issues it also names the problem's `file`, and that we resolved it (`state`). It is how a write
+ * whose answer was lost is found again, and how the managed summary is known. Values are escaped so that no value ends the
+ * comment; text from elsewhere cannot hold a marker (SafeText.ts).
  */
 import { Option, Schema } from "effect"
 

@@ -19,11 +19,12 @@ const everyone = ({ provider, author, requestedBy }: Change): ReadonlyArray<stri
 
 /** The body of an operation with the slot filled. Asks the host only where there is a slot. */
 export const mentioned = Effect.fnUntraced(function* (
-  { client, change, workspace, channel }: Reach,
+  reach: Reach,
   { body, head }: { readonly body: string; readonly head: string }
 ): Effect.fn.Return<string, ForgeError | ChannelMissing> {
   if (!body.includes(mentionSlot)) return body
-  const author = yield* resolveAuthor(yield* client, change, head, workspace.outputs.author_resolution)
+  const { change, channel } = reach
+  const author = yield* resolveAuthor(reach, head)
   const found = account(author)
   const people = found.length === 0 && channel.mention_fallback === "all" ? everyone(change) : found
   return body.replaceAll(mentionSlot, people.join(" ")).replace(/\n{3,}/g, "\n\n")

@@ -3,29 +3,33 @@ import { Effect, Layer } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Snapshot, TriggerProfile, Workspace } from "../config/Snapshot.ts"
-import { hostTrigger } from "../domain/Change.ts"
+import { foldRepo, hostTrigger } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import { hostUrls } from "../domain/HostUrls.ts"
 import { newId } from "../domain/Ids.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
-import type { ForgeClient, ForgeError } from "../forge/Forge.ts"
+import type { ForgeClient } from "../forge/Forge.ts"
 import { Forges } from "../forge/Forges.ts"
+import { ModelRun } from "../llm/ModelRun.ts"
+import { Cache } from "../store/Cache.ts"
+import { AuthorGuess } from "./AuthorGuess.ts"
 import type { ChannelKind, Planned, PublishInput, Reach, Sent } from "./Channel.ts"
 import { channelTable } from "./Channels.ts"
+import { findAtHost, isHostOperation, sendAtHost } from "./HostOperations.ts"
 import { labelId, statusId } from "./OperationId.ts"
 import { ChannelMissing, Outputs } from "./Outputs.ts"
 import type { SentRow } from "./Outputs.ts"
-import { numberOf } from "./ReviewSend.ts"
 import { channelNamed, route } from "./Routing.ts"
 import type { Routed } from "./Routing.ts"
 
+import { triageOperations } from "./TriageOperations.ts"
 import { workspaceTemplates } from "./WorkspaceTemplates.ts"
-
-type HostOperation = Extract<Operation, { readonly _tag: "Status" | "Label" }>
 
 /** Channel name of statuses and labels, which no route mentions. */
 const hostChannel = "commit_status"
+/** Of what follows from triage. */
+const triageChannel = "triage"
 
 const rowOf = (
   input: Pick<PublishInput, "runId" | "targetKey">,
@@ -53,6 +57,9 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const config = yield* ConfigStore
     const forges = yield* Forges
+    const cache = yield* Cache
+    // Whoever sends has another context than this layer.
+    const guess = yield* AuthorGuess
     const table = channelTable((kind) => forges.of(kind).bodyLimit)
     const kinds = new Map<string, ChannelKind>(Object.entries(table))
     const clients = new WeakMap<ChannelConfig, ForgeClient>()
@@ -137,29 +144,19 @@ export const layer = Layer.effect(
               change: retarget(change, channel),
               workspace,
               channel,
-              credential: config.current().credential
+              credential: config.current().credential,
+              cache
             }
           })
     }
 
-    /** Statuses and labels are the same calls on every host and need no channel of the configuration. */
-    const atHost = Effect.fnUntraced(function* (
-      change: Change,
-      operation: HostOperation
-    ): Effect.fn.Return<SentRow, ForgeError | ChannelMissing> {
+    const hostOf = (change: Change) => {
       const name = hostTrigger(change)
       const profile = config.current().triggers.get(name)
-      if (profile === undefined) {
-        return yield* new ChannelMissing({ message: `trigger ${name} is no longer configured` })
-      }
-      const client = forges.client(profile)
-      if (operation._tag === "Label") {
-        const written = yield* client.addLabel(change.repo, yield* numberOf(change), operation.name)
-        return { ...written, next: [] }
-      }
-      const { head, state, description, url } = operation
-      return { ...(yield* client.setStatus(change.repo, head, { state, description, url })), next: [] }
-    })
+      return profile === undefined
+        ? Effect.fail(new ChannelMissing({ message: `trigger ${name} is no longer configured` }))
+        : Effect.succeed(forges.client(profile))
+    }
 
     /** Undefined where there is no pull request to put a label on, or no label configured. */
     const labelled = (
@@ -185,6 +182,10 @@ export const layer = Layer.effect(
     return Outputs.of({
       anyFor: (workspace, change) => routed(workspace, change).length > 0,
       plan: (input) => {
+        const { triage: decision } = input.analysis
+        if (decision !== undefined) {
+          return triageOperations({ ...input, decision }).map((planned, at) => rowOf(input, triageChannel, at, planned))
+        }
         const rows = routed(input.workspace, input.change)
           .flatMap(({ channel, parts, kind }) =>
             kind
@@ -209,15 +210,28 @@ export const layer = Layer.effect(
       },
       send: Effect.fnUntraced(function* (workspace, change, publication, previous) {
         const { operation } = publication
-        if (operation._tag === "Status" || operation._tag === "Label") return yield* atHost(change, operation)
+        if (isHostOperation(operation)) {
+          return { ...(yield* sendAtHost(yield* hostOf(change), change, operation)), next: [] }
+        }
         const { to, kind } = yield* reach(workspace, change, publication)
-        return rowOfSent(publication, yield* kind.send(to, publication, previous))
+        // What a channel asks of a model is accounted to the run that it publishes.
+        const spender = {
+          id: publication.runId,
+          repository: `${hostTrigger(change)}:${foldRepo(change.repo.fullName)}`
+        }
+        const sent = yield* kind
+          .send(to, publication, previous)
+          .pipe(Effect.provideService(ModelRun, spender), Effect.provideService(AuthorGuess, guess))
+        return rowOfSent(publication, sent)
       }),
       find: Effect.fnUntraced(function* (workspace, change, publication) {
-        // Both can be done again: the newest status of a context counts, and a label is there once.
-        if (publication.operation._tag === "Status" || publication.operation._tag === "Label") return undefined
+        const { operation } = publication
+        if (isHostOperation(operation)) {
+          const written = yield* findAtHost(yield* hostOf(change), change, publication, operation)
+          return written === undefined ? undefined : { ...written, next: [] }
+        }
         const { to, kind } = yield* reach(workspace, change, publication)
-        const found = yield* kind.find(to, publication)
+        const found = yield* Effect.provideService(kind.find(to, publication), AuthorGuess, guess)
         return found === undefined ? undefined : rowOfSent(publication, found)
       })
     })

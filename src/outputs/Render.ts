@@ -70,11 +70,12 @@ export const renderSummary = (
   renderer: Renderer
 ): string => {
   const mention = channel.mention_author === true
-  const made = textOf(input, channel, "summary", summaryView(input, shares, mention, []), summaryTemplate)
+  const { target } = input.change
+  const since = target.kind === "pull_request" && target.number !== undefined
+  const view = (notices: ReadonlyArray<string>) => summaryView(input, shares, { mention, since, notices })
+  const made = textOf(input, channel, "summary", view([]), summaryTemplate)
   const text =
-    made.notice === undefined
-      ? made.text
-      : textOf(input, channel, "summary", summaryView(input, shares, mention, [made.notice]), summaryTemplate).text
+    made.notice === undefined ? made.text : textOf(input, channel, "summary", view([made.notice]), summaryTemplate).text
   return finish(text, marker, input, mention ? renderer.limit - roomForMention : renderer.limit)
 }
 
@@ -91,7 +92,7 @@ export const renderChat = (
 ): string => {
   const mention = channel.mention_author === true
   const view = (notices: ReadonlyArray<string>) => {
-    const summary = summaryView(input, { shown, inline: [], hidden }, mention, notices)
+    const summary = summaryView(input, { shown, inline: [], hidden }, { mention, since: false, notices })
     const chat = {
       text: detail === "full" ? summary.summary.text : undefined,
       problems: detail === "brief" ? [] : summary.problems,

@@ -4,13 +4,13 @@
  */
 import { Effect } from "effect"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
-import { severityRank } from "../domain/Kinds.ts"
 import type { Change } from "../domain/Change.ts"
 import type { InlineComment, Operation, Publication } from "../domain/Publication.ts"
 import type { Finding } from "../domain/Problem.ts"
 import type { ForgeClient } from "../forge/Forge.ts"
 import type { ChannelKind, Planned, PublishInput } from "./Channel.ts"
 import { foreign } from "./Foreign.ts"
+import { labelsFor } from "./Labels.ts"
 import { needle } from "./Marker.ts"
 import { mentioned } from "./Mention.ts"
 import { publishesClean } from "./NoProblems.ts"
@@ -18,8 +18,11 @@ import { operationId } from "./OperationId.ts"
 import { renderProblem, renderReviewBody, renderSummary } from "./Render.ts"
 import type { Renderer } from "./Render.ts"
 import { findReview, numberOf, sendReview, sendSummary } from "./ReviewSend.ts"
+import { problemsOf, withSince } from "./SinceLast.ts"
 import { resolveThread, settleThreads } from "./Threads.ts"
+import { namesAll, shownBy } from "./Shown.ts"
 import { headScope, summaryFp, summaryScope } from "./Scopes.ts"
+import { makeStandingThreads } from "./StandingThreads.ts"
 
 /** Comments of one review call (decisions section 8). */
 const mostPerReview = 30
@@ -36,11 +39,10 @@ const onPull = ({ target }: Change): boolean => target.kind === "pull_request" &
 
 /** Settles what earlier reviews said at lines; a review that says nothing about the change settles nothing. */
 const threadsOf = (input: PublishInput, channel: ChannelConfig): ReadonlyArray<Planned> => {
-  const { analysis, head, workspace } = input
+  const { analysis, head } = input
   if (analysis.skipped !== undefined) return []
   const { reviewed, skipped } = analysis.coverage
-  // A review that reached its limit of problems may have left out one that still stands.
-  const whole = analysis.findings.length < workspace.review.max_problems
+  const whole = namesAll(input)
   const operation: Operation = {
     _tag: "Threads",
     head,
@@ -51,14 +53,13 @@ const threadsOf = (input: PublishInput, channel: ChannelConfig): ReadonlyArray<P
   return [{ operationId: operationId(input, channel.name, "Threads", 0), operation }]
 }
 
-export const reviewChannel = (renderer: ReviewHost): ChannelKind => ({
+export const reviewChannel = (renderer: ReviewHost): ChannelKind => channelOf(renderer, makeStandingThreads())
+
+const channelOf = (renderer: ReviewHost, standingOf: ReturnType<typeof makeStandingThreads>): ChannelKind => ({
   serves: (change) => onPull(change) || (renderer.commits && change.target.kind !== "issue"),
   plan: (input, channel, parts) => {
     const { analysis, head, workspace } = input
-    const least = severityRank(channel.min_severity ?? "info")
-    const shown = analysis.findings
-      .filter((finding) => severityRank(finding.problem.severity) >= least)
-      .toSorted((a, b) => severityRank(b.problem.severity) - severityRank(a.problem.severity))
+    const shown = shownBy(channel, analysis)
     const hidden = analysis.findings.length - shown.length
     const lines = parts.lineComments && channel.review_mode !== "comment" && onPull(input.change)
     const settled = lines ? threadsOf(input, channel) : []
@@ -86,7 +87,10 @@ export const reviewChannel = (renderer: ReviewHost): ChannelKind => ({
         channel.review_update_strategy === "always_new" ? op : ""
       )
       const body = renderSummary(input, channel, { shown, inline, hidden }, { op, fp: summaryFp, scope }, renderer)
-      operations.push({ operationId: op, operation: { _tag: "Summary", head, body } })
+      operations.push({
+        operationId: op,
+        operation: { _tag: "Summary", head, body, problems: problemsOf(input, shown) }
+      })
     }
 
     const event = shown.length > 0 ? (channel.review_event ?? "COMMENT") : "COMMENT"
@@ -109,13 +113,18 @@ export const reviewChannel = (renderer: ReviewHost): ChannelKind => ({
     const { change } = reach
     const client = yield* reach.client
     const { operation } = publication
+    const standing = standingOf(client, change, publication)
     switch (operation._tag) {
       case "Review":
-        return yield* sendReview(client, change, publication, previous, operation, renderer)
-      case "Summary":
-        return yield* sendSummary(client, change, { ...operation, body: yield* mentioned(reach, operation) }, previous)
+        return yield* sendReview(client, change, publication, previous, standing, operation, renderer)
+      case "Summary": {
+        const named = { ...operation, body: yield* mentioned(reach, operation) }
+        const words = { labels: labelsFor(reach.workspace.review.output_language), limit: renderer.limit }
+        const body = yield* withSince(standing, named, previous, words)
+        return yield* sendSummary(client, change, { ...operation, body }, previous)
+      }
       case "Threads":
-        return yield* settleThreads(reach, client, publication, previous, operation, renderer.limit)
+        return yield* settleThreads(reach, standing, publication, previous, operation, renderer.limit)
       case "Thread":
         return yield* resolveThread(client, change, operation)
       case "CommitComment": {

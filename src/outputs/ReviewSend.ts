@@ -15,7 +15,7 @@ import { reconcile } from "./Reconcile.ts"
 import type { Renderer } from "./Render.ts"
 import { headScope, summaryFp, summaryScope } from "./Scopes.ts"
 import { codeSpan } from "./SafeText.ts"
-import { standingThreads } from "./Threads.ts"
+import type { StandingThread, StandingThreads } from "./StandingThreads.ts"
 
 /** Calls spent on finding refused lines before the rest is taken as refused. */
 const mostAttempts = 16
@@ -43,20 +43,19 @@ export const sendSummary = Effect.fnUntraced(function* (
   const number = yield* numberOf(change)
   const [own] = parseMarkers(operation.body)
   const here = own === undefined ? "" : needle({ fp: own.fp, scope: own.scope })
-  const create = client.createComment(change.repo, number, operation.body)
   const known =
     previous?.operation._tag === "Summary" && previous.operation.body.includes(here) ? previous.hostId : undefined
-  if (known !== undefined) {
-    return yield* client.updateComment(change.repo, number, known, operation.body).pipe(
-      Effect.catchIf(
-        (error) => error.reason === "not_found",
-        () => create
-      )
-    )
-  }
+  const update = (hostId: string) => client.updateComment(change.repo, number, hostId, operation.body)
   // Another installation, or one before the records were lost, may have written it.
-  const found = yield* client.findComment(change.repo, number, here)
-  return yield* found === undefined ? create : client.updateComment(change.repo, number, found.hostId, operation.body)
+  const findOrCreate = Effect.flatMap(client.findComment(change.repo, number, here), (found) =>
+    found === undefined ? client.createComment(change.repo, number, operation.body) : update(found.hostId)
+  )
+  if (known === undefined) return yield* findOrCreate
+  return yield* Effect.catchIf(
+    update(known),
+    (error) => error.reason === "not_found",
+    () => findOrCreate
+  )
 })
 
 /** What stands of an operation: the fingerprints of its comments, and the text of the review itself. */
@@ -99,6 +98,7 @@ export const sendReview = Effect.fnUntraced(function* (
   change: Change,
   publication: Publication,
   previous: Publication | undefined,
+  earlier: StandingThreads,
   operation: ReviewOperation,
   renderer: Renderer
 ) {
@@ -107,13 +107,13 @@ export const sendReview = Effect.fnUntraced(function* (
   const mayStand = publication.attempts > 0 || change.requestedBy !== undefined
   const already = mayStand ? (yield* standing(client, change, operation.head)).comments : new Set<string | undefined>()
   // What an earlier head's review said at a line still stands there, or was dismissed: it is not said again.
-  const said = previous === undefined ? new Set<string>() : yield* saidBefore(client, change, operation.comments)
+  const said = previous === undefined ? new Set<string>() : saidBefore(yield* earlier, operation.comments)
   const wanted = operation.comments.filter((comment) => {
     const fp = fingerprint(comment)
     return !already.has(fp) && (fp === undefined || !said.has(fp))
   })
   if (operation.comments.length > 0 && wanted.length === 0) {
-    const found = yield* findReview(client, change, publication, operation)
+    const found = mayStand ? yield* findReview(client, change, publication, operation) : undefined
     return found ?? { hostId: publication.operationId, url: undefined }
   }
   const { write, refused } = yield* post(client, change, number, { ...operation, comments: wanted })
@@ -128,19 +128,15 @@ interface Posted {
 }
 
 /** Fingerprints of comments that stand open or were dismissed. */
-const saidBefore = Effect.fnUntraced(function* (
-  client: ForgeClient,
-  change: Change,
-  comments: ReadonlyArray<InlineComment>
-) {
+const saidBefore = (threads: ReadonlyArray<StandingThread>, comments: ReadonlyArray<InlineComment>) => {
   const found = comments.flatMap((comment) => {
     const fp = fingerprint(comment)
     return fp === undefined ? [] : [{ fp }]
   })
   const here = { found, present: new Set<string>(), analysed: new Set<string>(), changed: undefined, complete: false }
-  const { open, dismissed } = reconcile(here, yield* standingThreads(client, change, yield* numberOf(change)))
+  const { open, dismissed } = reconcile(here, threads)
   return new Set([...open.map((pair) => pair.found.fp), ...dismissed.map(({ fp }) => fp)])
-})
+}
 
 /** Posts the comments in as few reviews as the host allows. */
 const post = Effect.fnUntraced(function* (

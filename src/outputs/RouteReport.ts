@@ -4,36 +4,23 @@ import type { TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
 import type { TargetKind } from "../domain/Kinds.ts"
 import { channelTable } from "./Channels.ts"
-import { route } from "./Routing.ts"
+import { decisive, route } from "./Routing.ts"
 
-export interface RouteReport {
-  /** `outputs.routes.rules[2]`, `outputs.routes.default`, or what holds without either. */
-  readonly rule: string
-  readonly channels: ReadonlyArray<{
-    readonly name: string
-    readonly kind: string
-    readonly line_comments: boolean
-    readonly summary: boolean
-    /** Undefined when it publishes; else why nothing goes there. */
-    readonly problem: string | undefined
-  }>
-}
-
-const ruleOf = ({ routes }: OutputsConfig, change: Pick<Change, "trigger" | "target">): string => {
-  const index = routes.rules.findIndex(
-    ({ match }) =>
-      (match.trigger === undefined || match.trigger === change.trigger) &&
-      (match.target_kind === undefined || match.target_kind === change.target.kind)
-  )
-  if (index >= 0) return `outputs.routes.rules[${index}]`
-  if (routes.default !== undefined) return "outputs.routes.default"
+/** In words of the configuration. */
+const ruleOf = ({ routes }: OutputsConfig, change: Change): string => {
+  const rule = decisive(routes, change)
+  if (rule !== undefined) {
+    const index = routes.rules.findIndex((one) => one === rule)
+    return index < 0 ? "outputs.routes.default" : `outputs.routes.rules[${index}]`
+  }
   return routes.rules.length > 0 ? "no rule matches and there is no default" : "no routes: the host's own channel"
 }
 
 // Only what a kind serves is asked here; texts are not made.
 const kinds = new Map(Object.entries(channelTable(() => 0)))
 
-export const routeReport = (workspace: Workspace, trigger: TriggerProfile, kind: TargetKind): RouteReport => {
+/** What the command prints: the rule that decides, and per channel what goes there, or in `problem` why nothing does. */
+export const routeReport = (workspace: Workspace, trigger: TriggerProfile, kind: TargetKind) => {
   const numbered = kind === "pull_request" || kind === "issue"
   const change: Change = {
     provider: trigger.kind,

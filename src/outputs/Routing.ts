@@ -12,6 +12,9 @@ export interface Routed {
   readonly parts: ChannelPlan
 }
 
+/** What rules look at. */
+type Routable = Pick<Change, "trigger" | "target">
+
 const unconfigured = { templates: {}, marker_prefix: "[AICR]", assign_committer: true, owners_file: "OWNERS" } as const
 
 /** The channel that a host has without being configured. */
@@ -35,18 +38,18 @@ export const channelNamed = (
   return implicit[provider].name === name ? implicit[provider] : undefined
 }
 
-/** In order: channels of line comments as listed, then those that get only the summary. */
-export const route = (
-  outputs: OutputsConfig,
-  change: Pick<Change, "trigger" | "target" | "provider">
-): ReadonlyArray<Routed> => {
-  const { routes } = outputs
-  const rule = routes.rules.find(
+/** What decides for a change: the first rule that matches, else the default; undefined where there is neither. */
+export const decisive = ({ rules, default: otherwise }: OutputsConfig["routes"], change: Routable) =>
+  rules.find(
     ({ match }) =>
       (match.trigger === undefined || match.trigger === change.trigger) &&
       (match.target_kind === undefined || match.target_kind === change.target.kind)
-  )
-  const chosen = rule ?? routes.default
+  ) ?? otherwise
+
+/** In order: channels of line comments as listed, then those that get only the summary. */
+export const route = (outputs: OutputsConfig, change: Routable & Pick<Change, "provider">): ReadonlyArray<Routed> => {
+  const { routes } = outputs
+  const chosen = decisive(routes, change)
   if (chosen === undefined) {
     // Rules without a default mean: nothing else is published.
     if (routes.rules.length > 0 || !isForge(change.provider)) return []

@@ -11,8 +11,11 @@ import type { Severity } from "../domain/Kinds.ts"
 import type { Finding } from "../domain/Problem.ts"
 import { issueTemplate, problemTemplate, summaryTemplate } from "./BuiltIn.ts"
 import type { PublishInput } from "./Channel.ts"
+import { labelsFor } from "./Labels.ts"
+import { reconcile } from "./Reconcile.ts"
+import { problemsOf, sinceText } from "./SinceLast.ts"
 import { compile } from "./Template.ts"
-import { frameView, problemView, summaryView } from "./View.ts"
+import { frameView, problemView, sinceSlot, summaryView } from "./View.ts"
 
 export type TemplatePart = "problem" | "summary"
 
@@ -71,7 +74,11 @@ const sampleInput = (workspace: Workspace): PublishInput => ({
 const viewOf = (workspace: Workspace, part: TemplatePart, mention: boolean): object => {
   const input = sampleInput(workspace)
   if (part === "summary")
-    return summaryView(input, { shown: findings, inline: findings.slice(0, 1), hidden: 0 }, mention, [])
+    return summaryView(
+      input,
+      { shown: findings, inline: findings.slice(0, 1), hidden: 0 },
+      { mention, since: true, notices: [] }
+    )
   const [first] = findings
   return first === undefined
     ? {}
@@ -93,12 +100,35 @@ export const renderSample = (
 ): Result.Result<string, string> => {
   const name = channel?.templates[part]
   const source = name === undefined ? builtIn(part, channel) : workspace.outputs.templates[name]
-  if (source === undefined) return Result.fail(`outputs.templates has no ${name}`)
+  return source === undefined
+    ? Result.fail(`outputs.templates has no ${name}`)
+    : renderSource(workspace, channel, part, source)
+}
+
+/** A template on the example. */
+export const renderSource = (
+  workspace: Workspace,
+  channel: ChannelConfig | undefined,
+  part: TemplatePart,
+  source: string
+): Result.Result<string, string> => {
   const view = viewOf(workspace, part, channel?.mention_author === true)
   return Result.map(
     Result.flatMap(compile(source), (template) => template(view)),
-    (text) => text.replace(/\n{3,}/g, "\n\n").trim()
+    (text) =>
+      text
+        .replaceAll(sinceSlot, () => sampleSince(workspace))
+        .replace(/\n{3,}/g, "\n\n")
+        .trim()
   )
+}
+
+/** As if the first problem were new and the second had been found before. */
+const sampleSince = (workspace: Workspace): string => {
+  const { found } = problemsOf(sampleInput(workspace), findings)
+  const now = { found, present: new Set<string>(), analysed: new Set<string>(), changed: undefined, complete: true }
+  const before = found.slice(1).map(({ fp, file, name }) => ({ fp, files: [file], state: "open" as const, name }))
+  return sinceText(reconcile(now, before), labelsFor(workspace.review.output_language).since)
 }
 
 /** Templates of a configuration that do not work, each once. */

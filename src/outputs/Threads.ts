@@ -5,47 +5,28 @@
 import { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
-
-import type { ForgeClient, ForgeError, HostThread } from "../forge/Forge.ts"
+import type { ForgeClient, ForgeError } from "../forge/Forge.ts"
 import type { Reach, Sent } from "./Channel.ts"
 import { resolvedBody } from "./IssueText.ts"
 import { labelsFor } from "./Labels.ts"
-import { parseMarkers } from "./Marker.ts"
 import { digest } from "./OperationId.ts"
 import { reconcile } from "./Reconcile.ts"
-import type { Standing } from "./Reconcile.ts"
-
-interface Thread extends Standing {
-  readonly thread: HostThread
-}
-
-const standing = (thread: HostThread): ReadonlyArray<Thread> => {
-  const markers = parseMarkers(thread.body)
-  const fp = markers.find((marker) => marker.fp !== undefined)?.fp
-  if (fp === undefined) return []
-  const resolved = thread.resolved || markers.some((marker) => marker.state === "resolved")
-  const state = resolved ? "resolved" : thread.dismissed ? "dismissed" : "open"
-  return [{ fp, files: [thread.path], state, thread }]
-}
-
-export const standingThreads = (client: ForgeClient, change: Change, number: number) =>
-  Effect.map(client.threads.list(change.repo, number), (threads) => threads.flatMap(standing))
+import type { StandingThreads } from "./StandingThreads.ts"
 
 type ThreadsOperation = Extract<Operation, { readonly _tag: "Threads" }>
 
 /** `previous` is the last time this was done here: without one there is nothing to settle, and nothing is asked. */
 export const settleThreads = Effect.fnUntraced(function* (
-  { change, workspace }: Reach,
-  client: ForgeClient,
+  { workspace }: Reach,
+  standing: StandingThreads,
   publication: Publication,
   previous: Publication | undefined,
   { head, present, analysed, changed }: ThreadsOperation,
   limit: number
 ): Effect.fn.Return<Sent, ForgeError> {
   const done = { hostId: publication.operationId, url: undefined }
-  const { number } = change.target
-  if (previous === undefined || number === undefined || changed.length === 0) return done
-  const threads = yield* standingThreads(client, change, number)
+  if (previous === undefined || changed.length === 0) return done
+  const threads = yield* standing
   const now = {
     found: [],
     present: new Set(present),

@@ -14,8 +14,14 @@ import { codeSpan, fenced, safeLine, safeMarkdown } from "./SafeText.ts"
 
 const icons: Readonly<Record<Severity, string>> = { critical: "🛑", high: "🔴", medium: "🟠", low: "🟡", info: "🔵" }
 
+/** Stands where a summary says what became of earlier problems (SinceLast.ts). No text from elsewhere can hold it (SafeText.ts). */
+export const sinceSlot = "<!-- aicr-since -->"
+
 /** Longest lists in a summary: the run record has all of it. */
 const mostPaths = 40
+
+/** Lines that a suggestion on GitLab can replace above the line that it stands on. */
+const mostAbove = 100
 
 /** How a host writes a change that its reader can commit with one click. */
 export type SuggestionStyle = "lines" | "offsets" | "plain"
@@ -26,6 +32,8 @@ const suggestionBlock = (finding: Finding, style: SuggestionStyle): string | und
   if (suggestion === undefined || suggestion.trim() === "") return undefined
   if (style === "plain" || anchor === undefined || anchor.side === "old") return fenced("", suggestion)
   const above = anchor.line - (anchor.start ?? anchor.line)
+  // GitLab silently takes no more lines than this, and would replace a part of what the suggestion was written for.
+  if (style === "offsets" && above > mostAbove) return fenced("", suggestion)
   return fenced(style === "offsets" ? `suggestion:-${above}+0` : "suggestion", suggestion)
 }
 
@@ -120,7 +128,14 @@ export interface Shares {
   readonly hidden: number
 }
 
-export const summaryView = (input: PublishInput, shares: Shares, mention: boolean, notices: ReadonlyArray<string>) => {
+export interface SummaryOptions {
+  readonly mention: boolean
+  /** Whether the text is compared with the review before. */
+  readonly since: boolean
+  readonly notices: ReadonlyArray<string>
+}
+
+export const summaryView = (input: PublishInput, shares: Shares, { mention, since, notices }: SummaryOptions) => {
   const { analysis, workspace } = input
   const language = workspace.review.output_language
   const labels = labelsFor(language)
@@ -143,7 +158,8 @@ export const summaryView = (input: PublishInput, shares: Shares, mention: boolea
       skipped: analysis.skipped === undefined ? undefined : safeLine(analysis.skipped),
       found: labels.found(shares.shown.length),
       inline: shares.inline.length,
-      hidden: shares.hidden === 0 ? undefined : labels.hidden(shares.hidden)
+      hidden: shares.hidden === 0 ? undefined : labels.hidden(shares.hidden),
+      since: since ? sinceSlot : undefined
     },
     counts: counts.length === 0 ? undefined : counts,
     problems: shares.shown.map((finding) => problemView(finding, language, "plain")),

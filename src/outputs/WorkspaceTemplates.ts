@@ -15,7 +15,8 @@ export interface OwnTemplates {
 
 const largest = 256 * 1024
 
-const read = (path: string): string | undefined => {
+/** Undefined where there is none. */
+export const readTemplate = (path: string): string | undefined => {
   const found = lstatSync(path, { throwIfNoEntry: false })
   return found?.isFile() === true && found.size <= largest ? readFileSync(path, "utf8") : undefined
 }
@@ -42,6 +43,6 @@ export const workspaceTemplates = (
   const directory = directoryOf(snapshot, workspace, change)
   // A channel's name is a word of the configuration, not a path.
   if (directory === undefined || !/^[\w-][\w.-]*$/.test(channel)) return { problem: undefined, summary: undefined }
-  const of = (part: keyof OwnTemplates) => read(join(directory, "templates", `${channel}.${part}.md.hbs`))
+  const of = (part: keyof OwnTemplates) => readTemplate(join(directory, "templates", `${channel}.${part}.md.hbs`))
   return { problem: of("problem"), summary: of("summary") }
 }

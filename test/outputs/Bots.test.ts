@@ -6,6 +6,7 @@ import { forgeTable } from "../../src/forge/ForgeTable.ts"
 import { feishuSign } from "../../src/outputs/BotHook.ts"
 import { channelTable } from "../../src/outputs/Channels.ts"
 import { split } from "../../src/outputs/Split.ts"
+import { noCache } from "../../src/store/Cache.ts"
 import { repoName, startHost } from "../forge/Clients.ts"
 import { contract } from "../harness/OpenApi.ts"
 import { field, isList, isObject, isText } from "../harness/Fields.ts"
@@ -202,7 +203,8 @@ describe("credentials", () => {
       change: input([]).change,
       workspace: workspace(),
       channel: channel({ name: "chat", kind: "feishu_bot" }),
-      credential: () => undefined
+      credential: () => undefined,
+      cache: noCache
     }
     const [planned] = table.feishu_bot.plan(input([finding(1)]), reach.channel, { lineComments: false, summary: true })
     if (planned === undefined) throw new Error("nothing planned")

@@ -10,7 +10,7 @@ import type { Finding } from "../../src/domain/Problem.ts"
 import type { PublishInput } from "../../src/outputs/Channel.ts"
 import { testWorkspace } from "../harness/TestSnapshot.ts"
 
-export const head = "a".repeat(40)
+const head = "a".repeat(40)
 
 export const finding = (
   n: number,

@@ -2,15 +2,19 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Context, Effect, Layer, Stream } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import { layerOf } from "../../src/config/FileConfigStore.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import { ForgeError } from "../../src/forge/Forge.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { ChannelMissing, Outputs } from "../../src/outputs/Outputs.ts"
 import * as OutputsLayer from "../../src/outputs/OutputsLayer.ts"
+import { templateFileProblems } from "../../src/outputs/TemplateFiles.ts"
+import { Cache } from "../../src/store/Cache.ts"
+import { layerMemory } from "../../src/store/MemoryCache.ts"
+import { AuthorGuess } from "../../src/outputs/AuthorGuess.ts"
 import { repoName, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
@@ -19,17 +23,12 @@ import { analysis, change, finding, input, workspace } from "./Fixtures.ts"
 const outputsWith = (
   profiles: ReadonlyArray<TriggerProfile>,
   env: Readonly<Record<string, string>> = {},
-  workspacesRoot = "/nowhere"
+  workspacesRoot = "/nowhere",
+  also: Layer.Layer<Cache> = Cache.layerNone
 ): Outputs["Service"] => {
   const triggers = new Map(profiles.map((profile) => [profile.name, profile]))
   const snapshot = { ...testSnapshot({}, env), triggers, workspacesRoot }
-  const store = ConfigStore.of({
-    current: () => snapshot,
-    pinned: () => snapshot,
-    reload: Effect.succeed("unchanged"),
-    changes: Stream.empty
-  })
-  const layer = Layer.provide(OutputsLayer.layer, [Layer.succeed(ConfigStore, store), Forges.layer])
+  const layer = Layer.provide(OutputsLayer.layer, [layerOf(snapshot), Forges.layer, also])
   return Context.get(Effect.runSync(Effect.scoped(Layer.build(layer))), Outputs)
 }
 
@@ -74,6 +73,25 @@ describe("outputs", () => {
       ["Threads", "gitea_pr_review", "pending", 0, 2]
     ])
     expect(new Set(rows.map(({ id }) => id)).size).toBe(3)
+  })
+
+  it("who sends need not know who guesses authors, nor where answers are kept", async () => {
+    const asked: Array<string> = []
+    const guessing = Layer.succeed(AuthorGuess, {
+      guess: ({ commit }) => Effect.sync(() => (asked.push(commit), "guessed"))
+    })
+    const kept = Layer.merge(guessing, Layer.fresh(layerMemory({ ttlMillis: 60_000 })))
+    const service = outputsWith([host.forge.profile()], {}, "/nowhere", kept)
+    const space = workspace({
+      author_resolution: { email_mappings: { "someone@corp.test": "guessed" } },
+      channels: [{ name: "gitea_pr_review", kind: "gitea_pr_review", mention_author: true }]
+    })
+    const commits = () => host.forge.requests.filter(({ path }) => path.includes("/git/commits/")).length
+    const before = commits()
+    for (const _ of [1, 2]) await send(service, space)
+    expect(host.pull.comments.at(-1)?.body).toContain("@guessed")
+    expect([asked.length, commits() - before]).toEqual([1, 1])
+    host.pull.comments.splice(0)
   })
 
   it.each<readonly [string, Partial<Change>, boolean]>([
@@ -209,5 +227,27 @@ describe("outputs", () => {
     expect(JSON.stringify(service.plan(given))).toContain("channel chat: its kind feishu_app is not available")
     const only = workspace({ channels, routes: routes("chat") })
     expect(service.anyFor(only, change)).toBe(false)
+  })
+})
+
+describe("templates in workspaces' directories", () => {
+  it("are tried when the configuration is loaded", async () => {
+    const root = await mkdtemp(join(tmpdir(), "aicr-templates-"))
+    const folder = join(root, "group", "shop", "templates")
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(folder, "gitea_pr_review.summary.md.hbs"), "{{#if}}")
+    await writeFile(join(folder, "gitea_pr_review.problem.md.hbs"), "{{problem.title}}")
+    await writeFile(join(folder, "nobody.summary.md.hbs"), "{{#if}}")
+    const channels = [{ name: "gitea_pr_review", kind: "gitea_pr_review" }] as const
+    const snapshot = {
+      ...testSnapshot({}),
+      workspaces: new Map([["shop", workspace({ channels })]]),
+      workspacesRoot: root
+    }
+    const found = templateFileProblems(snapshot)
+    expect(found).toMatchObject([{ severity: "warning", path: join(folder, "gitea_pr_review.summary.md.hbs") }])
+    expect(found[0]?.message).toContain("does not work as the summary of channel gitea_pr_review")
+    expect(templateFileProblems({ ...snapshot, workspacesRoot: join(root, "nowhere") })).toEqual([])
+    await rm(root, { recursive: true })
   })
 })

@@ -1,6 +1,6 @@
 /** Owners files, authors and links: small decisions as tables. */
 import { describe, expect, it } from "vitest"
-import { accountOf } from "../../src/outputs/Author.ts"
+import { exactAccount } from "../../src/outputs/Author.ts"
 import { fillUrl, headUrl, lineUrl } from "../../src/outputs/Links.ts"
 import { ownersOf } from "../../src/outputs/Owners.ts"
 import { change, finding } from "./Fixtures.ts"
@@ -33,12 +33,12 @@ describe("authors", () => {
   const maps = { email_mappings: { "Dana@Mail.test": "@dana-host" }, email_blacklist: ["bot@mail.test"] }
   const resolution = { directory_cache_ttl_seconds: 0, ...maps }
   it.each([
-    ["a mapping wins", { email: "dana@mail.test", account: "other" }, "dana-host"],
-    ["the blacklist asks nobody", { email: "Bot@mail.test", account: "bot" }, undefined],
-    ["the host's account", { email: "x@mail.test", account: "x" }, "x"],
-    ["who pushed", { email: "x@mail.test", account: undefined }, "pusher"],
-    ["an unknown commit", undefined, "pusher"]
-  ])("%s", (_, author, account) => expect(accountOf(resolution, author, "pusher")).toBe(account))
+    ["a mapping wins", { email: "dana@mail.test", account: "other" }, { _tag: "Known", account: "dana-host" }],
+    ["the blacklist asks nobody", { email: "Bot@mail.test", account: "bot" }, { _tag: "Known", account: undefined }],
+    ["the host's account", { email: "x@mail.test", account: "x" }, { _tag: "Known", account: "x" }],
+    ["an author without account", { email: "x@mail.test", account: undefined }, { _tag: "Open" }],
+    ["an unknown commit", undefined, { _tag: "Open" }]
+  ])("%s", (_, author, account) => expect(exactAccount(resolution, author)).toEqual(account))
 })
 
 describe("links", () => {

@@ -26,7 +26,11 @@ const bodiesOf = (operation: Operation): ReadonlyArray<string> => {
   if (operation._tag !== "Summary" && operation._tag !== "Review") return []
   return [operation.body, ...(operation._tag === "Review" ? operation.comments.map(({ body }) => body) : [])]
 }
-const visible = (body: string): string => body.replace(/<!--.*?-->/g, "").trim()
+const visible = (body: string): string =>
+  body
+    .replace(/<!--.*?-->/g, "")
+    .replace(/\n{3,}/g, "\n\n")
+    .trim()
 
 describe("plan", () => {
   it("writes a problem as people read it", () => {
@@ -48,6 +52,14 @@ describe("plan", () => {
     expect(review?.comments[0]).toMatchObject({ path: "src/a.ts", side: "new", line: 7, start: 6 })
     const gitlab = table.gitlab_mr_review.plan(input([one]), channel(), both)
     expect(JSON.stringify(gitlab)).toContain("```suggestion:-1+0")
+  })
+
+  it.each([
+    [100, "```suggestion:-100+0"],
+    [101, "```\\nx\\n```"]
+  ])("lets GitLab commit a suggestion %s lines up, and shows a longer one as code", (above, expected) => {
+    const long = finding(200, { suggestion: "x" }, { path: "a", side: "new", start: 200 - above, line: 200 })
+    expect(JSON.stringify(table.gitlab_mr_review.plan(input([long]), channel(), both))).toContain(expected)
   })
 
   it("shows a suggestion for a removed line as code, since it cannot be committed there", () => {

@@ -9,6 +9,7 @@ import type { Publication } from "../../src/domain/Publication.ts"
 import type { ForgeClient, ForgeError } from "../../src/forge/Forge.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
 import type { ChannelKind, ChannelMissing, Planned, PublishInput, Reach, Sent } from "../../src/outputs/Channel.ts"
+import { noCache } from "../../src/store/Cache.ts"
 import { run } from "../forge/Clients.ts"
 import type { FakeForge } from "../harness/FakeForge.ts"
 
@@ -22,7 +23,7 @@ export interface Setup {
   readonly history?: Array<Publication>
 }
 
-export const rowOf = (planned: Planned, channel: string, runId = "run-1"): Publication => ({
+const rowOf = (planned: Planned, channel: string, runId = "run-1"): Publication => ({
   id: planned.operationId,
   runId,
   targetKey: "host:team/shop:pull_request:1",
@@ -41,7 +42,8 @@ export const reachOf = (setup: Setup, given: PublishInput, client: ForgeClient):
   credential: (_, name) => {
     const value = setup.credentials?.[name]
     return value === undefined ? undefined : Redacted.make(value)
-  }
+  },
+  cache: noCache
 })
 
 /** Channels are all there in these tests. */

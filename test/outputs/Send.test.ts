@@ -13,6 +13,7 @@ import type { ForgeClient, ForgeError } from "../../src/forge/Forge.ts"
 import type { ChannelKind, ChannelMissing, PublishInput, Reach } from "../../src/outputs/Channel.ts"
 import { channelTable } from "../../src/outputs/Channels.ts"
 import { parseMarkers } from "../../src/outputs/Marker.ts"
+import { noCache } from "../../src/store/Cache.ts"
 import { file, repoName, run, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { fault } from "../harness/FakeForge.ts"
@@ -89,7 +90,8 @@ const reach = (client: ForgeClient, given: PublishInput): Reach => ({
   change: given.change,
   workspace: given.workspace,
   channel: channel(),
-  credential: () => undefined
+  credential: () => undefined,
+  cache: noCache
 })
 
 /** Channels are all there in these tests. */

@@ -97,6 +97,32 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     expect(stand()).toEqual(["1 resolved"])
   })
 
+  it("are named in the summary as new, still open, resolved, outdated or dismissed", async () => {
+    const { here, review, thread } = await begin()
+    const summary = () => here.pull.comments.at(-1)?.body ?? ""
+    const since = () => (/\*\*Since the last review:\*\* (.*)\n\n((?:- .*\n)*)/.exec(summary()) ?? []).slice(1)
+    const unplaced = { ...at(7, 1), anchor: undefined }
+    const { anchor: _anchor, ...listed } = unplaced
+    await review([at(1, 20), at(2, 29), listed])
+    expect(since()).toEqual([])
+    expect(summary()).not.toContain("aicr-since")
+    await review([at(2, 29), at(3, 30), listed])
+    expect(since()).toEqual([
+      "1 new · 2 still open · 1 resolved",
+      [
+        `- new: Title 3 · \`${file}\``,
+        `- still open: Title 2 · \`${file}\``,
+        `- still open: Title 7 · \`${file}\``,
+        `- resolved: Title 1 · \`${file}\``,
+        ""
+      ].join("\n")
+    ])
+    if (kind === "github") thread(1).thumbsDown = 1
+    else thread(1).resolver = here.forge.user("dana")
+    await review([at(1, 20), at(2, 29)], { reviewed: ["other.ts"] })
+    expect(since()[0]).toBe("1 new · 2 outdated · 1 dismissed")
+  })
+
   it("are left alone when a person answered", async () => {
     const { here, review, stand, thread } = await begin()
     await review([at(1, 20), at(2, 29)])
@@ -122,6 +148,41 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
         ({ method, path }) => method === "GET" && /discussions|reviews|pulls\/\d+\/comments/.test(path)
       )
     ).toEqual([])
+  })
+
+  const listed = {
+    gitea: /pulls\/1\/reviews$/,
+    forgejo: /pulls\/1\/reviews$/,
+    github: /pulls\/1\/comments$/,
+    gitlab: /discussions$/
+  }
+  const looks = (here: Host, from: number) =>
+    here.forge.requests.slice(from).filter(({ method, path }) => method === "GET" && listed[kind].test(path)).length
+
+  it.each<[string, ReadonlyArray<Finding>]>([
+    ["says something new", [at(2, 29), at(3, 30)]],
+    ["repeats what stands", [at(1, 20), at(2, 29)]],
+    ["finds nothing", []]
+  ])("are read once by a later review that %s", async (_, found) => {
+    const { here, review, stand } = await begin()
+    await review([at(1, 20), at(2, 29)])
+    const before = here.forge.requests.length
+    await review(found)
+    expect(looks(here, before)).toBe(1)
+    expect(stand()[0]).toBe(found.length === 2 && found[0]?.anchor?.line === 20 ? "1" : "1 resolved")
+  })
+
+  it("are read once by a later review in several parts, and again by the one after it", async () => {
+    const { here, review, stand } = await begin()
+    const many = Array.from({ length: 31 }, (_, index) => at(index + 10, 20))
+    await review([at(1, 20)])
+    const before = here.forge.requests.length
+    await review(many)
+    expect(looks(here, before)).toBe(1)
+    const between = here.forge.requests.length
+    await review(many)
+    expect(looks(here, between)).toBe(1)
+    expect(stand()).toEqual(["1 resolved", ...many.map((_, index) => String(index + 10))])
   })
 
   const faults: ReadonlyArray<readonly [string, Fault]> = [

@@ -1,0 +1,63 @@
+/**
+ * Our comments at lines of a pull request, and what became of each. A review looks three times: for its summary, before it writes at lines,
+ * and to settle what is gone. These looks follow each other closely and cost a request for each earlier review on some hosts, so
+ * the first one is kept for the others.
+ */
+import { Clock, Effect } from "effect"
+import type { Change } from "../domain/Change.ts"
+import type { Publication } from "../domain/Publication.ts"
+import type { ForgeClient, ForgeError, HostThread } from "../forge/Forge.ts"
+import { parseMarkers } from "./Marker.ts"
+import type { Standing } from "./Reconcile.ts"
+
+export interface StandingThread extends Standing {
+  readonly thread: HostThread
+}
+
+const standing = (thread: HostThread): ReadonlyArray<StandingThread> => {
+  const markers = parseMarkers(thread.body)
+  const fp = markers.find((marker) => marker.fp !== undefined)?.fp
+  if (fp === undefined) return []
+  const resolved = thread.resolved || markers.some((marker) => marker.state === "resolved")
+  const state = resolved ? "resolved" : thread.dismissed ? "dismissed" : "open"
+  return [{ fp, files: [thread.path], state, thread }]
+}
+
+export const standingThreads = (client: ForgeClient, change: Change, number: number) =>
+  Effect.map(client.threads.list(change.repo, number), (threads) => threads.flatMap(standing))
+
+export type StandingThreads = Effect.Effect<ReadonlyArray<StandingThread>, ForgeError>
+
+interface Kept {
+  readonly client: ForgeClient
+  readonly at: number
+  readonly threads: ReadonlyArray<StandingThread>
+}
+
+/** People answer and dismiss meanwhile: what is older is read again. */
+const keptMillis = 60_000
+/** Reviews that are published at the same time. */
+const mostKept = 64
+
+/** What one row of a review works with. A row that is tried again reads for itself; the last one lets go of what was kept. */
+export const makeStandingThreads = () => {
+  const kept = new Map<string, Kept>()
+  return Effect.fnUntraced(function* (
+    client: ForgeClient,
+    change: Change,
+    { runId, targetKey, channel, attempts, operation }: Publication
+  ): Effect.fn.Return<ReadonlyArray<StandingThread>, ForgeError> {
+    const { number } = change.target
+    if (number === undefined) return []
+    const key = JSON.stringify([runId, targetKey, channel])
+    const now = yield* Clock.currentTimeMillis
+    const known = kept.get(key)
+    kept.delete(key)
+    const usable = known !== undefined && known.client === client && now - known.at < keptMillis && attempts === 0
+    const threads = usable ? known.threads : yield* standingThreads(client, change, number)
+    if (operation._tag === "Threads") return threads
+    for (const [other, { at }] of kept) if (now - at >= keptMillis || kept.size >= mostKept) kept.delete(other)
+    kept.set(key, usable ? known : { client, at: now, threads })
+    return threads
+  })
+}

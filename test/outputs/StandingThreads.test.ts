@@ -1,0 +1,94 @@
+/** How long a look at earlier comments serves the rows of a review. */
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import type { Operation, Publication } from "../../src/domain/Publication.ts"
+import type { ForgeClient } from "../../src/forge/Forge.ts"
+import { forgeTable } from "../../src/forge/ForgeTable.ts"
+import { makeStandingThreads } from "../../src/outputs/StandingThreads.ts"
+import { testSnapshotWith } from "../harness/ActorParts.ts"
+import { change } from "./Fixtures.ts"
+
+const head = "a".repeat(40)
+const review: Operation = { _tag: "Review", head, event: "COMMENT", body: "", comments: [] }
+const settle: Operation = { _tag: "Threads", head, present: [], analysed: [], changed: [] }
+
+const row = (operation: Operation, more: Partial<Publication> = {}): Publication => ({
+  id: "p",
+  operationId: "o",
+  runId: "run-1",
+  targetKey: "host:team/shop:pull_request:1",
+  channel: "host",
+  operation,
+  status: "pending",
+  position: 0,
+  attempts: 0,
+  ...more
+})
+
+const begin = () => {
+  const looks: Array<number> = []
+  const profile = testSnapshotWith("shop", "host").current().triggers.get("host")
+  if (profile === undefined) throw new Error("the trigger is missing")
+  const client = (): ForgeClient => {
+    const made = forgeTable.gitea.client(profile)
+    const list = (_: unknown, number: number) =>
+      Effect.as(
+        Effect.sync(() => looks.push(number)),
+        []
+      )
+    return { ...made, threads: { ...made.threads, list } }
+  }
+  return { looks, client, standingOf: makeStandingThreads() }
+}
+
+describe("a look at earlier comments", () => {
+  it.effect("serves all rows of a review, and none of another review or channel", () =>
+    Effect.gen(function* () {
+      const { looks, client, standingOf } = begin()
+      const one = client()
+      for (const operation of [review, review, settle]) yield* standingOf(one, change, row(operation))
+      expect(looks).toHaveLength(1)
+      yield* standingOf(one, change, row(review, { runId: "run-2" }))
+      yield* standingOf(one, change, row(review, { runId: "run-2", channel: "other" }))
+      expect(looks).toHaveLength(3)
+    })
+  )
+
+  it.effect.each<readonly [string, { millis?: number; attempts?: number; other?: boolean }, number]>([
+    ["stands for a minute", { millis: 59_999 }, 1],
+    ["is taken again after a minute", { millis: 60_000 }, 2],
+    ["is taken again when the row is tried again", { attempts: 1 }, 2],
+    ["is taken again with other credentials", { other: true }, 2]
+  ])("%s", ([, { millis = 0, attempts = 0, other = false }, expected]) =>
+    Effect.gen(function* () {
+      const { looks, client, standingOf } = begin()
+      const one = client()
+      yield* standingOf(one, change, row(review))
+      yield* TestClock.adjust(millis)
+      yield* standingOf(other ? client() : one, change, row(review, { attempts }))
+      expect(looks).toHaveLength(expected)
+    })
+  )
+
+  it.effect("is let go of by the last row", () =>
+    Effect.gen(function* () {
+      const { looks, client, standingOf } = begin()
+      const one = client()
+      for (const operation of [review, settle, settle]) yield* standingOf(one, change, row(operation))
+      expect(looks).toHaveLength(2)
+    })
+  )
+
+  it.effect("is kept of so many reviews at a time", () =>
+    Effect.gen(function* () {
+      const { looks, client, standingOf } = begin()
+      const one = client()
+      for (let run = 0; run < 65; run++) yield* standingOf(one, change, row(review, { runId: `run-${run}` }))
+      yield* standingOf(one, change, row(settle, { runId: "run-64" }))
+      expect(looks).toHaveLength(65)
+      yield* standingOf(one, change, row(settle, { runId: "run-0" }))
+      expect(looks).toHaveLength(66)
+    })
+  )
+})
