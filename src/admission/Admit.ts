@@ -4,10 +4,11 @@
  */
 import type { Snapshot, TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import type { Change, Repo } from "../domain/Change.ts"
-import { targetKey } from "../domain/Change.ts"
+import { isAdministrator, targetKey } from "../domain/Change.ts"
 import type { IgnoreReason } from "../domain/Decision.ts"
 import { Priority } from "../domain/Entry.ts"
 import type { HostEvent } from "../domain/HostEvent.ts"
+import { hasTriage } from "../domain/Kinds.ts"
 import { pullRequestDue, pushDue } from "./Due.ts"
 import { isExcluded } from "./Exclude.ts"
 import type { Binding } from "./Select.ts"
@@ -144,19 +145,21 @@ export const admit = (delivery: Delivery): Admitted => {
       return start(change, Priority.automatic, pushDue(review, now))
     }
     case "Commanded": {
-      // Without a name nobody's permission can be asked for.
-      if (!review.comment_commands || event.sender === undefined) return refuse("unsupported_action", binding)
+      // Without a name nobody's permission can be asked for; and nobody at a host is an administrator here.
+      const { sender } = event
+      if (!review.comment_commands || sender === undefined || isAdministrator(sender.username))
+        return refuse("unsupported_action", binding)
       const change: Change = {
         ...common,
         target: { kind: "pull_request", number: event.number },
         title: event.title,
         url: event.url,
-        requestedBy: event.sender.username
+        requestedBy: sender.username
       }
       return start(change, Priority.command, now, event.command === "review" ? undefined : event.command)
     }
     case "IssueChanged": {
-      if (!workspace.triage.enabled) return refuse("unsupported_event", binding)
+      if (!workspace.triage.enabled || !hasTriage(event.provider)) return refuse("unsupported_event", binding)
       const change: Change = {
         ...common,
         target: { kind: "issue", number: event.number },

@@ -1,8 +1,10 @@
-/** Automatic pushes of bots and CI that are not reviewed (review.auto_commit.exclude_sources). */
+/** Pushes and submitted changes of bots and CI that are not reviewed by themselves (review.auto_commit.exclude_sources). */
 import { compileMatcher } from "../config/Matcher.ts"
 import type { MatcherConfig, Test } from "../config/Matcher.ts"
 import type { ExcludeSource } from "../config/schema/Review.ts"
+import type { DepotChange } from "../domain/DepotChange.ts"
 import type { CommitFacts, HostEvent } from "../domain/HostEvent.ts"
+import type { TriggerKind } from "../domain/Kinds.ts"
 
 type Pushed = Extract<HostEvent, { readonly _tag: "Pushed" }>
 
@@ -18,16 +20,23 @@ const matches = (matcher: MatcherConfig, field: string | undefined): boolean => 
   return field !== undefined && test(field)
 }
 
-const hits = (rule: ExcludeSource, push: Pushed, commit: CommitFacts): boolean => {
-  if (rule.vcs !== undefined && rule.vcs !== push.provider) return false
-  const { author, branch, client, email, message } = rule.match
-  if (client !== undefined) return false
-  return (
-    (author === undefined || matches(author, commit.author)) &&
-    (email === undefined || matches(email, commit.email)) &&
-    (message === undefined || matches(message, commit.message)) &&
-    (branch === undefined || matches(branch, push.branch))
-  )
+/** What rules look at: one commit of a push, or a submitted change. */
+interface Source {
+  readonly vcs: TriggerKind
+  readonly author: string | undefined
+  readonly email: string | undefined
+  readonly message: string | undefined
+  readonly branch: string | undefined
+  readonly client: string | undefined
+}
+const fields = ["author", "email", "message", "branch", "client"] as const
+
+const hits = ({ match, vcs }: ExcludeSource, source: Source): boolean => {
+  if (vcs !== undefined && vcs !== source.vcs) return false
+  return fields.every((field) => {
+    const matcher = match[field]
+    return matcher === undefined || matches(matcher, source[field])
+  })
 }
 
 /** True when each listed commit is hit by a rule: one commit of a person among those of a bot is reviewed. */
@@ -35,5 +44,15 @@ export const isExcluded = (rules: ReadonlyArray<ExcludeSource>, push: Pushed): b
   if (rules.length === 0) return false
   const pusher: CommitFacts = { author: push.sender?.username, email: undefined, message: "" }
   const commits = push.listed.length === 0 ? [pusher] : push.listed
-  return commits.every((commit) => rules.some((rule) => hits(rule, push, commit)))
+  return commits.every(({ author, email, message }) => {
+    const source = { vcs: push.provider, author, email, message, branch: push.branch, client: undefined }
+    return rules.some((rule) => hits(rule, source))
+  })
+}
+
+/** The same for a change that a hook script reported. */
+export const isExcludedChange = (rules: ReadonlyArray<ExcludeSource>, change: DepotChange): boolean => {
+  const { client, description: message, user: author, vcs } = change
+  const source = { vcs, author, email: undefined, message, branch: undefined, client }
+  return rules.some((rule) => hits(rule, source))
 }

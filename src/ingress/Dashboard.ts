@@ -1,20 +1,8 @@
 /** The dashboard's shell: a static page, served only while somebody can log in. */
-import type { AdminConfig } from "../config/schema/Admin.ts"
+import { credentialsOf, howToTurnOn } from "../admin/AdminCredentials.ts"
+import type { Snapshot } from "../config/Snapshot.ts"
 import type { Answer } from "./Answers.ts"
 import { notFound, text } from "./Answers.ts"
-
-export type Environment = Readonly<Record<string, string | undefined>>
-
-/** A user name, and a password or its hash, as literals or in the named variables. */
-export const hasAdminCredentials = (admin: AdminConfig, env: Environment): boolean => {
-  const isSet = (name: string | undefined) => name !== undefined && (env[name] ?? "") !== ""
-  const password =
-    admin.password !== undefined ||
-    admin.password_hash !== undefined ||
-    isSet(admin.password_hash_env) ||
-    isSet(admin.password_env)
-  return password && isSet(admin.username_env)
-}
 
 const headers = {
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
@@ -28,23 +16,33 @@ const page = (prefix: string): string => `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>aicr</title>
+<meta name="color-scheme" content="light dark">
 <style>
-  body { font: 16px/1.5 system-ui, sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem; color: #1c1e21 }
-  h1 { font-weight: 600 } a { color: #0b5fad }
-  @media (prefers-color-scheme: dark) { body { background: #16181b; color: #e6e8ea } a { color: #7db8f0 } }
+  body { font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; margin: 0; background: #f6f7f9; color: #1c2128 }
+  main { max-width: 40rem; margin: 4rem auto; padding: 1.5rem 2rem; background: #fff; border: 1px solid #dde2e8; border-radius: 8px }
+  h1 { font-weight: 600; margin: 0 } p { color: #5f6b7a } dl { margin: 0 } dt { font-weight: 600; margin-top: .8rem } dd { margin: 0; color: #5f6b7a }
+  a { color: #2f6fdb } code { background: #eef0f3; padding: 0 .3em; border-radius: 4px }
+  @media (prefers-color-scheme: dark) {
+    body { background: #0f1318; color: #e4e8ee } main { background: #171c23; border-color: #2a323c }
+    p, dd { color: #94a0af } a { color: #76a9ff } code { background: #222933 }
+  }
 </style>
+<main>
 <h1>aicr</h1>
 <p>This service reviews code changes and publishes what it finds on the pull request.</p>
-<ul>
-  <li><a href="${prefix}/readyz">Is it ready?</a> Configuration, record store and queue.</li>
-  <li><a href="${prefix}/metrics">Metrics</a> in Prometheus format.</li>
-</ul>
+<dl>
+  <dt><a href="${prefix}/readyz">Is it ready?</a></dt>
+  <dd>Configuration, record store, queue, and what else this node needs.</dd>
+  <dt><a href="${prefix}/metrics">Metrics</a></dt>
+  <dd>In Prometheus format.</dd>
+  <dt><code>${prefix}/api/admin</code></dt>
+  <dd>What waits and runs, and what became of each delivery, for programs: the token comes from <code>POST ${prefix}/api/admin/login</code>.</dd>
+</dl>
+</main>
 </html>
 `
 
-export const dashboard = (admin: AdminConfig, env: Environment, prefix: string): Answer =>
-  hasAdminCredentials(admin, env)
-    ? text(200, "text/html; charset=utf-8", page(prefix), headers)
-    : notFound(
-        `The dashboard is off: set ${admin.username_env} and ${admin.password_hash_env ?? admin.password_env} to turn it on.`
-      )
+export const dashboard = (snapshot: Snapshot, prefix: string): Answer =>
+  credentialsOf(snapshot) === undefined
+    ? notFound(howToTurnOn(snapshot))
+    : text(200, "text/html; charset=utf-8", page(prefix), headers)

@@ -1,10 +1,15 @@
-/** `/readyz`: whether configuration, record store and queue can be used now. Tells what is not ready, never why in detail. */
+/**
+ * `/readyz`: whether configuration, record store, queue and, where nodes work together, the bus can be used now. Names what is
+ * not ready, never why in detail.
+ */
 import { Cause, Clock, Effect } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
+import type { Snapshot } from "../config/Snapshot.ts"
 import { Queue } from "../queue/Queue.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { Answer } from "./Answers.ts"
 import { health } from "./Answers.ts"
+import type { Intake } from "./Intake.ts"
 
 const patience = "2 seconds"
 /** Nobody outside decides how often the stores are asked. */
@@ -12,8 +17,23 @@ const rememberedMillis = 1000
 
 export const alive: Answer = health(200, { status: "up" })
 
+/** Something else that has to answer before this node takes work. */
+export interface ReadyCheck {
+  readonly name: string
+  readonly check: Effect.Effect<unknown, unknown>
+}
+
+/** Servers are named as what they are; what needs none by its part. */
+const namesOf = ({ queue, storage }: Snapshot["document"]) => ({
+  store: storage.database.kind === "postgres" ? "postgres" : "store",
+  queue: queue.kind === "redis" || queue.kind === "nats" ? queue.kind : "queue"
+})
+
 /** An effect that checks at most once a second and answers from memory in between. */
-export const makeReadiness = Effect.gen(function* () {
+export const makeReadiness = Effect.fnUntraced(function* (
+  intake: Pick<Intake, "failed">,
+  further: ReadonlyArray<ReadyCheck>
+) {
   const config = yield* ConfigStore
   const receipts = yield* Receipts
   const queue = yield* Queue
@@ -29,14 +49,22 @@ export const makeReadiness = Effect.gen(function* () {
       )
     )
 
+  /** Deliveries are the writes that show whether one can write: a full disk still reads. */
+  const writes = (what: "store" | "queue") =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      intake.failed(what, now) ? Effect.fail("the last delivery could not be written") : Effect.void
+    )
+
+  const names = namesOf(config.current().document)
   const checkAll = Effect.all(
     [
       check(
         "config",
         Effect.sync(() => config.current())
       ),
-      check("store", receipts.list({ limit: 1 })),
-      check("queue", queue.stats)
+      check(names.store, Effect.andThen(writes("store"), receipts.list({ limit: 1 }))),
+      check(names.queue, Effect.andThen(writes("queue"), queue.stats)),
+      ...further.map(({ name, check: answers }) => check(name, answers))
     ],
     { concurrency: "unbounded" }
   ).pipe(

@@ -1,10 +1,10 @@
 /**
- * From decision to durable work: the receipt first, then the queue. Deliveries whose receipts become durable together are
- * queued together. If the queue fails the receipt stays and recovery queues it, so the delivery counts as accepted; if the
- * receipt fails nothing was accepted. A workspace whose queue is full takes no receipts for a while, so that what recovery has to
- * hold stays bounded too.
+ * From decision to durable work: the receipt first, then the queue. Deliveries that come together go together: one commit for
+ * their receipts, one for their entries. If the queue fails the receipt stays and recovery queues it, so the delivery
+ * counts as accepted; if the receipt fails nothing was accepted. A workspace whose queue is full takes no receipts for a while, so
+ * that what recovery has to hold stays bounded too.
  */
-import { Context, Effect } from "effect"
+import { Clock, Context, Effect } from "effect"
 import { admit } from "../queue/AutomaticCommits.ts"
 import type { Queue } from "../queue/Queue.ts"
 import type { Admission, Admitted, QueueError } from "../queue/Queue.ts"
@@ -12,27 +12,48 @@ import type { Batches } from "../store/Batches.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { EventRecord, Receipt } from "../store/Receipts.ts"
 import type { StoreError } from "../store/StoreError.ts"
+import { Gather } from "./Gather.ts"
 import { Superseded } from "./Superseded.ts"
 
 /** How long a full queue is left alone. */
 const fullForMillis = 5000
+/** How long a store whose last write failed is reported as not ready; then deliveries may try it again. */
+const failedForMillis = 15_000
 
-type Outcome = Admitted | "later"
+/** What became of a delivery. */
+export type Taken =
+  /** Not stored: nothing was accepted. */
+  | { readonly _tag: "Refused" }
+  | Extract<Receipt, { readonly _tag: "Duplicate" }>
+  /** Stored. `queued` is there when work was given; `later`: the queue did not take it now, recovery will. */
+  | { readonly _tag: "Stored"; readonly queued?: Admitted | "later" }
 
 interface Waiting {
-  readonly item: Admission
-  readonly done: (outcome: Outcome) => void
+  readonly record: EventRecord
+  readonly work: Admission | undefined
+  readonly done: (taken: Taken) => void
 }
 
-const byWorkspace = (waiting: ReadonlyArray<Waiting>): ReadonlyArray<ReadonlyArray<Waiting>> => [
-  ...Map.groupBy(waiting, ({ item }) => item.change.workspace).values()
+interface Work {
+  readonly item: Admission
+  readonly done: (taken: Taken) => void
+}
+
+const byWorkspace = (works: ReadonlyArray<Work>): ReadonlyArray<ReadonlyArray<Work>> => [
+  ...Map.groupBy(works, ({ item }) => item.change.workspace).values()
 ]
+
+const refused: Taken = { _tag: "Refused" }
+const stored: Taken = { _tag: "Stored" }
 
 export class Intake {
   readonly #context: Context.Context<Queue | Receipts | Batches>
   readonly #superseded: Superseded
   readonly #fullUntil = new Map<string, number>()
-  #waiting: Array<Waiting> = []
+  readonly #failedUntil = { store: 0, queue: 0 }
+  readonly #arrivals = new Gather<Waiting>((waiting) => {
+    Effect.runForkWith(this.#context)(this.#takeAll(waiting))
+  })
 
   constructor(context: Context.Context<Queue | Receipts | Batches>) {
     this.#context = context
@@ -44,23 +65,6 @@ export class Intake {
     return this.#superseded.flush
   }
 
-  /** Makes the record durable. Undefined: it could not be stored. */
-  async store(record: EventRecord): Promise<Receipt | undefined> {
-    const receipts = Context.get(this.#context, Receipts)
-    return Effect.runPromiseWith(this.#context)(
-      receipts
-        .store(record)
-        .pipe(
-          Effect.catch((error) =>
-            Effect.as(
-              Effect.logError(`Event record of a ${record.provider} delivery not stored: ${error.message}`),
-              undefined
-            )
-          )
-        )
-    )
-  }
-
   isFull(workspace: string, now: number): boolean {
     const until = this.#fullUntil.get(workspace)
     if (until === undefined) return false
@@ -69,53 +73,74 @@ export class Intake {
     return false
   }
 
-  /** Queues work whose receipt is stored. `later`: the queue did not take it now, recovery will. */
-  enqueue(item: Admission): Promise<Outcome> {
+  /** Whether the last write to the records or to the queue failed, a short while ago: reading may work where writing does not. */
+  failed(what: "store" | "queue", now: number): boolean {
+    return now < this.#failedUntil[what]
+  }
+
+  /** Makes the record durable and then queues its work, if there is any. Never rejects. */
+  take(record: EventRecord, work?: Admission): Promise<Taken> {
     return new Promise((done) => {
-      this.#waiting.push({ item, done })
-      if (this.#waiting.length === 1) setImmediate(() => this.#flush())
+      this.#arrivals.add({ record, work, done })
     })
   }
 
-  #flush(): void {
-    const waiting = this.#waiting
-    this.#waiting = []
-    Effect.runForkWith(this.#context)(this.#admit(waiting, byWorkspace))
+  #takeAll(waiting: ReadonlyArray<Waiting>): Effect.Effect<void> {
+    return Context.get(this.#context, Receipts)
+      .storeAll(waiting.map(({ record }) => record))
+      .pipe(
+        Effect.matchCauseEffect({
+          onSuccess: (receipts) => {
+            this.#failedUntil.store = 0
+            const works: Array<Work> = []
+            for (const [index, { done, work }] of waiting.entries()) {
+              const receipt = receipts[index]
+              if (receipt?._tag === "Duplicate") done(receipt)
+              else if (work === undefined) done(stored)
+              else works.push({ item: work, done })
+            }
+            return works.length === 0 ? Effect.void : this.#queue(works, byWorkspace)
+          },
+          onFailure: (cause) => {
+            for (const { done } of waiting) done(refused)
+            this.#failedUntil.store = Math.max(...waiting.map(({ record }) => record.receivedAt)) + failedForMillis
+            return Effect.logError(`Event records of ${waiting.length} deliveries not stored`, cause)
+          }
+        })
+      )
   }
 
   /** All at once; when that fails for want of room, in parts, so that one full workspace holds up nobody else. */
-  #admit(
-    waiting: ReadonlyArray<Waiting>,
-    parts: ((waiting: ReadonlyArray<Waiting>) => ReadonlyArray<ReadonlyArray<Waiting>>) | undefined
+  #queue(
+    works: ReadonlyArray<Work>,
+    parts: ((works: ReadonlyArray<Work>) => ReadonlyArray<ReadonlyArray<Work>>) | undefined
   ): Effect.Effect<void> {
-    return admit(waiting.map(({ item }) => item)).pipe(
+    return admit(works.map(({ item }) => item)).pipe(
       Effect.provideContext(this.#context),
       Effect.matchCauseEffect({
         onSuccess: (admitted) =>
           Effect.sync(() => {
-            for (const [index, { done }] of waiting.entries()) {
-              const answer = admitted[index]
-              if (answer !== undefined) this.#superseded.add(answer.superseded)
-              done(answer ?? "later")
+            this.#failedUntil.queue = 0
+            for (const [index, { done }] of works.entries()) {
+              const queued = admitted[index]
+              if (queued !== undefined) this.#superseded.add(queued.superseded)
+              done({ _tag: "Stored", queued: queued ?? "later" })
             }
           }),
         onFailure: (cause) => {
           const failure = cause.reasons.find((reason) => reason._tag === "Fail")?.error
           if (isFull(failure) && parts !== undefined) {
-            return Effect.forEach(parts(waiting), (part) => this.#admit(part, undefined), { discard: true })
+            return Effect.forEach(parts(works), (part) => this.#queue(part, undefined), { discard: true })
           }
-          return Effect.logWarning(`${waiting.length} stored deliveries not queued yet; recovery will`, cause).pipe(
-            Effect.tap(() =>
-              Effect.clockWith((clock) =>
-                Effect.sync(() => {
-                  const until = clock.currentTimeMillisUnsafe() + fullForMillis
-                  for (const { done, item } of waiting) {
-                    if (isFull(failure)) this.#fullUntil.set(item.change.workspace, until)
-                    done("later")
-                  }
-                })
-              )
-            )
+          return Effect.logWarning(`${works.length} stored deliveries not queued yet; recovery will`, cause).pipe(
+            Effect.andThen(Clock.currentTimeMillis),
+            Effect.map((now) => {
+              if (!isFull(failure)) this.#failedUntil.queue = now + failedForMillis
+              for (const { done, item } of works) {
+                if (isFull(failure)) this.#fullUntil.set(item.change.workspace, now + fullForMillis)
+                done({ _tag: "Stored", queued: "later" })
+              }
+            })
           )
         }
       })

@@ -10,10 +10,14 @@ export type Route =
   | { readonly _tag: "Ready" }
   | { readonly _tag: "Metrics" }
   | { readonly _tag: "Dashboard" }
+  /** `path`: below `/api/admin`. */
+  | { readonly _tag: "Admin"; readonly path: string }
 
-/** Methods a route answers, as an `allow` header. */
-export const methodsOf = (route: Route): "POST" | "GET, HEAD" =>
-  route._tag === "Webhook" || route._tag === "Trigger" ? "POST" : "GET, HEAD"
+/** Methods a route answers, as an `allow` header. The administration says that for itself. */
+export const methodsOf = (route: Route): "POST" | "GET, HEAD" | "GET, HEAD, POST" => {
+  if (route._tag === "Admin") return "GET, HEAD, POST"
+  return route._tag === "Webhook" || route._tag === "Trigger" ? "POST" : "GET, HEAD"
+}
 
 const routes = new Map<string, Route>([
   ["/healthz", { _tag: "Health" }],
@@ -50,5 +54,6 @@ export const routeOf = (prefix: string, target: string): Route | undefined => {
   const found = routes.get(inner === "" ? "/" : inner)
   if (found !== undefined) return found
   if (inner.startsWith("/dashboard/")) return { _tag: "Dashboard" }
+  if (inner.startsWith("/api/admin/")) return { _tag: "Admin", path: inner.slice("/api/admin".length) }
   return inner.length > 1 && inner.endsWith("/") ? routes.get(inner.slice(0, -1)) : undefined
 }

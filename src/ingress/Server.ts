@@ -6,8 +6,9 @@
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
-import { Clock, Context, Effect, Layer, Metric } from "effect"
+import { Clock, Context, Effect, Layer, Metric, Option } from "effect"
 import { PrometheusMetrics } from "effect/observability"
+import { AdminApi, maxBodyBytes } from "../admin/AdminApi.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import { newId } from "../domain/Ids.ts"
 import type { TriggerKind } from "../domain/Kinds.ts"
@@ -20,9 +21,9 @@ import type { Answer } from "./Answers.ts"
 import * as Answers from "./Answers.ts"
 import { BodyReader, declaresMore } from "./Body.ts"
 import { Connections } from "./Connections.ts"
-import type { Environment } from "./Dashboard.ts"
 import { dashboard } from "./Dashboard.ts"
 import { alive, makeReadiness } from "./Health.ts"
+import type { ReadyCheck } from "./Health.ts"
 import { Intake } from "./Intake.ts"
 import { listen, stop } from "./Listening.ts"
 import { respond, respondRaw } from "./Respond.ts"
@@ -35,13 +36,18 @@ import { makeWebhooks } from "./Webhooks.ts"
 export interface IngressOptions {
   /** Instead of server.port; 0 takes a free one. */
   readonly port?: number | undefined
-  readonly env?: Environment | undefined
   readonly headersTimeoutMillis?: number | undefined
   /** For the whole request. Hosts give up after 10 to 30 seconds. */
   readonly requestTimeoutMillis?: number | undefined
   readonly maxConnections?: number | undefined
   /** Requests under way at stop. */
   readonly graceMillis?: number | undefined
+  /** False: deliveries are other nodes' work, and their paths are unknown here. */
+  readonly receives?: boolean | undefined
+  /** False: the dashboard is on other nodes. */
+  readonly dashboard?: boolean | undefined
+  /** What `/readyz` asks besides the stores. */
+  readonly ready?: ReadonlyArray<ReadyCheck> | undefined
 }
 
 const mebibyte = 1024 * 1024
@@ -70,15 +76,16 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
   const ownAccounts = yield* OwnAccounts
   const clock = yield* Clock.Clock
   const context = yield* Effect.context<Queue | Receipts | Batches>()
-  const readiness = yield* makeReadiness
   const run = Effect.runForkWith(context)
   const { server: settings } = config.current().document
   const prefix = normalisePrefix(settings.path_prefix)
-  const env = options.env ?? process.env
+  const admin = yield* Effect.serviceOption(AdminApi)
+  const runAnswer = Effect.runPromiseWith(context)
 
   const warned = new Set<string>()
   const intake = new Intake(context)
   yield* Effect.addFinalizer(() => intake.close)
+  const readiness = yield* makeReadiness(intake, options.ready ?? [])
   const count = counter(context)
   const webhooks = makeWebhooks({
     config,
@@ -162,14 +169,38 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
       case "Health":
         return alive
       case "Ready":
-        return Effect.runPromiseWith(context)(readiness)
+        return runAnswer(readiness)
       case "Metrics":
         return config.current().document.server.metrics.enabled
           ? Answers.text(200, "text/plain; version=0.0.4; charset=utf-8", PrometheusMetrics.formatUnsafe(context))
           : Answers.notFound("Metrics are off (server.metrics.enabled).")
       case "Dashboard":
-        return dashboard(config.current().document.admin, env, prefix)
+        return dashboard(config.current(), prefix)
+      case "Admin":
+        return Option.isSome(admin) ? administered(admin.value, route.path, request) : Answers.notFound()
     }
+  }
+
+  const administered = async (
+    api: AdminApi["Service"],
+    path: string,
+    request: IncomingMessage
+  ): Promise<Answer | undefined> => {
+    const body = await bodies.read(request, maxBodyBytes)
+    if (body._tag === "Aborted") return undefined
+    if (body._tag === "TooLarge") return Answers.bodyTooLarge(maxBodyBytes)
+    if (body._tag === "Busy") return Answers.bodiesTooMany
+    const question = request.url?.indexOf("?") ?? -1
+    return runAnswer(
+      api.handle({
+        method: request.method ?? "GET",
+        path,
+        query: new URLSearchParams(question === -1 ? "" : request.url?.slice(question + 1)),
+        headers: request.headers,
+        address: request.socket.remoteAddress ?? "",
+        body: body.bytes
+      })
+    )
   }
 
   let stopping = false
@@ -179,7 +210,8 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
     connections.carries(request.socket, response)
     try {
       const route = routeOf(prefix, request.url ?? "/")
-      if (route === undefined) return respond(request, response, id, unread(request, Answers.notFound()), stopping)
+      if (route === undefined || !isOffered(route, options))
+        return respond(request, response, id, unread(request, Answers.notFound()), stopping)
       const allowed = methodsOf(route)
       if (!allowed.split(", ").includes(request.method ?? "")) {
         return respond(request, response, id, unread(request, Answers.methodNotAllowed(allowed)), stopping)
@@ -229,6 +261,11 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
   yield* Effect.logInfo(`Listening on ${url}`)
   return IngressServer.of({ port, url })
 })
+
+const isOffered = ({ _tag }: Route, { dashboard: shown, receives }: IngressOptions): boolean =>
+  _tag === "Webhook" || _tag === "Trigger"
+    ? receives !== false
+    : (_tag !== "Dashboard" && _tag !== "Admin") || shown !== false
 
 /** An answer given without reading the body ends the connection when there is one. */
 const unread = (request: IncomingMessage, answer: Answer): Answer =>

@@ -20,7 +20,7 @@ export type TriggerPayload =
       readonly issues: ReadonlyArray<Issue>
     }
 
-export const limits = { name: 255, path: 1024, title: 1000, description: 65_536, url: 2048, files: 1000 } as const
+const limits = { name: 255, path: 1024, title: 1000, description: 65_536, url: 2048, files: 1000 } as const
 
 type Fields = Readonly<Record<string, unknown>>
 

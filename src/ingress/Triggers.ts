@@ -71,7 +71,7 @@ export const makeTriggers = (parts: TriggerParts) => {
   ): Promise<Answer> => {
     const kind = kindOf[path]
     const record = recordOf(id, kind, path, now, `${kind}:rejected#${id}`)
-    if ((await intake.store({ ...record, decision: "rejected", reason })) === undefined) {
+    if ((await intake.take({ ...record, decision: "rejected", reason }))._tag === "Refused") {
       return failed(kind, "store_unavailable")
     }
     count(kind, "rejected", reason)
@@ -79,7 +79,7 @@ export const makeTriggers = (parts: TriggerParts) => {
   }
 
   const decline = async ({ id, now, path }: Called, request: ManualRequest, refusal: Refusal): Promise<Answer> => {
-    const stored = await intake.store({
+    const taken = await intake.take({
       ...recordOf(id, "manual", path, now, `manual:ignored#${id}`),
       trigger: refusal.trigger?.name,
       workspace: refusal.workspace?.id,
@@ -87,7 +87,7 @@ export const makeTriggers = (parts: TriggerParts) => {
       decision: "ignored",
       reason: refusal.reason
     })
-    if (stored === undefined) return failed("manual", "store_unavailable")
+    if (taken._tag === "Refused") return failed("manual", "store_unavailable")
     count("manual", "ignored", refusal.reason)
     return ignored(id, refusal.reason, "manual", path)
   }
@@ -100,7 +100,7 @@ export const makeTriggers = (parts: TriggerParts) => {
       return accepted(event, path, { change, dueAt: due }, status, now)
     }
     if (intake.isFull(change.workspace, now)) return failed("manual", "queue_full")
-    const receipt = await intake.store({
+    const record: EventRecord = {
       ...recordOf(id, "manual", path, now, deliveryOf(called, request)),
       trigger: change.trigger,
       workspace: change.workspace,
@@ -109,11 +109,12 @@ export const makeTriggers = (parts: TriggerParts) => {
       repo: request.repo,
       decision: "queued",
       work: { change, configHash, priority, dueAt }
-    })
-    if (receipt === undefined) return failed("manual", "store_unavailable")
-    if (receipt._tag === "Duplicate") return answer(receipt.first.id, "duplicate", now)
-    const queued = await intake.enqueue({ eventId: id, change, configHash, priority, admittedAt: now, dueAt })
+    }
+    const taken = await intake.take(record, { eventId: id, change, configHash, priority, admittedAt: now, dueAt })
+    if (taken._tag === "Refused") return failed("manual", "store_unavailable")
+    if (taken._tag === "Duplicate") return answer(taken.first.id, "duplicate", now)
     wake.workspace(change.workspace)
+    const { queued = "later" } = taken
     return queued === "later" ? answer(id, "queued", dueAt) : answer(id, queued.status, queued.dueAt)
   }
 
@@ -143,7 +144,7 @@ export const makeTriggers = (parts: TriggerParts) => {
       }
       if (isOff(snapshot, kind)) {
         const off = { ...recordOf(id, kind, path, now, `${kind}:ignored#${id}`), decision: "ignored" as const }
-        if ((await intake.store({ ...off, reason: "trigger_disabled" })) === undefined) {
+        if ((await intake.take({ ...off, reason: "trigger_disabled" }))._tag === "Refused") {
           return failed(kind, "store_unavailable")
         }
         count(kind, "ignored", "trigger_disabled")
@@ -151,16 +152,16 @@ export const makeTriggers = (parts: TriggerParts) => {
       }
       const workspaces = scope.workspaces === undefined ? undefined : [...scope.workspaces]
       const routing = { ...payload.change, ...(workspaces === undefined ? {} : { workspaces }) }
-      const receipt = await intake.store({
+      const taken = await intake.take({
         ...recordOf(id, kind, path, now, deliveryOf(called, undefined)),
         targetKind: "commit",
         decision: "queued",
         routing
       })
-      if (receipt === undefined) return failed(kind, "store_unavailable")
-      const duplicate = receipt._tag === "Duplicate"
+      if (taken._tag === "Refused") return failed(kind, "store_unavailable")
+      const duplicate = taken._tag === "Duplicate"
       count(kind, duplicate ? "duplicate" : "queued", "")
-      return routed(duplicate ? receipt.first.id : id, kind, path, duplicate ? "duplicate" : "queued")
+      return routed(duplicate ? taken.first.id : id, kind, path, duplicate ? "duplicate" : "queued")
     }
   }
 }

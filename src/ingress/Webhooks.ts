@@ -15,6 +15,7 @@ import type { ForgeKind } from "../domain/Kinds.ts"
 import type { ForgeWebhook, Headers } from "../forge/Forge.ts"
 import type { OwnAccounts } from "../forge/OwnAccounts.ts"
 import { webhooks } from "../forge/Webhooks.ts"
+import type { Admission as Work } from "../queue/Queue.ts"
 import type { EventRecord } from "../store/Receipts.ts"
 import type { Answer } from "./Answers.ts"
 import { accepted, ignored, malformed, notConfigured, unauthenticated, unavailable } from "./Answers.ts"
@@ -120,6 +121,16 @@ const recordOf = (
   }
 }
 
+const workOf = (received: Received, { change, configHash, dueAt, priority }: Admission): Work => ({
+  eventId: received.id,
+  change,
+  configHash,
+  priority,
+  admittedAt: received.now,
+  dueAt,
+  reason: dueAt > received.now ? "waits for its schedule to open" : undefined
+})
+
 export const makeWebhooks = (parts: WebhookParts) => {
   const { config, count, intake, ownAccounts, wake } = parts
 
@@ -138,35 +149,27 @@ export const makeWebhooks = (parts: WebhookParts) => {
       count(received.kind, "unavailable", "queue_full")
       return unavailable("queue_full")
     }
-    const receipt = await intake.store(record)
-    if (receipt === undefined) {
+    const taken = await intake.take(record, command === undefined ? workOf(received, admission) : undefined)
+    if (taken._tag === "Refused") {
       count(received.kind, "unavailable", "store_unavailable")
       return unavailable("store_unavailable")
     }
-    if (receipt._tag === "Duplicate") {
-      return answer(receipt.first.id, "duplicate", receipt.first.work?.dueAt ?? received.now)
+    if (taken._tag === "Duplicate") {
+      return answer(taken.first.id, "duplicate", taken.first.work?.dueAt ?? received.now)
     }
     if (command !== undefined) {
       wake.command({ eventId: received.id, command, change })
       return answer(received.id, "queued", admission.dueAt)
     }
-    const queued = await intake.enqueue({
-      eventId: received.id,
-      change,
-      configHash: admission.configHash,
-      priority: admission.priority,
-      admittedAt: received.now,
-      dueAt: admission.dueAt,
-      reason: admission.dueAt > received.now ? "waits for its schedule to open" : undefined
-    })
     wake.workspace(change.workspace)
+    const { queued = "later" } = taken
     return queued === "later"
       ? answer(received.id, admission.dueAt > received.now ? "deferred" : "queued", admission.dueAt)
       : answer(received.id, queued.status, queued.dueAt)
   }
 
   const decline = async (received: Received, record: EventRecord, event: string, refusal: Refusal): Promise<Answer> => {
-    if ((await intake.store(record)) === undefined) {
+    if ((await intake.take(record))._tag === "Refused") {
       count(received.kind, "unavailable", "store_unavailable")
       return unavailable("store_unavailable")
     }
@@ -197,7 +200,7 @@ export const makeWebhooks = (parts: WebhookParts) => {
 
       const parsed = webhook.parse(headers, body)
       if (parsed._tag === "Rejected") {
-        const stored = await intake.store({
+        const taken = await intake.take({
           id,
           deliveryKey: `${kind}:rejected#${id}`,
           provider: kind,
@@ -213,7 +216,7 @@ export const makeWebhooks = (parts: WebhookParts) => {
           work: undefined,
           receivedAt: now
         })
-        if (stored === undefined) return unavailable("store_unavailable")
+        if (taken._tag === "Refused") return unavailable("store_unavailable")
         count(kind, "rejected", parsed.reason)
         return malformed(parsed.reason, parsed.issues, kind)
       }

@@ -5,6 +5,7 @@ import type { Admitted } from "../../src/admission/Admit.ts"
 import { admit } from "../../src/admission/Admit.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
 import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { administrator } from "../../src/domain/Change.ts"
 import type { Repo } from "../../src/domain/Change.ts"
 import type { HostEvent, PullRequestFacts } from "../../src/domain/HostEvent.ts"
 
@@ -209,6 +210,14 @@ describe("reasons", () => {
     assert.deepInclude(decided.accepted ? decided.change : {}, { target: { kind: "issue", number: 3 } })
   })
 
+  it("issues of hosts without triage start nothing, also where all workspaces have it by default", async () => {
+    const snapshot = await snapshotWith({}, { triage: { enabled: true } })
+    for (const provider of ["github", "gitlab"] as const) {
+      const decided = decide(snapshot, { ...issue(), provider })
+      assert.deepInclude(decided, { accepted: false, reason: "unsupported_event" })
+    }
+  })
+
   it("our own events start nothing, whatever they are", async () => {
     const snapshot = await snapshotWith({}, { triage: { enabled: true } })
     for (const event of [pull(), push(), command(), issue()]) {
@@ -276,6 +285,8 @@ describe("work", () => {
     assert.deepInclude(decided, { accepted: true, priority: 0, dueAt: now, command: undefined })
     assert.deepInclude(decided.accepted ? decided.change : {}, { requestedBy: "ada" })
     assert.deepInclude(decide(closed, command("cancel")), { accepted: true, command: "cancel" })
+    const pretended = command("review", administrator("root"))
+    assert.deepInclude(decide(closed, pretended), { accepted: false, reason: "unsupported_action" })
   })
 
   it("waits for its windows: pull requests for their own, else for those of automatic commits", async () => {

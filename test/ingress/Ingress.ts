@@ -59,6 +59,8 @@ export interface Ingress {
 
 export interface IngressSettings extends IngressOptions {
   readonly document?: unknown
+  /** Variables besides `env`. */
+  readonly env?: Readonly<Record<string, string>>
   readonly limits?: { readonly perWorkspace: number; readonly total: number }
   readonly receipts?: Layer.Layer<Receipts>
   /** Instead of records in memory. */
@@ -75,7 +77,7 @@ export const startIngress = async (settings: IngressSettings = {}): Promise<Ingr
     installationChanged: (triggers) => void woken.installations.push(...triggers)
   })
   const parts = Layer.mergeAll(
-    Layer.unwrap(Effect.map(snapshotOf(settings.document ?? document, env), layerOf)),
+    Layer.unwrap(Effect.map(snapshotOf(settings.document ?? document, { ...env, ...settings.env }), layerOf)),
     settings.records ?? Layer.fresh(Store.layerMemory),
     settings.queue ?? queueMemory(settings.limits ?? { perWorkspace: 10_000, total: 1_000_000 }),
     wake,
@@ -83,9 +85,7 @@ export const startIngress = async (settings: IngressSettings = {}): Promise<Ingr
     Logger.layer([]),
     settings.receipts ?? Layer.empty
   )
-  const runtime = ManagedRuntime.make(
-    IngressServer.layerWith({ port: 0, env: {}, ...settings }).pipe(Layer.provideMerge(parts))
-  )
+  const runtime = ManagedRuntime.make(IngressServer.layerWith({ port: 0, ...settings }).pipe(Layer.provideMerge(parts)))
   const context = await runtime.context()
   const server = Context.get(context, IngressServer)
   return {

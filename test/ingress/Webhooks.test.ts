@@ -108,7 +108,8 @@ describe("accepted", () => {
   })
 
   it("later where a schedule says so", async () => {
-    const closedNow = { rules: [{ days: ["mon"], windows: ["03:00-03:01"] }] }
+    const inThreeDays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"][(new Date().getUTCDay() + 3) % 7]
+    const closedNow = { rules: [{ days: [inThreeDays], windows: ["03:00-03:01"] }] }
     ingress = await startIngress({ document: { ...document, review: { pull_request: { schedule: closedNow } } } })
     const { body } = await deliver(ingress, "pull_request", pullRequest())
     assert.strictEqual(body.status, "deferred")
@@ -317,9 +318,12 @@ describe("profiles on a shared route", () => {
 })
 
 describe("when the stores fail", () => {
+  const full = Effect.fail(
+    new StoreError({ reason: "unavailable", operation: "receipts.store", message: "disk is full" })
+  )
   const failing = Layer.succeed(Receipts, {
-    store: () =>
-      Effect.fail(new StoreError({ reason: "unavailable", operation: "receipts.store", message: "disk is full" })),
+    store: () => full,
+    storeAll: () => full,
     settle: () => Effect.void,
     unsettled: () => Effect.succeed([]),
     reopen: () => Effect.void,
