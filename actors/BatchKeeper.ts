@@ -14,6 +14,7 @@ import { Batches } from "../src/store/Batches.ts"
 import type { Batch, Placed } from "../src/store/Batches.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
+import type { ShardGroup } from "./Placement.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 const lookEvery = Duration.seconds(2)
@@ -111,6 +112,8 @@ const repeat = <R>(effect: Effect.Effect<void, never, R>, every: Duration.Durati
     )
   )
 
+const shardGroup: ShardGroup = "actors"
+
 export const layer = Singleton.make(
   "BatchKeeper",
   Effect.all(
@@ -120,5 +123,6 @@ export const layer = Singleton.make(
       repeat(surviving("Retention of automatic commits", prune), pruneEvery)
     ],
     { concurrency: 3, discard: true }
-  )
+  ),
+  { shardGroup }
 )

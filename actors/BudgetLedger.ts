@@ -5,14 +5,16 @@
  * Messages: `Reserve`, `Settle`, `Refund`. Each names its reservation and may be repeated. `closeLostReservations` is the
  * sweeper's part: what a dead process had open counts as spent, for its requests may have reached the provider.
  */
-import { Clock, Duration, Effect, Layer, Schema } from "effect"
-import { Entity } from "effect/cluster"
+import { Clock, Duration, Effect, Layer, Schedule, Schema } from "effect"
+import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
+import { LiveNodes } from "../src/domain/LiveNodes.ts"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
 import { Budget, BudgetError } from "../src/llm/Budget.ts"
 import type { Reservation } from "../src/llm/Budget.ts"
 import { Ledger } from "../src/store/Ledger.ts"
 import { StoreError } from "../src/store/StoreError.ts"
+import { everyOne } from "./Placement.ts"
 
 const Reserve = Rpc.make("Reserve", {
   payload: {
@@ -23,7 +25,9 @@ const Reserve = Rpc.make("Reserve", {
     usd: Schema.Number,
     runCapUsd: Schema.UndefinedOr(Schema.Number),
     dayCapUsd: Schema.UndefinedOr(Schema.Number),
-    owner: Schema.String
+    owner: Schema.String,
+    /** Milliseconds since the epoch. Whoever asked is gone by then, and would never settle it. */
+    until: Schema.Number
   },
   success: Schema.Union([
     Schema.TaggedStruct("Reserved", {}),
@@ -34,20 +38,30 @@ const Reserve = Rpc.make("Reserve", {
 const Settle = Rpc.make("Settle", { payload: { id: Schema.String, usd: Schema.Number }, error: StoreError })
 const Refund = Rpc.make("Refund", { payload: { id: Schema.String }, error: StoreError })
 
-export const BudgetLedger = Entity.make("BudgetLedger", [Reserve, Settle, Refund])
+export const BudgetLedger = Entity.make("BudgetLedger", [Reserve, Settle, Refund]).annotate(
+  ClusterSchema.ShardGroup,
+  everyOne("actors")
+)
 
 export const layer = BudgetLedger.toLayer(
   Effect.gen(function* () {
     const ledger = yield* Ledger
     const at = <A, E>(use: (now: number) => Effect.Effect<A, E>) => Effect.flatMap(Clock.currentTimeMillis, use)
     return BudgetLedger.of({
-      Reserve: ({ payload }) => at((now) => ledger.reserve(payload, now)),
+      Reserve: ({ payload }) =>
+        at((now) => (now > payload.until ? Effect.fail(tooLate) : ledger.reserve(payload, now))),
       Settle: ({ payload: { id, usd } }) => at((now) => ledger.settle(id, usd, now)),
       Refund: ({ payload: { id } }) => at((now) => ledger.refund(id, now))
     })
   }),
   { disableFatalDefects: true, mailboxCapacity: 4096, maxIdleTime: "10 minutes" }
 )
+
+const tooLate = new StoreError({
+  reason: "unavailable",
+  operation: "ledger.reserve",
+  message: "the reservation was asked for too long ago"
+})
 
 /** The ledger does not answer: the call is tried again later rather than made without money. */
 const patience = Duration.seconds(20)
@@ -58,6 +72,12 @@ export const budgetLayer = Layer.effect(
   Effect.gen(function* () {
     const clientOf = yield* BudgetLedger.client
     const { owner } = yield* NodeIdentity
+    const scope = yield* Effect.scope
+    const takeBack = <E extends { readonly message: string }>(refund: Effect.Effect<void, E>) =>
+      asked(refund).pipe(
+        Effect.retry({ times: 5, schedule: Schedule.spaced("5 seconds") }),
+        Effect.ignore({ log: "Warn" })
+      )
     /** A reservation stays with the day it was made on, also when it is settled after midnight. */
     const days = new Map<string, string>()
     const ledgerOf = ({ id, run }: Reservation, now: number) => {
@@ -75,7 +95,8 @@ export const budgetLayer = Layer.effect(
     return Budget.of({
       reserve: Effect.fnUntraced(function* (reservation) {
         const { id, run, usd, caps } = reservation
-        const { day, client } = ledgerOf(reservation, yield* Clock.currentTimeMillis)
+        const now = yield* Clock.currentTimeMillis
+        const { day, client } = ledgerOf(reservation, now)
         days.set(id, day)
         const answer = yield* client
           .Reserve({
@@ -86,11 +107,16 @@ export const budgetLayer = Layer.effect(
             usd,
             runCapUsd: caps.perRunUsd,
             dayCapUsd: caps.perRepoDailyUsd,
-            owner
+            owner,
+            until: now + Duration.toMillis(patience)
           })
           .pipe(
             asked,
-            Effect.onError(() => Effect.sync(() => days.delete(id)))
+            // It may have been made all the same; nobody waits for it to be taken back.
+            Effect.onError(() => {
+              days.delete(id)
+              return Effect.forkIn(takeBack(client.Refund({ id })), scope)
+            })
           )
         if (answer._tag === "Reserved") return { _tag: "Reserved" } as const
         days.delete(id)
@@ -117,11 +143,10 @@ export const budgetLayer = Layer.effect(
 /** No call is open for longer: passes of a review end before. */
 const longestCall = Duration.toMillis("2 hours")
 
-/** For the sweeper. An owner of this node's name that is not this process is an earlier incarnation of it. */
+/** For the sweeper. */
 export const closeLostReservations = Effect.fnUntraced(function* (now: number) {
   const ledger = yield* Ledger
-  const { name, owner } = yield* NodeIdentity
-  const lost = (other: string) => other !== owner && other.startsWith(`${name}/`)
+  const lost = yield* (yield* LiveNodes).lost
   const closed = yield* ledger.closeLost(lost, now - longestCall, now)
   if (closed > 0) yield* Effect.logWarning(`${closed} model calls of a lost process count as spent at their estimate`)
 })

@@ -8,11 +8,13 @@
  */
 import { Clock, Duration, Effect } from "effect"
 import { Singleton } from "effect/cluster"
+import { isExcludedChange } from "../src/admission/Exclude.ts"
 import { routeDepot } from "../src/admission/RouteDepot.ts"
 import type { DepotBinding } from "../src/admission/RouteDepot.ts"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { DepotChange } from "../src/domain/DepotChange.ts"
 import { Receipts } from "../src/store/Receipts.ts"
+import type { ShardGroup } from "./Placement.ts"
 
 const lookEvery = Duration.seconds(5)
 const page = 500
@@ -34,6 +36,8 @@ export const verdict = (
     return `ambiguous_route: the workspaces ${bindings.map(({ workspace }) => workspace.id).join(", ")} match`
   }
   if (binding !== undefined) {
+    const excluded = isExcludedChange(binding.workspace.review.auto_commit.exclude_sources ?? [], change)
+    if (excluded) return `source_excluded: workspace ${binding.workspace.id} leaves out changes like this one`
     return `workspace ${binding.workspace.id} matches, but this build reviews git repositories only: ${vcsName[change.vcs]} change ${change.revision} is not checked out`
   }
   return waited < givenUpAfter
@@ -71,6 +75,8 @@ export const look = Effect.fnUntraced(function* (sinceLook: number) {
   }
 })
 
+const shardGroup: ShardGroup = "actors"
+
 export const layer = Singleton.make(
   "DepotRouting",
   Effect.gen(function* () {
@@ -89,5 +95,6 @@ export const layer = Singleton.make(
       )
       yield* Effect.sleep(lookEvery)
     }
-  })
+  }),
+  { shardGroup }
 )

@@ -3,7 +3,7 @@
  *
  * - leases of processes that are gone (or that ran out) are taken back;
  * - receipts whose outcome is unknown are queued again (repeating that changes nothing);
- * - automatic work that waited longer than queued_timeout_hours is closed;
+ * - automatic work that waited longer than queued_timeout_hours is closed, and chat groups are told;
  * - schedulers with work and publishers with open rows or open runs are woken;
  * - records beyond the retention limits are removed.
  */
@@ -13,30 +13,42 @@ import { ConfigStore } from "../src/config/ConfigStore.ts"
 import { targetKey } from "../src/domain/Change.ts"
 import type { EventOutcome } from "../src/domain/Decision.ts"
 import { isTerminal } from "../src/domain/Entry.ts"
-import type { EntryStatus } from "../src/domain/Entry.ts"
-import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
+import type { Entry, EntryStatus } from "../src/domain/Entry.ts"
+import { LiveNodes } from "../src/domain/LiveNodes.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
 import { enqueue } from "../src/queue/Enqueue.ts"
-import { Queue } from "../src/queue/Queue.ts"
+import { Queue, QueueError } from "../src/queue/Queue.ts"
+import { Lessons } from "../src/store/Lessons.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
 import { closeLostReservations, pruneLedger } from "./BudgetLedger.ts"
 import { ChangePublisher } from "./ChangePublisher.ts"
 import { pruneEvidence } from "./EvidenceRetention.ts"
+import type { ShardGroup } from "./Placement.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 const sweepEvery = Duration.seconds(15)
 const pruneEvery = Duration.minutes(10)
 /** Receipts read at a time while queueing again. */
 const page = 500
+/** Of another actor. */
+const answerWithin = Duration.seconds(10)
 /** Fencing tokens count up from 1; no worker ever holds this one. */
 const afterEveryToken = Number.MAX_SAFE_INTEGER
+
+/** Before its receipts have their outcome: what is not noted then is noted by the next sweep. */
+const noteExpired = Effect.fnUntraced(function* ({ id, targetKey: target }: Entry) {
+  const publisher = (yield* ChangePublisher.client)(target)
+  if (yield* publisher.NoteExpired({ entryId: id }).pipe(Effect.timeout(answerWithin))) return
+  yield* new QueueError({ reason: "unavailable", message: `that entry ${id} expired could not be noted` })
+})
 
 /** The process died after its entry had ended and before that stood on the receipt. */
 const settleEnded = Effect.fnUntraced(function* (eventId: string, entryId: string) {
   const entry = yield* (yield* Queue).get(entryId)
   if (entry === undefined || !isTerminal(entry.status)) return
+  if (entry.status === "expired") yield* noteExpired(entry)
   const outcome = outcomeOf[entry.status] ?? "executed"
   yield* (yield* Receipts).settle([eventId], { outcome, reason: entry.reason }, yield* Clock.currentTimeMillis)
 })
@@ -80,9 +92,7 @@ const requeue = Effect.fnUntraced(function* (before: number) {
 
 const reclaim = Effect.fnUntraced(function* (now: number) {
   const queue = yield* Queue
-  const { name, owner } = yield* NodeIdentity
-  // An owner of this node's name that is not this process is an earlier incarnation of it.
-  const lost = (other: string) => other !== owner && other.startsWith(`${name}/`)
+  const lost = yield* (yield* LiveNodes).lost
   const receipts = yield* Receipts
   for (const { id, status, events, reason, targetKey: target } of yield* queue.reclaim(now, lost)) {
     const became = isTerminal(status) ? `is ${status}: ${reason}` : "waits again"
@@ -116,6 +126,7 @@ const expire = Effect.fnUntraced(function* (now: number) {
     yield* Effect.logWarning(
       `Entry ${entry.id} of ${entry.targetKey} waited longer than ${hours} hours and is closed: queued_timeout`
     )
+    yield* noteExpired(entry)
     yield* receipts.settle(entry.events, { outcome: "expired", reason: "queued_timeout" }, now)
   }
 })
@@ -155,6 +166,7 @@ const prune = Effect.fnUntraced(function* (now: number) {
     maxCount: retention.queue.max_count,
     before: before(retention.queue.max_age_months)
   })
+  yield* (yield* Lessons).prune(now)
   yield* pruneLedger(now)
   yield* pruneEvidence
 })
@@ -173,9 +185,23 @@ const sweep = Effect.fnUntraced(function* (grace: Duration.Duration) {
 const surviving = <E extends { readonly message: string }, R>(what: string, effect: Effect.Effect<void, E, R>) =>
   Effect.catch(effect, (error) => Effect.logError(`${what} did not finish: ${error.message}. It is tried again.`))
 
+const shardGroup: ShardGroup = "actors"
+
+/** The node that sweeps reports the queue; one that no longer does reports nothing instead of what was. */
+const forgetMeasures = Effect.all(
+  [
+    ...(["waiting", "ready", "running"] as const).map((status) =>
+      Metric.update(Metric.withAttributes(Metrics.queueDepth, { status }), 0)
+    ),
+    Metric.update(Metrics.queueOldest, 0)
+  ],
+  { discard: true }
+)
+
 export const layer = Singleton.make(
   "Housekeeping",
   Effect.gen(function* () {
+    yield* Effect.addFinalizer(() => forgetMeasures)
     yield* surviving("The sweep at start", sweep(Duration.zero))
     yield* Effect.all(
       [
@@ -189,5 +215,6 @@ export const layer = Singleton.make(
       ],
       { concurrency: 2, discard: true }
     )
-  })
+  }).pipe(Effect.scoped),
+  { shardGroup }
 )

@@ -6,10 +6,11 @@
  * Messages: `Acquire` (answered when the turn comes, or with `Later` when that takes too long), `Pause`.
  */
 import { Duration, Effect, Layer, Schema } from "effect"
-import { Entity } from "effect/cluster"
+import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { Limiter } from "../src/llm/Limiter.ts"
 import { makeProviderTurns } from "../src/llm/ProviderTurns.ts"
+import { everyOne } from "./Placement.ts"
 
 const Acquire = Rpc.make("Acquire", {
   payload: { run: Schema.String, rps: Schema.UndefinedOr(Schema.Number), maxWaitMillis: Schema.Number },
@@ -20,7 +21,10 @@ const Acquire = Rpc.make("Acquire", {
 })
 const Pause = Rpc.make("Pause", { payload: { millis: Schema.Number } })
 
-export const ProviderLimiter = Entity.make("ProviderLimiter", [Acquire, Pause])
+export const ProviderLimiter = Entity.make("ProviderLimiter", [Acquire, Pause]).annotate(
+  ClusterSchema.ShardGroup,
+  everyOne("actors")
+)
 
 export const layer = ProviderLimiter.toLayer(
   Effect.gen(function* () {

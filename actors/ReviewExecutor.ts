@@ -20,7 +20,7 @@ import { Cancellations } from "../src/queue/Cancellations.ts"
 import { Queue } from "../src/queue/Queue.ts"
 import type { Finish, Lease } from "../src/queue/Queue.ts"
 import { Tickets } from "../src/queue/Tickets.ts"
-import type { Ticket } from "../src/queue/Tickets.ts"
+import type { Taken } from "../src/queue/Tickets.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { watchDrain } from "./NodeDrain.ts"
 import { reviewEntry } from "./ReviewRun.ts"
@@ -61,12 +61,12 @@ const workSlot = Effect.fnUntraced(function* (
   open: Latch.Latch
 ) {
   const tickets = yield* Tickets
-  const take: Effect.Effect<Ticket> = Effect.gen(function* () {
+  const take: Effect.Effect<Taken> = Effect.gen(function* () {
     while (true) {
       yield* open.await
       const ticket = yield* tickets.take
       if (open.isOpen()) return ticket
-      yield* tickets.offer(ticket)
+      yield* ticket.again
     }
   })
   const next = Effect.raceFirst(take, Effect.as(Deferred.await(stopping), undefined))
@@ -92,7 +92,7 @@ const workSlot = Effect.fnUntraced(function* (
 })
 
 const work = Effect.fnUntraced(function* (
-  ticket: Ticket,
+  ticket: Taken,
   restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 ) {
   const config = yield* ConfigStore
@@ -105,8 +105,11 @@ const work = Effect.fnUntraced(function* (
   // Before claiming, so that no request to cancel falls in between.
   const cancelled = yield* (yield* Cancellations).listen(ticket.entryId)
   const claimed = yield* queue.claim(ticket.entryId, identity.owner, yield* Clock.currentTimeMillis, ttl)
-  if (claimed === undefined) return
+  if (claimed === undefined) return yield* ticket.claimed
+  // Nobody else can claim it now, so the review does not wait until this is heard.
+  yield* Effect.forkScoped(ticket.claimed)
   const { entry, lease } = claimed
+  const startedAt = yield* Clock.currentTimeMillis
 
   const exit = yield* restore(
     Effect.raceFirst(reviewEntry(entry, lease, cancelled), keepLease(lease, ttl, cancelled))
@@ -122,6 +125,7 @@ const work = Effect.fnUntraced(function* (
       ? { _tag: "HandedBack" }
       : { _tag: "Failed", runId: undefined, reason: `internal error: ${Cause.pretty(exit.cause)}`, retryable: false }
   if (outcome === "lease-lost") {
+    yield* Metric.update(Metrics.leaseLosses, 1)
     yield* Effect.logWarning(`The lease of entry ${entry.id} was lost; its review is left to whoever holds it now`)
     return
   }
@@ -139,23 +143,37 @@ const work = Effect.fnUntraced(function* (
     Effect.retry({ times: Math.ceil(ttl / finishAgainAfter) }),
     restore
   )
-  if (yield* Effect.catch(end, () => later)) {
+  const isEnded = yield* Effect.catch(end, () => later)
+  const settle = Effect.gen(function* () {
     // Deliveries of the same head may have joined while the review ran, and somebody may have cancelled it meanwhile.
     const over = (yield* queue.get(entry.id)) ?? entry
     const settled = settlementOf(outcome, over)
     if (settled !== undefined) yield* receipts.settle(over.events, settled, now)
-    yield* Metric.update(Metric.withAttributes(Metrics.runs, { outcome: outcome._tag }), 1)
-  }
-  yield* schedulerOf(entry.workspace).Wake(undefined, { discard: true })
+    const labels = { outcome: outcome._tag }
+    yield* Metric.update(Metric.withAttributes(Metrics.runs, labels), 1)
+    yield* Metric.update(Metric.withAttributes(Metrics.runDuration, labels), (now - startedAt) / 1000)
+  })
+  // What comes next need not wait until this is on record.
+  const wake = schedulerOf(entry.workspace).Wake(undefined, { discard: true })
+  yield* Effect.all([wake, isEnded ? settle : Effect.void], { concurrency: "unbounded", discard: true })
 }, Effect.scoped)
+
+/** A process that slept through so much more than it meant to may have lost its lease: it looks at once. */
+const sleptMillis = 5000
 
 /** Runs until the lease is lost. Renews at a third of its time, so that two renewals may fail before it ends. */
 const keepLease = Effect.fnUntraced(function* (lease: Lease, ttl: number, cancelled: Deferred.Deferred<string>) {
   const queue = yield* Queue
   let until = (yield* Clock.currentTimeMillis) + ttl
+  let now = until - ttl
+  let renewAt = now + ttl / 3
   while (true) {
-    yield* Effect.sleep(ttl / 3)
-    const now = yield* Clock.currentTimeMillis
+    const step = Math.min(1000, ttl / 3)
+    yield* Effect.sleep(step)
+    const before = now
+    now = yield* Clock.currentTimeMillis
+    if (now < renewAt && now - before < step + sleptMillis) continue
+    renewAt = now + ttl / 3
     const renewed = yield* Effect.result(queue.renew(lease, now + ttl))
     if (renewed._tag === "Failure") {
       if (now >= until) return "lease-lost" as const

@@ -7,11 +7,13 @@
 import { Clock, Deferred, Effect, Metric, Option, Redacted } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Snapshot, TriggerProfile, Workspace } from "../src/config/Snapshot.ts"
-import { foldRepo, hostTrigger } from "../src/domain/Change.ts"
+import { hostTrigger, isAdministrator } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
 import type { Entry } from "../src/domain/Entry.ts"
 import { isForgeKind } from "../src/domain/Kinds.ts"
-import { reviewChange } from "../src/engine/ReviewChange.ts"
+import { reviewOnRecord } from "../src/engine/ReviewOnRecord.ts"
+import type { TriageIssue } from "../src/engine/Triage.ts"
+import { changeOf } from "../src/forge/Forge.ts"
 import type { ForgeClient } from "../src/forge/Forge.ts"
 import { Forges } from "../src/forge/Forges.ts"
 import { ModelRun } from "../src/llm/ModelRun.ts"
@@ -24,7 +26,9 @@ import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import { Vcs } from "../src/vcs/Checkout.ts"
 import { ChangePublisher } from "./ChangePublisher.ts"
+import { lessonsFor, repositoryKey } from "./Reflect.ts"
 import { rangeOf } from "./ReviewRange.ts"
+import { issueOf, triageAnalysis } from "./TriageRun.ts"
 
 /** How a review ended, as a value. */
 export type RunOutcome =
@@ -43,6 +47,13 @@ export type RunOutcome =
 /** What the host says is to be reviewed now, or why nothing is. */
 type Subject =
   | { readonly _tag: "Review"; readonly change: Change; readonly head: string; readonly base: string }
+  | {
+      readonly _tag: "Triage"
+      readonly change: Change
+      readonly head: string
+      readonly base: undefined
+      readonly issue: TriageIssue
+    }
   | { readonly _tag: "Skip"; readonly reason: string }
 
 /** `cancelled` is completed with the reason when the review is no longer wanted: it is ended then, with all it started. */
@@ -58,7 +69,8 @@ export const reviewEntry = Effect.fnUntraced(function* (
     const missing = workspace === undefined ? `workspace ${entry.workspace}` : `trigger ${hostTrigger(entry.change)}`
     return failed(`${missing} is no longer configured`, false)
   }
-  if (!(yield* Outputs).anyFor(workspace, entry.change)) {
+  // What follows from triage goes to the issue itself, whatever is routed elsewhere.
+  if (entry.change.target.kind !== "issue" && !(yield* Outputs).anyFor(workspace, entry.change)) {
     return skipped(`no channel publishes reviews of a ${entry.change.target.kind} here; see outputs.routes`)
   }
   const work = reviewWith(entry, lease, snapshot, workspace, profile, cancelled)
@@ -120,8 +132,9 @@ const reviewWith = Effect.fnUntraced(function* (
   yield* progress.tell({ _tag: "Started", workspace: entry.workspace, targetKey, runId: run.id, head })
 
   const input = { runId: run.id, targetKey, change, head, workspace, runUrl: runUrl(snapshot, run.id) }
-  yield* outbox.add(outputs.status(input, "pending", "Review in progress"), yield* Clock.currentTimeMillis)
-  yield* publish
+  const announce = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    outbox.add(outputs.status(input, "pending", "Review in progress"), now)
+  ).pipe(Effect.andThen(publish))
 
   /** The run ends here when it is cancelled; interrupted for any other reason it is taken up again. */
   const endCancelled = Effect.gen(function* () {
@@ -148,11 +161,16 @@ const reviewWith = Effect.fnUntraced(function* (
     )
   )
 
-  const spender = { id: run.id, repository: `${hostTrigger(change)}:${foldRepo(change.repo.fullName)}` }
-  return yield* analyse(run, lease, snapshot, workspace, profile).pipe(
+  const spender = { id: run.id, repository: repositoryKey(change) }
+  const analysing =
+    subject._tag === "Review"
+      ? analyse(run, lease, snapshot, workspace, profile)
+      : Effect.andThen(toAnalyzing(run, lease), triageAnalysis(snapshot, workspace, subject.issue))
+  // What says that it is done comes after what says that it goes on.
+  return yield* Effect.all([analysing, announce], { concurrency: "unbounded" }).pipe(
     Effect.annotateLogs({ run: run.id }),
     Effect.provideService(ModelRun, spender),
-    Effect.flatMap((analysis) =>
+    Effect.flatMap(([analysis]) =>
       Effect.gen(function* () {
         const plan = outputs.plan({ ...input, analysis })
         // Last: a head that says it is reviewed has its comments.
@@ -188,8 +206,8 @@ const reviewWith = Effect.fnUntraced(function* (
         const outcome = failed(error.message, retryable, asked === undefined ? undefined : now + asked, run.id)
         yield* Effect.logWarning(`Review of ${targetKey} at ${head} failed: ${error.message}`)
         const last = !retryable || entry.attempts + 1 >= snapshot.document.queue.retry.attempts
-        if (last) {
-          yield* runs.move(run.id, lease.token, timedOut ? "timeout" : "failed", now, error.message)
+        // Who lost the lease while it was frozen says nothing: the run is another worker's.
+        if (last && (yield* runs.move(run.id, lease.token, timedOut ? "timeout" : "failed", now, error.message))) {
           yield* outbox.add(outputs.status(input, "failure", "The review failed"), now)
           yield* publish
           yield* progress.tell({
@@ -216,16 +234,28 @@ const subjectOf = Effect.fnUntraced(function* (
 ) {
   const { change } = entry
   const { kind, number } = change.target
+  if (kind === "issue") {
+    const found = yield* issueOf(change, workspace, client)
+    if (typeof found === "string") return skip(found)
+    const { issue, head } = found
+    const { title } = issue
+    return {
+      _tag: "Triage",
+      change: { ...change, title, head },
+      head,
+      base: undefined,
+      issue
+    } as const satisfies Subject
+  }
   if (kind !== "pull_request" || number === undefined) {
     const range = yield* rangeOf(entry, snapshot, client)
     if (typeof range === "string") return skip(range)
     return { _tag: "Review", ...range, change: { ...change, ...range } } as const satisfies Subject
   }
-  if (change.requestedBy !== undefined && !(yield* client.canWrite(change.repo, change.requestedBy))) {
-    yield* Effect.logWarning(
-      `Audit: ${change.requestedBy} asked for a review of ${entry.targetKey} without write permission`
-    )
-    return skip(`${change.requestedBy} has no write permission on the repository`)
+  const person = change.requestedBy
+  if (person !== undefined && !isAdministrator(person) && !(yield* client.canWrite(change.repo, person))) {
+    yield* Effect.logWarning(`Audit: ${person} asked for a review of ${entry.targetKey} without write permission`)
+    return skip(`${person} has no write permission on the repository`)
   }
   const pull = yield* client.pull(change.repo, number)
   if (pull.state !== "open") return skip(`the pull request is ${pull.state}`)
@@ -233,24 +263,12 @@ const subjectOf = Effect.fnUntraced(function* (
     return skip("the pull request is a draft")
   const ignored = pull.labels.find((label) => workspace.review.labels.ignore.includes(label))
   if (ignored !== undefined) return skip(`the pull request has the label ${ignored}`)
-  const { head, base, headRef, baseRef, title, description, url, author, repo } = pull
-  return {
-    _tag: "Review",
-    head,
-    base,
-    change: {
-      ...change,
-      repo,
-      head,
-      base,
-      headRef,
-      baseRef,
-      title,
-      description,
-      url,
-      ...(author === undefined ? {} : { author })
-    }
-  } as const satisfies Subject
+  const { head, base } = pull
+  return { _tag: "Review", head, base, change: { ...change, ...changeOf(pull) } } as const satisfies Subject
+})
+
+const toAnalyzing = Effect.fnUntraced(function* (run: Run, lease: Lease) {
+  yield* (yield* Runs).move(run.id, lease.token, "analyzing", yield* Clock.currentTimeMillis)
 })
 
 const analyse = Effect.fnUntraced(function* (
@@ -267,11 +285,15 @@ const analyse = Effect.fnUntraced(function* (
   const runs = yield* Runs
   const vcs = yield* Vcs
   const { number } = change.target
-  const previous = yield* runs.latestAnalysis(run.targetKey)
+  const client = forges.client(profile)
+  const [previous, authorization, lessons] = yield* Effect.all(
+    [runs.latestAnalysis(run.targetKey), client.gitAuthorization(change.repo), lessonsFor(run, workspace, client)],
+    { concurrency: "unbounded" }
+  )
   const checkout = yield* vcs.checkout({
     url: cloneUrl(profile, change),
     mirror: `${hostTrigger(change)}/${change.repo.fullName}`,
-    authorization: yield* forges.client(profile).gitAuthorization(change.repo),
+    authorization,
     head: run.head,
     base: run.base ?? run.head,
     headRef: number === undefined ? change.headRef && `refs/heads/${change.headRef}` : forge?.pullRef(number),
@@ -289,13 +311,13 @@ const analyse = Effect.fnUntraced(function* (
     runId: run.id,
     from: checkout.from
   })
-  yield* runs.move(run.id, lease.token, "analyzing", yield* Clock.currentTimeMillis)
-  return yield* reviewChange({
+  const reviewing = reviewOnRecord(run.id, {
     snapshot,
     workspace,
     checkout,
     title: change.title,
     description: change.description,
+    lessons,
     previous: previous !== undefined && carriesOver(previous, run) ? previous.analysis : undefined,
     filters: {
       watchPath: profile.settings.watch_path ?? [],
@@ -303,6 +325,8 @@ const analyse = Effect.fnUntraced(function* (
       exclude: profile.settings.exclude_cr_file ?? []
     }
   })
+  const [analysis] = yield* Effect.all([reviewing, toAnalyzing(run, lease)], { concurrency: "unbounded" })
+  return analysis
 }, Effect.scoped)
 
 /**

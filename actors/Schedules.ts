@@ -16,6 +16,7 @@ import { enqueue } from "../src/queue/Enqueue.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import type { EventRecord } from "../src/store/Receipts.ts"
 import { Schedules } from "../src/store/Schedules.ts"
+import type { ShardGroup } from "./Placement.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 /** The longest sleep: a new configuration or a clock that was set is noticed within it. */
@@ -83,6 +84,8 @@ export const look = Effect.fnUntraced(function* <E, R>(wake: (workspace: string)
   return next
 })
 
+const shardGroup: ShardGroup = "actors"
+
 export const layer = Singleton.make(
   "Schedules",
   Effect.gen(function* () {
@@ -98,5 +101,6 @@ export const layer = Singleton.make(
       const now = yield* Clock.currentTimeMillis
       yield* Effect.sleep(Math.max(100, Math.min(lookEvery, next - now)))
     }
-  })
+  }),
+  { shardGroup }
 )

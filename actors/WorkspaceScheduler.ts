@@ -7,7 +7,7 @@
  * entry gets another try), `Pause` and `Resume`. All may be repeated.
  */
 import { Clock, Duration, Effect, FiberHandle, Schema, Semaphore } from "effect"
-import { Entity } from "effect/cluster"
+import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import { Cancellations } from "../src/queue/Cancellations.ts"
@@ -17,8 +17,11 @@ import { nothingCancelled, Queue, QueueError } from "../src/queue/Queue.ts"
 import type { Cancelled } from "../src/queue/Queue.ts"
 import { QueueControl } from "../src/queue/QueueControl.ts"
 import { Tickets } from "../src/queue/Tickets.ts"
+import { tryAgain } from "../src/queue/TryAgain.ts"
+import type { Batches } from "../src/store/Batches.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import type { StoreError } from "../src/store/StoreError.ts"
+import { everyOne } from "./Placement.ts"
 
 const Wake = Rpc.make("Wake")
 const Cancel = Rpc.make("Cancel", { payload: { targetKey: Schema.String, reason: Schema.String } })
@@ -36,15 +39,26 @@ const Retry = Rpc.make("Retry", {
 const Pause = Rpc.make("Pause", { payload: { reason: Schema.String }, error: QueueError })
 const Resume = Rpc.make("Resume", { error: QueueError })
 
-export const WorkspaceScheduler = Entity.make("WorkspaceScheduler", [Wake, Cancel, CancelEntry, Retry, Pause, Resume])
+export const WorkspaceScheduler = Entity.make("WorkspaceScheduler", [
+  Wake,
+  Cancel,
+  CancelEntry,
+  Retry,
+  Pause,
+  Resume
+]).annotate(ClusterSchema.ShardGroup, everyOne("actors"))
 
 /** A ticket nobody claimed for this long is offered again. */
 const reofferAfter = Duration.toMillis("30 seconds")
+
+/** A survey that took longer says nothing about now. */
+const surveyHolds = 3000
 
 export const layer = WorkspaceScheduler.toLayer(
   Effect.gen(function* () {
     const workspace = (yield* Entity.CurrentAddress).entityId
     const config = yield* ConfigStore
+    const records = yield* Effect.context<Batches | QueueControl | Receipts>()
     const queue = yield* Queue
     const control = yield* QueueControl
     const receipts = yield* Receipts
@@ -58,10 +72,13 @@ export const layer = WorkspaceScheduler.toLayer(
     const turns = new Turns()
 
     const look: Effect.Effect<void> = Effect.gen(function* () {
+      const lookedAt = performance.now()
       const now = yield* Clock.currentTimeMillis
       const { per_workspace_concurrency } = config.current().document.queue.workers
       const survey = yield* queue.survey(workspace, now, per_workspace_concurrency)
       const next = plan(survey, per_workspace_concurrency, turns.last)
+      // A node that was frozen meanwhile: another one may have decided since.
+      if (performance.now() - lookedAt > surveyHolds) return yield* setAlarm(surveyHolds)
       if (next.withdraw.length > 0) yield* queue.withdraw(idsOf(next.withdraw))
       const released = next.release.length === 0 ? [] : yield* queue.release(idsOf(next.release), now)
       turns.served(next.release)
@@ -129,13 +146,10 @@ export const layer = WorkspaceScheduler.toLayer(
         Effect.gen(function* () {
           const entry = yield* queue.get(entryId)
           if (entry?.workspace !== workspace) return "unknown"
-          if (entry.status !== "dead") return "not_dead"
-          // First: if nothing comes of it, the sweeper finds the entry ended and notes its outcome again.
-          yield* receipts.reopen(entry.events)
-          const retried = yield* control.retry(entryId, yield* Clock.currentTimeMillis)
+          const retried = yield* tryAgain(entry, yield* Clock.currentTimeMillis)
           yield* lookInTurn
           return retried
-        }).pipe(asQueueError),
+        }).pipe(Effect.provide(records), asQueueError),
       Pause: ({ payload: { reason } }) =>
         Effect.gen(function* () {
           const since = yield* Clock.currentTimeMillis

@@ -1,7 +1,7 @@
 /** The keeper of automatic commits: records follow the queue, receipts are settled, the next batch of a stream is let in. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { TestRunner } from "effect/cluster"
+import type { Sharding } from "effect/cluster"
 import { TestClock } from "effect/testing"
 import { look } from "../../actors/BatchKeeper.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
@@ -10,31 +10,22 @@ import type { Change } from "../../src/domain/Change.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import { Priority } from "../../src/domain/Entry.ts"
 import { newId } from "../../src/domain/Ids.ts"
-import { Cancellations } from "../../src/queue/Cancellations.ts"
 import { enqueue } from "../../src/queue/Enqueue.ts"
 import * as MemoryQueue from "../../src/queue/MemoryQueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import type { Finish } from "../../src/queue/Queue.ts"
-import { Tickets } from "../../src/queue/Tickets.ts"
+import { QueueControl } from "../../src/queue/QueueControl.ts"
 import { Batches } from "../../src/store/Batches.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
-import * as Store from "../../src/store/Store.ts"
-import { testSnapshotWith } from "../harness/ActorParts.ts"
+import type { Runs } from "../../src/store/Runs.ts"
+import { actorStores, testSnapshotWith } from "../harness/ActorParts.ts"
+import { testCluster } from "../harness/TestCluster.ts"
 
 const future = 1e12
-const queueLayer = MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 })
-const world = Scheduler.layer.pipe(
-  Layer.provideMerge(
-    Layer.mergeAll(
-      Store.layerMemory,
-      queueLayer,
-      Cancellations.layerMemory,
-      Tickets.layerMemory,
-      Layer.succeed(ConfigStore, testSnapshotWith("w", "t"))
-    )
-  ),
-  Layer.provideMerge(TestRunner.layer)
-)
+/** What a restart leaves of a queue in memory. */
+const emptyQueue = Layer.fresh(MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 }))
+const stores = Layer.mergeAll(actorStores(), Layer.succeed(ConfigStore, testSnapshotWith("w", "t")))
+const world = Scheduler.layer.pipe(Layer.provideMerge(stores), Layer.provideMerge(testCluster))
 
 /** A push as the ingress takes it: the receipt first, then the queue. Due at once unless said otherwise. */
 const push = Effect.fn(function* (base: string, head: string, delay = 0) {
@@ -154,7 +145,7 @@ each("a queue that forgot everything gets the batch back whole, and the one afte
       assert.strictEqual((yield* batches)[0]?.entryId, entry?.id)
       yield* look(true)
       assert.lengthOf(yield* (yield* Queue).load("w"), 1)
-    }).pipe(Effect.provide(Layer.fresh(queueLayer)))
+    }).pipe(Effect.provide(emptyQueue))
   })
 )
 
@@ -165,7 +156,7 @@ each("what was settled before the crash is not reviewed again", () =>
     yield* Effect.gen(function* () {
       yield* look(false)
       assert.deepStrictEqual(yield* (yield* Queue).load("w"), [])
-    }).pipe(Effect.provide(Layer.fresh(queueLayer)))
+    }).pipe(Effect.provide(emptyQueue))
     assert.deepInclude((yield* batches)[0], { status: "succeeded", runId: "run" })
   })
 )
@@ -178,4 +169,66 @@ each("an entry that was cancelled ends its batch", () =>
     assert.deepInclude((yield* batches)[0], { status: "cancelled", reason: "not wanted" })
     assert.strictEqual(yield* outcomeOf(id), "cancelled")
   })
+)
+
+const isDead = Effect.gen(function* () {
+  const event = yield* push("a", "b")
+  yield* look(false)
+  yield* end({ _tag: "Dead", reason: "the host was away" })
+  yield* look(false)
+  const [batch] = yield* batches
+  assert(batch !== undefined)
+  assert.strictEqual(batch.status, "dead")
+  assert.strictEqual(yield* outcomeOf(event), "failed")
+  return { event, batchId: batch.id, entryId: batch.entryId ?? "" }
+})
+const retried = Effect.fn(function* (entryId: string) {
+  const schedulerOf = yield* Scheduler.WorkspaceScheduler.client
+  assert.strictEqual(yield* schedulerOf("w").Retry({ entryId }), "retried")
+})
+const isTriedAgain = Effect.fn(function* (event: string, batchId: string) {
+  const records = yield* Batches
+  assert.deepInclude(yield* records.get(batchId), { status: "ready", finishedAt: undefined, reason: undefined })
+  assert.deepStrictEqual(
+    (yield* records.members(batchId)).map(({ status }) => status),
+    ["batched"]
+  )
+  assert.isUndefined(yield* outcomeOf(event))
+  yield* end({ _tag: "Done" })
+  yield* look(false)
+  assert.deepStrictEqual(yield* statuses, ["succeeded"])
+  assert.strictEqual(yield* outcomeOf(event), "executed")
+})
+
+each("a dead batch that an operator has tried again is open with its receipts, and ends by its next review", () =>
+  Effect.gen(function* () {
+    const { batchId, entryId, event } = yield* isDead
+    yield* retried(entryId)
+    yield* isTriedAgain(event, batchId)
+  })
+)
+
+/** A queue in which the batches are looked at right before a dead entry waits again. */
+const looking = Layer.effect(
+  QueueControl,
+  Effect.gen(function* () {
+    const control = yield* QueueControl
+    const services = yield* Effect.context<Batches | Queue | Receipts | Runs | ConfigStore | Sharding.Sharding>()
+    return QueueControl.of({
+      ...control,
+      retry: (entryId, now) =>
+        Effect.andThen(Effect.orDie(Effect.provide(look(true), services)), control.retry(entryId, now))
+    })
+  })
+).pipe(Layer.provideMerge(stores), Layer.provideMerge(testCluster))
+
+layer(Scheduler.layer.pipe(Layer.provideMerge(looking), Layer.provideMerge(testCluster)))((it) =>
+  it.effect("also when the keeper looks at it while it is being tried again", () =>
+    Effect.gen(function* () {
+      yield* placed
+      const { batchId, entryId, event } = yield* isDead
+      yield* retried(entryId)
+      yield* isTriedAgain(event, batchId)
+    })
+  )
 )

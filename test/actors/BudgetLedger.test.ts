@@ -1,8 +1,8 @@
 /** Money over the real path: gateway, actor, ledger in SQLite, and a model server that counts what it was asked. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger } from "effect"
-import { TestRunner } from "effect/cluster"
+import { Clock, Effect, Layer, Logger } from "effect"
 import * as BudgetLedger from "../../actors/BudgetLedger.ts"
+import { LiveNodes } from "../../src/domain/LiveNodes.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { Budget } from "../../src/llm/Budget.ts"
 import { Catalog } from "../../src/llm/catalog/Catalog.ts"
@@ -17,11 +17,14 @@ import { Ledger } from "../../src/store/Ledger.ts"
 import * as Store from "../../src/store/Store.ts"
 import { faults, startFakeModel } from "../harness/FakeModel.ts"
 import type { Script } from "../harness/FakeModel.ts"
+import { testCluster } from "../harness/TestCluster.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 
 const world = BudgetLedger.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(Store.layerMemory, NodeIdentity.layer("node"))),
-  Layer.provideMerge(TestRunner.layer)
+  Layer.provideMerge(
+    Layer.mergeAll(Store.layerMemory, LiveNodes.layerAlone.pipe(Layer.provideMerge(NodeIdentity.layer("node"))))
+  ),
+  Layer.provideMerge(testCluster)
 )
 const layers = GatewayLayer.layer.pipe(
   Layer.provide([
@@ -79,10 +82,31 @@ const call = (from: ReturnType<typeof snapshot>, run: string) =>
     })
   ).pipe(Effect.provideService(ModelRun, { id: run, repository }))
 
-const spentToday = Ledger.use((ledger) => ledger.committed({ repository, day: new Date().toISOString().slice(0, 10) }))
+const spentToday = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+  Ledger.use((ledger) => ledger.committed({ repository, day: new Date(now).toISOString().slice(0, 10) }))
+)
+
+/** A clock that runs on from noon: no day ends under a test. */
+const fromNoon = (clock: Clock.Clock): Clock.Clock => {
+  const day = 86_400_000
+  const ahead = day / 2 - (clock.currentTimeMillisUnsafe() % day)
+  const millis = () => clock.currentTimeMillisUnsafe() + ahead
+  const nanos = () => clock.currentTimeNanosUnsafe() + BigInt(ahead) * 1_000_000n
+  return {
+    currentTimeMillisUnsafe: millis,
+    currentTimeMillis: Effect.sync(millis),
+    currentTimeNanosUnsafe: nanos,
+    currentTimeNanos: Effect.sync(nanos),
+    monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: clock.monotonicTimeNanos,
+    sleep: (duration) => clock.sleep(duration)
+  }
+}
 
 const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof layers>>) =>
-  effect.pipe(Effect.provide([layers, Logger.layer([])]))
+  Effect.flatMap(Clock.Clock, (clock) =>
+    effect.pipe(Effect.provide([layers, Logger.layer([])]), Effect.provideService(Clock.Clock, fromNoon(clock)))
+  )
 
 describe("budget", () => {
   it.live(
@@ -136,7 +160,8 @@ describe("budget", () => {
       const base = snapshot(fake.url, { per_run_usd: 1 })
       const [provider] = base.document.llm.providers
       if (provider === undefined) return assert.fail("no provider")
-      const providers = [{ ...provider, timeout_ms: 200 }]
+      // Short only where it is to run out.
+      const providers = [{ ...provider, timeout_ms: reply === faults.silent ? 200 : 10_000 }]
       const from = { ...base, document: { ...base.document, llm: { ...base.document.llm, providers } } }
       yield* Effect.flip(call(from, "failing"))
       const spent = yield* Ledger.use((ledger) => ledger.committed({ runId: "failing" }))

@@ -1,7 +1,6 @@
 /** The publisher's promise: whatever was lost in between, each operation is done once, and only on the newest head. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Ref } from "effect"
-import { TestRunner } from "effect/cluster"
 import { TestClock } from "effect/testing"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
@@ -11,20 +10,16 @@ import type { Analysis } from "../../src/domain/Analysis.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import type { Operation, Publication } from "../../src/domain/Publication.ts"
-import { BeforeWrite } from "../../src/forge/BeforeWrite.ts"
+import { BeforeWrite, WriteFence } from "../../src/forge/BeforeWrite.ts"
 import { ForgeError } from "../../src/forge/Forge.ts"
 import type { HostPull } from "../../src/forge/Forge.ts"
 import { Forges } from "../../src/forge/Forges.ts"
-import { Progress } from "../../src/observability/Progress.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
-import { Cancellations } from "../../src/queue/Cancellations.ts"
-import * as MemoryQueue from "../../src/queue/MemoryQueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
-import { Tickets } from "../../src/queue/Tickets.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Runs } from "../../src/store/Runs.ts"
-import * as Store from "../../src/store/Store.ts"
-import { testForges, testSnapshotWith } from "../harness/ActorParts.ts"
+import { actorStores, testForges, testSnapshotWith } from "../harness/ActorParts.ts"
+import { testCluster } from "../harness/TestCluster.ts"
 
 /** What the pretended host did and how it is to answer next. */
 class Host extends Context.Service<
@@ -35,6 +30,8 @@ class Host extends Context.Service<
     readonly done: Ref.Ref<ReadonlyArray<string>>
     /** Answers for the next sends: `lost` does the work and loses the answer. */
     readonly faults: Ref.Ref<ReadonlyArray<"lost" | ForgeError["reason"]>>
+    /** Done between the last look at the head and the write. */
+    readonly asleep: Ref.Ref<Effect.Effect<void>>
   }
 >()("test/Host") {
   static readonly layer = Layer.effect(
@@ -43,7 +40,8 @@ class Host extends Context.Service<
       return {
         pull: yield* Ref.make<Pick<HostPull, "head" | "state">>({ head: "h1", state: "open" }),
         done: yield* Ref.make<ReadonlyArray<string>>([]),
-        faults: yield* Ref.make<ReadonlyArray<"lost" | ForgeError["reason"]>>([])
+        faults: yield* Ref.make<ReadonlyArray<"lost" | ForgeError["reason"]>>([]),
+        asleep: yield* Ref.make<Effect.Effect<void>>(Effect.void)
       }
     })
   )
@@ -70,6 +68,8 @@ const outputs = Layer.effect(
       send: (_workspace, _change, publication) =>
         Effect.gen(function* () {
           if (publication.operation._tag !== "Status") yield* yield* BeforeWrite
+          yield* yield* Ref.get(host.asleep)
+          yield* yield* WriteFence
           const [fault, ...later] = yield* Ref.get(host.faults)
           yield* Ref.set(host.faults, later)
           if (fault !== undefined && fault !== "lost") return yield* refuse(fault)
@@ -93,11 +93,7 @@ const outputs = Layer.effect(
 )
 
 const parts = Layer.mergeAll(
-  Store.layerMemory,
-  MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 }),
-  Tickets.layerMemory,
-  Cancellations.layerMemory,
-  Progress.layer,
+  actorStores(),
   outputs,
   Layer.effect(
     Forges,
@@ -108,7 +104,7 @@ const parts = Layer.mergeAll(
 
 const world = Layer.mergeAll(Publisher.layer, Scheduler.layer).pipe(
   Layer.provideMerge(parts),
-  Layer.provideMerge(TestRunner.layer)
+  Layer.provideMerge(testCluster)
 )
 
 const change: Change = {
@@ -249,7 +245,7 @@ describe("ChangePublisher", () => {
       const run = yield* publishingRun()
       const [review] = yield* outbox.ofRun(run)
       assert(review !== undefined)
-      yield* outbox.move(review.id, "pending", { status: "sending" }, 0)
+      yield* outbox.move(review.id, "pending", { status: "sending" }, yield* outbox.takeOver(key, 0), 0)
       yield* Ref.set(host.done, [review.operationId])
       yield* publish
       assert.deepStrictEqual(yield* Ref.get(host.done), [`review:${run}`, `summary:${run}`])
@@ -263,9 +259,33 @@ describe("ChangePublisher", () => {
       const run = yield* publishingRun()
       const [review] = yield* outbox.ofRun(run)
       assert(review !== undefined)
-      yield* outbox.move(review.id, "pending", { status: "sending" }, 0)
+      yield* outbox.move(review.id, "pending", { status: "sending" }, yield* outbox.takeOver(key, 0), 0)
       yield* publish
       assert.deepStrictEqual(yield* Ref.get(host.done), [`review:${run}`, `summary:${run}`])
+    })
+  )
+
+  each("who was frozen before the write while another node took over sends nothing, and its row is the other's", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      const outbox = yield* Outbox
+      const run = yield* publishingRun()
+      const [review] = yield* outbox.ofRun(run)
+      assert(review !== undefined)
+      // Meanwhile the other node finds the row, does not find it at the host, and sends it.
+      const elsewhere = Effect.gen(function* () {
+        yield* Ref.set(host.asleep, Effect.void)
+        const token = yield* outbox.takeOver(key, 0)
+        yield* outbox.move(review.id, "sending", { status: "unknown" }, token, 0)
+        yield* outbox.move(review.id, "unknown", { status: "pending" }, token, 0)
+        yield* outbox.move(review.id, "pending", { status: "sending" }, token, 0)
+        yield* Ref.update(host.done, (done) => [...done, review.operationId])
+        yield* outbox.move(review.id, "sending", { status: "sent" }, token, 0)
+      })
+      yield* Ref.set(host.asleep, Effect.orDie(elsewhere))
+      yield* publish
+      assert.deepStrictEqual(yield* Ref.get(host.done), [`review:${run}`, `summary:${run}`])
+      assert.deepStrictEqual(yield* rowsOf(run), ["sent", "sent"])
     })
   )
 

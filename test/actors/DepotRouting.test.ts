@@ -18,6 +18,14 @@ const document = {
     { name: "other", kind: "perforce", depot_path: "//other/..." },
     { name: "tree", kind: "subversion", repository_url: "https://svn.test/repo" }
   ],
+  review: {
+    auto_commit: {
+      exclude_sources: [
+        { id: "ci", vcs: "perforce", match: { author: { glob: "ci-*" }, client: { glob: "build-*" } } },
+        { id: "release", vcs: "subversion", match: { message: { regex: "^\\[release\\]" } } }
+      ]
+    }
+  },
   workspaces: {
     instances: {
       main: { source_repo: { trigger: "depot", repo: "//depot/main/..." } },
@@ -108,6 +116,21 @@ layer(world)("outcome", (t) => {
       yield* TestClock.setTime(226_000)
       yield* look(2000)
       assert.deepStrictEqual(yield* outcomeOf(unmatched), ["skipped", "repository_not_configured"])
+    })
+  )
+  t.effect.each<readonly [Partial<DepotChange>, string]>([
+    [{ user: "ci-nightly", client: "build-7" }, "source_excluded"],
+    [{ user: "ci-nightly" }, "workspace main matches"],
+    [{ user: "ci-nightly", client: "ada-laptop" }, "workspace main matches"],
+    [{ user: "ada", client: "build-7", description: "[release] 1.2" }, "workspace main matches"],
+    [{ vcs: "subversion", user: "ada", description: "[release] 1.2" }, "source_excluded"],
+    [{ vcs: "subversion", user: "ci-nightly", description: "fix" }, "workspace svn matches"]
+  ])("%j: %s", ([over, expected]) =>
+    Effect.gen(function* () {
+      const files = over.vcs === "subversion" ? ["trunk/a.c"] : ["//depot/main/a.c"]
+      const id = yield* report(change({ ...over, files }))
+      yield* look(Number.POSITIVE_INFINITY)
+      assert.deepStrictEqual(yield* outcomeOf(id), ["skipped", expected])
     })
   )
   t.effect("what waits is not removed by retention", () =>

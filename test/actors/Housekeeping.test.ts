@@ -1,47 +1,63 @@
 /** The sweeper: what lost too many workers is dead and says so, and only what may expire is closed for waiting too long. */
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
-import { TestRunner } from "effect/cluster"
 import { TestClock } from "effect/testing"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Housekeeping from "../../actors/Housekeeping.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import { storeOf } from "../../src/config/FileConfigStore.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { maxLosses, Priority } from "../../src/domain/Entry.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
+import { LiveNodes } from "../../src/domain/LiveNodes.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { Forges } from "../../src/forge/Forges.ts"
-import { Progress } from "../../src/observability/Progress.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
-import { Cancellations } from "../../src/queue/Cancellations.ts"
-import * as MemoryQueue from "../../src/queue/MemoryQueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { QueueControl } from "../../src/queue/QueueControl.ts"
-import { Tickets } from "../../src/queue/Tickets.ts"
 import { Objects } from "../../src/store/Objects.ts"
+import { Outbox } from "../../src/store/Outbox.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
-import * as Store from "../../src/store/Store.ts"
-import { testForges, testSnapshotWith } from "../harness/ActorParts.ts"
+import { Runs } from "../../src/store/Runs.ts"
+import { actorStores, testForges, testSnapshotWith } from "../harness/ActorParts.ts"
+import { testCluster } from "../harness/TestCluster.ts"
+import { channel } from "../outputs/Fixtures.ts"
+
+/** Reviews go to the host, and to a chat group. */
+const tellingChat = (store: ConfigStore["Service"]): ConfigStore["Service"] => {
+  const snapshot = store.current()
+  const workspaces = [...snapshot.workspaces].map(([id, workspace]) => {
+    const channels = [
+      channel({ name: "group", kind: "feishu_bot" }),
+      channel({ name: "host", kind: "gitea_pr_review" })
+    ]
+    const routes = { default: { summary: ["group", "host"], line_comments: ["host"] }, rules: [] }
+    return [id, { ...workspace, outputs: { ...workspace.outputs, channels, routes } }] as const
+  })
+  const telling = { ...snapshot, workspaces: new Map(workspaces) }
+  return storeOf(telling)
+}
 
 const world = Housekeeping.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(Publisher.layer, Scheduler.layer)),
   Layer.provideMerge(
     Layer.mergeAll(
-      Store.layerMemory,
-      MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 }),
-      Tickets.layerMemory,
-      Cancellations.layerMemory,
-      Progress.layer,
-      NodeIdentity.layer("node"),
+      actorStores(),
+      LiveNodes.layerAlone.pipe(Layer.provideMerge(NodeIdentity.layer("node"))),
       Layer.mock(Objects, { list: () => Effect.succeed([]) }),
-      Layer.mock(Outputs, { anyFor: () => true, plan: () => [], status: () => [] }),
+      Layer.mock(Outputs, {
+        anyFor: () => true,
+        plan: () => [],
+        status: () => [],
+        send: (_workspace, _change, row) => Effect.succeed({ hostId: row.operationId, url: undefined, next: [] })
+      }),
       Layer.succeed(Forges, testForges(Effect.die("no pull request is asked for"))),
-      Layer.succeed(ConfigStore, testSnapshotWith("w", "t"))
+      Layer.succeed(ConfigStore, tellingChat(testSnapshotWith("w", "t")))
     )
   ),
-  Layer.provideMerge(TestRunner.layer)
+  Layer.provideMerge(testCluster)
 )
 
 const change = (number: number): Change => ({
@@ -159,5 +175,21 @@ each(
       yield* settled(1)
       assert.deepStrictEqual(yield* outcomeOf(1), ["expired", "queued_timeout"])
       for (const entryId of others) assert.strictEqual((yield* queue.get(entryId))?.status, "waiting")
+      // One message, by a run that says why nothing was reviewed.
+      const [run, ...more] = yield* (yield* Runs).list({ targetKey: targetKey(change(1)), limit: 9 })
+      assert.deepStrictEqual(more, [])
+      assert.deepInclude(run, { entryId: automatic, status: "skipped", reason: "queued_timeout" })
+      const rows = yield* (yield* Outbox).ofRun(run?.id ?? "")
+      assert.deepStrictEqual(
+        rows.map((row) => [row.channel, row.operation._tag]),
+        [["group", "Chat"]]
+      )
+      const { operation } = rows[0] ?? {}
+      assert.isTrue(operation?._tag === "Chat" && operation.body.includes("72") && operation.body.includes("#1 @ h1"))
+      // The process died before the receipt had its outcome: it gets it, and nobody hears of it twice.
+      yield* (yield* Receipts).reopen(["event-1"])
+      yield* settled(1)
+      assert.strictEqual((yield* (yield* Runs).list({ targetKey: targetKey(change(1)), limit: 9 })).length, 1)
+      assert.strictEqual((yield* (yield* Outbox).ofRun(run?.id ?? "")).length, 1)
     })
 )

@@ -1,7 +1,6 @@
 /** Turns over the real path: two gateways, as two nodes have them, share one actor per provider. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
-import { TestRunner } from "effect/cluster"
 import * as ProviderLimiter from "../../actors/ProviderLimiter.ts"
 import { Budget } from "../../src/llm/Budget.ts"
 import { Catalog } from "../../src/llm/catalog/Catalog.ts"
@@ -12,9 +11,10 @@ import * as GatewayLayer from "../../src/llm/GatewayLayer.ts"
 import { ModelRun } from "../../src/llm/ModelRun.ts"
 import { faults, startFakeModel } from "../harness/FakeModel.ts"
 import type { Script } from "../harness/FakeModel.ts"
+import { testCluster } from "../harness/TestCluster.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 
-const cluster = ProviderLimiter.layer.pipe(Layer.provideMerge(TestRunner.layer))
+const cluster = ProviderLimiter.layer.pipe(Layer.provideMerge(testCluster))
 /** A gateway of its own over the shared actors. */
 const node = GatewayLayer.layer.pipe(
   Layer.provide([
@@ -86,13 +86,13 @@ describe("provider limiter", () => {
       const [first, second] = yield* nodes
       yield* warm(fake.url, first, second)
       yield* Effect.forEach(
-        Array.from({ length: 12 }, (_, at) => at),
+        Array.from({ length: 24 }, (_, at) => at),
         (at) => (at % 2 === 0 ? first : second)(call(fake.url, `run-${at}`, 8)),
         { concurrency: "unbounded" }
       )
       const times = fake.requests.slice(2).map(({ at }) => at)
-      // At most eight at once, four more an eighth of a second apart.
-      assert.isAtLeast(Math.max(...times) - Math.min(...times), 300)
+      // At most eight at once, sixteen more an eighth of a second apart: two seconds, less what a busy machine is late for the first.
+      assert.isAtLeast(Math.max(...times) - Math.min(...times), 1000)
     }).pipe(Effect.scoped, Effect.provide([cluster, Logger.layer([])]))
   )
 
@@ -102,10 +102,10 @@ describe("provider limiter", () => {
       const [first, second] = yield* nodes
       yield* warm(fake.url, first, second)
       const big = yield* Effect.forkChild(
-        Effect.forEach(Array.from({ length: 16 }), () => first(call(fake.url, "big", 4)), { concurrency: "unbounded" })
+        Effect.forEach(Array.from({ length: 16 }), () => first(call(fake.url, "big", 2)), { concurrency: "unbounded" })
       )
       while (fake.requests.length < 6) yield* Effect.sleep(5)
-      yield* second(call(fake.url, "small", 4))
+      yield* second(call(fake.url, "small", 2))
       const place = fake.requests.findIndex(({ text }) => text.includes("small"))
       assert.isAtMost(place, 10)
       yield* Effect.yieldNow

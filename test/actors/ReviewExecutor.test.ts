@@ -1,7 +1,6 @@
 /** The slots of a node: a review that is cancelled ends at once with all it started, and a drained node takes nothing. */
 import { assert, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Ref } from "effect"
-import { TestRunner } from "effect/cluster"
 import { TestClock } from "effect/testing"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Executor from "../../actors/ReviewExecutor.ts"
@@ -12,19 +11,18 @@ import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { Forges } from "../../src/forge/Forges.ts"
+import { Catalog } from "../../src/llm/catalog/Catalog.ts"
 import { Gateway } from "../../src/llm/Gateway.ts"
-import { Progress } from "../../src/observability/Progress.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
-import { Cancellations } from "../../src/queue/Cancellations.ts"
-import * as MemoryQueue from "../../src/queue/MemoryQueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { QueueControl } from "../../src/queue/QueueControl.ts"
-import { Tickets } from "../../src/queue/Tickets.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { Runs } from "../../src/store/Runs.ts"
-import * as Store from "../../src/store/Store.ts"
+import { Objects } from "../../src/store/Objects.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
-import { testForges, testSnapshotWith } from "../harness/ActorParts.ts"
+import { ContextRepositories } from "../../src/vcs/ContextRepositories.ts"
+import { actorStores, testForges, testSnapshotWith } from "../harness/ActorParts.ts"
+import { testCluster } from "../harness/TestCluster.ts"
 
 /** Checkouts that never come to an end by themselves. */
 class Checkouts extends Context.Service<
@@ -57,20 +55,20 @@ const vcs = Layer.effect(
   })
 )
 
+const noContext = Layer.succeed(ContextRepositories, ContextRepositories.of({ mount: () => Effect.never }))
 const noForge = testForges(Effect.die("no pull request is asked for"))
 const world = Executor.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(Publisher.layer, Scheduler.layer)),
   Layer.provideMerge(
     Layer.mergeAll(
-      Store.layerMemory,
-      MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 }),
-      Tickets.layerMemory,
-      Cancellations.layerMemory,
-      Progress.layer,
+      actorStores(),
       NodeIdentity.layer("node"),
       vcs,
+      noContext,
+      Layer.mock(Objects, {}),
       Layer.mock(Agent, {}),
       Layer.mock(Gateway, {}),
+      Layer.mock(Catalog, {}),
       Layer.mock(Outputs, { anyFor: () => true, plan: () => [], status: () => [] }),
       Layer.succeed(Forges, {
         ...noForge,
@@ -80,7 +78,7 @@ const world = Executor.layer.pipe(
     )
   ),
   Layer.provideMerge(Checkouts.layer),
-  Layer.provideMerge(TestRunner.layer)
+  Layer.provideMerge(testCluster)
 )
 
 const change = (number: number): Change => ({

@@ -5,11 +5,10 @@ import { TestClock } from "effect/testing"
 import { look } from "../../actors/Schedules.ts"
 import { layerOf } from "../../src/config/FileConfigStore.ts"
 import { snapshotOf } from "../../src/config/LoadConfig.ts"
-import * as MemoryQueue from "../../src/queue/MemoryQueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { Schedules } from "../../src/store/Schedules.ts"
-import * as Store from "../../src/store/Store.ts"
+import { actorStores } from "../harness/ActorParts.ts"
 
 const document = {
   triggers: [
@@ -26,11 +25,7 @@ const document = {
   workspaces: { instances: { app: { source_repo: { trigger: "tea", repo: "acme/app" } } } }
 }
 
-const world = Layer.mergeAll(
-  Store.layerMemory,
-  MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 }),
-  Layer.unwrap(Effect.map(snapshotOf(document, {}), layerOf))
-)
+const world = Layer.mergeAll(actorStores(), Layer.unwrap(Effect.map(snapshotOf(document, {}), layerOf)))
 
 const each = (name: string, test: () => Effect.Effect<void, unknown, Layer.Success<typeof world>>) =>
   layer(world)((it) => it.effect(name, test))

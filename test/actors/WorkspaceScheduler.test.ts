@@ -1,31 +1,20 @@
 /** The scheduler: what is due gets a ticket, what is not sets the alarm, a lost ticket is offered again. */
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Fiber, Layer, Option } from "effect"
-import { TestRunner } from "effect/cluster"
 import { TestClock } from "effect/testing"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
-import { Cancellations } from "../../src/queue/Cancellations.ts"
-import * as MemoryQueue from "../../src/queue/MemoryQueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Tickets } from "../../src/queue/Tickets.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
-import * as Store from "../../src/store/Store.ts"
-import { testSnapshotWith } from "../harness/ActorParts.ts"
+import { actorStores, testSnapshotWith } from "../harness/ActorParts.ts"
+import { testCluster } from "../harness/TestCluster.ts"
 
 const world = Scheduler.layer.pipe(
-  Layer.provideMerge(
-    Layer.mergeAll(
-      Store.layerMemory,
-      MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 }),
-      Tickets.layerMemory,
-      Cancellations.layerMemory,
-      Layer.succeed(ConfigStore, testSnapshotWith("w", "t"))
-    )
-  ),
-  Layer.provideMerge(TestRunner.layer)
+  Layer.provideMerge(Layer.mergeAll(actorStores(), Layer.succeed(ConfigStore, testSnapshotWith("w", "t")))),
+  Layer.provideMerge(testCluster)
 )
 
 const change = (number: number): Change => ({
@@ -50,7 +39,9 @@ const ready = Effect.gen(function* () {
   while (woken.pollUnsafe() === undefined) yield* TestClock.adjust("1 seconds")
   return yield* Clock.currentTimeMillis
 })
-const nextTicket = Effect.flatMap(Tickets, (tickets) => tickets.take)
+const nextTicket = Effect.flatMap(Tickets, (tickets) =>
+  Effect.map(tickets.take, ({ entryId, workspace }) => ({ entryId, workspace }))
+)
 /** The ticket that is there now, if any. */
 const ticketNow = Effect.gen(function* () {
   const waiting = yield* Effect.forkChild(Effect.timeoutOption(nextTicket, "1 millis"), { startImmediately: true })

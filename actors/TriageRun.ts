@@ -1,0 +1,58 @@
+/**
+ * What the run of an issue does in place of a review: the host says what the issue is now, a model says what to make of it, and the
+ * decision is stored as the run's analysis. The head of such a run is a digest of the issue's text: text that was judged is not judged
+ * again, whatever happens to its labels.
+ */
+import { Effect } from "effect"
+import type { Snapshot, Workspace } from "../src/config/Snapshot.ts"
+import type { Analysis } from "../src/domain/Analysis.ts"
+import type { Change } from "../src/domain/Change.ts"
+import { issueHead } from "../src/forge/IssueHead.ts"
+import { AgentError } from "../src/agent/Agent.ts"
+import { triageIssue } from "../src/engine/Triage.ts"
+import type { Triaged, TriageIssue } from "../src/engine/Triage.ts"
+import type { ForgeClient } from "../src/forge/Forge.ts"
+
+/** A text says why there is nothing to decide. */
+export const issueOf = Effect.fnUntraced(function* (change: Change, workspace: Workspace, client: ForgeClient) {
+  if (!workspace.triage.enabled || !workspace.triage.events.includes("issues")) return "triage of issues is not enabled"
+  const { number } = change.target
+  if (number === undefined) return "the delivery names no issue"
+  const issue = yield* client.issues.read(change.repo, number)
+  if (issue.state !== "open") return `the issue is ${issue.state}`
+  const ignored = issue.labels.find((label) => workspace.review.labels.ignore.includes(label))
+  if (ignored !== undefined) return `the issue has the label ${ignored}`
+  return { issue, head: issueHead(issue) }
+})
+
+/** A model that cannot be asked fails the run, which leaves the issue open; what may pass later is tried again. */
+export const triageAnalysis = Effect.fnUntraced(function* (
+  snapshot: Snapshot,
+  workspace: Workspace,
+  issue: TriageIssue
+) {
+  const triaged = yield* triageIssue(snapshot, workspace, issue)
+  const { failed } = triaged
+  if (failed === undefined) return analysisOf(triaged, workspace)
+  const { retryable, message, retryAfterMillis } = failed
+  return yield* new AgentError({
+    reason: retryable ? "retryable" : "failed",
+    message: `the issue was not triaged and stays open: ${message}`,
+    ...(retryAfterMillis === undefined ? {} : { retryAfterMillis })
+  })
+})
+
+const analysisOf = ({ decision, removed, models, usage }: Triaged, { triage }: Workspace): Analysis => {
+  const { verdict, category, reason, confidence } = decision
+  const wanted = verdict === "close" ? "Closed" : "Kept open"
+  return {
+    findings: [],
+    summary: `**${wanted}${verdict === "close" && triage.dry_run ? " (dry run: nothing is done)" : ""}**: ${category} (confidence ${confidence}). ${reason}`,
+    coverage: { reviewed: [], skipped: [], lines: 0 },
+    models,
+    usage,
+    notices:
+      removed === 0 ? [] : [`${removed} sentences of the issue address an automated reader and were not shown to it.`],
+    triage: decision
+  }
+}

@@ -1,0 +1,226 @@
+/** The run of an issue: what the host says it is, one decision per text on record, and failures that leave the issue open. */
+import { assert, layer } from "@effect/vitest"
+import { Clock, Context, Effect, Layer, Ref } from "effect"
+import { TestClock } from "effect/testing"
+import * as Publisher from "../../actors/ChangePublisher.ts"
+import * as Executor from "../../actors/ReviewExecutor.ts"
+import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
+import { Agent } from "../../src/agent/Agent.ts"
+import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import { targetKey } from "../../src/domain/Change.ts"
+import type { Change } from "../../src/domain/Change.ts"
+import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
+import type { ReadIssue } from "../../src/forge/Forge.ts"
+import { Forges } from "../../src/forge/Forges.ts"
+import { Catalog } from "../../src/llm/catalog/Catalog.ts"
+import { Gateway, GatewayError } from "../../src/llm/Gateway.ts"
+import type { GatewayAnswer } from "../../src/llm/Gateway.ts"
+import { ModelRun } from "../../src/llm/ModelRun.ts"
+import { Outputs } from "../../src/outputs/Outputs.ts"
+import { Queue } from "../../src/queue/Queue.ts"
+import { Runs } from "../../src/store/Runs.ts"
+import { Objects } from "../../src/store/Objects.ts"
+import { Vcs } from "../../src/vcs/Checkout.ts"
+import { ContextRepositories } from "../../src/vcs/ContextRepositories.ts"
+import { calling } from "../engine/Fixture.ts"
+import { actorStores, testForges, testSnapshotWith } from "../harness/ActorParts.ts"
+import { testCluster } from "../harness/TestCluster.ts"
+
+const close = { verdict: "close", category: "spam", reason: "it sells watches", confidence: 0.95 }
+const spam: ReadIssue = { title: "Great offer", body: "Buy cheap watches now!", state: "open", labels: [] }
+
+/** The host's issue, what the model answers, and on whose behalf it was asked. */
+class Given extends Context.Service<
+  Given,
+  {
+    readonly issue: Ref.Ref<ReadIssue>
+    readonly enabled: Ref.Ref<boolean>
+    readonly answer: Ref.Ref<GatewayAnswer | GatewayError>
+    readonly asked: Ref.Ref<ReadonlyArray<ModelRun>>
+  }
+>()("test/Given") {
+  static readonly layer = Layer.effect(
+    Given,
+    Effect.all({
+      issue: Ref.make(spam),
+      enabled: Ref.make(true),
+      answer: Ref.make<GatewayAnswer | GatewayError>(calling("triage", close)),
+      asked: Ref.make<ReadonlyArray<ModelRun>>([])
+    })
+  )
+}
+
+const forges = Layer.effect(
+  Forges,
+  Effect.gen(function* () {
+    const { issue } = yield* Given
+    const noForge = testForges(Effect.die("no pull request is asked for"))
+    return Forges.of({
+      ...noForge,
+      client: (profile) => {
+        const client = noForge.client(profile)
+        return { ...client, issues: { ...client.issues, read: () => Ref.get(issue) } }
+      }
+    })
+  })
+)
+const gateway = Layer.effect(
+  Gateway,
+  Effect.gen(function* () {
+    const { answer, asked } = yield* Given
+    return Gateway.of({
+      call: () =>
+        Effect.gen(function* () {
+          const run = yield* ModelRun
+          yield* Ref.update(asked, (before) => [...before, run])
+          const given = yield* Ref.get(answer)
+          return given instanceof GatewayError ? yield* given : given
+        })
+    })
+  })
+)
+const config = Layer.effect(
+  ConfigStore,
+  Effect.gen(function* () {
+    const { enabled } = yield* Given
+    const store = testSnapshotWith("w", "t")
+    const snapshot = () => {
+      const current = store.current()
+      const workspace = current.workspaces.get("w")
+      if (workspace === undefined) throw new Error("no workspace")
+      const triage = { ...workspace.triage, enabled: Effect.runSync(Ref.get(enabled)) }
+      return { ...current, workspaces: new Map([["w", { ...workspace, triage, triageModelChain: "default" }]]) }
+    }
+    return ConfigStore.of({ ...store, current: snapshot, pinned: snapshot })
+  })
+)
+
+const world = Executor.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(Publisher.layer, Scheduler.layer)),
+  Layer.provideMerge(
+    Layer.mergeAll(
+      actorStores(),
+      NodeIdentity.layer("node"),
+      Layer.mock(Vcs, {}),
+      Layer.mock(ContextRepositories, {}),
+      Layer.mock(Objects, {}),
+      Layer.mock(Agent, {}),
+      Layer.mock(Catalog, {}),
+      // Nothing is routed anywhere: an issue is triaged all the same.
+      Layer.mock(Outputs, { anyFor: () => false, plan: () => [], status: () => [] }),
+      forges,
+      gateway,
+      config
+    )
+  ),
+  Layer.provideMerge(Given.layer),
+  Layer.provideMerge(testCluster)
+)
+
+const change: Change = {
+  provider: "gitea",
+  trigger: "t",
+  workspace: "w",
+  repo: { fullName: "Team/App" },
+  target: { kind: "issue", number: 7 }
+}
+
+const until = <E, R>(what: string, condition: Effect.Effect<boolean, E, R>) =>
+  Effect.gen(function* () {
+    const begun = yield* Clock.currentTimeMillis
+    while (!(yield* condition)) {
+      if ((yield* Clock.currentTimeMillis) - begun > 600_000) return yield* Effect.die(new Error(`not so: ${what}`))
+      yield* TestClock.adjust("1 seconds")
+      yield* Effect.callback<void>((done) => {
+        setImmediate(() => done(Effect.void))
+      })
+    }
+  })
+
+/** The issue's event comes; answers how the entry ended and the runs, oldest first. */
+const triaged = Effect.fnUntraced(function* (eventId: string) {
+  const queue = yield* Queue
+  const [admitted] = yield* queue.admit([
+    { eventId, change, configHash: "c", priority: 20, dueAt: 0, admittedAt: yield* Clock.currentTimeMillis }
+  ])
+  const entryId = admitted?.entryId ?? ""
+  const scheduler = yield* Scheduler.WorkspaceScheduler.client
+  yield* Effect.forkChild(scheduler("w").Wake())
+  yield* until(
+    "the entry has ended",
+    Effect.map(queue.get(entryId), (entry) => entry?.status === "done" || entry?.status === "dead")
+  )
+  const runs = yield* Runs
+  const listed = runs.list({ targetKey: targetKey(change), limit: 10 })
+  yield* until(
+    "no run is open",
+    Effect.map(listed, (all) => all.every(({ finishedAt }) => finishedAt !== undefined))
+  )
+  return { entry: yield* queue.get(entryId), runs: (yield* listed).toReversed() }
+})
+
+const each = (name: string, test: () => Effect.Effect<void, unknown, Layer.Success<typeof world>>) =>
+  layer(world)((it) => it.effect(name, test))
+
+each("the decision is stored as the run's analysis, its money is the run's and the repository's", () =>
+  Effect.gen(function* () {
+    const { entry, runs } = yield* triaged("one")
+    assert.strictEqual(entry?.status, "done")
+    assert.lengthOf(runs, 1)
+    assert.deepInclude(runs[0], { status: "succeeded" })
+    assert.deepEqual(runs[0]?.analysis?.triage, { ...close, verdict: "close" })
+    assert.strictEqual(runs[0]?.analysis?.summary, "**Closed**: spam (confidence 0.95). it sells watches")
+    assert.strictEqual(runs[0]?.change.title, "Great offer")
+    assert.strictEqual(runs[0]?.analysis?.usage.costUsd, 0.25)
+    const { asked } = yield* Given
+    assert.deepEqual(yield* Ref.get(asked), [{ id: runs[0]?.id ?? "", repository: "t:team/app" }])
+  })
+)
+
+each("the same text is judged once, another text again", () =>
+  Effect.gen(function* () {
+    const { asked, issue } = yield* Given
+    yield* triaged("one")
+    yield* Ref.update(issue, (before) => ({ ...before, labels: ["seen"] }))
+    assert.lengthOf((yield* triaged("two")).runs, 1)
+    yield* Ref.update(issue, (before) => ({ ...before, body: "More watches." }))
+    assert.lengthOf((yield* triaged("three")).runs, 2)
+    assert.lengthOf(yield* Ref.get(asked), 2)
+  })
+)
+
+each("an issue that is closed, has an ignored label or whose triage is off is not asked about", () =>
+  Effect.gen(function* () {
+    const { asked, enabled, issue } = yield* Given
+    const reasonOf = Effect.fnUntraced(function* (eventId: string) {
+      const { entry, runs } = yield* triaged(eventId)
+      assert.lengthOf(runs, 0)
+      return entry?.reason
+    })
+    yield* Ref.update(issue, (before) => ({ ...before, state: "closed" as const }))
+    assert.strictEqual(yield* reasonOf("one"), "the issue is closed")
+    yield* Ref.set(issue, { ...spam, labels: ["aicr-ignore"] })
+    assert.strictEqual(yield* reasonOf("two"), "the issue has the label aicr-ignore")
+    yield* Ref.set(issue, spam)
+    yield* Ref.set(enabled, false)
+    assert.strictEqual(yield* reasonOf("three"), "triage of issues is not enabled")
+    assert.lengthOf(yield* Ref.get(asked), 0)
+  })
+)
+
+each("a model that cannot be asked now is asked again with the entry; one that never can fails the run", () =>
+  Effect.gen(function* () {
+    const { answer, asked } = yield* Given
+    yield* Ref.set(answer, new GatewayError({ reason: "unavailable", message: "down" }))
+    const { entry, runs } = yield* triaged("one")
+    assert.deepInclude(entry, { status: "dead", attempts: 3 })
+    assert.lengthOf(yield* Ref.get(asked), 3)
+    assert.deepInclude(runs.at(-1), {
+      status: "failed",
+      reason: "the issue was not triaged and stays open: down",
+      analysis: undefined
+    })
+    yield* Ref.set(answer, new GatewayError({ reason: "budget", message: "no money" }))
+    assert.deepInclude((yield* triaged("two")).entry, { status: "dead", attempts: 1 })
+  })
+)

@@ -1,0 +1,83 @@
+/** Content writes of one account start a second apart on all nodes together, and what a host asked one node to wait, all wait. */
+import { assert, describe, layer } from "@effect/vitest"
+import { Clock, Duration, Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import * as WritePacer from "../../actors/WritePacer.ts"
+import { ForgeError } from "../../src/forge/Forge.ts"
+import { Paces, pacedWrite } from "../../src/forge/Pacing.ts"
+import { WriteTurns } from "../../src/forge/WriteTurns.ts"
+import { testCluster } from "../harness/TestCluster.ts"
+
+const world = WritePacer.layer.pipe(Layer.provideMerge(testCluster))
+
+/** A node: its own pace, the others' turns. */
+const onNode = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.scoped(
+    Effect.flatMap(Layer.build(Layer.fresh(WritePacer.turnsLayer)), (context) =>
+      effect.pipe(Effect.provideContext(context), Effect.provideService(Paces, new Map()))
+    )
+  )
+
+const letRun = Effect.fnUntraced(function* <A, E>(fiber: Fiber.Fiber<A, E>) {
+  while (fiber.pollUnsafe() === undefined) yield* TestClock.adjust("20 millis")
+  return yield* Fiber.join(fiber)
+})
+
+describe("WritePacer", () => {
+  layer(Layer.fresh(world))((it) =>
+    it.effect("three nodes write with one account: their writes start a second apart", () =>
+      Effect.gen(function* () {
+        const starts: Array<number> = []
+        const write = pacedWrite(
+          "account",
+          "POST /x",
+          Effect.map(Clock.currentTimeMillis, (now) => starts.push(now))
+        )
+        const node = onNode(Effect.all([write, write, write], { concurrency: "unbounded" }))
+        yield* letRun(yield* Effect.forkChild(Effect.all([node, node, node], { concurrency: "unbounded" })))
+        assert.lengthOf(starts, 9)
+        const gaps = starts.slice(1).map((at, index) => at - (starts[index] ?? 0))
+        assert.isAtLeast(Math.min(...gaps), 1000)
+        // Nobody waits for much more than the gap.
+        assert.isAtMost(Math.max(...gaps), 1100)
+      })
+    )
+  )
+
+  layer(Layer.fresh(world))((it) =>
+    it.effect("a Retry-After that one node was told holds the others back", () =>
+      Effect.gen(function* () {
+        const limited = new ForgeError({
+          reason: "rate_limited",
+          retryAfterMillis: 60_000,
+          operation: "POST /x",
+          message: "slow down"
+        })
+        const refused = onNode(Effect.flip(pacedWrite("closed", "POST /x", Effect.fail(limited))))
+        yield* letRun(yield* Effect.forkChild(refused))
+        yield* TestClock.adjust("1 second")
+        const other = onNode(Effect.flip(pacedWrite("closed", "POST /x", Effect.void)))
+        const error = yield* letRun(yield* Effect.forkChild(other))
+        assert.strictEqual(error.reason, "rate_limited")
+        assert.isAbove(error.retryAfterMillis ?? 0, 50_000)
+      })
+    )
+  )
+
+  layer(Layer.fresh(world))((it) =>
+    it.effect("a node that took a turn and is not heard of again holds the others up for seconds, not for ever", () =>
+      Effect.gen(function* () {
+        const silent = onNode(
+          Effect.gen(function* () {
+            const turns = yield* WriteTurns
+            yield* turns.take("silent", 1000)
+          })
+        )
+        yield* letRun(yield* Effect.forkChild(silent))
+        const before = yield* Clock.currentTimeMillis
+        yield* letRun(yield* Effect.forkChild(onNode(pacedWrite("silent", "POST /x", Effect.void))))
+        assert.isAtMost((yield* Clock.currentTimeMillis) - before, Duration.toMillis("12 seconds"))
+      })
+    )
+  )
+})
