@@ -72,9 +72,10 @@ export const layerWith = (options: LoggingOptions): Layer.Layer<never> => {
   return Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, effectLevel[options.level]))
 }
 
+/** To standard error, pretty where a person reads it. */
+export const layerAt = (level: Level): Layer.Layer<never> => layerWith({ level, pretty: process.stderr.isTTY })
+
 /** Logging as the environment asks for it. Fails on a level that does not exist. */
 export const layer = Layer.unwrap(
-  Effect.map(Config.schema(Level, "SVC_LOG_LEVEL").pipe(Config.withDefault<Level>("info")), (level) =>
-    layerWith({ level, pretty: process.stderr.isTTY })
-  )
+  Effect.map(Config.schema(Level, "SVC_LOG_LEVEL").pipe(Config.withDefault<Level>("info")), layerAt)
 )

@@ -45,6 +45,14 @@ export const queueOldest = Metric.gauge("aicr_queue_oldest_waiting_seconds", {
   description: "Age of the entry that waits longest"
 })
 
+/** Nodes of the cluster that are heard of, by role. */
+export const nodes = Metric.gauge("aicr_nodes", { description: "Nodes that work together, by role" })
+
+export const busRoundTrip = Metric.histogram("aicr_bus_round_trip_seconds", {
+  description: "From this node to the bus and back",
+  boundaries: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5]
+})
+
 export const modelRequests = Metric.counter("aicr_llm_requests_total", {
   description: "Requests to language models by provider, model and outcome",
   incremental: true
@@ -63,4 +71,14 @@ export const modelCost = Metric.counter("aicr_llm_cost_usd_total", {
 export const modelDuration = Metric.histogram("aicr_llm_request_duration_seconds", {
   description: "Duration of requests to language models by provider and model",
   boundaries: [0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300]
+})
+
+/** Of this node. */
+export const cacheBytes = Metric.gauge("aicr_workspace_cache_bytes", {
+  description: "Bytes that are kept under workspaces.root"
+})
+
+export const cacheEvictions = Metric.counter("aicr_workspace_cache_evictions_total", {
+  description: "Repositories evicted from the workspace cache by policy",
+  incremental: true
 })

@@ -2,39 +2,38 @@
  * What happens to a change, as it happens: for terminals and live views. Events are dropped when nobody listens and when a
  * listener is slow; records are the truth, this is the commentary.
  */
-import { Context, Effect, Layer, PubSub, Stream } from "effect"
-import type { Finding } from "../domain/Problem.ts"
-import type { PublicationStatus } from "../domain/Publication.ts"
-import type { RunStatus } from "../domain/Run.ts"
+import { Context, Effect, Layer, PubSub, Schema, Stream } from "effect"
+import { Finding } from "../domain/Problem.ts"
+import { PublicationStatus } from "../domain/Publication.ts"
+import { RunStatus } from "../domain/Run.ts"
 
-export interface ChangeLabel {
-  readonly workspace: string
-  readonly targetKey: string
-}
+const about = { workspace: Schema.String, targetKey: Schema.String, at: Schema.Number }
 
-export type ProgressEvent = ChangeLabel & { readonly at: number } & (
-    | { readonly _tag: "Started"; readonly runId: string; readonly head: string }
-    | { readonly _tag: "CheckedOut"; readonly runId: string; readonly from: string }
-    | {
-        readonly _tag: "Analysed"
-        readonly runId: string
-        readonly findings: ReadonlyArray<Finding>
-        readonly models: ReadonlyArray<string>
-      }
-    | {
-        readonly _tag: "Published"
-        readonly runId: string
-        readonly operation: string
-        readonly status: PublicationStatus
-        readonly url: string | undefined
-      }
-    | {
-        readonly _tag: "Finished"
-        readonly runId: string | undefined
-        readonly status: RunStatus
-        readonly reason: string | undefined
-      }
-  )
+/** Schema, because events also go from node to node. */
+export const ProgressEvent = Schema.Union([
+  Schema.TaggedStruct("Started", { ...about, runId: Schema.String, head: Schema.String }),
+  Schema.TaggedStruct("CheckedOut", { ...about, runId: Schema.String, from: Schema.String }),
+  Schema.TaggedStruct("Analysed", {
+    ...about,
+    runId: Schema.String,
+    findings: Schema.Array(Finding),
+    models: Schema.Array(Schema.String)
+  }),
+  Schema.TaggedStruct("Published", {
+    ...about,
+    runId: Schema.String,
+    operation: Schema.String,
+    status: PublicationStatus,
+    url: Schema.UndefinedOr(Schema.String)
+  }),
+  Schema.TaggedStruct("Finished", {
+    ...about,
+    runId: Schema.UndefinedOr(Schema.String),
+    status: RunStatus,
+    reason: Schema.UndefinedOr(Schema.String)
+  })
+])
+export type ProgressEvent = typeof ProgressEvent.Type
 
 /** A progress event without its time, which is stamped when it is told. */
 export type ProgressNews = ProgressEvent extends infer Event

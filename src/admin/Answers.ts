@@ -1,0 +1,56 @@
+/** Answers of the administration: JSON that nobody stores, and problem details (RFC 9457) with a `code` for programs. */
+import { Schema } from "effect"
+import type { AdminAnswer } from "./AdminApi.ts"
+
+const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
+
+export const json = (status: number, body: unknown): AdminAnswer => ({
+  status,
+  contentType: "application/json",
+  body: JSON.stringify(body),
+  headers
+})
+
+export const nothing: AdminAnswer = { status: 204, contentType: "application/json", body: "", headers }
+
+const titles: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  409: "Conflict",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  503: "Service Unavailable"
+}
+
+/** The end of a request that did not do what it asked for. */
+export class Refusal extends Schema.TaggedError<Refusal>()("Refusal", {
+  status: Schema.Int,
+  code: Schema.String,
+  detail: Schema.String,
+  issues: Schema.optional(Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))),
+  headers: Schema.optional(Schema.Record(Schema.String, Schema.String))
+}) {}
+
+export const problem = ({ code, detail, headers: more, issues, status }: Refusal): AdminAnswer => ({
+  status,
+  contentType: "application/problem+json",
+  body: JSON.stringify({
+    type: "about:blank",
+    title: titles[status],
+    status,
+    code,
+    detail,
+    ...(issues === undefined ? {} : { issues })
+  }),
+  headers: { ...headers, ...more }
+})
+
+export const notFound = (what: string): Refusal => new Refusal({ status: 404, code: "not_found", detail: what })
+
+export const conflict = (code: string, detail: string): Refusal => new Refusal({ status: 409, code, detail })
+
+/** A time as people and programs read it. */
+export const time = (millis: number | undefined): string | undefined =>
+  millis === undefined ? undefined : new Date(millis).toISOString()

@@ -1,0 +1,98 @@
+/**
+ * The administration behind `/api/admin`: is it on, who asks, what is asked. Without a session nothing but the login answers, and
+ * nothing says which paths there are.
+ */
+import { Effect, Layer } from "effect"
+import { ConfigStore } from "../config/ConfigStore.ts"
+import { AdminApi } from "./AdminApi.ts"
+import type { AdminAnswer, AdminRequest } from "./AdminApi.ts"
+import { credentialsOf, howToTurnOn } from "./AdminCredentials.ts"
+import type { AdminSessions } from "../store/AdminSessions.ts"
+import type { LoginAttempts } from "../store/LoginAttempts.ts"
+import { notFound, problem, Refusal } from "./Answers.ts"
+import { login, logout } from "./Login.ts"
+import { routes } from "./Routes.ts"
+import type { Failure, Handler, Services } from "./Routes.ts"
+import { findSession, tokenIn } from "./Sessions.ts"
+
+const unauthorized = new Refusal({
+  status: 401,
+  code: "unauthorized",
+  detail: "Log in first: this needs the token of a session that has not ended.",
+  headers: { "www-authenticate": 'Bearer realm="admin"' }
+})
+
+const methodNotAllowed = (allowed: string): Refusal =>
+  new Refusal({
+    status: 405,
+    code: "method_not_allowed",
+    detail: `Allowed here: ${allowed}.`,
+    headers: { allow: allowed }
+  })
+
+interface Found {
+  readonly handlers: Readonly<Partial<Record<string, Handler>>>
+  readonly id: string
+}
+
+/** The row of a path, and what stands at its `:id`. */
+const find = (path: string): Found | undefined => {
+  const exact = routes[path]
+  if (exact !== undefined && !path.includes(":")) return { handlers: exact, id: "" }
+  const [, place = "", id = "", ...rest] = path.split("/")
+  const handlers = id === "" ? undefined : routes[["", place, ":id", ...rest].join("/")]
+  return handlers === undefined ? undefined : { handlers, id: id.slice(0, 128) }
+}
+
+const answer = Effect.fnUntraced(function* (
+  request: AdminRequest
+): Effect.fn.Return<AdminAnswer, Failure, AdminSessions | ConfigStore | LoginAttempts | Services> {
+  const snapshot = (yield* ConfigStore).current()
+  const credentials = credentialsOf(snapshot)
+  if (credentials === undefined) return yield* notFound(howToTurnOn(snapshot))
+  const path = request.path.length > 1 && request.path.endsWith("/") ? request.path.slice(0, -1) : request.path
+  if (path === "/login") {
+    return request.method === "POST" ? yield* login(request, credentials) : yield* methodNotAllowed("POST")
+  }
+  const token = tokenIn(request.headers["authorization"])
+  const session = token === undefined ? undefined : yield* findSession(token)
+  if (token === undefined || session === undefined) return yield* unauthorized
+  if (path === "/logout") return request.method === "POST" ? yield* logout(token) : yield* methodNotAllowed("POST")
+  const found = find(path)
+  if (found === undefined) return yield* notFound("There is nothing at this path.")
+  const handler = found.handlers[request.method === "HEAD" ? "GET" : request.method]
+  if (handler === undefined) return yield* methodNotAllowed(Object.keys(found.handlers).join(", "))
+  return yield* handler({ ...request, id: found.id, username: session.username })
+})
+
+const unavailable = (message: string): Effect.Effect<AdminAnswer> =>
+  Effect.as(
+    Effect.logError(`The administration could not answer: ${message}`),
+    problem(
+      new Refusal({
+        status: 503,
+        code: "unavailable",
+        detail: "What this needs does not answer now; the service's log says what.",
+        headers: { "retry-after": "5" }
+      })
+    )
+  )
+
+export const layer = Layer.effect(
+  AdminApi,
+  Effect.gen(function* () {
+    const context = yield* Effect.context<AdminSessions | ConfigStore | LoginAttempts | Services>()
+    return AdminApi.of({
+      handle: (request) =>
+        answer(request).pipe(
+          Effect.catchTags({
+            Refusal: (refusal) => Effect.succeed(problem(refusal)),
+            NodesError: ({ message }) => unavailable(message),
+            QueueError: ({ message }) => unavailable(message),
+            StoreError: ({ message }) => unavailable(message)
+          }),
+          Effect.provide(context)
+        )
+    })
+  })
+)

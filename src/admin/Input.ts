@@ -1,0 +1,87 @@
+/** What a request says, checked. A refusal names the field and what is expected there, never what was given. */
+import { Effect } from "effect"
+import type { Schema } from "effect"
+import type { AdminRequest } from "./AdminApi.ts"
+import { Refusal } from "./Answers.ts"
+
+const invalid = (path: string, message: string): Refusal =>
+  new Refusal({
+    status: 400,
+    code: "invalid_payload",
+    detail: path === "" ? message : `${path}: ${message}`,
+    issues: [{ path, message }]
+  })
+
+/** The fields of a JSON object. */
+export const fieldsOf = ({ body }: AdminRequest): Effect.Effect<ReadonlyMap<string, unknown>, Refusal> =>
+  Effect.try({
+    try: (): unknown => JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)),
+    catch: () => new Refusal({ status: 400, code: "invalid_json", detail: "The body is not JSON." })
+  }).pipe(
+    Effect.flatMap((given) =>
+      typeof given === "object" && given !== null && !Array.isArray(given)
+        ? Effect.succeed(new Map<string, unknown>(Object.entries(given)))
+        : invalid("", "expected an object")
+    )
+  )
+
+/** A field of 1 to 1024 characters. */
+export const textIn = (fields: ReadonlyMap<string, unknown>, name: string): Effect.Effect<string, Refusal> => {
+  const text = fields.get(name)
+  return typeof text === "string" && text !== "" && text.length <= 1024
+    ? Effect.succeed(text)
+    : invalid(name, "expected a text of 1 to 1024 characters")
+}
+
+/** The parameters of a list. A parameter that it does not have is refused, so that a filter with a typing error filters nothing in silence. */
+export class Query {
+  readonly #given: URLSearchParams
+
+  private constructor(given: URLSearchParams) {
+    this.#given = given
+  }
+
+  static of({ query }: AdminRequest, known: ReadonlyArray<string>): Effect.Effect<Query, Refusal> {
+    for (const name of new Set(query.keys())) {
+      if (!known.includes(name)) return invalid(name, `unknown parameter (there are: ${known.join(", ")})`)
+      if (query.getAll(name).length > 1) return invalid(name, "given more than once")
+    }
+    return Effect.succeed(new Query(query))
+  }
+
+  /** Undefined when it is not given or empty. */
+  text(name: string): string | undefined {
+    const value = this.#given.get(name)
+    return value === null || value === "" ? undefined : value.slice(0, 512)
+  }
+
+  oneOf<A extends string>(
+    name: string,
+    { literals }: Schema.Literals<ReadonlyArray<A>>
+  ): Effect.Effect<A | undefined, Refusal> {
+    const value = this.text(name)
+    const found = literals.find((literal) => literal === value)
+    return value !== undefined && found === undefined
+      ? invalid(name, `expected one of ${literals.join(", ")}`)
+      : Effect.succeed(found)
+  }
+
+  /** 1 to 200, 50 when it is not given. */
+  limit(): Effect.Effect<number, Refusal> {
+    const value = this.text("limit") ?? "50"
+    const number = Number(value)
+    return /^\d{1,3}$/.test(value) && number >= 1 && number <= 200
+      ? Effect.succeed(number)
+      : invalid("limit", "expected 1 to 200")
+  }
+}
+
+/** One page of what is listed newest first by id: `asked` is one more than the page holds. */
+export const pageOf = <A extends { readonly id: string }, B>(
+  found: ReadonlyArray<A>,
+  limit: number,
+  show: (one: A) => B
+): { readonly items: ReadonlyArray<B>; readonly next_cursor: string | null } => {
+  const items = found.slice(0, limit)
+  return { items: items.map(show), next_cursor: found.length > limit ? (items.at(-1)?.id ?? null) : null }
+}

@@ -1,0 +1,23 @@
+/** Which nodes there are, as they tell each other on the bus. */
+import { Effect, Layer } from "effect"
+import { NatsNodes } from "../../nats/NatsNodes.ts"
+import { Nodes, NodesError } from "./Nodes.ts"
+
+export const layer = Layer.effect(
+  Nodes,
+  Effect.map(NatsNodes, ({ list }) =>
+    Nodes.of({
+      list: Effect.mapBoth(list, {
+        onFailure: ({ message }) => new NodesError({ message }),
+        onSuccess: (found) =>
+          found.map(({ name, roles, startedAt, version, more: { actors } }) => ({
+            name,
+            roles,
+            startedAt,
+            version,
+            actors: typeof actors === "number" ? actors : undefined
+          }))
+      })
+    })
+  )
+)

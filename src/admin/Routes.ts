@@ -1,0 +1,169 @@
+/** What can be asked of the administration by someone who is logged in, as one table. */
+import { Effect } from "effect"
+import { BatchStatus } from "../domain/Batch.ts"
+import { EventDecision } from "../domain/Decision.ts"
+import { EntryStatus } from "../domain/Entry.ts"
+import { RunStatus } from "../domain/Run.ts"
+import { Operations } from "../queue/Operations.ts"
+import { Queue } from "../queue/Queue.ts"
+import type { QueueError } from "../queue/Queue.ts"
+import { Batches } from "../store/Batches.ts"
+import { Outbox } from "../store/Outbox.ts"
+import { Receipts } from "../store/Receipts.ts"
+import { Runs } from "../store/Runs.ts"
+import type { StoreError } from "../store/StoreError.ts"
+import type { AdminAnswer, AdminRequest } from "./AdminApi.ts"
+import { conflict, json, notFound, time } from "./Answers.ts"
+import type { Refusal } from "./Answers.ts"
+import { pageOf, Query } from "./Input.ts"
+import { Nodes } from "./Nodes.ts"
+import type { NodesError } from "./Nodes.ts"
+import { batchView, entryView, eventDetails, eventView, memberView, nodeView, runDetails, runView } from "./Views.ts"
+
+export type Services = Batches | Nodes | Operations | Outbox | Queue | Receipts | Runs
+export type Failure = NodesError | QueueError | Refusal | StoreError
+
+export interface Asked extends AdminRequest {
+  /** What stands at `:id`; empty where the path has none. */
+  readonly id: string
+  readonly username: string
+}
+export type Handler = (asked: Asked) => Effect.Effect<AdminAnswer, Failure, Services>
+
+const queue: Handler = Effect.fnUntraced(function* (asked) {
+  const query = yield* Query.of(asked, ["workspace", "status", "cursor", "limit"])
+  const status = yield* query.oneOf("status", EntryStatus)
+  const operations = yield* Operations
+  const { items, next } = yield* operations.list({
+    workspace: query.text("workspace"),
+    statuses: status === undefined ? ["waiting", "ready", "running"] : [status],
+    after: query.text("cursor"),
+    limit: yield* query.limit()
+  })
+  const { byStatus, oldestWaiting } = yield* (yield* Queue).stats
+  const pauses = yield* operations.pauses
+  return json(200, {
+    items: items.map(entryView),
+    next_cursor: next ?? null,
+    by_status: byStatus,
+    oldest_waiting_at: time(oldestWaiting) ?? null,
+    pauses: pauses.map(({ name, reason, scope, since }) => ({ scope, name, reason, since: time(since) }))
+  })
+})
+
+const batches: Handler = Effect.fnUntraced(function* (asked) {
+  const query = yield* Query.of(asked, ["workspace", "status", "cursor", "limit"])
+  const limit = yield* query.limit()
+  const found = yield* (yield* Batches).list({
+    workspace: query.text("workspace"),
+    status: yield* query.oneOf("status", BatchStatus),
+    before: query.text("cursor"),
+    limit: limit + 1
+  })
+  return json(200, pageOf(found, limit, batchView))
+})
+
+const batch: Handler = Effect.fnUntraced(function* ({ id }) {
+  const records = yield* Batches
+  const found = yield* records.get(id)
+  if (found === undefined) return yield* notFound("There is no batch with this id.")
+  return json(200, { ...batchView(found), members: (yield* records.members(id)).map(memberView) })
+})
+
+const cancelled = Effect.fnUntraced(function* (entryId: string, { id, username }: Asked) {
+  const answer = yield* (yield* Operations).cancel(entryId, `${username} cancelled it`)
+  return answer === "cancelled" || answer === "stopping"
+    ? json(202, { id, status: answer })
+    : yield* conflict("already_ended", "It has ended already.")
+})
+
+const retryBatch: Handler = Effect.fnUntraced(function* ({ id }) {
+  const answer = (yield* (yield* Batches).get(id)) === undefined ? "unknown" : yield* (yield* Operations).retry(id)
+  switch (answer) {
+    case "unknown":
+      return yield* notFound("There is no batch with this id, or the queue no longer has it.")
+    case "not_dead":
+      return yield* conflict("not_dead", "Only a batch that is dead can be tried again.")
+    case "newer":
+      return yield* conflict("newer", "A newer review of this branch waits already and stands for it.")
+    case "retried":
+      return json(202, { id, status: answer })
+  }
+})
+
+const cancelBatch: Handler = Effect.fnUntraced(function* (asked) {
+  if ((yield* (yield* Batches).get(asked.id)) === undefined) return yield* notFound("There is no batch with this id.")
+  return yield* cancelled(asked.id, asked)
+})
+
+const events: Handler = Effect.fnUntraced(function* (asked) {
+  const query = yield* Query.of(asked, ["workspace", "decision", "cursor", "limit"])
+  const limit = yield* query.limit()
+  const found = yield* (yield* Receipts).list({
+    workspace: query.text("workspace"),
+    decision: yield* query.oneOf("decision", EventDecision),
+    before: query.text("cursor"),
+    limit: limit + 1
+  })
+  return json(200, pageOf(found, limit, eventView))
+})
+
+const event: Handler = Effect.fnUntraced(function* ({ id }) {
+  const found = yield* (yield* Receipts).get(id)
+  return found === undefined ? yield* notFound("There is no event with this id.") : json(200, eventDetails(found))
+})
+
+const runs: Handler = Effect.fnUntraced(function* (asked) {
+  const query = yield* Query.of(asked, ["workspace", "status", "target", "cursor", "limit"])
+  const limit = yield* query.limit()
+  const found = yield* (yield* Runs).list({
+    workspace: query.text("workspace"),
+    status: yield* query.oneOf("status", RunStatus),
+    targetKey: query.text("target"),
+    before: query.text("cursor"),
+    limit: limit + 1
+  })
+  return json(200, pageOf(found, limit, runView))
+})
+
+const runOf = Effect.fnUntraced(function* (id: string) {
+  const found = yield* (yield* Runs).get(id)
+  return found ?? (yield* notFound("There is no run with this id."))
+})
+
+const run: Handler = Effect.fnUntraced(function* ({ id }) {
+  const found = yield* runOf(id)
+  return json(200, runDetails(found, yield* (yield* Outbox).ofRun(id)))
+})
+
+const cancelRun: Handler = Effect.fnUntraced(function* (asked) {
+  return yield* cancelled((yield* runOf(asked.id)).entryId, asked)
+})
+
+const rereview: Handler = Effect.fnUntraced(function* ({ id, username }) {
+  const again = yield* (yield* Operations).reviewAgain((yield* runOf(id)).change, username)
+  if (again._tag === "Queued") return json(202, { id, event_id: again.eventId, status: again.status })
+  return yield* again.why === "gone"
+    ? conflict("workspace_gone", "Its workspace or its trigger is no longer configured.")
+    : conflict("not_a_pull_request", "Only a pull request can be reviewed again; a push is reviewed with the next one.")
+})
+
+const nodes: Handler = Effect.fnUntraced(function* () {
+  return json(200, { items: (yield* (yield* Nodes).list).map(nodeView) })
+})
+
+/** By path, then by method. `:id` stands for one segment. */
+export const routes: Readonly<Record<string, Readonly<Partial<Record<"GET" | "POST", Handler>>>>> = {
+  "/queue": { GET: queue },
+  "/batches": { GET: batches },
+  "/batches/:id": { GET: batch },
+  "/batches/:id/retry": { POST: retryBatch },
+  "/batches/:id/cancel": { POST: cancelBatch },
+  "/events": { GET: events },
+  "/events/:id": { GET: event },
+  "/runs": { GET: runs },
+  "/runs/:id": { GET: run },
+  "/runs/:id/cancel": { POST: cancelRun },
+  "/runs/:id/rereview": { POST: rereview },
+  "/nodes": { GET: nodes }
+}

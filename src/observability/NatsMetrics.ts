@@ -1,0 +1,27 @@
+/** Measures of the bus and of who is on it, taken again and again. */
+import { Effect, Layer, Metric } from "effect"
+import { NatsConnection } from "../../nats/NatsConnection.ts"
+import { NatsNodes } from "../../nats/NatsNodes.ts"
+import * as Metrics from "./Metrics.ts"
+
+const every = "10 seconds"
+
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const connection = yield* NatsConnection
+    const nodes = yield* NatsNodes
+    const seen = new Set<string>()
+    const look = Effect.gen(function* () {
+      yield* Metric.update(Metrics.busRoundTrip, (yield* connection.roundTrip) / 1000)
+      const roles = (yield* nodes.list).flatMap((node) => node.roles)
+      for (const role of roles) seen.add(role)
+      // A role that nobody has any more is measured too: as none.
+      for (const role of seen) {
+        const playing = roles.filter((one) => one === role).length
+        yield* Metric.update(Metric.withAttributes(Metrics.nodes, { role }), playing)
+      }
+    })
+    const ignoring = Effect.ignore(look, { log: "Debug", message: "The bus could not be measured" })
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(ignoring, Effect.sleep(every))))
+  })
+)

@@ -1,0 +1,90 @@
+/** The administration behind a real HTTP server, over real records and a queue. */
+import { Context, Layer, Effect, Logger, ManagedRuntime } from "effect"
+import * as Handle from "../../src/admin/Handle.ts"
+import { Nodes } from "../../src/admin/Nodes.ts"
+import { layerOf } from "../../src/config/FileConfigStore.ts"
+import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
+import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
+import { IngressServer } from "../../src/ingress/Server.ts"
+import { Wake } from "../../src/ingress/Wake.ts"
+import * as MemoryQueue from "../../src/queue/MemoryQueue.ts"
+import { Operations } from "../../src/queue/Operations.ts"
+import type { Queue } from "../../src/queue/Queue.ts"
+import type { QueueControl } from "../../src/queue/QueueControl.ts"
+import * as Store from "../../src/store/Store.ts"
+
+export const password = "correct horse battery staple"
+
+const document = {
+  triggers: [{ name: "main", kind: "gitea", base_url: "https://git.test", webhook_secret_env: "SECRET" }],
+  workspaces: { instances: { app: { source_repo: { trigger: "main", repo: "acme/app" } } } }
+}
+
+export interface AdminSettings {
+  /** Sections beside triggers and workspaces. */
+  readonly document?: object
+  readonly env?: Readonly<Record<string, string>>
+  readonly records?: Layer.Layer<Store.Records, unknown>
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly body: Record<string, unknown>
+}
+
+export const startAdmin = async (settings: AdminSettings = {}) => {
+  const env = { SECRET: "s", ...(settings.env ?? { SVC_ADMIN_USERNAME: "root", SVC_ADMIN_PASSWORD: password }) }
+  const logged: Array<string> = []
+  const parts = Layer.mergeAll(
+    Layer.unwrap(Effect.map(snapshotOf({ ...document, ...settings.document }, env), layerOf)),
+    settings.records ?? Layer.fresh(Store.layerMemory),
+    Layer.fresh(MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 })),
+    Layer.succeed(Wake, { workspace: () => {}, closed: () => {}, command: () => {}, installationChanged: () => {} }),
+    OwnAccounts.layer,
+    NodeIdentity.layer("node-1"),
+    Logger.layer([Logger.make(({ message }) => logged.push(JSON.stringify(message)))])
+  )
+  const api = Handle.layer.pipe(
+    Layer.provide([Operations.layer, Nodes.layerAlone({ roles: ["ingress"], version: "1.2.3" })])
+  )
+  const runtime = ManagedRuntime.make(
+    IngressServer.layerWith({ port: 0 }).pipe(Layer.provide(api), Layer.provideMerge(parts))
+  )
+  const { url } = Context.get(await runtime.context(), IngressServer)
+
+  const call = async (
+    method: string,
+    path: string,
+    more: { readonly token?: unknown; readonly body?: unknown; readonly headers?: Record<string, string> } = {}
+  ): Promise<Reply> => {
+    const response = await fetch(`${url}/api/admin${path}`, {
+      method,
+      headers: {
+        ...(more.token === undefined ? {} : { authorization: `Bearer ${String(more.token)}` }),
+        ...more.headers
+      },
+      ...(more.body === undefined
+        ? {}
+        : { body: typeof more.body === "string" ? more.body : JSON.stringify(more.body) })
+    })
+    const text = await response.text()
+    const body: unknown = text === "" ? {} : JSON.parse(text)
+    return { status: response.status, headers: response.headers, text, body: Object(body) }
+  }
+  const login = (given = password, username = "root", headers: Record<string, string> = {}) =>
+    call("POST", "/login", { body: { username, password: given }, headers })
+  return {
+    url,
+    logged,
+    call,
+    login,
+    token: async (): Promise<unknown> => (await login()).body["token"],
+    run: <A, E>(effect: Effect.Effect<A, E, Store.Records | Queue | QueueControl>): Promise<A> =>
+      runtime.runPromise(effect),
+    stop: () => runtime.dispose()
+  }
+}
+export type AdminServer = Awaited<ReturnType<typeof startAdmin>>

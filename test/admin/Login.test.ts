@@ -1,0 +1,188 @@
+/** Who gets in, for how long, and how often one may try, over real HTTP. */
+import { createHash } from "node:crypto"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { afterEach, assert, describe, it } from "vitest"
+import * as SqliteClient from "../../src/store/SqliteClient.ts"
+import { layer as recordsOver } from "../../src/store/Store.ts"
+import { waitUntil } from "../harness/Wait.ts"
+import { freshDatabase, postgresAt } from "../store/Databases.ts"
+import { password, startAdmin } from "./AdminServer.ts"
+import type { AdminServer, AdminSettings } from "./AdminServer.ts"
+
+const servers: Array<AdminServer> = []
+const start = async (settings?: AdminSettings) => {
+  const server = await startAdmin(settings)
+  servers.push(server)
+  return server
+}
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop()
+})
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+describe("login", () => {
+  it("gives a token that opens the rest until the logout", async () => {
+    const admin = await start()
+    const before = Date.now()
+    const { body, headers, status } = await admin.login()
+    assert.strictEqual(status, 200)
+    assert.strictEqual(headers.get("cache-control"), "no-store")
+    assert.match(String(body["token"]), /^[0-9a-f]{64}$/)
+    const lasts = Date.parse(String(body["expires_at"])) - before
+    assert.isAtLeast(lasts, 86_400_000 - 1)
+    assert.isAtMost(lasts, 86_410_000)
+    const { token } = body
+    assert.strictEqual((await admin.call("GET", "/nodes", { token })).status, 200)
+    assert.strictEqual((await admin.call("POST", "/logout", { token })).status, 204)
+    assert.strictEqual((await admin.call("GET", "/nodes", { token })).status, 401)
+  })
+
+  it.each([
+    ["no token", undefined],
+    ["a token that nobody got", "0".repeat(64)],
+    ["no token at all", "x' OR 1=1"]
+  ])("%s opens nothing, and does not tell which paths there are", async (_, token) => {
+    const admin = await start()
+    await admin.login()
+    const answers = await Promise.all(
+      [["GET", "/runs"] as const, ["GET", "/nothing"] as const, ["POST", "/batches/x/retry"] as const].map(
+        ([method, path]) => admin.call(method, path, { token })
+      )
+    )
+    for (const { body, headers, status } of answers) {
+      assert.strictEqual(status, 401)
+      assert.strictEqual(body["code"], "unauthorized")
+      assert.match(headers.get("www-authenticate") ?? "", /^Bearer/)
+      assert.strictEqual(headers.get("content-type"), "application/problem+json")
+    }
+  })
+
+  it("ends by itself", async () => {
+    const admin = await start({ document: { admin: { session_ttl_seconds: 1 } } })
+    const token = await admin.token()
+    assert.strictEqual((await admin.call("GET", "/nodes", { token })).status, 200)
+    await waitUntil(async () => (await admin.call("GET", "/nodes", { token })).status === 401, {
+      describe: () => "the session ends"
+    })
+  })
+
+  it("takes the hash of a password, and nothing but it", async () => {
+    const env = { SVC_ADMIN_USERNAME: "root", HASH: `sha256:${sha256(password)}`, SVC_ADMIN_PASSWORD: "other" }
+    const admin = await start({ env, document: { admin: { password_hash_env: "HASH" } } })
+    assert.strictEqual((await admin.login()).status, 200)
+    assert.strictEqual((await admin.login("other")).status, 401)
+  })
+
+  it.each<readonly [string, Record<string, string>, object]>([
+    ["no variable", {}, {}],
+    ["no password", { SVC_ADMIN_USERNAME: "root" }, {}],
+    ["no user name", { SVC_ADMIN_PASSWORD: password }, {}],
+    [
+      "a hash that is none",
+      { SVC_ADMIN_USERNAME: "root", HASH: "sha256:12", SVC_ADMIN_PASSWORD: password },
+      { password_hash_env: "HASH" }
+    ]
+  ])("with %s everything is 404 with a hint", async (_, env, admin) => {
+    const server = await start({ env, document: { admin } })
+    for (const path of ["/login", "/runs", "/nothing"]) {
+      const { body, status } = await server.call("POST", path, { body: { username: "root", password } })
+      assert.strictEqual(status, 404)
+      assert.match(String(body["detail"]), /set SVC_ADMIN_USERNAME and (HASH|SVC_ADMIN_PASSWORD)/)
+    }
+  })
+
+  it("keeps of the token, the password and what was typed as a user name nothing that can be used", async () => {
+    const client = SqliteClient.layer({ path: ":memory:" })
+    const records = Layer.provideMerge(recordsOver("auto"), client)
+    const admin = await start({ records })
+    const token = String(await admin.token())
+    const wrong = await admin.login(`${password}!`, "my-secret-typed-as-name")
+    const rows = await admin.run(
+      Effect.gen(function* () {
+        const sql = yield* Effect.serviceOption(SqlClient.SqlClient)
+        assert(sql._tag === "Some")
+        return JSON.stringify([
+          yield* sql.value`SELECT * FROM admin_sessions`,
+          yield* sql.value`SELECT * FROM login_attempts`
+        ])
+      })
+    )
+    assert.include(rows, sha256(token))
+    for (const secret of [token, password, "my-secret-typed-as-name"]) {
+      assert.notInclude(rows, secret)
+      assert.notInclude(wrong.text, secret)
+      assert.notInclude(admin.logged.join("\n"), secret)
+    }
+  })
+
+  it.each<readonly [string, unknown, number, string]>([
+    ["no JSON", "{", 400, "invalid_json"],
+    ["no object", [], 400, "invalid_payload"],
+    ["no password", { username: "root" }, 400, "invalid_payload"],
+    ["a number", { username: "root", password: 7 }, 400, "invalid_payload"],
+    ["a very long name", { username: "x".repeat(2000), password }, 400, "invalid_payload"],
+    ["too much", { username: "root", password, more: "x".repeat(1024 * 1024) }, 413, "body_too_large"]
+  ])("refuses %s", async (_, body, status, code) => {
+    const admin = await start()
+    const answer = await admin.call("POST", "/login", { body })
+    assert.deepStrictEqual([answer.status, answer.body["code"]], [status, code])
+    assert.notInclude(answer.text, password)
+  })
+})
+
+describe("throttle", () => {
+  const fail = async (admin: AdminServer, times: number, name = "root", headers = {}) => {
+    for (let at = 0; at < times; at++) assert.strictEqual((await admin.login("wrong", name, headers)).status, 401)
+  }
+
+  it("after five failures not even the right password gets in, and the answer says when", async () => {
+    const admin = await start()
+    await fail(admin, 3)
+    assert.strictEqual((await admin.login()).status, 200)
+    await fail(admin, 2)
+    const { body, headers, status } = await admin.login()
+    assert.deepStrictEqual([status, body["code"]], [429, "login_throttled"])
+    const seconds = Number(headers.get("retry-after"))
+    assert.isAbove(seconds, 290)
+    assert.isAtMost(seconds, 300)
+  })
+
+  it("attempts that come at once get no more tries than one after the other", async () => {
+    const admin = await start()
+    const answers = await Promise.all(Array.from({ length: 30 }, () => admin.login("wrong")))
+    assert.strictEqual(answers.filter(({ status }) => status === 401).length, 5)
+    assert.strictEqual(answers.filter(({ status }) => status === 429).length, 25)
+  })
+
+  it("counts per address that a trusted proxy names, and per user name over all addresses", async () => {
+    const admin = await start({ document: { server: { trust_proxy: "loopback" } } })
+    const from = (address: string) => ({ "x-forwarded-for": `6.6.6.6, ${address}` })
+    await fail(admin, 5, "somebody", from("203.0.113.1"))
+    assert.strictEqual((await admin.login(password, "root", from("203.0.113.1"))).status, 429)
+    assert.strictEqual((await admin.login(password, "root", from("203.0.113.2"))).status, 200)
+    assert.strictEqual((await admin.login("wrong", "somebody", from("203.0.113.3"))).status, 429)
+  })
+
+  it("does not believe what anybody says who is no proxy", async () => {
+    const admin = await start()
+    for (let at = 0; at < 5; at++) await fail(admin, 1, `user-${at}`, { "x-forwarded-for": `203.0.113.${at}` })
+    assert.strictEqual((await admin.login(password, "root", { "x-forwarded-for": "203.0.113.9" })).status, 429)
+  })
+
+  it("is shared by the servers on one Postgres, as the sessions are", async () => {
+    const url = await freshDatabase()
+    const [one, two] = [await start({ records: postgresAt(url) }), await start({ records: postgresAt(url) })]
+    const token = await one.token()
+    assert.strictEqual((await two.call("GET", "/nodes", { token })).status, 200)
+    assert.strictEqual((await two.call("POST", "/logout", { token })).status, 204)
+    assert.strictEqual((await one.call("GET", "/nodes", { token })).status, 401)
+
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? one : two).login("wrong", `user-${at}`))
+    )
+    assert.strictEqual(answers.filter(({ status }) => status === 401).length, 5)
+    assert.strictEqual((await two.login()).status, 429)
+  })
+})

@@ -1,0 +1,303 @@
+/** What an administrator sees and does, over real HTTP: queue, batches, events, runs, nodes. */
+import { Effect } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import type { Change } from "../../src/domain/Change.ts"
+import { targetKey } from "../../src/domain/Change.ts"
+import { Priority } from "../../src/domain/Entry.ts"
+import { newId } from "../../src/domain/Ids.ts"
+import { enqueue } from "../../src/queue/Enqueue.ts"
+import { Queue } from "../../src/queue/Queue.ts"
+import { QueueControl } from "../../src/queue/QueueControl.ts"
+import { Batches } from "../../src/store/Batches.ts"
+import { Receipts } from "../../src/store/Receipts.ts"
+import { Runs } from "../../src/store/Runs.ts"
+import { analysis, event, ignored, publication } from "../store/Fixtures.ts"
+import { startAdmin } from "./AdminServer.ts"
+import type { AdminServer } from "./AdminServer.ts"
+
+let admin: AdminServer
+let token: unknown
+beforeAll(async () => {
+  admin = await startAdmin()
+  token = await admin.token()
+})
+afterAll(() => admin.stop())
+
+const get = (path: string) => admin.call("GET", path, { token })
+const post = (path: string) => admin.call("POST", path, { token })
+const itemsOf = (body: Record<string, unknown>): ReadonlyArray<Record<string, unknown>> => {
+  const { items } = body
+  assert(Array.isArray(items))
+  return items.map((item) => Object(item))
+}
+
+const change = (over: Partial<Change> = {}): Change => ({
+  provider: "gitea",
+  trigger: "main",
+  workspace: "app",
+  repo: { fullName: "acme/app" },
+  target: { kind: "pull_request", number: 1 },
+  head: "a".repeat(40),
+  title: "A change",
+  ...over
+})
+
+/** As ingress takes it: the receipt, then the queue. */
+const deliver = (given: Change, priority: number) =>
+  admin.run(
+    Effect.gen(function* () {
+      const work = { change: given, configHash: "c", priority, dueAt: 1 }
+      const record = event({ targetKey: targetKey(given), work })
+      yield* (yield* Receipts).store(record)
+      const [admitted] = yield* enqueue([{ eventId: record.id, ...work, admittedAt: 1 }])
+      return { eventId: record.id, entryId: admitted?.entryId ?? "" }
+    })
+  )
+const claimed = (entryId: string) =>
+  admin.run(
+    Effect.gen(function* () {
+      const queue = yield* Queue
+      yield* queue.release([entryId], 2)
+      const found = yield* queue.claim(entryId, "node-7/x", 2, 60_000)
+      return found ?? (yield* Effect.die(new Error("it could not be claimed")))
+    })
+  )
+
+describe("queue", () => {
+  it("says what waits and why, how much there is, and what is held back", async () => {
+    const { entryId } = await deliver(change({ target: { kind: "pull_request", number: 10 } }), Priority.pullRequest)
+    await admin.run(
+      QueueControl.use((control) => control.pause({ scope: "workspace", name: "app", reason: "moving", since: 5 }))
+    )
+    const { body, status } = await get("/queue?workspace=app")
+    assert.strictEqual(status, 200)
+    const entry = itemsOf(body).find(({ id }) => id === entryId)
+    assert.include(entry, { status: "waiting", repo: "acme/app", number: 10, title: "A change", workspace: "app" })
+    assert.match(String(entry?.["why"]), /paused/)
+    assert.deepInclude(body["pauses"], {
+      scope: "workspace",
+      name: "app",
+      reason: "moving",
+      since: "1970-01-01T00:00:00.005Z"
+    })
+    assert.deepInclude(body["by_status"], { running: 0 })
+    await admin.run(QueueControl.use((control) => control.resume("workspace", "app")))
+    assert.deepStrictEqual(itemsOf((await get("/queue?status=dead")).body), [])
+  })
+
+  it.each([
+    ["/queue?status=nonsense", "status"],
+    ["/queue?limit=0", "limit"],
+    ["/queue?limit=9999", "limit"],
+    ["/runs?stauts=failed", "stauts"],
+    ["/events?decision=queued&decision=ignored", "decision"]
+  ])("%s names the parameter that is wrong", async (path, name) => {
+    const { body, status } = await get(path)
+    assert.strictEqual(status, 400)
+    assert.strictEqual(body["code"], "invalid_payload")
+    assert.match(JSON.stringify(body["issues"]), new RegExp(`"path":"${name}"`))
+  })
+})
+
+describe("batches", () => {
+  const pushed = (branch: string) =>
+    deliver(change({ target: { kind: "push", branch }, base: "b".repeat(40), commits: 1 }), Priority.automatic)
+  const batchOf = async (eventId: string) => {
+    const { body } = await get("/batches")
+    for (const { id } of itemsOf(body)) {
+      const found = await get(`/batches/${String(id)}`)
+      if (JSON.stringify(found.body["members"]).includes(eventId)) return String(id)
+    }
+    throw new Error("no batch has it")
+  }
+
+  it("a dead one is tried again, and only then", async () => {
+    const { eventId } = await pushed("dead")
+    const id = await batchOf(eventId)
+    assert.deepInclude(await post(`/batches/${id}/retry`), { status: 409 })
+    const entryId = String((await get(`/batches/${id}`)).body["entry_id"])
+    const { lease } = await claimed(entryId)
+    await admin.run(
+      Effect.gen(function* () {
+        yield* (yield* Queue).finish(lease, { _tag: "Dead", reason: "no such commit" })
+        yield* (yield* Batches).follow(id, { status: "dead", reason: "no such commit" }, 9)
+        yield* (yield* Receipts).settle([eventId], { outcome: "failed", reason: "no such commit" }, 9)
+      })
+    )
+    const dead = itemsOf((await get("/batches?status=dead")).body)
+    assert.deepStrictEqual(
+      dead.map((batch) => [batch["id"], batch["reason"]]),
+      [[id, "no such commit"]]
+    )
+    const again = await post(`/batches/${id}/retry`)
+    assert.deepStrictEqual([again.status, again.body], [202, { id, status: "retried" }])
+    assert.strictEqual((await get(`/batches/${id}`)).body["status"], "ready")
+    assert.isUndefined((await get(`/events/${eventId}`)).body["outcome"])
+  })
+
+  it("a waiting one is cancelled, by name of who did it", async () => {
+    const { eventId } = await pushed("unwanted")
+    const id = await batchOf(eventId)
+    assert.deepStrictEqual((await post(`/batches/${id}/cancel`)).body, { id, status: "cancelled" })
+    const { body } = await get(`/events/${eventId}`)
+    assert.include(body, { outcome: "cancelled", outcome_reason: "root cancelled it" })
+    const twice = await post(`/batches/${id}/cancel`)
+    assert.deepStrictEqual([twice.status, twice.body["code"]], [409, "already_ended"])
+    assert.strictEqual((await post(`/batches/${newId()}/cancel`)).status, 404)
+    assert.strictEqual((await post(`/batches/${newId()}/retry`)).status, 404)
+  })
+})
+
+describe("events", () => {
+  it("are paged newest first, filtered, and say why nothing happened", async () => {
+    const records = Array.from({ length: 5 }, () => ignored({ workspace: "paged" }))
+    await admin.run(Effect.forEach(records, (record) => Receipts.use((receipts) => receipts.store(record))))
+    const ids = records.map(({ id }) => id).toReversed()
+    const seen: Array<unknown> = []
+    let cursor = ""
+    do {
+      const { body } = await get(`/events?workspace=paged&decision=ignored&limit=2${cursor}`)
+      seen.push(...itemsOf(body).map(({ id }) => id))
+      cursor = typeof body["next_cursor"] === "string" ? `&cursor=${body["next_cursor"]}` : ""
+    } while (cursor !== "")
+    assert.deepStrictEqual(seen, ids)
+    const { body } = await get(`/events/${ids[0]}`)
+    assert.include(body, { decision: "ignored", reason: "draft", repo: "Acme/App" })
+    assert.strictEqual((await get(`/events/${newId()}`)).status, 404)
+  })
+})
+
+describe("runs", () => {
+  it("shows what was found, what it cost and what was published", async () => {
+    const { entryId } = await deliver(change({ target: { kind: "pull_request", number: 20 } }), Priority.pullRequest)
+    const given = change({ target: { kind: "pull_request", number: 20 } })
+    const runId = await admin.run(
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const run = yield* runs.begin(
+          {
+            entryId,
+            workspace: "app",
+            targetKey: targetKey(given),
+            change: given,
+            head: "a".repeat(40),
+            base: undefined,
+            configHash: "c"
+          },
+          1,
+          100
+        )
+        const id = run?.id ?? ""
+        yield* runs.move(id, 1, "analyzing", 110)
+        yield* runs.complete(
+          id,
+          1,
+          { ...analysis, usage: { ...analysis.usage, costUsd: 0.02 } },
+          [publication({ runId: id })],
+          120
+        )
+        yield* runs.settle(id, "succeeded", { partial: false }, 150)
+        return id
+      })
+    )
+    const listed = itemsOf((await get("/runs?workspace=app&status=succeeded")).body).find(({ id }) => id === runId)
+    assert.include(listed, { status: "succeeded", findings: 1, cost_usd: 0.02, duration_ms: 50, number: 20 })
+    const { body } = await get(`/runs/${runId}`)
+    assert.deepInclude(itemsOf({ items: body["findings"] })[0], { severity: "high", message: "Off by one" })
+    assert.deepInclude(itemsOf({ items: body["publications"] })[0], { operation: "Summary", status: "pending" })
+    assert.deepInclude(body["usage"], { input_tokens: 10, cost_usd: 0.02 })
+    assert.strictEqual((await get(`/runs/${newId()}`)).status, 404)
+
+    const cancel = await post(`/runs/${runId}/cancel`)
+    assert.deepStrictEqual([cancel.status, cancel.body], [202, { id: runId, status: "cancelled" }])
+    assert.deepInclude((await post(`/runs/${runId}/cancel`)).body, { status: 409, code: "already_ended" })
+  })
+
+  it("is done once more for an administrator, as what stands at the host by then", async () => {
+    const runOf = (given: Change) =>
+      admin.run(
+        Runs.use((runs) =>
+          runs.begin(
+            {
+              entryId: newId(),
+              workspace: "app",
+              targetKey: targetKey(given),
+              change: given,
+              head: "h",
+              base: undefined,
+              configHash: "c"
+            },
+            1,
+            1
+          )
+        )
+      )
+    const run = await runOf(change({ target: { kind: "pull_request", number: 22 } }))
+    const { body, status } = await post(`/runs/${run?.id}/rereview`)
+    assert.deepStrictEqual([status, body["status"]], [202, "queued"])
+    const told = (await get(`/events/${String(body["event_id"])}`)).body
+    assert.include(told, { event: "rereview", decision: "queued", reason: "root asked for it" })
+    const entry = await admin.run(
+      Queue.use((queue) => queue.load("app")).pipe(
+        Effect.map((entries) => entries.find(({ events }) => events.includes(String(body["event_id"]))))
+      )
+    )
+    assert.include(entry, { priority: Priority.command, status: "waiting" })
+    assert.include(entry?.change, { requestedBy: "administrator root" })
+    assert.isUndefined(entry?.change.head)
+
+    const push = await runOf(change({ target: { kind: "push", branch: "main" } }))
+    assert.deepInclude((await post(`/runs/${push?.id}/rereview`)).body, { status: 409, code: "not_a_pull_request" })
+    const moved = await runOf(change({ workspace: "gone", target: { kind: "pull_request", number: 23 } }))
+    assert.deepInclude((await post(`/runs/${moved?.id}/rereview`)).body, { status: 409, code: "workspace_gone" })
+    assert.strictEqual((await post(`/runs/${newId()}/rereview`)).status, 404)
+  })
+
+  it("a running one is told to stop", async () => {
+    const given = change({ target: { kind: "pull_request", number: 21 } })
+    const { entryId } = await deliver(given, Priority.pullRequest)
+    await claimed(entryId)
+    const run = await admin.run(
+      Runs.use((runs) =>
+        runs.begin(
+          {
+            entryId,
+            workspace: "app",
+            targetKey: targetKey(given),
+            change: given,
+            head: "h",
+            base: undefined,
+            configHash: "c"
+          },
+          1,
+          1
+        )
+      )
+    )
+    assert.deepStrictEqual((await post(`/runs/${run?.id}/cancel`)).body, { id: run?.id, status: "stopping" })
+    const entry = itemsOf((await get("/queue?status=running")).body).find(({ id }) => id === entryId)
+    assert.strictEqual(entry?.["node"], "node-7")
+  })
+})
+
+describe("paths", () => {
+  it("nodes: this one, with roles and version", async () => {
+    const { body } = await get("/nodes")
+    assert.deepInclude(itemsOf(body)[0], { name: "node-1", roles: ["ingress"], version: "1.2.3" })
+  })
+
+  it.each([
+    ["POST", "/queue", 405, "method_not_allowed"],
+    ["POST", "/runs/x", 405, "method_not_allowed"],
+    ["GET", "/batches/x/retry", 405, "method_not_allowed"],
+    ["GET", "/login", 405, "method_not_allowed"],
+    ["GET", "/nothing", 404, "not_found"],
+    ["GET", "/batches/:id", 404, "not_found"],
+    ["GET", "/constructor", 404, "not_found"],
+    ["GET", "/runs/x/y/z", 404, "not_found"]
+  ])("%s %s is %d %s", async (method, path, status, code) => {
+    const answer = await admin.call(method, path, { token })
+    assert.deepStrictEqual([answer.status, answer.body["code"]], [status, code])
+    assert.strictEqual(answer.headers.get("content-type"), "application/problem+json")
+  })
+})
