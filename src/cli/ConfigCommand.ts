@@ -4,60 +4,64 @@ import { Argument, Command, Flag } from "effect/cli"
 import { formatIssue } from "../config/ConfigIssue.ts"
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import { diff } from "../config/Diff.ts"
-import { jsonSchema } from "../config/JsonSchema.ts"
-import { readConfigFile } from "../config/LoadConfig.ts"
-import { reference } from "../config/Reference.ts"
 import type { Shown } from "../config/Show.ts"
 import { showDocument, showWorkspace } from "../config/Show.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
-import { ExitWith } from "./Exit.ts"
+import { refused } from "./Exit.ts"
+import { configFlag } from "./ConfigFlag.ts"
+import { configuration, readSnapshot } from "./ReadSnapshot.ts"
+import { count } from "./Wording.ts"
 
-const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`
+interface Runs {
+  /** What else keeps the service from starting with a configuration that is right in itself. */
+  readonly buildProblems: (snapshot: Snapshot) => ReadonlyArray<ConfigIssue>
+}
 
-const errorsOf = (issues: ReadonlyArray<ConfigIssue>): ReadonlyArray<ConfigIssue> =>
-  issues.filter(({ severity }) => severity === "error")
-
-const check = Command.make(
-  "check",
-  {
-    files: Argument.String("FILE").pipe(Argument.withDescription("Configuration files"), Argument.variadic({ min: 1 })),
-    env: Flag.Boolean("env").pipe(
-      Flag.withDefault(false),
-      Flag.withDescription("Count unset variables that the service needs to start as errors, as `serve` does")
-    )
-  },
-  Effect.fnUntraced(function* ({ files, env }) {
-    let refused = 0
-    for (const file of files) {
-      const { snapshot, issues } = yield* readConfigFile(file, process.env, { unset: env ? "errors" : "warnings" })
-      const errors = errorsOf(issues)
-      const warnings = issues.filter(({ severity }) => severity === "warning")
-      if (snapshot === undefined) refused++
-      const warned = warnings.length === 0 ? "" : `, ${plural(warnings.length, "warning")}`
-      yield* Console.log(
-        snapshot === undefined
-          ? `${file}: ${plural(errors.length, "error")}${warned}`
-          : `${file}: valid, ${plural(snapshot.workspaces.size, "workspace")}${warned}`
+const check = (runs: Effect.Effect<Runs>) =>
+  Command.make(
+    "check",
+    {
+      files: Argument.String("FILE").pipe(
+        Argument.withDescription("Configuration files"),
+        Argument.variadic({ min: 1 })
+      ),
+      env: Flag.Boolean("env").pipe(
+        Flag.withDefault(false),
+        Flag.withDescription("Count unset variables that the service needs to start as errors, as `serve` does")
       )
-      for (const issue of errors) yield* Console.error(formatIssue(issue))
-      for (const issue of warnings) yield* Console.error(`warning: ${formatIssue(issue)}`)
-    }
-    if (refused > 0) return yield* new ExitWith({ code: 2, message: "" })
-  })
-).pipe(Command.withDescription("Say everything that is wrong with configuration files; exit code 2 if anything is"))
-
-const configFlag = Flag.String("config").pipe(
-  Flag.withAlias("c"),
-  Flag.withDescription("Configuration file (YAML)"),
-  Flag.withDefault("config.yaml")
-)
-
-/** The snapshot of a file whatever the environment; refused files end the command with every error. */
-const load = Effect.fnUntraced(function* (file: string): Effect.fn.Return<Snapshot, ExitWith> {
-  const { snapshot, issues } = yield* readConfigFile(file, process.env, { unset: "warnings" })
-  if (snapshot !== undefined) return snapshot
-  return yield* new ExitWith({ code: 2, message: errorsOf(issues).map(formatIssue).join("\n") })
-})
+    },
+    Effect.fnUntraced(function* ({ files, env }) {
+      let bad = 0
+      const { buildProblems } = yield* runs
+      const { readConfigFile } = yield* configuration
+      for (const file of files) {
+        const read = yield* readConfigFile(file, process.env, { unset: env ? "errors" : "warnings" })
+        const issues = [...read.issues, ...(read.snapshot === undefined ? [] : buildProblems(read.snapshot))]
+        const errors = issues.filter(({ severity }) => severity === "error")
+        const snapshot = errors.length === 0 ? read.snapshot : undefined
+        const warnings = issues.filter(({ severity }) => severity === "warning")
+        if (snapshot === undefined) bad++
+        const warned = warnings.length === 0 ? "" : `, ${count(warnings.length, "warning")}`
+        yield* Console.log(
+          snapshot === undefined
+            ? `${file}: ${count(errors.length, "error")}${warned}`
+            : `${file}: valid, ${count(snapshot.workspaces.size, "workspace")}${warned}`
+        )
+        for (const issue of errors) yield* Console.error(formatIssue(issue))
+        for (const issue of warnings) yield* Console.error(`warning: ${formatIssue(issue)}`)
+      }
+      if (bad > 0) return yield* refused("")
+    })
+  ).pipe(
+    Command.withDescription("Say everything that is wrong with configuration files; exit code 2 if anything is"),
+    Command.withExamples([
+      { command: "aicr config check config.yaml", description: "Every error at once, with line and column" },
+      {
+        command: "aicr config check --env deploy/*.yaml",
+        description: "Unset variables are errors too, as for `serve`"
+      }
+    ])
+  )
 
 const show = Command.make(
   "show",
@@ -74,7 +78,7 @@ const show = Command.make(
     )
   },
   Effect.fnUntraced(function* ({ config, workspace, json }) {
-    const snapshot = yield* load(config)
+    const snapshot = yield* readSnapshot(config)
     const shown = Option.match(workspace, {
       onNone: () => showDocument(snapshot),
       onSome: (id) => showWorkspace(snapshot, id)
@@ -82,20 +86,36 @@ const show = Command.make(
     if (shown === undefined) {
       const ids = [...snapshot.workspaces.keys()].slice(0, 20).join(", ")
       const name = Option.getOrElse(workspace, () => "")
-      return yield* new ExitWith({
-        code: 2,
-        message: `${config} has no workspace ${JSON.stringify(name)}; ${ids === "" ? "it has none" : `there are ${ids}`}`
-      })
+      return yield* refused(
+        `${config} has no workspace ${JSON.stringify(name)}; ${ids === "" ? "it has none" : `there are ${ids}`}`
+      )
     }
     yield* Console.log(json ? JSON.stringify(shown, undefined, 2) : table(shown))
   })
-).pipe(Command.withDescription("Print the configuration in force, with the origin of every value and secrets masked"))
+).pipe(
+  Command.withDescription("Print the configuration in force, with the origin of every value and secrets masked"),
+  Command.withExamples([
+    {
+      command: "aicr config show --workspace app",
+      description: "What holds for one workspace, and which layer says it"
+    }
+  ])
+)
 
 const table = (shown: ReadonlyArray<Shown>): string => {
   const rows = shown.map(({ path, value, origin }) => ({ left: `${path} = ${JSON.stringify(value)}`, origin }))
   const width = Math.min(80, Math.max(0, ...rows.map(({ left }) => left.length)))
   return rows.map(({ left, origin }) => `${left.padEnd(width)}  # ${origin}`).join("\n")
 }
+
+const reference = Effect.map(
+  Effect.promise(() => import("../config/Reference.ts")),
+  (config) => config.reference()
+)
+const schemaText = Effect.map(
+  Effect.promise(() => import("../config/JsonSchema.ts")),
+  ({ jsonSchema }) => JSON.stringify(jsonSchema(), undefined, 2)
+)
 
 const schema = Command.make(
   "schema",
@@ -105,8 +125,18 @@ const schema = Command.make(
       Flag.withDescription("Print the reference (docs/configuration.md) instead")
     )
   },
-  ({ markdown }) => Console.log((markdown ? reference() : JSON.stringify(jsonSchema(), undefined, 2)).trimEnd())
-).pipe(Command.withDescription("Print the JSON Schema 2020-12 of the configuration, for editors"))
+  Effect.fnUntraced(function* ({ markdown }) {
+    yield* Console.log((yield* markdown ? reference : schemaText).trimEnd())
+  })
+).pipe(
+  Command.withDescription("Print the JSON Schema 2020-12 of the configuration, for editors"),
+  Command.withExamples([
+    {
+      command: "aicr config schema > aicr.schema.json",
+      description: "Then `# yaml-language-server: $schema=aicr.schema.json` at the top of the file"
+    }
+  ])
+)
 
 const compare = Command.make(
   "diff",
@@ -115,8 +145,8 @@ const compare = Command.make(
     after: Argument.String("B").pipe(Argument.withDescription("Configuration file to compare with"))
   },
   Effect.fnUntraced(function* ({ before, after }) {
-    const left = yield* load(before)
-    const right = yield* load(after)
+    const left = yield* readSnapshot(before)
+    const right = yield* readSnapshot(after)
     const differences = diff(left.document, right.document)
     for (const { path, change, before: old, after: now } of differences) {
       if (change === "added") yield* Console.log(`+ ${path} = ${JSON.stringify(now)}`)
@@ -125,9 +155,15 @@ const compare = Command.make(
     }
     if (differences.length === 0) yield* Console.log("no difference")
   })
-).pipe(Command.withDescription("Print what differs between two configurations once defaults are filled in"))
-
-export const configCommand = Command.make("config").pipe(
-  Command.withDescription("Check, show, describe and compare configurations"),
-  Command.withSubcommands([check, show, schema, compare])
+).pipe(
+  Command.withDescription("Print what differs between two configurations once defaults are filled in"),
+  Command.withExamples([
+    { command: "aicr config diff config.yaml new.yaml", description: "What a change to the file would change" }
+  ])
 )
+
+export const configCommand = (runs: Effect.Effect<Runs>) =>
+  Command.make("config").pipe(
+    Command.withDescription("Check, show, describe and compare configurations"),
+    Command.withSubcommands([check(runs), show, schema, compare])
+  )

@@ -1,5 +1,5 @@
 /** `aicr demo`: a whole review on this machine, without any configuration. What it runs is handed in. */
-import type { Effect } from "effect"
+import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { ExitWith } from "./Exit.ts"
 
@@ -8,7 +8,9 @@ export interface DemoCommandOptions {
   readonly json: boolean
 }
 
-export const demoCommand = <R>(demo: (options: DemoCommandOptions) => Effect.Effect<void, ExitWith, R>) =>
+export const demoCommand = <R>(
+  runs: Effect.Effect<{ readonly demo: (options: DemoCommandOptions) => Effect.Effect<void, ExitWith, R> }>
+) =>
   Command.make(
     "demo",
     {
@@ -21,7 +23,7 @@ export const demoCommand = <R>(demo: (options: DemoCommandOptions) => Effect.Eff
         Flag.withDefault(false)
       )
     },
-    demo
+    (options) => Effect.flatMap(runs, ({ demo }) => demo(options))
   ).pipe(
     Command.withDescription(
       "Start everything in a temporary folder with a small git host beside it, and review a bundled pull request"

@@ -10,27 +10,34 @@ import { delimiter, join } from "node:path"
 import { formatIssue } from "../config/ConfigIssue.ts"
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
-import { readConfigFile } from "../config/LoadConfig.ts"
+import type { AccessReport } from "../forge/Access.ts"
 import type { Program, Server } from "../config/Requirements.ts"
 import { programsOf, serversOf } from "../config/Requirements.ts"
 import { ExitWith } from "./Exit.ts"
+import { configFlag } from "./ConfigFlag.ts"
+import { configuration } from "./ReadSnapshot.ts"
+import { count } from "./Wording.ts"
 
 /** How long a server may take to accept a connection. */
 const patience = 3000
 
-/** `buildProblems`: what the configuration asks for and this build lacks, from the parts that know. */
-export const doctorCommand = (buildProblems: (snapshot: Snapshot) => ReadonlyArray<ConfigIssue>) =>
+interface Runs {
+  /** What the configuration asks for and this build lacks, from the parts that know. */
+  readonly buildProblems: (snapshot: Snapshot) => ReadonlyArray<ConfigIssue>
+  /** What credentials may not do at their hosts. */
+  readonly hostAccess: (snapshot: Snapshot) => Effect.Effect<ReadonlyArray<AccessReport>>
+}
+
+export const doctorCommand = (runs: Effect.Effect<Runs>) =>
   Command.make(
     "doctor",
     {
-      config: Flag.String("config").pipe(
-        Flag.withAlias("c"),
-        Flag.withDescription("Configuration file (YAML)"),
-        Flag.withDefault("config.yaml")
-      ),
+      config: configFlag,
       offline: Flag.Boolean("offline").pipe(Flag.withDefault(false), Flag.withDescription("Do not connect to servers"))
     },
     Effect.fnUntraced(function* ({ config, offline }) {
+      const { buildProblems, hostAccess } = yield* runs
+      const { readConfigFile } = yield* configuration
       // Unset variables are looked at without refusing the rest; the strict reading says which of them keep it from starting.
       const { snapshot, issues } = yield* readConfigFile(config, process.env, { unset: "warnings" })
       const strict = yield* readConfigFile(config, process.env)
@@ -39,7 +46,7 @@ export const doctorCommand = (buildProblems: (snapshot: Snapshot) => ReadonlyArr
         yield* line(fatal.has(issue.path) || issue.severity === "error" ? "error" : "warning", formatIssue(issue))
       let bad = fatal.size
       if (snapshot !== undefined) {
-        yield* line("ok", `${config}: valid, ${snapshot.workspaces.size} workspaces`)
+        yield* line("ok", `${config}: valid, ${count(snapshot.workspaces.size, "workspace")}`)
         for (const issue of buildProblems(snapshot)) yield* line("warning", formatIssue(issue))
         for (const program of programsOf(snapshot)) {
           const found = yield* lookup(program)
@@ -58,6 +65,10 @@ export const doctorCommand = (buildProblems: (snapshot: Snapshot) => ReadonlyArr
             ? line("ok", `${name} answers`)
             : line("error", `${name} cannot be reached: ${problem}; check the address, the network and the server`)
         }
+        for (const { level, text } of offline ? [] : yield* hostAccess(snapshot)) {
+          if (level === "error") bad++
+          yield* line(level, text)
+        }
       }
       if (bad > 0)
         return yield* new ExitWith({
@@ -65,7 +76,16 @@ export const doctorCommand = (buildProblems: (snapshot: Snapshot) => ReadonlyArr
           message: `${bad} ${bad === 1 ? "thing needs" : "things need"} attention`
         })
     })
-  ).pipe(Command.withDescription("Say what keeps this machine from running a configuration"))
+  ).pipe(
+    Command.withDescription("Say what keeps this machine from running a configuration"),
+    Command.withExamples([
+      {
+        command: "aicr doctor --config config.yaml",
+        description: "Fields, variables, programs and servers, each with what to do"
+      },
+      { command: "aicr doctor --offline", description: "Without connecting to anything" }
+    ])
+  )
 
 const line = (mark: "ok" | "warning" | "error", text: string): Effect.Effect<void> =>
   Console.log(`${mark.padEnd(8)} ${text}`)

@@ -8,6 +8,9 @@ export class ExitWith extends Schema.TaggedError<ExitWith>()("ExitWith", {
   message: Schema.String
 }) {}
 
+/** What was asked for cannot be done as it was asked, or the configuration is wrong. */
+export const refused = (message: string): ExitWith => new ExitWith({ code: 2, message })
+
 /**
  * The end of the process. Usage errors were already shown with the help of the command. An interrupt (Ctrl-C, SIGTERM) after an
  * orderly stop is success. Anything unexpected is a bug: its cause is printed whole.

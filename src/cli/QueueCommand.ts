@@ -11,6 +11,9 @@ import type { QueueError } from "../queue/Queue.ts"
 import type { Batch } from "../store/Batches.ts"
 import type { StoreError } from "../store/StoreError.ts"
 import { ExitWith } from "./Exit.ts"
+import { jsonFlag } from "./JsonFlag.ts"
+import { configFlag } from "./ConfigFlag.ts"
+import { count, time } from "./Wording.ts"
 
 /** Runs an operation on the stores of a configuration file. `looking`: it changes nothing. */
 export type OnStores = <A>(
@@ -22,15 +25,13 @@ export type OnStores = <A>(
 /** Entries asked for at a time. */
 const page = 200
 
-const time = (millis: number): string => new Date(millis).toISOString().replace(/\.\d+Z$/, "Z")
-
 const lineOf = ({ entry, standing }: Shown): string => {
   const until = standing.until === undefined ? "" : `, until ${time(standing.until)}`
   return `${entry.id}  ${entry.status.padEnd(10)} ${entry.workspace}  ${entry.targetKey}  ${standing.text}${until}`
 }
 
 const lineOfBatch = (batch: Batch): string => {
-  const commits = `${batch.commits} ${batch.commits === 1 ? "commit" : "commits"}`
+  const commits = count(batch.commits, "commit")
   return `${batch.id}  ${batch.status.padEnd(10)} ${batch.workspace}  ${batch.stream}  ${commits}, waits for the batch before it, due ${time(batch.dueAt)}`
 }
 
@@ -70,12 +71,8 @@ const detailsOf = (found: Found): ReadonlyArray<readonly [string, string | numbe
 }
 
 const shared = {
-  config: Flag.String("config").pipe(
-    Flag.withAlias("c"),
-    Flag.withDescription("Configuration file (YAML)"),
-    Flag.withDefault("config.yaml")
-  ),
-  json: Flag.Boolean("json").pipe(Flag.withDefault(false), Flag.withDescription("One JSON document"))
+  config: configFlag,
+  json: jsonFlag
 }
 const id = Argument.String("ID").pipe(Argument.withDescription("Id of an entry or of a batch of automatic commits"))
 const reason = Flag.String("reason").pipe(
@@ -145,7 +142,13 @@ const list = (onStores: OnStores) =>
       for (const batch of batches) yield* Console.log(lineOfBatch(batch))
       if (items.length + batches.length === 0) yield* Console.log("Nothing is there.")
     })
-  ).pipe(Command.withDescription("What waits and runs, why, and until when"))
+  ).pipe(
+    Command.withDescription("What waits and runs, why, and until when"),
+    Command.withExamples([
+      { command: "aicr queue list --workspace app", description: "What one workspace has waiting" },
+      { command: "aicr queue list --status dead", description: "What was given up, with the reason" }
+    ])
+  )
 
 const show = (onStores: OnStores) =>
   Command.make(
@@ -163,7 +166,15 @@ const show = (onStores: OnStores) =>
         if (value !== undefined && value !== "") yield* Console.log(`${name.padEnd(10)} ${value}`)
       }
     })
-  ).pipe(Command.withDescription("One entry or batch in full"))
+  ).pipe(
+    Command.withDescription("One entry or batch in full"),
+    Command.withExamples([
+      {
+        command: "aicr queue show 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90",
+        description: "An id as `aicr queue list` prints it"
+      }
+    ])
+  )
 
 const cancel = (onStores: OnStores) =>
   Command.make(
@@ -184,7 +195,15 @@ const cancel = (onStores: OnStores) =>
             : `${wanted} had ended already; nothing was changed.`
       )
     })
-  ).pipe(Command.withDescription("Cancel what waits, or have what runs ended"))
+  ).pipe(
+    Command.withDescription("Cancel what waits, or have what runs ended"),
+    Command.withExamples([
+      {
+        command: 'aicr queue cancel 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90 --reason "wrong branch"',
+        description: "The reason stays on record"
+      }
+    ])
+  )
 
 const retry = (onStores: OnStores) =>
   Command.make(
@@ -210,7 +229,15 @@ const retry = (onStores: OnStores) =>
           return yield* new ExitWith({ code: 2, message: `A newer review of the target of ${wanted} waits already` })
       }
     })
-  ).pipe(Command.withDescription("Try again what was given up"))
+  ).pipe(
+    Command.withDescription("Try again what was given up"),
+    Command.withExamples([
+      {
+        command: "aicr queue retry 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90",
+        description: "With all its attempts again, once the reason is gone"
+      }
+    ])
+  )
 
 const pause = (onStores: OnStores) =>
   Command.make(
@@ -227,7 +254,16 @@ const pause = (onStores: OnStores) =>
         `${kind} ${name} starts nothing until it is resumed. What runs is finished, what comes is accepted.`
       )
     })
-  ).pipe(Command.withDescription("Start nothing more in a workspace, or on a node"))
+  ).pipe(
+    Command.withDescription("Start nothing more in a workspace, or on a node"),
+    Command.withExamples([
+      {
+        command: 'aicr queue pause --workspace app --reason "release"',
+        description: "What comes is accepted and waits"
+      },
+      { command: "aicr queue pause --node eu-1", description: "Before the machine is taken away" }
+    ])
+  )
 
 const resume = (onStores: OnStores) =>
   Command.make(
@@ -242,10 +278,16 @@ const resume = (onStores: OnStores) =>
       )
       yield* Console.log(`${kind} ${name} goes on.`)
     })
-  ).pipe(Command.withDescription("Let a paused workspace or node go on"))
+  ).pipe(
+    Command.withDescription("Let a paused workspace or node go on"),
+    Command.withExamples([
+      { command: "aicr queue resume --workspace app", description: "What waited goes on in its order" }
+    ])
+  )
 
-export const queueCommand = (onStores: OnStores) =>
-  Command.make("queue").pipe(
+export const queueCommand = (runs: Effect.Effect<{ readonly onStores: OnStores }>) => {
+  const onStores: OnStores = (...given) => Effect.flatMap(runs, (loaded) => loaded.onStores(...given))
+  return Command.make("queue").pipe(
     Command.withDescription("Look at what waits and runs; cancel, retry, pause, resume"),
     Command.withSubcommands([
       list(onStores),
@@ -256,3 +298,4 @@ export const queueCommand = (onStores: OnStores) =>
       resume(onStores)
     ])
   )
+}

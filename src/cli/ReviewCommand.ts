@@ -1,11 +1,13 @@
 /** `aicr review`: the service's own engine on a local repository, without any server. What it runs is handed in. */
-import { Effect, Option } from "effect"
+import { Console, Effect, Option, Result } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Severity } from "../domain/Kinds.ts"
 import { ExitWith } from "./Exit.ts"
+import { print } from "./Print.ts"
+import { count } from "./Wording.ts"
+import { engineFlags, engineOptions } from "./local/EngineFlags.ts"
 import { renderJson } from "./local/Json.ts"
 import { renderMarkdown } from "./local/Markdown.ts"
-import { count } from "./local/Report.ts"
 import type { LocalReview } from "./local/Report.ts"
 import type { LocalReviewOptions } from "./local/ReviewLocally.ts"
 import { renderSarif } from "./local/Sarif.ts"
@@ -38,20 +40,21 @@ const flags = {
     Flag.withDescription("How to print the review"),
     Flag.withDefault("text" as const)
   ),
-  config: Flag.String("config").pipe(
-    Flag.withAlias("c"),
-    Flag.withMetavar("FILE"),
-    Flag.withDescription("Configuration (YAML). Without it the model is found by the keys in the environment"),
+  ...engineFlags,
+  publish: Flag.Boolean("publish").pipe(
+    Flag.withDescription(
+      "Write the review on the open pull request that has the reviewed head, through the trigger and channels of --config; repeating it repeats no comment"
+    ),
+    Flag.withDefault(false)
+  ),
+  pull: Flag.Int("pull").pipe(
+    Flag.withMetavar("NUMBER"),
+    Flag.withDescription("The pull request to publish on, where its head is not enough to find it"),
     Flag.optional
   ),
-  workspace: Flag.String("workspace").pipe(
-    Flag.withMetavar("ID"),
-    Flag.withDescription("Workspace of the configuration whose settings to use, where it has several"),
-    Flag.optional
-  ),
-  model: Flag.String("model").pipe(
-    Flag.withMetavar("PROVIDER/MODEL"),
-    Flag.withDescription("The model to ask instead of the configured ones"),
+  repo: Flag.String("repo").pipe(
+    Flag.withMetavar("OWNER/NAME"),
+    Flag.withDescription("The repository at the host, where the workspace is for several"),
     Flag.optional
   ),
   failOn: Flag.Literals("fail-on", Severity.literals).pipe(
@@ -60,29 +63,41 @@ const flags = {
   )
 }
 
-export const reviewCommand = <R>(review: (options: LocalReviewOptions) => Effect.Effect<LocalReview, ExitWith, R>) =>
+export const reviewCommand = <R>(
+  runs: Effect.Effect<{
+    readonly reviewLocally: (options: LocalReviewOptions) => Effect.Effect<LocalReview, ExitWith, R>
+  }>
+) =>
   Command.make(
     "review",
     flags,
-    Effect.fnUntraced(function* ({ path, base, head, format, config, workspace, model, failOn }) {
+    Effect.fnUntraced(function* ({ path, base, head, format, publish, pull, repo, failOn, ...engine }) {
+      if (!publish && (Option.isSome(pull) || Option.isSome(repo))) {
+        return yield* new ExitWith({ code: 2, message: "--pull and --repo say where to publish: add --publish" })
+      }
+      const { reviewLocally } = yield* runs
       const found = yield* Effect.scoped(
         Effect.gen(function* () {
-          const steps = yield* makeSteps({
-            isTerminal: process.stderr.isTTY,
-            write: (text) => void process.stderr.write(text)
-          })
-          return yield* review({
+          const steps = yield* makeSteps
+          return yield* reviewLocally({
             path,
             base: Option.getOrUndefined(base),
             head: Option.getOrUndefined(head),
-            config: Option.getOrUndefined(config),
-            workspace: Option.getOrUndefined(workspace),
-            model: Option.getOrUndefined(model),
+            ...engineOptions(engine),
+            ...(publish ? { publish: { pull: Option.getOrUndefined(pull), repo: Option.getOrUndefined(repo) } } : {}),
             progress: steps.show
           })
         })
       )
       yield* print(formats[format](found))
+      if (found.published !== undefined) {
+        // The review is paid for and shown, whatever became of its publication.
+        if (Result.isFailure(found.published)) return yield* found.published.failure
+        const { channels, url } = found.published.success
+        yield* Console.error(
+          channels.length === 0 ? `Nothing to publish on ${url}` : `Published on ${url} (${channels.join(", ")})`
+        )
+      }
       if (Option.isNone(failOn)) return
       const serious = atOrAbove(found.analysis.findings, failOn.value).length
       if (serious === 0) return
@@ -96,12 +111,10 @@ export const reviewCommand = <R>(review: (options: LocalReviewOptions) => Effect
       {
         command: "aicr review --base HEAD~3 --format sarif --fail-on high > review.sarif",
         description: "The last three commits, for a build"
+      },
+      {
+        command: "aicr review --config config.yaml --workspace app --publish",
+        description: "HEAD on its open pull request"
       }
     ])
   )
-
-/** Written whole, also into a pipe that is slow: the process ends only after. */
-const print = (text: string): Effect.Effect<void> =>
-  Effect.callback<void>((resume) => {
-    process.stdout.write(text, () => resume(Effect.void))
-  })

@@ -4,21 +4,20 @@ import { Command, Flag } from "effect/cli"
 import { ExitWith } from "./Exit.ts"
 import { parseRoles } from "./Roles.ts"
 import type { Role } from "./Roles.ts"
+import { configFlagAbout } from "./ConfigFlag.ts"
 
 export interface ServeOptions {
   readonly config: string
   readonly roles: ReadonlySet<Role>
 }
 
-export const serveCommand = <R>(serve: (options: ServeOptions) => Effect.Effect<void, ExitWith, R>) =>
+export const serveCommand = <R>(
+  runs: Effect.Effect<{ readonly serve: (options: ServeOptions) => Effect.Effect<void, ExitWith, R> }>
+) =>
   Command.make(
     "serve",
     {
-      config: Flag.String("config").pipe(
-        Flag.withAlias("c"),
-        Flag.withDescription("Configuration file (YAML). See docs/configuration.md and `aicr config check`"),
-        Flag.withDefault("config.yaml")
-      ),
+      config: configFlagAbout(". See docs/configuration.md and `aicr config check`"),
       roles: Flag.String("roles").pipe(
         Flag.withDescription("What this node does: all, or a comma-separated list of roles (SVC_ROLES when not given)"),
         Flag.optional
@@ -28,6 +27,7 @@ export const serveCommand = <R>(serve: (options: ServeOptions) => Effect.Effect<
       const named = Option.getOrElse(roles, () => process.env["SVC_ROLES"] ?? "all")
       const parsed = parseRoles(named)
       if (Result.isFailure(parsed)) return yield* new ExitWith({ code: 2, message: parsed.failure })
+      const { serve } = yield* runs
       return yield* serve({ config, roles: parsed.success })
     })
   ).pipe(

@@ -52,6 +52,23 @@ it("check: exit code 0 for valid files, whose unset variables count only with --
   expect((await aicr(["config", "check", "--env", file("good.yaml")], { HOOK_SECRET: "s" })).code).toBe(0)
 })
 
+it("check: nodes that work together need stores that they share", async () => {
+  const nats = { SVC_NATS_URL: "nats://127.0.0.1:4222" }
+  const apart = await aicr(["config", "check", file("good.yaml")], nats)
+  expect(apart.code).toBe(2)
+  expect(apart.err).toContain(
+    "storage.database.kind: SVC_NATS_URL is set, so nodes work together: sqlite keeps records"
+  )
+  expect(apart.err).toMatch(/^queue\.kind: .*use redis or nats$/m)
+  await writeFile(
+    file("shared.yaml"),
+    "queue: { kind: redis }\nstorage: { database: { kind: postgres, postgres: { url_env: TEST_PG } }, cache: { redis: { url_env: TEST_REDIS } } }\n"
+  )
+  const env = { ...nats, TEST_PG: "postgres://a@b/c", TEST_REDIS: "redis://b" }
+  const shared = await aicr(["config", "check", file("shared.yaml")], env)
+  expect([shared.code, shared.err]).toEqual([0, expect.stringContaining("mount the same storage")])
+})
+
 it("show: values with origins, as text and as JSON, secrets masked", async () => {
   const text = await aicr(["config", "show", "--config", file("good.yaml")])
   expect(text.out).toMatch(/^review\.max_files = 5 +# document$/m)

@@ -2,16 +2,20 @@ import { execFileSync } from "node:child_process"
 import { join } from "node:path"
 import { afterEach, describe, expect, it, vi } from "vitest"
 import { Effect, Layer } from "effect"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Command } from "effect/cli"
 import { Agent } from "../../src/agent/Agent.ts"
 import type { AgentReport, Brief } from "../../src/agent/Agent.ts"
 import { reportAndExit } from "../../src/cli/Exit.ts"
 import { reviewLocally } from "../../src/cli/local/ReviewLocally.ts"
+import type { LocalReviewOptions } from "../../src/cli/local/ReviewLocally.ts"
 import type { ModelFinder } from "../../src/cli/local/LocalConfig.ts"
 import { reviewCommand } from "../../src/cli/ReviewCommand.ts"
+import { localPublisher } from "../../src/PublishLocally.ts"
 import { layerLocal } from "../../src/vcs/git/GitLocalRepository.ts"
+import { Catalog } from "../../src/llm/catalog/Catalog.ts"
 import { emptyReport, silentGateway } from "../engine/Fixture.ts"
+import { startGitServer } from "../vcs/GitServer.ts"
 import { makeRepository, temporaryFolder } from "../vcs/Repository.ts"
 import type { Repository } from "../vcs/Repository.ts"
 
@@ -68,11 +72,14 @@ const aicr = async (args: ReadonlyArray<string>, report: AgentReport = found): P
   const out = vi.spyOn(process.stdout, "write").mockImplementation(keep((text) => (stdout += text)))
   const err = vi.spyOn(process.stderr, "write").mockImplementation(keep((text) => (stderr += text)))
   const agent = Layer.succeed(Agent, Agent.of({ analyse: (brief) => Effect.sync(() => (briefs.push(brief), report)) }))
-  const command = reviewCommand((options) =>
-    reviewLocally(options, finder).pipe(
-      Effect.provide([layerLocal, agent, silentGateway]),
-      Effect.catchTag("CheckoutError", (error) => Effect.die(error))
-    )
+  const command = reviewCommand(
+    Effect.succeed({
+      reviewLocally: (options: LocalReviewOptions) =>
+        reviewLocally(options, finder, localPublisher).pipe(
+          Effect.provide([layerLocal, agent, silentGateway, Catalog.layerOffline]),
+          Effect.catchTag("CheckoutError", (error) => Effect.die(error))
+        )
+    })
   )
   try {
     const exit = await Effect.runPromiseExit(
@@ -238,9 +245,39 @@ agent: {default: native-llm}
     ).toMatchObject([{ model: "x" }])
   })
 
+  it("reads the further repositories of the configuration, and names one that it cannot read", async () => {
+    const projects = temporaryFolder()
+    const library = makeRepository(join(projects, "library"))
+    library.write("lib.ts", "export const f = 1\n")
+    library.commit()
+    const server = await startGitServer({ root: projects })
+    try {
+      const folder = makeRepository()
+      folder.write(
+        "c.yaml",
+        `llm: {providers: [{id: p, kind: openai_compatible, base_url: "http://127.0.0.1:1", api_key: k}], model_chain: {default: [{provider: p, model: m}]}}
+triggers: [{name: t, kind: manual}]
+workspaces: {instances: {one: {source_repo: {trigger: t, repo: a/b}, context_repositories: [{alias: lib, kind: git, url: "${server.url}/library/.git"}, {alias: other, kind: git, url: "ssh://git@git.example/a/b"}]}}}
+agent: {default: native-llm}
+review: {output_language: en, verification: "off"}
+`
+      )
+      const { briefs, stdout } = await aicr([shop().path, "--config", join(folder.path, "c.yaml")])
+      expect(briefs[0]?.context?.map(({ alias }) => alias)).toEqual(["lib"])
+      expect(stdout).toContain("The context repository other was not read: clone URL is not an http(s) URL")
+    } finally {
+      await server.close()
+    }
+  })
+
   it("says what to do about a shallow clone, and deepens it where that is allowed", async () => {
     vi.stubEnv("TEST_MODEL_KEY", "k")
     const origin = shop()
+    // Where the branches part is what a shallow clone does not know.
+    origin.git("checkout", "-q", "main")
+    origin.write("other.txt", "1\n")
+    origin.commit("meanwhile")
+    origin.git("checkout", "-q", "feature")
     const clone = temporaryFolder()
     const git = (...args: ReadonlyArray<string>) => execFileSync("git", args, { cwd: clone, stdio: "pipe" })
     git("clone", "-q", "--depth=1", "--no-single-branch", "-b", "feature", `file://${origin.path}`, ".")

@@ -1,4 +1,5 @@
 /** One JSON object with everything there is; field names are stable. */
+import { usageJson } from "../../domain/Analysis.ts"
 import type { LocalReview } from "./Report.ts"
 
 export const renderJson = ({ root, baseName, from, head, analysis }: LocalReview): string => {
@@ -25,13 +26,7 @@ export const renderJson = ({ root, baseName, from, head, analysis }: LocalReview
     coverage,
     notices: analysis.notices,
     models: analysis.models,
-    usage: {
-      requests: usage.requests,
-      input_tokens: usage.inputTokens,
-      output_tokens: usage.outputTokens,
-      cached_tokens: usage.cachedTokens,
-      cost_usd: usage.costUsd ?? null
-    }
+    usage: usageJson(usage)
   }
   return `${JSON.stringify(value, undefined, 2)}\n`
 }

@@ -1,9 +1,10 @@
 /** The configuration of a local review: a file's, or one made of the model that the environment gives the key for. */
 import { Effect } from "effect"
-import { formatIssue } from "../../config/ConfigIssue.ts"
-import { readConfigFile, snapshotOf } from "../../config/LoadConfig.ts"
+import { snapshotOf } from "../../config/LoadConfig.ts"
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
-import { ExitWith } from "../Exit.ts"
+import { refused } from "../Exit.ts"
+import type { ExitWith } from "../Exit.ts"
+import { readSnapshot } from "../ReadSnapshot.ts"
 
 /** A provider as `llm.providers` would have it, and a model of it. */
 export interface FoundModel {
@@ -30,8 +31,6 @@ export interface LocalConfigOptions {
   readonly model: string | undefined
 }
 
-const usage = (message: string) => new ExitWith({ code: 2, message })
-
 export const localConfig = (
   options: LocalConfigOptions,
   finder: ModelFinder,
@@ -41,18 +40,14 @@ export const localConfig = (
 
 const fromFile = Effect.fnUntraced(function* (file: string, options: LocalConfigOptions, env: NodeJS.ProcessEnv) {
   // Only what the review needs must be set: webhook secrets and tokens of hosts are not.
-  const { snapshot, issues } = yield* readConfigFile(file, env, { unset: "warnings" })
-  if (snapshot === undefined) {
-    const errors = issues.filter(({ severity }) => severity === "error")
-    return yield* usage(errors.map(formatIssue).join("\n"))
-  }
+  const snapshot = yield* readSnapshot(file, env)
   const ids = [...snapshot.workspaces.keys()]
   const id = options.workspace ?? (ids.length === 1 ? ids[0] : undefined)
   const workspace = id === undefined ? undefined : snapshot.workspaces.get(id)
   if (workspace === undefined) {
     const known =
       ids.length === 0 ? "it has none: add one under workspaces.instances" : `it has ${ids.slice(0, 20).join(", ")}`
-    return yield* usage(`${file}: name the workspace whose settings to use by --workspace; ${known}`)
+    return yield* refused(`${file}: name the workspace whose settings to use by --workspace; ${known}`)
   }
   return options.model === undefined ? { snapshot, workspace } : yield* withModel(snapshot, workspace, options.model)
 })
@@ -60,12 +55,12 @@ const fromFile = Effect.fnUntraced(function* (file: string, options: LocalConfig
 const group = "command-line"
 
 /** The model of the command line instead of the workspace's group, asked natively whatever the agent mode is. */
-const withModel = Effect.fnUntraced(function* (snapshot: Snapshot, workspace: Workspace, name: string) {
+export const withModel = Effect.fnUntraced(function* (snapshot: Snapshot, workspace: Workspace, name: string) {
   const [id, model] = yield* splitModel(name)
   const { llm } = snapshot.document
   const known = llm.providers.map((provider) => provider.id)
   if (!known.includes(id)) {
-    return yield* usage(
+    return yield* refused(
       `--model ${name}: there is no provider ${id} in llm.providers (${known.join(", ") || "none at all"})`
     )
   }
@@ -79,7 +74,7 @@ const withModel = Effect.fnUntraced(function* (snapshot: Snapshot, workspace: Wo
 const splitModel = (name: string): Effect.Effect<readonly [string, string], ExitWith> => {
   const slash = name.indexOf("/")
   return slash < 1 || slash === name.length - 1
-    ? usage(`--model ${name}: write provider/model`)
+    ? refused(`--model ${name}: write provider/model`)
     : Effect.succeed([name.slice(0, slash), name.slice(slash + 1)])
 }
 
@@ -88,17 +83,17 @@ const fromEnvironment = Effect.fnUntraced(function* (
   finder: ModelFinder,
   env: NodeJS.ProcessEnv
 ) {
-  if (options.workspace !== undefined) return yield* usage("--workspace needs --config")
+  if (options.workspace !== undefined) return yield* refused("--workspace needs --config")
   const found = finder.find(options.model === undefined ? env : { ...env, AICR_MODEL: options.model })
   if (found === undefined) {
-    return yield* usage(
+    return yield* refused(
       `no model to ask: none of ${finder.variables.join(", ")} is set. Set one, or name a configuration with --config. To see a review without a model: npm run demo`
     )
   }
   const [provider, model] =
     options.model === undefined ? [found.provider.id, found.model] : yield* splitModel(options.model)
   if (provider !== found.provider.id) {
-    return yield* usage(
+    return yield* refused(
       `--model ${options.model}: the environment has credentials for ${found.provider.id} only; set those of ${provider} (looked at: ${finder.variables.join(", ")}) or use --config`
     )
   }
@@ -109,15 +104,15 @@ const fromEnvironment = Effect.fnUntraced(function* (
     agent: { default: "native-llm" },
     review: { output_language: languageOf(env) }
   }
-  const snapshot = yield* snapshotOf(document, env).pipe(Effect.mapError(({ message }) => usage(message)))
+  const snapshot = yield* snapshotOf(document, env).pipe(Effect.mapError(({ message }) => refused(message)))
   const workspace = snapshot.workspaces.get("local")
   return workspace === undefined
-    ? yield* usage("the environment gives no complete configuration")
+    ? yield* refused("the environment gives no complete configuration")
     : { snapshot, workspace }
 })
 
 /** The language of the terminal: `de_DE.UTF-8` is `de-DE`; English where none is set. */
-export const languageOf = (env: NodeJS.ProcessEnv): string => {
+const languageOf = (env: NodeJS.ProcessEnv): string => {
   const locale = env["LC_ALL"] || env["LC_MESSAGES"] || env["LANG"] || ""
   return /^([a-z]{2,3})(?:[_-]([A-Z]{2}))?(?:[.@]|$)/.exec(locale)?.slice(1, 3).filter(Boolean).join("-") || "en"
 }

@@ -1,6 +1,7 @@
 /** For a file, a wiki or a comment. */
 import type { Finding } from "../../domain/Problem.ts"
-import { count, placeOf, titleOf, verdictOf } from "./Report.ts"
+import { count } from "../Wording.ts"
+import { placeOf, titleOf, verdictOf } from "./Report.ts"
 import type { LocalReview } from "./Report.ts"
 
 export const renderMarkdown = (review: LocalReview): string => {

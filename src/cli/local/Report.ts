@@ -1,6 +1,10 @@
 /** What `aicr review` has to show, whatever the format. */
+import type { Result } from "effect"
 import type { Analysis } from "../../domain/Analysis.ts"
 import type { Finding } from "../../domain/Problem.ts"
+import type { ExitWith } from "../Exit.ts"
+import { count } from "../Wording.ts"
+import type { PublishedReview } from "./PublishReview.ts"
 
 export interface LocalReview {
   readonly root: string
@@ -9,6 +13,8 @@ export interface LocalReview {
   readonly from: string
   readonly head: string
   readonly analysis: Analysis
+  /** Where it was published, or why not; absent where that was not asked for. */
+  readonly published?: Result.Result<PublishedReview, ExitWith>
 }
 
 export const titleOf = ({ problem }: Finding): string =>
@@ -29,5 +35,3 @@ export const verdictOf = ({ analysis, baseName, head }: LocalReview): string => 
   const read = `${count(coverage.reviewed.length, "file")}, ${count(coverage.lines, "changed line")}`
   return `${range}: ${count(findings.length, "problem")} in ${read}`
 }
-
-export const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? "" : "s"}`

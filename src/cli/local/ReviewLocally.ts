@@ -1,13 +1,19 @@
 /** From the options of `aicr review` to a review: configuration, revisions, engine; failures as exit codes. */
 import { Effect } from "effect"
+import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
+import type { Analysis } from "../../domain/Analysis.ts"
 import type { Agent } from "../../agent/Agent.ts"
 import { reviewRepository } from "../../engine/ReviewRepository.ts"
+import type { Catalog } from "../../llm/catalog/Catalog.ts"
 import type { Gateway } from "../../llm/Gateway.ts"
 import type { Vcs } from "../../vcs/Checkout.ts"
+import type { ContextRepositories } from "../../vcs/ContextRepositories.ts"
 import { LocalRepository } from "../../vcs/LocalRepository.ts"
 import { ExitWith } from "../Exit.ts"
 import { localConfig } from "./LocalConfig.ts"
 import type { LocalConfigOptions, ModelFinder } from "./LocalConfig.ts"
+import type { FoundChange, WantedChange } from "./FindChange.ts"
+import type { PublishedReview } from "./PublishReview.ts"
 import type { LocalReview } from "./Report.ts"
 import { describeStep } from "./Steps.ts"
 
@@ -15,19 +21,58 @@ export interface LocalReviewOptions extends LocalConfigOptions {
   readonly path: string
   readonly base: string | undefined
   readonly head: string | undefined
+  /** The review is published on the pull request that has the head. */
+  readonly publish?: WantedChange | undefined
   /** Told what is being done, one short phrase at a time. */
   readonly progress: (text: string) => Effect.Effect<void>
 }
 
+/** Finds the change at the host before a model is paid, and writes on it after. */
+export interface LocalPublisher {
+  readonly find: (
+    snapshot: Snapshot,
+    workspace: Workspace,
+    wanted: WantedChange,
+    head: string
+  ) => Effect.Effect<FoundChange, ExitWith>
+  readonly publish: (
+    snapshot: Snapshot,
+    workspace: Workspace,
+    found: FoundChange,
+    analysis: Analysis
+  ) => Effect.Effect<PublishedReview, ExitWith>
+}
+
 export const reviewLocally = Effect.fn("reviewLocally")(function* (
   options: LocalReviewOptions,
-  finder: ModelFinder
-): Effect.fn.Return<LocalReview, ExitWith, Vcs | LocalRepository | Agent | Gateway> {
+  finder: ModelFinder,
+  publisher: LocalPublisher
+): Effect.fn.Return<LocalReview, ExitWith, Vcs | ContextRepositories | LocalRepository | Agent | Catalog | Gateway> {
+  if (options.publish !== undefined && options.config === undefined) {
+    return yield* new ExitWith({
+      code: 2,
+      message: "--publish needs --config: the git host and the channels to publish through are configured there"
+    })
+  }
   const { snapshot, workspace } = yield* localConfig(options, finder, process.env)
   const repository = yield* LocalRepository
-  const range = yield* repository
-    .range(options)
-    .pipe(Effect.mapError(({ message }) => new ExitWith({ code: 2, message })))
+  const rangeOf = (base: string | undefined) =>
+    Effect.mapError(repository.range({ ...options, base }), ({ message }) => new ExitWith({ code: 2, message }))
+  let range = yield* rangeOf(options.base)
+  let found: FoundChange | undefined
+  if (options.publish !== undefined) {
+    found = yield* publisher.find(snapshot, workspace, options.publish, range.head)
+    yield* options.progress(`publishing on ${found.url}`)
+    // What the pull request shows is what is reviewed.
+    if (options.base === undefined) {
+      const { base, baseRef } = found.change
+      range = yield* Effect.mapError(rangeOf(base), ({ message }) => {
+        const what = `the base of the pull request (${baseRef ?? base}) is not here: run git fetch, or name a base with --base`
+        return new ExitWith({ code: 2, message: `${what}. ${message}` })
+      })
+      range = { ...range, baseName: baseRef ?? range.baseName }
+    }
+  }
   yield* options.progress(`comparing ${range.head.slice(0, 10)} with ${range.baseName}`)
   const { from, analysis } = yield* reviewRepository({
     snapshot,
@@ -35,5 +80,8 @@ export const reviewLocally = Effect.fn("reviewLocally")(function* (
     range,
     progress: (step) => options.progress(describeStep(step))
   }).pipe(Effect.mapError(({ message }) => new ExitWith({ code: 3, message: `the review failed: ${message}` })))
-  return { root: range.root, baseName: range.baseName, from, head: range.head, analysis }
+  const review = { root: range.root, baseName: range.baseName, from, head: range.head, analysis }
+  if (found === undefined) return review
+  yield* options.progress("publishing")
+  return { ...review, published: yield* Effect.result(publisher.publish(snapshot, workspace, found, analysis)) }
 })

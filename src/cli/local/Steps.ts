@@ -2,7 +2,7 @@
 import { Clock, Effect } from "effect"
 import type { Scope } from "effect"
 import type { ReviewStep } from "../../engine/ReviewChange.ts"
-import { count } from "./Report.ts"
+import { count } from "../Wording.ts"
 
 export interface Steps {
   readonly show: (text: string) => Effect.Effect<void>
@@ -10,22 +10,21 @@ export interface Steps {
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 
-export interface StepOutput {
-  readonly isTerminal: boolean
-  readonly write: (text: string) => void
+const write = (text: string): void => {
+  process.stderr.write(text)
 }
 
 /** The line is wiped when the scope ends. */
-export const makeSteps = Effect.fnUntraced(function* (output: StepOutput): Effect.fn.Return<Steps, never, Scope.Scope> {
-  if (!output.isTerminal) return { show: (text) => Effect.sync(() => output.write(`${text}\n`)) }
+export const makeSteps: Effect.Effect<Steps, never, Scope.Scope> = Effect.gen(function* () {
+  if (!process.stderr.isTTY) return { show: (text) => Effect.sync(() => write(`${text}\n`)) }
   const started = yield* Clock.currentTimeMillis
   let current = ""
   let frame = 0
   const draw = Effect.gen(function* () {
     const seconds = Math.floor(((yield* Clock.currentTimeMillis) - started) / 1000)
-    if (current !== "") output.write(`\r\u001b[K${frames[frame++ % frames.length]} ${current} (${seconds} s)`)
+    if (current !== "") write(`\r\u001b[K${frames[frame++ % frames.length]} ${current} (${seconds} s)`)
   })
-  yield* Effect.addFinalizer(() => Effect.sync(() => output.write("\r\u001b[K")))
+  yield* Effect.addFinalizer(() => Effect.sync(() => write("\r\u001b[K")))
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(draw, Effect.sleep(100))))
   return {
     show: (text) =>

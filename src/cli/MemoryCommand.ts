@@ -1,0 +1,109 @@
+/**
+ * `aicr memory show|clear`: what reviews have learnt per repository (review.reflection), and forgetting it. Works beside a running
+ * service; how the records are opened is handed in.
+ */
+import { Clock, Console, Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import type { Lesson } from "../domain/Lesson.ts"
+import { Lessons } from "../store/Lessons.ts"
+import type { StoreError } from "../store/StoreError.ts"
+import { ExitWith } from "./Exit.ts"
+import { jsonFlag } from "./JsonFlag.ts"
+import { configFlag } from "./ConfigFlag.ts"
+import { count, oneLine } from "./Wording.ts"
+
+/** Runs an operation on the records of a configuration file. */
+export type OnLessons = <A>(
+  config: string,
+  operation: Effect.Effect<A, StoreError | ExitWith, Lessons>
+) => Effect.Effect<A, ExitWith>
+
+/** More than any memory holds by default. */
+const most = 10_000
+
+const shared = {
+  config: configFlag,
+  repository: Flag.String("repository").pipe(
+    Flag.withAlias("r"),
+    Flag.withMetavar("TRIGGER:OWNER/NAME"),
+    Flag.withDescription("Only this one, as `show` names it"),
+    Flag.optional
+  )
+}
+
+const daysOf = (millis: number): string => count(Math.floor(millis / 86_400_000), "day")
+const lineOf = ({ verdict, category, severity, path, title, learnedAt }: Lesson, now: number): string =>
+  `  ${verdict.padEnd(9)} ${severity.padEnd(8)} ${oneLine(category)}  ${oneLine(path)}: ${oneLine(title)} (${daysOf(now - learnedAt)} ago)`
+
+/** Of one repository or of all, with what they hold. */
+const read = Effect.fnUntraced(function* (repository: string | undefined) {
+  const lessons = yield* Lessons
+  const all = yield* lessons.sizes
+  const wanted = all.filter((one) => repository === undefined || one.repository === repository)
+  if (repository !== undefined && wanted.length === 0) {
+    const names = all.map((one) => one.repository).join(", ")
+    const message = `Nothing is remembered of ${repository}. ${names === "" ? "No repository has taught anything yet." : `Known are ${names}.`}`
+    return yield* new ExitWith({ code: 2, message })
+  }
+  return yield* Effect.forEach(wanted, (one) =>
+    Effect.map(lessons.recall(one.repository, 0, most), (found) => ({ ...one, lessons: found }))
+  )
+})
+
+export const memoryCommand = (runs: Effect.Effect<{ readonly onLessons: OnLessons }>) => {
+  const onLessons: OnLessons = (...given) => Effect.flatMap(runs, (loaded) => loaded.onLessons(...given))
+  return Command.make("memory").pipe(
+    Command.withDescription("What reviews have learnt from dismissed and repaired problems"),
+    Command.withSubcommands([
+      Command.make(
+        "show",
+        {
+          ...shared,
+          json: jsonFlag
+        },
+        Effect.fnUntraced(function* ({ config, repository, json }) {
+          const found = yield* onLessons(config, read(Option.getOrUndefined(repository)))
+          if (json) return yield* Console.log(JSON.stringify({ repositories: found }, null, 2))
+          const now = yield* Clock.currentTimeMillis
+          for (const one of found) {
+            yield* Console.log(`${one.repository}  ${one.entries} lessons, ${one.bytes} bytes`)
+            for (const lesson of one.lessons) yield* Console.log(lineOf(lesson, now))
+          }
+          if (found.length === 0) yield* Console.log("Nothing is remembered.")
+        })
+      ).pipe(
+        Command.withDescription("Show what is remembered, newest first"),
+        Command.withExamples([{ command: "aicr memory show", description: "Of every repository" }])
+      ),
+      Command.make(
+        "clear",
+        {
+          ...shared,
+          all: Flag.Boolean("all").pipe(Flag.withDefault(false), Flag.withDescription("Of every repository"))
+        },
+        Effect.fnUntraced(function* ({ config, repository, all }) {
+          if (Option.isSome(repository) === all) {
+            return yield* new ExitWith({
+              code: 2,
+              message: "Name what to forget: --repository TRIGGER:OWNER/NAME, or --all"
+            })
+          }
+          const name = Option.getOrUndefined(repository)
+          const forgotten = yield* onLessons(
+            config,
+            Effect.gen(function* () {
+              if (name !== undefined) yield* read(name)
+              return yield* (yield* Lessons).clear(name)
+            })
+          )
+          yield* Console.log(`${forgotten} ${forgotten === 1 ? "lesson is" : "lessons are"} forgotten.`)
+        })
+      ).pipe(
+        Command.withDescription("Forget what was learnt"),
+        Command.withExamples([
+          { command: "aicr memory clear --repository main:team/app", description: "Of one repository" }
+        ])
+      )
+    ])
+  )
+}

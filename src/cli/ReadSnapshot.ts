@@ -1,0 +1,28 @@
+/** What commands look up in a configuration file; where it is not there they end and say what is. */
+import { Effect } from "effect"
+import type { Env } from "../config/Credentials.ts"
+import type { Snapshot } from "../config/Snapshot.ts"
+import { refused } from "./Exit.ts"
+import type { ExitWith } from "./Exit.ts"
+
+/** Schema and YAML, for commands that read a configuration: loaded when they run, as what they run is. */
+export const configuration = Effect.promise(() => import("../config/LoadConfig.ts"))
+
+/** The snapshot of a file, whichever variables are set; a refused file ends the command with every error. */
+export const readSnapshot = (file: string, env: Env = process.env): Effect.Effect<Snapshot, ExitWith> =>
+  Effect.flatMap(configuration, ({ loadConfig }) =>
+    Effect.mapError(loadConfig({ file }, env, { unset: "warnings" }), ({ message }) => refused(message))
+  )
+
+/** The thing of that name; else the command ends with the names that `owner` has. `what` is the word for such a thing. */
+export const named = <A>(
+  owner: string,
+  what: string,
+  things: ReadonlyMap<string, A>,
+  name: string
+): Effect.Effect<A, ExitWith> => {
+  const thing = things.get(name)
+  if (thing !== undefined) return Effect.succeed(thing)
+  const names = [...things.keys()].slice(0, 20).join(", ") || "there are none"
+  return refused(`${owner} has no ${what} ${JSON.stringify(name)}; it has: ${names}`)
+}

@@ -1,0 +1,162 @@
+/** `aicr replay`: a stored review run again out of its evidence, and what it finds now beside what it found then. */
+import { Console, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import type { Finding } from "../domain/Problem.ts"
+import type { Replay } from "../engine/ReplayRun.ts"
+import type { RecordedAnswers } from "../llm/RecordedGateway.ts"
+import type { Run } from "../store/Runs.ts"
+import type { ExitWith } from "./Exit.ts"
+import { placeOf, titleOf } from "./local/Report.ts"
+import { configFlagAbout } from "./ConfigFlag.ts"
+import { jsonFlag } from "./JsonFlag.ts"
+import { count } from "./Wording.ts"
+
+export interface ReplayOptions {
+  readonly run: string
+  readonly config: string
+  /** `provider/model` to ask instead of the recorded answers. */
+  readonly model: string | undefined
+}
+
+export interface ReplayReport {
+  readonly run: Run
+  readonly replay: Replay
+  /** Undefined where a model was asked. */
+  readonly answers: (ReturnType<RecordedAnswers["asked"]> & { readonly recorded: number }) | undefined
+  /** The configuration in force is another one than the run was admitted under. */
+  readonly otherConfiguration: boolean
+}
+
+/** `recent` gives the newest runs of the service. */
+export const replayCommand = (
+  runs: Effect.Effect<{
+    readonly replay: (options: ReplayOptions) => Effect.Effect<ReplayReport, ExitWith>
+    readonly recent: (config: string) => Effect.Effect<ReadonlyArray<Run>, ExitWith>
+  }>
+) =>
+  Command.make(
+    "replay",
+    {
+      run: Argument.String("RUN").pipe(
+        Argument.withDescription("Id of the run. Left out: the newest runs are listed"),
+        Argument.optional
+      ),
+      config: configFlagAbout(" of the service that made the run"),
+      model: Flag.String("model").pipe(
+        Flag.withMetavar("PROVIDER/MODEL"),
+        Flag.withDescription("Ask this model, which costs what it costs, instead of using the recorded answers"),
+        Flag.optional
+      ),
+      json: jsonFlag
+    },
+    Effect.fnUntraced(function* ({ run, config, model, json }) {
+      const { recent, replay } = yield* runs
+      if (Option.isNone(run)) return yield* list(yield* recent(config), json)
+      const report = yield* replay({ run: run.value, config, model: Option.getOrUndefined(model) })
+      yield* Console.log(json ? JSON.stringify(asJson(report), undefined, 2) : linesOf(report).join("\n"))
+    })
+  ).pipe(
+    Command.withDescription(
+      "Run a stored review again from its evidence, without host or model, and show what differs in its findings"
+    ),
+    Command.withExamples([
+      { command: "aicr replay", description: "Which runs there are" },
+      {
+        command: "aicr replay 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90",
+        description: "What the configuration in force makes of the same answers"
+      },
+      {
+        command: "aicr replay 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90 --model local/qwen3 --json",
+        description: "What another model of llm.providers says about the same change"
+      }
+    ])
+  )
+
+const list = Effect.fnUntraced(function* (runs: ReadonlyArray<Run>, json: boolean) {
+  if (json) {
+    const shown = runs.map(({ id, status, workspace, targetKey, head, createdAt, analysis }) => ({
+      run: id,
+      status,
+      workspace,
+      target: targetKey,
+      head,
+      created_at: new Date(createdAt).toISOString(),
+      findings: analysis?.findings.length
+    }))
+    return yield* Console.log(JSON.stringify(shown, undefined, 2))
+  }
+  for (const { id, status, workspace, targetKey, head, analysis } of runs) {
+    const found = analysis === undefined ? "" : `  ${count(analysis.findings.length, "finding")}`
+    yield* Console.log(`${id}  ${status.padEnd(10)} ${workspace}  ${targetKey} at ${head.slice(0, 12)}${found}`)
+  }
+  if (runs.length === 0) yield* Console.log("There are no runs yet.")
+})
+
+const findingLine = (mark: string, finding: Finding): string =>
+  `${mark} ${finding.problem.severity.padEnd(8)} ${placeOf(finding)}  ${titleOf(finding)}`
+
+const linesOf = ({ run, replay, answers, otherConfiguration }: ReplayReport): ReadonlyArray<string> => {
+  const { difference, analysis, missing, cut } = replay
+  const { same, changed, gone, added } = difference
+  const lines = [`Run ${run.id}: ${run.workspace}, ${run.targetKey} at ${run.head.slice(0, 12)}`]
+  if (otherConfiguration) lines.push("The configuration in force is not the one the run was made with.")
+  if (answers === undefined) {
+    const { requests, costUsd } = analysis.usage
+    const cost = costUsd === undefined ? "unknown cost" : `$${costUsd.toFixed(4)}`
+    lines.push(`${analysis.models.join(", ") || "no model"} answered ${count(requests, "request")}, ${cost}.`)
+  } else {
+    lines.push(
+      `${answers.recorded} recorded answers: ${answers.same} to the same questions, ${answers.changed.length} to changed ones; ${answers.unanswered} questions had none.`
+    )
+    for (const { part, before, after } of answers.changed.slice(0, 5)) {
+      lines.push(`  the ${part} differs:`, `    - ${before}`, `    + ${after}`)
+    }
+  }
+  if (cut) lines.push("The record is cut: the review read more than is kept, so differences may come from that.")
+  if (missing.length > 0) lines.push(`Not in the record, so not readable now: ${missing.slice(0, 10).join(", ")}`)
+  lines.push(
+    changed.length + gone.length + added.length === 0
+      ? `No difference: ${count(same.length, "finding")}, as then.`
+      : `${same.length} findings as then, ${changed.length} changed, ${gone.length} gone, ${added.length} new:`,
+    ...gone.map((finding) => findingLine("-", finding)),
+    ...added.map((finding) => findingLine("+", finding)),
+    ...changed.flatMap(({ before, after, what }) => [
+      findingLine("~", after),
+      ...what.map((part) =>
+        part === "severity"
+          ? `    severity: ${before.problem.severity} -> ${after.problem.severity}`
+          : part === "place"
+            ? `    place: ${placeOf(before)} -> ${placeOf(after)}`
+            : `    another ${part}`
+      )
+    ])
+  )
+  return lines
+}
+
+const jsonOf = (finding: Finding) => ({
+  fingerprint: finding.fingerprint,
+  place: placeOf(finding),
+  ...finding.problem
+})
+
+const asJson = ({ run, replay, answers, otherConfiguration }: ReplayReport) => ({
+  run: run.id,
+  workspace: run.workspace,
+  target: run.targetKey,
+  head: run.head,
+  configuration: otherConfiguration ? "changed" : "same",
+  answers: answers === undefined ? { models: replay.analysis.models, usage: replay.analysis.usage } : answers,
+  missing: replay.missing,
+  cut: replay.cut,
+  findings: {
+    same: replay.difference.same.map(jsonOf),
+    changed: replay.difference.changed.map(({ before, after, what }) => ({
+      what,
+      before: jsonOf(before),
+      after: jsonOf(after)
+    })),
+    gone: replay.difference.gone.map(jsonOf),
+    added: replay.difference.added.map(jsonOf)
+  }
+})

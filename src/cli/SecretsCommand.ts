@@ -1,0 +1,129 @@
+/** `aicr secrets seal|rotate`: credentials that may stand in a configuration, because only the holder of the key can read them. */
+import { Console, Effect, Option, Redacted, Result } from "effect"
+import { Argument, Command, Flag, Prompt } from "effect/cli"
+import { readFile, rename, stat, writeFile } from "node:fs/promises"
+import { refused } from "./Exit.ts"
+import { configFlag } from "./ConfigFlag.ts"
+
+const sealing = Effect.promise(() => import("../config/SealField.ts"))
+
+const maxSecret = 65_536
+
+const because = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
+
+const readText = (file: string) =>
+  Effect.tryPromise({
+    try: () => readFile(file, "utf8"),
+    catch: (cause) => refused(`${file} cannot be read: ${because(cause)}`)
+  })
+
+/** Typed without being shown on a terminal, else all of standard input without the line break at its end. Never an argument. */
+const readSecret = Effect.gen(function* () {
+  if (process.stdin.isTTY) return yield* Prompt.run(Prompt.Password({ message: "Secret to seal" }))
+  const text = yield* Effect.tryPromise({
+    try: async () => {
+      let all = ""
+      process.stdin.setEncoding("utf8")
+      for await (const chunk of process.stdin) {
+        all += String(chunk)
+        if (all.length > maxSecret) throw new Error(`it has more than ${maxSecret} characters`)
+      }
+      return all.replace(/\r?\n$/, "")
+    },
+    catch: (cause) => refused(`the secret could not be read from standard input: ${because(cause)}`)
+  })
+  return Redacted.make(text)
+})
+
+const seal = Command.make(
+  "seal",
+  {
+    field: Argument.String("FIELD").pipe(
+      Argument.withDescription("The field it is for, with names in place of positions, such as triggers.main.token")
+    ),
+    config: Flag.String("config").pipe(
+      Flag.withAlias("c"),
+      Flag.withDescription("Configuration file whose config_sources.database.namespace to seal for"),
+      Flag.optional
+    ),
+    namespace: Flag.String("namespace").pipe(
+      Flag.withDescription("The namespace itself, where no file says it. Default: default"),
+      Flag.optional
+    )
+  },
+  Effect.fnUntraced(function* ({ field, config, namespace }) {
+    const text = Option.isSome(config) ? yield* readText(config.value) : ""
+    const secret = yield* readSecret
+    if (Redacted.value(secret) === "") return yield* refused("the secret is empty")
+    const { namespaceIn, sealField } = yield* sealing
+    const sealed = sealField(
+      field,
+      secret,
+      Option.getOrElse(namespace, () => namespaceIn(text)),
+      process.env
+    )
+    if (Result.isFailure(sealed)) return yield* refused(sealed.failure)
+    yield* Console.log(sealed.success)
+  })
+).pipe(
+  Command.withDescription(
+    "Seal a credential, read from standard input, for one field of the configuration. Needs SVC_CONFIG_SECRETS_KEY (make one with: openssl rand -hex 32); the service opens it with the same key"
+  ),
+  Command.withExamples([
+    {
+      command: "aicr secrets seal triggers.main.token < token.txt",
+      description: "Print what to write at token: of the trigger main"
+    },
+    { command: "aicr secrets seal llm.providers.openai.api_key", description: "Type it on the terminal, unseen" }
+  ])
+)
+
+const rotate = Command.make(
+  "rotate",
+  {
+    config: configFlag,
+    dryRun: Flag.Boolean("dry-run").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Say what would be sealed anew and write nothing")
+    )
+  },
+  Effect.fnUntraced(function* ({ config, dryRun }) {
+    const { rotateText } = yield* sealing
+    const found = rotateText(yield* readText(config), process.env)
+    if (Result.isFailure(found)) {
+      return yield* refused(
+        `${config} stays as it is:\n${found.failure.map((problem) => `${config}: ${problem}`).join("\n")}`
+      )
+    }
+    const { text, rotated, current } = found.success
+    if (rotated.length > 0 && !dryRun) {
+      yield* Effect.tryPromise({
+        try: async () => {
+          const beside = `${config}.${process.pid}.new`
+          await writeFile(beside, text, { mode: (await stat(config)).mode & 0o777, flag: "wx" })
+          await rename(beside, config)
+        },
+        catch: (cause) => refused(`${config} could not be written: ${because(cause)}`)
+      })
+    }
+    for (const path of rotated) yield* Console.log(`${dryRun ? "would seal" : "sealed"} ${path}`)
+    for (const path of current) yield* Console.log(`kept ${path}: it has the current key`)
+    if (rotated.length + current.length === 0) yield* Console.log(`${config} holds no sealed credentials`)
+  })
+).pipe(
+  Command.withDescription(
+    "Seal every sealed credential of a file with SVC_CONFIG_SECRETS_KEY; SVC_CONFIG_SECRETS_KEY_PREVIOUS opens what older keys sealed. Nothing else in the file changes"
+  ),
+  Command.withExamples([
+    {
+      command:
+        "SVC_CONFIG_SECRETS_KEY=$NEW SVC_CONFIG_SECRETS_KEY_PREVIOUS=$OLD aicr secrets rotate --config config.yaml",
+      description: "From an old key to a new one"
+    }
+  ])
+)
+
+export const secretsCommand = Command.make("secrets").pipe(
+  Command.withDescription("Seal credentials, so that a configuration can hold them"),
+  Command.withSubcommands([seal, rotate])
+)

@@ -1,0 +1,32 @@
+/** The flags that say which configuration and which model the engine runs with on this machine. */
+import { Option } from "effect"
+import { Flag } from "effect/cli"
+import type { LocalConfigOptions } from "./LocalConfig.ts"
+
+export const engineFlags = {
+  config: Flag.String("config").pipe(
+    Flag.withAlias("c"),
+    Flag.withMetavar("FILE"),
+    Flag.withDescription("Configuration (YAML). Without it the model is found by the keys in the environment"),
+    Flag.optional
+  ),
+  workspace: Flag.String("workspace").pipe(
+    Flag.withMetavar("ID"),
+    Flag.withDescription("Workspace of the configuration whose settings to use, where it has several"),
+    Flag.optional
+  ),
+  model: Flag.String("model").pipe(
+    Flag.withMetavar("PROVIDER/MODEL"),
+    Flag.withDescription("The model to ask instead of the configured ones"),
+    Flag.optional
+  )
+}
+
+/** What the flags were given. */
+export const engineOptions = (given: {
+  readonly [Name in keyof typeof engineFlags]: Option.Option<string>
+}): LocalConfigOptions => ({
+  config: Option.getOrUndefined(given.config),
+  workspace: Option.getOrUndefined(given.workspace),
+  model: Option.getOrUndefined(given.model)
+})

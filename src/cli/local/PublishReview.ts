@@ -1,0 +1,75 @@
+/**
+ * A local review on its pull request, by the way of every publication: rows of an outbox, sent by the change's publisher. The outbox lives
+ * as long as the command; what an earlier call wrote is found at the host by its markers.
+ */
+import { Clock, Duration, Effect } from "effect"
+import type { Sharding } from "effect/cluster"
+import { ChangePublisher } from "../../../actors/ChangePublisher.ts"
+import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
+import type { Analysis } from "../../domain/Analysis.ts"
+import { targetKey as keyOf } from "../../domain/Change.ts"
+import { newId } from "../../domain/Ids.ts"
+import { Outputs } from "../../outputs/Outputs.ts"
+import { Outbox } from "../../store/Outbox.ts"
+import { Runs } from "../../store/Runs.ts"
+import { ExitWith } from "../Exit.ts"
+import type { FoundChange } from "./FindChange.ts"
+
+export interface PublishedReview {
+  readonly url: string
+  /** Channels that were written to. */
+  readonly channels: ReadonlyArray<string>
+}
+
+/** Hosts take a write a second; a host that refuses for longer is left. */
+const patience = Duration.minutes(10)
+const token = 1
+
+const failed = (message: string) => new ExitWith({ code: 3, message: `--publish: ${message}` })
+
+export const publishReview = Effect.fn("publishReview")(function* (
+  snapshot: Snapshot,
+  workspace: Workspace,
+  { change, url }: FoundChange,
+  analysis: Analysis
+): Effect.fn.Return<PublishedReview, ExitWith, Runs | Outbox | Outputs | Sharding.Sharding> {
+  const [runs, outbox, outputs] = [yield* Runs, yield* Outbox, yield* Outputs]
+  const publisherOf = yield* ChangePublisher.client
+  const targetKey = keyOf(change)
+  const { head, base } = change
+  const now = yield* Clock.currentTimeMillis
+  const work = Effect.gen(function* () {
+    const begun = {
+      entryId: newId(),
+      workspace: workspace.id,
+      targetKey,
+      change,
+      head,
+      base,
+      configHash: snapshot.hash
+    }
+    const run = yield* runs.begin(begun, token, now)
+    if (run === undefined) return yield* failed("the review could not be recorded")
+    yield* runs.move(run.id, token, "analyzing", now)
+    const input = { runId: run.id, targetKey, change, head, workspace, runUrl: undefined, analysis }
+    // Chat platforms cannot be asked what they were told, and a label says something about the service's own review.
+    const rows = outputs.plan(input).filter(({ operation: { _tag } }) => _tag !== "Chat" && _tag !== "Label")
+    yield* runs.complete(run.id, token, analysis, rows, now)
+    yield* publisherOf(targetKey).Publish()
+    return yield* outbox.ofRun(run.id)
+  }).pipe(
+    Effect.mapError((error) => (error instanceof ExitWith ? error : failed(error.message))),
+    Effect.timeoutOrElse({
+      duration: patience,
+      orElse: () =>
+        failed(`the host did not take everything within ${Duration.toMinutes(patience)} minutes; run it again`)
+    })
+  )
+  const rows = yield* work
+  const left = rows.filter(({ status }) => status !== "sent")
+  if (left.length > 0) {
+    const why = [...new Set(left.map(({ channel, error, status }) => `${channel}: ${error ?? status}`))]
+    return yield* failed(`${left.length} of ${rows.length} writes were not done: ${why.join("; ")}`)
+  }
+  return { url, channels: [...new Set(rows.map(({ channel }) => channel))] }
+})

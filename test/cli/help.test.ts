@@ -1,0 +1,104 @@
+/** What a stranger is told: every command of the real program says what it does, what its flags mean, and shows how it is called. */
+import { execFile } from "node:child_process"
+import { join } from "node:path"
+import { beforeAll, describe, expect, it, vi } from "vitest"
+import { Effect } from "effect"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Command } from "effect/cli"
+import { aicr as program, cliConfig } from "../../src/main.ts"
+import { temporaryFolder } from "../vcs/Repository.ts"
+
+const root = join(import.meta.dirname, "../..")
+
+/** The same commands in this process, which is quicker. */
+const helpOf = async (path: ReadonlyArray<string>): Promise<string> => {
+  let out = ""
+  const log = vi.spyOn(console, "log").mockImplementation((...parts) => void (out += `${parts.join(" ")}\n`))
+  try {
+    await Effect.runPromise(
+      Command.runWith(program, { version: "0" })([...path, "--help"]).pipe(
+        Effect.provide([NodeServices.layer, cliConfig])
+      )
+    )
+    return out
+  } finally {
+    log.mockRestore()
+  }
+}
+
+const aicr = (args: ReadonlyArray<string>, cwd = root) =>
+  new Promise<{ readonly code: number; readonly out: string }>((resolve) => {
+    const argv = ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), ...args]
+    const env = { PATH: process.env["PATH"], NO_COLOR: "1" }
+    execFile(join(root, "node_modules/.bin/node"), argv, { cwd, env }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), out: stdout + stderr })
+    })
+  })
+
+const section = (help: string, name: string): ReadonlyArray<string> => {
+  const [, text = ""] = new RegExp(`^${name}\\n((?:(?:  .*)?\\n)*)`, "m").exec(help) ?? []
+  return text.split("\n").filter((line) => line.trim() !== "")
+}
+const subcommands = (help: string): ReadonlyArray<string> =>
+  section(help, "SUBCOMMANDS").flatMap((line) => /^ {2}([a-z]+) /.exec(line)?.[1] ?? [])
+
+const pages = new Map<string, string>()
+const visit = async (path: ReadonlyArray<string>): Promise<void> => {
+  const out = await helpOf(path)
+  pages.set(path.join(" "), out)
+  for (const name of subcommands(out)) await visit([...path, name])
+}
+beforeAll(() => visit([]))
+
+describe("the help", () => {
+  it("knows every command", () => {
+    for (const path of [
+      "serve",
+      "demo",
+      "review",
+      "config check",
+      "doctor",
+      "replay",
+      "secrets seal",
+      "secrets rotate"
+    ]) {
+      expect([...pages.keys()]).toContain(path)
+    }
+    expect(pages.size).toBeGreaterThan(20)
+  })
+
+  it("says what each command does, what each flag means, and shows each that does something", () => {
+    const silent: Array<string> = []
+    for (const [path, help] of pages) {
+      if (section(help, "DESCRIPTION").length === 0) silent.push(`${path}: no description`)
+      for (const line of [...section(help, "FLAGS"), ...section(help, "ARGUMENTS"), ...section(help, "SUBCOMMANDS")]) {
+        if (!/^ {2}\S.*? {2,}\S/.test(line)) silent.push(`${path}: ${line.trim()} is not explained`)
+      }
+      if (subcommands(help).length === 0 && section(help, "EXAMPLES").length === 0) silent.push(`${path}: no example`)
+    }
+    expect(silent).toEqual([])
+  })
+
+  it("shows examples that are calls of the command they stand at", () => {
+    for (const [path, help] of pages) {
+      const calls = section(help, "EXAMPLES").filter((line) => !line.trim().startsWith("#"))
+      for (const call of calls) expect(call).toContain(`aicr ${path}`.trim())
+    }
+  })
+})
+
+describe("errors", () => {
+  it.each([
+    [["demo", "--log-level", "debug"], 2, "Unrecognized flag: --log-level"],
+    [["confg"], 2, "Did you mean this?\n    config"],
+    [["serve"], 2, "config.yaml: there is no such file; name yours, or begin with config.example.yaml"],
+    [["config", "check", "nope.yaml"], 2, "nope.yaml: there is no such file"],
+    [["config", "check", "."], 2, ".: this is a folder"],
+    [["replay", "--config", "nope.yaml"], 2, "nope.yaml: there is no such file"],
+    [["review", "--pull", "1"], 2, "add --publish"]
+  ])("%j ends with %d and says what to do", async (args, code, message) => {
+    const ended = await aicr(args, temporaryFolder())
+    expect(ended.out).toContain(message)
+    expect(ended.code).toBe(code)
+  })
+})
