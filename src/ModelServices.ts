@@ -4,6 +4,7 @@ import * as BudgetLedger from "../actors/BudgetLedger.ts"
 import * as ProviderLimiter from "../actors/ProviderLimiter.ts"
 import { ConfigStore } from "./config/ConfigStore.ts"
 import type { Snapshot } from "./config/Snapshot.ts"
+import * as GuessAuthor from "./engine/GuessAuthor.ts"
 import { Catalog } from "./llm/catalog/Catalog.ts"
 import { layerMemory } from "./llm/catalog/MemoryCatalogCache.ts"
 import { layerRedis } from "./llm/catalog/RedisCatalogCache.ts"
@@ -36,7 +37,9 @@ const prefetch = Layer.effectDiscard(
   })
 )
 
-export const gateway = GatewayLayer.layer.pipe(
+/** With who guesses authors by it, for what is published. */
+export const gateway = GuessAuthor.layer.pipe(
+  Layer.provideMerge(GatewayLayer.layer),
   Layer.provide([BudgetLedger.budgetLayer, ProviderLimiter.limiterLayer, Evidence.layer]),
   Layer.provideMerge(prefetch),
   Layer.provideMerge(Catalog.layer.pipe(Layer.provide(catalogCache)))

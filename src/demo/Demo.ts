@@ -56,7 +56,7 @@ export const demo = (options: DemoOptions): Effect.Effect<void, ExitWith> =>
   )
 
 /** The steps are told already; logs only add what went wrong. */
-const quietLogs = Logging.layerWith({ level: "warn", pretty: process.stderr.isTTY })
+const quietLogs = Logging.layerAt("warn")
 
 const run = Effect.fnUntraced(function* (options: DemoOptions) {
   const terminal = makeTerminal(options.json ? process.stderr : process.stdout, process.env)
@@ -65,12 +65,18 @@ const run = Effect.fnUntraced(function* (options: DemoOptions) {
   const model = yield* modelFor(process.env)
   const { forge, pull, token, secret } = yield* startHost(directory, change)
 
-  const env = { ...process.env, [tokenVariable]: token, [secretVariable]: secret }
+  const password = randomBytes(9).toString("base64url")
+  const env = {
+    ...process.env,
+    [tokenVariable]: token,
+    [secretVariable]: secret,
+    // The dashboard and the administration answer only where an administrator is configured.
+    SVC_ADMIN_USERNAME: "demo",
+    SVC_ADMIN_PASSWORD: password
+  }
   const document = demoDocument({ forgeUrl: forge.url, repository: change.repository, model })
   const snapshot = yield* snapshotOf(document, env, { baseDir: directory })
-  // The dashboard's page is served only where an administrator is configured.
-  const admin = { ...env, SVC_ADMIN_USERNAME: "demo", SVC_ADMIN_PASSWORD: randomBytes(18).toString("base64url") }
-  const service = Service.layer({ roles: new Set(roles), ingress: { port: 0, env: admin } }).pipe(
+  const service = Service.layer({ roles: new Set(roles), ingress: { port: 0 } }).pipe(
     Layer.provide(layerOf(snapshot)),
     Layer.provideMerge(Progress.layer)
   )
@@ -119,6 +125,7 @@ const run = Effect.fnUntraced(function* (options: DemoOptions) {
     if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`)
     showEnd(terminal, result, { page: forge.pageOf(pull), dashboard: `${url}/dashboard` })
     if (!options.once) {
+      terminal.step("api", `${url}/api/admin ${terminal.dim(`user demo, password ${password}`)}`)
       terminal.line(`\n  Ctrl-C ends the demo and removes its folder.`)
       return yield* Effect.never
     }

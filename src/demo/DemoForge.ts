@@ -22,6 +22,8 @@ export type Fault =
   | { readonly kind: "cut" }
   /** Done, and the connection cut instead of an answer. */
   | { readonly kind: "lost" }
+  /** Done, and never answered. */
+  | { readonly kind: "hung" }
   | { readonly kind: "slow"; readonly millis: number }
 
 export interface DemoForgeOptions {
@@ -143,6 +145,7 @@ export const startDemoForge = async (options: DemoForgeOptions): Promise<DemoFor
     const answer = fault?.kind === "answer" ? fault.answer : await dispatch(dialect, { state, request: asked, url })
     options.onAnswer?.(asked, answer)
     if (fault?.kind === "lost") return void response.destroy()
+    if (fault?.kind === "hung") return
     writeJson(response, answer)
   }
 

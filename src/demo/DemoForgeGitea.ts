@@ -57,10 +57,12 @@ const createReview = async ({ state, request, url }: ApiContext, pull: DemoPull)
     return refusal(422, "approve or reject your own pull is not allowed")
   }
   const commit = field(request.body, "commit_id", isText) || pull.head
-  const known = await git(pull.repository.directory, ["cat-file", "-e", `${commit}^{commit}`]).then(
-    () => true,
-    () => false
-  )
+  const known =
+    commit === pull.head ||
+    (await git(pull.repository.directory, ["cat-file", "-e", `${commit}^{commit}`]).then(
+      () => true,
+      () => false
+    ))
   if (!known) return refusal(404, `commit ${commit} does not exist`)
   const files = await diffOf(pull)
   const placed = comments.map((comment) => {
@@ -206,6 +208,18 @@ const routes: ReadonlyArray<Route> = [
         .filter(([, granted]) => granted !== "read" && granted !== "none")
         .map(([login]) => userJson(context.state.user(login), context.url))
     })
+  },
+  {
+    method: "GET",
+    path: `${repo}/pulls`,
+    answer: (context) => {
+      const found = repositoryOf(context)
+      if (found === undefined) return notFound
+      const wanted = context.request.query.get("state") ?? "open"
+      const pulls = [...found.pulls.values()].filter(({ state }) => wanted === "all" || state === wanted)
+      const { items, headers } = page(context, pulls.toReversed(), pages)
+      return { status: 200, headers, body: items.map((pull) => pullJson(pull, context.url, context.state)) }
+    }
   },
   {
     method: "GET",

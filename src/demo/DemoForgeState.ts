@@ -209,17 +209,24 @@ export const createPull = async (state: DemoState, repository: DemoRepository, w
   return pull
 }
 
-const diffs = new WeakMap<DemoPull, { readonly key: string; readonly files: Promise<ReadonlyArray<DiffFile>> }>()
+/** The newest diffs of each repository: pull requests of the same commits, and all comments on them, look at one. */
+const diffs = new WeakMap<DemoRepository, Map<string, Promise<ReadonlyArray<DiffFile>>>>()
+const keptDiffs = 16
 
 /** What the pull request adds to its base: a three-dot diff with renames. */
-export const diffOf = (pull: DemoPull): Promise<ReadonlyArray<DiffFile>> => {
-  const key = `${pull.base}...${pull.head}`
-  const known = diffs.get(pull)
-  if (known?.key === key) return known.files
-  const files = git(pull.repository.directory, ["diff", "--no-color", "--no-ext-diff", "--find-renames", key]).then(
-    parseDiff
-  )
-  diffs.set(pull, { key, files })
+export const diffOf = ({ repository, base, head }: DemoPull): Promise<ReadonlyArray<DiffFile>> => {
+  const kept = diffs.get(repository) ?? new Map<string, Promise<ReadonlyArray<DiffFile>>>()
+  diffs.set(repository, kept)
+  const key = `${base}...${head}`
+  const files =
+    kept.get(key) ??
+    git(repository.directory, ["diff", "--no-color", "--no-ext-diff", "--find-renames", key]).then(parseDiff)
+  kept.delete(key)
+  kept.set(key, files)
+  for (const oldest of kept.keys()) {
+    if (kept.size <= keptDiffs) break
+    kept.delete(oldest)
+  }
   return files
 }
 

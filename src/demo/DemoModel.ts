@@ -108,15 +108,33 @@ const toolCall = ({ name, input }: Call, at: number) => ({
   function: { name, arguments: JSON.stringify(input) }
 })
 
-/** Empty when this is no review: no diff to read, or not the tools to answer with. */
+/** Empty when it is asked for something else than reviews and second looks. */
 const callsFor = (prompts: ReadonlyArray<string>, tools: ReadonlySet<string>): ReadonlyArray<Call> => {
   const hunks = prompts.flatMap(hunksOf)
+  if (tools.has("verdict")) return prompts.some((prompt) => stands(prompt, hunks)) ? [confirmed] : []
   if (!tools.has("report_problem") || !tools.has("publish_summary")) return []
   const problems = findProblems(hunks)
   return [
     ...problems.map((input) => ({ name: "report_problem", input })),
     { name: "publish_summary", input: { markdown: summary(hunks, problems.length) } }
   ]
+}
+
+const confirmed: Call = {
+  name: "verdict",
+  input: { verdict: "confirm", reason: "The static demo rule matches this place again." }
+}
+
+const Claim = Schema.Struct({ file: Schema.String, title: Schema.String })
+const decodeClaim = Schema.decodeUnknownOption(Schema.fromJsonString(Claim))
+
+/** The finding that is asked about is found again in its file. */
+const stands = (prompt: string, hunks: ReadonlyArray<CodeHunk>): boolean => {
+  const claim = decodeClaim(/^<finding (\S+)>\n([\s\S]*?)\n<\/finding \1>$/m.exec(prompt)?.[2] ?? "")
+  return (
+    claim._tag === "Some" &&
+    findProblems(hunks).some(({ file, title }) => file === claim.value.file && title === claim.value.title)
+  )
 }
 
 const summary = (hunks: ReadonlyArray<CodeHunk>, found: number): string => {

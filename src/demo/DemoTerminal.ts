@@ -39,7 +39,8 @@ export const showProgress = (terminal: Terminal, event: ProgressEvent): void => 
       return event.findings.forEach((finding) => terminal.line(`    ${describeFinding(terminal, finding)}`))
     }
     case "Published":
-      if (event.operation === "Status") return
+      // What came of comments of earlier reviews has no place to look at.
+      if (event.operation === "Status" || (event.status === "sent" && event.url === undefined)) return
       return terminal.step(
         event.status === "sent" ? "published" : event.status,
         `${event.operation.toLowerCase()} ${terminal.dim(event.url ?? "")}`.trimEnd()
