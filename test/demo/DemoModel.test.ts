@@ -113,6 +113,10 @@ describe("the bundled change", () => {
     for (const { problem } of analysis.findings) assert.include(problem.message, "not by a language model")
   })
 
+  it("serious findings get their second look", () => {
+    assert.deepStrictEqual(analysis.notices, [])
+  })
+
   it("the same faults are found under other names and in other places", async () => {
     const change = await readDemoChange()
     const filler = (path: string) =>

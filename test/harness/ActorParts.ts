@@ -1,11 +1,28 @@
-/** Small real-shaped parts for tests of single actors: a host that only knows one pull request, a configuration in force. */
-import { Effect, Stream } from "effect"
-import { ConfigStore } from "../../src/config/ConfigStore.ts"
+/** Parts for tests of single actors: stores in memory, a host that only knows one pull request, a configuration in force. */
+import { Effect, Layer } from "effect"
+import type { ConfigStore } from "../../src/config/ConfigStore.ts"
+import { storeOf } from "../../src/config/FileConfigStore.ts"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import type { ForgeClient, HostPull } from "../../src/forge/Forge.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
 import { Forges } from "../../src/forge/Forges.ts"
+import { Progress } from "../../src/observability/Progress.ts"
+import { Cancellations } from "../../src/queue/Cancellations.ts"
+import * as MemoryQueue from "../../src/queue/MemoryQueue.ts"
+import type { Limits } from "../../src/queue/TableQueue.ts"
+import { Tickets } from "../../src/queue/Tickets.ts"
+import * as Store from "../../src/store/Store.ts"
 import { testSnapshot, testWorkspace } from "./TestSnapshot.ts"
+
+/** What actors keep and what they tell each other, in memory. */
+export const actorStores = (limits: Limits = { perWorkspace: 100, total: 100 }) =>
+  Layer.mergeAll(
+    Store.layerMemory,
+    MemoryQueue.layerMemory(limits),
+    Tickets.layerMemory,
+    Cancellations.layerMemory,
+    Progress.layer
+  )
 
 const unexpected = Effect.die("this test's host is only asked for its pull request")
 
@@ -26,10 +43,12 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
         repo,
         ...known
       })),
+    openPulls: () => unexpected,
     branchHead: () => unexpected,
     newestCommit: () => unexpected,
     self: unexpected,
     canWrite: () => unexpected,
+    missing: () => unexpected,
     createReview: () => unexpected,
     reviewTexts: () => unexpected,
     gitAuthorization: () => unexpected,
@@ -39,6 +58,7 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
     setStatus: () => unexpected,
     issues: {
       list: () => unexpected,
+      read: () => unexpected,
       create: () => unexpected,
       edit: () => unexpected,
       remove: () => unexpected
@@ -47,7 +67,8 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
     commitComments: undefined,
     addLabel: () => unexpected,
     file: () => unexpected,
-    commitAuthor: () => unexpected
+    commitAuthor: () => unexpected,
+    accountOf: undefined
   }
   return Forges.of({ of: (kind) => forgeTable[kind], client: () => client, forget: () => {} })
 }
@@ -70,10 +91,5 @@ export const testSnapshotWith = (workspace: string, trigger: string): ConfigStor
     triggers: new Map([[trigger, profile]]),
     workspaces: new Map([[workspace, { ...testWorkspace(), id: workspace }]])
   }
-  return ConfigStore.of({
-    current: () => snapshot,
-    pinned: () => snapshot,
-    reload: Effect.succeed("unchanged"),
-    changes: Stream.empty
-  })
+  return storeOf(snapshot)
 }

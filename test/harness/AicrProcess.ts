@@ -2,9 +2,10 @@
  * The real process under test, with verbs: start, kill (SIGKILL), stop (SIGTERM), freeze and thaw (SIGSTOP, SIGCONT). One
  * `AicrProcess` is one installation: starting it again after a kill finds the same configuration, records and port.
  */
-import { spawn } from "node:child_process"
+import { execFile, spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { waitUntil } from "./Wait.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -63,18 +64,27 @@ export class AicrProcess implements AsyncDisposable {
         const answer = await fetch(`${this.url}/readyz`).catch(() => undefined)
         return answer?.status === 200
       },
-      { describe: () => `${this.url}/readyz answers 200; the log says:\n${this.#log}` }
+      // Several start at once, on a machine that does other things as well.
+      { timeout: 90_000, describe: () => `${this.url}/readyz answers 200; the log says:\n${this.#log}` }
     )
   }
 
   /** Ends it without any notice. */
   kill(): Promise<Exited> {
-    return this.#end("SIGKILL", 5000)
+    return this.#end("SIGKILL", 30_000)
   }
 
   /** Asks it to stop; fails when it is not gone in time. */
   stop(): Promise<Exited> {
     return this.#end("SIGTERM", stopWithin)
+  }
+
+  /** From now on no file that it writes may grow, or all may again: as a disk that is full answers, or a quota. */
+  async setFilesMayGrow(may: boolean): Promise<void> {
+    await promisify(execFile)("prlimit", [
+      `--pid=${this.#running().pid}`,
+      `--fsize=${may ? "unlimited" : "0:unlimited"}`
+    ])
   }
 
   freeze(): void {

@@ -13,6 +13,7 @@ import type { ApiRequest, Dialect } from "../../src/demo/DemoForgeDialect.ts"
 import { giteaDialect } from "../../src/demo/DemoForgeGitea.ts"
 import { hostUrls } from "../../src/domain/HostUrls.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
+import { withAccess } from "./FakeAccess.ts"
 import { issuesOf, withIssues } from "./FakeIssues.ts"
 import type { FakeIssues } from "./FakeIssues.ts"
 import { withThreads } from "./FakeThreads.ts"
@@ -21,10 +22,10 @@ import { gitlabDialect } from "./FakeGitlab.ts"
 import { openApi } from "./OpenApi.ts"
 
 const dialects: Readonly<Record<ForgeKind, Dialect>> = {
-  gitea: withThreads("gitea", withIssues("gitea", giteaDialect)),
-  forgejo: withThreads("gitea", withIssues("gitea", giteaDialect)),
-  github: withThreads("github", withIssues("github", githubDialect)),
-  gitlab: withThreads("gitlab", withIssues("gitlab", gitlabDialect))
+  gitea: withAccess("gitea", withThreads("gitea", withIssues("gitea", giteaDialect))),
+  forgejo: withAccess("gitea", withThreads("gitea", withIssues("gitea", giteaDialect))),
+  github: withAccess("github", withThreads("github", withIssues("github", githubDialect))),
+  gitlab: withAccess("gitlab", withThreads("gitlab", withIssues("gitlab", gitlabDialect)))
 }
 
 export interface Seen {
@@ -67,6 +68,7 @@ export const fault = {
   unavailable: answered(503, { message: "come back later" }),
   cut: { kind: "cut" },
   lost: { kind: "lost" },
+  hung: { kind: "hung" },
   tooMany: (retryAfter: string): Fault => answered(429, { message: "slow down" }, { "retry-after": retryAfter }),
   slow: (millis: number): Fault => ({ kind: "slow", millis }),
   answered

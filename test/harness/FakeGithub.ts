@@ -1,6 +1,7 @@
 /** GitHub as the fake forge speaks it (Enterprise paths): answers, refusals, pages and signed webhooks. */
 import { createHmac } from "node:crypto"
 import { git } from "../../src/demo/DemoForgeGit.ts"
+import { newestFirst } from "./FakeCommits.ts"
 import { lineAt } from "../../src/demo/DemoForgeDiff.ts"
 import { page, repositoryOf } from "../../src/demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, Dialect, Route } from "../../src/demo/DemoForgeDialect.ts"
@@ -160,6 +161,33 @@ const routes: ReadonlyArray<Route> = [
     method: "GET",
     path: `${repo}/pulls/{number}`,
     answer: onPull("number", ({ url }, pull) => ({ status: 200, body: pullJson(pull, url) }))
+  },
+  {
+    method: "GET",
+    path: `${repo}/commits/{sha}/pulls`,
+    answer: async (context) => {
+      const repository = repositoryOf(context)
+      const sha = context.params["sha"] ?? ""
+      if (repository === undefined) return notFound
+      const known = await git(repository.directory, ["cat-file", "-e", `${sha}^{commit}`]).then(
+        () => true,
+        () => false
+      )
+      if (!known) return refusal(422, `No commit found for SHA: ${sha}`)
+      // The host names every pull request that holds the commit.
+      return { status: 200, body: [...repository.pulls.values()].map((pull) => pullJson(pull, context.url)) }
+    }
+  },
+  {
+    method: "GET",
+    path: `${repo}/commits`,
+    answer: async (context) => {
+      const repository = repositoryOf(context)
+      const { query } = context.request
+      if (repository === undefined) return notFound
+      const found = await newestFirst(repository, query.get("sha"), query.get("until"))
+      return found === undefined ? notFound : { status: 200, body: found.map((sha) => ({ sha })) }
+    }
   },
   {
     method: "GET",

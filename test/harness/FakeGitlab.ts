@@ -1,10 +1,12 @@
 /** GitLab as the fake forge speaks it: merge requests, notes, discussions and draft notes, and its webhooks. */
 import { git } from "../../src/demo/DemoForgeGit.ts"
+import { newestFirst } from "./FakeCommits.ts"
 import { lineAt } from "../../src/demo/DemoForgeDiff.ts"
 import { page } from "../../src/demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, Dialect, Route } from "../../src/demo/DemoForgeDialect.ts"
 import { diffOf } from "../../src/demo/DemoForgeState.ts"
 import type { DemoPull, DemoRepository, DemoReviewComment, DemoUser } from "../../src/demo/DemoForgeState.ts"
+import { startOfRange } from "./GitlabLineRange.ts"
 import { field, isNumber, isObject, isText } from "./Fields.ts"
 
 const error = (message: string) => ({ message })
@@ -89,9 +91,15 @@ const placeOf = async (pull: DemoPull, position: object): Promise<Draft["at"] | 
   const newLine = field(position, "new_line", isNumber)
   const path = (newLine === undefined ? field(position, "old_path", isText) : field(position, "new_path", isText)) ?? ""
   const side = newLine === undefined ? ("old" as const) : ("new" as const)
-  const found = lineAt(await diffOf(pull), path, side, newLine ?? oldLine ?? 0)
+  const files = await diffOf(pull)
+  const found = lineAt(files, path, side, newLine ?? oldLine ?? 0)
   if (found === undefined || found.oldLine !== oldLine || found.newLine !== newLine) return undefined
-  return { path, side, line: newLine ?? oldLine ?? 0, startLine: undefined, hunk: found.text }
+  const place = { path, side, line: newLine ?? oldLine ?? 0, startLine: undefined, hunk: found.text }
+  const range = field(position, "line_range", isObject)
+  if (range === undefined) return place
+  const start = startOfRange(files, field(position, "new_path", isText) ?? "", range, found)
+  if (start === undefined) return undefined
+  return { ...place, startLine: side === "new" ? start.newLine : start.oldLine }
 }
 
 const mr = "/projects/{id}/merge_requests/{iid}"
@@ -112,6 +120,34 @@ const routes: ReadonlyArray<Route> = [
         body: [{ id: 1, head_commit_sha: pull.head, base_commit_sha: base, start_commit_sha: pull.base }]
       }
     })
+  },
+  {
+    method: "GET",
+    path: "/projects/{id}/repository/commits/{sha}/merge_requests",
+    answer: async (context) => {
+      const project = projectOf(context)
+      if (project === undefined) return notFound
+      const known = await git(project.directory, ["cat-file", "-e", `${context.params["sha"]}^{commit}`]).then(
+        () => true,
+        () => false
+      )
+      if (!known) return notFound
+      return {
+        status: 200,
+        body: await Promise.all([...project.pulls.values()].map((pull) => mergeJson(pull, context.url)))
+      }
+    }
+  },
+  {
+    method: "GET",
+    path: "/projects/{id}/repository/commits",
+    answer: async (context) => {
+      const project = projectOf(context)
+      const { query } = context.request
+      if (project === undefined) return notFound
+      const found = await newestFirst(project, query.get("ref_name"), query.get("until"))
+      return found === undefined ? notFound : { status: 200, body: found.map((id) => ({ id })) }
+    }
   },
   {
     method: "GET",

@@ -14,6 +14,8 @@ export interface FakeIssue {
   labels: ReadonlyArray<string>
   assignees: ReadonlyArray<string>
   comments: number
+  /** Ours and other people's texts under it. */
+  readonly texts: Array<{ readonly id: number; readonly body: string; readonly user: DemoUser }>
 }
 
 export interface FakeIssues {
@@ -192,9 +194,27 @@ const routesOf = (kind: Kind, dialect: Dialect): ReadonlyArray<Route> => {
         if (title === "" || title.length > 255) return refusal(422, "title is missing or too long")
         const labels = labelNames(kind, context, fake, body)
         const number = ++fake.lastNumber
-        const issue: FakeIssue = { number, user, title, body: text, state: "open", labels, assignees, comments: 0 }
+        const issue: FakeIssue = {
+          number,
+          user,
+          title,
+          body: text,
+          state: "open",
+          labels,
+          assignees,
+          comments: 0,
+          texts: []
+        }
         fake.issues.push(issue)
         return { status: 201, body: issueJson(kind, context, repository, issue) }
+      })
+    },
+    {
+      method: "GET",
+      path: `${repo}/issues/{number}`,
+      answer: on((context, fake, repository) => {
+        const issue = numbered(fake, context)
+        return issue === undefined ? notFound : { status: 200, body: issueJson(kind, context, repository, issue) }
       })
     },
     {
@@ -237,7 +257,11 @@ const routesOf = (kind: Kind, dialect: Dialect): ReadonlyArray<Route> => {
           return kind === "gitlab" ? refusal(409, "Label already exists") : refusal(422, "Validation Failed")
         }
         const color = (field(context.request.body, "color", isText) ?? "").replace("#", "")
-        return { status: 201, body: labelOf(fake, context, name, color) }
+        const label = { id: context.state.nextId(), name, color }
+        // Gitea takes a second label of the same name.
+        const known = fake.labels.has(name.toLowerCase())
+        fake.labels.set(known ? `${name.toLowerCase()}\n${label.id}` : name.toLowerCase(), label)
+        return { status: 201, body: label }
       })
     },
     {
@@ -245,8 +269,13 @@ const routesOf = (kind: Kind, dialect: Dialect): ReadonlyArray<Route> => {
       path: `${repo}/issues/{number}/labels`,
       answer: on((context, fake, repository) => {
         const pull = repository.pulls.get(Number(context.params["number"]))
-        if (pull === undefined) return notFound
         const names = labelNames(kind, context, fake, context.request.body)
+        const issue = numbered(fake, context)
+        if (issue !== undefined) {
+          issue.labels = [...new Set([...issue.labels, ...names])]
+          return { status: 200, body: issue.labels.map((name) => ({ name })) }
+        }
+        if (pull === undefined) return notFound
         pull.labels = [
           ...pull.labels,
           ...names.filter((name) => !pull.labels.some((label) => label.name === name)).map(context.state.label)
@@ -329,6 +358,32 @@ const routesOf = (kind: Kind, dialect: Dialect): ReadonlyArray<Route> => {
   ]
 }
 
+const commentPath = /\/issues\/\{\w+\}\/comments$/
+
+/** Gitea and GitHub answer comments on issues and on pull requests at one path. */
+const eitherComment = (route: Route): Route => ({
+  ...route,
+  answer: (context) => {
+    const repository = repositoryOf(context)
+    const number = Number(context.params["index"] ?? context.params["number"])
+    const issue =
+      repository === undefined ? undefined : issuesOf(repository).issues.find((one) => one.number === number)
+    if (issue === undefined) return route.answer(context)
+    const textJson = ({ id, body, user }: FakeIssue["texts"][number]) => ({
+      id,
+      body,
+      user: { id: user.id, login: user.login },
+      created_at: context.state.now()
+    })
+    if (route.method === "GET") return { status: 200, body: issue.texts.map(textJson) }
+    const body = field(context.request.body, "body", isText) ?? ""
+    const text = { id: context.state.nextId(), body, user: context.request.user }
+    issue.texts.push(text)
+    issue.comments++
+    return { status: 201, body: textJson(text) }
+  }
+})
+
 const commitPath = /\/commits\/\{(ref|sha)\}$/
 
 /** Hosts answer commits and branches at one path: a full id is answered here, the rest by the dialect. */
@@ -347,6 +402,8 @@ export const withIssues = (kind: Kind, dialect: Dialect): Dialect => ({
   ...dialect,
   routes: [
     ...routesOf(kind, dialect).map((route) => (commitPath.test(route.path) ? eitherCommit(route, dialect) : route)),
-    ...dialect.routes.filter(({ path }) => !commitPath.test(path))
+    ...dialect.routes
+      .filter(({ path }) => !commitPath.test(path))
+      .map((route) => (kind !== "gitlab" && commentPath.test(route.path) ? eitherComment(route) : route))
   ]
 })

@@ -1,14 +1,32 @@
-/** A TCP port on loopback that was free a moment ago, for servers whose port must be known before they start. */
+/**
+ * A TCP port on loopback that is free, for servers whose port must be known before they start. It is none of those that systems give
+ * to outgoing connections: while a server under test is down, none of them takes its place, nor does one connect to itself there.
+ * The two suites that run beside each other get odd and even ports, and a process is given a port once.
+ */
 import { createServer } from "node:net"
 
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
+const first = 11_000
+/** Linux gives out ports from here on. */
+const end = 32_768
+const suites = 2
+
+const given = new Set<number>()
+
+export const freePort = async (): Promise<number> => {
+  const suite = Number(process.env["VITEST_POOL_ID"] ?? 0) % suites
+  const choice = Math.floor((end - first) / suites)
+  while (given.size < choice) {
+    const port = first + suite + suites * Math.floor(Math.random() * choice)
+    if (given.has(port)) continue
+    given.add(port)
+    if (await isFree(port)) return port
+  }
+  throw new Error("no port is free")
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
     const server = createServer()
-    server.once("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() =>
-        address === null || typeof address === "string" ? reject(new Error("no port")) : resolve(address.port)
-      )
-    })
+    server.once("error", () => resolve(false))
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)))
   })

@@ -24,6 +24,10 @@ export interface InstallationOptions {
   readonly repositories?: ReadonlyArray<string>
   readonly concurrency?: number
   readonly perWorkspaceConcurrency?: number
+  /** Records in this Postgres instead of a file. */
+  readonly database?: string
+  /** Variables of the process, besides those that the configuration names. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** What a test does to requests to the host's API. Both may be replaced at any time. */
@@ -43,13 +47,13 @@ export interface Posted {
   readonly summaries: number
 }
 
-const tokenOf = (index: number): string => `t0ken-of-the-reviewer-${index}`
-const secret = "s3cret-of-the-webhook"
+export const tokenOf = (index: number): string => `t0ken-of-the-reviewer-${index}`
+export const secret = "s3cret-of-the-webhook"
 
 /** The line that the model complains about, in the file that the pull request adds. */
 export const markedLine = 2
 export const fileOf = (name: string): string => `src/${name}.ts`
-const contentOf = (name: string, version: number): string =>
+export const contentOf = (name: string, version: number): string =>
   `export const first = ${version}\nexport const marked = "marker-${name}-end"\nexport const last = ${version}\n`
 
 /** Names of the pull requests whose diff a request to the model holds. */
@@ -71,6 +75,20 @@ export const honest = (request: Recorded): Reply =>
     })),
     `Summary of ${namesIn(request).join(", ")}.`
   )
+
+/** What stands on a pull request that we wrote. */
+export const postedOn = (pull: DemoPull): Posted => {
+  const ours = pull.reviews.filter((one) => one.user.login === "aicr")
+  return {
+    reviews: ours.map((one) => one.commit),
+    comments: ours.flatMap((one) => one.comments.map(({ path, line }) => `${path}:${line}`)),
+    summaries: pull.comments.filter((one) => one.user.login === "aicr").length
+  }
+}
+
+/** States of the commit status on the newest head, oldest first. */
+export const statesOf = (pull: DemoPull): ReadonlyArray<string> =>
+  (pull.repository.statuses.get(pull.head) ?? []).map((status) => status.state)
 
 export class Installation implements AsyncDisposable {
   readonly aicr: AicrProcess
@@ -109,11 +127,13 @@ export class Installation implements AsyncDisposable {
       await forge.push(repository, { branch: "main", message: "Start", files: { "README.md": "# Start\n" } })
     }
     const configFile = join(directory, "config.yaml")
-    await writeFile(configFile, stringify(document(options, repositories, { directory, port, forge, model })))
+    await writeFile(configFile, stringify(documentOf(options, repositories, { directory, port, forge, model })))
     const env = {
       ...Object.fromEntries(repositories.map((_, index) => [`TEST_TOKEN_${index}`, tokenOf(index)])),
       TEST_SECRET: secret,
-      TEST_KEY: "key-of-the-model"
+      TEST_KEY: "key-of-the-model",
+      ...(options.database === undefined ? {} : { TEST_DATABASE: options.database }),
+      ...options.env
     }
     return new Installation({ aicr: new AicrProcess({ configFile, url, env }), directory, forge, host, model })
   }
@@ -135,21 +155,16 @@ export class Installation implements AsyncDisposable {
   }
 
   posted(pull: DemoPull): Posted {
-    const ours = pull.reviews.filter((one) => one.user.login === "aicr")
-    return {
-      reviews: ours.map((one) => one.commit),
-      comments: ours.flatMap((one) => one.comments.map(({ path, line }) => `${path}:${line}`)),
-      summaries: pull.comments.filter((one) => one.user.login === "aicr").length
-    }
+    return postedOn(pull)
   }
 
   /** Waits until the newest head carries the status that is written last. */
   async reviewed(...pulls: ReadonlyArray<DemoPull>): Promise<void> {
-    await waitUntil(() => pulls.every((pull) => this.#states(pull).at(-1) === "success"), {
+    await waitUntil(() => pulls.every((pull) => statesOf(pull).at(-1) === "success"), {
       // Writes with one token are a second apart.
       timeout: 45_000 + pulls.length * 2000,
       describe: () =>
-        `${pulls.map((pull) => `${pull.title}: ${JSON.stringify([this.posted(pull), this.#states(pull)])}`).join("\n")}\nlog:\n${this.aicr.log}`
+        `${pulls.map((pull) => `${pull.title}: ${JSON.stringify([this.posted(pull), statesOf(pull)])}`).join("\n")}\nlog:\n${this.aicr.log}`
     })
   }
 
@@ -168,6 +183,7 @@ export class Installation implements AsyncDisposable {
       if (Object(body).accepted !== true) throw new Error(`the fence was not accepted: ${JSON.stringify(body)}`)
     }
     await waitUntil(() => this.unfinished().length === 0, {
+      timeout: 60_000,
       describe: () => `still open: ${this.unfinished().join(", ")}; log:\n${this.aicr.log}`
     })
   }
@@ -202,13 +218,10 @@ export class Installation implements AsyncDisposable {
     await this.model.close()
     await rm(this.directory, { recursive: true, force: true })
   }
-
-  #states(pull: DemoPull): ReadonlyArray<string> {
-    return (pull.repository.statuses.get(pull.head) ?? []).map((status) => status.state)
-  }
 }
 
-const document = (
+/** The configuration of an installation, as the YAML document of one node. */
+export const documentOf = (
   options: InstallationOptions,
   repositories: ReadonlyArray<string>,
   parts: {
@@ -253,7 +266,10 @@ const document = (
     retry: { backoff: { kind: "constant", base_ms: 50, max_ms: 50, jitter: false } }
   },
   storage: {
-    database: { sqlite: { path: join(parts.directory, "aicr.db") } },
+    database:
+      options.database === undefined
+        ? { sqlite: { path: join(parts.directory, "aicr.db") } }
+        : { kind: "postgres", postgres: { url_env: "TEST_DATABASE" } },
     object: { filesystem: { root: join(parts.directory, "objects") } }
   }
 })

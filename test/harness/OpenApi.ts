@@ -9,9 +9,7 @@ import { Ajv } from "ajv"
 import type { ValidateFunction } from "ajv"
 import * as formats from "ajv-formats"
 
-export const contractsDir = resolve(
-  process.env["CONTRACTS_DIR"] ?? resolve(import.meta.dirname, "../../../shared/contracts")
-)
+const contractsDir = resolve(process.env["CONTRACTS_DIR"] ?? resolve(import.meta.dirname, "../../../shared/contracts"))
 
 /** A file of the contracts folder, parsed; undefined where the folder is not there. */
 export const contract = (path: string): unknown => {
@@ -24,7 +22,11 @@ const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
   // docs.github.com, "Get repository permissions for a user"
   github: ["GET /repos/{owner}/{repo}/collaborators/{username}/permission"],
   // docs.gitlab.com, "Delete a draft note"
-  gitlab: ["DELETE /projects/{id}/merge_requests/{merge_request_iid}/draft_notes/{draft_note_id}"]
+  // docs.gitlab.com, "Get single personal access token, using a request header"
+  gitlab: [
+    "DELETE /projects/{id}/merge_requests/{merge_request_iid}/draft_notes/{draft_note_id}",
+    "GET /personal_access_tokens/self"
+  ]
 }
 
 export interface Request {
@@ -84,9 +86,24 @@ const patternOf = (path: string): RegExp =>
     `^${path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\w+)\}/g, (_, name: string) => (/path|basehead/.test(name) ? "(.+)" : "([^/]+)"))}$`
   )
 
+/** Of the hosts' own descriptions, what the copies at hand leave out: Gitea's and Forgejo's `repoListPullRequests`. */
+const pullList = {
+  get: {
+    parameters: [
+      ...["state", "sort", "poster", "base_branch"].map((name) => ({ name, in: "query", schema: { type: "string" } })),
+      ...["milestone", "page", "limit"].map((name) => ({ name, in: "query", schema: { type: "integer" } }))
+    ]
+  }
+}
+const leftOut: Readonly<Record<string, Node>> = {
+  gitea: { "/repos/{owner}/{repo}/pulls": pullList },
+  forgejo: { "/repos/{owner}/{repo}/pulls": pullList }
+}
+
 const load = (host: string): Check | undefined => {
   const document = contract(`openapi/${host}.json`)
   if (!isNode(document) || !isNode(document["paths"])) return undefined
+  Object.assign(document["paths"], leftOut[host])
   each(document, normalise)
   const at = (reference: string): unknown =>
     reference

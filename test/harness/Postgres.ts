@@ -1,93 +1,116 @@
 /**
- * A real Postgres for tests and benchmarks, on a port and in a folder of its own. `initdb` and `postgres` are those of the PATH or
- * of Debian's folder; as root they are installed from Debian's packages when they are missing, and run as the user `postgres`,
+ * A real Postgres for tests and benchmarks, on a port and in a folder of its own. As root it runs as the user `postgres`,
  * because Postgres refuses root. It ends with this process, however this process ends.
  */
 import { execFileSync, spawn } from "node:child_process"
-import type { ChildProcess } from "node:child_process"
-import { chownSync, existsSync, mkdtempSync, readdirSync } from "node:fs"
+import type { ChildProcessByStdio } from "node:child_process"
+import { chownSync, mkdtempSync, rmSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
-import { delimiter, join } from "node:path"
+import { join } from "node:path"
+import type { Readable, Writable } from "node:stream"
 import { freePort } from "./FreePort.ts"
+import { provide } from "./Provide.ts"
 import { waitUntil } from "./Wait.ts"
-
-const debianFolder = "/usr/lib/postgresql"
-
-/** The folder of the programs, the newest first. */
-const programs = (): string | undefined => {
-  const versions = existsSync(debianFolder) ? readdirSync(debianFolder).toSorted((a, b) => Number(b) - Number(a)) : []
-  const folders = [
-    ...versions.map((version) => join(debianFolder, version, "bin")),
-    ...(process.env["PATH"] ?? "").split(delimiter)
-  ]
-  return folders.find((folder) => ["initdb", "postgres"].every((name) => existsSync(join(folder, name))))
-}
-
-/** Fails with what is missing and how to get it. */
-const provide = (): string => {
-  const there = programs()
-  if (there !== undefined) return there
-  if (process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) {
-    const options = { stdio: "ignore", env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } } as const
-    execFileSync("apt-get", ["update", "-qq"], options)
-    execFileSync("apt-get", ["install", "-qq", "-y", "--no-install-recommends", "postgresql"], options)
-  }
-  const installed = programs()
-  if (installed !== undefined) return installed
-  throw new Error("initdb and postgres are missing. Install them (Debian: apt-get install postgresql) and run again.")
-}
 
 const idOf = (flag: "-u" | "-g", user: string): number => Number(execFileSync("id", [flag, user], { encoding: "utf8" }))
 
-/** Starts the server ($2…) and ends it when the pipe closes; its folder ($1) goes too. */
+/**
+ * Starts the server ($2…) and ends it when a line comes or the pipe closes: with the signal that the line names, and without a line
+ * its folder ($1) goes too.
+ */
 const keeper = `
 folder=$1; shift
 "$@" >&2 & server=$!
-read -r line
-kill -INT "$server" 2>/dev/null; wait "$server" 2>/dev/null
-rm -rf "$folder"`
+echo "$server"
+how=; read -r how
+kill "-\${how:-INT}" "$server" 2>/dev/null; wait "$server" 2>/dev/null
+[ -n "$how" ] || rm -rf "$folder"`
 
 export class PostgresServer implements AsyncDisposable {
   readonly url: string
-  readonly #keeper: ChildProcess
+  readonly #bin: string
+  readonly #folder: string
+  readonly #port: number
+  readonly #user: { readonly uid?: number; readonly gid?: number }
+  readonly #settings: ReadonlyArray<string>
+  #keeper: ChildProcessByStdio<Writable, Readable, Readable> | undefined
+  #pid: number | undefined
 
-  private constructor(url: string, keeping: ChildProcess) {
-    this.url = url
-    this.#keeper = keeping
+  private constructor(bin: string, folder: string, port: number, settings: Readonly<Record<string, string>>) {
+    this.#bin = bin
+    this.#folder = folder
+    this.#port = port
+    this.#settings = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
+    const isRoot = process.getuid?.() === 0
+    this.#user = isRoot ? { uid: idOf("-u", "postgres"), gid: idOf("-g", "postgres") } : {}
+    this.url = `postgres://aicr@127.0.0.1:${port}/postgres`
   }
 
-  /** With Postgres' own settings: every commit is synced to disk. */
-  static async start(): Promise<PostgresServer> {
-    const bin = provide()
+  /** With Postgres' own settings, every commit is synced to disk, and with those given. */
+  static async start(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+    const bin = provide("postgres")
     const folder = mkdtempSync(join(tmpdir(), "aicr-postgres-"))
-    const isRoot = process.getuid?.() === 0
-    const user = isRoot ? { uid: idOf("-u", "postgres"), gid: idOf("-g", "postgres") } : {}
-    if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid)
-    const data = join(folder, "data")
-    execFileSync(join(bin, "initdb"), ["-D", data, "-U", "aicr", "--auth=trust", "-E", "UTF8"], {
-      stdio: "ignore",
-      cwd: folder,
-      ...user
+    const server = new PostgresServer(bin, folder, await freePort(), settings)
+    const { uid, gid } = server.#user
+    if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid)
+    const data = ["-D", join(folder, "data"), "-U", "aicr", "--auth=trust", "-E", "UTF8"]
+    execFileSync(join(bin, "initdb"), data, { stdio: "ignore", cwd: folder, ...server.#user })
+    await server.start()
+    return server
+  }
+
+  /** Starts it, after `stop` or `kill` on the same data, and waits until it answers. */
+  async start(): Promise<void> {
+    if (this.#keeper !== undefined) throw new Error("it is running")
+    const args = ["-D", join(this.#folder, "data"), "-p", String(this.#port), "-h", "127.0.0.1", "-k", this.#folder]
+    const command = [this.#folder, join(this.#bin, "postgres"), ...args, ...this.#settings]
+    const keeping = spawn("sh", ["-c", keeper, "sh", ...command], {
+      stdio: ["pipe", "pipe", "pipe"],
+      cwd: this.#folder,
+      ...this.#user
     })
-    const port = await freePort()
-    const args = ["-D", data, "-p", String(port), "-h", "127.0.0.1", "-k", folder]
-    const keeping = spawn("sh", ["-c", keeper, "sh", folder, join(bin, "postgres"), ...args], {
-      stdio: ["pipe", "ignore", "pipe"],
-      cwd: folder,
-      ...user
-    })
+    this.#keeper = keeping
     let log = ""
     keeping.stderr.on("data", (text) => (log += String(text)))
-    await waitUntil(() => log.includes("ready to accept connections") && answers(port), {
+    this.#pid = await new Promise<number>((resolve) => keeping.stdout.once("data", (text) => resolve(Number(text))))
+    await waitUntil(() => log.includes("ready to accept connections") && answers(this.#port), {
       describe: () => `postgres answers; it says:\n${log}`
     })
-    return new PostgresServer(`postgres://aicr@127.0.0.1:${port}/postgres`, keeping)
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    const gone = new Promise((resolve) => this.#keeper.once("exit", resolve))
-    this.#keeper.stdin?.end()
+  /** Ends it as an operator does: connections are closed, nothing is lost. */
+  stop(): Promise<void> {
+    return this.#end("INT\n")
+  }
+
+  /** Ends it at once, as a crash does; what it synced is there at the next start. */
+  kill(): Promise<void> {
+    return this.#end("QUIT\n")
+  }
+
+  /** CPU seconds of the server and all it has started. */
+  cpuSeconds(): number {
+    const pid = this.#pid
+    if (pid === undefined) return 0
+    const ps = execFileSync("ps", ["-o", "times=", "--pid", String(pid), "--ppid", String(pid)], { encoding: "utf8" })
+    return ps.split("\n").reduce((sum, line) => sum + Number(line), 0)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#end("")
+  }
+
+  async #end(line: string): Promise<void> {
+    const keeping = this.#keeper
+    if (keeping === undefined) {
+      if (line === "") rmSync(this.#folder, { recursive: true, force: true })
+      return
+    }
+    this.#keeper = undefined
+    this.#pid = undefined
+    const gone = new Promise((resolve) => keeping.once("exit", resolve))
+    keeping.stdin.end(line)
     await gone
   }
 }

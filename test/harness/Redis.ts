@@ -1,9 +1,8 @@
 /**
- * A real Redis for tests, on a port and in a folder of its own, with an append-only file. The server is `redis-server` of the
- * PATH; as root it is installed from Debian's packages when it is missing. One `RedisServer` is one installation: started again
- * after a kill it finds its data and its port. It ends with this process, however this process ends.
+ * A real Redis for tests, on a port and in a folder of its own, with an append-only file. One `RedisServer` is one
+ * installation: started again after a kill it finds its data and its port. It ends with this process, however this process ends.
  */
-import { execFileSync, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import type { ChildProcessByStdio } from "node:child_process"
 import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -11,33 +10,8 @@ import { join } from "node:path"
 import type { Readable, Writable } from "node:stream"
 import { Redis } from "ioredis"
 import { freePort } from "./FreePort.ts"
+import { provide } from "./Provide.ts"
 import { waitUntil } from "./Wait.ts"
-
-const isThere = (program: string): boolean => {
-  try {
-    execFileSync(program, ["--version"], { stdio: "ignore" })
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** Fails with what is missing and how to get it. */
-const provide = (): void => {
-  if (isThere("redis-server")) return
-  if (process.getuid?.() === 0 && isThere("apt-get")) {
-    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
-    execFileSync("apt-get", ["update", "-qq"], { stdio: "ignore", env })
-    execFileSync("apt-get", ["install", "-qq", "-y", "--no-install-recommends", "redis-server"], {
-      stdio: "ignore",
-      env
-    })
-  }
-  if (isThere("redis-server")) return
-  throw new Error(
-    "redis-server is missing on the PATH. Install it (Debian: apt-get install redis-server) and run again."
-  )
-}
 
 /** Starts the server ($2…) and ends it when a line comes or the pipe closes; without the line `keep` its folder ($1) goes too. */
 const keeper = `
@@ -67,7 +41,7 @@ export class RedisServer implements AsyncDisposable {
   }
 
   static async start(fsync: Fsync = "always"): Promise<RedisServer> {
-    provide()
+    provide("redis")
     const server = new RedisServer(mkdtempSync(join(tmpdir(), "aicr-redis-")), await freePort(), fsync)
     await server.start()
     return server

@@ -80,6 +80,7 @@ it.each(["gitea", "forgejo", "github", "gitlab"] as const)(
       body: { accepted: true, provider: kind, workspace: "one" }
     })
     await waitUntil(() => pull.repository.statuses.get(pull.head)?.at(-1)?.state === "success", {
+      timeout: 60_000,
       describe: () => `the last status is there; the log says:\n${aicr.log}`
     })
 

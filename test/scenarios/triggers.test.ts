@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "vitest"
 import { parse, stringify } from "yaml"
+import { dueNow } from "../harness/DueNow.ts"
 import { Installation } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
@@ -68,7 +69,10 @@ const settled = (at: Installation, count: number) =>
       const found = events(at)
       return found.length >= count && found.every(({ outcome }) => outcome !== null) ? found : undefined
     },
-    { describe: () => `${count} events with an outcome; there are ${JSON.stringify(events(at))}; log:\n${at.aicr.log}` }
+    {
+      timeout: 60_000,
+      describe: () => `${count} events with an outcome; there are ${JSON.stringify(events(at))}; log:\n${at.aicr.log}`
+    }
   )
 
 const ask = async (at: Installation, body: object, name: string) => {
@@ -114,7 +118,7 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
   })
 
   it("pushes of a branch are one batch, which no death in the middle takes apart", async () => {
-    await using at = await installed(queue, 6)
+    await using at = await installed(queue, 3600)
     await at.aicr.start()
     const answers = [await push(at, "one"), await push(at, "two")]
     await at.aicr.kill()
@@ -125,6 +129,9 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
       ["202 deferred", "202 coalesced", "202 coalesced"]
     )
     assert.deepStrictEqual(batches(at), ["open 3 3"])
+    await at.aicr.kill()
+    dueNow(at.directory)
+    await at.aicr.start()
     const found = await settled(at, 3)
     assert.deepStrictEqual(
       found.map(({ outcome }) => outcome),

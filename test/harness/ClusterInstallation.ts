@@ -1,0 +1,302 @@
+/**
+ * An installation of several nodes: real processes that share a real NATS, Postgres and Redis, with a git host and a model as in
+ * Installation.ts. Verbs: start and end nodes by name (AicrProcess has kill, stop, freeze and thaw), cut the line to NATS, restart
+ * the stores. Deliveries go to the ingress nodes in turn, and to the next one when one does not answer, as behind a load balancer.
+ */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Client } from "pg"
+import { stringify } from "yaml"
+import { startDemoForge } from "../../src/demo/DemoForge.ts"
+import type { Delivery, DemoForge } from "../../src/demo/DemoForge.ts"
+import type { ApiRequest } from "../../src/demo/DemoForgeDialect.ts"
+import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import { AicrProcess } from "./AicrProcess.ts"
+import { CutLine } from "./CutLine.ts"
+import { startFakeModel } from "./FakeModel.ts"
+import type { FakeModel } from "./FakeModel.ts"
+import { freePort } from "./FreePort.ts"
+import { contentOf, documentOf, fileOf, honest, namesIn, postedOn, secret, statesOf, tokenOf } from "./Installation.ts"
+import { NatsServer } from "./Nats.ts"
+import { PostgresServer } from "./Postgres.ts"
+import { RedisServer } from "./Redis.ts"
+import { waitUntil } from "./Wait.ts"
+
+export interface ClusterOptions {
+  /** So many repositories, each with a workspace and a token of its own. */
+  readonly repositories: number
+  readonly queue?: "redis" | "nats"
+  /** Slots of each executor node. */
+  readonly slots?: number
+  readonly perWorkspaceConcurrency?: number
+  /** Environment of every node. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Nodes reach NATS over a line that can be cut; false: directly, for what is measured. */
+  readonly line?: boolean
+  /** What reviews may cost: of a repository on a day, in US dollars. */
+  readonly dailyUsd?: number
+}
+
+export class ClusterInstallation implements AsyncDisposable {
+  readonly directory: string
+  readonly forge: DemoForge
+  readonly model: FakeModel
+  readonly nats: NatsServer
+  readonly line: CutLine
+  readonly postgres: PostgresServer
+  readonly redis: RedisServer
+  readonly repositories: ReadonlyArray<string>
+  readonly nodes = new Map<string, AicrProcess>()
+  /** Names of nodes that take deliveries and are believed to be up. */
+  readonly ingress: Array<string> = []
+  /** Times of the writes that people see, by the credential that they came with. */
+  readonly writes: ReadonlyMap<string, ReadonlyArray<number>>
+  /** Every answer to a delivery. */
+  readonly answers: Array<{ readonly node: string; readonly status: number }> = []
+  readonly #options: ClusterOptions
+  #turn = 0
+
+  private constructor(
+    options: ClusterOptions,
+    parts: Pick<
+      ClusterInstallation,
+      "directory" | "forge" | "model" | "nats" | "line" | "postgres" | "redis" | "repositories" | "writes"
+    >
+  ) {
+    this.#options = options
+    this.directory = parts.directory
+    this.forge = parts.forge
+    this.model = parts.model
+    this.nats = parts.nats
+    this.line = parts.line
+    this.postgres = parts.postgres
+    this.redis = parts.redis
+    this.repositories = parts.repositories
+    this.writes = parts.writes
+  }
+
+  static async make(options: ClusterOptions): Promise<ClusterInstallation> {
+    const repositories = Array.from({ length: options.repositories }, (_, index) => `team/r${index}`)
+    const directory = await mkdtemp(join(tmpdir(), "aicr-cluster-"))
+    await mkdir(join(directory, "forge"))
+    const [nats, postgres, redis, model] = await Promise.all([
+      NatsServer.start(),
+      PostgresServer.start(),
+      RedisServer.start("everysec"),
+      startFakeModel(honest)
+    ])
+    const line = await CutLine.to({ host: "127.0.0.1", port: nats.port })
+    const writes = new Map<string, Array<number>>()
+    const forge = await startDemoForge({
+      directory: join(directory, "forge"),
+      token: tokenOf(0),
+      accounts: Object.fromEntries(repositories.map((_, index) => [tokenOf(index), "aicr"])),
+      secret,
+      onRequest: (request) => {
+        if (!isContentWrite(request)) return undefined
+        const account = String(request.headers.authorization)
+        writes.set(account, [...(writes.get(account) ?? []), performance.now()])
+        return undefined
+      }
+    })
+    for (const repository of repositories) {
+      await forge.createRepository(repository)
+      await forge.push(repository, { branch: "main", message: "Start", files: { "README.md": "# Start\n" } })
+    }
+    return new ClusterInstallation(options, {
+      directory,
+      forge,
+      model,
+      nats,
+      line,
+      postgres,
+      redis,
+      repositories,
+      writes
+    })
+  }
+
+  /** Adds a node and waits until it is ready. */
+  async start(name: string, roles: string): Promise<AicrProcess> {
+    const node = await this.add(name, roles)
+    await node.start()
+    return node
+  }
+
+  /** A node that is not started yet. */
+  async add(name: string, roles: string): Promise<AicrProcess> {
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    const configFile = join(this.directory, `${name}.yaml`)
+    await writeFile(configFile, stringify(this.#document(name, port)))
+    const env = this.env(name, roles)
+    const node = new AicrProcess({ configFile, url, env })
+    this.nodes.set(name, node)
+    if (roles.includes("ingress") || roles === "all") this.ingress.push(name)
+    return node
+  }
+
+  /** Of a node, and of an operator beside it. */
+  env(name: string, roles: string): Readonly<Record<string, string>> {
+    return {
+      ...Object.fromEntries(this.repositories.map((_, index) => [`TEST_TOKEN_${index}`, tokenOf(index)])),
+      TEST_SECRET: secret,
+      TEST_KEY: "key-of-the-model",
+      TEST_POSTGRES: this.postgres.url,
+      TEST_REDIS: this.redis.url,
+      SVC_NATS_URL: this.#options.line === false ? this.nats.url : `nats://127.0.0.1:${this.line.port}`,
+      SVC_NODE_NAME: name,
+      SVC_ROLES: roles,
+      SVC_LOG_LEVEL: "info",
+      ...this.#options.env
+    }
+  }
+
+  node(name: string): AicrProcess {
+    const node = this.nodes.get(name)
+    if (node === undefined) throw new Error(`no node ${name}`)
+    return node
+  }
+
+  /** Opens a pull request that adds `src/<name>.ts`. */
+  async open(name: string, repository: string): Promise<DemoPull> {
+    await this.push(name, 1, repository)
+    return this.forge.createPull(repository, { headBranch: name, title: `Add ${name}` })
+  }
+
+  push(name: string, version: number, repository: string): Promise<string> {
+    return this.forge.push(repository, {
+      branch: name,
+      from: "main",
+      message: `Version ${version}`,
+      files: { [fileOf(name)]: contentOf(name, version) }
+    })
+  }
+
+  /** Until a node accepts it. */
+  async deliver(pull: DemoPull, action: "opened" | "synchronized" = "opened"): Promise<void> {
+    this.forge.setWebhookUrl("http://ingress.test/webhooks/gitea")
+    const delivery = this.forge.delivery({ kind: "pull", pull, action, sender: this.forge.user("dana") })
+    await waitUntil(() => this.#send(delivery), {
+      timeout: 60_000,
+      describe: () => `${pull.title} is accepted; answers: ${JSON.stringify(this.answers.slice(-10))}`
+    })
+  }
+
+  async #send(delivery: Delivery): Promise<boolean> {
+    const name = this.ingress[this.#turn++ % this.ingress.length]
+    if (name === undefined) throw new Error("no node takes deliveries")
+    const to = { ...delivery, url: `${this.node(name).url}/webhooks/gitea` }
+    const answer = await this.forge.send(to).catch(() => undefined)
+    if (answer === undefined) return false
+    this.answers.push({ node: name, status: answer.status })
+    return answer.status === 202
+  }
+
+  /** Waits until the newest head of each carries the status that is written last. */
+  async reviewed(pulls: ReadonlyArray<DemoPull>, timeout: number): Promise<void> {
+    const open = () => pulls.filter((pull) => statesOf(pull).at(-1) !== "success")
+    await waitUntil(() => open().length === 0, {
+      timeout,
+      describe: () =>
+        `${open().length} of ${pulls.length} are not reviewed:\n${open()
+          .slice(0, 10)
+          .map(
+            (pull) => `${pull.repository.fullName} ${pull.title}: ${JSON.stringify([postedOn(pull), statesOf(pull)])}`
+          )
+          .join("\n")}\n${this.logs(40)}`
+    })
+  }
+
+  /** Waits until the records say that nothing is left to do. */
+  async settled(timeout = 60_000): Promise<void> {
+    let open: ReadonlyArray<string> = []
+    await waitUntil(
+      async () => {
+        open = await this.unfinished()
+        return open.length === 0
+      },
+      { timeout, describe: () => `still open: ${open.slice(0, 20).join(", ")}\n${this.logs(40)}` }
+    )
+  }
+
+  /** What the records say is not finished: accepted deliveries without an outcome, runs, publications, reservations. */
+  async unfinished(): Promise<ReadonlyArray<string>> {
+    const rows = await this.query<{ what: string }>(
+      `SELECT 'delivery ' || id AS what FROM events WHERE work IS NOT NULL AND outcome IS NULL
+       UNION ALL SELECT 'run ' || id || ' ' || status FROM runs WHERE status IN ('queued', 'preparing', 'analyzing', 'publishing')
+       UNION ALL SELECT kind || ' ' || status FROM publications WHERE status IN ('pending', 'sending', 'unknown')
+       UNION ALL SELECT 'reservation ' || id FROM ledger_reservations WHERE status = 'open'`
+    )
+    return rows.map(({ what }) => what)
+  }
+
+  async query<Row extends object>(text: string): Promise<ReadonlyArray<Row>> {
+    const client = new Client({ connectionString: this.postgres.url })
+    await client.connect()
+    try {
+      return (await client.query<Row>(text)).rows
+    } finally {
+      await client.end()
+    }
+  }
+
+  /** Requests to the model about this pull request. */
+  asked(name: string): number {
+    return this.model.requests.filter((request) => namesIn(request).includes(name)).length
+  }
+
+  /** The last lines of every node. */
+  logs(lines: number): string {
+    return [...this.nodes]
+      .map(([name, { log }]) => `--- ${name}\n${log.trimEnd().split("\n").slice(-lines).join("\n")}`)
+      .join("\n")
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.nodes.values()].map((node) => node[Symbol.asyncDispose]()))
+    await this.line[Symbol.asyncDispose]()
+    await Promise.all([
+      this.nats[Symbol.asyncDispose](),
+      this.postgres[Symbol.asyncDispose](),
+      this.redis[Symbol.asyncDispose](),
+      this.forge.stop(),
+      this.model.close()
+    ])
+    await rm(this.directory, { recursive: true, force: true })
+  }
+
+  #document(name: string, port: number) {
+    const { dailyUsd, perWorkspaceConcurrency = 1, queue = "redis", slots = 4 } = this.#options
+    const base = documentOf({ queue: "memory", concurrency: slots, perWorkspaceConcurrency }, this.repositories, {
+      directory: this.directory,
+      port,
+      forge: this.forge,
+      model: this.model
+    })
+    return {
+      ...base,
+      workspaces: { ...base.workspaces, root: join(this.directory, name, "workspaces") },
+      llm: {
+        ...base.llm,
+        ...(dailyUsd === undefined
+          ? {}
+          : {
+              budget: { per_repo_daily_usd: dailyUsd },
+              model_catalog: { overrides: { "fake/fake": { cost: { input: 2, output: 10 } } } }
+            })
+      },
+      queue: { ...base.queue, kind: queue },
+      storage: {
+        ...base.storage,
+        database: { kind: "postgres", postgres: { url_env: "TEST_POSTGRES" } },
+        cache: { redis: { url_env: "TEST_REDIS" } }
+      }
+    }
+  }
+}
+
+/** What people are notified of, or see. */
+const isContentWrite = ({ method, path }: ApiRequest): boolean =>
+  method !== "GET" && /\/(reviews|comments|comments\/\d+)$/.test(path)

@@ -1,0 +1,15 @@
+/** Commits of a branch as hosts list them. */
+import { git } from "../../src/demo/DemoForgeGit.ts"
+import type { DemoRepository } from "../../src/demo/DemoForgeState.ts"
+
+/** At most thirty, until a time in ISO 8601; undefined when there is no such branch. */
+export const newestFirst = async (
+  { defaultBranch, directory }: DemoRepository,
+  ref: string | null,
+  until: string | null
+): Promise<ReadonlyArray<string> | undefined> => {
+  const bound = until === null ? [] : [`--until=${until}`]
+  const args = ["log", "--max-count=30", "--format=%H", ...bound, "--end-of-options", ref ?? defaultBranch]
+  const log = await git(directory, args).catch(() => undefined)
+  return log?.split("\n").filter((line) => line !== "")
+}

@@ -1,0 +1,49 @@
+/** Looks at a queue all the time, from outside, and remembers the most that ran at once: per workspace and per worker. */
+import { Effect, Fiber, Layer, Redacted, Result } from "effect"
+import { NatsConnection } from "../../nats/NatsConnection.ts"
+import { natsSettings } from "../../nats/NatsSettings.ts"
+import { layerNats } from "../../src/queue/NatsQueue.ts"
+import { QueueControl } from "../../src/queue/QueueControl.ts"
+import { layerRedis } from "../../src/queue/RedisQueue.ts"
+
+const limits = { perWorkspace: 10_000, total: 1_000_000 }
+
+/** The queue of the service at a server of this kind. */
+const queueAt = (url: string) => {
+  if (url.startsWith("redis:")) return layerRedis({ url: Redacted.make(url), prefix: undefined, ...limits })
+  const settings = Result.getOrThrow(natsSettings({ SVC_NATS_URL: url }))
+  if (settings === undefined) throw new Error(`no queue at ${url}`)
+  return layerNats(limits).pipe(Layer.provide(NatsConnection.layer({ settings, name: "watch" })))
+}
+
+export class QueueWatch implements AsyncDisposable {
+  /** Running entries: of any workspace, and of any worker, at most. */
+  mostPerWorkspace = 0
+  mostPerWorker = 0
+  looks = 0
+  readonly #fiber: Fiber.Fiber<unknown, unknown>
+
+  /** `redis://` or `nats://`. */
+  constructor(url: string) {
+    const look = Effect.gen({ self: this }, function* () {
+      const { entries } = yield* (yield* QueueControl).list({ statuses: ["running"], limit: 1000 })
+      const most = (of: (entry: (typeof entries)[number]) => string | undefined) =>
+        Math.max(0, ...[...Map.groupBy(entries, of).values()].map((group) => group.length))
+      this.mostPerWorkspace = Math.max(
+        this.mostPerWorkspace,
+        most((entry) => entry.workspace)
+      )
+      this.mostPerWorker = Math.max(
+        this.mostPerWorker,
+        most((entry) => entry.owner)
+      )
+      this.looks++
+    })
+    const looking = Effect.forever(Effect.andThen(Effect.ignore(look), Effect.sleep("100 millis")))
+    this.#fiber = Effect.runFork(Effect.provide(looking, queueAt(url)))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Effect.runPromise(Fiber.interrupt(this.#fiber))
+  }
+}

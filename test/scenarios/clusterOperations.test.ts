@@ -1,0 +1,136 @@
+/** What operators see of several nodes and do with them: who is there, what is away, a node that takes no more work. */
+import { execFile } from "node:child_process"
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { stringify } from "yaml"
+import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+const root = join(import.meta.dirname, "../..")
+
+let at: ClusterInstallation
+beforeAll(async () => {
+  at = await ClusterInstallation.make({ repositories: 1, slots: 2 })
+  await Promise.all([
+    at.start("front", "ingress"),
+    at.start("work", "executor"),
+    at.start("middle", "actors,publisher")
+  ])
+}, 120_000)
+afterAll(() => at[Symbol.asyncDispose](), 60_000)
+
+const aicr = (...args: ReadonlyArray<string>) =>
+  new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((resolve) => {
+    execFile(
+      join(root, "node_modules/.bin/node"),
+      ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), ...args],
+      { env: { PATH: process.env["PATH"] ?? "", ...at.env("operator", "ingress") } },
+      (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err })
+    )
+  })
+
+const notReady = async (node: string): Promise<unknown> => {
+  const answer = await fetch(`${at.node(node).url}/readyz`)
+  const body: unknown = await answer.json()
+  return answer.status === 200 ? [] : Object(body).not_ready
+}
+
+it("aicr nodes shows who is there and what they do", async () => {
+  await at.deliver(await at.open("first", "team/r0"))
+  const shown = async () => JSON.parse((await aicr("nodes", "--json")).out).nodes
+  const nodes = await waitUntil(
+    async () => {
+      const found = await shown()
+      const awake = found.some((node: { readonly actors: number }) => node.actors > 0)
+      return found.length === 3 && awake ? found : undefined
+    },
+    { timeout: 60_000, describe: () => `three nodes, and actors awake\n${at.logs(10)}` }
+  )
+  expect(nodes).toMatchObject([
+    { name: "front", roles: ["ingress"], slots: 0, actors: 0 },
+    { name: "middle", roles: ["actors", "publisher"], slots: 0 },
+    { name: "work", roles: ["executor"], slots: 2, actors: 0 }
+  ])
+  const { out } = await aicr("nodes")
+  expect(out.split("\n")[0]).toMatch(/^NAME +ROLES +VERSION +SINCE +SLOTS +ACTORS$/)
+  expect(out).toMatch(/^work +executor +\d+\.\d+\.\d+ +\d{4}-\d\d-\d\dT\S+Z +2 +0$/m)
+  const { code, err } = await new Promise<{ readonly code: number; readonly err: string }>((resolve) => {
+    execFile(
+      join(root, "node_modules/.bin/node"),
+      ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), "nodes"],
+      { env: { PATH: process.env["PATH"] ?? "" } },
+      (error, _, text) => resolve({ code: Number(error?.code), err: text })
+    )
+  })
+  expect([code, err]).toEqual([2, expect.stringContaining("SVC_NATS_URL is not set")])
+})
+
+it("a drained node takes nothing, and goes on when it is resumed", async () => {
+  const config = join(at.directory, "work.yaml")
+  expect(await aicr("queue", "pause", "--config", config, "--node", "work")).toMatchObject({ code: 0 })
+  await waitUntil(() => at.node("work").log.includes("is drained"), { describe: () => at.logs(10) })
+  const pull = await at.open("drained", "team/r0")
+  await at.deliver(pull)
+  await waitUntil(async () => (await aicr("queue", "list", "--config", config)).out.includes(" ready "), {
+    timeout: 60_000,
+    describe: () => `the entry waits for a node\n${at.logs(10)}`
+  })
+  expect(at.asked("drained")).toBe(0)
+  expect(await aicr("queue", "resume", "--config", config, "--node", "work")).toMatchObject({ code: 0 })
+  await at.reviewed([pull], 60_000)
+  expect(at.asked("drained")).toBe(1)
+}, 120_000)
+
+it("only nodes that take deliveries have their paths", async () => {
+  const post = (node: string) => fetch(`${at.node(node).url}/webhooks/gitea`, { method: "POST", body: "{}" })
+  expect((await post("front")).status).toBe(401)
+  expect((await post("work")).status).toBe(404)
+  expect((await fetch(`${at.node("work").url}/healthz`)).status).toBe(200)
+})
+
+it("/metrics says who works together and how far the bus is", async () => {
+  const metrics = () => fetch(`${at.node("front").url}/metrics`).then((answer) => answer.text())
+  const expected = [/aicr_nodes\{role="executor"\} 1/, /aicr_bus_round_trip_seconds_count [1-9]/]
+  let said = ""
+  await waitUntil(
+    async () => {
+      said = await metrics()
+      return expected.every((line) => line.test(said))
+    },
+    { describe: () => `${expected.join(" and ")}; it says:\n${said}` }
+  )
+  expect(said).toMatch(/aicr_bus_round_trip_seconds_count [1-9]/)
+})
+
+it("/readyz names what is away, on every node", async () => {
+  const names = ["front", "work", "middle"]
+  const until = (expected: ReadonlyArray<string>) =>
+    waitUntil(
+      async () =>
+        (await Promise.all(names.map(notReady))).every((one) => JSON.stringify(one) === JSON.stringify(expected)),
+      { timeout: 60_000, describe: () => `not ready: ${expected.join(", ")}\n${at.logs(5)}` }
+    )
+  await until([])
+  at.line.cut()
+  await until(["nats"])
+  at.line.mend()
+  await until([])
+  await at.redis.kill()
+  await until(["redis"])
+  await at.redis.start()
+  await until([])
+  await at.postgres.stop()
+  await until(["postgres"])
+  await at.postgres.start()
+  expect(await until([])).toBe(true)
+}, 300_000)
+
+it("a node with stores of its own does not start", async () => {
+  const config = join(at.directory, "own.yaml")
+  await writeFile(config, stringify({ queue: { kind: "memory" } }))
+  const { code, err } = await aicr("serve", "--config", config)
+  expect(code).toBe(2)
+  expect(err).toContain("storage.database.kind: SVC_NATS_URL is set, so nodes work together")
+  expect(err).toContain("queue.kind: SVC_NATS_URL is set")
+})

@@ -1,0 +1,161 @@
+/**
+ * The real process on a disk that takes no writes for a while. A delivery that could not be stored is refused, so that the host sends
+ * it again; `/readyz` says which store it is; when the disk is well again, everything goes on without a restart.
+ */
+import { execFileSync } from "node:child_process"
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { fileOf, honest, Installation, markedLine } from "../harness/Installation.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+interface Disk {
+  readonly refuse: () => Promise<void> | void
+  readonly heal: () => Promise<void> | void
+  readonly [Symbol.dispose]: () => void
+}
+
+const files = (folder: string, names: RegExp) =>
+  readdirSync(folder)
+    .filter((name) => names.test(name))
+    .map((name) => join(folder, name))
+
+/**
+ * Not even who has the file open already can write it; needs root and a file system that knows the attribute. Without the `-shm` file,
+ * which is memory to its processes: the kernel ends who writes to that.
+ */
+const immutable = (at: Installation, names: RegExp): Disk => {
+  const set = (flag: "+i" | "-i"): void => {
+    execFileSync("chattr", [flag, ...files(at.directory, names)])
+  }
+  return { refuse: () => set("+i"), heal: () => set("-i"), [Symbol.dispose]: () => set("-i") }
+}
+
+/** A small disk of its own for both databases; needs root. */
+const small = (at: Installation): Disk => {
+  const folder = join(at.directory, "disk")
+  mkdirSync(folder)
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=8m", "tmpfs", folder])
+  for (const name of ["aicr.db", "queue.db"]) symlinkSync(join(folder, name), join(at.directory, name))
+  const rest = join(folder, "rest")
+  return {
+    refuse: () => {
+      try {
+        writeFileSync(rest, Buffer.alloc(9 * 1024 * 1024))
+      } catch {
+        // Written as far as there was room.
+      }
+    },
+    heal: () => rmSync(rest),
+    [Symbol.dispose]: () => {
+      execFileSync("umount", ["--lazy", folder])
+    }
+  }
+}
+
+const withoutRoom = (at: Installation): Disk => ({
+  refuse: () => at.aicr.setFilesMayGrow(false),
+  heal: () => at.aicr.setFilesMayGrow(true),
+  [Symbol.dispose]: () => {}
+})
+
+const canBeMade = (command: string, args: ReadonlyArray<string>): boolean => {
+  try {
+    execFileSync(command, [...args], { stdio: "ignore" })
+    return true
+  } catch {
+    return false
+  }
+}
+const isRoot = process.getuid?.() === 0
+const canMount = isRoot && canBeMade("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"])
+const canFreeze =
+  isRoot && canBeMade("sh", ["-c", "f=$(mktemp); chattr +i $f && chattr -i $f; r=$?; rm -f $f; exit $r"])
+
+const ready = async (at: Installation) => {
+  const answer = await fetch(`${at.aicr.url}/readyz`)
+  return { status: answer.status, notReady: Object(await answer.json()).not_ready }
+}
+const readyAgain = (at: Installation) =>
+  waitUntil(async () => (await ready(at)).status === 200, { describe: () => `ready; log:\n${at.aicr.log}` })
+const once = (name: string, head: string) => ({
+  reviews: [head],
+  comments: [`${fileOf(name)}:${markedLine}`],
+  summaries: 1
+})
+
+/** The same delivery, as the host sends it again with the answer it got. */
+const opened = (at: Installation, pull: Awaited<ReturnType<Installation["open"]>>) => {
+  const delivery = at.forge.delivery({ kind: "pull", pull, action: "opened", sender: at.forge.user("dana") })
+  return async () => {
+    const response = await fetch(`${at.aicr.url}/webhooks/gitea`, {
+      method: "POST",
+      headers: delivery.headers,
+      body: delivery.body
+    })
+    return {
+      status: response.status,
+      retryAfter: response.headers.get("retry-after"),
+      body: Object(await response.json())
+    }
+  }
+}
+
+describe.each([
+  ["files may not grow", true, withoutRoom],
+  ["files are read-only", canFreeze, (at: Installation) => immutable(at, /^(aicr|queue)\.db(-wal)?$/)],
+  ["the disk is full", canMount, small]
+] as const)("%s", (_, can, diskOf) => {
+  it.skipIf(!can)("a delivery is refused, health says so, and all is reviewed once when it is over", async () => {
+    await using at = await Installation.make({ queue: "sqlite" })
+    using disk = diskOf(at)
+    await at.aicr.start()
+    // One review is under way when it happens, and its answer comes while nothing can be stored.
+    const first = await at.open("first")
+    const reached = Promise.withResolvers<void>()
+    const refused = Promise.withResolvers<void>()
+    at.model.script(async (request) => {
+      reached.resolve()
+      await refused.promise
+      return honest(request)
+    })
+    await at.forge.notify(first, "opened")
+    await reached.promise
+
+    const second = await at.open("second")
+    const deliver = opened(at, second)
+    await disk.refuse()
+    const answer = await deliver()
+    expect(answer).toMatchObject({ status: 503, body: { accepted: false, reason: "store_unavailable" } })
+    expect(Number(answer.retryAfter)).toBeGreaterThan(0)
+    await waitUntil(async () => (await ready(at)).notReady?.includes("store"), { describe: () => at.aicr.log })
+    refused.resolve()
+    await waitUntil(() => /could not be|not stored|disk/i.test(at.aicr.log), { describe: () => at.aicr.log })
+
+    await disk.heal()
+    expect(await deliver()).toMatchObject({ status: 202, body: { accepted: true } })
+    await readyAgain(at)
+    await at.reviewed(first, second)
+    await at.settled()
+    expect(at.posted(first)).toEqual(once("first", first.head))
+    expect(at.posted(second)).toEqual(once("second", second.head))
+  })
+})
+
+it.skipIf(!canFreeze)(
+  "only the queue takes no writes: deliveries are stored and queued when it does again",
+  async () => {
+    await using at = await Installation.make({ queue: "sqlite" })
+    using disk = immutable(at, /^queue\.db(-wal)?$/)
+    await at.aicr.start()
+    await disk.refuse()
+    const pull = await at.open("change")
+    expect(await opened(at, pull)()).toMatchObject({ status: 202, body: { accepted: true } })
+    expect(await waitUntil(async () => (await ready(at)).notReady, { describe: () => at.aicr.log })).toEqual(["queue"])
+    await disk.heal()
+    await at.reviewed(pull)
+    await at.settled()
+    expect(at.posted(pull)).toEqual(once("change", pull.head))
+    await readyAgain(at)
+  }
+)

@@ -1,0 +1,83 @@
+/** `aicr replay` as an operator runs it: beside the running service, on its records. */
+import { execFile } from "node:child_process"
+import { readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { Installation } from "../harness/Installation.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+const root = join(import.meta.dirname, "../..")
+let installation: Installation
+let run = ""
+
+const aicr = (...args: ReadonlyArray<string>): Promise<{ readonly code: number; readonly out: string }> =>
+  new Promise((resolve) => {
+    const argv = ["--disable-warning=ExperimentalWarning", "src/main.ts", ...args]
+    const env = { PATH: process.env["PATH"], TEST_KEY: "key-of-the-model" }
+    execFile(join(root, "node_modules/.bin/node"), argv, { cwd: root, env }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), out: stdout + stderr })
+    })
+  })
+const config = () => join(installation.directory, "config.yaml")
+
+beforeAll(async () => {
+  installation = await Installation.make({ queue: "sqlite" })
+  await installation.aicr.start()
+  const pull = await installation.open("replayed")
+  await installation.forge.notify(pull, "opened")
+  await installation.reviewed(pull)
+  await waitUntil(() => installation.unfinished().length === 0, { describe: () => installation.aicr.log })
+  const database = new DatabaseSync(join(installation.directory, "aicr.db"), { readOnly: true })
+  run = String(database.prepare("SELECT id FROM runs").get()?.["id"])
+  database.close()
+})
+afterAll(() => installation[Symbol.asyncDispose]())
+
+describe("aicr replay", () => {
+  it("finds what the service found, and asks nobody", async () => {
+    const asked = installation.model.requests.length
+    const { code, out } = await aicr("replay", run, "--config", config())
+    expect(out).toContain("1 recorded answers: 1 to the same questions, 0 to changed ones; 0 questions had none.")
+    expect(out).toContain("No difference: 1 finding, as then.")
+    expect(code).toBe(0)
+    expect(installation.model.requests.length).toBe(asked)
+  })
+
+  it("shows what another configuration makes of the same answers", async () => {
+    const other = join(installation.directory, "other.yaml")
+    writeFileSync(
+      other,
+      readFileSync(config(), "utf8").replace("verification: off", "verification: off\n  min_severity: critical")
+    )
+    const { code, out } = await aicr("replay", run, "--config", other, "--json")
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({
+      configuration: "changed",
+      findings: { gone: [{ title: "Problem of replayed", severity: "high" }], same: [], added: [] }
+    })
+  })
+
+  it("asks the model that is named", async () => {
+    const asked = installation.model.requests.length
+    const { out } = await aicr("replay", run, "--config", config(), "--model", "fake/fake")
+    expect(out).toContain("No difference: 1 finding, as then.")
+    expect(installation.model.requests.length).toBe(asked + 1)
+  })
+
+  it.each([
+    [["replay", "0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90"], "there is no run 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90"],
+    [["replay", "RUN", "--model", "nobody/m"], "there is no provider nobody in llm.providers (fake)"]
+  ])("%j is refused with a reason", async (args, message) => {
+    const { code, out } = await aicr(...args.map((arg) => (arg === "RUN" ? run : arg)), "--config", config())
+    expect(out).toContain(message)
+    expect(code).toBe(2)
+  })
+
+  it("says that the evidence is gone", async () => {
+    rmSync(join(installation.directory, "objects", "runs", run), { recursive: true })
+    const { code, out } = await aicr("replay", run, "--config", config())
+    expect(out).toContain(`the evidence of run ${run} is not there`)
+    expect(code).toBe(2)
+  })
+})
