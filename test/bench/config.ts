@@ -19,7 +19,7 @@ const bindings: ReadonlyArray<(n: number) => string> = [
 ]
 
 /** A document with this many workspaces, `org-0` and up. */
-export const documentOf = (workspaces: number): string =>
+const documentOf = (workspaces: number): string =>
   [
     "llm: {providers: [{id: main, kind: openai_compatible, base_url: http://localhost:1/v1}], model_chain: {default: [{provider: main, model: m}]}}",
     "triggers: [{name: git, kind: gitea, base_url: http://localhost:2, webhook_secret_env: SECRET}]",

@@ -10,6 +10,8 @@ export interface Benchmark {
 }
 
 const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
+  actors: () => import("./actors.ts").then((module) => module.actorCalls),
+  cluster: () => import("./cluster.ts").then((module) => module.cluster),
   config: () => import("./config.ts").then((module) => module.config),
   engine: () => import("./engine.ts").then((module) => module.engine),
   ingest: () => import("./ingest.ts").then((module) => module.ingest),

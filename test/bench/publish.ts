@@ -6,8 +6,8 @@
  * reading of the head before each write that people see. What is over that is looking for what may already stand. The hosts are
  * the fakes of the tests, which check every request against the host's API description.
  */
-import { Context, Duration, Effect, Layer, Stream } from "effect"
-import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import { Context, Duration, Effect, Layer } from "effect"
+import { layerOf } from "../../src/config/FileConfigStore.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import { BeforeWrite } from "../../src/forge/BeforeWrite.ts"
@@ -15,6 +15,7 @@ import { Forges } from "../../src/forge/Forges.ts"
 import { Paces, WriteGap } from "../../src/forge/Pacing.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import * as OutputsLayer from "../../src/outputs/OutputsLayer.ts"
+import { Cache } from "../../src/store/Cache.ts"
 import { startFakeForge } from "../harness/FakeForge.ts"
 import type { FakeForge } from "../harness/FakeForge.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
@@ -46,14 +47,8 @@ const prepare = async (forge: FakeForge): Promise<void> => {
 
 const servicesOf = (forge: FakeForge) => {
   const snapshot = { ...testSnapshot({}), triggers: new Map([["host", forge.profile()]]) }
-  const store = ConfigStore.of({
-    current: () => snapshot,
-    pinned: () => snapshot,
-    reload: Effect.succeed("unchanged"),
-    changes: Stream.empty
-  })
   const layer = OutputsLayer.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(Layer.succeed(ConfigStore, store), Forges.layer))
+    Layer.provideMerge(Layer.mergeAll(layerOf(snapshot), Forges.layer, Cache.layerNone))
   )
   const services = Effect.runSync(Effect.scoped(Layer.build(layer)))
   return {

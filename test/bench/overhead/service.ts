@@ -1,5 +1,5 @@
 /** The service as `aicr serve` runs it, but without the second between writes: the host here is our own (WriteGap). */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Duration, Effect, Layer } from "effect"
 import { parseRoles } from "../../../src/cli/Roles.ts"
 import { layerFile } from "../../../src/config/FileConfigStore.ts"

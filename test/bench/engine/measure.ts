@@ -1,0 +1,251 @@
+/** Reviews the patch again and again: for the memory, for the stalls while webhooks come in, and for the time. */
+import { fork } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { open } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Layer, Schema, Stream } from "effect"
+import { Agent } from "../../../src/agent/Agent.ts"
+import { layerOf } from "../../../src/config/FileConfigStore.ts"
+import { snapshotOf } from "../../../src/config/LoadConfig.ts"
+import { ReportedProblem } from "../../../src/domain/Problem.ts"
+import { noUsage } from "../../../src/engine/AnalyseBatches.ts"
+import { reviewChange } from "../../../src/engine/ReviewChange.ts"
+import { OwnAccounts } from "../../../src/forge/OwnAccounts.ts"
+import { IngressServer } from "../../../src/ingress/Server.ts"
+import { Wake } from "../../../src/ingress/Wake.ts"
+import { Catalog } from "../../../src/llm/catalog/Catalog.ts"
+import { Gateway, GatewayError } from "../../../src/llm/Gateway.ts"
+import { layerMemory } from "../../../src/queue/MemoryQueue.ts"
+import * as Store from "../../../src/store/Store.ts"
+import { CheckoutError, Vcs } from "../../../src/vcs/Checkout.ts"
+import type { Checkout } from "../../../src/vcs/Checkout.ts"
+import { layerGit } from "../../../src/vcs/git/GitVcs.ts"
+import { repository, secret } from "../ingest/Agreement.ts"
+import type { Load, Order, Stock } from "../ingest/load.ts"
+import { patchBytes, printDiff } from "./Task.ts"
+import type { Task } from "./Task.ts"
+
+const stallRounds = 4
+const timeRounds = 24
+/** As a pipe gives it. */
+const chunkBytes = 65_536
+
+const task: Task = JSON.parse(process.argv[2] ?? "{}")
+const problems = Schema.decodeUnknownSync(Schema.Array(ReportedProblem))(JSON.parse(readFileSync(task.quotes, "utf8")))
+const directory = mkdtempSync(join(tmpdir(), "aicr-engine-"))
+process.on("exit", () => rmSync(directory, { recursive: true, force: true }))
+
+const left: Array<ReportedProblem> = []
+const agent = Agent.of({
+  // The first of the passes finds them all.
+  analyse: () =>
+    Effect.succeed({
+      problems: left.splice(0),
+      summary: "measured",
+      skipped: undefined,
+      models: [],
+      usage: noUsage,
+      notices: []
+    })
+})
+const gateway = Gateway.of({
+  call: () => Effect.fail(new GatewayError({ reason: "unavailable", message: "no model in a benchmark" }))
+})
+
+const document = {
+  llm: {
+    providers: [{ id: "p", kind: "openai_compatible", base_url: "http://127.0.0.1:1", api_key: "k" }],
+    model_chain: { default: [{ provider: "p", model: "m" }] }
+  },
+  triggers: [{ name: "hub", kind: "github", webhook_secret: secret }],
+  workspaces: { instances: { app: { source_repo: { trigger: "hub", repo: repository } } } },
+  // Renames that git finds make the patch a little larger than it was cut to.
+  review: { max_patch_bytes: 2 * patchBytes }
+}
+
+const ingress = IngressServer.layerWith({ port: 0 }).pipe(
+  Layer.provide([
+    Layer.unwrap(Effect.map(snapshotOf(document, {}), layerOf)),
+    Store.layerSqlite({ path: join(directory, "aicr.db"), migrate: "auto" }),
+    layerMemory({ perWorkspace: 1_000_000, total: 1_000_000 }),
+    Layer.succeed(Wake, {
+      workspace: () => undefined,
+      closed: () => undefined,
+      command: () => undefined,
+      installationChanged: () => undefined
+    }),
+    OwnAccounts.layer
+  ])
+)
+
+const timed = async (run: () => unknown): Promise<number> => {
+  const started = performance.now()
+  await run()
+  return performance.now() - started
+}
+
+/** How late timers were, at most, and how long the thread worked between two of them. */
+const watchStalls = () => {
+  let late = 0
+  let busy = 0
+  let last = performance.now()
+  let used = threadMillis()
+  const timer = setInterval(() => {
+    const now = performance.now()
+    const nowUsed = threadMillis()
+    late = Math.max(late, now - last - 1)
+    busy = Math.max(busy, nowUsed - used)
+    last = now
+    used = nowUsed
+  }, 1)
+  return () => {
+    clearInterval(timer)
+    return { late, busy }
+  }
+}
+
+const threadMillis = (): number => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
+/** Memory of the process at its highest. */
+const watchMemory = () => {
+  let most = 0
+  const timer = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 5)
+  return () => {
+    clearInterval(timer)
+    return most
+  }
+}
+
+const fromFile = Stream.unwrap(
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.promise(() => open(task.patch)),
+      (file) => Effect.promise(() => file.close())
+    ),
+    (file) =>
+      Stream.fromAsyncIterable(
+        file.createReadStream({ highWaterMark: chunkBytes, autoClose: false }),
+        (cause) => new CheckoutError({ reason: "failed", message: String(cause) })
+      )
+  )
+)
+
+const inMemory = () => {
+  const patch = readFileSync(task.patch)
+  const chunks: Array<Uint8Array> = []
+  for (let at = 0; at < patch.length; at += chunkBytes) chunks.push(patch.subarray(at, at + chunkBytes))
+  return Stream.fromIterable(chunks)
+}
+
+/** Sends deliveries over one connection as fast as they are taken. */
+const startLoad = async (port: number) => {
+  const child = fork(join(import.meta.dirname, "../ingest/load.ts"), [], {
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+    stdio: ["ignore", "ignore", "inherit", "ipc"]
+  })
+  const next = <A>() => new Promise<A>((resolve) => child.once("message", (message: A) => resolve(message)))
+  await next()
+  child.send({ _tag: "Stock", first: 1, deliveries: 2000, pulls: 100 } satisfies Stock)
+  await next()
+  return {
+    /** The load while `work` runs. */
+    beside: async (requests: number, work: () => Promise<void>): Promise<Load> => {
+      const sent = next<Load>()
+      child.send({ _tag: "Order", port, requests, connections: 1 } satisfies Order)
+      await work()
+      return await sent
+    },
+    stop: () => child.disconnect()
+  }
+}
+
+const measure = Effect.gen(function* () {
+  const snapshot = yield* snapshotOf(document, {})
+  const workspace = snapshot.workspaces.get("app")
+  if (workspace === undefined) return yield* Effect.die("the workspace of the benchmark is missing")
+  const { port } = yield* IngressServer
+  const checkout = yield* (yield* Vcs).checkout({
+    url: task.root,
+    mirror: "bench",
+    authorization: undefined,
+    head: task.head,
+    base: task.base,
+    headRef: undefined,
+    baseRef: undefined,
+    compare: "endpoints"
+  })
+  const context = yield* Effect.context<Agent | Catalog | Gateway>()
+  let anchored = 0
+  const review = async (diff: Checkout["diff"]): Promise<void> => {
+    left.push(...problems)
+    const analysis = await Effect.runPromiseWith(context)(
+      reviewChange({
+        snapshot,
+        workspace,
+        checkout: { ...checkout, diff },
+        title: "Sources",
+        description: undefined,
+        filters: { watchPath: [], include: [], exclude: [] }
+      })
+    )
+    anchored = analysis.findings.filter((finding) => finding.anchor !== undefined).length
+  }
+
+  const before = process.memoryUsage.rss()
+  const peak = watchMemory()
+  yield* Effect.promise(() => review(Stream.scoped(fromFile)))
+  const most = peak()
+
+  const load = yield* Effect.promise(() => startLoad(port))
+  const stalls: Array<{ readonly late: number; readonly busy: number }> = []
+  const answers: Array<number> = []
+  for (let round = 0; round < stallRounds; round++) {
+    const { failures, failure, p99 } = yield* Effect.promise(() =>
+      load.beside(1000, async () => {
+        const late = watchStalls()
+        await review(Stream.scoped(fromFile))
+        stalls.push(late())
+      })
+    )
+    if (failures > 0) return yield* Effect.die(`deliveries were not taken: ${failure}`)
+    answers.push(p99)
+  }
+  load.stop()
+
+  const patch = inMemory()
+  const git: Array<number> = []
+  const ours: Array<number> = []
+  for (let round = 0; round < timeRounds; round++) {
+    git.push(yield* Effect.promise(() => timed(() => printDiff(task.root, task.base, task.head))))
+    ours.push(yield* Effect.promise(() => timed(() => review(patch))))
+  }
+  const bytes = readFileSync(task.patch).length
+  return {
+    ratio: Math.min(...ours) / Math.min(...git),
+    memory_ratio: (most - before) / bytes,
+    max_stall_ms: Math.max(...stalls.map(({ late }) => late)),
+    max_busy_ms: Math.max(...stalls.map(({ busy }) => busy)),
+    patch_bytes: bytes,
+    git_ms: Math.min(...git),
+    engine_ms: Math.min(...ours),
+    delivery_p99_ms: Math.max(...answers),
+    anchored
+  }
+})
+
+const result = await measure.pipe(
+  Effect.scoped,
+  Effect.provide([
+    layerGit({ root: join(directory, "mirrors"), allowLocal: true }),
+    Layer.succeed(Agent, agent),
+    Layer.succeed(Gateway, gateway),
+    Catalog.layerOffline,
+    ingress
+  ]),
+  Effect.runPromise
+)
+process.send?.(result, () => process.exit(0))
