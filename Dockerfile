@@ -13,6 +13,7 @@ ENV NODE_ENV=production
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY actors ./actors
+COPY nats ./nats
 COPY src ./src
 COPY demo ./demo
 # Records and mirrors: the only places the service writes to.
