@@ -1,16 +1,35 @@
-/** The image and the compose file, as far as they can be judged without a container engine. */
+/** The image, the compose file and the Kubernetes manifests, as far as they can be judged without what runs them. */
 import { existsSync, readFileSync, readdirSync } from "node:fs"
 import { join } from "node:path"
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { parse } from "yaml"
+import { parse, parseAllDocuments } from "yaml"
+import { parseRoles } from "../../src/cli/Roles.ts"
+import { clusterProblems } from "../../src/ClusterProblems.ts"
+import { readText } from "../../src/config/LoadConfig.ts"
 
 const root = join(import.meta.dirname, "../..")
 const read = (file: string): string => readFileSync(join(root, file), "utf8")
 
+/** Variables of ours that no code reads and no configuration example names. */
+const unread = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const code = ["src", "nats", "actors"]
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => join(folder, file))
+    )
+    .filter((file) => file.endsWith(".ts"))
+    .map(read)
+    .join("\n")
+  const configured = read("examples/cluster.yaml")
+  const isRead = (name: string) => code.includes(`"${name}"`) || configured.includes(`_env: ${name}`)
+  return [...new Set(names)].filter((name) => name.startsWith("SVC_") && !isRead(name))
+}
+
 const Service = Schema.Struct({
   image: Schema.String,
   build: Schema.optional(Schema.String),
+  profiles: Schema.optional(Schema.Tuple([Schema.Literals(["alone", "cluster"])])),
+  depends_on: Schema.optional(Schema.Array(Schema.String)),
   command: Schema.optional(Schema.Array(Schema.String)),
   restart: Schema.Literal("unless-stopped"),
   stop_grace_period: Schema.optional(Schema.String),
@@ -31,17 +50,70 @@ const Compose = Schema.Struct({
   volumes: Schema.Record(Schema.String, Schema.Null)
 })
 
-const compose = Schema.decodeUnknownSync(Compose, { onExcessProperty: "error" })(parse(read("docker-compose.yml")))
+const { services: given, volumes } = Schema.decodeUnknownSync(
+  Schema.Struct({ services: Schema.Unknown, volumes: Schema.Unknown })
+)(parse(read("docker-compose.yml"), { merge: true }))
+const compose = Schema.decodeUnknownSync(Compose, { onExcessProperty: "error" })({ services: given, volumes })
 const services = Object.entries(compose.services)
 
 describe("docker-compose.yml", () => {
-  it("has the service and its three servers", () => {
-    expect(services.map(([name]) => name).toSorted()).toEqual(["aicr", "nats", "postgres", "redis"])
+  it("has the service, the servers it can use, and a cluster", () => {
+    const named = (profile?: string) =>
+      services.filter(([, { profiles }]) => profiles?.[0] === profile).map(([name]) => name)
+    expect(named()).toEqual(["postgres", "redis"])
+    expect(named("alone")).toEqual(["aicr"])
+    expect(named("cluster")).toEqual([
+      "address",
+      "ingress-1",
+      "ingress-2",
+      "executor-1",
+      "executor-2",
+      "publisher-1",
+      "nats-1",
+      "nats-2",
+      "nats-3"
+    ])
+  })
+
+  it.each(["alone", "cluster"])("what starts with profile %s publishes each port once", (started) => {
+    const published = services
+      .filter(([, { profiles }]) => profiles === undefined || profiles[0] === started)
+      .flatMap(([, { ports = [] }]) => ports.map((port) => port.split(":")[0]))
+    expect(published).toEqual([...new Set(published)])
+    expect(published).toContain("8080")
+  })
+
+  it("every role is played, by nodes that wait for services that exist", () => {
+    const nodes = services.filter(([, { environment }]) => environment?.["SVC_NATS_URL"] !== undefined)
+    const played = nodes.flatMap(([, { environment }]) => environment?.["SVC_ROLES"]?.split(",") ?? [])
+    expect(played.filter((role) => Result.isFailure(parseRoles(role)))).toEqual([])
+    expect(new Set(played)).toEqual(new Set(["ingress", "dashboard", "executor", "actors", "publisher"]))
+    const known = new Set(Object.keys(compose.services))
+    expect(services.flatMap(([, { depends_on = [] }]) => depends_on).filter((name) => !known.has(name))).toEqual([])
+    const servers = nodes.flatMap(([, { environment }]) => environment?.["SVC_NATS_URL"]?.split(",") ?? [])
+    expect(servers.filter((url) => !known.has(new URL(url).hostname))).toEqual([])
+  })
+
+  it("mounts files that exist, and names variables that the code reads", () => {
+    const files = services.flatMap(([, service]) =>
+      service.volumes.filter((volume) => volume.startsWith("./")).map((volume) => volume.split(":")[0] ?? "")
+    )
+    // The user's own.
+    expect(files.filter((file) => file !== "./config.yaml" && !existsSync(join(root, file)))).toEqual([])
+    const names = services.flatMap(([, { environment = {} }]) => Object.keys(environment))
+    expect(unread(names)).toEqual([])
+  })
+
+  it("the address sends to every ingress", () => {
+    const proxied = /reverse_proxy (.*) \{/.exec(read("deploy/Caddyfile"))?.[1]
+    const takers = services.filter(([, { environment }]) => environment?.["SVC_ROLES"]?.includes("ingress"))
+    expect(proxied?.split(" ")).toEqual(takers.map(([name]) => `${name}:8080`))
   })
 
   it.each(services)("%s: pinned image, health check by a command, named volumes", (_name, service) => {
     expect(service.image).toMatch(/^[a-z]+:\d+\.?\d*/)
     expect(service.healthcheck.test[0]).toBe("CMD")
+    expect(service.volumes.length).toBeGreaterThan(0)
     const named = service.volumes
       .filter((volume) => !volume.startsWith("./"))
       .map((volume) => volume.split(":")[0] ?? "")
@@ -58,8 +130,102 @@ describe("docker-compose.yml", () => {
     expect(values.filter(([, value]) => /:\/\/[^:/@]*:(?!\$\{)[^@]*@/.test(value))).toEqual([])
   })
 
-  it("gives the service longer to stop than it gives itself", () => {
-    expect(Number.parseInt(compose.services["aicr"]?.stop_grace_period ?? "0", 10)).toBeGreaterThan(15)
+  it("gives every node longer to stop than it gives itself", () => {
+    const nodes = services.filter(([, { build }]) => build !== undefined)
+    expect(nodes.length).toBe(6)
+    for (const [name, { stop_grace_period: grace = "0" }] of nodes) {
+      expect([name, Number.parseInt(grace, 10) > 15]).toEqual([name, true])
+    }
+  })
+})
+
+describe("deploy/kubernetes", () => {
+  const folder = "deploy/kubernetes"
+  const documents = (file: string) => parseAllDocuments(read(`${folder}/${file}`)).map((one) => one.toJS())
+  const Kustomization = Schema.Struct({
+    resources: Schema.Array(Schema.String),
+    configMapGenerator: Schema.Array(
+      Schema.Struct({
+        name: Schema.String,
+        files: Schema.optional(Schema.Array(Schema.String)),
+        literals: Schema.optional(Schema.Array(Schema.String))
+      })
+    )
+  })
+  const kustomization = Schema.decodeUnknownSync(Kustomization)(documents("kustomization.yaml")[0])
+  const Node = Schema.Struct({
+    kind: Schema.Literal("Deployment"),
+    spec: Schema.Struct({
+      replicas: Schema.Int,
+      template: Schema.Struct({
+        spec: Schema.Struct({
+          terminationGracePeriodSeconds: Schema.Int,
+          containers: Schema.Tuple([
+            Schema.Struct({
+              env: Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.optional(Schema.String) })),
+              envFrom: Schema.Unknown,
+              startupProbe: Schema.Struct({
+                httpGet: Schema.Struct({ path: Schema.Literal("/readyz"), port: Schema.String })
+              }),
+              readinessProbe: Schema.Struct({
+                httpGet: Schema.Struct({ path: Schema.Literal("/readyz"), port: Schema.String })
+              }),
+              livenessProbe: Schema.Struct({
+                httpGet: Schema.Struct({ path: Schema.Literal("/healthz"), port: Schema.String })
+              }),
+              lifecycle: Schema.Struct({ preStop: Schema.Unknown })
+            })
+          ])
+        })
+      })
+    })
+  })
+  const nodes = ["ingress", "executor", "publisher"].map((name) =>
+    Schema.decodeUnknownSync(Node)(documents(`${name}.yaml`)[0])
+  )
+
+  it("is made of files that exist, each a document or more with a kind", () => {
+    const files = [
+      ...kustomization.resources,
+      ...kustomization.configMapGenerator.flatMap(({ files: named = [] }) => named)
+    ]
+    expect(files.filter((file) => !existsSync(join(root, folder, file)))).toEqual([])
+    const HasKind = Schema.Struct({ apiVersion: Schema.String, kind: Schema.String })
+    for (const file of kustomization.resources) expect(documents(file).every(Schema.is(HasKind))).toBe(true)
+  })
+
+  it("every role is played by two nodes that have longer to stop than they give themselves", () => {
+    const roles = nodes.flatMap(({ spec }) => {
+      expect(spec.replicas).toBeGreaterThan(1)
+      expect(spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(20)
+      const { env } = spec.template.spec.containers[0]
+      return env.find(({ name }) => name === "SVC_ROLES")?.value?.split(",") ?? []
+    })
+    expect(roles.toSorted()).toEqual(["actors", "dashboard", "executor", "ingress", "publisher"])
+  })
+
+  it("names variables that the code reads, and takes secrets by reference", () => {
+    const settings = kustomization.configMapGenerator.flatMap(({ literals = [] }) =>
+      literals.map((one) => one.split("=")[0] ?? "")
+    )
+    const names = nodes.flatMap(({ spec }) => spec.template.spec.containers[0].env.map(({ name }) => name))
+    expect(unread([...settings, ...names])).toEqual([])
+    const config = read(`${folder}/config.yaml`)
+    const Example = Schema.Struct({ stringData: Schema.Record(Schema.String, Schema.Literal("")) })
+    const example = Schema.decodeUnknownSync(Example)(documents("secret.example.yaml")[0])
+    const named = [...config.matchAll(/\w+_env: (\w+)/g)].map(([, name]) => name ?? "")
+    expect(Object.keys(example.stringData).toSorted()).toEqual([...new Set(named)].toSorted())
+  })
+
+  it("its configuration is one for several nodes", () => {
+    const names = [...read(`${folder}/config.yaml`).matchAll(/_env: (\w+)/g)].map(([, name]) => name ?? "")
+    const { issues, snapshot } = readText(
+      read(`${folder}/config.yaml`),
+      Object.fromEntries(names.map((name) => [name, "value"]))
+    )
+    expect(issues.filter(({ severity }) => severity === "error")).toEqual([])
+    const problems = snapshot === undefined ? [] : clusterProblems(snapshot)
+    expect([snapshot === undefined, problems.filter(({ severity }) => severity === "error")]).toEqual([false, []])
   })
 })
 

@@ -1,7 +1,7 @@
 /** What the documents say about the repository is so. */
 import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync, readdirSync } from "node:fs"
-import { join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { formatIssue } from "../../src/config/ConfigIssue.ts"
@@ -10,10 +10,19 @@ import { zones } from "../../oxlint.config.ts"
 
 const root = join(import.meta.dirname, "../..")
 const read = (file: string): string => readFileSync(join(root, file), "utf8")
-const documents = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
+const documents = [
+  "README.md",
+  "ARCHITECTURE.md",
+  "CONTRIBUTING.md",
+  ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)
+]
 
 const Package = Schema.fromJsonString(Schema.Struct({ scripts: Schema.Record(Schema.String, Schema.String) }))
 const { scripts } = Schema.decodeUnknownSync(Package)(read("package.json"))
+
+/** Names of all files in a folder and those below it. */
+const filesOf = (folder: string): ReadonlyArray<string> =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => basename(path))
 
 /** Names in the first column of a table whose cells are code. */
 const firstColumn = (text: string): ReadonlyArray<string> =>
@@ -74,9 +83,19 @@ describe("configuration", () => {
 describe("places", () => {
   it.each(documents)("%s points to files that exist", (file) => {
     const text = read(file)
-    const linked = [...text.matchAll(/\]\((?!https?:|#)([^)]+)\)/g)].map(([, path]) => path ?? "")
-    const named = [...text.matchAll(/`((?:actors|src|test|docs|\.ci)\/[^`\s<>*|]+)`/g)].map(([, path]) => path ?? "")
-    expect([...linked, ...named].filter((path) => !existsSync(join(root, path)))).toEqual([])
+    const linked = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)].map(([, path]) => path ?? "")
+    const named = [
+      ...text.matchAll(/`((?:actors|nats|src|test|docs|examples|deploy|scripts|\.ci)\/[^`\s<>*|]+)`/g)
+    ].map(([, path]) => path ?? "")
+    const places = [...linked.map((path) => join(root, dirname(file), path)), ...named.map((path) => join(root, path))]
+    expect(places.filter((path) => !existsSync(path))).toEqual([])
+  })
+
+  it("ARCHITECTURE names only files that exist", () => {
+    const files = new Set(["actors", "nats", "src"].flatMap((folder) => filesOf(join(root, folder))))
+    const named = [...read("ARCHITECTURE.md").matchAll(/`(?:[\w/]+\/)?(\w+\.ts)`/g)].map(([, name]) => name ?? "")
+    expect(named.length).toBeGreaterThan(30)
+    expect(named.filter((name) => !files.has(name) && !existsSync(join(root, name)))).toEqual([])
   })
 
   it("ARCHITECTURE lists exactly the folders that hold code", () => {
@@ -84,7 +103,7 @@ describe("places", () => {
       .filter((entry) => entry.isDirectory())
       .map((entry) => `src/${entry.name}`)
     const listed = firstColumn(section(read("ARCHITECTURE.md"), "Layout"))
-    expect(listed).toEqual(["actors", ...folders.toSorted()])
+    expect(listed).toEqual(["actors", "nats", ...folders.toSorted()])
   })
 
   it("ARCHITECTURE names every actor", () => {

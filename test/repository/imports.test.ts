@@ -85,6 +85,10 @@ const rows: ReadonlyArray<Row> = [
       .map((other) => importing(`actors/${actor}.ts`, `./${other}.ts`, actorOrder.indexOf(other) < index))
   ),
   importing("src/main.ts", "./queue/QueueMemory.ts", false),
+  ...["src/Case.ts", "src/vcs/Case.ts", "nats/Case.ts", "actors/WritePacer.ts", "test/case.test.ts"].flatMap((file) => [
+    importing(file, "@effect/platform-node", true),
+    importing(file, "@effect/platform-node/NodeStream", false)
+  ]),
   importing("src/demo/Case.ts", "../forge/gitea/client.ts", false),
   { file: "src/queue/Case.ts", code: "export const x: any = 1\n", rule: "no-explicit-any", refused: true },
   {

@@ -1,0 +1,45 @@
+/** What the real program loads: its start pays for it, whether it is used or not. */
+import { execFile } from "node:child_process"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { promisify } from "node:util"
+import { describe, expect, it } from "vitest"
+import { Installation } from "../harness/Installation.ts"
+import { temporaryFolder } from "../vcs/Repository.ts"
+
+const root = join(import.meta.dirname, "../..")
+
+/** The environment of a process that records what it loads, and what it has loaded so far. */
+const recording = () => {
+  const file = join(temporaryFolder(), "packages")
+  const preload = pathToFileURL(join(import.meta.dirname, "../harness/RecordPackages.ts")).href
+  return {
+    env: { NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import=${preload}`, LOADED_PACKAGES: file },
+    loaded: async () => [...new Set((await readFile(file, "utf8")).trim().split("\n"))].toSorted()
+  }
+}
+
+describe("the command line", () => {
+  it.each([[["--version"]], [["--help"]], [["serve", "--help"]]])(
+    "%j loads nothing that it does not use",
+    async (args) => {
+      const { env, loaded } = recording()
+      await promisify(execFile)(join(root, "node_modules/.bin/node"), [join(root, "src/main.ts"), ...args], {
+        env: { PATH: process.env["PATH"], ...env }
+      })
+      expect(await loaded()).toEqual(["@effect/platform-node", "@effect/platform-node-shared", "effect", "uuid"])
+    }
+  )
+})
+
+describe("the service on its own", () => {
+  it.each(["memory", "sqlite"] as const)("loads no client of another server, queue %s", async (queue) => {
+    const { env, loaded } = recording()
+    await using at = await Installation.make({ queue, env })
+    await at.aicr.start()
+    const packages = await loaded()
+    expect(packages).toContain("pino")
+    expect(packages.filter((name) => /^(ioredis|redis|pg|ws|@redis\/.*|@nats-io\/.*)$/.test(name))).toEqual([])
+  })
+})
