@@ -46,7 +46,7 @@ export class EntryIndex {
   /** An entry becomes another, comes (`from` undefined) or is forgotten (`to` undefined). Takes `to` for its own. */
   apply(from: Tracked | undefined, to: Tracked | undefined): void {
     if (from !== undefined) this.#leave(from, to)
-    if (to !== undefined) this.#enter(to)
+    if (to !== undefined) this.#enter(to, from !== undefined && isActive(from))
   }
 
   next(targetKey: string): string | undefined {
@@ -104,7 +104,7 @@ export class EntryIndex {
     if (to === undefined || !isActive(to)) this.#schedule.remove(from.workspace, from.id)
   }
 
-  #enter(to: Tracked): void {
+  #enter(to: Tracked, wasActive: boolean): void {
     this.counts[to.status] += 1
     if (!isActive(to)) return
     if (to.status === "running") this.#running.set(to.targetKey, to.id)
@@ -113,7 +113,7 @@ export class EntryIndex {
       this.#byAge.add(to)
       if (to.expires) this.#expiring.add(to)
     }
-    this.#schedule.put(to.workspace, to)
+    this.#schedule.put(to.workspace, to, wasActive)
   }
 
   #waitingByAge(): Heap<Tracked> {

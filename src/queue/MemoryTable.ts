@@ -4,6 +4,7 @@ import { isTerminal } from "../domain/Entry.ts"
 import { EntryIndex, tracked } from "./EntryIndex.ts"
 import type { Tracked } from "./EntryIndex.ts"
 import type { EntryTable } from "./EntryTable.ts"
+import { isListed, pageOf } from "./ListPage.ts"
 import type { ListFilter, ListPage, Pause } from "./QueueControl.ts"
 
 /** Ended entries that are remembered between two runs of retention: in memory, history has a bound of its own. */
@@ -103,18 +104,8 @@ export const make = (held = heldEnded): MemoryTable => {
   }
 }
 
-const page = (
-  { workspace, statuses, targetKey, after, limit }: ListFilter,
-  rows: ReadonlyMap<string, Row>
-): ListPage => {
-  const found = Array.from(rows.values(), ({ entry }) => entry)
-    .filter(
-      (entry) =>
-        (after === undefined || entry.id > after) &&
-        (workspace === undefined || entry.workspace === workspace) &&
-        (targetKey === undefined || entry.targetKey === targetKey) &&
-        (statuses === undefined || statuses.includes(entry.status))
-    )
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  return { entries: found.slice(0, limit), next: found.length > limit ? found[limit - 1]?.id : undefined }
-}
+const page = (filter: ListFilter, rows: ReadonlyMap<string, Row>): ListPage =>
+  pageOf(
+    Array.from(rows.values(), ({ entry }) => entry).filter((entry) => isListed(filter, entry)),
+    filter.limit
+  )

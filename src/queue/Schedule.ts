@@ -30,16 +30,16 @@ interface Workspace<E> {
 export class Schedule<E extends Kept> {
   readonly #workspaces = new Map<string, Workspace<E>>()
 
-  /** Takes up an active entry, or what it has become. */
-  put(workspaceId: string, entry: E): void {
+  /** Takes up an active entry, or what it has become when it `wasActive`. */
+  put(workspaceId: string, entry: E, wasActive: boolean): void {
     let workspace = this.#workspaces.get(workspaceId)
     if (workspace === undefined) {
       workspace = newWorkspace<E>()
       this.#workspaces.set(workspaceId, workspace)
     }
-    setPast(workspace, entry.id)
+    if (wasActive) setPast(workspace, entry.id)
     if (entry.status === "waiting") {
-      workspace.out.delete(entry.id)
+      if (wasActive) workspace.out.delete(entry.id)
       workspace.waiting.set(entry.id, entry)
       if (isDueAtOnce(entry)) laneOf(workspace, entry).heap.add(entry)
       else workspace.later.add(entry)

@@ -1,19 +1,20 @@
 /**
- * The queue in a SQLite file of its own (`queue.sqlite.path`). What was answered is on disk: callers that come together share
- * one transaction and one sync (store/GroupCommit.ts). A transaction runs within one turn of the event loop, so that reads in
- * between see only what is committed.
+ * The queue in a SQLite file of its own (`queue.sqlite.path`). What was answered is on disk: operations that come together share
+ * one transaction and one sync (store/GroupCommit.ts), which a thread makes while the next ones are decided (SqliteTable.ts,
+ * SqliteWriter.ts). Reads see what is decided; what follows from it is written after it, or fails with it.
  */
-import type { DatabaseSync } from "node:sqlite"
 import { Effect, Layer, Result } from "effect"
 import * as DataLock from "../store/DataLock.ts"
 import * as GroupCommit from "../store/GroupCommit.ts"
-import { explain, openDatabase, resultCode } from "../store/SqliteDatabase.ts"
+import { busyTimeoutMillis, explain, openDatabase } from "../store/SqliteDatabase.ts"
 import type { EntryTable } from "./EntryTable.ts"
 import { QueueError } from "./Queue.ts"
 import type { Queue } from "./Queue.ts"
 import type { QueueControl } from "./QueueControl.ts"
-import { pageBytes, prepare } from "./SqliteSchema.ts"
+import * as SqliteRows from "./SqliteRows.ts"
+import { pageBytes, pragmas, prepare } from "./SqliteSchema.ts"
 import * as SqliteTable from "./SqliteTable.ts"
+import * as SqliteWriter from "./SqliteWriter.ts"
 import type { Limits } from "./TableQueue.ts"
 import * as TableQueue from "./TableQueue.ts"
 
@@ -21,6 +22,8 @@ type Operation = (table: EntryTable) => void
 
 const maxBatch = 512
 const maxWaiting = 10_000
+/** One is written while the other is decided. */
+const maxUnderWay = 2
 
 export const layerSqlite = (
   options: { readonly path: string } & Limits
@@ -36,13 +39,20 @@ export const layerSqlite = (
 
       const table = yield* attempt(() => {
         prepare(db)
-        return SqliteTable.make(db)
+        return SqliteTable.make(SqliteRows.open(db))
       })
+      const writer = yield* Effect.mapError(
+        SqliteWriter.open({ path, pragmas, timeoutMillis: busyTimeoutMillis }),
+        unavailable
+      )
       const commits = yield* GroupCommit.make({
         commit: (operations: ReadonlyArray<Operation>) =>
-          Effect.sync(() => commit(db, table, operations).map((result) => Result.mapError(result, unavailable))),
+          Effect.map(commit(table, writer, operations), (results) =>
+            results.map((result) => Result.mapError(result, unavailable))
+          ),
         maxBatch,
         maxWaiting,
+        maxUnderWay,
         refuse: (why) =>
           new QueueError({
             reason: "unavailable",
@@ -72,36 +82,18 @@ export const layerSqlite = (
     )
   )
 
-/**
- * Runs operations in one transaction. When SQLite refuses, all fail. When one of them fails by itself (an entry that does
- * not decode), each is run alone, so that it fails alone.
- */
+/** One that fails by itself (an entry that does not decode) fails alone; when its transaction does, all fail. */
 const commit = (
-  db: DatabaseSync,
   table: SqliteTable.SqliteTable,
+  writer: SqliteWriter.SqliteWriter,
   operations: ReadonlyArray<Operation>
-): ReadonlyArray<Result.Result<void, unknown>> => {
-  try {
-    transact(db, table, operations)
-    return operations.map(() => Result.void)
-  } catch (cause) {
-    return operations.length === 1 || resultCode(cause) !== undefined
-      ? operations.map(() => Result.fail(cause))
-      : operations.flatMap((operation) => commit(db, table, [operation]))
-  }
-}
-
-const transact = (db: DatabaseSync, table: SqliteTable.SqliteTable, operations: ReadonlyArray<Operation>): void => {
-  // A ROLLBACK that was refused is made up for before anything else.
-  if (db.isTransaction) db.exec("ROLLBACK")
-  db.exec("BEGIN IMMEDIATE")
-  try {
-    for (const operation of operations) operation(table)
-    db.exec("COMMIT")
-    table.committed()
-  } catch (cause) {
-    table.rolledBack()
-    if (db.isTransaction) db.exec("ROLLBACK")
-    throw cause
-  }
-}
+): Effect.Effect<ReadonlyArray<Result.Result<void, unknown>>> =>
+  Effect.callback((resume) => {
+    const batch = table.begin()
+    const results = operations.map(table.attempt)
+    writer.write(batch.changes, (failure) => {
+      if (failure === undefined) table.written(batch)
+      else table.takeBack(batch)
+      resume(Effect.succeed(failure === undefined ? results : results.map(() => Result.fail(failure))))
+    })
+  })

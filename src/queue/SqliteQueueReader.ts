@@ -9,6 +9,7 @@ import type { EntryTable } from "./EntryTable.ts"
 import { QueueError } from "./Queue.ts"
 import type { Queue } from "./Queue.ts"
 import type { QueueControl } from "./QueueControl.ts"
+import * as SqliteRows from "./SqliteRows.ts"
 import * as SqliteTable from "./SqliteTable.ts"
 import * as TableQueue from "./TableQueue.ts"
 
@@ -21,7 +22,7 @@ export const layerReading = (path: string): Layer.Layer<Queue | QueueControl, Qu
           try: () => {
             const db = new DatabaseSync(path, { readOnly: true, timeout: 2000 })
             try {
-              return use(SqliteTable.make(db))
+              return use(SqliteTable.make(SqliteRows.open(db)))
             } finally {
               db.close()
             }

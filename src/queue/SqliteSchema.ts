@@ -44,9 +44,12 @@ const ddl = `
   PRAGMA user_version = ${schemaVersion};
 `
 
+/** Of a connection that writes. What was answered is on disk. */
+export const pragmas = `
+  PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA cache_size = -${cacheKibibytes}`
+
 /** Makes the tables in a new file, and those of an earlier release as they are now. Throws when the file is of a later one. */
 export const prepare = (db: DatabaseSync): void => {
-  db.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA cache_size = -${cacheKibibytes}`)
   const version = db.prepare("PRAGMA user_version").get()?.["user_version"]
   if (version === schemaVersion) return
   if (version === 2) {

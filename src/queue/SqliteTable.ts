@@ -1,111 +1,96 @@
 /**
- * A table of entries in SQLite (its schema: SqliteSchema.ts). What is known by heart stays true because this process is the only
- * one that writes the file; when a transaction is rolled back, its changes to that are taken back too.
+ * A table of entries in SQLite (its schema: SqliteSchema.ts), as this process, the only one that writes the file, has changed it. What
+ * an operation changes holds for the next one at once and is written later, a batch of operations as one transaction:
+ *
+ * ```
+ * begin ──attempt…──▶ changes, to be written ──written──▶ on disk
+ *                                            └─takeBack─▶ as if this batch and those after it had not been
+ * ```
  */
-import type { DatabaseSync } from "node:sqlite"
-import { Schema } from "effect"
-import { foldRepo } from "../domain/Change.ts"
-import { EntryStatus } from "../domain/Entry.ts"
+import { Result } from "effect"
 import type { Entry } from "../domain/Entry.ts"
 import { EntryIndex, tracked } from "./EntryIndex.ts"
 import type { Tracked } from "./EntryIndex.ts"
-import { toEntry } from "./EntryRow.ts"
 import type { EntryTable } from "./EntryTable.ts"
-import type { ListFilter } from "./QueueControl.ts"
+import { isListed, pageOf } from "./ListPage.ts"
+import type { ListFilter, ListPage, Pause } from "./QueueControl.ts"
+import * as SqliteChanges from "./SqliteChanges.ts"
+import type { SqliteChange } from "./SqliteChanges.ts"
+import type { SqliteRows } from "./SqliteRows.ts"
+
+export interface Batch {
+  readonly changes: ReadonlyArray<SqliteChange>
+}
 
 export interface SqliteTable extends EntryTable {
-  readonly committed: () => void
-  readonly rolledBack: () => void
+  readonly begin: () => Batch
+  /** Runs an operation in the newest batch. One that throws has changed nothing, and what it threw is the answer. */
+  readonly attempt: <A>(operation: (table: EntryTable) => A) => Result.Result<A, unknown>
+  readonly written: (batch: Batch) => void
+  /** Does nothing when it was taken back with one before it. */
+  readonly takeBack: (batch: Batch) => void
 }
 
-interface Step {
-  readonly from: Tracked | undefined
-  readonly to: Tracked | undefined
+interface Unwritten extends Batch {
+  readonly changes: Array<SqliteChange>
+  /** Newest last. */
+  readonly undo: Array<() => void>
+  /** Those that changed, as they are from then on; undefined: removed. */
+  readonly entries: Map<string, Entry | undefined>
 }
 
-export const make = (db: DatabaseSync): SqliteTable => {
-  const byId = db.prepare("SELECT * FROM entries WHERE id = ?")
-  const counted = db.prepare("SELECT status, count(*) AS n FROM entries GROUP BY status")
-  const activeRows = db.prepare(`
-    SELECT id, workspace, status, target_key, priority, CASE WHEN json_valid(change) THEN change ->> '$.repo.fullName' END AS repo,
-      admitted_at, due_at, expires
-    FROM entries WHERE status IN ('waiting', 'ready', 'running')`)
-  const eventRows = db.prepare("SELECT id, events FROM entries")
-  const insert = db.prepare(`
-    INSERT INTO entries (id, workspace, target_key, config_hash, change, priority, status, events, admitted_at, due_at, attempts,
-      losses, expires, reason, token)
-    VALUES (?, ?, ?, ?, ?, ?, 'waiting', ?, ?, ?, 0, 0, ?, ?, 0)`)
-  const update = db.prepare(`
-    UPDATE entries SET change = ifnull(?, change), priority = ?, status = ?, events = ifnull(?, events), admitted_at = ?, due_at = ?, attempts = ?, losses = ?,
-      expires = ?, reason = ?, token = ?, lease_until = ?, owner = ?, cancel_requested = ?
-    WHERE id = ?`)
-  const ended = "status IN ('done', 'superseded', 'cancelled', 'expired', 'dead')"
-  const pruned = db.prepare(`
-    DELETE FROM entries WHERE id IN (
-      SELECT id FROM (
-        SELECT admitted_at, id FROM entries WHERE ${ended} AND admitted_at < ?
-        UNION
-        SELECT * FROM (
-          SELECT admitted_at, id FROM entries WHERE ${ended} ORDER BY admitted_at DESC, id DESC LIMIT -1 OFFSET ?))
-      ORDER BY admitted_at, id LIMIT ?)
-    RETURNING id, status, events`)
-  const pauses = db.prepare("SELECT scope, name, reason, since FROM pauses")
-  const isPaused = db.prepare("SELECT 1 FROM pauses WHERE scope = 'workspace' AND name = ?")
-  const pause = db.prepare("INSERT OR REPLACE INTO pauses (scope, name, reason, since) VALUES (?, ?, ?, ?)")
-  const resume = db.prepare("DELETE FROM pauses WHERE scope = ? AND name = ?")
-
-  const get = (id: string | undefined) => (id === undefined ? undefined : one(byId.get(id)))
-  const all = (ids: Iterable<string>) => Array.from(ids, get).filter((entry) => entry !== undefined)
-
-  const index = new EntryIndex()
-  for (const { status, n } of decodeCounts(counted.all())) index.counts[status] = n
-  for (const row of activeRows.iterate()) {
-    const entry = decodeActive(row)
-    if (entry.status !== "running" && index.next(entry.targetKey) !== undefined) {
-      throw new Error(`two entries of ${entry.targetKey} wait, which no release of the queue does`)
-    }
-    // They are counted already.
-    index.counts[entry.status] -= 1
-    index.apply(undefined, entry)
-  }
+/** Reads all entries once. Throws what `rows` throws. */
+export const make = (rows: SqliteRows): SqliteTable => {
+  const index = indexOf(rows)
   const ofEvent = new Map<string, string>()
-  for (const row of eventRows.iterate()) {
-    const { id, events } = decodeEvents(row)
-    for (const event of events) ofEvent.set(event, id)
+  for (const { id, events } of rows.events()) for (const event of events) ofEvent.set(event, id)
+  const pauses = new Map(rows.pauses().map((pause) => [pauseKey(pause.scope, pause.name), pause]))
+
+  const batches: Array<Unwritten> = []
+  const newest = (): Unwritten => {
+    const batch = batches.at(-1)
+    if (batch === undefined) throw new Error("Nothing changes this table outside of a batch")
+    return batch
   }
-  let uncommitted: Array<Step> = []
-  let relinked: Array<readonly [event: string, before: string | undefined]> = []
-  const setOwner = (event: string, entryId: string | undefined) => {
-    relinked.push([event, ofEvent.get(event)])
-    if (entryId === undefined) ofEvent.delete(event)
-    else ofEvent.set(event, entryId)
+  const set = <K, V>(map: Map<K, V>, key: K, value: V | undefined): void => {
+    const before = map.get(key)
+    newest().undo.push(() => put(map, key, before))
+    put(map, key, value)
   }
-  const take = (from: Tracked | undefined, to: Tracked | undefined) => {
+  /** An entry becomes another, comes or goes. */
+  const change = (id: string, entry: Entry | undefined, from: Tracked | undefined, row: SqliteChange): void => {
+    const { changes, entries, undo } = newest()
+    const to = entry === undefined ? undefined : tracked(entry)
+    const [known, before] = [entries.has(id), entries.get(id)]
     index.apply(from, to)
-    uncommitted.push({ from, to })
+    entries.set(id, entry)
+    changes.push(row)
+    undo.push(() => {
+      index.apply(to, from === undefined ? undefined : { ...from, past: false })
+      if (known) entries.set(id, before)
+      else entries.delete(id)
+    })
   }
 
-  return {
-    committed: () => {
-      uncommitted = []
-      relinked = []
-    },
-    rolledBack: () => {
-      for (const { from, to } of uncommitted.toReversed())
-        index.apply(to, from === undefined ? undefined : { ...from, past: false })
-      for (const [event, before] of relinked.toReversed()) {
-        if (before === undefined) ofEvent.delete(event)
-        else ofEvent.set(event, before)
-      }
-      uncommitted = []
-      relinked = []
-    },
+  const get = (id: string | undefined): Entry | undefined => {
+    if (id === undefined) return undefined
+    for (let at = batches.length - 1; at >= 0; at--) {
+      const entries = batches[at]?.entries
+      const entry = entries?.get(id)
+      if (entry !== undefined || entries?.has(id) === true) return entry
+    }
+    return rows.get(id)
+  }
+  const all = (ids: Iterable<string>) => Array.from(ids, get).filter((entry) => entry !== undefined)
+  const unwritten = () => new Map(batches.flatMap(({ entries }) => [...entries]))
+
+  const table: EntryTable = {
     get,
     place: (targetKey) => ({ next: get(index.next(targetKey)), running: get(index.running(targetKey)) }),
     entryOf: (eventId) => ofEvent.get(eventId),
     active: (workspace) => all(index.active(workspace)),
     survey: (workspace, now, places) => ({
-      paused: isPaused.get(workspace) !== undefined,
+      paused: pauses.has(pauseKey("workspace", workspace)),
       ...index.survey(workspace, now, places)
     }),
     workspaces: () => index.workspaces(),
@@ -114,75 +99,91 @@ export const make = (db: DatabaseSync): SqliteTable => {
     oldestWaiting: () => index.oldestWaiting(),
     byStatus: () => ({ ...index.counts }),
     pending: (workspace) => index.pending(workspace),
-    list: (filter) => {
-      const entries = listed(db, filter).map(toEntry)
-      const page = entries.slice(0, filter.limit)
-      return { entries: page, next: entries.length > filter.limit ? page.at(-1)?.id : undefined }
-    },
-    pauses: () => decodePauses(pauses.all()),
+    list: (filter) => page(filter, rows, unwritten()),
+    pauses: () => [...pauses.values()],
     setPause: (scope, name, to) => {
-      if (to === undefined) resume.run(scope, name)
-      else pause.run(scope, name, to.reason, to.since)
+      set(pauses, pauseKey(scope, name), to)
+      newest().changes.push(SqliteChanges.pause(scope, name, to))
     },
 
     insert: (entry) => {
-      insert.run(
-        entry.id,
-        entry.workspace,
-        entry.targetKey,
-        entry.configHash,
-        JSON.stringify(entry.change),
-        entry.priority,
-        JSON.stringify(entry.events),
-        entry.admittedAt,
-        entry.dueAt,
-        entry.expires ? 1 : 0,
-        entry.reason ?? null
-      )
-      for (const event of entry.events) setOwner(event, entry.id)
-      take(undefined, tracked(entry))
+      for (const event of entry.events) set(ofEvent, event, entry.id)
+      change(entry.id, entry, undefined, SqliteChanges.insert(entry))
     },
-    update: (entry, from) => {
-      update.run(
-        entry.change === from.change ? null : JSON.stringify(entry.change),
-        entry.priority,
-        entry.status,
-        entry.events === from.events ? null : JSON.stringify(entry.events),
-        entry.admittedAt,
-        entry.dueAt,
-        entry.attempts,
-        entry.losses,
-        entry.expires ? 1 : 0,
-        entry.reason ?? null,
-        entry.token,
-        entry.leaseUntil ?? null,
-        entry.owner ?? null,
-        entry.cancelRequested ?? null,
-        entry.id
-      )
-      take(tracked(from), tracked(entry))
-    },
-    link: setOwner,
-    prune: ({ maxCount, before }, limit) => {
-      const removed = decodePruned(pruned.all(before, maxCount, limit))
+    update: (entry, from) => change(entry.id, entry, tracked(from), SqliteChanges.update(entry, from)),
+    link: (eventId, entryId) => set(ofEvent, eventId, entryId),
+    prune: (keep, limit) => {
+      const changed = unwritten()
+      const removed = rows.prunable(keep, limit).filter(({ id }) => !changed.has(id))
       for (const { id, status, events } of removed) {
-        for (const event of events) if (ofEvent.get(event) === id) setOwner(event, undefined)
-        take({ ...forgotten, status }, undefined)
+        for (const event of events) if (ofEvent.get(event) === id) set(ofEvent, event, undefined)
+        change(id, undefined, { ...forgotten, status }, SqliteChanges.remove(id))
       }
       return removed.length
     }
   }
+
+  return {
+    ...table,
+    begin: () => {
+      const batch: Unwritten = { changes: [], undo: [], entries: new Map() }
+      batches.push(batch)
+      return batch
+    },
+    attempt: (operation) => {
+      const { changes, undo } = newest()
+      const [changed, undoable] = [changes.length, undo.length]
+      return Result.try({
+        try: () => operation(table),
+        catch: (cause) => {
+          changes.length = changed
+          undoTo(undo, undoable)
+          return cause
+        }
+      })
+    },
+    written: (batch) => {
+      const at = batches.findIndex((other) => other === batch)
+      if (at !== -1) batches.splice(at, 1)
+    },
+    takeBack: (batch) => {
+      const at = batches.findIndex((other) => other === batch)
+      if (at === -1) return
+      for (const { undo } of batches.toReversed().slice(0, batches.length - at)) undoTo(undo, 0)
+      batches.length = at
+    }
+  }
 }
 
-const listed = (db: DatabaseSync, { workspace, targetKey, after, statuses, limit }: ListFilter) => {
-  const conditions: Array<readonly [string, ReadonlyArray<string>]> = []
-  if (workspace !== undefined) conditions.push(["workspace = ?", [workspace]])
-  if (targetKey !== undefined) conditions.push(["target_key = ?", [targetKey]])
-  if (after !== undefined) conditions.push(["id > ?", [after]])
-  if (statuses !== undefined) conditions.push([`status IN (${statuses.map(() => "?").join(", ")})`, statuses])
-  const where = ["1 = 1", ...conditions.map(([condition]) => condition)].join(" AND ")
-  const values = conditions.flatMap(([, bound]) => bound)
-  return db.prepare(`SELECT * FROM entries WHERE ${where} ORDER BY id LIMIT ?`).all(...values, limit + 1)
+const indexOf = (rows: SqliteRows): EntryIndex => {
+  const index = new EntryIndex()
+  for (const { status, n } of rows.counts()) index.counts[status] = n
+  for (const entry of rows.active()) {
+    if (entry.status !== "running" && index.next(entry.targetKey) !== undefined) {
+      throw new Error(`two entries of ${entry.targetKey} wait, which no release of the queue does`)
+    }
+    // They are counted already.
+    index.counts[entry.status] -= 1
+    index.apply(undefined, entry)
+  }
+  return index
+}
+
+const undoTo = (undo: Array<() => void>, length: number): void => {
+  while (undo.length > length) undo.pop()?.()
+}
+
+const put = <K, V>(map: Map<K, V>, key: K, value: V | undefined): void => {
+  if (value === undefined) map.delete(key)
+  else map.set(key, value)
+}
+
+const pauseKey = (scope: Pause["scope"], name: string): string => `${scope}:${name}`
+
+const page = (filter: ListFilter, rows: SqliteRows, changed: ReadonlyMap<string, Entry | undefined>): ListPage => {
+  const stored = rows.list({ ...filter, limit: filter.limit + changed.size + 1 }).filter(({ id }) => !changed.has(id))
+  const others = [...changed.values()].flatMap((entry) => entry ?? []).filter((entry) => isListed(filter, entry))
+  return pageOf([...stored, ...others], filter.limit)
 }
 
 /** Of an entry that has ended only its status is known by heart. */
@@ -197,48 +198,3 @@ const forgotten = {
   expires: false,
   past: false
 }
-
-const Events = Schema.fromJsonString(Schema.Array(Schema.String))
-const decodeEvents = Schema.decodeUnknownSync(Schema.Struct({ id: Schema.String, events: Events }))
-const decodeCounts = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ status: EntryStatus, n: Schema.Int })))
-const decodePauses = Schema.decodeUnknownSync(
-  Schema.Array(
-    Schema.Struct({
-      scope: Schema.Literals(["workspace", "node"]),
-      name: Schema.String,
-      reason: Schema.String,
-      since: Schema.Int
-    })
-  )
-)
-const decodeActiveRow = Schema.decodeUnknownSync(
-  Schema.Struct({
-    id: Schema.String,
-    workspace: Schema.String,
-    status: Schema.Literals(["waiting", "ready", "running"]),
-    target_key: Schema.String,
-    // An entry that does not decode is refused when it is released, alone.
-    repo: Schema.NullOr(Schema.String),
-    priority: Schema.Int,
-    admitted_at: Schema.Int,
-    due_at: Schema.Int,
-    expires: Schema.Literals([0, 1])
-  })
-)
-const decodeActive = (row: unknown): Tracked => {
-  const { target_key, admitted_at, due_at, expires, repo, ...rest } = decodeActiveRow(row)
-  return {
-    ...rest,
-    repo: foldRepo(repo ?? ""),
-    targetKey: target_key,
-    admittedAt: admitted_at,
-    dueAt: due_at,
-    expires: expires === 1,
-    past: false
-  }
-}
-const decodePruned = Schema.decodeUnknownSync(
-  Schema.Array(Schema.Struct({ id: Schema.String, status: EntryStatus, events: Events }))
-)
-
-const one = (row: unknown): Entry | undefined => (row === undefined ? undefined : toEntry(row))

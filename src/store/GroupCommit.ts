@@ -1,10 +1,10 @@
 /**
- * Group commit: callers that come while a commit is under way, or in the same turn of the event loop, share the next one,
- * and so one transaction and one sync to disk. Each caller gets its own result once the commit is durable; a commit that
+ * Group commit: callers that come while as many commits are under way as may be, or in the same turn of the event loop, share the
+ * next one, and so one transaction and one sync to disk. Each caller gets its own result once the commit is durable; a commit that
  * fails fails all its callers, never some of them silently.
  *
  * ```
- * idle ──submit──▶ scheduled ──setImmediate──▶ committing ──▶ idle | scheduled (more came meanwhile)
+ * idle ──submit──▶ scheduled ──setImmediate──▶ under way ──▶ idle | scheduled (more came meanwhile)
  * ```
  * setImmediate runs after the sockets that are ready have been read, so a busy ingress fills one batch per turn.
  */
@@ -26,6 +26,8 @@ export interface Options<I, O, E, R> {
   /** Items of one commit. Only what one caller submits at once may be more. */
   readonly maxBatch: number
   readonly maxWaiting: number
+  /** Commits begun, in order, before the one before them has ended; 1 when left out. */
+  readonly maxUnderWay?: number
 }
 
 interface Waiter<I, O, E> {
@@ -42,45 +44,49 @@ export const make = Effect.fnUntraced(function* <I, O, E, R>(
   let waiting: Array<Waiter<I, O, E>> = []
   let waitingItems = 0
   let scheduled = false
-  let committing = false
+  let underWay = 0
+  const { maxUnderWay = 1 } = options
   let closed = false
   let onIdle: (() => void) | undefined
 
   const schedule = () => {
-    if (scheduled || committing) return
+    if (scheduled || underWay === maxUnderWay) return
     scheduled = true
     setImmediate(flush)
   }
 
   const flush = () => {
     scheduled = false
-    const taken = countWithin(waiting, options.maxBatch)
+    // An even part for each commit that may be under way.
+    const part = Math.ceil(waiting.length / (maxUnderWay - underWay))
+    const taken = countWithin(waiting.slice(0, part), options.maxBatch)
     const batch = waiting.slice(0, taken)
     waiting = waiting.slice(taken)
     const items = batch.flatMap((waiter) => waiter.items)
     waitingItems -= items.length
-    committing = true
+    underWay += 1
     run(
       Effect.suspend(() => options.commit(items)),
       {
         onExit: (exit) => {
-          committing = false
+          underWay -= 1
           if (waiting.length > 0) schedule()
           let first = 0
           for (const waiter of batch) {
             waiter.resume(resultsOf(exit, first, waiter.items.length))
             first += waiter.items.length
           }
-          if (waiting.length === 0 && !scheduled) onIdle?.()
+          if (underWay === 0 && waiting.length === 0) onIdle?.()
         }
       }
     )
+    if (waiting.length > 0) schedule()
   }
 
   yield* Effect.addFinalizer(() =>
     Effect.callback<void>((resume) => {
       closed = true
-      if (!scheduled && !committing) return resume(Effect.void)
+      if (!scheduled && underWay === 0) return resume(Effect.void)
       onIdle = () => resume(Effect.void)
     })
   )

@@ -7,11 +7,12 @@ import { closeSync, mkdirSync, openSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { Effect } from "effect"
+import { hasProperty } from "effect/Predicate"
 import type { Scope } from "effect"
 import { StoreError } from "./StoreError.ts"
 
-/** How long a statement waits for another process's lock. It blocks the event loop, so it is short. */
-const busyTimeoutMillis = 2000
+/** How long a statement waits for another process's lock. It may block the event loop, so it is short. */
+export const busyTimeoutMillis = 2000
 
 /**
  * Opens `path` (or ":memory:") for reading and writing, with its parent folders (0700), until the scope closes. A new file gets
@@ -45,13 +46,13 @@ const open = (path: string, pageBytes: number | undefined): DatabaseSync => {
   }
 }
 
-/** SQLite's primary result code of an error thrown by node:sqlite. */
+/** SQLite's primary result code of an error thrown by node:sqlite, or of what a thread tells of one. */
 export const resultCode = (cause: unknown): number | undefined =>
-  cause instanceof Error && "errcode" in cause && typeof cause.errcode === "number" ? cause.errcode & 0xff : undefined
+  hasProperty(cause, "errcode") && typeof cause.errcode === "number" ? cause.errcode & 0xff : undefined
 
 /** What happened to which file and what to do, for an operator. */
 export const explain = (cause: unknown, path: string): string => {
-  const said = cause instanceof Error ? cause.message : String(cause)
+  const said = hasProperty(cause, "message") ? String(cause.message) : String(cause)
   const code = resultCode(cause)
   return `SQLite file ${path}: ${said}. ${(code === undefined ? undefined : remedies[code]) ?? openRemedy}`
 }

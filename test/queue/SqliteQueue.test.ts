@@ -3,7 +3,7 @@ import { chmodSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { Queue } from "../../src/queue/Queue.ts"
 import { layerSqlite } from "../../src/queue/SqliteQueue.ts"
 import { admission } from "./Admissions.ts"
@@ -47,6 +47,52 @@ describe("SqliteQueue", () => {
         assert.strictEqual((yield* queue.load("app")).length, 2)
       }).pipe(Effect.provide(inFile(path)))
     })
+  )
+
+  it.effect(
+    "what follows from an admission that cannot be written fails with it, and the file is as memory has it",
+    () =>
+      Effect.gen(function* () {
+        const path = join(yield* folder, "queue.db")
+        const first = yield* Effect.gen(function* () {
+          const queue = yield* Queue
+          const [kept] = yield* queue.admit([admission({ number: 1 })])
+          const other = yield* foreign(path)
+          other.exec("BEGIN IMMEDIATE")
+          const admitted = yield* Effect.forkChild(Effect.flip(queue.admit([admission({ number: 2 })])))
+          const seen = yield* queue.survey("app", 1000, 10).pipe(
+            Effect.tap(() => Effect.promise(() => new Promise(setImmediate))),
+            Effect.repeat({ until: ({ due }) => due.length === 2 })
+          )
+          const released = yield* Effect.forkChild(
+            Effect.flip(
+              queue.release(
+                seen.due.map(({ id }) => id),
+                1000
+              )
+            )
+          )
+          assert.include((yield* Fiber.join(admitted)).message, "Another process holds its lock")
+          // It could be written now.
+          other.exec("ROLLBACK")
+          assert.include((yield* Fiber.join(released)).message, "Another process holds its lock")
+          const survey = yield* queue.survey("app", 1000, 10)
+          assert.deepStrictEqual(
+            survey.due.map(({ id }) => id),
+            [kept?.entryId]
+          )
+          assert.deepInclude((yield* queue.stats).byStatus, { waiting: 1, ready: 0 })
+          // Not a duplicate: the event of the admission that failed is not known.
+          assert.strictEqual((yield* queue.admit([admission({ number: 2 })]))[0]?.status, "queued")
+          assert.strictEqual((yield* queue.release([kept?.entryId ?? ""], 1000)).length, 1)
+          return yield* queue.load("app")
+        }).pipe(Effect.provide(inFile(path)))
+        const second = yield* Effect.provide(
+          Effect.flatMap(Queue, (queue) => queue.load("app")),
+          inFile(path)
+        )
+        assert.deepStrictEqual(second, first)
+      })
   )
 
   it.effect(

@@ -5,7 +5,12 @@ import * as GroupCommit from "../../src/store/GroupCommit.ts"
 /** Doubles numbers; notes the batches it is given and waits for `gate` before each commit. */
 const doubling = Effect.fn(function* (
   scope: Scope.Scope,
-  options: { readonly maxBatch?: number; readonly maxWaiting?: number; readonly gate?: Effect.Effect<void> } = {}
+  options: {
+    readonly maxBatch?: number
+    readonly maxWaiting?: number
+    readonly maxUnderWay?: number
+    readonly gate?: Effect.Effect<void>
+  } = {}
 ) {
   const batches: Array<ReadonlyArray<number>> = []
   const group = yield* GroupCommit.make({
@@ -19,7 +24,8 @@ const doubling = Effect.fn(function* (
       }),
     refuse: (why) => why,
     maxBatch: options.maxBatch ?? 100,
-    maxWaiting: options.maxWaiting ?? 100
+    maxWaiting: options.maxWaiting ?? 100,
+    maxUnderWay: options.maxUnderWay ?? 1
   }).pipe(Scope.provide(scope))
   const submitEach = (items: ReadonlyArray<number>) =>
     Effect.forEach(items, (item) => Effect.exit(group.submit(item)), { concurrency: "unbounded" })
@@ -84,5 +90,31 @@ describe("GroupCommit", () => {
       assert.deepStrictEqual(yield* Fiber.join(taken), [Exit.succeed(2), Exit.succeed(4), Exit.fail("full")])
       assert.deepStrictEqual(batches, [[1, 2]])
     })
+  )
+
+  it.effect(
+    "begins as many commits as may be under way, each with an even part, and waits for all before it closes",
+    () =>
+      Effect.gen(function* () {
+        const scope = yield* Scope.make()
+        const gate = yield* Deferred.make<void>()
+        const { batches, submitEach } = yield* doubling(scope, { maxUnderWay: 2, gate: Deferred.await(gate) })
+        const taken = yield* Effect.forkChild(submitEach([1, 2, 3, 4, 5]), { startImmediately: true })
+        yield* Effect.promise(() => new Promise(setImmediate)).pipe(
+          Effect.repeat({ until: () => batches.length === 2 })
+        )
+        const later = yield* Effect.forkChild(submitEach([6, 7]), { startImmediately: true })
+        const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+        yield* Effect.promise(() => new Promise(setImmediate))
+        assert.deepStrictEqual(batches, [
+          [1, 2, 3],
+          [4, 5]
+        ])
+        yield* Deferred.succeed(gate, undefined)
+        yield* Fiber.join(closing)
+        assert.deepStrictEqual(yield* Fiber.join(taken), [2, 4, 6, 8, 10].map(Exit.succeed))
+        assert.deepStrictEqual(yield* Fiber.join(later), [12, 14].map(Exit.succeed))
+        assert.strictEqual(batches.flat().length, 7)
+      })
   )
 })

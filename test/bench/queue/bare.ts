@@ -5,12 +5,12 @@
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { pageBytes, prepare } from "../../../src/queue/SqliteSchema.ts"
+import { pageBytes, pragmas, prepare } from "../../../src/queue/SqliteSchema.ts"
 import { inBulk, nextChange, serve } from "./Contender.ts"
 
 const [, , folder = ""] = process.argv
 const db = new DatabaseSync(join(folder, "bare.db"))
-db.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`)
+db.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL; ${pragmas}`)
 // The pragmas of the queue's file; its tables stay empty.
 prepare(db)
 db.exec("CREATE TABLE jobs (id INTEGER PRIMARY KEY, data TEXT NOT NULL)")

@@ -1,0 +1,120 @@
+/** What is asked of the queue's SQLite file, which is its schema (SqliteSchema.ts) as statements. All throw what SQLite throws, and when a row does not decode. */
+import type { DatabaseSync } from "node:sqlite"
+import { Schema } from "effect"
+import { foldRepo } from "../domain/Change.ts"
+import { EntryStatus } from "../domain/Entry.ts"
+import type { Entry } from "../domain/Entry.ts"
+import type { Tracked } from "./EntryIndex.ts"
+import { toEntry } from "./EntryRow.ts"
+import type { ListFilter, Pause } from "./QueueControl.ts"
+
+export interface Ended {
+  readonly id: string
+  readonly status: EntryStatus
+  readonly events: ReadonlyArray<string>
+}
+
+export interface SqliteRows {
+  readonly get: (id: string) => Entry | undefined
+  readonly counts: () => ReadonlyArray<{ readonly status: EntryStatus; readonly n: number }>
+  readonly active: () => Iterable<Tracked>
+  readonly events: () => Iterable<{ readonly id: string; readonly events: ReadonlyArray<string> }>
+  readonly pauses: () => ReadonlyArray<Pause>
+  /** In the order of their ids, so many of them. */
+  readonly list: (filter: ListFilter) => ReadonlyArray<Entry>
+  /** Ended ones that retention removes, oldest first, so many of them. */
+  readonly prunable: (
+    keep: { readonly maxCount: number; readonly before: number },
+    limit: number
+  ) => ReadonlyArray<Ended>
+}
+
+export const open = (db: DatabaseSync): SqliteRows => {
+  const byId = db.prepare("SELECT * FROM entries WHERE id = ?")
+  const counted = db.prepare("SELECT status, count(*) AS n FROM entries GROUP BY status")
+  const activeRows = db.prepare(`
+    SELECT id, workspace, status, target_key, priority, CASE WHEN json_valid(change) THEN change ->> '$.repo.fullName' END AS repo,
+      admitted_at, due_at, expires
+    FROM entries WHERE status IN ('waiting', 'ready', 'running')`)
+  const eventRows = db.prepare("SELECT id, events FROM entries")
+  const ended = "status IN ('done', 'superseded', 'cancelled', 'expired', 'dead')"
+  const prunable = db.prepare(`
+    SELECT id, status, events FROM entries WHERE id IN (
+      SELECT id FROM (
+        SELECT admitted_at, id FROM entries WHERE ${ended} AND admitted_at < ?
+        UNION
+        SELECT * FROM (
+          SELECT admitted_at, id FROM entries WHERE ${ended} ORDER BY admitted_at DESC, id DESC LIMIT -1 OFFSET ?))
+      ORDER BY admitted_at, id LIMIT ?)`)
+  const pauses = db.prepare("SELECT scope, name, reason, since FROM pauses")
+  return {
+    get: (id) => {
+      const row = byId.get(id)
+      return row === undefined ? undefined : toEntry(row)
+    },
+    counts: () => decodeCounts(counted.all()),
+    active: function* () {
+      for (const row of activeRows.iterate()) yield decodeActive(row)
+    },
+    events: function* () {
+      for (const row of eventRows.iterate()) yield decodeEvents(row)
+    },
+    pauses: () => decodePauses(pauses.all()),
+    list: (filter) => listed(db, filter).map(toEntry),
+    prunable: ({ maxCount, before }, limit) => decodeEnded(prunable.all(before, maxCount, limit))
+  }
+}
+
+const listed = (db: DatabaseSync, { workspace, targetKey, after, statuses, limit }: ListFilter) => {
+  const conditions: Array<readonly [string, ReadonlyArray<string>]> = []
+  if (workspace !== undefined) conditions.push(["workspace = ?", [workspace]])
+  if (targetKey !== undefined) conditions.push(["target_key = ?", [targetKey]])
+  if (after !== undefined) conditions.push(["id > ?", [after]])
+  if (statuses !== undefined) conditions.push([`status IN (${statuses.map(() => "?").join(", ")})`, statuses])
+  const where = ["1 = 1", ...conditions.map(([condition]) => condition)].join(" AND ")
+  const values = conditions.flatMap(([, bound]) => bound)
+  return db.prepare(`SELECT * FROM entries WHERE ${where} ORDER BY id LIMIT ?`).all(...values, limit)
+}
+
+const Events = Schema.fromJsonString(Schema.Array(Schema.String))
+const decodeEvents = Schema.decodeUnknownSync(Schema.Struct({ id: Schema.String, events: Events }))
+const decodeCounts = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ status: EntryStatus, n: Schema.Int })))
+const decodePauses = Schema.decodeUnknownSync(
+  Schema.Array(
+    Schema.Struct({
+      scope: Schema.Literals(["workspace", "node"]),
+      name: Schema.String,
+      reason: Schema.String,
+      since: Schema.Int
+    })
+  )
+)
+const decodeActiveRow = Schema.decodeUnknownSync(
+  Schema.Struct({
+    id: Schema.String,
+    workspace: Schema.String,
+    status: Schema.Literals(["waiting", "ready", "running"]),
+    target_key: Schema.String,
+    // An entry that does not decode is refused when it is released, alone.
+    repo: Schema.NullOr(Schema.String),
+    priority: Schema.Int,
+    admitted_at: Schema.Int,
+    due_at: Schema.Int,
+    expires: Schema.Literals([0, 1])
+  })
+)
+const decodeActive = (row: unknown): Tracked => {
+  const { target_key, admitted_at, due_at, expires, repo, ...rest } = decodeActiveRow(row)
+  return {
+    ...rest,
+    repo: foldRepo(repo ?? ""),
+    targetKey: target_key,
+    admittedAt: admitted_at,
+    dueAt: due_at,
+    expires: expires === 1,
+    past: false
+  }
+}
+const decodeEnded = Schema.decodeUnknownSync(
+  Schema.Array(Schema.Struct({ id: Schema.String, status: EntryStatus, events: Events }))
+)

@@ -1,0 +1,113 @@
+/**
+ * Writes a queue's SQLite file in a thread of its own (SqliteWriterThread.js), which all files of this process share. Writes are carried
+ * out in order, each as one transaction, on disk before it is answered; the caller may ask for the next one before that. When one fails,
+ * so do those that were asked for before its failure was told.
+ */
+import { Worker } from "node:worker_threads"
+import { Effect } from "effect"
+import type { Scope } from "effect"
+import { statements } from "./SqliteChanges.ts"
+import type { SqliteChange } from "./SqliteChanges.ts"
+
+/** As node:sqlite has it; `errcode` is SQLite's extended result code. */
+export interface Failure {
+  readonly message: string
+  readonly errcode: number | undefined
+}
+
+interface Asked {
+  readonly id: number
+  readonly file: number
+}
+export type Question =
+  | (Asked & {
+      readonly do: "open"
+      readonly path: string
+      readonly timeoutMillis: number
+      readonly pragmas: string
+      readonly statements: Readonly<Record<string, string>>
+    })
+  | (Asked & { readonly do: "write"; readonly epoch: number; readonly changes: ReadonlyArray<SqliteChange> })
+  | (Asked & { readonly do: "close" })
+export interface Answer {
+  readonly id: number
+  readonly failure: Failure | undefined
+}
+
+/** Without its id. */
+type Request = Question extends infer Q ? (Q extends Question ? Omit<Q, "id"> : never) : never
+type Done = (failure: Failure | undefined) => void
+
+interface Thread {
+  readonly worker: Worker
+  readonly waiting: Map<number, Done>
+}
+
+let thread: Thread | undefined
+let lastId = 0
+let lastFile = 0
+
+const start = (): Thread => {
+  const worker = new Worker(new URL("./SqliteWriterThread.js", import.meta.url), { env: {}, execArgv: [] })
+  const started: Thread = { worker, waiting: new Map() }
+  worker.on("message", ({ id, failure }: Answer) => answered(started, id, failure))
+  worker.on("error", (error) => {
+    // Nobody knows what of the last writes is on disk: the next process finds out.
+    throw error
+  })
+  // A process that waits for no answer may end.
+  worker.unref()
+  return started
+}
+
+const answered = ({ waiting, worker }: Thread, id: number, failure: Failure | undefined): void => {
+  const done = waiting.get(id)
+  waiting.delete(id)
+  if (waiting.size === 0) worker.unref()
+  done?.(failure)
+}
+
+const ask = ({ waiting, worker }: Thread, request: Request, done: Done): void => {
+  const id = ++lastId
+  if (waiting.size === 0) worker.ref()
+  waiting.set(id, done)
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  worker.postMessage({ ...request, id })
+}
+
+export interface SqliteWriter {
+  /** `done` is called once, in the order of the writes: undefined once all of it is on disk, a failure when nothing of it is. */
+  readonly write: (changes: ReadonlyArray<SqliteChange>, done: Done) => void
+}
+
+/** `pragmas` are those of the connection; a file that others lock is waited for as long as `timeoutMillis` in each write. */
+export const open = Effect.fnUntraced(function* (options: {
+  readonly path: string
+  readonly pragmas: string
+  readonly timeoutMillis: number
+}): Effect.fn.Return<SqliteWriter, Failure, Scope.Scope> {
+  thread ??= start()
+  const { path, pragmas, timeoutMillis } = options
+  const [asking, file] = [thread, ++lastFile]
+  let epoch = 0
+  yield* Effect.acquireRelease(
+    Effect.callback<void, Failure>((resume) => {
+      ask(asking, { do: "open", file, path, pragmas, timeoutMillis, statements }, (failure) =>
+        resume(failure === undefined ? Effect.void : Effect.fail(failure))
+      )
+    }),
+    () =>
+      Effect.callback<void>((resume) => {
+        ask(asking, { do: "close", file }, () => resume(Effect.void))
+      })
+  )
+  return {
+    write: (changes, done) => {
+      const asked = epoch
+      ask(asking, { do: "write", file, epoch, changes }, (failure) => {
+        if (failure !== undefined && asked === epoch) epoch += 1
+        done(failure)
+      })
+    }
+  }
+})
