@@ -18,15 +18,10 @@ export interface Analysed {
 }
 
 export const analyseBatches = Effect.fn("analyseBatches")(function* (
-  briefs: ReadonlyArray<() => Brief>
+  briefs: ReadonlyArray<Effect.Effect<Brief>>
 ): Effect.fn.Return<Analysed, AgentError, Agent> {
   const agent = yield* Agent
-  // A large brief takes a while to write: others run in between.
-  const pass = (brief: () => Brief) =>
-    Effect.andThen(
-      Effect.yieldNow,
-      Effect.suspend(() => agent.analyse(brief()))
-    )
+  const pass = (brief: Effect.Effect<Brief>) => Effect.flatMap(brief, (written) => agent.analyse(written))
   const results = yield* Effect.forEach(briefs, (brief) => Effect.result(pass(brief)), { concurrency: atOnce })
   const reports = results.flatMap((result) => (result._tag === "Success" ? [result.success] : []))
   const errors = results.flatMap((result) => (result._tag === "Failure" ? [result.failure] : []))

@@ -4,8 +4,9 @@ import type { Finding, ReportedProblem, Side } from "../domain/Problem.ts"
 import { anchorIn, fileFinder } from "../review/Anchor.ts"
 import type { Anchored } from "../review/Anchor.ts"
 import type { FileDiff } from "../review/FileDiff.ts"
+import { linesOfText } from "../review/HunkText.ts"
+import { fingerprint, fingerprintIn } from "../review/Identity.ts"
 import { scrubFile, scrubProblem } from "../review/Scrub.ts"
-import { fingerprint } from "../review/Identity.ts"
 import { definitionsAt } from "./syntax/Definitions.ts"
 import { runInTurns } from "./Turns.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
@@ -59,8 +60,7 @@ const findingsIn = Effect.fnUntraced(function* (
   const findings: Array<Finding> = []
   const bySide = new Map<Side, Array<Placed>>()
   for (const problem of problems) {
-    const place = readable === undefined ? undefined : anchorIn(readable, problem)
-    yield* Effect.yieldNow
+    const place = readable === undefined ? undefined : yield* runInTurns(anchorIn(readable, problem))
     if (place === undefined) {
       findings.push({ fingerprint: fingerprint(problem, undefined, undefined), problem: fitted(problem, undefined) })
       continue
@@ -84,18 +84,17 @@ const identify = Effect.fnUntraced(function* (
   found: ReadonlyArray<Placed>
 ): Effect.fn.Return<ReadonlyArray<Finding>, CheckoutError> {
   const text = yield* textOf(checkout, found)
-  const lines = text?.split("\n")
+  const lines = text === undefined ? undefined : yield* runInTurns(linesOfText(text))
   const starts = found.map(({ place }) => place.anchor.start ?? place.anchor.line)
   const path = found[0]?.place.anchor.path ?? ""
   const symbols = text === undefined ? [] : yield* definitionsAt(path, text, starts)
   const findings: Array<Finding> = []
   for (const [index, { problem, place }] of found.entries()) {
     findings.push({
-      fingerprint: fingerprint(problem, place, lines, symbols[index]),
+      fingerprint: yield* runInTurns(fingerprintIn(problem, place, lines, symbols[index])),
       problem: fitted(problem, place),
       anchor: place.anchor
     })
-    yield* Effect.yieldNow
   }
   return findings
 })

@@ -6,9 +6,11 @@ import { compress, tokensWithin } from "../review/Compress.ts"
 import type { FileDiff, Hunk } from "../review/FileDiff.ts"
 import { linesAround, withContext } from "../review/HunkContext.ts"
 import type { Reach } from "../review/HunkContext.ts"
-import { hunkTokens } from "../review/RenderDiff.ts"
+import { linesOfText, readHunks } from "../review/HunkText.ts"
+import { countLinesOf, hunkTokens } from "../review/RenderDiff.ts"
 import { scrubFile, scrubFiles } from "../review/Scrub.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
+import type { Steps } from "../review/Steps.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import { chainsOf, hasDefinitions, showDefinitions, withNames } from "./ShowDefinitions.ts"
 import { noSummaries, summarise } from "./Summarise.ts"
@@ -80,7 +82,9 @@ const showKept = Effect.fnUntraced(function* (
 ): Effect.fn.Return<{ readonly file: FileDiff; readonly readable: FileDiff }, CheckoutError> {
   // The patch of a commit in the middle has other lines around it than the head.
   const text = file.commit === undefined ? yield* checkout.file(file.path, "head", maxFileBytes) : undefined
-  const shown = withContext(file, from, text?.split("\n"), reach)
+  yield* runInTurns(readHunks(file))
+  const lines = text === undefined ? undefined : yield* runInTurns(linesOfText(text))
+  const shown = withContext(file, from, lines, reach)
   const [chains, scrubbed] = yield* Effect.all(
     [
       text === undefined || !hasDefinitions(file) ? Effect.succeed([]) : chainsOf(shown, text),
@@ -92,7 +96,7 @@ const showKept = Effect.fnUntraced(function* (
 })
 
 /** Tokens are counted here, where there is time for it. */
-function* scrubAndCount(file: FileDiff): Generator<void, FileDiff, void> {
+function* scrubAndCount(file: FileDiff): Steps<FileDiff> {
   const scrubbed = yield* scrubFile(file)
   for (const hunk of scrubbed.hunks) yield* hunkTokens(hunk)
   return scrubbed
@@ -101,5 +105,5 @@ function* scrubAndCount(file: FileDiff): Generator<void, FileDiff, void> {
 const keyOf = ({ path, commit }: FileDiff): string => `${commit?.index ?? 0}:${path}`
 
 /** Changed lines of the hunks that are shown. */
-export const changedLines = (file: FileDiff): number =>
-  file.hunks.reduce((sum, { lines }) => sum + lines.filter((line) => line[0] !== " ").length, 0)
+export const changedLines = (files: ReadonlyArray<FileDiff>): Effect.Effect<number> =>
+  runInTurns(countLinesOf(files, (line) => line[0] !== " "))

@@ -2,8 +2,11 @@
 import { Effect, Stream } from "effect"
 import type { FileDiff, FileHeader } from "../review/FileDiff.ts"
 import { DiffFormatError, makeDiffParser } from "../review/ParseDiff.ts"
+import { filterInSteps } from "../review/Steps.ts"
+import type { Steps } from "../review/Steps.ts"
 import { CheckoutError } from "../vcs/Checkout.ts"
 import { PatchTooLarge } from "./PatchTooLarge.ts"
+import { runInTurns } from "./Turns.ts"
 
 export interface ParsedStream {
   /** With those that `keep` refused, which have no hunks. */
@@ -30,15 +33,18 @@ export const parseStream = Effect.fnUntraced(function* (
     parser.keptBytes > room ? tooLarge(limit - room + parser.keptBytes, limit) : Effect.void
   )
   yield* Stream.runForEach(diff, (chunk) =>
-    parse(() => parser.push(chunk)).pipe(
-      Effect.andThen(bounded),
-      // A source that has many chunks at hand would keep everybody else waiting.
-      Effect.andThen(Effect.yieldNow)
+    Effect.andThen(
+      parse(() => parser.push(chunk)),
+      bounded
     )
   )
-  const all = yield* parse(() => parser.end())
+  const all = yield* parse(function* () {
+    yield
+    return parser.end()
+  })
   yield* bounded
-  return { all, files: all.filter(({ path }) => kept.has(path)), bytes: parser.keptBytes }
+  const files = yield* runInTurns(filterInSteps(all, ({ path }) => kept.has(path)))
+  return { all, files, bytes: parser.keptBytes }
 })
 
 const tooLarge = (bytes: number, limit: number) =>
@@ -50,14 +56,14 @@ const tooLarge = (bytes: number, limit: number) =>
     })
   )
 
-const parse = <A>(run: () => A): Effect.Effect<A, CheckoutError> =>
-  Effect.suspend(() => {
-    try {
-      return Effect.succeed(run())
-    } catch (cause) {
-      if (!(cause instanceof DiffFormatError)) return Effect.die(cause)
-      return Effect.fail(
-        new CheckoutError({ reason: "failed", message: `the diff could not be read: ${cause.message}` })
-      )
-    }
-  })
+const parse = <A>(work: () => Steps<A>): Effect.Effect<A, CheckoutError> =>
+  Effect.flatten(Effect.suspend(() => runInTurns(read(work()))))
+
+function* read<A>(work: Steps<A>): Steps<Effect.Effect<A, CheckoutError>> {
+  try {
+    return Effect.succeed(yield* work)
+  } catch (cause) {
+    if (!(cause instanceof DiffFormatError)) throw cause
+    return Effect.fail(new CheckoutError({ reason: "failed", message: `the diff could not be read: ${cause.message}` }))
+  }
+}

@@ -13,7 +13,9 @@ import type { Carried } from "../review/Carry.ts"
 import type { FileDiff } from "../review/FileDiff.ts"
 import { languagesOf } from "../review/Languages.ts"
 import { injections } from "../review/Injection.ts"
+import { scrubText } from "../review/ScrubText.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
+import type { Steps } from "../review/Steps.ts"
 import { changePrompt } from "../review/Prompt.ts"
 import { hintsOf, reflectionMode } from "../review/Reflection.ts"
 import { countCutLines } from "../review/RenderDiff.ts"
@@ -40,7 +42,7 @@ export interface PlannedPass {
   /** Files that the pass shows, as it names them. */
   readonly paths: ReadonlyArray<string>
   /** Rendered when its turn comes, so that a large change is never held twice. */
-  readonly brief: () => Brief
+  readonly brief: Effect.Effect<Brief>
 }
 
 export interface PassPlan {
@@ -99,30 +101,33 @@ export const planPasses = Effect.fn("planPasses")(function* (
   const beside = countTokens(summaries) + countTokens(hints.join("\n"))
   const change = { ...all, files }
   const whole = workspace.review.incremental ? undefined : yield* readWholeFiles(checkout, change, workspace.review)
-  const batches = yield* runInTurns(planBatches(fitted.readable, room - beside, whole && scrubbedTexts(whole.texts)))
+  const batches = yield* runInTurns(
+    planBatches(fitted.readable, room - beside, whole && (yield* runInTurns(scrubTexts(whole.texts))))
+  )
   const fence = randomBytes(12).toString("hex")
   const languages = workspace.review.languages_auto_detect ? languagesOf(files) : []
   // One for all passes: they share its allowance of extra context.
   const readable = scrubbedCheckout(checkout)
-  const briefOf = (batch: Batch, index: number) => (): Brief => ({
-    snapshot,
-    workspace,
-    checkout: readable,
-    context: context.mounted,
-    system,
-    prompt: changePrompt({
-      title: input.title && scrubSecrets(input.title),
-      description: input.description && scrubSecrets(input.description),
-      languages,
-      batch,
-      pass: { index: index + 1, of: batches.length },
-      elsewhere: elsewhere(all.files, batch),
-      summaries,
-      hints,
-      fence
-    })
-  })
-  const longLines = fitted.files.reduce((sum, file) => sum + countCutLines(file), 0)
+  const briefOf = (batch: Batch, index: number) =>
+    Effect.map(
+      Effect.suspend(() =>
+        runInTurns(
+          changePrompt({
+            title: input.title && scrubSecrets(input.title),
+            description: input.description && scrubSecrets(input.description),
+            languages,
+            batch,
+            pass: { index: index + 1, of: batches.length },
+            elsewhere: elsewhere(all.files, batch),
+            summaries,
+            hints,
+            fence
+          })
+        )
+      ),
+      (prompt): Brief => ({ snapshot, workspace, checkout: readable, context: context.mounted, system, prompt })
+    )
+  const longLines = yield* runInTurns(countCutLines(fitted.files))
   return {
     fitted,
     injections: yield* runInTurns(
@@ -144,8 +149,14 @@ export const planPasses = Effect.fn("planPasses")(function* (
   }
 })
 
-const scrubbedTexts = (texts: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
-  new Map([...texts].map(([path, text]) => [path, scrubSecrets(text)]))
+function* scrubTexts(texts: ReadonlyMap<string, string>): Steps<ReadonlyMap<string, string>> {
+  const scrubbed = new Map<string, string>()
+  for (const [path, text] of texts) {
+    scrubbed.set(path, yield* scrubText(text))
+    yield
+  }
+  return scrubbed
+}
 
 const compressionNotice = ({ cut }: FittedChange): ReadonlyArray<string> => {
   if (cut.length === 0) return []

@@ -7,6 +7,7 @@ import type { SelectedFiles, TriggerFilters } from "../review/SelectFiles.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import { parseStream } from "./ParseStream.ts"
 import type { PatchTooLarge } from "./PatchTooLarge.ts"
+import { runInTurns } from "./Turns.ts"
 
 const maxIgnoreBytes = 65_536
 
@@ -26,7 +27,7 @@ export const readChange = Effect.fn("readChange")(function* (
   const rules = parseIgnoreFile(ignoreText ?? "")
   const selection = selectFiles({ review, filters, ignores: rules.ignores })
   const { all } = yield* parseStream(checkout.diff, selection.keep, review.max_patch_bytes, review.max_patch_bytes)
-  const selected = selection.result(all)
+  const selected = yield* runInTurns(selection.result(all))
   return {
     ...selected,
     bytes: selected.files.reduce((sum, { bytes }) => sum + bytes, 0),

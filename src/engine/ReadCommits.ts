@@ -6,6 +6,7 @@ import type { FileDiff } from "../review/FileDiff.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import type { PatchTooLarge } from "./PatchTooLarge.ts"
 import { parseStream } from "./ParseStream.ts"
+import { runInTurns } from "./Turns.ts"
 
 export interface CommitPatches {
   /** What the model is shown instead of the whole comparison; undefined: the comparison itself. */
@@ -38,5 +39,5 @@ export const readCommits = Effect.fn("readCommits")(function* (
     patches.push(read.files.flatMap((file) => (file.hunks.length === 0 ? [] : [{ ...file, commit }])))
   }
   const shown = patches.toReversed().flat()
-  return { files: [...shown, ...unshown(files, shown)], notices: [] }
+  return { files: [...shown, ...(yield* runInTurns(unshown(files, shown)))], notices: [] }
 })

@@ -134,7 +134,7 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
   return {
     findings,
     ...endOf(report, findings, workspace),
-    coverage: withoutUnread(withoutCut(coverage, carried.files, plan.fitted), carried.files, unread),
+    coverage: withoutUnread(yield* withoutCut(coverage, carried.files, plan.fitted), carried.files, unread),
     models: [...new Set([...plan.fitted.summaries.models, ...report.models, ...verified.models])],
     usage: [plan.fitted.summaries.usage, report.usage, verified.usage].reduce(addUsage),
     notices: [
@@ -168,7 +168,11 @@ const isAmong = ({ path, oldPath }: FileDiff, paths: ReadonlySet<string>): boole
   paths.has(path) || (oldPath !== undefined && paths.has(oldPath))
 
 /** A file of which a hunk was cut was not read as a whole. */
-const withoutCut = (coverage: Coverage, files: ReadonlyArray<FileDiff>, fitted: FittedChange): Coverage => {
+const withoutCut = Effect.fnUntraced(function* (
+  coverage: Coverage,
+  files: ReadonlyArray<FileDiff>,
+  fitted: FittedChange
+): Effect.fn.Return<Coverage> {
   const cut = new Set(fitted.cut.map(({ path }) => path))
   const paths = files.flatMap((file) => (isAmong(file, cut) ? [file.path] : []))
   if (paths.length === 0) return coverage
@@ -176,9 +180,9 @@ const withoutCut = (coverage: Coverage, files: ReadonlyArray<FileDiff>, fitted: 
   return {
     reviewed: coverage.reviewed.filter((path) => !left.has(path)),
     skipped: [...coverage.skipped, ...paths.map((path) => ({ path, reason: "compressed" as const }))],
-    lines: fitted.files.reduce((sum, file) => sum + changedLines(file), 0)
+    lines: yield* changedLines(fitted.files)
   }
-}
+})
 
 /** Files whose pass failed, or ended when the money was used up, are not among the reviewed ones. */
 const withoutUnread = (

@@ -1,10 +1,13 @@
 /** A checkout as a model may read it: files without the secrets in them. */
 import { Effect } from "effect"
-import { scrubSecrets } from "../review/Secrets.ts"
+import { scrubText } from "../review/ScrubText.ts"
 import type { Checkout } from "../vcs/Checkout.ts"
+import { runInTurns } from "./Turns.ts"
 
 export const scrubbedCheckout = (checkout: Checkout): Checkout => ({
   ...checkout,
   file: (path, at, maxBytes) =>
-    Effect.map(checkout.file(path, at, maxBytes), (text) => (text === undefined ? undefined : scrubSecrets(text)))
+    Effect.flatMap(checkout.file(path, at, maxBytes), (text) =>
+      text === undefined ? Effect.undefined : runInTurns(scrubText(text))
+    )
 })

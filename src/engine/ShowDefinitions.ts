@@ -5,10 +5,13 @@
 import { Effect } from "effect"
 import type { FileDiff, Hunk } from "../review/FileDiff.ts"
 import { leading, withContext } from "../review/HunkContext.ts"
-import { lineTokens } from "../review/RenderDiff.ts"
+import { linesOfText, readHunks } from "../review/HunkText.ts"
+import { hunkTokens } from "../review/RenderDiff.ts"
+import type { Steps } from "../review/Steps.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import { definitionsAt } from "./syntax/Definitions.ts"
 import type { Definition } from "./syntax/Definition.ts"
+import { runInTurns } from "./Turns.ts"
 
 /** Files that are parsed for one change; the first ones. */
 const maxFiles = 200
@@ -34,6 +37,7 @@ export const showDefinitions = Effect.fn("showDefinitions")(function* (
       some,
       (file, index) =>
         Effect.gen(function* () {
+          yield* runInTurns(readHunks(file))
           const asks = at + index < maxFiles && hasDefinitions(file)
           const text = asks ? yield* checkout.file(file.path, "head", maxFileBytes) : undefined
           return text === undefined ? undefined : { text, chains: yield* chainsOf(file, text) }
@@ -47,8 +51,8 @@ export const showDefinitions = Effect.fn("showDefinitions")(function* (
         continue
       }
       const named = withNames(file, found.chains)
-      const wide = left > 0 ? widened(named, found) : named
-      const cost = wide === named ? 0 : tokensOf(wide) - tokensOf(named)
+      const wide = left > 0 ? widened(named, found.chains, yield* runInTurns(linesOfText(found.text))) : named
+      const cost = wide === named ? 0 : yield* runInTurns(addedTokens(wide, named))
       const fits = cost <= left
       if (fits) left -= cost
       shown.push(fits ? wide : named)
@@ -77,9 +81,9 @@ export const withNames = (file: FileDiff, chains: Chains, reword = (text: string
   hunks: file.hunks.map((hunk, at) => withSection(hunk, chains[at], reword))
 })
 
-const widened = (file: FileDiff, { text, chains }: { readonly text: string; readonly chains: Chains }): FileDiff => {
+const widened = (file: FileDiff, chains: Chains, lines: ReadonlyArray<string>): FileDiff => {
   const innermost = new Map(file.hunks.map((hunk, at) => [hunk, chains[at]?.at(-1)]))
-  return withContext(file, file, text.split("\n"), (hunk) => {
+  return withContext(file, file, lines, (hunk) => {
     const inner = innermost.get(hunk)
     const asIs = { from: hunk.newStart, to: hunk.newStart + hunk.newLines - 1 }
     if (inner === undefined || inner.end - inner.start >= maxLines) return asIs
@@ -87,8 +91,18 @@ const widened = (file: FileDiff, { text, chains }: { readonly text: string; read
   })
 }
 
-const tokensOf = ({ hunks }: FileDiff): number =>
-  hunks.reduce((sum, { lines }) => sum + lines.reduce((all, line) => all + lineTokens(line), 0), 0)
+function* addedTokens(wide: FileDiff, named: FileDiff): Steps<number> {
+  return (yield* tokensOf(wide)) - (yield* tokensOf(named))
+}
+
+function* tokensOf({ hunks }: FileDiff): Steps<number> {
+  let sum = 0
+  for (const hunk of hunks) {
+    for (const tokens of yield* hunkTokens(hunk)) sum += tokens
+    yield
+  }
+  return sum
+}
 
 const withSection = (
   hunk: Hunk,

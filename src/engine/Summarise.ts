@@ -7,12 +7,15 @@ import { Effect, Schema } from "effect"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Usage } from "../domain/Analysis.ts"
 import { Gateway } from "../llm/Gateway.ts"
-import type { FileDiff } from "../review/FileDiff.ts"
-import { scrubSecrets } from "../review/Secrets.ts"
+import type { FileDiff, Hunk } from "../review/FileDiff.ts"
+import { linesIn } from "../review/HunkText.ts"
 import { renderFile } from "../review/RenderDiff.ts"
+import { scrubLines } from "../review/ScrubText.ts"
+import type { Steps } from "../review/Steps.ts"
 import { Summaries, summariesTool, summarisePrompt, summariseSystem, summaryLines } from "../review/SummarisePrompt.ts"
 import { countTokens, estimateTokens } from "../review/Tokens.ts"
 import { addUsage, noUsage, usageOf } from "./AnalyseBatches.ts"
+import { runInTurns } from "./Turns.ts"
 
 export interface Summarised {
   /** Lines for the prompt. */
@@ -40,7 +43,7 @@ export const summarise = Effect.fn("summarise")(function* (
   const group = workspace.modelChain
   if (group === undefined || cut.length === 0) return noSummaries
   const gateway = yield* Gateway
-  const calls = portions(cut)
+  const calls = yield* runInTurns(portions(cut))
   const results = yield* Effect.forEach(
     calls,
     ({ text }) =>
@@ -50,7 +53,7 @@ export const summarise = Effect.fn("summarise")(function* (
           group,
           role: snapshot.document.compression.summarize_model_role,
           system: summariseSystem,
-          messages: [{ role: "user", text: summarisePrompt(scrubSecrets(text), randomBytes(12).toString("hex")) }],
+          messages: [{ role: "user", text: summarisePrompt(text, randomBytes(12).toString("hex")) }],
           tools: [summariesTool],
           deadlineMillis: callMillis
         })
@@ -75,11 +78,11 @@ export const summarise = Effect.fn("summarise")(function* (
   }
 })
 
-/** What goes into one call each: whole files while they fit, the beginning of one that does not. */
-const portions = (cut: ReadonlyArray<FileDiff>) => {
+/** What goes into one call each, without secrets: whole files while they fit, the beginning of one that does not. */
+function* portions(cut: ReadonlyArray<FileDiff>) {
   const found: Array<{ text: string; tokens: number; readonly paths: Set<string> }> = []
   for (const file of cut) {
-    const text = renderFile(beginning(file)).slice(0, callTokens * 3)
+    const text = yield* scrubLines((yield* renderFile(yield* beginning(file))).slice(0, callTokens * 3))
     const tokens = estimateTokens(text)
     const open = found.at(-1)
     if (open !== undefined && open.tokens + tokens <= callTokens) {
@@ -89,17 +92,21 @@ const portions = (cut: ReadonlyArray<FileDiff>) => {
     } else if (found.length < maxCalls) {
       found.push({ text, tokens, paths: new Set([file.path]) })
     } else break
+    yield
   }
   return found
 }
 
 /** As many hunks as one call can hold, the first one cut where it is too long by itself. */
-const beginning = (file: FileDiff): FileDiff => {
+function* beginning(file: FileDiff): Steps<FileDiff> {
   let characters = 0
-  const hunks = file.hunks.flatMap((hunk) => {
-    if (characters > callTokens * 3) return []
-    const end = hunk.lines.findIndex((line) => (characters += Math.min(line.length, 4000) + 16) > callTokens * 3)
-    return [end < 0 ? hunk : { ...hunk, lines: hunk.lines.slice(0, end + 1) }]
-  })
+  const hunks: Array<Hunk> = []
+  for (const hunk of file.hunks) {
+    const lines = yield* linesIn(hunk)
+    const end = lines.findIndex((line) => (characters += Math.min(line.length, 4000) + 16) > callTokens * 3)
+    hunks.push(end < 0 ? hunk : { ...hunk, lines: lines.slice(0, end + 1) })
+    if (end >= 0) break
+    yield
+  }
   return { ...file, hunks }
 }

@@ -10,11 +10,16 @@ import type { Finding } from "../domain/Problem.ts"
 import { Gateway } from "../llm/Gateway.ts"
 import type { GatewayAnswer } from "../llm/Gateway.ts"
 import type { FileDiff } from "../review/FileDiff.ts"
-import { scrubSecrets } from "../review/Secrets.ts"
+import { hunksAround } from "../review/HunksAround.ts"
+import { linesOfText } from "../review/HunkText.ts"
 import { renderFile } from "../review/RenderDiff.ts"
+import { scrubText } from "../review/ScrubText.ts"
+import { scrubSecrets } from "../review/Secrets.ts"
+import type { Steps } from "../review/Steps.ts"
 import { lowered, Verdict, verdictTool, verifyPrompt, verifySystem } from "../review/VerifyPrompt.ts"
 import type { Checkout } from "../vcs/Checkout.ts"
 import { addUsage, noUsage, usageOf } from "./AnalyseBatches.ts"
+import { runInTurns } from "./Turns.ts"
 
 export interface Verified {
   readonly findings: ReadonlyArray<Finding>
@@ -99,7 +104,7 @@ const look = Effect.fnUntraced(function* (
   if (left <= 0) return { finding, failed: true }
   const prompt = verifyPrompt({
     finding,
-    diff: diffOf(files, finding),
+    diff: yield* runInTurns(diffOf(files, finding)),
     code: yield* codeAround(checkout, finding),
     fence: randomBytes(12).toString("hex")
   })
@@ -109,7 +114,7 @@ const look = Effect.fnUntraced(function* (
       group,
       role: "heavy",
       system: verifySystem(workspace.review.output_language),
-      messages: [{ role: "user", text: scrubSecrets(prompt) }],
+      messages: [{ role: "user", text: yield* runInTurns(scrubText(prompt)) }],
       tools: [verdictTool],
       deadlineMillis: left
     })
@@ -139,27 +144,12 @@ const plain = (input: unknown): unknown =>
     ? Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
     : input
 
-/** The finding's hunk and as many of the file's others as fit. */
-const diffOf = (files: ReadonlyArray<FileDiff>, { anchor, problem }: Finding): string => {
+function* diffOf(files: ReadonlyArray<FileDiff>, { anchor, problem }: Finding): Steps<string> {
   const path = anchor?.path ?? problem.file
   const file = files.find((one) => one.path === path || one.oldPath === path)
   if (file === undefined) return ""
-  const distance = (start: number, length: number): number =>
-    anchor === undefined ? 0 : Math.max(0, start - anchor.line, anchor.line - (start + length - 1))
-  const near = file.hunks
-    .map((hunk) => ({
-      hunk,
-      far: anchor?.side === "old" ? distance(hunk.oldStart, hunk.oldLines) : distance(hunk.newStart, hunk.newLines)
-    }))
-    .toSorted((a, b) => a.far - b.far)
-  let room = maxCharacters
-  const shown = new Set(
-    near.flatMap(({ hunk }, index) => {
-      room -= hunk.lines.reduce((sum, line) => sum + line.length + 16, 64)
-      return index === 0 || room > 0 ? [hunk] : []
-    })
-  )
-  return renderFile({ ...file, hunks: file.hunks.filter((hunk) => shown.has(hunk)) }).slice(0, maxCharacters * 2)
+  const text = yield* renderFile({ ...file, hunks: yield* hunksAround(file, anchor, maxCharacters) })
+  return text.slice(0, maxCharacters * 2)
 }
 
 const codeAround = Effect.fnUntraced(function* (checkout: Checkout, { anchor }: Finding) {
@@ -169,8 +159,7 @@ const codeAround = Effect.fnUntraced(function* (checkout: Checkout, { anchor }: 
   const read = yield* Effect.result(checkout.file(path, at, maxFileBytes))
   if (read._tag === "Failure" || read.success === undefined) return ""
   const first = Math.max(1, (anchor.start ?? anchor.line) - around)
-  return read.success
-    .split("\n")
+  return (yield* runInTurns(linesOfText(read.success)))
     .slice(first - 1, anchor.line + around)
     .map((line, index) => `${first + index}: ${line.slice(0, 1000)}`)
     .join("\n")

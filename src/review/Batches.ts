@@ -1,11 +1,13 @@
 /**
  * Splits a change into passes that fit a model: files in order of risk, neighbours together, a file that is too large by
- * hunks, a hunk that is too large by lines. Every line of every file is in exactly one batch. A generator, so that its
- * driver can let others run while a large change is planned: it yields after every few thousand lines. Pure.
+ * hunks, a hunk that is too large by lines. Every line of every file is in exactly one batch. Pure.
  */
 import type { FileDiff, Hunk } from "./FileDiff.ts"
+import { linesIn } from "./HunkText.ts"
 import { hunkTokens } from "./RenderDiff.ts"
 import { riskTier } from "./Risk.ts"
+import { atOnce, meter, stepLength } from "./Steps.ts"
+import type { Steps } from "./Steps.ts"
 import { countTokens } from "./Tokens.ts"
 
 export interface BatchFile {
@@ -37,7 +39,8 @@ export function* planBatches(
   files: ReadonlyArray<FileDiff>,
   maxTokens: number,
   wholeFiles: ReadonlyMap<string, string> = new Map()
-): Generator<void, ReadonlyArray<Batch>, void> {
+): Steps<ReadonlyArray<Batch>> {
+  const enough = meter()
   const ordered = files
     .map((file) => ({ file, tier: riskTier(file) }))
     .toSorted(
@@ -53,7 +56,7 @@ export function* planBatches(
     const heading =
       headingTokens + countTokens(file.path) + countTokens(`${file.oldPath ?? ""}${file.commit?.title ?? ""}`)
     const room = Math.max(256, maxTokens - heading)
-    const { whole, wholeTokens } = companion(unshown.get(file.path), room)
+    const { whole, wholeTokens } = yield* companion(unshown.get(file.path), room)
     unshown.delete(file.path)
     const pieces = yield* piecesOf(file, room, wholeTokens)
     for (const [index, { hunks, tokens }] of pieces.entries()) {
@@ -70,6 +73,7 @@ export function* planBatches(
       })
       open.tokens += cost
     }
+    if (enough(file.path.length)) yield
   }
   return batches
 }
@@ -79,21 +83,31 @@ export const planAtOnce = (
   files: ReadonlyArray<FileDiff>,
   maxTokens: number,
   wholeFiles?: ReadonlyMap<string, string>
-): ReadonlyArray<Batch> => {
-  const plan = planBatches(files, maxTokens, wholeFiles)
-  for (;;) {
-    const step = plan.next()
-    if (step.done === true) return step.value
-  }
-}
+): ReadonlyArray<Batch> => atOnce(planBatches(files, maxTokens, wholeFiles))
 
 /** A whole file takes at most half of a pass; a larger one is left to the model's tools. */
-const companion = (text: string | undefined, room: number) => {
-  const wholeTokens = text === undefined ? 0 : countTokens(text) + headingTokens
+function* companion(text: string | undefined, room: number) {
+  if (text === undefined) return { whole: undefined, wholeTokens: 0 }
+  let wholeTokens = headingTokens
+  for (let at = 0; at < text.length && wholeTokens * 2 <= room;) {
+    const end = endOfBlock(text, at)
+    wholeTokens += countTokens(text.slice(at, end))
+    at = end
+    yield
+  }
   return wholeTokens * 2 > room ? { whole: undefined, wholeTokens: 0 } : { whole: text, wholeTokens }
 }
 
-function* piecesOf(file: FileDiff, room: number, first: number): Generator<void, ReadonlyArray<Piece>, void> {
+/** Lines are counted together as far as a step goes, and a long one in parts. */
+const endOfBlock = (text: string, at: number): number => {
+  const most = at + stepLength
+  if (most >= text.length) return text.length
+  const breaks = text.lastIndexOf("\n", most - 1)
+  return breaks < at ? most : breaks + 1
+}
+
+function* piecesOf(file: FileDiff, room: number, first: number): Steps<ReadonlyArray<Piece>> {
+  const enough = meter()
   const pieces: Array<Piece> = [{ hunks: [], tokens: first }]
   for (const hunk of file.hunks) {
     for (const { hunk: part, tokens } of yield* splitHunk(hunk, room)) {
@@ -105,38 +119,39 @@ function* piecesOf(file: FileDiff, room: number, first: number): Generator<void,
         last.tokens += tokens
       }
     }
+    if (enough(hunk.section.length)) yield
   }
   return pieces
 }
 
 /** Cuts a hunk between lines so that each part fits `room` (a single line may still be over). */
-function* splitHunk(
-  hunk: Hunk,
-  room: number
-): Generator<void, ReadonlyArray<{ readonly hunk: Hunk; readonly tokens: number }>, void> {
+function* splitHunk(hunk: Hunk, room: number): Steps<ReadonlyArray<{ readonly hunk: Hunk; readonly tokens: number }>> {
+  const enough = meter()
   const parts: Array<{ hunk: Hunk; tokens: number }> = []
   const header = headingTokens + countTokens(hunk.section)
   let start = { at: 0, old: hunk.oldStart, new: hunk.newStart }
   const next = { ...start }
   let tokens = header
+  const costs = yield* hunkTokens(hunk)
+  const whole = yield* linesIn(hunk)
   const close = () => {
     const oldLines = next.old - start.old
     const newLines = next.new - start.new
-    const lines = hunk.lines.slice(start.at, next.at)
+    const lines = whole.slice(start.at, next.at)
     const part = { ...hunk, oldStart: start.old, newStart: start.new, oldLines, newLines, lines }
     parts.push({ hunk: part, tokens })
     start = { ...next }
     tokens = header
   }
-  const costs = yield* hunkTokens(hunk)
-  for (let index = 0; index < hunk.lines.length; index++) {
-    const line = hunk.lines[index] ?? ""
+  for (let index = 0; index < whole.length; index++) {
+    const line = whole[index] ?? ""
     const cost = costs[index] ?? 0
     if (next.at > start.at && tokens + cost > room) close()
     tokens += cost
     next.at++
     if (line[0] !== "+") next.old++
     if (line[0] !== "-") next.new++
+    if (enough(0)) yield
   }
   if (start.at === 0) return [{ hunk, tokens }]
   close()

@@ -3,6 +3,9 @@
  * resolution of a merge. Pure.
  */
 import type { FileDiff, FileHeader } from "./FileDiff.ts"
+import { linesIn } from "./HunkText.ts"
+import { meter } from "./Steps.ts"
+import type { Steps } from "./Steps.ts"
 
 /** Which commit of the range a patch is from. */
 export interface CommitLabel {
@@ -27,10 +30,37 @@ export const keepLineage = (files: ReadonlyArray<FileHeader>): ((file: FileHeade
 }
 
 /** Files of the whole change with changed lines that no commit shows: they are shown as they came out. */
-export const unshown = (files: ReadonlyArray<FileDiff>, shown: ReadonlyArray<FileDiff>): ReadonlyArray<FileDiff> => {
-  const lines = new Set<string>()
-  for (const { hunks } of shown) for (const hunk of hunks) for (const line of hunk.lines) lines.add(line)
-  return files.filter(({ hunks }) =>
-    hunks.some((hunk) => hunk.lines.some((line) => line[0] !== " " && !lines.has(line)))
-  )
+export function* unshown(
+  files: ReadonlyArray<FileDiff>,
+  shown: ReadonlyArray<FileDiff>
+): Steps<ReadonlyArray<FileDiff>> {
+  const enough = meter()
+  const known = new Set<string>()
+  for (const { hunks } of shown) {
+    for (const hunk of hunks) {
+      for (const line of yield* linesIn(hunk)) {
+        known.add(line)
+        if (enough(line.length)) yield
+      }
+      if (enough(0)) yield
+    }
+  }
+  const left: Array<FileDiff> = []
+  for (const file of files) {
+    if (yield* hasOther(file, known)) left.push(file)
+    yield
+  }
+  return left
+}
+
+function* hasOther({ hunks }: FileDiff, known: ReadonlySet<string>): Steps<boolean> {
+  const enough = meter()
+  for (const hunk of hunks) {
+    for (const line of yield* linesIn(hunk)) {
+      if (line[0] !== " " && !known.has(line)) return true
+      if (enough(line.length)) yield
+    }
+    if (enough(0)) yield
+  }
+  return false
 }

@@ -1,11 +1,14 @@
 /**
  * Compression of a change that is over its limit of tokens: the hunks of highest risk are kept word for word, the others are cut,
- * to be summarised. Generators, for changes are large: they yield after every few thousand lines. Pure.
+ * to be summarised. Pure.
  */
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { hunkRisk } from "./HunkRisk.ts"
+import { linesIn } from "./HunkText.ts"
 import { lineTokens } from "./RenderDiff.ts"
 import { riskTier } from "./Risk.ts"
+import { filterInSteps, meter, sortInSteps } from "./Steps.ts"
+import type { Steps } from "./Steps.ts"
 
 export interface Compressed {
   /** Files with the hunks that are kept. */
@@ -14,42 +17,64 @@ export interface Compressed {
   readonly cut: ReadonlyArray<FileDiff>
 }
 
-const linesPerTurn = 512
-
 /** Of the hunks' lines; undefined where they are more than `most`, which is where counting ends. */
-export function* tokensWithin(files: ReadonlyArray<FileDiff>, most: number): Generator<void, number | undefined, void> {
+export function* tokensWithin(files: ReadonlyArray<FileDiff>, most: number): Steps<number | undefined> {
+  const enough = meter()
   let sum = 0
-  let lines = 0
   for (const { hunks } of files) {
     for (const hunk of hunks) {
-      for (const line of hunk.lines) {
+      for (const line of yield* linesIn(hunk)) {
         sum += lineTokens(line)
         if (sum > most) return undefined
-        if (++lines % linesPerTurn === 0) yield
+        if (enough(line.length)) yield
       }
+      if (enough(0)) yield
     }
   }
   return sum
 }
 
-export function* compress(files: ReadonlyArray<FileDiff>, keepHunks: number): Generator<void, Compressed, void> {
-  const ranked: Array<{ readonly file: FileDiff; readonly hunk: Hunk; readonly risk: number }> = []
+interface Ranked {
+  readonly file: FileDiff
+  readonly hunk: Hunk
+  readonly risk: number
+}
+
+/** Reading the beginning of a hunk. */
+const hunkLength = 1024
+
+export function* compress(files: ReadonlyArray<FileDiff>, keepHunks: number): Steps<Compressed> {
+  const enough = meter()
+  const hunks: Array<Ranked> = []
   for (const file of files) {
     const tier = riskTier(file)
     for (const hunk of file.hunks) {
-      ranked.push({ file, hunk, risk: hunkRisk(tier, hunk) })
-      if (ranked.length % 64 === 0) yield
+      hunks.push({ file, hunk, risk: hunkRisk(tier, hunk) })
+      if (enough(hunkLength)) yield
     }
+    if (enough(0)) yield
   }
-  ranked.sort((a, b) => b.risk - a.risk)
+  const ranked = yield* sortInSteps(hunks, (a, b) => b.risk - a.risk)
   const keep = new Set(ranked.slice(0, keepHunks).map(({ hunk }) => hunk))
-  const kept = files.flatMap((file) => withHunks(file, (hunk) => keep.has(hunk)))
-  const byRisk = new Set(ranked.slice(keepHunks).map(({ file }) => file))
-  return { kept, cut: [...byRisk].flatMap((file) => withHunks(file, (hunk) => !keep.has(hunk))) }
+  const byRisk = new Set<FileDiff>()
+  for (let at = keepHunks; at < ranked.length; at++) {
+    const one = ranked[at]
+    if (one !== undefined) byRisk.add(one.file)
+    if (enough(0)) yield
+  }
+  return {
+    kept: yield* withHunks(files, (hunk) => keep.has(hunk)),
+    cut: yield* withHunks(byRisk, (hunk) => !keep.has(hunk))
+  }
 }
 
-const withHunks = (file: FileDiff, wanted: (hunk: Hunk) => boolean): ReadonlyArray<FileDiff> => {
-  const hunks = file.hunks.filter(wanted)
-  if (hunks.length === 0) return []
-  return [hunks.length === file.hunks.length ? file : { ...file, hunks }]
+function* withHunks(files: Iterable<FileDiff>, wanted: (hunk: Hunk) => boolean): Steps<ReadonlyArray<FileDiff>> {
+  const enough = meter()
+  const found: Array<FileDiff> = []
+  for (const file of files) {
+    const hunks = yield* filterInSteps(file.hunks, wanted)
+    if (hunks.length > 0) found.push(hunks.length === file.hunks.length ? file : { ...file, hunks })
+    if (enough(file.hunks.length)) yield
+  }
+  return found
 }

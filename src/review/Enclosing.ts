@@ -4,10 +4,11 @@
  */
 import { squeeze } from "./CodeText.ts"
 
+// Read from one end to the other and never again and again: others write the lines.
 const definition =
-  /\b(function|func|fn|def|class|struct|interface|trait|impl|enum|record|module|namespace|object|extension|protocol|macro|sub|proc|public|private|protected|internal|static|async|override)\b|=>\s*\{?\s*$|^\s*[\w$<>[\]*&:~, ]+\([^;]*\)?[^;=]*\{?\s*$/
+  /\b(function|func|fn|def|class|struct|interface|trait|impl|enum|record|module|namespace|object|extension|protocol|macro|sub|proc|public|private|protected|internal|static|async|override)\b|=>\s*(?:\{\s*)?$|^[\w$<>[\]*&:~, ]+\([^;]*$/
 const flow =
-  /^\s*(\}?\s*(if|else|for|while|switch|case|catch|try|do|with|when|match|return|finally|elif|except|unless)\b|\/\/|\/\*|\*|#)/
+  /^ ?(\}?\s*(if|else|for|while|switch|case|catch|try|do|with|when|match|return|finally|elif|except|unless)\b|\/\/|\/\*|\*|#)/
 
 /** How far up is looked. */
 const reach = 2000
@@ -24,18 +25,22 @@ export const enclosingDefinition = (
     const own = indentOf(line)
     if (own >= indent) continue
     indent = own
-    if (definition.test(line.slice(0, 500)) && !flow.test(line)) {
+    const text = (own > 0 ? " " : "") + line.trim().slice(0, 500)
+    if (definition.test(text) && !flow.test(text)) {
       return { text: squeeze(line).replace(/\{$/, ""), index: i }
     }
   }
   return undefined
 }
 
+/** Deeper is all the same. */
+const deepest = 1024
+
 const indentOf = (line: string): number => {
   let width = 0
-  for (const char of line) {
-    if (char === " ") width += 1
-    else if (char === "\t") width += 4
+  for (let at = 0; at < line.length && width < deepest; at++) {
+    if (line[at] === " ") width += 1
+    else if (line[at] === "\t") width += 4
     else break
   }
   return width

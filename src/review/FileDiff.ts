@@ -47,7 +47,7 @@ export interface NumberedLine {
   readonly newLine: number | undefined
 }
 
-export const numberLines = (hunk: Hunk): ReadonlyArray<NumberedLine> => {
+export const numberLines = (hunk: Pick<Hunk, "oldStart" | "newStart" | "lines">): ReadonlyArray<NumberedLine> => {
   let oldLine = hunk.oldStart
   let newLine = hunk.newStart
   return hunk.lines.map((line) => {

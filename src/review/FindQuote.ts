@@ -3,7 +3,10 @@
  * the lines as they are and builds nothing: changes are large, and quotes are few. Pure.
  */
 import { isBlank, isSqueezed, squeeze } from "./CodeText.ts"
-import type { FileDiff, Hunk, NumberedLine } from "./FileDiff.ts"
+import type { FileDiff, NumberedLine } from "./FileDiff.ts"
+import { linesIn } from "./HunkText.ts"
+import { meter } from "./Steps.ts"
+import type { Steps } from "./Steps.ts"
 
 export type Side = "new" | "old"
 
@@ -18,7 +21,7 @@ export type Match = ReadonlyArray<MatchedLine>
 type SameLine = (line: string, quoted: number) => boolean
 
 /** Where the squeezed lines stand one after the other. */
-export const findLines = (file: FileDiff, side: Side, squeezed: ReadonlyArray<string>): ReadonlyArray<Match> =>
+export const findLines = (file: FileDiff, side: Side, squeezed: ReadonlyArray<string>): Steps<ReadonlyArray<Match>> =>
   search(file, side, squeezed.length, (line, quoted) => isSqueezed(line, 1, squeezed[quoted] ?? ""))
 
 /** Likewise, but the first line may begin and the last may end within a line of the file. */
@@ -26,7 +29,7 @@ export const findPart = (
   file: FileDiff,
   side: Side,
   quote: { readonly lines: ReadonlyArray<string>; readonly squeezed: ReadonlyArray<string> }
-): ReadonlyArray<Match> => {
+): Steps<ReadonlyArray<Match>> => {
   const last = quote.squeezed.length - 1
   // Cheap to ask of every line; a line without it cannot hold the quote's first line.
   const [word = ""] = (quote.lines[0] ?? "").split(/\s+/).toSorted((a, b) => b.length - a.length)
@@ -40,38 +43,50 @@ export const findPart = (
   })
 }
 
-const search = (file: FileDiff, side: Side, length: number, same: SameLine): ReadonlyArray<Match> => {
+function* search(file: FileDiff, side: Side, length: number, same: SameLine): Steps<ReadonlyArray<Match>> {
+  const enough = meter()
   const other = side === "new" ? "-" : "+"
   const found: Array<Match> = []
+  let held = 0
   if (length === 0) return found
   for (const hunk of file.hunks) {
     let { oldStart: oldLine, newStart: newLine } = hunk
-    hunk.lines.forEach((line, at) => {
+    const lines = yield* linesIn(hunk)
+    for (let at = 0; at < lines.length; at++) {
+      const line = lines[at] ?? ""
       const mark = line[0]
       if (mark !== other && !isBlank(line, 1) && same(line, 0)) {
-        const match = matchFrom(hunk, at, { oldLine, newLine }, other, length, same)
+        const match = yield* matchFrom(lines, at, { oldLine, newLine }, other, length, same)
+        held += match?.length ?? 0
+        if (held > most) return []
         if (match !== undefined) found.push(match)
       }
       if (mark !== "+") oldLine++
       if (mark !== "-") newLine++
-    })
+      if (enough(line.length)) yield
+    }
+    if (enough(0)) yield
   }
   return found
 }
 
-const matchFrom = (
-  hunk: Hunk,
+/** Lines of all matches: what stands everywhere stands nowhere. */
+const most = 20_000
+
+function* matchFrom(
+  lines: ReadonlyArray<string>,
   start: number,
   numbers: { readonly oldLine: number; readonly newLine: number },
   other: string,
   length: number,
   same: SameLine
-): Match | undefined => {
+): Steps<Match | undefined> {
+  const enough = meter()
   const match: Array<MatchedLine> = []
   let { oldLine, newLine } = numbers
   let quoted = 0
-  for (let at = start; at < hunk.lines.length; at++) {
-    const line = hunk.lines[at] ?? ""
+  for (let at = start; at < lines.length; at++) {
+    const line = lines[at] ?? ""
     const kind = line[0] === "+" ? "+" : line[0] === "-" ? "-" : " "
     if (kind !== other) {
       const blank = isBlank(line, 1)
@@ -87,6 +102,7 @@ const matchFrom = (
     }
     if (kind !== "+") oldLine++
     if (kind !== "-") newLine++
+    if (enough(line.length)) yield
   }
   return undefined
 }

@@ -71,10 +71,15 @@ export const hunkRisk = (tier: RiskTier, hunk: Hunk): number => {
         node = byte === space || hits === maxHits ? restOfLine : 0
         continue
       }
+      if (column > maxColumns) {
+        // Nobody looks at the rest, however long it is.
+        const end = bytes.indexOf(newline, at)
+        at = end < 0 ? bytes.length : end - 1
+        continue
+      }
       if (node === restOfLine) continue
       const kind = kinds[byte]
-      if (column > maxColumns) node = restOfLine
-      else if (kind === 0) node = 0
+      if (kind === 0) node = 0
       else if (node !== otherWord) {
         const next = kind === letter ? (trie[node * width + (byte & 31)] ?? 0) : 0
         node = next === 0 ? otherWord : next === found ? restOfLine : next

@@ -3,13 +3,21 @@
  * thousands of lines, of which few are looked at one by one; what goes over all of them goes over the bytes. Pure.
  */
 import type { Hunk } from "./FileDiff.ts"
+import { atOnce, meter } from "./Steps.ts"
+import type { Steps } from "./Steps.ts"
 
 /** Lines with their line breaks, one piece after the other. */
 export type HunkBytes = ReadonlyArray<Uint8Array>
 
+/** Characters of a line that are read; what follows is data, of which nobody is shown that much. */
+export const readLength = 16_384
+
 interface Body {
   readonly bytes: HunkBytes
   readonly count: number
+  /** False where a line is not as git prints it: then the bytes do not stand for the lines. */
+  readonly asPrinted: boolean
+  lines?: ReadonlyArray<string>
 }
 
 /**
@@ -34,12 +42,9 @@ class Bodies extends Given {
   }
 }
 
-/** `asPrinted` is false where a line is not as git prints it: then the bytes do not stand for the lines. */
-export const hunkOf = (
-  place: Omit<Hunk, "lines">,
-  { bytes, count, asPrinted }: Body & { readonly asPrinted: boolean }
-): Hunk => {
-  let lines: ReadonlyArray<string> | undefined
+export const hunkOf = (place: Omit<Hunk, "lines">, body: Omit<Body, "lines">): Hunk => {
+  const { bytes, count, asPrinted } = body
+  const own: Body = { bytes, count, asPrinted }
   // A property of its own: copies of the hunk get the lines, and none of the bytes.
   const hunk: Hunk = {
     oldStart: place.oldStart,
@@ -49,59 +54,141 @@ export const hunkOf = (
     section: place.section,
     openEnd: place.openEnd,
     get lines() {
-      lines ??= linesOf(bytes)
-      return lines
+      own.lines ??= atOnce(read(own))
+      return own.lines
     }
   }
   // oxlint-disable-next-line no-new -- it is the hunk itself that is marked
-  if (asPrinted) new Bodies(hunk, { bytes, count })
+  new Bodies(hunk, own)
   return hunk
 }
 
+/** The lines of a hunk; of a large one they take a while to make. */
+export function* linesIn(hunk: Hunk): Steps<ReadonlyArray<string>> {
+  const body = Bodies.of(hunk)
+  if (body === undefined) return hunk.lines
+  if (body.lines !== undefined) return body.lines
+  const lines = yield* read(body)
+  return (body.lines ??= lines)
+}
+
+/** So that reading the lines of its hunks takes no time any more. */
+export function* readHunks({ hunks }: { readonly hunks: ReadonlyArray<Hunk> }): Steps<void> {
+  const enough = meter()
+  for (const hunk of hunks) {
+    yield* linesIn(hunk)
+    if (enough(0)) yield
+  }
+}
+
 /** The lines as bytes, each with its line break. */
-export const bytesOf = (hunk: Hunk): HunkBytes =>
-  Bodies.of(hunk)?.bytes ?? [Buffer.from(hunk.lines.map((line) => `${line}\n`).join(""))]
+export const bytesOf = (hunk: Hunk): HunkBytes => {
+  const body = Bodies.of(hunk)
+  if (body === undefined) return [Buffer.from(hunk.lines.map((line) => `${line}\n`).join(""))]
+  if (body.asPrinted) return body.bytes
+  const text = textOf(Buffer.concat(body.bytes)).replace(/^(?=\n)/gm, " ")
+  return [Buffer.from(text.endsWith("\n") ? text : `${text}\n`)]
+}
 
 export const countLines = (hunk: Hunk): number => Bodies.of(hunk)?.count ?? hunk.lines.length
 
-/** The first lines as bytes. */
-const firstBytes = (hunk: Hunk, count: number): Uint8Array => {
-  const bytes = Bodies.of(hunk)?.bytes
-  if (bytes === undefined) return Buffer.from(hunk.lines.slice(0, count).join("\n"))
+/** The first lines as bytes, at most so many of them; undefined where the hunk has none of its own. */
+export const firstBytes = (hunk: Hunk, count: number, most = Number.POSITIVE_INFINITY): Uint8Array | undefined => {
+  const body = Bodies.of(hunk)
+  if (body?.asPrinted !== true) return undefined
   const head: Array<Uint8Array> = []
   let left = count
-  for (const piece of bytes) {
-    const end = endOfLines(piece, left)
+  let room = most
+  for (const piece of body.bytes) {
+    const end = endOfLines(piece.length > room ? piece.subarray(0, room) : piece, left)
     head.push(piece.subarray(0, end.at))
     left -= end.lines
-    if (left === 0) break
+    room -= end.at
+    if (left === 0 || room === 0) break
   }
   const [only] = head
   return head.length === 1 && only !== undefined ? only : Buffer.concat(head)
 }
 
-/** The first lines, without making strings of the others. */
-export const firstLines = (hunk: Hunk, count: number): ReadonlyArray<string> =>
-  Bodies.of(hunk) !== undefined ? linesOf([firstBytes(hunk, count)]) : hunk.lines.slice(0, count)
+/** The first lines, within so many bytes, without making strings of the others. */
+export const firstLines = (hunk: Hunk, count: number, most?: number): ReadonlyArray<string> => {
+  const bytes = firstBytes(hunk, count, most)
+  return bytes === undefined ? hunk.lines.slice(0, count) : splitLines(textOf(bytes))
+}
 
 /** Byte by byte: a call for each line would take longer. */
 const endOfLines = (bytes: Uint8Array, most: number): { readonly at: number; readonly lines: number } => {
   let lines = 0
   let at = 0
-  while (at < bytes.length && lines < most) if (bytes[at++] === 10) lines++
+  while (at < bytes.length && lines < most) if (bytes[at++] === newline) lines++
   return { at, lines }
 }
 
-const linesOf = (bytes: HunkBytes): ReadonlyArray<string> => {
+function* read({ bytes, asPrinted }: Body): Steps<ReadonlyArray<string>> {
   const [only] = bytes
-  if (only === undefined) return []
-  const whole = bytes.length === 1 ? textOf(only) : textOf(Buffer.concat(bytes))
-  const lines = whole.split("\n")
-  if (lines.at(-1) === "") lines.pop()
+  const lines = bytes.length === 1 && only !== undefined ? splitLines(textOf(only)) : yield* joined(bytes)
   // Mail gateways and copies drop the space of an empty line.
-  for (let at = lines.indexOf(""); at >= 0; at = lines.indexOf("", at + 1)) lines[at] = " "
+  if (!asPrinted) for (let at = lines.indexOf(""); at >= 0; at = lines.indexOf("", at + 1)) lines[at] = " "
+  return lines
+}
+
+/** A step for each piece. A line may go over many of them. */
+function* joined(bytes: HunkBytes): Steps<Array<string>> {
+  const lines: Array<string> = []
+  let begun: Array<Uint8Array> = []
+  let length = 0
+  const begin = (part: Uint8Array) => {
+    if (part.length === 0 || length > readLength * bytesPerCharacter) return
+    begun.push(part)
+    length += part.length
+  }
+  const finish = (part: Uint8Array) => {
+    begun.push(part)
+    for (const line of splitLines(textOf(begun.length === 1 ? part : Buffer.concat(begun)))) lines.push(line)
+    begun = []
+    length = 0
+  }
+  for (const piece of bytes) {
+    const end = piece.lastIndexOf(newline) + 1
+    if (end > 0) finish(piece.subarray(0, end))
+    begin(piece.subarray(end))
+    yield
+  }
+  if (begun.length > 0) finish(new Uint8Array())
+  return lines
+}
+
+/** The lines of a file; after a last line break one that is empty. As those of hunks they are read so far and no further. */
+export function* linesOfText(text: string): Steps<ReadonlyArray<string>> {
+  const enough = meter()
+  const lines: Array<string> = []
+  for (let at = 0; at <= text.length;) {
+    const next = text.indexOf("\n", at)
+    const end = next < 0 ? text.length : next
+    lines.push(text.slice(at, Math.min(end, at + readLength - 1)))
+    if (enough((end - at) / quick)) yield
+    at = end + 1
+  }
+  return lines
+}
+
+/** Looking for line breaks is so much quicker than looking at characters. */
+const quick = 8
+const newline = 10
+const bytesPerCharacter = 4
+
+const splitLines = (text: string): Array<string> => {
+  const lines = text.split("\n")
+  if (lines.at(-1) === "") lines.pop()
+  // Most texts are shorter than the longest line.
+  if (text.length <= readLength) return lines
+  for (const [at, line] of lines.entries()) if (line.length > readLength) lines[at] = line.slice(0, readLength)
   return lines
 }
 
 export const textOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")
+
+/** A character for each byte: quick, and right for what is of ASCII. */
+export const latinOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")

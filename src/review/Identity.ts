@@ -8,6 +8,8 @@ import type { ReportedProblem } from "../domain/Problem.ts"
 import type { Anchored } from "./Anchor.ts"
 import { isSqueezed, squeeze } from "./CodeText.ts"
 import { enclosingDefinition } from "./Enclosing.ts"
+import { atOnce, meter } from "./Steps.ts"
+import type { Steps } from "./Steps.ts"
 
 /** Names that models use for the same thing. */
 const synonyms: Readonly<Record<string, string>> = {
@@ -55,12 +57,12 @@ export interface EnclosingSymbol {
  * `lines` are those of the file at the anchor's side; without them the hunk's section stands for the definition. `symbols` are the
  * definitions around the anchor's first line, outermost first; undefined where no parser has read the file: indentation tells then.
  */
-export const fingerprint = (
+export function* fingerprintIn(
   problem: ReportedProblem,
   place: Anchored | undefined,
   lines: ReadonlyArray<string> | undefined,
   symbols?: ReadonlyArray<EnclosingSymbol>
-): string => {
+): Steps<string> {
   const category = canonicalCategory(problem.category)
   if (place === undefined) {
     const said = problem.quote ?? problem.title ?? problem.message
@@ -68,7 +70,7 @@ export const fingerprint = (
   }
   const { anchor, code, file } = place
   const lineage = anchor.oldPath ?? anchor.path
-  const { definition, occurrence } = surroundings(place, lines, symbols)
+  const { definition, occurrence } = yield* surroundings(place, lines, symbols)
   return digest([
     "line",
     lineage,
@@ -80,14 +82,18 @@ export const fingerprint = (
   ])
 }
 
+/** Likewise, without letting anybody in between. */
+export const fingerprint = (...given: Parameters<typeof fingerprintIn>): string => atOnce(fingerprintIn(...given))
+
 const digest = (parts: ReadonlyArray<string>): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32)
 
-const surroundings = (
+function* surroundings(
   { anchor, code }: Anchored,
   lines: ReadonlyArray<string> | undefined,
   symbols: ReadonlyArray<EnclosingSymbol> | undefined
-): { readonly definition: string | undefined; readonly occurrence: string } => {
+): Steps<{ readonly definition: string | undefined; readonly occurrence: string }> {
+  const enough = meter()
   if (lines === undefined) return { definition: undefined, occurrence: "0" }
   const at = (anchor.start ?? anchor.line) - 1
   const enclosing = symbols === undefined ? enclosingDefinition(lines, at) : innermost(symbols)
@@ -95,6 +101,7 @@ const surroundings = (
   let before = 0
   for (let i = (enclosing?.index ?? -1) + 1; i < at; i++) {
     if (wanted.every((text, offset) => isSqueezed(lines[i + offset] ?? "", 0, text))) before++
+    if (enough(lines[i]?.length ?? 0)) yield
   }
   return { definition: enclosing?.text ?? "", occurrence: String(before) }
 }

@@ -4,7 +4,10 @@
  */
 import type { ReportedProblem } from "../domain/Problem.ts"
 import type { FileDiff } from "./FileDiff.ts"
+import { linesIn } from "./HunkText.ts"
 import { riskTier } from "./Risk.ts"
+import { meter } from "./Steps.ts"
+import type { Steps } from "./Steps.ts"
 
 const rules = "(?:instructions?|rules?|prompts?|guidelines?|directives?|guardrails?|constraints?|messages?|context)"
 const reader =
@@ -60,16 +63,14 @@ const problem = (file: string, severity: "info" | "medium", title: string): Repo
   message
 })
 
-/** A generator, for changes are large: it yields after every file and every few hundred lines. */
 export function* injections(change: {
   readonly files: ReadonlyArray<FileDiff>
   readonly title: string | undefined
   readonly description: string | undefined
-}): Generator<void, ReadonlyArray<ReportedProblem>, void> {
+}): Steps<ReadonlyArray<ReportedProblem>> {
   const found: Array<ReportedProblem> = []
   for (const part of ["title", "description"] as const) {
-    const lines = change[part]?.slice(0, 50_000).split("\n") ?? []
-    const line = lines.find(injectionIn)
+    const line = yield* firstInstruction(change[part]?.slice(0, maxDescription).split("\n") ?? [])
     if (line !== undefined) {
       found.push({
         ...problem(`(${part} of the change)`, "medium", `Instruction to the reviewer in the ${part}`),
@@ -106,25 +107,36 @@ export function* injections(change: {
   return found
 }
 
-function* addedInstruction(
-  file: FileDiff
-): Generator<void, { readonly number: number; readonly text: string } | undefined, void> {
-  let turn = 0
-  for (const { newStart, lines } of file.hunks) {
-    let number = newStart
-    for (const line of lines) {
-      if (++turn % linesPerTurn === 0) yield
-      if (line[0] === "-") continue
-      if (line[0] === "+" && hint.test(line) && injectionIn(line.slice(1))) {
-        return { number, text: line.endsWith("\r") ? line.slice(1, -1) : line.slice(1) }
-      }
-      number++
-    }
+function* firstInstruction(lines: ReadonlyArray<string>): Steps<string | undefined> {
+  const enough = meter()
+  for (const line of lines) {
+    if (injectionIn(line)) return line
+    if (enough(line.length + askedLength)) yield
   }
   return undefined
 }
 
-const linesPerTurn = 256
+function* addedInstruction(file: FileDiff): Steps<{ readonly number: number; readonly text: string } | undefined> {
+  const enough = meter()
+  for (const hunk of file.hunks) {
+    let number = hunk.newStart
+    for (const line of yield* linesIn(hunk)) {
+      if (line[0] === "+") {
+        const said = line.slice(1, maxCharacters + 1)
+        const asked = hint.test(said)
+        if (asked && injectionIn(said)) return { number, text: said.endsWith("\r") ? said.slice(0, -1) : said }
+        if (enough(said.length + (asked ? askedLength : 0))) yield
+      } else if (enough(0)) yield
+      if (line[0] !== "-") number++
+    }
+    if (enough(0)) yield
+  }
+  return undefined
+}
+
+const maxDescription = 50_000
+/** Asking a line takes as long as going over so many characters. */
+const askedLength = 2048
 /** A line without any of these says nothing to a reviewer: asked first, for there are many lines. */
 const hint =
   /ignor|disregard|forget|overrid|bypass|discard|you|act as|pretend|behave|review|assistant|model|agent|bot|\bai\b|a\.i\.|llm|gpt|claude|gemini|copilot|not |never|refrain|stop|no need|approve|lgtm|accept|merge|reveal|print|repeat|output|show|leak|send|exfil|post|include|dump|disclos|tell|call|invoke|use|run|execute|<\||inst\]|<<|<\/?(sys|inst)|system|human|severity|finding|problem|everything|audited|verified|vetted|instruction|prompt|task|[^ -~\t]/i

@@ -6,6 +6,8 @@
 import type { FileDiff, FileHeader, Hunk } from "./FileDiff.ts"
 import { readName, readSame, readSide } from "./DiffPaths.ts"
 import { hunkOf, textOf } from "./HunkText.ts"
+import { atOnce, meter } from "./Steps.ts"
+import type { Steps } from "./Steps.ts"
 
 export class DiffFormatError extends Error {
   override readonly name = "DiffFormatError"
@@ -46,7 +48,7 @@ export interface DiffParser {
   /** Bytes of patch text of the kept files so far. */
   readonly keptBytes: number
   /** The bytes are not to be changed afterwards: lines are read from them when somebody asks. */
-  readonly push: (bytes: Uint8Array) => void
+  readonly push: (bytes: Uint8Array) => Steps<void>
   readonly end: () => ReadonlyArray<FileDiff>
 }
 
@@ -212,6 +214,7 @@ export const makeDiffParser = (keep: (file: FileHeader) => boolean = () => true)
     const end = bytes.indexOf(newline, from)
     const part = bytes.subarray(from, end < 0 ? bytes.length : end)
     const line = rest === undefined ? part : Buffer.concat([rest, part])
+    if (line.length > maxHeader) throw new DiffFormatError(`a line outside of hunks has more than ${maxHeader} bytes`)
     if (end < 0) {
       // A copy: the little that is left must not keep the piece.
       rest = line === part ? part.slice() : line
@@ -226,9 +229,15 @@ export const makeDiffParser = (keep: (file: FileHeader) => boolean = () => true)
     get keptBytes() {
       return keptBytes
     },
-    push: (bytes) => {
-      for (let at = 0; at < bytes.length;) {
-        at = open === undefined || file === undefined ? readOutside(bytes, at) : readBody(file, open, bytes, at)
+    *push(bytes) {
+      const enough = meter()
+      for (let from = 0; from < bytes.length; from += pieceLength) {
+        const piece = bytes.subarray(from, from + pieceLength)
+        for (let at = 0; at < piece.length;) {
+          const start = at
+          at = open === undefined || file === undefined ? readOutside(piece, at) : readBody(file, open, piece, at)
+          if (enough((at - start) / share)) yield
+        }
       }
       settle(bytes.buffer.byteLength)
     },
@@ -242,6 +251,13 @@ export const makeDiffParser = (keep: (file: FileHeader) => boolean = () => true)
   }
 }
 
+/** Lines of a hunk are views of pieces of this size at most, so that what goes over them can stop in between. */
+const pieceLength = 65_536
+/** Going over bytes takes a fraction of what characters of lines do. */
+const share = 8
+/** With both names of a file, quoted as octal numbers, and to spare. */
+const maxHeader = 65_536
+
 const newline = 10
 const space = 32
 const plus = 43
@@ -251,7 +267,7 @@ const backslash = 92
 /** A whole diff at once. */
 export const parseDiff = (text: string, keep?: (file: FileHeader) => boolean): ReadonlyArray<FileDiff> => {
   const parser = makeDiffParser(keep)
-  parser.push(Buffer.from(text))
+  atOnce(parser.push(Buffer.from(text)))
   return parser.end()
 }
 

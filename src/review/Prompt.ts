@@ -5,6 +5,7 @@
  */
 import type { Batch } from "./Batches.ts"
 import { renderFile } from "./RenderDiff.ts"
+import type { Steps } from "./Steps.ts"
 
 export interface SystemPromptInput {
   /** Replaces the built-in base. */
@@ -84,7 +85,7 @@ const oneLine = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]/gu,
 const maxDescription = 20_000
 const maxElsewhere = 200
 
-export const changePrompt = (input: ChangePromptInput): string => {
+export function* changePrompt(input: ChangePromptInput): Steps<string> {
   const { fence, batch, pass } = input
   const block = (name: string, text: string) => `<${name} ${fence}>\n${text.trimEnd()}\n</${name} ${fence}>`
   const parts: Array<string> = [
@@ -122,9 +123,14 @@ export const changePrompt = (input: ChangePromptInput): string => {
       "The change is shown commit by commit, oldest first. Report only what still stands after the last one, and quote code as it stands then; fetch_more_context shows it."
     )
   }
+  const rendered: Array<string> = []
+  for (const { file, part } of batch.files) {
+    rendered.push(yield* renderFile(file, part))
+    yield
+  }
   parts.push(
     "Each line of the diff is: old line number, new line number, |, mark, code.",
-    block("diff", batch.files.map(({ file, part }) => renderFile(file, part)).join("\n"))
+    block("diff", rendered.join("\n"))
   )
   for (const { file, whole } of batch.files) {
     if (whole !== undefined) parts.push(block("file-at-head", `=== ${oneLine(file.path)}\n${whole}`))

@@ -3,14 +3,16 @@
  * let a model say where, marks let it see what; anchoring trusts neither and goes by quoted code.
  */
 import type { FileDiff, Hunk } from "./FileDiff.ts"
+import { linesIn, readLength } from "./HunkText.ts"
 import { languageOf } from "./Languages.ts"
+import { meter } from "./Steps.ts"
+import type { Steps } from "./Steps.ts"
 import { countTokens } from "./Tokens.ts"
 
 /** Longer lines (minified code, data) are shown cut, and say so. */
 export const maxLineLength = 4000
 
 const maxTitle = 120
-const linesPerTurn = 512
 
 /** What a line costs when it is shown: its code as far as it is shown, and the numbers beside it. */
 export const lineTokens = (line: string): number =>
@@ -18,22 +20,41 @@ export const lineTokens = (line: string): number =>
 
 const counted = new WeakMap<ReadonlyArray<string>, Int32Array>()
 
-/** `lineTokens` of each line of a hunk; counted once. A generator: it yields after every few hundred lines. */
-export function* hunkTokens({ lines }: Hunk): Generator<void, Int32Array, void> {
+/** `lineTokens` of each line of a hunk; counted once. */
+export function* hunkTokens(hunk: Hunk): Steps<Int32Array> {
+  const lines = yield* linesIn(hunk)
   const known = counted.get(lines)
   if (known !== undefined) return known
+  const enough = meter()
   const tokens = new Int32Array(lines.length)
   for (let at = 0; at < lines.length; at++) {
-    if (at % linesPerTurn === linesPerTurn - 1) yield
-    tokens[at] = lineTokens(lines[at] ?? "")
+    const line = lines[at] ?? ""
+    tokens[at] = lineTokens(line)
+    if (enough(line.length)) yield
   }
   counted.set(lines, tokens)
   return tokens
 }
 
 /** Lines that are shown in part. */
-export const countCutLines = (file: FileDiff): number =>
-  file.hunks.reduce((sum, { lines }) => sum + lines.filter((line) => line.length > maxLineLength + 2).length, 0)
+export function* countCutLines(files: ReadonlyArray<FileDiff>): Steps<number> {
+  return yield* countLinesOf(files, (line) => line.length > maxLineLength + 2)
+}
+
+export function* countLinesOf(files: ReadonlyArray<FileDiff>, wanted: (line: string) => boolean): Steps<number> {
+  const enough = meter()
+  let count = 0
+  for (const { hunks } of files) {
+    for (const hunk of hunks) {
+      for (const line of yield* linesIn(hunk)) {
+        if (wanted(line)) count++
+        if (enough(0)) yield
+      }
+      if (enough(0)) yield
+    }
+  }
+  return count
+}
 
 const shown = (path: string): string => (/[\p{Cc}\u2028\u2029]/u.test(path) ? JSON.stringify(path) : path)
 
@@ -54,26 +75,35 @@ const renderHeading = (file: FileDiff, part?: { readonly index: number; readonly
   return `=== ${shown(file.path)} (${facts.join(", ")})\n`
 }
 
-export const renderFile = (file: FileDiff, part?: { readonly index: number; readonly of: number }): string =>
-  `${renderHeading(file, part)}${file.hunks.map(renderHunk).join("")}`
+export function* renderFile(file: FileDiff, part?: { readonly index: number; readonly of: number }): Steps<string> {
+  const enough = meter()
+  const rows = [renderHeading(file, part)]
+  for (const hunk of file.hunks) {
+    yield* renderHunk(hunk, rows)
+    if (enough(hunk.section.length)) yield
+  }
+  return rows.join("")
+}
 
-const renderHunk = (hunk: Hunk): string => {
-  const { oldStart, oldLines, newStart, newLines, section, lines } = hunk
+function* renderHunk(hunk: Hunk, rows: Array<string>): Steps<void> {
+  const { oldStart, oldLines, newStart, newLines, section } = hunk
+  const enough = meter()
   const width = String(Math.max(oldStart + oldLines, newStart + newLines)).length
   const blank = " ".repeat(width)
-  const rows = [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@ ${section}`.trimEnd()]
+  rows.push(`${`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@ ${section}`.trimEnd()}\n`)
   let oldLine = oldStart
   let newLine = newStart
-  for (const line of lines) {
+  for (const line of yield* linesIn(hunk)) {
     const mark = line[0] ?? " "
     const old = mark === "+" ? blank : String(oldLine++).padStart(width)
     const now = mark === "-" ? blank : String(newLine++).padStart(width)
-    rows.push(`${old} ${now} |${mark}${cut(line.endsWith("\r") ? line.slice(1, -1) : line.slice(1))}`)
+    rows.push(`${old} ${now} |${mark}${cut(line.endsWith("\r") ? line.slice(1, -1) : line.slice(1))}\n`)
+    if (enough(Math.min(line.length, maxLineLength))) yield
   }
-  return `${rows.join("\n")}\n`
 }
 
-const cut = (code: string): string =>
-  code.length <= maxLineLength
-    ? code
-    : `${code.slice(0, maxLineLength)} … [${code.length - maxLineLength} more characters of this line are not shown]`
+const cut = (code: string): string => {
+  if (code.length <= maxLineLength) return code
+  const left = `${code.length - maxLineLength}${code.length + 1 < readLength ? "" : " or more"}`
+  return `${code.slice(0, maxLineLength)} … [${left} more characters of this line are not shown]`
+}

@@ -25,7 +25,6 @@ const known: ReadonlyArray<RegExp> = [
   /\bdop_v1_[a-f0-9]{64}\b/g,
   /\bwhsec_[A-Za-z0-9+/=]{20,}/g,
   /\benc:v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g,
-  /\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=\\n\s]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g
 ]
 
@@ -47,7 +46,7 @@ export const scrubSecrets = (text: string): string => (mayHoldSecret(text) ? rem
 export const removeSecrets = (text: string): string => {
   let scrubbed = text
   for (const pattern of known) scrubbed = scrubbed.replace(pattern, secretMark)
-  scrubbed = scrubbed
+  scrubbed = withoutWebTokens(scrubbed)
     .replace(inUrl, (whole, before: string, value: string) =>
       standIn.test(value) || spelledOut.test(value) ? whole : `${before}${secretMark}`
     )
@@ -56,6 +55,28 @@ export const removeSecrets = (text: string): string => {
       standIn.test(value) || !isLikelySecret(value) ? whole : `${before}${secretMark}`
     )
   return scrubbed.replace(run, (value) => (isRandom(value) ? secretMark : value))
+}
+
+const webTokenBody = /\.eyJ[A-Za-z0-9_-]{8,}(?=(\.[A-Za-z0-9_-]{8,}))/g
+const webTokenHeader = /\beyJ[A-Za-z0-9_-]{8,}$/
+const ofWebToken = /[A-Za-z0-9_-]/
+
+/**
+ * `eyJ….eyJ….…`, looked for from its middle: a text may hold thousands of beginnings without an end, and each would be read to where
+ * there is none.
+ */
+const withoutWebTokens = (text: string): string => {
+  let shown = ""
+  let from = 0
+  for (const { 0: body, 1: signature = "", index } of text.matchAll(webTokenBody)) {
+    let start = index
+    while (start > from && ofWebToken.test(text[start - 1] ?? "")) start--
+    const header = webTokenHeader.exec(text.slice(start, index))
+    if (header === null || index < from) continue
+    shown += `${text.slice(from, start + header.index)}${secretMark}`
+    from = index + body.length + signature.length
+  }
+  return shown + text.slice(from)
 }
 
 /** What documents write where a password stands. */

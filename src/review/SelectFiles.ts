@@ -10,6 +10,8 @@ import type { FileDiff, FileHeader } from "./FileDiff.ts"
 import { hasGeneratedMarker, isGeneratedName } from "./Generated.ts"
 import { anyGlob, underAny } from "./Globs.ts"
 import type { PathMatch } from "./Globs.ts"
+import { meter } from "./Steps.ts"
+import type { Steps } from "./Steps.ts"
 
 export interface TriggerFilters {
   /** Empty: no limit, as are the globs. */
@@ -22,13 +24,16 @@ export interface FileSelection {
   /** To be asked once per file, in order, while the diff is read; true while the file may still be analysed. */
   readonly keep: (file: FileHeader) => boolean
   /** What is analysed and what is not, when the diff has been read. */
-  readonly result: (files: ReadonlyArray<FileDiff>) => SelectedFiles
+  readonly result: (files: ReadonlyArray<FileDiff>) => Steps<SelectedFiles>
 }
 
 export interface SelectedFiles {
   readonly files: ReadonlyArray<FileDiff>
   readonly skipped: ReadonlyArray<{ readonly path: string; readonly reason: SkipReason }>
 }
+
+/** The first lines of a file are looked at. */
+const fileLength = 1024
 
 export const selectFiles = (options: {
   readonly review: Pick<ReviewConfig, "include" | "exclude" | "max_files">
@@ -61,13 +66,15 @@ export const selectFiles = (options: {
       else kept++
       return reason === undefined
     },
-    result: (files) => {
+    *result(files) {
+      const enough = meter()
       const chosen: Array<FileDiff> = []
       const skipped: Array<{ path: string; reason: SkipReason }> = []
       for (const file of files) {
         const reason = reasons.get(file.path) ?? (hasGeneratedMarker(file) ? "generated" : undefined)
         if (reason === undefined) chosen.push(file)
         else skipped.push({ path: file.path, reason })
+        if (enough(fileLength)) yield
       }
       return { files: chosen, skipped }
     }

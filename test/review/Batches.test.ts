@@ -7,6 +7,7 @@ import { changePrompt, systemPrompt } from "../../src/review/Prompt.ts"
 import { maxLineLength, renderFile } from "../../src/review/RenderDiff.ts"
 import { passTokens } from "../../src/review/TokenBudget.ts"
 import { countTokens } from "../../src/review/Tokens.ts"
+import { atOnce } from "../../src/review/Steps.ts"
 
 const line = fc.tuple(fc.constantFrom("+", "-", " "), fc.string({ maxLength: 120 })).map(([mark, text]) => mark + text)
 const file: fc.Arbitrary<FileDiff> = fc
@@ -56,7 +57,7 @@ describe("batches", () => {
           const batches = planAtOnce(files, limit)
           expect(facts(batches.flatMap((batch) => batch.files.map((part) => part.file)))).toEqual(facts(files))
           for (const { files: parts, tokens } of batches) {
-            const rendered = parts.map(({ file: shown, part }) => renderFile(shown, part)).join("\n")
+            const rendered = parts.map(({ file: shown, part }) => atOnce(renderFile(shown, part))).join("\n")
             expect(tokens).toBeLessThanOrEqual(limit)
             expect(countTokens(rendered)).toBeLessThanOrEqual(tokens)
           }
@@ -103,15 +104,17 @@ describe("the prompt", () => {
     ]
   })
   const prompt = (files: ReadonlyArray<FileDiff>, elsewhere: ReadonlyArray<string> = []) =>
-    changePrompt({
-      title: "t",
-      description: undefined,
-      languages: ["TypeScript"],
-      batch: { files: files.map((one) => ({ file: one, part: undefined, whole: undefined })), tokens: 0 },
-      pass: { index: 1, of: 1 },
-      elsewhere,
-      fence: "f3nc3"
-    })
+    atOnce(
+      changePrompt({
+        title: "t",
+        description: undefined,
+        languages: ["TypeScript"],
+        batch: { files: files.map((one) => ({ file: one, part: undefined, whole: undefined })), tokens: 0 },
+        pass: { index: 1, of: 1 },
+        elsewhere,
+        fence: "f3nc3"
+      })
+    )
 
   it("shows both numbers, the mark and the code", () => {
     expect(prompt([hostile("src/a.ts", "b")])).toContain(

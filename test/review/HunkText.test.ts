@@ -8,6 +8,7 @@ import { bytesOf, countLines, firstLines } from "../../src/review/HunkText.ts"
 import { makeDiffParser, parseDiff } from "../../src/review/ParseDiff.ts"
 import { patchId } from "../../src/review/PatchId.ts"
 import { riskTier } from "../../src/review/Risk.ts"
+import { atOnce } from "../../src/review/Steps.ts"
 import { closeDiffs, realDiff } from "./RealDiffs.ts"
 import { treeChange } from "./Trees.ts"
 
@@ -16,13 +17,7 @@ afterAll(closeDiffs)
 /** The same lines without the bytes that they were read from. */
 const copied = (file: FileDiff): FileDiff => ({ ...file, hunks: file.hunks.map((hunk) => ({ ...hunk })) })
 
-const idOf = (file: FileDiff): string => {
-  const reading = patchId(file)
-  for (;;) {
-    const step = reading.next()
-    if (step.done === true) return step.value
-  }
-}
+const idOf = (file: FileDiff): string => atOnce(patchId(file))
 
 const sensitive =
   /\b(auth|token|secret|passw|crypt|sql|query|exec|eval|spawn|system|shell|deserial|unsafe|lock|mutex|atomic|await|async|goroutine|thread|free|malloc|close|delete|drop|truncate|transaction|commit|rollback|retry|timeout|catch|except|panic|unwrap|null|nil|undefined|overflow|parse|permission|admin|cookie|redirect|path|upload)/i
@@ -46,8 +41,8 @@ describe("the bytes of hunks", () => {
       fc.asyncProperty(treeChange, fc.nat({ max: 12 }), fc.nat({ max: 400 }), async (change, count, cut) => {
         const text = Buffer.from(await realDiff(change))
         const parser = makeDiffParser()
-        parser.push(text.subarray(0, cut))
-        parser.push(text.subarray(cut))
+        atOnce(parser.push(text.subarray(0, cut)))
+        atOnce(parser.push(text.subarray(cut)))
         for (const file of parser.end()) {
           for (const hunk of file.hunks) {
             // Before anybody asked for lines.

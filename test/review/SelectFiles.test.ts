@@ -3,6 +3,7 @@ import { anyGlob, underAny } from "../../src/review/Globs.ts"
 import { parseIgnoreFile } from "../../src/review/IgnoreFile.ts"
 import { parseDiff } from "../../src/review/ParseDiff.ts"
 import { selectFiles } from "../../src/review/SelectFiles.ts"
+import { atOnce } from "../../src/review/Steps.ts"
 
 describe("globs", () => {
   it.each([
@@ -78,7 +79,7 @@ const select = (diff: string, options: Partial<Parameters<typeof selectFiles>[0]
     ignores: () => false,
     ...options
   })
-  const { files, skipped } = selection.result(parseDiff(diff, selection.keep))
+  const { files, skipped } = atOnce(selection.result(parseDiff(diff, selection.keep)))
   return { files: files.map(({ path }) => path), skipped: skipped.map(({ path, reason }) => `${path}:${reason}`) }
 }
 

@@ -1,0 +1,109 @@
+/** What of a file's diff is shown of one place in it: the hunk it stands in, and others near it as far as there is room. Pure. */
+import type { Anchor } from "../domain/Problem.ts"
+import type { FileDiff, Hunk } from "./FileDiff.ts"
+import { countLines, linesIn } from "./HunkText.ts"
+import { maxLineLength } from "./RenderDiff.ts"
+import { meter } from "./Steps.ts"
+import type { Steps } from "./Steps.ts"
+
+type Place = Pick<Anchor, "side" | "line">
+
+/** The numbers beside a line, and a heading. */
+const besideLine = 16
+const besideHunk = 64
+
+/** The hunk of the place, cut to the lines around it where it is longer than `room` characters; without a place the first hunk. */
+export function* hunksAround(file: FileDiff, place: Place | undefined, room: number): Steps<ReadonlyArray<Hunk>> {
+  const { hunks } = file
+  const middle = yield* nearest(hunks, place)
+  const hunk = hunks[middle]
+  if (hunk === undefined) return []
+  const shown = [yield* partAround(hunk, place, room)]
+  let left = room - besideHunk - (yield* sizeWithin(shown[0] ?? hunk, room))
+  let from = middle
+  let to = middle + 1
+  for (;;) {
+    const [above, below] = [hunks[from - 1], hunks[to]]
+    const up = below === undefined || (above !== undefined && distance(above, place) <= distance(below, place))
+    const next = up ? above : below
+    if (next === undefined) return shown
+    left -= besideHunk + (yield* sizeWithin(next, left))
+    if (left <= 0) return shown
+    if (up) shown.unshift(next)
+    else shown.push(next)
+    if (up) from--
+    else to++
+    yield
+  }
+}
+
+const distance = ({ oldStart, oldLines, newStart, newLines }: Hunk, place: Place | undefined): number => {
+  if (place === undefined) return 0
+  const [start, length] = place.side === "old" ? [oldStart, oldLines] : [newStart, newLines]
+  return Math.max(0, start - place.line, place.line - (start + length - 1))
+}
+
+function* nearest(hunks: ReadonlyArray<Hunk>, place: Place | undefined): Steps<number> {
+  const enough = meter()
+  let best = 0
+  let least = Number.POSITIVE_INFINITY
+  for (let at = 0; at < hunks.length && least > 0; at++) {
+    const hunk = hunks[at]
+    const far = hunk === undefined ? least : distance(hunk, place)
+    if (far < least) {
+      best = at
+      least = far
+    }
+    if (enough(0)) yield
+  }
+  return best
+}
+
+const sizeOf = (line: string): number => Math.min(line.length, maxLineLength) + besideLine
+
+/** Of all lines, or more than `most`. */
+function* sizeWithin(hunk: Hunk, most: number): Steps<number> {
+  let size = countLines(hunk) * besideLine
+  if (size > most) return size
+  size = 0
+  for (const line of yield* linesIn(hunk)) if ((size += sizeOf(line)) > most) return size
+  return size
+}
+
+function* partAround(hunk: Hunk, place: Place | undefined, room: number): Steps<Hunk> {
+  const enough = meter()
+  const lines = yield* linesIn(hunk)
+  let { oldStart, newStart } = hunk
+  let at = 0
+  const other = place?.side === "old" ? "+" : "-"
+  const most = place === undefined ? 0 : lines.length
+  for (; at < most && place !== undefined; at++) {
+    const mark = lines[at]?.[0]
+    if (mark !== other && (place.side === "old" ? oldStart : newStart) >= place.line) break
+    if (mark !== "+") oldStart++
+    if (mark !== "-") newStart++
+    if (enough(0)) yield
+  }
+  let left = Math.floor(room / 2)
+  let from = at
+  for (; from > 0; from--) {
+    const line = lines[from - 1] ?? ""
+    left -= sizeOf(line)
+    if (left < 0) break
+    if (line[0] !== "+") oldStart--
+    if (line[0] !== "-") newStart--
+  }
+  left = Math.floor(room / 2) + Math.max(0, left)
+  let to = at
+  while (to < lines.length && (to === at || left > 0)) left -= sizeOf(lines[to++] ?? "")
+  if (from === 0 && to === lines.length) return hunk
+  const part = lines.slice(from, to)
+  return {
+    ...hunk,
+    oldStart,
+    newStart,
+    oldLines: part.filter((line) => line[0] !== "+").length,
+    newLines: part.filter((line) => line[0] !== "-").length,
+    lines: part
+  }
+}
