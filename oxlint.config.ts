@@ -201,6 +201,7 @@ const contractsOf = (zone: Zone): ReadonlyArray<string> =>
 const ownFiles = (zone: Zone, folder: Folder): ReadonlyArray<string> => [
   ...folders.filter((name) => name !== folder && !zone.open.includes(name)).map((name) => `**/${name}/**`),
   "**/main.ts",
+  "**/Commands.ts",
   "**/Actors.ts",
   ...contractsOf(zone)
 ]

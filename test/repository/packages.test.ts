@@ -1,7 +1,7 @@
 /** What the real program loads: its start pays for it, whether it is used or not. */
 import { execFile } from "node:child_process"
-import { readFile } from "node:fs/promises"
-import { join } from "node:path"
+import { readdir, readFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { promisify } from "node:util"
 import { describe, expect, it } from "vitest"
@@ -31,6 +31,23 @@ describe("the command line", () => {
       expect(await loaded()).toEqual(["@effect/platform-node", "@effect/platform-node-shared", "effect", "uuid"])
     }
   )
+
+  it("keeps what it compiled for the next start", async () => {
+    const program = [
+      'import { getCompileCacheDir } from "node:module"',
+      `process.argv[2] = "--version"`,
+      `process.on("exit", () => console.log(getCompileCacheDir()))`,
+      `await import(${JSON.stringify(pathToFileURL(join(root, "src/main.ts")).href)})`
+    ].join("\n")
+    const { stdout } = await promisify(execFile)(
+      join(root, "node_modules/.bin/node"),
+      ["--input-type=module", "--eval", program],
+      { env: { PATH: process.env["PATH"] } }
+    )
+    const [, folder = ""] = stdout.trim().split("\n")
+    expect(dirname(folder)).toBe(join(root, "node_modules/.cache/aicr"))
+    expect(await readdir(folder)).not.toEqual([])
+  })
 })
 
 describe("the service on its own", () => {
