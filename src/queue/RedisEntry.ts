@@ -1,4 +1,4 @@
-/** How entries stand in Redis: an array whose places redis/shared.lua names too; what is undefined is false there. */
+/** How entries stand in Redis: two arrays whose places redis/shared.lua names too; what is undefined is false there. */
 import { Schema } from "effect"
 import { Change, foldRepo, targetKey } from "../domain/Change.ts"
 import { EntryStatus, isDueAtOnce } from "../domain/Entry.ts"
@@ -13,10 +13,10 @@ const place = (item: Admission, id: string, repo: string): string =>
   `${String(item.priority).padStart(3, "0")}\0${repo}\0${String(item.admittedAt).padStart(16, "0")}\0${id}`
 
 /**
- * One admission (redis/admit.lua): the entry that it makes when nothing is there that it joins, and its change. Who asked stands in the
- * entry, since who joins may have asked, and not in the change.
+ * One admission (redis/admit.lua): the entry that it makes when nothing is there that it joins, and its details. Who asked stands beside
+ * the change, since who joins may have asked, and not in it.
  */
-export const admissionTexts = (item: Admission, id: string): readonly [Buffer, string] => {
+export const admissionTexts = (item: Admission, id: string): readonly [Buffer, Buffer] => {
   const { change } = item
   const repo = foldRepo(change.repo.fullName)
   const entry = [
@@ -28,10 +28,6 @@ export const admissionTexts = (item: Admission, id: string): readonly [Buffer, s
     item.admittedAt,
     item.dueAt,
     change.workspace,
-    item.configHash,
-    change.head ?? false,
-    change.requestedBy ?? false,
-    item.eventId,
     mayExpire(item),
     item.reason ?? false,
     0,
@@ -42,10 +38,14 @@ export const admissionTexts = (item: Admission, id: string): readonly [Buffer, s
     false,
     isDueAtOnce(item) && place(item, id, repo)
   ]
-  return [
-    pack([entry]),
+  const details = [
+    item.configHash,
+    change.head ?? false,
+    change.requestedBy ?? false,
+    item.eventId,
     JSON.stringify(change.requestedBy === undefined ? change : { ...change, requestedBy: undefined })
   ]
+  return [pack([entry]), pack([details])]
 }
 
 const isStatus = Schema.is(EntryStatus)
@@ -88,12 +88,13 @@ export const linesOf = (text: string): ReadonlyArray<string> => (text === "" ? [
 
 const recordOf = (record: unknown) => listOf(unpack(bytesOf(record, "an entry")), "an entry")
 
-/** Of `[record, change]`, as the scripts answer an entry. Throws when it does not decode. */
+/** Of `[entry, details]`, as the scripts answer it. Throws when it does not decode. */
 export const toEntry = (answer: unknown): Entry => {
-  const [record, text] = listOf(answer, "an entry")
-  const at = recordOf(record)
-  const change = decodeChange(stringOf(text, "change"))
-  const person = textIfAny(at[10], "person")
+  const [entry, details] = listOf(answer, "an entry")
+  const at = recordOf(entry)
+  const [configHash, , requestedBy, events, text] = recordOf(details)
+  const change = decodeChange(textOf(text, "change"))
+  const person = textIfAny(requestedBy, "person")
   return {
     id: textOf(at[0], "id"),
     status: statusOf(at[1]),
@@ -102,17 +103,17 @@ export const toEntry = (answer: unknown): Entry => {
     admittedAt: numberOf(at[5], "admission"),
     dueAt: numberOf(at[6], "due time"),
     workspace: textOf(at[7], "workspace"),
-    configHash: textOf(at[8], "configuration"),
+    configHash: textOf(configHash, "configuration"),
     change: person === undefined ? change : { ...change, requestedBy: person },
-    events: linesOf(textOf(at[11], "events")),
-    expires: at[12] === true,
-    reason: textIfAny(at[13], "reason"),
-    attempts: numberOf(at[14], "attempts"),
-    losses: numberOf(at[15], "losses"),
-    token: numberOf(at[16], "token"),
-    owner: textIfAny(at[17], "owner"),
-    leaseUntil: at[18] === false ? undefined : numberOf(at[18], "lease"),
-    cancelRequested: textIfAny(at[19], "cancel")
+    events: linesOf(textOf(events, "events")),
+    expires: at[8] === true,
+    reason: textIfAny(at[9], "reason"),
+    attempts: numberOf(at[10], "attempts"),
+    losses: numberOf(at[11], "losses"),
+    token: numberOf(at[12], "token"),
+    owner: textIfAny(at[13], "owner"),
+    leaseUntil: at[14] === false ? undefined : numberOf(at[14], "lease"),
+    cancelRequested: textIfAny(at[15], "cancel")
   }
 }
 

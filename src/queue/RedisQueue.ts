@@ -82,7 +82,7 @@ const queue = (connection: RedisConnection, base: string, limits: Limits): Queue
         ? Effect.succeed([])
         : ask(
             "admit",
-            [limits.perWorkspace, limits.total, pushesOf(items)],
+            [limits.perWorkspace, limits.total, pushesOf(items), items.map(({ eventId }) => eventId)],
             decodeAdmitted,
             items.flatMap((item) => admissionTexts(item, newId()))
           ).pipe(

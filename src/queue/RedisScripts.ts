@@ -35,9 +35,24 @@ export interface Script {
 
 const read = (name: string): string => readFileSync(new URL(`redis/${name}.lua`, import.meta.url), "utf8")
 
-const asFunction = (name: ScriptName): string => `TRANSITIONS['${name}'] = function(...)\n${read(name)}\nend`
+/** Redis runs the whole script for every message: a function that nobody calls is not made. */
+const asFunction = (name: ScriptName): string =>
+  `if called['${name}'] then TRANSITIONS['${name}'] = function(...)\n${read(name)}\nend end`
+
+const constants = /^local ([A-Z_]+(?:, [A-Z_]+)*) = (\d+(?:, \d+)*)$/gm
+/** Lua knows no constants: as variables of the script they would cost each function that names them, when it is made and when it runs. */
+const inlined = (source: string): string => {
+  const values = new Map<string, string>()
+  const rest = source.replaceAll(constants, (_, words: string, numbers: string) => {
+    const given = numbers.split(", ")
+    words.split(", ").forEach((word, index) => values.set(word, given[index] ?? "nil"))
+    return ""
+  })
+  return rest.replaceAll(/\b[A-Z_]+\b/g, (word) => values.get(word) ?? word)
+}
 
 export const loadScript = (): Script => {
-  const source = [read("store"), read("shared"), ...names.map(asFunction), read("run")].join("\n")
+  const parts = [read("calls"), read("store"), read("shared"), ...names.map(asFunction), read("run")]
+  const source = inlined(parts.join("\n"))
   return { source, sha: createHash("sha1").update(source).digest("hex") }
 }

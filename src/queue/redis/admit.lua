@@ -2,37 +2,39 @@
   Queues work, in order and all or nothing; the table of cases stands in Transitions.ts. An event that was queued before is a
   duplicate and changes nothing, whatever has become of its entry since.
 
-  Given: limit per workspace, limit in all, numbers of the items that are pushes, then apart from these per item: the entry if it is
-  a new one, packed, and its change.
+  Given: limit per workspace, limit in all, numbers of the items that are pushes, the event of each item, then apart from these per
+  item: the entry if it is a new one and its details, both packed.
   Answers `full`, workspace or '' when a limit would be exceeded; else per item: entry, status, due, events superseded.
 ]]
-local perWorkspace, total, pushes, texts = ...
-local items = {}
-for at = 1, #texts, 2 do
-  items[#items + 1] = { entry = unpacked(texts[at], PLACE), packed = texts[at], change = texts[at + 1] }
+local perWorkspace, total, pushes, eventIds, texts = ...
+local items, targets, spaces = {}, {}, {}
+for i, event in ipairs(eventIds) do
+  local entry = unpacked(texts[2 * i - 1], PLACE)
+  items[i] = { entry = entry, event = event, packed = texts[2 * i - 1], details = texts[2 * i] }
+  targets[i], spaces[i] = entry[TARGET], entry[WS]
 end
 for _, i in ipairs(pushes) do items[i].push = true end
-local function each(field)
-  local values = {}
-  for i, item in ipairs(items) do values[i] = item.entry[field] end
-  return values
+fetch(events, eventIds)
+fetch(nexts, targets)
+fetch(runs, targets)
+fetch(workspaces, spaces)
+
+local function detailOfItem(item)
+  item.detail = item.detail or unpacked(item.details, CHANGE)
+  return item.detail
 end
-fetch(events, each(EVENTS))
-fetch(nexts, each(TARGET))
-fetch(runs, each(TARGET))
-fetch(workspaces, each(WS))
 
-local function admitted(e) return load(get(events, e[EVENTS])) end
-
-local function joinsRunning(running, e)
-  return running and not running[CANCEL] and e[HEAD] and running[HEAD] == e[HEAD]
+local function joinsRunning(running, item)
+  if not running or running[CANCEL] then return false end
+  local head = detailOfItem(item)[HEAD]
+  return head and detailOf(running)[HEAD] == head
 end
 
 fetch(statuses, { 'waiting', 'ready' })
 local pendingAll = count('waiting') + count('ready')
 local near = pendingAll + #items > total
-for _, item in ipairs(items) do
-  local space = workspace(item.entry[WS])
+for _, ws in ipairs(spaces) do
+  local space = workspace(ws)
   if space[W_LATER] + space[W_DUE] + #space[W_OUT] + #items > perWorkspace then near = true end
 end
 local function pendingIn(ws)
@@ -45,8 +47,8 @@ if near then
   local opening, opens, opensIn = {}, 0, {}
   for _, item in ipairs(items) do
     local e = item.entry
-    if not opening[e[TARGET]] and not admitted(e) and not get(nexts, e[TARGET])
-      and not joinsRunning(runningOf(e[TARGET]), e) then
+    if not opening[e[TARGET]] and not get(events, item.event) and not get(nexts, e[TARGET])
+      and not joinsRunning(runningOf(e[TARGET]), item) then
       opening[e[TARGET]] = true
       opens = opens + 1
       opensIn[e[WS]] = (opensIn[e[WS]] or 0) + 1
@@ -59,9 +61,11 @@ if near then
 end
 
 -- `earlier` is the entry that it replaces, `reason` why that waited.
-local function open(e, item, earlier, reason)
-  put(events, e[EVENTS], e[ID])
-  local admission = e[ADMITTED]
+local function open(item, earlier, reason)
+  local e = item.entry
+  local id, admission = e[ID], e[ADMITTED]
+  put(events, item.event, id)
+  put(details, id, item.details)
   if earlier then
     e[PLACE] = false
     for field, value in pairs(inherited(e, earlier)) do e[field] = value end
@@ -69,65 +73,68 @@ local function open(e, item, earlier, reason)
       e[DUE] = earlier[DUE]
       e[REASON] = reason
     end
+    local detail, before = detailOfItem(item), detailOf(earlier)
+    if before[PERSON] and not detail[PERSON] then
+      detail[PERSON] = before[PERSON]
+      saveDetail(e, detail)
+    end
   end
-  put(changes, e[ID], item.change)
-  rank('ids', e[ID], 0)
+  rank('ids', id, 0)
   reindex(e, nil, 'waiting')
   save(e)
-  if not earlier then put(entries, e[ID], item.packed) end
-  return { e[ID], e[DUE] > admission and 'deferred' or 'queued', e[DUE], '' }
+  if not earlier then put(entries, id, item.packed) end
+  return { id, e[DUE] > admission and 'deferred' or 'queued', e[DUE], '' }
 end
 
-local function join(e, item, change)
-  put(events, item[EVENTS], e[ID])
-  local joined = e[EVENTS] == '' and item[EVENTS] or e[EVENTS] .. '\n' .. item[EVENTS]
-  if e[STATUS] == 'running' then
-    e[EVENTS] = joined
-    save(e)
-    return { e[ID], 'coalesced', e[DUE], '' }
-  end
-  local backsOff = e[ATTEMPTS] > 0 and not item[PERSON]
-  local fields = inherited(e, item)
+local function join(e, item)
+  local new, from = item.entry, detailOfItem(item)
+  local detail = detailOf(e)
+  put(events, item.event, e[ID])
+  detail[EVENTS] = joined(detail[EVENTS], item.event)
+  saveDetail(e, detail)
+  if e[STATUS] == 'running' then return { e[ID], 'coalesced', e[DUE], '' } end
+  local backsOff = e[ATTEMPTS] > 0 and not from[PERSON]
+  local fields = inherited(e, new)
   fields[ADMITTED] = e[ADMITTED]
-  fields[EVENTS] = joined
-  if not backsOff and item[DUE] < e[DUE] then
-    fields[DUE] = item[DUE]
-    fields[REASON] = item[REASON]
+  if not backsOff and new[DUE] < e[DUE] then
+    fields[DUE] = new[DUE]
+    fields[REASON] = new[REASON]
   end
-  if not e[HEAD] then
-    put(changes, e[ID], change)
-    fields[HEAD] = item[HEAD]
-  end
+  detail[PERSON] = detail[PERSON] or from[PERSON]
+  if not detail[HEAD] then detail[HEAD], detail[CHANGE] = from[HEAD], from[CHANGE] end
   amend(e, fields)
   return { e[ID], 'coalesced', e[DUE], '' }
 end
 
 -- The batch of pushes that waits grows by one; the newest change stands for all of it.
-local function extend(e, item, change)
-  put(events, item[EVENTS], e[ID])
-  put(changes, e[ID], change)
-  amend(e, { [EVENTS] = e[EVENTS] == '' and item[EVENTS] or e[EVENTS] .. '\n' .. item[EVENTS], [HEAD] = item[HEAD] })
+local function extend(e, item)
+  local detail, from = detailOf(e), detailOfItem(item)
+  put(events, item.event, e[ID])
+  detail[EVENTS] = joined(detail[EVENTS], item.event)
+  detail[HEAD], detail[CHANGE] = from[HEAD], from[CHANGE]
+  saveDetail(e, detail)
   return { e[ID], 'coalesced', e[DUE], '' }
 end
 
 local function admit(item)
-  local e, change = item.entry, item.change
-  local before = admitted(e)
+  local before = load(get(events, item.event))
   if before then
-    return { before[ID], 'duplicate', before[DUE], before[STATUS] == 'superseded' and e[EVENTS] or '' }
+    return { before[ID], 'duplicate', before[DUE], before[STATUS] == 'superseded' and item.event or '' }
   end
-  local waits = nextOf(e[TARGET])
-  if waits and item.push then return extend(waits, e, change) end
-  if waits and waits[HEAD] == e[HEAD] then return join(waits, e, change) end
-  local running = runningOf(e[TARGET])
-  if joinsRunning(running, e) then return join(running, e, change) end
-  if not waits then return open(e, item) end
-  if not waits[HEAD] or not e[HEAD] then return join(waits, e, change) end
+  local target = item.entry[TARGET]
+  local waits, running = nextOf(target), runningOf(target)
+  if not waits and not running then return open(item) end
+  if waits and item.push then return extend(waits, item) end
+  local head, waitsFor = detailOfItem(item)[HEAD], waits and detailOf(waits)[HEAD]
+  if waits and waitsFor == head then return join(waits, item) end
+  if joinsRunning(running, item) then return join(running, item) end
+  if not waits then return open(item) end
+  if not waitsFor or not head then return join(waits, item) end
   local reason = waits[REASON]
-  waits[REASON] = 'a newer head arrived: ' .. e[HEAD]
+  waits[REASON] = 'a newer head arrived: ' .. head
   move(waits, 'superseded')
-  local answer = open(e, item, waits, reason)
-  answer[4] = waits[EVENTS]
+  local answer = open(item, waits, reason)
+  answer[4] = detailOf(waits)[EVENTS]
   return answer
 end
 

@@ -5,7 +5,7 @@
 local before, reason, limit = ...
 local ids = call('ZRANGEBYSCORE', P .. 'expiring', '-inf', '(' .. string.format('%d', before), 'LIMIT', 0, limit)
 fetch(entries, ids)
-fetch(changes, ids)
+fetch(details, ids)
 local answers = {}
 for i, id in ipairs(ids) do
   local e = load(id)

@@ -5,7 +5,7 @@ for _, id in ipairs(call('ZRANGE', P .. 'later:' .. ws, 0, -1)) do ids[#ids + 1]
 for _, where in ipairs(call('ZRANGE', P .. 'due:' .. ws, 0, -1)) do ids[#ids + 1] = idAt(where) end
 table.sort(ids)
 fetch(entries, ids)
-fetch(changes, ids)
+fetch(details, ids)
 local answers = {}
 for i, id in ipairs(ids) do answers[i] = whole(load(id)) end
 return answers

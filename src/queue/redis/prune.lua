@@ -11,12 +11,13 @@ for at = 1, #oldest, 2 do
   ids[#ids + 1] = oldest[at]
 end
 fetch(entries, ids)
+fetch(details, ids)
 for _, id in ipairs(ids) do
   local e = load(id)
-  for event in string.gmatch(e[EVENTS], '[^\n]+') do put(events, event, false) end
+  for event in string.gmatch(detailOf(e)[EVENTS], '[^\n]+') do put(events, event, false) end
   reindex(e, e[STATUS], nil)
   rank('ids', id, false)
-  put(changes, id, false)
   keep(entries, id, false)
+  keep(details, id, false)
 end
 return #ids

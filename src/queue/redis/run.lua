@@ -2,25 +2,12 @@
   Runs transitions, each as whole as if it were alone. Those that look at sorted sets come after the others, so that they see what these
   wrote. All of the others write together: when one fails nothing is written, and the script fails with TRANSITION and why, so that they
   can be sent again one by one.
-  ARGV of the script, per transition: its name, how many texts belong to it and what else it is given, packed after each other; then
-  these texts. Answers per transition 1 and its answer, or 0 and the error.
+  Answers per transition 1 and its answer, or 0 and the error.
 ]]
 local LOOKS = { load = true, list = true, survey = true, stats = true, running = true, expire = true, prune = true }
 local ONE = { claim = true, finish = true, renew = true, get = true, retry = true, ['cancel-entry'] = true }
 local SOME = { release = 4, withdraw = 3 }
 local SHOWN = { claim = true, get = true }
-
-local calls, at = {}, 1
-while at <= #ARGV do
-  local given = { cmsgpack.unpack(ARGV[at]) }
-  if given[2] > 0 then
-    local texts = {}
-    for i = 1, given[2] do texts[i] = ARGV[at + i] end
-    given[#given + 1] = texts
-  end
-  calls[#calls + 1] = given
-  at = at + 1 + given[2]
-end
 
 -- What they will look at, in a few commands for all of them.
 local function prefetch()
@@ -38,7 +25,7 @@ local function prefetch()
     end
   end
   fetch(entries, ids)
-  fetch(changes, shown)
+  fetch(details, shown)
   fetch(pauses, holds)
   for _, id in ipairs(ids) do
     local e = load(id)

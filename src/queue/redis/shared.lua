@@ -1,7 +1,8 @@
 --[[
-  Entries and how they are found, for the transitions. `entries` has a packed array per entry, as the constants below name its
-  places (RedisEntry.ts has the same); what is undefined is false there. `changes` has its change as JSON, which no decision looks
-  into. All else is index:
+  Entries and how they are found, for the transitions. Two hashes have a packed array per entry, as the constants below name its
+  places (RedisEntry.ts has the same); what is undefined is false there. `entries` has what transitions look at and change, which is
+  little, since each reads and writes all of it: Lua hashes every byte of a text that it is given. `details` has the rest, the change as
+  JSON among it, which an admission that joins looks at and answers with whole entries. All else is index:
 
     events     HASH  event id -> entry id, also of ended entries
     next       HASH  target -> the entry that waits or is ready; at most one
@@ -19,12 +20,12 @@
   All keys start with KEYS[1], which holds a hash tag: they are in one slot of a cluster. A script runs alone and whole, so each
   transition in it is atomic; with an append-only file that is synced always, what was answered is on disk.
 ]]
-local ID, STATUS, TARGET, REPO, PRIO, ADMITTED, DUE = 1, 2, 3, 4, 5, 6, 7
-local WS, CONFIG, HEAD, PERSON, EVENTS, EXPIRES, REASON = 8, 9, 10, 11, 12, 13, 14
-local ATTEMPTS, LOSSES, TOKEN, OWNER, LEASE, CANCEL, PLACE = 15, 16, 17, 18, 19, 20, 21
+local ID, STATUS, TARGET, REPO, PRIO, ADMITTED, DUE, WS, EXPIRES = 1, 2, 3, 4, 5, 6, 7, 8, 9
+local REASON, ATTEMPTS, LOSSES, TOKEN, OWNER, LEASE, CANCEL, PLACE = 10, 11, 12, 13, 14, 15, 16, 17
+local CONFIG, HEAD, PERSON, EVENTS, CHANGE = 1, 2, 3, 4, 5
 
-local entries, workspaces = records('entries', PLACE), records('workspaces', 3)
-local changes, events, nexts, runs = hash('changes'), hash('events'), hash('next'), hash('running')
+local entries, details, workspaces = records('entries', PLACE), records('details', CHANGE), records('workspaces', 3)
+local events, nexts, runs = hash('events'), hash('next'), hash('running')
 local statuses, pauses = hash('statuses'), hash('pauses')
 
 local ALL = { 'waiting', 'ready', 'running', 'done', 'superseded', 'cancelled', 'expired', 'dead' }
@@ -35,6 +36,7 @@ local ACTIVE = { waiting = true, ready = true, running = true }
 -- The entry, or false when there is none.
 local function load(id) return id and look(entries, id) end
 local function save(e) keep(entries, e[ID], e) end
+local function detailOf(e) return look(details, e[ID]) end
 local function nextOf(target) return load(get(nexts, target)) end
 local function runningOf(target) return load(get(runs, target)) end
 
@@ -160,10 +162,12 @@ local function held(id, token)
   return e and e[STATUS] == 'running' and e[TOKEN] == token and e
 end
 
--- What a later entry takes over from an earlier one, besides its due time.
+local function saveDetail(e, detail) keep(details, e[ID], detail) end
+local function joined(events, more) return events == '' and more or events .. '\n' .. more end
+
+-- What a later entry takes over from an earlier one, besides its due time and who asked.
 local function inherited(e, earlier)
   return {
-    [PERSON] = e[PERSON] or earlier[PERSON],
     [PRIO] = math.min(e[PRIO], earlier[PRIO]),
     [ADMITTED] = math.min(e[ADMITTED], earlier[ADMITTED]),
     [EXPIRES] = e[EXPIRES] and earlier[EXPIRES]
@@ -184,11 +188,15 @@ local function waitAgain(e, due, reason)
     e[DUE] = due
     return leaveWorker(e, 'waiting', reason)
   end
-  local taken, mine = inherited(newer, e), e[EVENTS]
-  taken[EVENTS] = newer[EVENTS] .. '\n' .. mine
-  e[EVENTS] = ''
+  local old, new = detailOf(e), detailOf(newer)
+  local mine = old[EVENTS]
+  new[PERSON] = new[PERSON] or old[PERSON]
+  new[EVENTS] = joined(new[EVENTS], mine)
+  old[EVENTS] = ''
+  saveDetail(e, old)
+  saveDetail(newer, new)
   leaveWorker(e, 'superseded', reason .. '; a newer review waits')
-  amend(newer, taken)
+  amend(newer, inherited(newer, e))
   for event in string.gmatch(mine, '[^\n]+') do put(events, event, newer[ID]) end
 end
 
@@ -207,7 +215,7 @@ local function cancel(e, reason)
   return 'stopping'
 end
 
--- The entry as it is now and its change, as answers have it.
-local function whole(e) return { packed(entries, e[ID]), get(changes, e[ID]) } end
+-- The entry as it is now, as answers have it.
+local function whole(e) return { packed(entries, e[ID]), packed(details, e[ID]) } end
 
 local TRANSITIONS = {}

@@ -81,7 +81,7 @@ local function keep(h, field, record)
 end
 
 local function packed(h, field)
-  local value = h.known[field]
+  local value = get(h, field)
   if value == STALE then
     value = pack(h.tables[field])
     h.known[field] = value
