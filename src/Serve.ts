@@ -1,4 +1,5 @@
 /** What `aicr serve` runs: the service of the profile that the environment asks for, and its failures as exit codes. Wiring only. */
+import { flushCompileCache } from "node:module"
 import { Effect, Layer, Result } from "effect"
 import { natsSettings } from "../nats/NatsSettings.ts"
 import { ExitWith } from "./cli/Exit.ts"
@@ -9,6 +10,9 @@ import * as Logging from "./observability/Logging.ts"
 import { Progress } from "./observability/Progress.ts"
 import * as Service from "./Service.ts"
 
+/** Also for the next process of one that is killed. */
+const keepCompiled = Layer.effectDiscard(Effect.sync(flushCompileCache))
+
 /** Runs until the process is asked to stop. */
 export const serve = ({ config, roles }: ServeOptions): Effect.Effect<void, ExitWith> => {
   const nats = natsSettings(process.env)
@@ -17,11 +21,12 @@ export const serve = ({ config, roles }: ServeOptions): Effect.Effect<void, Exit
   const problem = rolesProblem(roles, settings !== undefined)
   if (problem !== undefined) return new ExitWith({ code: 2, message: problem })
   const configured = Layer.provide(layerFile(config, process.env))
+  const launch = <E>(service: Layer.Layer<never, E>) => Layer.launch(keepCompiled.pipe(Layer.provide(service)))
   return Effect.gen(function* () {
     if (settings === undefined) {
-      return yield* Layer.launch(Service.layer({ roles }).pipe(Layer.provide(Progress.layer), configured))
+      return yield* launch(Service.layer({ roles }).pipe(Layer.provide(Progress.layer), configured))
     }
-    return yield* Layer.launch(Service.layerClustered(settings, { roles }).pipe(configured))
+    return yield* launch(Service.layerClustered(settings, { roles }).pipe(configured))
   }).pipe(
     Effect.provide(Logging.layer),
     Effect.catchTags({
