@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { Change, foldRepo, targetKey } from "../domain/Change.ts"
 import { EntryStatus, isDueAtOnce } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
-import { pack, unpack } from "./MessagePack.ts"
+import { pack, unpack, unpackFirst } from "./MessagePack.ts"
 import type { Scheduled, Survey } from "./Plan.ts"
 import type { Admission } from "./Queue.ts"
 import { mayExpire } from "./Transitions.ts"
@@ -120,7 +120,7 @@ export const toEntry = (answer: unknown): Entry => {
 export const toEntries = (answer: unknown): ReadonlyArray<Entry> => listOf(answer, "entries").map(toEntry)
 
 const toScheduled = (record: unknown): Scheduled => {
-  const at = recordOf(record)
+  const at = unpackFirst(bytesOf(record, "an entry"), 7)
   const status = at[1]
   if (status !== "waiting" && status !== "ready" && status !== "running") throw new Unreadable("status", status)
   return {

@@ -39,7 +39,7 @@ const read = (name: string): string => readFileSync(new URL(`redis/${name}.lua`,
 const asFunction = (name: ScriptName): string =>
   `if called['${name}'] then TRANSITIONS['${name}'] = function(...)\n${read(name)}\nend end`
 
-const constants = /^local ([A-Z_]+(?:, [A-Z_]+)*) = (\d+(?:, \d+)*)$/gm
+const constants = /^local ([A-Z_]+(?:, [A-Z_]+)*) = (-?\d+(?:, -?\d+)*)$/gm
 /** Lua knows no constants: as variables of the script they would cost each function that names them, when it is made and when it runs. */
 const inlined = (source: string): string => {
   const values = new Map<string, string>()

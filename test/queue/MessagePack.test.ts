@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { Redis } from "ioredis"
-import { pack, unpack } from "../../src/queue/MessagePack.ts"
+import { pack, unpack, unpackFirst } from "../../src/queue/MessagePack.ts"
 import type { Packable } from "../../src/queue/MessagePack.ts"
 import { redisUrl } from "./Stores.ts"
 
@@ -44,9 +44,20 @@ describe("MessagePack", () => {
     redis.disconnect()
   })
 
+  it("reads the first values of a list", () => {
+    const some = fc.property(fc.array(value, { maxLength: 40 }), fc.nat(), (list, number) => {
+      const count = number % (list.length + 1)
+      same(unpackFirst(pack([list]), count), list.slice(0, count))
+      assert.throws(() => unpackFirst(pack([list]), list.length + 1))
+    })
+    fc.assert(some)
+    assert.throws(() => unpackFirst(pack(["no list"]), 0))
+  })
+
   it("refuses what is cut off or unknown", () => {
     const whole = pack([["a", 1_785_000_000_000, "b".repeat(100)]])
     for (let length = 0; length < whole.length; length++) assert.throws(() => unpack(whole.subarray(0, length)))
+    assert.throws(() => unpack(pack(["one", "two"])))
     assert.throws(() => unpack(Buffer.from([0xc1])))
   })
 })
