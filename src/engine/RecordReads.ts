@@ -1,11 +1,12 @@
 /** A checkout and further repositories that remember what is read of them, for the record of the review. Never fails what it watches. */
 import { Effect, Fiber, Stream } from "effect"
+import { scrubLines } from "../review/ScrubText.ts"
 import { Objects } from "../store/Objects.ts"
 import type { BlameLine, Checkout } from "../vcs/Checkout.ts"
 import type { MountedContext, MountedEntry } from "../vcs/ContextRepositories.ts"
 import type { ContextMounts } from "./ContextMounts.ts"
 import type { ReviewInput } from "./ReviewChange.ts"
-import { keptLines, maxDiffLength, maxReadLength, writeDiff, writeRecord } from "./ReviewRecord.ts"
+import { keptDiff, maxDiffLength, maxReadLength, writeDiff, writeRecord } from "./ReviewRecord.ts"
 import { runInTurns } from "./Turns.ts"
 
 export interface Recording {
@@ -67,7 +68,7 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
                 cut = true
                 return Effect.void
               }
-              return Effect.flatMap(runInTurns(keptLines(Buffer.concat(chunks).toString("utf8"))), whole)
+              return Effect.flatMap(runInTurns(keptDiff(chunks)), whole)
             })
           )
         )
@@ -125,7 +126,7 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
       Effect.gen(function* () {
         const kept: Array<{ readonly key: string; readonly text?: string }> = []
         for (const [key, text] of files) {
-          kept.push(text === undefined ? { key } : { key, text: yield* runInTurns(keptLines(text)) })
+          kept.push(text === undefined ? { key } : { key, text: yield* runInTurns(scrubLines(text)) })
         }
         yield* writeRecord(runId, {
           version: 1,

@@ -10,9 +10,12 @@
 import { Effect, Option, Schema } from "effect"
 import { Analysis } from "../domain/Analysis.ts"
 import { Lesson } from "../domain/Lesson.ts"
-import { scrubSecrets } from "../review/Secrets.ts"
+import { scrubLines } from "../review/ScrubText.ts"
+import type { Steps } from "../review/Steps.ts"
 import { Objects } from "../store/Objects.ts"
 import type { StoreError } from "../store/StoreError.ts"
+import { jsonInSteps } from "./JsonInSteps.ts"
+import { runInTurns } from "./Turns.ts"
 
 const folderOf = (runId: string): string => `runs/${runId}`
 /** Larger ones are not kept: a replay says so. */
@@ -68,31 +71,38 @@ export const ReviewRecord = Schema.Struct({
 })
 export type ReviewRecord = typeof ReviewRecord.Type
 
-const json = Schema.fromJsonString(ReviewRecord)
-const encode = Schema.encodeEffect(json)
-const decode = Schema.decodeUnknownOption(json)
+const encode = Schema.encodeEffect(ReviewRecord)
+const decode = Schema.decodeUnknownOption(Schema.fromJsonString(ReviewRecord))
 
-const blockLength = 65_536
-
-/** Every line without the secrets in it. Gives way to other work between blocks of lines. */
-export function* keptLines(text: string): Generator<void, string, void> {
-  const blocks: Array<string> = []
-  for (let at = 0; at < text.length;) {
-    const next = text.indexOf("\n", at + blockLength)
-    const end = next < 0 ? text.length : next + 1
-    blocks.push(text.slice(at, end).split("\n").map(scrubSecrets).join("\n"))
-    at = end
+/** The text of a diff in pieces, every line without the secrets in it. The pieces are given up one by one. */
+export function* keptDiff(pieces: Array<Uint8Array>): Steps<string> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+  const kept: Array<string> = []
+  /** Of a line that goes on. */
+  let begun: Array<string> = []
+  for (const [at, piece] of pieces.entries()) {
+    const text = decoder.decode(piece, { stream: true })
+    pieces[at] = nothing
+    const end = text.lastIndexOf("\n") + 1
+    if (end === 0) begun.push(text)
+    else {
+      kept.push(yield* scrubLines(begun.join("") + text.slice(0, end)))
+      begun = [text.slice(end)]
+    }
     yield
   }
-  return blocks.join("")
+  kept.push(yield* scrubLines(begun.join("") + decoder.decode()))
+  return kept.join("")
 }
+
+const nothing = new Uint8Array()
 
 export const writeDiff = Effect.fnUntraced(function* (runId: string, diff: string) {
   yield* (yield* Objects).put(`${folderOf(runId)}/diff`, diff)
 })
 
 export const writeRecord = Effect.fnUntraced(function* (runId: string, record: ReviewRecord) {
-  const text = yield* Effect.orDie(encode(record))
+  const text = yield* runInTurns(jsonInSteps(yield* Effect.orDie(encode(record))))
   yield* (yield* Objects).put(`${folderOf(runId)}/review.json`, text)
 })
 

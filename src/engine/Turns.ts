@@ -12,29 +12,49 @@ const turnMillis = 5
 type Work = (until: number) => boolean
 
 const waiting: Array<Work> = []
-/** A turn is coming, or on its way. */
-let awaited = false
+/** When the time of this turn is up; undefined: nobody has had any of it. */
+let end: number | undefined
+/** It was not `turn` that gave it: the event loop has not come round when `turn` is called next. */
+let early = false
+let turning = false
 
 const turn = (): void => {
-  const until = performance.now() + turnMillis
-  do {
+  end = undefined
+  if (waiting.length === 0) return
+  setImmediate(turn)
+  const until = early ? Number.NEGATIVE_INFINITY : performance.now() + turnMillis
+  end = until
+  early = false
+  turning = true
+  while (waiting.length > 0 && performance.now() < until) {
     const work = waiting.shift()
     if (work !== undefined && !work(until)) waiting.push(work)
-  } while (waiting.length > 0 && performance.now() < until)
-  awaited = waiting.length > 0
-  if (awaited) setImmediate(turn)
+  }
+  turning = false
+}
+
+/** Whether there is time left of this turn that nobody waits for; then until when. */
+const timeLeft = (): number | undefined => {
+  const now = performance.now()
+  if (end === undefined) {
+    end = now + turnMillis
+    setImmediate(turn)
+  }
+  if (waiting.length > 0 || now >= end) return undefined
+  early ||= !turning
+  return end
 }
 
 export const runInTurns = <A>(steps: Steps<A>): Effect.Effect<A> =>
   Effect.callback<A>((resume) => {
     const work: Work = (until) => {
-      const end = advance(steps, until)
-      if (end !== undefined) resume(end)
-      return end !== undefined
+      const result = advance(steps, until)
+      if (result !== undefined) resume(result)
+      return result !== undefined
     }
+    const until = timeLeft()
+    if (until !== undefined && work(until)) return Effect.void
     waiting.push(work)
-    if (!awaited) setImmediate(turn)
-    awaited = true
     return Effect.sync(() => {
       const at = waiting.indexOf(work)
       if (at >= 0) waiting.splice(at, 1)

@@ -6,7 +6,7 @@ import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { linesIn } from "./HunkText.ts"
 import { hunkTokens } from "./RenderDiff.ts"
 import { riskTier } from "./Risk.ts"
-import { atOnce, meter, stepLength } from "./Steps.ts"
+import { atOnce, meter, sortInSteps, stepLength } from "./Steps.ts"
 import type { Steps } from "./Steps.ts"
 import { countTokens } from "./Tokens.ts"
 
@@ -41,18 +41,22 @@ export function* planBatches(
   wholeFiles: ReadonlyMap<string, string> = new Map()
 ): Steps<ReadonlyArray<Batch>> {
   const enough = meter()
-  const ordered = files
-    .map((file) => ({ file, tier: riskTier(file) }))
-    .toSorted(
-      (a, b) =>
-        (a.file.commit?.index ?? afterCommits) - (b.file.commit?.index ?? afterCommits) ||
-        a.tier - b.tier ||
-        (a.file.path < b.file.path ? -1 : a.file.path > b.file.path ? 1 : 0)
-    )
+  const tiers = new Map<FileDiff, number>()
+  for (const file of files) {
+    tiers.set(file, riskTier(file))
+    if (enough(file.path.length)) yield
+  }
+  const ordered = yield* sortInSteps(
+    files,
+    (a, b) =>
+      (a.commit?.index ?? afterCommits) - (b.commit?.index ?? afterCommits) ||
+      (tiers.get(a) ?? 0) - (tiers.get(b) ?? 0) ||
+      (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)
+  )
   const unshown = new Map(wholeFiles)
   const batches: Array<{ files: Array<BatchFile>; tokens: number }> = []
   let open: { files: Array<BatchFile>; tokens: number } | undefined
-  for (const { file } of ordered) {
+  for (const file of ordered) {
     const heading =
       headingTokens + countTokens(file.path) + countTokens(`${file.oldPath ?? ""}${file.commit?.title ?? ""}`)
     const room = Math.max(256, maxTokens - heading)
@@ -98,9 +102,11 @@ function* companion(text: string | undefined, room: number) {
   return wholeTokens * 2 > room ? { whole: undefined, wholeTokens: 0 } : { whole: text, wholeTokens }
 }
 
-/** Lines are counted together as far as a step goes, and a long one in parts. */
+/** Lines are counted together as far as this, and a long one in parts: counting takes longer than reading. */
+const blockLength = stepLength / 4
+
 const endOfBlock = (text: string, at: number): number => {
-  const most = at + stepLength
+  const most = at + blockLength
   if (most >= text.length) return text.length
   const breaks = text.lastIndexOf("\n", most - 1)
   return breaks < at ? most : breaks + 1

@@ -40,6 +40,9 @@ export const carry = (
   return { files: changed, unchanged, findings: (previous?.findings ?? []).flatMap((finding) => stands(finding) ?? []) }
 }
 
+/** A file of more hunks in which something was found is read again: where each of them was is not kept. */
+const maxStarts = 5000
+
 /** What is stored of files that were read whole, or whose earlier reading stands. */
 export const readPatches = (
   files: ReadonlyArray<FileDiff>,
@@ -50,7 +53,7 @@ export const readPatches = (
   return files.flatMap((file): ReadonlyArray<FilePatch> => {
     const { path, hunks } = file
     const id = ids.get(path)
-    if (id === undefined) return []
+    if (id === undefined || (found.has(path) && hunks.length > maxStarts)) return []
     return found.has(path)
       ? [{ path, id, starts: hunks.map(({ oldStart, newStart }) => [oldStart, newStart] as const) }]
       : [{ path, id }]

@@ -44,6 +44,7 @@ export function* unshown(
       }
       if (enough(0)) yield
     }
+    if (enough(0)) yield
   }
   const left: Array<FileDiff> = []
   for (const file of files) {

@@ -5,7 +5,7 @@
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { hunkRisk } from "./HunkRisk.ts"
 import { linesIn } from "./HunkText.ts"
-import { lineTokens } from "./RenderDiff.ts"
+import { lineTokens, tokenLength } from "./RenderDiff.ts"
 import { riskTier } from "./Risk.ts"
 import { filterInSteps, meter, sortInSteps } from "./Steps.ts"
 import type { Steps } from "./Steps.ts"
@@ -24,12 +24,14 @@ export function* tokensWithin(files: ReadonlyArray<FileDiff>, most: number): Ste
   for (const { hunks } of files) {
     for (const hunk of hunks) {
       for (const line of yield* linesIn(hunk)) {
-        sum += lineTokens(line)
+        const tokens = lineTokens(line)
+        sum += tokens
         if (sum > most) return undefined
-        if (enough(line.length)) yield
+        if (enough(tokens * tokenLength)) yield
       }
       if (enough(0)) yield
     }
+    if (enough(0)) yield
   }
   return sum
 }

@@ -76,13 +76,14 @@ function* partAround(hunk: Hunk, place: Place | undefined, room: number): Steps<
   let { oldStart, newStart } = hunk
   let at = 0
   const other = place?.side === "old" ? "+" : "-"
-  const most = place === undefined ? 0 : lines.length
-  for (; at < most && place !== undefined; at++) {
-    const mark = lines[at]?.[0]
-    if (mark !== other && (place.side === "old" ? oldStart : newStart) >= place.line) break
-    if (mark !== "+") oldStart++
-    if (mark !== "-") newStart++
-    if (enough(0)) yield
+  if (place !== undefined) {
+    for (; at < lines.length; at++) {
+      const mark = lines[at]?.[0]
+      if (mark !== other && (place.side === "old" ? oldStart : newStart) >= place.line) break
+      if (mark !== "+") oldStart++
+      if (mark !== "-") newStart++
+      if (enough(0)) yield
+    }
   }
   let left = Math.floor(room / 2)
   let from = at

@@ -18,6 +18,9 @@ const maxTitle = 120
 export const lineTokens = (line: string): number =>
   line.length <= maxLineLength ? countTokens(line) + 9 : countTokens(line.slice(0, maxLineLength)) + 28
 
+/** Finding a token takes as long as going over so many characters, in scripts without spaces too. */
+export const tokenLength = 8
+
 const counted = new WeakMap<ReadonlyArray<string>, Int32Array>()
 
 /** `lineTokens` of each line of a hunk; counted once. */
@@ -29,8 +32,9 @@ export function* hunkTokens(hunk: Hunk): Steps<Int32Array> {
   const tokens = new Int32Array(lines.length)
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? ""
-    tokens[at] = lineTokens(line)
-    if (enough(line.length)) yield
+    const count = lineTokens(line)
+    tokens[at] = count
+    if (enough(count * tokenLength)) yield
   }
   counted.set(lines, tokens)
   return tokens
@@ -52,6 +56,7 @@ export function* countLinesOf(files: ReadonlyArray<FileDiff>, wanted: (line: str
       }
       if (enough(0)) yield
     }
+    if (enough(0)) yield
   }
   return count
 }

@@ -43,6 +43,7 @@ const runLength = 256
 
 /** As `toSorted`. */
 export function* sortInSteps<A>(items: ReadonlyArray<A>, order: (a: A, b: A) => number): Steps<ReadonlyArray<A>> {
+  const enough = meter()
   let runs: Array<ReadonlyArray<A>> = []
   for (let at = 0; at < items.length; at += runLength) {
     runs.push(items.slice(at, at + runLength).toSorted(order))
@@ -50,14 +51,20 @@ export function* sortInSteps<A>(items: ReadonlyArray<A>, order: (a: A, b: A) => 
   }
   while (runs.length > 1) {
     const longer: Array<ReadonlyArray<A>> = []
-    for (let at = 0; at < runs.length; at += 2) longer.push(yield* merge(runs[at] ?? [], runs[at + 1] ?? [], order))
+    for (let at = 0; at < runs.length; at += 2) {
+      longer.push(yield* merge(runs[at] ?? [], runs[at + 1] ?? [], order, enough))
+    }
     runs = longer
   }
   return runs[0] ?? []
 }
 
-function* merge<A>(left: ReadonlyArray<A>, right: ReadonlyArray<A>, order: (a: A, b: A) => number): Steps<Array<A>> {
-  const enough = meter()
+function* merge<A>(
+  left: ReadonlyArray<A>,
+  right: ReadonlyArray<A>,
+  order: (a: A, b: A) => number,
+  enough: ReturnType<typeof meter>
+): Steps<ReadonlyArray<A>> {
   const merged: Array<A> = []
   let l = 0
   let r = 0

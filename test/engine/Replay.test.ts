@@ -1,15 +1,17 @@
 /** Reviews recorded with a real gateway and a fake model, and run again from their evidence: same, changed, and with pieces missing. */
 import { readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
+import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Effect, Layer, Logger } from "effect"
 import { agentLayer } from "../../src/agent/AgentModes.ts"
 import { snapshotOf } from "../../src/config/LoadConfig.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import { compareFindings } from "../../src/engine/CompareFindings.ts"
+import { jsonInSteps } from "../../src/engine/JsonInSteps.ts"
 import { replayRun } from "../../src/engine/ReplayRun.ts"
 import { reviewOnRecord } from "../../src/engine/ReviewOnRecord.ts"
-import { keptLines } from "../../src/engine/ReviewRecord.ts"
+import { keptDiff } from "../../src/engine/ReviewRecord.ts"
 import { Budget } from "../../src/llm/Budget.ts"
 import { Catalog } from "../../src/llm/catalog/Catalog.ts"
 import { layerMemory } from "../../src/llm/catalog/MemoryCatalogCache.ts"
@@ -23,6 +25,8 @@ import * as FileObjects from "../../src/store/FileObjects.ts"
 import type { Run } from "../../src/store/Runs.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 import { layerGit } from "../../src/vcs/git/GitVcs.ts"
+import { scrubLines } from "../../src/review/ScrubText.ts"
+import { atOnce } from "../../src/review/Steps.ts"
 import { startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel, Recorded, Reply } from "../harness/FakeModel.ts"
 import { startGitServer } from "../vcs/GitServer.ts"
@@ -298,19 +302,45 @@ describe("a replay", () => {
 })
 
 it("a record keeps every line of a text, whatever its blocks", () => {
-  const kept = (text: string): string => {
-    const work = keptLines(text)
-    for (;;) {
-      const step = work.next()
-      if (step.done === true) return step.value
-    }
-  }
+  const kept = (text: string): string => atOnce(scrubLines(text))
   for (const end of ["", "\n", "\n\n"]) {
     const long = Array.from({ length: 9000 }, (_, at) => `line ${at} ${"x".repeat(at % 40)}`).join("\n") + end
     expect(kept(long)).toBe(long)
   }
   const secret = `ghp_${"a1B2".repeat(9)}`
   expect(kept(`a\n${secret}\nb`)).toBe("a\n[secret removed]\nb")
+})
+
+it("a record keeps a diff as it came, whatever its pieces", () => {
+  const line = fc.oneof(fc.string({ unit: "grapheme" }), fc.constant("€".repeat(40_000)), fc.constant("\uFEFF"))
+  fc.assert(
+    fc.property(
+      fc.array(line, { maxLength: 8 }),
+      fc.array(fc.nat({ max: 70_000 }), { maxLength: 8 }),
+      (lines, cuts) => {
+        const bytes = Buffer.from(lines.join("\n"))
+        const pieces: Array<Uint8Array> = []
+        let at = 0
+        for (const cut of cuts) pieces.push(bytes.subarray(at, (at += cut)))
+        pieces.push(bytes.subarray(at))
+        expect(atOnce(keptDiff(pieces))).toBe(bytes.toString())
+      }
+    )
+  )
+  const secret = `ghp_${"a1B2".repeat(9)}`
+  const pieces = [`a\n${secret.slice(0, 9)}`, secret.slice(9), "\nb"].map((text) => Buffer.from(text))
+  expect(atOnce(keptDiff(pieces))).toBe("a\n[secret removed]\nb")
+})
+
+it("a record is written as JSON is", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.nat({ max: 3 }), (value, times) => {
+      const long = `${'😀\n"'.repeat(times * 5461)}x`
+      const record = { value, absent: undefined, list: [undefined, long, {}, []], [long.slice(-20)]: long }
+      expect(JSON.parse(atOnce(jsonInSteps(record)))).toEqual(JSON.parse(JSON.stringify(record)))
+    })
+  )
+  expect(atOnce(jsonInSteps({ a: [1, "b", null], c: undefined, d: {} }))).toBe('{"a":[1,"b",null],"d":{}}')
 })
 
 describe("compareFindings", () => {
