@@ -5,7 +5,7 @@
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { hunkRisk } from "./HunkRisk.ts"
 import { linesIn } from "./HunkText.ts"
-import { lineTokens, tokenLength } from "./RenderDiff.ts"
+import { countingLength, lineTokens } from "./RenderDiff.ts"
 import { riskTier } from "./Risk.ts"
 import { filterInSteps, meter, sortInSteps } from "./Steps.ts"
 import type { Steps } from "./Steps.ts"
@@ -27,7 +27,7 @@ export function* tokensWithin(files: ReadonlyArray<FileDiff>, most: number): Ste
         const tokens = lineTokens(line)
         sum += tokens
         if (sum > most) return undefined
-        if (enough(tokens * tokenLength)) yield
+        if (enough(countingLength(line, tokens))) yield
       }
       if (enough(0)) yield
     }

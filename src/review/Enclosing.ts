@@ -25,13 +25,16 @@ export const enclosingDefinition = (
     const own = indentOf(line)
     if (own >= indent) continue
     indent = own
-    const text = (own > 0 ? " " : "") + line.trim().slice(0, 500)
+    const text = lastBlank(line) + line.trimStart().slice(0, 500)
     if (definition.test(text) && !flow.test(text)) {
       return { text: squeeze(line).replace(/\{$/, ""), index: i }
     }
   }
   return undefined
 }
+
+/** Of the blanks at the beginning: one says as much as thousands. */
+const lastBlank = (line: string): string => (line.at(-line.trimStart().length - 1) === " " ? " " : "")
 
 /** Deeper is all the same. */
 const deepest = 1024

@@ -18,8 +18,9 @@ const maxTitle = 120
 export const lineTokens = (line: string): number =>
   line.length <= maxLineLength ? countTokens(line) + 9 : countTokens(line.slice(0, maxLineLength)) + 28
 
-/** Finding a token takes as long as going over so many characters, in scripts without spaces too. */
-export const tokenLength = 8
+/** What counting the tokens of a line takes, in characters gone over: blanks make few tokens, scripts without spaces many. */
+export const countingLength = (line: string, tokens: number): number =>
+  8 * tokens + 2 * Math.min(line.length, maxLineLength)
 
 const counted = new WeakMap<ReadonlyArray<string>, Int32Array>()
 
@@ -34,7 +35,7 @@ export function* hunkTokens(hunk: Hunk): Steps<Int32Array> {
     const line = lines[at] ?? ""
     const count = lineTokens(line)
     tokens[at] = count
-    if (enough(count * tokenLength)) yield
+    if (enough(countingLength(line, count))) yield
   }
   counted.set(lines, tokens)
   return tokens
