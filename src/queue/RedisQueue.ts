@@ -107,10 +107,16 @@ const queue = (connection: RedisConnection, base: string, limits: Limits): Queue
     finish: ({ entryId, token }, how) => ask("finish", [entryId, token, ...finishArgs(how)], (answer) => answer === 1),
     cancel: (target, reason) => ask("cancel", [target, reason], decodeCancelled),
     reclaim: Effect.fnUntraced(function* (now, lost) {
-      const running = yield* ask("running", [], decodeRunning)
-      const gone = running.flatMap(([id, token, owner, lease]) =>
-        lost(owner) ? [[id, token, true]] : lease <= now ? [[id, token, false]] : []
-      )
+      const gone = []
+      let from = "0"
+      do {
+        const page = yield* ask("running", [from, step], decodeRunning)
+        for (const [id, token, owner, lease] of page.running) {
+          if (lost(owner)) gone.push([id, token, true])
+          else if (lease <= now) gone.push([id, token, false])
+        }
+        from = page.next
+      } while (from !== "0")
       return gone.length === 0 ? [] : yield* ask("reclaim", [now, maxLosses, gone], toEntries)
     }),
     expire: Effect.fnUntraced(function* (before, reason) {
@@ -221,11 +227,14 @@ const decodeCancelled = (answer: unknown): Cancelled => {
   return { ended: those("ended"), stopping: those("stopping") }
 }
 
-const decodeRunning = (answer: unknown) =>
-  listOf(answer, "entries").map((one) => {
+const decodeRunning = (answer: unknown) => {
+  const [next, entries] = listOf(answer, "a page")
+  const running = listOf(entries, "entries").map((one) => {
     const [id, token, owner, lease] = listOf(one, "an entry")
     return [stringOf(id, "id"), numberOf(token, "token"), stringOf(owner, "owner"), numberOf(lease, "lease")] as const
   })
+  return { next: stringOf(next, "next page"), running }
+}
 
 const decodeStats = (answer: unknown) => {
   const [counts, oldest] = listOf(answer, "counts")

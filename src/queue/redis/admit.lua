@@ -7,16 +7,15 @@
   Answers `full`, workspace or '' when a limit would be exceeded; else per item: entry, status, due, events superseded.
 ]]
 local perWorkspace, total, pushes, eventIds, texts = ...
-local items, targets, spaces = {}, {}, {}
+local items, wanted, spaces = {}, {}, {}
 for i, event in ipairs(eventIds) do
   local entry = unpacked(texts[2 * i - 1], PLACE)
   items[i] = { entry = entry, event = event, packed = texts[2 * i - 1], details = texts[2 * i] }
-  targets[i], spaces[i] = entry[TARGET], entry[WS]
+  wanted[i], spaces[i] = entry[TARGET], entry[WS]
 end
 for _, i in ipairs(pushes) do items[i].push = true end
 fetch(events, eventIds)
-fetch(nexts, targets)
-fetch(runs, targets)
+fetch(targets, wanted)
 fetch(workspaces, spaces)
 
 local function detailOfItem(item)
@@ -47,8 +46,8 @@ if near then
   local opening, opens, opensIn = {}, 0, {}
   for _, item in ipairs(items) do
     local e = item.entry
-    if not opening[e[TARGET]] and not get(events, item.event) and not get(nexts, e[TARGET])
-      and not joinsRunning(runningOf(e[TARGET]), item) then
+    local waits, running = activeOf(e[TARGET])
+    if not opening[e[TARGET]] and not get(events, item.event) and not waits and not joinsRunning(running, item) then
       opening[e[TARGET]] = true
       opens = opens + 1
       opensIn[e[WS]] = (opensIn[e[WS]] or 0) + 1
@@ -121,8 +120,7 @@ local function admit(item)
   if before then
     return { before[ID], 'duplicate', before[DUE], before[STATUS] == 'superseded' and item.event or '' }
   end
-  local target = item.entry[TARGET]
-  local waits, running = nextOf(target), runningOf(target)
+  local waits, running = activeOf(item.entry[TARGET])
   if not waits and not running then return open(item) end
   if waits and item.push then return extend(waits, item) end
   local head, waitsFor = detailOfItem(item)[HEAD], waits and detailOf(waits)[HEAD]

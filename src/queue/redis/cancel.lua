@@ -4,7 +4,8 @@
 ]]
 local target, reason = ...
 local answers = {}
-for _, e in ipairs({ nextOf(target), runningOf(target) }) do
+local waits, runs = activeOf(target)
+for _, e in pairs({ waits, runs }) do
   local became = cancel(e, reason)
   if became then answers[#answers + 1] = { became, whole(e) } end
 end

@@ -3,7 +3,7 @@ local id, now, reason = ...
 local e = load(id)
 if not e then return 'unknown' end
 if e[STATUS] ~= 'dead' then return 'not_dead' end
-if get(nexts, e[TARGET]) then return 'newer' end
+if nextOf(e[TARGET]) then return 'newer' end
 e[DUE], e[ATTEMPTS], e[LOSSES], e[REASON] = now, 0, 0, reason
 move(e, 'waiting')
 return 'retried'

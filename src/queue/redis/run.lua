@@ -11,14 +11,18 @@ local SHOWN = { claim = true, get = true }
 
 -- What they will look at, in a few commands for all of them.
 local function prefetch()
-  local ids, shown, spaces, holds, targets = {}, {}, {}, {}, {}
+  local ids, shown, moving, spaces, holds, wanted = {}, {}, {}, {}, {}, {}
   for _, given in ipairs(calls) do
     local name = given[1]
     if ONE[name] then
       ids[#ids + 1] = given[3]
+      if name == 'finish' then moving[#moving + 1] = given[3] end
       if SHOWN[name] then shown[#shown + 1] = given[3] end
     elseif SOME[name] then
-      for _, id in ipairs(given[SOME[name]]) do ids[#ids + 1] = id end
+      for _, id in ipairs(given[SOME[name]]) do
+        ids[#ids + 1] = id
+        moving[#moving + 1] = id
+      end
     elseif name == 'survey' then
       spaces[#spaces + 1] = given[3]
       holds[#holds + 1] = 'workspace:' .. given[3]
@@ -27,15 +31,15 @@ local function prefetch()
   fetch(entries, ids)
   fetch(details, shown)
   fetch(pauses, holds)
-  for _, id in ipairs(ids) do
+  for _, id in ipairs(moving) do
     local e = load(id)
     if e then
-      if e[STATUS] ~= 'ready' then spaces[#spaces + 1] = e[WS] end
-      if e[STATUS] == 'waiting' then targets[#targets + 1] = e[TARGET] end
+      spaces[#spaces + 1] = e[WS]
+      wanted[#wanted + 1] = e[TARGET]
     end
   end
   fetch(workspaces, spaces)
-  fetch(runs, targets)
+  fetch(targets, wanted)
 end
 
 local answers = {}
@@ -45,13 +49,40 @@ local function runAll()
     if not LOOKS[given[1]] then answers[i] = { 1, TRANSITIONS[given[1]](unpack(given, 3)) } end
   end
 end
+
+-- The same for surveys: the first page of what is due in each workspace, and what they will look at of it. Whatever writes forgets it.
+local function prefetchSurveys()
+  local ids, first = {}, {}
+  for _, given in ipairs(calls) do
+    local ws, places = given[3], given[5]
+    local space = given[1] == 'survey' and not seen[ws] and workspace(ws)
+    if space then
+      for _, id in ipairs(space[W_OUT]) do ids[#ids + 1] = id end
+      local free = places - #space[W_OUT]
+      if free > 0 and space[W_DUE] > 0 then
+        local page = duePage(ws, '-', places)
+        seen[ws] = { places = places, page = page }
+        for i = 1, math.min(free, #page) do
+          local id = idAt(page[i])
+          ids[#ids + 1] = id
+          first[#first + 1] = id
+        end
+      end
+    end
+  end
+  fetch(entries, ids)
+  fetchWithTargets(first)
+end
+
 local function reasonOf(failure) return type(failure) == 'table' and failure.err or tostring(failure) end
 
 local ok, failure = pcall(runAll)
 if not ok then return redis.error_reply('TRANSITION ' .. reasonOf(failure)) end
 write()
+if called['survey'] then pcall(prefetchSurveys) end
 for i, given in ipairs(calls) do
   if LOOKS[given[1]] then
+    if given[1] ~= 'survey' then seen = {} end
     local did, answer = pcall(TRANSITIONS[given[1]], unpack(given, 3))
     if did then write() else abandon() end
     answers[i] = did and { 1, answer } or { 0, reasonOf(answer) }

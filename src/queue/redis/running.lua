@@ -1,9 +1,17 @@
--- What runs: id, token, owner and end of the lease of each. Given: none.
-local ids = call('HVALS', runs.key)
+--[[
+  What runs: id, token, owner and end of the lease of each, some workspaces at a time.
+  Given: where to go on (0: from the start), about how many workspaces. Answers where the next page starts, or 0 after the last, and these.
+]]
+local from, some = ...
+local page = call('HSCAN', workspaces.key, from, 'COUNT', some)
+local ids = {}
+for at = 2, #page[2], 2 do
+  for _, id in ipairs(unpacked(page[2][at], workspaces.size)[W_OUT]) do ids[#ids + 1] = id end
+end
 fetch(entries, ids)
 local answers = {}
-for i, id in ipairs(ids) do
+for _, id in ipairs(ids) do
   local e = load(id)
-  answers[i] = { id, e[TOKEN], e[OWNER], e[LEASE] }
+  if e[STATUS] == 'running' then answers[#answers + 1] = { id, e[TOKEN], e[OWNER], e[LEASE] } end
 end
-return answers
+return { page[1], answers }

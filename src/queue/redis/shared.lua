@@ -5,8 +5,7 @@
   JSON among it, which an admission that joins looks at and answers with whole entries. All else is index:
 
     events     HASH  event id -> entry id, also of ended entries
-    next       HASH  target -> the entry that waits or is ready; at most one
-    running    HASH  target -> the entry that runs; at most one
+    targets    HASH  target -> ids of its active entries, joined: at most one that waits or is ready, and at most one that runs
     statuses   HASH  status -> how many
     workspaces HASH  those with active entries -> packed: how many are in `later` and in `due`, ids of ready and running ones
     later:<w>  ZSET  waiting ones by due time, until a survey finds them due
@@ -25,11 +24,10 @@ local REASON, ATTEMPTS, LOSSES, TOKEN, OWNER, LEASE, CANCEL, PLACE = 10, 11, 12,
 local CONFIG, HEAD, PERSON, EVENTS, CHANGE = 1, 2, 3, 4, 5
 
 local entries, details, workspaces = records('entries', PLACE), records('details', CHANGE), records('workspaces', 3)
-local events, nexts, runs = hash('events'), hash('next'), hash('running')
+local events, targets = hash('events'), hash('targets')
 local statuses, pauses = hash('statuses'), hash('pauses')
 
 local ALL = { 'waiting', 'ready', 'running', 'done', 'superseded', 'cancelled', 'expired', 'dead' }
-local PENDING = { waiting = true, ready = true }
 local OUT = { ready = true, running = true }
 local ACTIVE = { waiting = true, ready = true, running = true }
 
@@ -37,8 +35,27 @@ local ACTIVE = { waiting = true, ready = true, running = true }
 local function load(id) return id and look(entries, id) end
 local function save(e) keep(entries, e[ID], e) end
 local function detailOf(e) return look(details, e[ID]) end
-local function nextOf(target) return load(get(nexts, target)) end
-local function runningOf(target) return load(get(runs, target)) end
+
+local ID_SIZE = 36
+-- The one that waits or is ready, and the one that runs.
+local function activeOf(target)
+  local ids = get(targets, target)
+  local one = ids and load(string.sub(ids, 1, ID_SIZE))
+  local other = ids and #ids > ID_SIZE and load(string.sub(ids, ID_SIZE + 1))
+  if one and one[STATUS] == 'running' then return other, one end
+  return one, other
+end
+local function nextOf(target) return (activeOf(target)) end
+-- Whether one runs of the target of an entry that waits.
+local function targetRuns(e) return #get(targets, e[TARGET]) > ID_SIZE end
+local function activate(e)
+  put(targets, e[TARGET], (get(targets, e[TARGET]) or '') .. e[ID])
+end
+local function deactivate(e)
+  local ids, id = get(targets, e[TARGET]), e[ID]
+  local one = ids ~= id and string.sub(ids, 1, ID_SIZE)
+  put(targets, e[TARGET], one == id and string.sub(ids, ID_SIZE + 1) or one)
+end
 
 -- What this script adds to the number of each status.
 local added = {}
@@ -71,13 +88,22 @@ local function isDueAtOnce(e) return e[DUE] <= e[ADMITTED] end
 local function isDue(e, now) return e[DUE] <= now or isDueAtOnce(e) end
 
 -- Where a due entry waits: its lane, which is all before the admission, and its id.
-local ID_SIZE = 36
 local LANE_END = -(1 + 16 + 1 + ID_SIZE) - 1
 local function place(e)
   return string.format('%03d\0', e[PRIO]) .. e[REPO] .. string.format('\0%016d\0', e[ADMITTED]) .. e[ID]
 end
 local function idAt(where) return string.sub(where, -ID_SIZE) end
 local function laneAt(where) return string.sub(where, 1, LANE_END) end
+
+-- Pages that surveys will ask for, by workspace.
+local seen = {}
+local function duePage(ws, from, size) return call('ZRANGEBYLEX', P .. 'due:' .. ws, from, '+', 'LIMIT', 0, size) end
+local function fetchWithTargets(ids)
+  fetch(entries, ids)
+  local wanted = {}
+  for i, id in ipairs(ids) do wanted[i] = load(id)[TARGET] end
+  fetch(targets, wanted)
+end
 
 -- `space` is the workspace of the entry, which the caller keeps.
 local function enterDue(e, space)
@@ -118,12 +144,11 @@ end
 
 -- The indexes and counters of a status that an entry leaves and enters; `from` or `to` is nil for one that is new or forgotten.
 local function reindex(e, from, to)
-  local id, target = e[ID], e[TARGET]
+  local id = e[ID]
   if from then add(from, -1) end
   if to then add(to, 1) end
-  if from == 'running' then put(runs, target, false) end
-  if to == 'running' then put(runs, target, id) end
-  if PENDING[from] ~= PENDING[to] then put(nexts, target, PENDING[to] and id or false) end
+  if ACTIVE[to] and not ACTIVE[from] then activate(e) end
+  if ACTIVE[from] and not ACTIVE[to] then deactivate(e) end
   if from == 'waiting' or to == 'waiting' or OUT[from] ~= OUT[to] then
     local space = workspace(e[WS])
     if from == 'waiting' then unindexWaiting(e, space) end

@@ -3,7 +3,7 @@
   Given: workspace, now, places. Answers paused (1 or 0), next due time or '', and the entries that are out and that are due.
 ]]
 local ws, now, places = ...
-local later, waiting = P .. 'later:' .. ws, P .. 'due:' .. ws
+local later = P .. 'later:' .. ws
 local space = workspace(ws)
 local function following()
   return space[W_LATER] > 0 and tonumber(call('ZRANGE', later, 0, 0, 'WITHSCORES')[2])
@@ -21,6 +21,7 @@ if nextAt and nextAt <= now then
   end
   keepWorkspace(ws, space)
   flush()
+  seen[ws] = nil
   nextAt = following()
 end
 
@@ -35,12 +36,10 @@ local due, early = {}, {}
 local lane, found, priority = nil, 0, nil
 local from = free > 0 and space[W_DUE] > 0 and '-'
 while from do
-  local page = call('ZRANGEBYLEX', waiting, from, '+', 'LIMIT', 0, places)
+  local page = from == '-' and seen[ws] and seen[ws].places == places and seen[ws].page or duePage(ws, from, places)
   local first = {}
   for i = 1, math.min(free, #page) do first[i] = idAt(page[i]) end
-  fetch(entries, first)
-  for i, id in ipairs(first) do first[i] = load(id)[TARGET] end
-  fetch(runs, first)
+  fetchWithTargets(first)
   from = #page == places and '(' .. page[#page]
   for _, where in ipairs(page) do
     local e
@@ -56,7 +55,7 @@ while from do
       e = e or load(idAt(where))
       if not isDue(e, now) then
         early[#early + 1] = e
-      elseif not get(runs, e[TARGET]) then
+      elseif not targetRuns(e) then
         found = found + 1
         due[#due + 1] = packed(entries, e[ID])
       end
@@ -75,6 +74,7 @@ end
 if #early > 0 then
   keepWorkspace(ws, space)
   flush()
+  seen[ws] = nil
   nextAt = following()
 end
 
