@@ -2,12 +2,13 @@
  * The ignore file of the base branch (`.aicrignore`), in the syntax of `.gitignore`: comments, `!` takes back, a leading or
  * inner slash anchors at the root, a trailing slash means a directory; the last rule that matches decides. Pure.
  */
-import picomatch from "picomatch"
 import type { PathMatch } from "./Globs.ts"
+import { namesOf, pathPattern } from "./PathPattern.ts"
+import type { Names } from "./PathPattern.ts"
 
 const maxRules = 1000
 const maxLength = 256
-/** A matcher is a backtracking expression: its wildcards are bounded, for the file is not the operator's. */
+/** The file is not the operator's. */
 const maxWildcards = 8
 
 export interface IgnoreRules {
@@ -17,7 +18,7 @@ export interface IgnoreRules {
 }
 
 export const parseIgnoreFile = (text: string): IgnoreRules => {
-  const rules: Array<{ readonly negated: boolean; readonly matches: PathMatch }> = []
+  const rules: Array<{ readonly negated: boolean; readonly matches: (path: Names) => boolean }> = []
   const refused: Array<string> = []
   text.split(/\r?\n/).forEach((raw, index) => {
     const line = raw.replace(/(?<!\\)\s+$/, "")
@@ -28,9 +29,10 @@ export const parseIgnoreFile = (text: string): IgnoreRules => {
   })
   return {
     ignores: (path) => {
+      const names = namesOf(path)
       for (let i = rules.length - 1; i >= 0; i--) {
         const rule = rules[i]
-        if (rule?.matches(path)) return !rule.negated
+        if (rule?.matches(names)) return !rule.negated
       }
       return false
     },
@@ -51,10 +53,8 @@ const readRule = (line: string) => {
   const folderOnly = body.endsWith("/")
   const name = body.replace(/\/+$/, "")
   const anchored = name.includes("/")
-  // Braces and parentheses are plain characters in this syntax.
-  const literal = name.replace(/^\/+/, "").replace(/[{}()]/g, "\\$&")
+  const literal = name.replace(/^\/+/, "")
   const pattern = anchored ? literal : `**/${literal}`
-  const patterns = folderOnly ? [`${pattern}/**/*`] : [pattern, `${pattern}/**/*`]
-  const matches = picomatch(patterns, { dot: true, noextglob: true, nobrace: true, nonegate: true })
-  return { negated, matches: (path: string) => matches(path) }
+  const patterns = (folderOnly ? [`${pattern}/**/*`] : [pattern, `${pattern}/**/*`]).map(pathPattern)
+  return { negated, matches: (path: Names) => patterns.some((matches) => matches(path)) }
 }

@@ -3,7 +3,7 @@
  * active, in the frontmatter (`applies_to:`, a list or comma-separated) or on a line of its own (`Applies To: src/**, *.sql`); a skill
  * without it is always active, and so is a forced one. Pure.
  */
-import { anyGlob } from "./Globs.ts"
+import { alternatives, namesOf, pathPattern } from "./PathPattern.ts"
 
 export interface Skill {
   readonly name: string
@@ -48,6 +48,11 @@ const anywhere = (glob: string): string => (glob.includes("/") ? glob : `**/${gl
 
 export const isActive = (skill: Skill, paths: ReadonlyArray<string>, forced: ReadonlyArray<string>): boolean => {
   if (skill.appliesTo === undefined || forced.includes(skill.name)) return true
-  const matches = anyGlob(skill.appliesTo.map(anywhere))
-  return paths.some(matches)
+  const patterns = skill.appliesTo
+    .flatMap((glob) => alternatives(anywhere(glob.replace(/^\.?\//, ""))))
+    .map(pathPattern)
+  return paths.some((path) => {
+    const names = namesOf(path)
+    return patterns.some((matches) => matches(names))
+  })
 }
