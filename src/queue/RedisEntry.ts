@@ -9,8 +9,9 @@ import type { Admission } from "./Queue.ts"
 import { mayExpire } from "./Transitions.ts"
 
 /** Where a due entry waits in its workspace, as redis/shared.lua has it. */
-const place = (item: Admission, id: string, repo: string): string =>
-  `${String(item.priority).padStart(3, "0")}\0${repo}\0${String(item.admittedAt).padStart(16, "0")}\0${id}`
+const place = (item: Admission, id: string, repo: string, target: string): string =>
+  `${String(item.priority).padStart(3, "0")}\0${repo}\0${timeText(item.admittedAt)}\0${id}\0${timeText(item.dueAt)}\0${target}`
+const timeText = (time: number): string => String(time).padStart(16, "0")
 
 /**
  * One admission (redis/admit.lua): the entry that it makes when nothing is there that it joins, and its details. Who asked stands beside
@@ -19,10 +20,11 @@ const place = (item: Admission, id: string, repo: string): string =>
 export const admissionTexts = (item: Admission, id: string): readonly [Buffer, Buffer] => {
   const { change } = item
   const repo = foldRepo(change.repo.fullName)
+  const target = targetKey(change)
   const entry = [
     id,
     "waiting",
-    targetKey(change),
+    target,
     repo,
     item.priority,
     item.admittedAt,
@@ -36,7 +38,7 @@ export const admissionTexts = (item: Admission, id: string): readonly [Buffer, B
     false,
     false,
     false,
-    isDueAtOnce(item) && place(item, id, repo)
+    isDueAtOnce(item) && place(item, id, repo, target)
   ]
   const details = [
     item.configHash,
@@ -134,13 +136,28 @@ const toScheduled = (record: unknown): Scheduled => {
   }
 }
 
+/** Of the place that it waits at. */
+const toDue = (where: unknown): Scheduled => {
+  const [priority, repo, admittedAt, id, dueAt, target] = stringOf(where, "a place").split("\0")
+  if (repo === undefined || id === undefined || target === undefined) throw new Unreadable("a place", where)
+  return {
+    id,
+    status: "waiting",
+    targetKey: target,
+    repo,
+    priority: Number(priority),
+    admittedAt: Number(admittedAt),
+    dueAt: Number(dueAt)
+  }
+}
+
 export const toSurvey = (answer: unknown): Survey => {
   const [paused, nextAt, out, due] = listOf(answer, "a survey")
   return {
     paused: paused === 1,
     nextAt: timeIfAny(nextAt, "next due time"),
     out: listOf(out, "entries").map(toScheduled),
-    due: listOf(due, "entries").map(toScheduled)
+    due: listOf(due, "places").map(toDue)
   }
 }
 

@@ -52,7 +52,7 @@ end
 
 -- The same for surveys: the first page of what is due in each workspace, and what they will look at of it. Whatever writes forgets it.
 local function prefetchSurveys()
-  local ids, first = {}, {}
+  local ids, wanted = {}, {}
   for _, given in ipairs(calls) do
     local ws, places = given[3], given[5]
     local space = given[1] == 'survey' and not seen[ws] and workspace(ws)
@@ -60,18 +60,13 @@ local function prefetchSurveys()
       for _, id in ipairs(space[W_OUT]) do ids[#ids + 1] = id end
       local free = places - #space[W_OUT]
       if free > 0 and space[W_DUE] > 0 then
-        local page = duePage(ws, '-', places)
-        seen[ws] = { places = places, page = page }
-        for i = 1, math.min(free, #page) do
-          local id = idAt(page[i])
-          ids[#ids + 1] = id
-          first[#first + 1] = id
-        end
+        seen[ws] = { places = places, page = duePage(ws, '-', places) }
+        targetsOf(seen[ws].page, free, wanted)
       end
     end
   end
   fetch(entries, ids)
-  fetchWithTargets(first)
+  fetch(targets, wanted)
 end
 
 local function reasonOf(failure) return type(failure) == 'table' and failure.err or tostring(failure) end
@@ -79,6 +74,7 @@ local function reasonOf(failure) return type(failure) == 'table' and failure.err
 local ok, failure = pcall(runAll)
 if not ok then return redis.error_reply('TRANSITION ' .. reasonOf(failure)) end
 write()
+-- What fails here fails again in the survey that asks for it, and in no other.
 if called['survey'] then pcall(prefetchSurveys) end
 for i, given in ipairs(calls) do
   if LOOKS[given[1]] then

@@ -46,8 +46,8 @@ local function activeOf(target)
   return one, other
 end
 local function nextOf(target) return (activeOf(target)) end
--- Whether one runs of the target of an entry that waits.
-local function targetRuns(e) return #get(targets, e[TARGET]) > ID_SIZE end
+-- Of a target of which one waits: whether another runs.
+local function runsToo(target) return #get(targets, target) > ID_SIZE end
 local function activate(e)
   put(targets, e[TARGET], (get(targets, e[TARGET]) or '') .. e[ID])
 end
@@ -87,22 +87,33 @@ end
 local function isDueAtOnce(e) return e[DUE] <= e[ADMITTED] end
 local function isDue(e, now) return e[DUE] <= now or isDueAtOnce(e) end
 
--- Where a due entry waits: its lane, which is all before the admission, and its id.
-local LANE_END = -(1 + 16 + 1 + ID_SIZE) - 1
+-- Where a due entry waits: first its lane, which is priority and repository, then its admission; and all that a survey wants to know.
 local function place(e)
   return string.format('%03d\0', e[PRIO]) .. e[REPO] .. string.format('\0%016d\0', e[ADMITTED]) .. e[ID]
+    .. string.format('\0%016d\0', e[DUE]) .. e[TARGET]
 end
-local function idAt(where) return string.sub(where, -ID_SIZE) end
-local function laneAt(where) return string.sub(where, 1, LANE_END) end
+local function laneEnd(where) return string.find(where, '\0', 5, true) - 1 end
+local function priorityAt(where) return tonumber(string.sub(where, 1, 3)) end
+local ADMITTED_AT, ID_AT, DUE_AT, TARGET_AT = 2, 19, 56, 73
+local function timeAt(where, at) return tonumber(string.sub(where, at, at + 15)) end
+local function idAt(where)
+  local at = laneEnd(where) + ID_AT
+  return string.sub(where, at, at + ID_SIZE - 1)
+end
+local function targetAt(where) return string.sub(where, laneEnd(where) + TARGET_AT) end
+local function isDueAt(where, now)
+  local lane = laneEnd(where)
+  local due = timeAt(where, lane + DUE_AT)
+  return due <= now or due <= timeAt(where, lane + ADMITTED_AT)
+end
 
 -- Pages that surveys will ask for, by workspace.
 local seen = {}
 local function duePage(ws, from, size) return call('ZRANGEBYLEX', P .. 'due:' .. ws, from, '+', 'LIMIT', 0, size) end
-local function fetchWithTargets(ids)
-  fetch(entries, ids)
-  local wanted = {}
-  for i, id in ipairs(ids) do wanted[i] = load(id)[TARGET] end
-  fetch(targets, wanted)
+-- The targets of the first so many of a page, besides others.
+local function targetsOf(page, most, wanted)
+  for i = 1, math.min(most, #page) do wanted[#wanted + 1] = targetAt(page[i]) end
+  return wanted
 end
 
 -- `space` is the workspace of the entry, which the caller keeps.

@@ -1,6 +1,6 @@
 --[[
   What the next decision about a workspace can depend on (Queue.survey). Entries that became due move from `later` to their place.
-  Given: workspace, now, places. Answers paused (1 or 0), next due time or '', and the entries that are out and that are due.
+  Given: workspace, now, places. Answers paused (1 or 0), next due time or '', the entries that are out, and where those wait that are due.
 ]]
 local ws, now, places = ...
 local later = P .. 'later:' .. ws
@@ -37,27 +37,23 @@ local lane, found, priority = nil, 0, nil
 local from = free > 0 and space[W_DUE] > 0 and '-'
 while from do
   local page = from == '-' and seen[ws] and seen[ws].places == places and seen[ws].page or duePage(ws, from, places)
-  local first = {}
-  for i = 1, math.min(free, #page) do first[i] = idAt(page[i]) end
-  fetchWithTargets(first)
+  fetch(targets, targetsOf(page, free, {}))
   from = #page == places and '(' .. page[#page]
   for _, where in ipairs(page) do
-    local e
-    if laneAt(where) ~= lane then
-      e = load(idAt(where))
-      if priority and e[PRIO] > priority and #due >= free then
+    local itsLane = string.sub(where, 1, laneEnd(where))
+    if itsLane ~= lane then
+      if priority and priorityAt(where) > priority and #due >= free then
         from = false
         break
       end
-      lane, found, priority = laneAt(where), 0, e[PRIO]
+      lane, found, priority = itsLane, 0, priorityAt(where)
     end
     if found < free then
-      e = e or load(idAt(where))
-      if not isDue(e, now) then
-        early[#early + 1] = e
-      elseif not targetRuns(e) then
+      if not isDueAt(where, now) then
+        early[#early + 1] = idAt(where)
+      elseif not runsToo(targetAt(where)) then
         found = found + 1
-        due[#due + 1] = packed(entries, e[ID])
+        due[#due + 1] = where
       end
     end
   end
@@ -66,7 +62,9 @@ while from do
 end
 
 -- The clock was set back since they were due.
-for _, e in ipairs(early) do
+fetch(entries, early)
+for _, id in ipairs(early) do
+  local e = load(id)
   leavePlace(e, space)
   enterLater(e, space)
   save(e)
