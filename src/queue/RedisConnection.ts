@@ -87,13 +87,12 @@ export const connect = Effect.fnUntraced(function* (
     setImmediate(flush)
   }
   const evaluate = async (calls: ReadonlyArray<Call>): Promise<unknown> => {
-    const args = calls.flatMap((call) => [pack([call.name, call.texts.length, ...call.args]), ...call.texts])
+    const given = pack(calls.flatMap(({ name, args, texts }) => [name, texts.length, args.length, ...args]))
+    const all = [given, ...calls.flatMap(({ texts }) => texts)]
     return redis
-      .callBuffer("EVALSHA", script.sha, 1, base, ...args)
+      .callBuffer("EVALSHA", script.sha, 1, base, ...all)
       .catch((error: unknown) =>
-        startsWith(error, "NOSCRIPT")
-          ? redis.callBuffer("EVAL", script.source, 1, base, ...args)
-          : Promise.reject(error)
+        startsWith(error, "NOSCRIPT") ? redis.callBuffer("EVAL", script.source, 1, base, ...all) : Promise.reject(error)
       )
   }
   const send = (calls: ReadonlyArray<Call>) => {

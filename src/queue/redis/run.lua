@@ -6,8 +6,8 @@
 ]]
 local LOOKS = { load = true, list = true, survey = true, stats = true, running = true, expire = true, prune = true }
 local ONE = { claim = true, finish = true, renew = true, get = true, retry = true, ['cancel-entry'] = true }
-local SOME = { release = 4, withdraw = 3 }
 local SHOWN = { claim = true, get = true }
+local SOME = { release = 5, withdraw = 4 }
 
 -- What they will look at, in a few commands for all of them.
 local function prefetch()
@@ -15,17 +15,17 @@ local function prefetch()
   for _, given in ipairs(calls) do
     local name = given[1]
     if ONE[name] then
-      ids[#ids + 1] = given[3]
-      if name == 'finish' then moving[#moving + 1] = given[3] end
-      if SHOWN[name] then shown[#shown + 1] = given[3] end
+      ids[#ids + 1] = given[4]
+      if name == 'finish' then moving[#moving + 1] = given[4] end
+      if SHOWN[name] then shown[#shown + 1] = given[4] end
     elseif SOME[name] then
       for _, id in ipairs(given[SOME[name]]) do
         ids[#ids + 1] = id
         moving[#moving + 1] = id
       end
     elseif name == 'survey' then
-      spaces[#spaces + 1] = given[3]
-      holds[#holds + 1] = 'workspace:' .. given[3]
+      spaces[#spaces + 1] = given[4]
+      holds[#holds + 1] = 'workspace:' .. given[4]
     end
   end
   fetch(entries, ids)
@@ -46,7 +46,7 @@ local answers = {}
 local function runAll()
   prefetch()
   for i, given in ipairs(calls) do
-    if not LOOKS[given[1]] then answers[i] = { 1, TRANSITIONS[given[1]](unpack(given, 3)) } end
+    if not LOOKS[given[1]] then answers[i] = { 1, TRANSITIONS[given[1]](unpack(given, 4)) } end
   end
 end
 
@@ -54,7 +54,7 @@ end
 local function prefetchSurveys()
   local ids, wanted = {}, {}
   for _, given in ipairs(calls) do
-    local ws, places = given[3], given[5]
+    local ws, places = given[4], given[6]
     local space = given[1] == 'survey' and not seen[ws] and workspace(ws)
     if space then
       for _, id in ipairs(space[W_OUT]) do ids[#ids + 1] = id end
@@ -79,7 +79,7 @@ if called['survey'] then pcall(prefetchSurveys) end
 for i, given in ipairs(calls) do
   if LOOKS[given[1]] then
     if given[1] ~= 'survey' then seen = {} end
-    local did, answer = pcall(TRANSITIONS[given[1]], unpack(given, 3))
+    local did, answer = pcall(TRANSITIONS[given[1]], unpack(given, 4))
     if did then write() else abandon() end
     answers[i] = did and { 1, answer } or { 0, reasonOf(answer) }
   end

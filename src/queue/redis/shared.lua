@@ -27,7 +27,6 @@ local entries, details, workspaces = records('entries', PLACE), records('details
 local events, targets = hash('events'), hash('targets')
 local statuses, pauses = hash('statuses'), hash('pauses')
 
-local ALL = { 'waiting', 'ready', 'running', 'done', 'superseded', 'cancelled', 'expired', 'dead' }
 local OUT = { ready = true, running = true }
 local ACTIVE = { waiting = true, ready = true, running = true }
 
@@ -59,21 +58,20 @@ end
 
 -- What this script adds to the number of each status.
 local added = {}
-for _, status in ipairs(ALL) do added[status] = 0 end
-local function add(status, by) added[status] = added[status] + by end
-local function count(status) return tonumber(get(statuses, status) or 0) + added[status] end
+local function add(status, by) added[status] = (added[status] or 0) + by end
+local function count(status) return tonumber(get(statuses, status) or 0) + (added[status] or 0) end
 -- Writes all that has changed.
 local function write()
   for status, by in pairs(added) do
     if by ~= 0 then call('HINCRBY', statuses.key, status, by) end
-    added[status] = 0
   end
+  added = {}
   statuses.known = {}
   flush()
 end
 -- Forgets it.
 local function abandon()
-  for status in pairs(added) do added[status] = 0 end
+  added = {}
   discard()
 end
 

@@ -1,4 +1,5 @@
 -- Entries by status, and the admission of the oldest that waits, or ''. Given: none.
+local ALL = { 'waiting', 'ready', 'running', 'done', 'superseded', 'cancelled', 'expired', 'dead' }
 fetch(statuses, ALL)
 local by = {}
 for i, status in ipairs(ALL) do by[i] = { status, count(status) } end

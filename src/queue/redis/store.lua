@@ -18,14 +18,14 @@ end
 
 -- A hash of packed arrays of one size: `tables` has those that were looked at. One that was written is packed when that is asked for.
 local function records(name, size)
-  local h = hash(name)
-  h.size = size
-  h.tables = {}
+  local h = { key = P .. name, known = {}, written = {}, size = size, tables = {} }
+  hashes[#hashes + 1] = h
   return h
 end
 
 -- Reads fields that are not known, in one command.
 local function fetch(h, fields)
+  if #fields == 0 then return end
   local known, asked, n = h.known, {}, 0
   for _, field in ipairs(fields) do
     if known[field] == nil then
