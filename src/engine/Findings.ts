@@ -24,20 +24,7 @@ export const findingsOf = Effect.fn("findingsOf")(function* (
   files: ReadonlyArray<FileDiff>,
   problems: ReadonlyArray<ReportedProblem>
 ): Effect.fn.Return<Findings, CheckoutError> {
-  const find = fileFinder(files)
-  const byFile = new Map<FileDiff | undefined, Array<ReportedProblem>>()
-  let empty = 0
-  for (const given of problems) {
-    const problem = scrubProblem(given)
-    if (problem.message.trim() === "" || problem.file.trim() === "") {
-      empty++
-      continue
-    }
-    const file = find(problem.file)
-    const others = byFile.get(file)
-    if (others === undefined) byFile.set(file, [problem])
-    else others.push(problem)
-  }
+  const { byFile, empty } = yield* runInTurns(sorted(files, problems))
   // A few files at a time are held; one is read and searched while another is parsed.
   const found = yield* Effect.forEach([...byFile], ([file, some]) => findingsIn(checkout, file, some), {
     concurrency: 4
@@ -48,6 +35,26 @@ export const findingsOf = Effect.fn("findingsOf")(function* (
     notices: empty === 0 ? [] : [`${empty} reported problems named no file or said nothing and are left out.`]
   }
 })
+
+/** The problems by the files that they mean, and how many mean nothing. */
+function* sorted(files: ReadonlyArray<FileDiff>, problems: ReadonlyArray<ReportedProblem>) {
+  const find = fileFinder(files)
+  const byFile = new Map<FileDiff | undefined, Array<ReportedProblem>>()
+  let empty = 0
+  for (const given of problems) {
+    yield
+    const problem = scrubProblem(given)
+    if (problem.message.trim() === "" || problem.file.trim() === "") {
+      empty++
+      continue
+    }
+    const file = find(problem.file)
+    const others = byFile.get(file)
+    if (others === undefined) byFile.set(file, [problem])
+    else others.push(problem)
+  }
+  return { byFile, empty }
+}
 
 /** Findings of one file; without it, of none. */
 const findingsIn = Effect.fnUntraced(function* (

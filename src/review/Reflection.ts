@@ -42,16 +42,20 @@ export const hintsOf = (
   const files = new Set(paths)
   const folders = new Set(paths.map(folderOf))
   const distance = ({ path }: Lesson): number => (files.has(path) ? 0 : folders.has(folderOf(path)) ? 1 : 2)
-  return (
-    lessons
-      .filter((lesson) => mode === "thorough" || (lesson.verdict === "dismissed" && distance(lesson) < 2))
-      .toSorted((a, b) => distance(a) - distance(b) || b.learnedAt - a.learnedAt)
-      .map(hintOf)
-      // What speaks to the reviewer is no description of a finding.
-      .filter((hint) => !injectionIn(hint))
-      .slice(0, mode === "thorough" ? 40 : 10)
-  )
+  const near = lessons
+    .filter((lesson) => mode === "thorough" || (lesson.verdict === "dismissed" && distance(lesson) < 2))
+    .toSorted((a, b) => distance(a) - distance(b) || b.learnedAt - a.learnedAt)
+  const hints: Array<string> = []
+  for (const lesson of near) {
+    const hint = hintOf(lesson)
+    // What speaks to the reviewer is no description of a finding.
+    if (!injectionIn(hint)) hints.push(hint)
+    if (hints.length === maxHints[mode]) break
+  }
+  return hints
 }
+
+const maxHints = { light: 10, thorough: 40 } as const
 
 const oneLine = (text: string, most: number): string => {
   const line = text.replace(/[\p{Cc}\s\u2028\u2029]+/gu, " ").trim()
