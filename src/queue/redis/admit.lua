@@ -80,8 +80,7 @@ local function open(item, earlier, reason)
   end
   rank('ids', id, 0)
   reindex(e, nil, 'waiting')
-  save(e)
-  if not earlier then put(entries, id, item.packed) end
+  if earlier then save(e) else keepPacked(entries, id, e, item.packed) end
   return { id, e[DUE] > admission and 'deferred' or 'queued', e[DUE], '' }
 end
 

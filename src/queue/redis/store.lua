@@ -8,7 +8,7 @@ local call, pack = redis.call, cmsgpack.pack
 -- Values of one command; Lua passes less than 8000.
 local MOST = 2000
 
--- A hash: `known`, what its fields hold, false for those that are not there; `written`, the fields that change.
+-- A hash: `known`, what its fields hold, false for those that are not there; `written`, the fields that change, some of them twice.
 local hashes = {}
 local function hash(name)
   local h = { key = P .. name, known = {}, written = {} }
@@ -27,7 +27,8 @@ end
 local function fetch(h, fields)
   if #fields == 0 then return end
   local known, asked, n = h.known, {}, 0
-  for _, field in ipairs(fields) do
+  for i = 1, #fields do
+    local field = fields[i]
     if known[field] == nil then
       known[field] = false
       n = n + 1
@@ -36,7 +37,7 @@ local function fetch(h, fields)
   end
   for from = 1, n, MOST do
     local found = call('HMGET', h.key, unpack(asked, from, math.min(from + MOST - 1, n)))
-    for i, value in ipairs(found) do known[asked[from + i - 1]] = value end
+    for i = 1, #found do known[asked[from + i - 1]] = found[i] end
   end
 end
 
@@ -52,7 +53,7 @@ end
 -- False takes the field away.
 local function put(h, field, value)
   h.known[field] = value
-  h.written[field] = true
+  h.written[#h.written + 1] = field
 end
 
 -- A packed array of so many values. As results that are put into a table at once they cost two thirds of what unpacking a table does.
@@ -77,7 +78,13 @@ end
 local STALE = true
 local function keep(h, field, record)
   h.tables[field] = record
-  put(h, field, record and STALE)
+  if not record or h.known[field] ~= STALE then put(h, field, record and STALE) end
+end
+
+-- One that is packed already.
+local function keepPacked(h, field, record, text)
+  h.tables[field] = record
+  put(h, field, text)
 end
 
 local function packed(h, field)
@@ -115,9 +122,11 @@ local function integer(number) return number == 0 and '0' or string.format('%d',
 
 local function flush()
   for _, h in ipairs(hashes) do
-    if next(h.written) then
+    local written = h.written
+    if written[1] then
       local some, n, gone = {}, 0, {}
-      for field in pairs(h.written) do
+      for i = 1, #written do
+        local field = written[i]
         local value = packed(h, field)
         if value then
           some[n + 1], some[n + 2] = field, value
