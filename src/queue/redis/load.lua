@@ -2,7 +2,7 @@
 local ws = ...
 local ids = { unpack(workspace(ws)[W_OUT]) }
 for _, id in ipairs(call('ZRANGE', P .. 'later:' .. ws, 0, -1)) do ids[#ids + 1] = id end
-for _, where in ipairs(call('ZRANGE', P .. 'due:' .. ws, 0, -1)) do ids[#ids + 1] = idAt(where) end
+for _, where in ipairs(call('ZRANGE', P .. 'due:' .. ws, 0, -1)) do ids[#ids + 1] = idAt(where, laneEnd(where)) end
 table.sort(ids)
 fetch(entries, ids)
 fetch(details, ids)

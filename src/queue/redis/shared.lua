@@ -90,17 +90,14 @@ local function place(e)
   return string.format('%03d\0', e[PRIO]) .. e[REPO] .. string.format('\0%016d\0', e[ADMITTED]) .. e[ID]
     .. string.format('\0%016d\0', e[DUE]) .. e[TARGET]
 end
+-- Where the lane ends; what follows has its place behind that.
 local function laneEnd(where) return string.find(where, '\0', 5, true) - 1 end
 local function priorityAt(where) return tonumber(string.sub(where, 1, 3)) end
 local ADMITTED_AT, ID_AT, DUE_AT, TARGET_AT = 2, 19, 56, 73
 local function timeAt(where, at) return tonumber(string.sub(where, at, at + 15)) end
-local function idAt(where)
-  local at = laneEnd(where) + ID_AT
-  return string.sub(where, at, at + ID_SIZE - 1)
-end
-local function targetAt(where) return string.sub(where, laneEnd(where) + TARGET_AT) end
-local function isDueAt(where, now)
-  local lane = laneEnd(where)
+local function idAt(where, lane) return string.sub(where, lane + ID_AT, lane + ID_AT + ID_SIZE - 1) end
+local function targetAt(where, lane) return string.sub(where, lane + TARGET_AT) end
+local function isDueAt(where, lane, now)
   local due = timeAt(where, lane + DUE_AT)
   return due <= now or due <= timeAt(where, lane + ADMITTED_AT)
 end
@@ -110,7 +107,7 @@ local seen = {}
 local function duePage(ws, from, size) return call('ZRANGEBYLEX', P .. 'due:' .. ws, from, '+', 'LIMIT', 0, size) end
 -- The targets of the first so many of a page, besides others.
 local function targetsOf(page, most, wanted)
-  for i = 1, math.min(most, #page) do wanted[#wanted + 1] = targetAt(page[i]) end
+  for i = 1, math.min(most, #page) do wanted[#wanted + 1] = targetAt(page[i], laneEnd(page[i])) end
   return wanted
 end
 

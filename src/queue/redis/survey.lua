@@ -40,7 +40,8 @@ while from do
   fetch(targets, targetsOf(page, free, {}))
   from = #page == places and '(' .. page[#page]
   for _, where in ipairs(page) do
-    local itsLane = string.sub(where, 1, laneEnd(where))
+    local size = laneEnd(where)
+    local itsLane = string.sub(where, 1, size)
     if itsLane ~= lane then
       if priority and priorityAt(where) > priority and #due >= free then
         from = false
@@ -49,9 +50,9 @@ while from do
       lane, found, priority = itsLane, 0, priorityAt(where)
     end
     if found < free then
-      if not isDueAt(where, now) then
-        early[#early + 1] = idAt(where)
-      elseif not runsToo(targetAt(where)) then
+      if not isDueAt(where, size, now) then
+        early[#early + 1] = idAt(where, size)
+      elseif not runsToo(targetAt(where, size)) then
         found = found + 1
         due[#due + 1] = where
       end
