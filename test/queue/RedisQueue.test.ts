@@ -151,6 +151,46 @@ describe("RedisQueue", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("takes back what runs in more workspaces than it looks at at once", () =>
+    Effect.gen(function* () {
+      const redis = yield* server
+      yield* Effect.gen(function* () {
+        const queue = yield* Queue
+        // More than a call of Lua takes arguments, in one admission.
+        const items = Array.from({ length: 4500 }, (_, number) => admission({ number, workspace: `w${number % 1500}` }))
+        const ids = (yield* queue.admit(items)).slice(0, 1500).map(({ entryId }) => entryId)
+        yield* queue.release(ids, 100)
+        yield* Effect.forEach(ids, (id) => queue.claim(id, "node/1", 100, 1000), { concurrency: "unbounded" })
+        assert.deepInclude((yield* queue.stats).byStatus, { running: 1500, waiting: 3000 })
+        const back = yield* queue.reclaim(5000, () => false)
+        assert.deepStrictEqual(new Set(back.map(({ id }) => id)), new Set(ids))
+      }).pipe(Effect.provide(on(redis.url)))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a survey sees what another transition of its message ended", () =>
+    Effect.gen(function* () {
+      const redis = yield* server
+      yield* Effect.gen(function* () {
+        const queue = yield* Queue
+        yield* queue.admit([
+          admission({ number: 1, expires: true }),
+          admission({ number: 2, admittedAt: 300, dueAt: 300, expires: true })
+        ])
+        const survey = queue.survey("app", 1000, 4)
+        const numbers = ({ due }: Effect.Success<typeof survey>) =>
+          due.map(({ targetKey }) => targetKey.split(":").at(-1))
+        assert.deepStrictEqual(numbers(yield* survey), ["1", "2"])
+        // In one turn of the event loop: two messages, of which the first has the end and a survey.
+        const [ended, after] = yield* Effect.all([queue.expire(200, "waited for long"), survey, survey, survey], {
+          concurrency: "unbounded"
+        })
+        assert.strictEqual(ended.length, 1)
+        assert.deepStrictEqual(numbers(after), ["2"])
+      }).pipe(Effect.provide(on(redis.url)))
+    }).pipe(Effect.scoped)
+  )
+
   it.live("refuses keys of another layout, and marks its own", () =>
     Effect.gen(function* () {
       const redis = yield* server
