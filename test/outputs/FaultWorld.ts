@@ -57,7 +57,7 @@ export interface Judged {
 }
 
 /** Of the service for an answer, in these tests. */
-const patience = Duration.millis(500)
+const patience = Duration.millis(250)
 
 export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }: Row) => {
   const host: Host = await startHost(kind)

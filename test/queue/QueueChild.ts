@@ -5,6 +5,7 @@
  * and ends when all have ended.
  */
 import { writeSync } from "node:fs"
+import { flushCompileCache } from "node:module"
 import { Effect } from "effect"
 import { Queue } from "../../src/queue/Queue.ts"
 import { admission } from "./Admissions.ts"
@@ -78,6 +79,7 @@ const allEnded = (count: number) =>
 
 const work = Effect.all(workspaces.map(working), { concurrency: "unbounded", discard: true })
 
+flushCompileCache()
 await Effect.runPromise(
   Effect.gen(function* () {
     yield* (yield* Queue).reclaim(1000, () => true)
