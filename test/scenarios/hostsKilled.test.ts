@@ -182,9 +182,13 @@ it.each(all)(
     for (let life = 0; ; life++) {
       expect(life).toBeLessThan(80)
       killed = Promise.withResolvers<void>()
-      armed = true
+      // Not before both changes were heard of: nobody would send them again.
+      armed = life > 0
       await aicr.start()
-      if (life === 0) await deliver()
+      if (life === 0) {
+        await deliver()
+        armed = true
+      }
       let dead = false
       void killed.promise.then(() => (dead = true))
       const ended = await waitUntil(() => (dead ? "killed" : armed && finished() ? "finished" : undefined), {
