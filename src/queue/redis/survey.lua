@@ -10,19 +10,23 @@ local function following()
 end
 
 local nextAt = following()
-if nextAt and nextAt <= now then
-  local ids = call('ZRANGEBYSCORE', later, '-inf', now, 'LIMIT', 0, 1000)
+-- They wait elsewhere from now on.
+local function replace(ids, enter)
   fetch(entries, ids)
   for _, id in ipairs(ids) do
     local e = load(id)
     leavePlace(e, space)
-    enterDue(e, space)
+    enter(e, space)
     save(e)
   end
   keepWorkspace(ws, space)
   flush()
   seen[ws] = nil
   nextAt = following()
+end
+
+if nextAt and nextAt <= now then
+  replace(call('ZRANGEBYSCORE', later, '-inf', now, 'LIMIT', 0, 1000), enterDue)
 end
 
 local out = {}
@@ -63,18 +67,6 @@ while from do
 end
 
 -- The clock was set back since they were due.
-fetch(entries, early)
-for _, id in ipairs(early) do
-  local e = load(id)
-  leavePlace(e, space)
-  enterLater(e, space)
-  save(e)
-end
-if #early > 0 then
-  keepWorkspace(ws, space)
-  flush()
-  seen[ws] = nil
-  nextAt = following()
-end
+if #early > 0 then replace(early, enterLater) end
 
 return { get(pauses, 'workspace:' .. ws) and 1 or 0, nextAt or '', out, due }
