@@ -5,6 +5,7 @@ import { EntryIndex, tracked } from "./EntryIndex.ts"
 import type { Tracked } from "./EntryIndex.ts"
 import type { EntryTable } from "./EntryTable.ts"
 import { isListed, pageOf } from "./ListPage.ts"
+import { pauseKey } from "./QueueControl.ts"
 import type { ListFilter, ListPage, Pause } from "./QueueControl.ts"
 
 /** Ended entries that are remembered between two runs of retention: in memory, history has a bound of its own. */
@@ -64,7 +65,7 @@ export const make = (held = heldEnded): MemoryTable => {
     entryOf: (eventId) => ofEvent.get(eventId),
     active: (workspace) => all(index.active(workspace)),
     survey: (workspace, now, places) => ({
-      paused: pauses.has(`workspace:${workspace}`),
+      paused: pauses.has(pauseKey("workspace", workspace)),
       ...index.survey(workspace, now, places)
     }),
     workspaces: () => index.workspaces(),
@@ -76,8 +77,8 @@ export const make = (held = heldEnded): MemoryTable => {
     list: (filter) => page(filter, rows),
     pauses: () => [...pauses.values()],
     setPause: (scope, name, pause) => {
-      if (pause === undefined) pauses.delete(`${scope}:${name}`)
-      else pauses.set(`${scope}:${name}`, pause)
+      if (pause === undefined) pauses.delete(pauseKey(scope, name))
+      else pauses.set(pauseKey(scope, name), pause)
     },
 
     insert: (entry) => {

@@ -51,5 +51,8 @@ export class QueueControl extends Context.Service<
   }
 >()("aicr/queue/QueueControl") {}
 
+/** As stores name a pause. */
+export const pauseKey = (scope: Pause["scope"], name: string): string => `${scope}:${name}`
+
 export const pauseOf = (pauses: ReadonlyArray<Pause>, scope: Pause["scope"], name: string): Pause | undefined =>
   pauses.find((pause) => pause.scope === scope && pause.name === name)

@@ -11,7 +11,7 @@ import { noEntries } from "./EntryTable.ts"
 import type { Packable } from "./MessagePack.ts"
 import { Queue, QueueError } from "./Queue.ts"
 import type { Admission, Admitted, Cancelled, Finish, Renewal } from "./Queue.ts"
-import { QueueControl } from "./QueueControl.ts"
+import { pauseKey, QueueControl } from "./QueueControl.ts"
 import type { ListPage, Pause, Retried } from "./QueueControl.ts"
 import { connect } from "./RedisConnection.ts"
 import type { RedisConnection } from "./RedisConnection.ts"
@@ -149,8 +149,8 @@ const control = (connection: RedisConnection, base: string): QueueControl["Servi
     cancelEntry: (entryId, reason) => ask("cancel-entry", [entryId, reason], decodeCancelled),
     retry: (entryId, now) => ask("retry", [entryId, now, "an operator asked for another try"], decodeRetried),
     pause: (pause) =>
-      Effect.asVoid(command((redis) => redis.hset(pauses, `${pause.scope}:${pause.name}`, JSON.stringify(pause)))),
-    resume: (scope, name) => Effect.asVoid(command((redis) => redis.hdel(pauses, `${scope}:${name}`))),
+      Effect.asVoid(command((redis) => redis.hset(pauses, pauseKey(pause.scope, pause.name), JSON.stringify(pause)))),
+    resume: (scope, name) => Effect.asVoid(command((redis) => redis.hdel(pauses, pauseKey(scope, name)))),
     pauses: Effect.flatMap(
       command((redis) => redis.hvals(pauses)),
       (values) => decoded(() => values.map(decodePause))

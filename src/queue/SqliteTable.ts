@@ -13,7 +13,8 @@ import { EntryIndex, tracked } from "./EntryIndex.ts"
 import type { Tracked } from "./EntryIndex.ts"
 import type { EntryTable } from "./EntryTable.ts"
 import { isListed, pageOf } from "./ListPage.ts"
-import type { ListFilter, ListPage, Pause } from "./QueueControl.ts"
+import { pauseKey } from "./QueueControl.ts"
+import type { ListFilter, ListPage } from "./QueueControl.ts"
 import * as SqliteChanges from "./SqliteChanges.ts"
 import type { SqliteChange } from "./SqliteChanges.ts"
 import type { SqliteRows } from "./SqliteRows.ts"
@@ -177,8 +178,6 @@ const put = <K, V>(map: Map<K, V>, key: K, value: V | undefined): void => {
   if (value === undefined) map.delete(key)
   else map.set(key, value)
 }
-
-const pauseKey = (scope: Pause["scope"], name: string): string => `${scope}:${name}`
 
 const page = (filter: ListFilter, rows: SqliteRows, changed: ReadonlyMap<string, Entry | undefined>): ListPage => {
   const stored = rows.list({ ...filter, limit: filter.limit + changed.size + 1 }).filter(({ id }) => !changed.has(id))
