@@ -4,8 +4,9 @@
  * ratio is the median of the rounds' ratios.
  *
  * An add is what one delivery costs a service: BullMQ's `add`, graphile-worker's `addJob`, and an admission as the ingress of aicr makes
- * it, which shares a transaction with the others of the same moment. 512 are under way at once. `bulk` is the like of both: 512 in
- * one call. `bare SQLite` is their ceiling: the same work as rows of two columns, with nothing looked up.
+ * it, which shares a transaction with the others of the same moment. 512 are under way at once; what they carry is made before the
+ * clock starts. `bulk` is the like of both: 512 in one call. `bare SQLite` is their ceiling: the same work as rows of two columns, with
+ * nothing looked up.
  *
  * Durability is the same in each comparison: `synced` is on disk before it is answered (SQLite synchronous FULL, Redis appendfsync
  * always, Postgres fsync on); `each second` is Redis appendfsync everysec, for both that use it. NATS syncs its files every two minutes

@@ -39,25 +39,32 @@ export const nextChange = () => {
   }
 }
 
-/** Runs `call` so many times, `width` at once. */
-export const spread = async (count: number, call: () => Promise<unknown>): Promise<void> => {
-  let begun = 0
+/** Runs `call` for each, `width` at once. */
+export const spread = async <A>(items: ReadonlyArray<A>, call: (item: A) => Promise<unknown>): Promise<void> => {
+  const left = items.values()
   const lane = async () => {
-    while (begun++ < count) await call()
+    for (const item of left) await call(item)
   }
-  await Promise.all(Array.from({ length: Math.min(width, count) }, lane))
+  await Promise.all(Array.from({ length: Math.min(width, items.length) }, lane))
 }
 
 /** `call` adds so many at once. */
-export const inBulk = async (count: number, call: (some: number) => Promise<unknown>): Promise<void> => {
-  for (let left = count; left > 0; left -= width) await call(Math.min(width, left))
+export const inBulk = async <A>(
+  items: ReadonlyArray<A>,
+  call: (some: ReadonlyArray<A>) => Promise<unknown>
+): Promise<void> => {
+  for (let at = 0; at < items.length; at += width) await call(items.slice(at, at + width))
 }
 
-export const serve = (take: Readonly<Record<Order["what"], (count: number) => Promise<void>>>): void => {
+type Contender<A> = Readonly<Record<Order["what"], (items: ReadonlyArray<A>) => Promise<void>>>
+
+/** What is added is made before the clock starts: `make` is what the deliveries bring, not what the queue does. */
+export const serve = <A>(make: (what: Order["what"]) => A, contender: Contender<A>): void => {
   const answer = (message: Answer) => process.send?.(message)
   process.on("message", ({ what, count }: Order) => {
+    const items = Array.from({ length: count }, () => make(what))
     const began = performance.now()
-    take[what](count).then(
+    contender[what](items).then(
       () => answer({ seconds: (performance.now() - began) / 1000 }),
       (error: unknown) => answer({ error: String(error) })
     )

@@ -13,6 +13,7 @@ import type { Admission } from "../../../src/queue/Queue.ts"
 import { layerRedis } from "../../../src/queue/RedisQueue.ts"
 import { layerSqlite } from "../../../src/queue/SqliteQueue.ts"
 import { inBulk, nextChange, serve, slots, spread, workspaces } from "./Contender.ts"
+import type { Order } from "./Contender.ts"
 
 const [, , kind = "memory", place = ""] = process.argv
 const limits = { perWorkspace: 1_000_000, total: 10_000_000 }
@@ -33,12 +34,12 @@ const queue = await ManagedRuntime.make(store).runPromise(Queue)
 const run = <A, E>(effect: Effect.Effect<A, E>): Promise<A> => Effect.runPromise(effect)
 
 /** What is only added is never done: it waits in workspaces of its own, which no scheduler looks at. */
-const admission = (use: "adds" | "cycles"): Admission => {
+const admission = (what: Order["what"]): Admission => {
   const now = Date.now()
   const change = nextChange()
   return {
     eventId: newId(),
-    change: { ...change, workspace: `${use}-${change.workspace}` },
+    change: { ...change, workspace: `${what === "cycles" ? "cycles" : "adds"}-${change.workspace}` },
     configHash: "c".repeat(64),
     priority: 10,
     admittedAt: now,
@@ -95,9 +96,9 @@ const scheduler = (workspace: string, places: number, ended: (error?: unknown) =
   return wake
 }
 
-const cycles = async (count: number): Promise<void> => {
+const cycles = async (items: ReadonlyArray<Admission>): Promise<void> => {
   const done = Promise.withResolvers<void>()
-  let left = count
+  let left = items.length
   const ended = (error?: unknown) => {
     if (error !== undefined) done.reject(error)
     if (--left === 0) done.resolve()
@@ -108,16 +109,15 @@ const cycles = async (count: number): Promise<void> => {
       scheduler(name, slots / workspaces, ended)
     ])
   )
-  const added = spread(count, async () => {
-    const item = admission("cycles")
+  const added = spread(items, async (item) => {
     await add(item)
     wake.get(item.change.workspace)?.()
   })
   await Promise.all([added, done.promise])
 }
 
-serve({
-  adds: (count) => spread(count, () => add(admission("adds"))),
-  bulk: (count) => inBulk(count, (some) => run(queue.admit(Array.from({ length: some }, () => admission("adds"))))),
+serve(admission, {
+  adds: (items) => spread(items, add),
+  bulk: (items) => inBulk(items, (some) => run(queue.admit(some))),
   cycles
 })

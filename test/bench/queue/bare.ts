@@ -16,13 +16,12 @@ prepare(db)
 db.exec("CREATE TABLE jobs (id INTEGER PRIMARY KEY, data TEXT NOT NULL)")
 const insert = db.prepare("INSERT INTO jobs (data) VALUES (?)")
 
-const add = async (some: number): Promise<void> => {
-  db.exec("BEGIN IMMEDIATE")
-  for (let left = some; left > 0; left--) {
-    insert.run(JSON.stringify({ eventId: randomUUID(), change: nextChange(), configHash: "c".repeat(64) }))
-  }
-  db.exec("COMMIT")
-}
-const adds = (count: number) => inBulk(count, add)
+const make = () => ({ eventId: randomUUID(), change: nextChange(), configHash: "c".repeat(64) })
+const adds = (all: ReadonlyArray<ReturnType<typeof make>>) =>
+  inBulk(all, async (some) => {
+    db.exec("BEGIN IMMEDIATE")
+    for (const data of some) insert.run(JSON.stringify(data))
+    db.exec("COMMIT")
+  })
 
-serve({ adds, bulk: adds, cycles: () => Promise.reject(new Error("it does nothing but add")) })
+serve(make, { adds, bulk: adds, cycles: () => Promise.reject(new Error("it does nothing but add")) })

@@ -4,7 +4,7 @@ import { inBulk, nextChange, serve, slots, spread } from "./Contender.ts"
 
 const { hostname: host, port } = new URL(process.argv[2] ?? "")
 const connection = { host, port: Number(port) }
-const data = () => ({ eventId: crypto.randomUUID(), change: nextChange(), configHash: "c".repeat(64) })
+const make = () => ({ eventId: crypto.randomUUID(), change: nextChange(), configHash: "c".repeat(64) })
 
 /** Each order has a queue of its own, so that no job is left over from the one before. */
 let serial = 0
@@ -12,14 +12,13 @@ const open = () => new Queue(`reviews-${++serial}`, { connection })
 const adding = open()
 await adding.waitUntilReady()
 
-serve({
-  adds: (count) => spread(count, () => adding.add("review", data())),
-  bulk: (count) =>
-    inBulk(count, (some) => adding.addBulk(Array.from({ length: some }, () => ({ name: "review", data: data() })))),
-  cycles: async (count) => {
+serve(make, {
+  adds: (all) => spread(all, (data) => adding.add("review", data)),
+  bulk: (all) => inBulk(all, (some) => adding.addBulk(some.map((data) => ({ name: "review", data })))),
+  cycles: async (all) => {
     const queue = open()
     const done = Promise.withResolvers()
-    let left = count
+    let left = all.length
     const worker = new Worker(
       queue.name,
       async () => {
@@ -28,7 +27,7 @@ serve({
       { connection, concurrency: slots }
     )
     await worker.waitUntilReady()
-    await Promise.all([spread(count, () => queue.add("review", data())), done.promise])
+    await Promise.all([spread(all, (data) => queue.add("review", data)), done.promise])
     await worker.close()
     await queue.close()
   }

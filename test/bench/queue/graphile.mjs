@@ -7,19 +7,17 @@ const pgPool = new Pool({ connectionString: process.argv[2], max: 20 })
 const logger = new Logger(() => () => {})
 const utils = await makeWorkerUtils({ pgPool, logger })
 await utils.migrate()
-const payload = () => ({ eventId: crypto.randomUUID(), change: nextChange(), configHash: "c".repeat(64) })
+const make = () => ({ eventId: crypto.randomUUID(), change: nextChange(), configHash: "c".repeat(64) })
 
 let serial = 0
-serve({
-  adds: (count) => spread(count, () => utils.addJob("waiting", payload())),
-  bulk: (count) =>
-    inBulk(count, (some) =>
-      utils.addJobs(Array.from({ length: some }, () => ({ identifier: "waiting", payload: payload() })))
-    ),
-  cycles: async (count) => {
+serve(make, {
+  adds: (payloads) => spread(payloads, (payload) => utils.addJob("waiting", payload)),
+  bulk: (payloads) =>
+    inBulk(payloads, (some) => utils.addJobs(some.map((payload) => ({ identifier: "waiting", payload })))),
+  cycles: async (payloads) => {
     const name = `review-${++serial}`
     const done = Promise.withResolvers()
-    let left = count
+    let left = payloads.length
     const runner = await run({
       pgPool,
       concurrency: slots,
@@ -32,7 +30,7 @@ serve({
         }
       }
     })
-    await Promise.all([spread(count, () => utils.addJob(name, payload())), done.promise])
+    await Promise.all([spread(payloads, (payload) => utils.addJob(name, payload)), done.promise])
     await runner.stop()
   }
 })
