@@ -32,33 +32,51 @@ export const tracked = ({ change, ...entry }: Entry): Tracked => ({
   past: false
 })
 
-const isActive = (entry: Tracked): entry is Tracked & Scheduled =>
+type Active = Tracked & Scheduled
+
+const isActive = (entry: Tracked): entry is Active =>
   entry.status === "waiting" || entry.status === "ready" || entry.status === "running"
 
 export class EntryIndex {
   readonly counts = { ...noEntries }
-  readonly #next = new Map<string, string>()
-  readonly #running = new Map<string, string>()
-  readonly #schedule = new Schedule<Tracked & Scheduled>()
-  readonly #byAge = this.#waitingByAge()
+  readonly #next = new Map<string, Active>()
+  readonly #running = new Map<string, Active>()
+  readonly #schedule = new Schedule<Active>()
   readonly #expiring = this.#waitingByAge()
+  readonly #staying = this.#waitingByAge()
 
-  /** An entry becomes another, comes (`from` undefined) or is forgotten (`to` undefined). Takes `to` for its own. */
+  /**
+   * An entry becomes another, comes (`from` undefined) or is forgotten (`to` undefined). Takes `to` for its own: it is what the entry's
+   * next change is `from`.
+   */
   apply(from: Tracked | undefined, to: Tracked | undefined): void {
-    if (from !== undefined) this.#leave(from, to)
-    if (to !== undefined) this.#enter(to, from !== undefined && isActive(from))
+    const was = from !== undefined && isActive(from) ? from : undefined
+    const becomes = to !== undefined && isActive(to) ? to : undefined
+    if (from !== undefined) this.counts[from.status] -= 1
+    if (to !== undefined) this.counts[to.status] += 1
+    if (was !== undefined) this.#leave(was)
+    if (becomes !== undefined) this.#enter(becomes)
+    this.#schedule.apply(was, becomes)
+  }
+
+  /** The active entry with this id, which is of this target. */
+  find(id: string, targetKey: string): Tracked | undefined {
+    const next = this.#next.get(targetKey)
+    if (next?.id === id) return next
+    const running = this.#running.get(targetKey)
+    return running?.id === id ? running : undefined
   }
 
   next(targetKey: string): string | undefined {
-    return this.#next.get(targetKey)
+    return this.#next.get(targetKey)?.id
   }
 
   running(targetKey: string): string | undefined {
-    return this.#running.get(targetKey)
+    return this.#running.get(targetKey)?.id
   }
 
-  allRunning(): Iterable<string> {
-    return this.#running.values()
+  allRunning(): ReadonlyArray<string> {
+    return Array.from(this.#running.values(), ({ id }) => id)
   }
 
   /** Ids of the active entries of a workspace, in the order of their creation. */
@@ -79,7 +97,8 @@ export class EntryIndex {
   }
 
   oldestWaiting(): number | undefined {
-    return this.#byAge.first()?.admittedAt
+    const oldest = [this.#expiring, this.#staying].flatMap((waiting) => waiting.first()?.admittedAt ?? [])
+    return oldest.length === 0 ? undefined : Math.min(...oldest)
   }
 
   /** Ids of those that wait, may expire and were admitted before. */
@@ -95,25 +114,17 @@ export class EntryIndex {
     return found.map(({ id }) => id)
   }
 
-  #leave(from: Tracked, to: Tracked | undefined): void {
-    this.counts[from.status] -= 1
-    if (!isActive(from)) return
+  #leave(from: Active): void {
+    from.past = true
     // Of changes that are taken up together the one that takes the place may come first.
     const places = from.status === "running" ? this.#running : this.#next
-    if (places.get(from.targetKey) === from.id) places.delete(from.targetKey)
-    if (to === undefined || !isActive(to)) this.#schedule.remove(from.workspace, from.id)
+    if (places.get(from.targetKey) === from) places.delete(from.targetKey)
   }
 
-  #enter(to: Tracked, wasActive: boolean): void {
-    this.counts[to.status] += 1
-    if (!isActive(to)) return
-    if (to.status === "running") this.#running.set(to.targetKey, to.id)
-    else this.#next.set(to.targetKey, to.id)
-    if (to.status === "waiting") {
-      this.#byAge.add(to)
-      if (to.expires) this.#expiring.add(to)
-    }
-    this.#schedule.put(to.workspace, to, wasActive)
+  #enter(to: Active): void {
+    const places = to.status === "running" ? this.#running : this.#next
+    places.set(to.targetKey, to)
+    if (to.status === "waiting") (to.expires ? this.#expiring : this.#staying).add(to)
   }
 
   #waitingByAge(): Heap<Tracked> {

@@ -1,53 +1,99 @@
-/** How an entry stands in the table `entries`, with its events as a JSON array. */
+/**
+ * How an entry stands in the table `entries` (SqliteSchema.ts), besides its id, workspace and target: `opened` is what it is to do and how
+ * it was when it was opened, `status` and `state` what it has become. Those are null while it waits as it was opened.
+ */
 import { Schema } from "effect"
 import { Change } from "../domain/Change.ts"
-import { EntryStatus } from "../domain/Entry.ts"
+import { EntryStatus, isTerminal } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
+
+const Text = Schema.optional(Schema.NullOr(Schema.String))
+
+const State = Schema.Struct({
+  priority: Schema.Int,
+  admittedAt: Schema.Int,
+  dueAt: Schema.Int,
+  attempts: Schema.Int,
+  losses: Schema.Int,
+  expires: Schema.Boolean,
+  reason: Text,
+  token: Schema.Int,
+  leaseUntil: Schema.optional(Schema.NullOr(Schema.Int)),
+  owner: Text,
+  cancelRequested: Text
+})
+type State = typeof State.Type
+
+/** The state is there unless an earlier release wrote the row, which has it in `state`. */
+const Opened = Schema.Struct({
+  change: Change,
+  configHash: Schema.String,
+  events: Schema.Array(Schema.String),
+  priority: Schema.optional(Schema.Int),
+  admittedAt: Schema.optional(Schema.Int),
+  dueAt: Schema.optional(Schema.Int),
+  expires: Schema.optional(Schema.Boolean),
+  reason: Text
+})
+
+/** It never left, and nothing ran. */
+export const isAsOpened = ({ status, token }: Entry): boolean => status === "waiting" && token === 0
+
+/** What it is to do, and how it is now. */
+export const openedOf = ({ change, configHash, events, priority, admittedAt, dueAt, expires, reason }: Entry): string =>
+  JSON.stringify({ change, configHash, events, priority, admittedAt, dueAt, expires, reason })
+
+export const stateOf = (entry: Entry): string => {
+  const { priority, admittedAt, dueAt, attempts, losses, expires, reason, token, leaseUntil, owner, cancelRequested } =
+    entry
+  const state: State = {
+    priority,
+    admittedAt,
+    dueAt,
+    attempts,
+    losses,
+    expires,
+    reason,
+    token,
+    leaseUntil,
+    owner,
+    cancelRequested
+  }
+  return JSON.stringify(state)
+}
+
+/** Its place among those that have ended. */
+export const endedAt = ({ status, admittedAt }: Entry): number | null => (isTerminal(status) ? admittedAt : null)
 
 const Row = Schema.Struct({
   id: Schema.String,
   workspace: Schema.String,
   target_key: Schema.String,
-  change: Schema.fromJsonString(Change),
-  config_hash: Schema.String,
-  priority: Schema.Int,
-  status: EntryStatus,
-  events: Schema.fromJsonString(Schema.Array(Schema.String)),
-  admitted_at: Schema.Int,
-  due_at: Schema.Int,
-  attempts: Schema.Int,
-  losses: Schema.Int,
-  expires: Schema.Literals([0, 1]),
-  reason: Schema.NullOr(Schema.String),
-  token: Schema.Int,
-  lease_until: Schema.NullOr(Schema.Int),
-  owner: Schema.NullOr(Schema.String),
-  cancel_requested: Schema.NullOr(Schema.String)
+  opened: Schema.fromJsonString(Opened),
+  status: Schema.NullOr(EntryStatus),
+  state: Schema.NullOr(Schema.fromJsonString(State))
 })
 
 const decodeRow = Schema.decodeUnknownSync(Row)
+const decodeState = Schema.decodeUnknownSync(State)
 
 /** Throws when the row does not decode. */
 export const toEntry = (found: unknown): Entry => {
-  const row = decodeRow(found)
+  const { id, workspace, target_key: targetKey, opened, status, ...row } = decodeRow(found)
+  const { change, configHash, events, ...was } = opened
+  const state = row.state ?? decodeState({ attempts: 0, losses: 0, token: 0, ...was })
   return {
-    id: row.id,
-    workspace: row.workspace,
-    targetKey: row.target_key,
-    change: row.change,
-    configHash: row.config_hash,
-    priority: row.priority,
-    status: row.status,
-    events: row.events,
-    admittedAt: row.admitted_at,
-    dueAt: row.due_at,
-    attempts: row.attempts,
-    losses: row.losses,
-    expires: row.expires === 1,
-    reason: row.reason ?? undefined,
-    token: row.token,
-    leaseUntil: row.lease_until ?? undefined,
-    owner: row.owner ?? undefined,
-    cancelRequested: row.cancel_requested ?? undefined
+    ...state,
+    id,
+    workspace,
+    targetKey,
+    change,
+    configHash,
+    events,
+    status: status ?? "waiting",
+    reason: state.reason ?? undefined,
+    leaseUntil: state.leaseUntil ?? undefined,
+    owner: state.owner ?? undefined,
+    cancelRequested: state.cancelRequested ?? undefined
   }
 }

@@ -5,18 +5,18 @@
 export class Heap<A> {
   readonly #order: (a: A, b: A) => number
   readonly #isCurrent: (item: A) => boolean
-  /** How many items count now. */
-  readonly #current: () => number
+  /** How many items count now, at most. */
+  readonly #most: () => number
   #items: Array<A> = []
 
-  constructor(order: (a: A, b: A) => number, isCurrent: (item: A) => boolean, current: () => number) {
+  constructor(order: (a: A, b: A) => number, isCurrent: (item: A) => boolean, most: () => number) {
     this.#order = order
     this.#isCurrent = isCurrent
-    this.#current = current
+    this.#most = most
   }
 
   add(item: A): void {
-    if (this.#items.length > 2 * this.#current() + 32) this.#compact()
+    if (this.#items.length > 2 * this.#most() + 32) this.#compact()
     let index = this.#items.push(item) - 1
     while (index > 0) {
       const parent = (index - 1) >> 1
@@ -39,6 +39,11 @@ export class Heap<A> {
     const top = this.first()
     if (top !== undefined) this.#drop()
     return top
+  }
+
+  /** All that count, in no order. */
+  current(): ReadonlyArray<A> {
+    return this.#items.filter(this.#isCurrent)
   }
 
   #drop(): void {

@@ -6,14 +6,14 @@
  * put ──▶ later (by due time) ──survey, due──▶ lane (priority, repository; by admission) ──release──▶ out
  *  └──────────────due at once─────────────────────▲
  * ```
- * An entry that changes is put anew; the object it was before is `past`, for all heaps that hold it.
+ * An entry that changes is put anew; the object that it was before is `past`, for all heaps that hold it.
  */
 import { isDue, isDueAtOnce } from "../domain/Entry.ts"
 import { Heap } from "./Heap.ts"
 import { byAdmission } from "./Plan.ts"
 import type { Scheduled, Survey } from "./Plan.ts"
 
-type Kept = Scheduled & { past: boolean }
+type Kept = Scheduled & { readonly workspace: string; readonly past: boolean }
 
 interface Lane<E> {
   readonly priority: number
@@ -21,7 +21,8 @@ interface Lane<E> {
 }
 
 interface Workspace<E> {
-  readonly waiting: Map<string, E>
+  /** How many wait. */
+  waiting: number
   readonly out: Map<string, E>
   readonly later: Heap<E>
   readonly lanes: Map<string, Lane<E>>
@@ -30,33 +31,33 @@ interface Workspace<E> {
 export class Schedule<E extends Kept> {
   readonly #workspaces = new Map<string, Workspace<E>>()
 
-  /** Takes up an active entry, or what it has become when it `wasActive`. */
-  put(workspaceId: string, entry: E, wasActive: boolean): void {
-    let workspace = this.#workspaces.get(workspaceId)
-    if (workspace === undefined) {
-      workspace = newWorkspace<E>()
-      this.#workspaces.set(workspaceId, workspace)
-    }
-    if (wasActive) setPast(workspace, entry.id)
-    if (entry.status === "waiting") {
-      if (wasActive) workspace.out.delete(entry.id)
-      workspace.waiting.set(entry.id, entry)
-      if (isDueAtOnce(entry)) laneOf(workspace, entry).heap.add(entry)
-      else workspace.later.add(entry)
-    } else {
-      workspace.waiting.delete(entry.id)
-      workspace.out.set(entry.id, entry)
-    }
+  /** An active entry comes (`from` undefined), becomes another, or ends (`to` undefined); `from`, which is past, is what it was put as. */
+  apply(from: E | undefined, to: E | undefined): void {
+    if (from !== undefined) this.#remove(from, to === undefined)
+    if (to !== undefined) this.#put(to)
   }
 
-  /** Forgets an entry that has ended. */
-  remove(workspaceId: string, entryId: string): void {
-    const workspace = this.#workspaces.get(workspaceId)
+  #put(entry: E): void {
+    let workspace = this.#workspaces.get(entry.workspace)
+    if (workspace === undefined) {
+      workspace = newWorkspace<E>()
+      this.#workspaces.set(entry.workspace, workspace)
+    }
+    if (entry.status !== "waiting") {
+      workspace.out.set(entry.id, entry)
+      return
+    }
+    workspace.waiting += 1
+    if (isDueAtOnce(entry)) laneOf(workspace, entry).heap.add(entry)
+    else workspace.later.add(entry)
+  }
+
+  #remove(entry: E, forGood: boolean): void {
+    const workspace = this.#workspaces.get(entry.workspace)
     if (workspace === undefined) return
-    setPast(workspace, entryId)
-    workspace.waiting.delete(entryId)
-    workspace.out.delete(entryId)
-    if (workspace.waiting.size + workspace.out.size === 0) this.#workspaces.delete(workspaceId)
+    if (entry.status === "waiting") workspace.waiting -= 1
+    else workspace.out.delete(entry.id)
+    if (forGood && workspace.waiting + workspace.out.size === 0) this.#workspaces.delete(entry.workspace)
   }
 
   workspaces(): ReadonlyArray<string> {
@@ -65,14 +66,17 @@ export class Schedule<E extends Kept> {
 
   ids(workspaceId: string): ReadonlyArray<string> {
     const workspace = this.#workspaces.get(workspaceId)
-    return workspace === undefined ? [] : [...workspace.out.keys(), ...workspace.waiting.keys()]
+    if (workspace === undefined) return []
+    const { later, lanes, out } = workspace
+    const waiting = [later, ...Array.from(lanes.values(), ({ heap }) => heap)].flatMap((heap) => heap.current())
+    return [...out.keys(), ...waiting.map(({ id }) => id)]
   }
 
   /** Entries that wait or are ready. */
   pending(workspaceId: string): number {
     const workspace = this.#workspaces.get(workspaceId)
     if (workspace === undefined) return 0
-    let pending = workspace.waiting.size
+    let pending = workspace.waiting
     for (const { status } of workspace.out.values()) if (status === "ready") pending += 1
     return pending
   }
@@ -88,11 +92,6 @@ export class Schedule<E extends Kept> {
     const out = [...workspace.out.values()]
     return { out, due: due(workspace, lanes, now, places - out.length), nextAt: later.first()?.dueAt }
   }
-}
-
-const setPast = <E extends Kept>({ out, waiting }: Workspace<E>, entryId: string): void => {
-  const was = waiting.get(entryId) ?? out.get(entryId)
-  if (was !== undefined) was.past = true
 }
 
 const due = <E extends Kept>(
@@ -132,24 +131,26 @@ const due = <E extends Kept>(
 }
 
 const newWorkspace = <E extends Kept>(): Workspace<E> => {
-  const waiting = new Map<string, E>()
-  const later = heapOf(waiting, (a, b) => a.dueAt - b.dueAt)
-  return { waiting, out: new Map(), later, lanes: new Map() }
+  const workspace: Workspace<E> = {
+    waiting: 0,
+    out: new Map(),
+    later: heapOf<E>(
+      (a, b) => a.dueAt - b.dueAt,
+      () => workspace.waiting
+    ),
+    lanes: new Map()
+  }
+  return workspace
 }
 
-const laneOf = <E extends Kept>({ lanes, waiting }: Workspace<E>, { priority, repo }: E): Lane<E> => {
+const laneOf = <E extends Kept>(workspace: Workspace<E>, { priority, repo }: E): Lane<E> => {
   const key = `${priority}:${repo}`
-  const known = lanes.get(key)
+  const known = workspace.lanes.get(key)
   if (known !== undefined) return known
-  const lane = { priority, heap: heapOf(waiting, byAdmission) }
-  lanes.set(key, lane)
+  const lane = { priority, heap: heapOf<E>(byAdmission, () => workspace.waiting) }
+  workspace.lanes.set(key, lane)
   return lane
 }
 
-/** Of those that wait. */
-const heapOf = <E extends Kept>(waiting: ReadonlyMap<string, E>, order: (a: E, b: E) => number) =>
-  new Heap<E>(
-    order,
-    (entry) => !entry.past,
-    () => waiting.size
-  )
+const heapOf = <E extends Kept>(order: (a: E, b: E) => number, waiting: () => number) =>
+  new Heap<E>(order, (entry) => !entry.past, waiting)

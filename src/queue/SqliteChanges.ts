@@ -1,64 +1,58 @@
-/** Changes of rows in the queue's SQLite file: the statements, by name, and the values that go with them. */
+/** Changes of rows in the queue's SQLite file: statements by name, each with the values of all its runs after each other. */
 import type { Entry } from "../domain/Entry.ts"
+import { endedAt, isAsOpened, openedOf, stateOf } from "./EntryRow.ts"
 import type { Pause } from "./QueueControl.ts"
 
 export const statements = {
-  insert: `
-    INSERT INTO entries (id, workspace, target_key, config_hash, change, priority, status, events, admitted_at, due_at, attempts,
-      losses, expires, reason, token)
-    VALUES (?, ?, ?, ?, ?, ?, 'waiting', ?, ?, ?, 0, 0, ?, ?, 0)`,
-  update: `
-    UPDATE entries SET change = ifnull(?, change), priority = ?, status = ?, events = ifnull(?, events), admitted_at = ?, due_at = ?,
-      attempts = ?, losses = ?, expires = ?, reason = ?, token = ?, lease_until = ?, owner = ?, cancel_requested = ?
-    WHERE id = ?`,
+  insert: "INSERT INTO entries (id, workspace, target_key, opened) VALUES (?, ?, ?, ?)",
+  update: "UPDATE entries SET opened = ifnull(?, opened), status = ?, state = ?, ended = ? WHERE id = ?",
   remove: "DELETE FROM entries WHERE id = ?",
   pause: "INSERT OR REPLACE INTO pauses (scope, name, reason, since) VALUES (?, ?, ?, ?)",
   resume: "DELETE FROM pauses WHERE scope = ? AND name = ?"
 } as const
 
-/** The name of a statement, and its values. */
-export type SqliteChange = readonly [
-  statement: keyof typeof statements,
-  ...values: ReadonlyArray<string | number | null>
-]
+export interface SqliteChange {
+  readonly statement: keyof typeof statements
+  readonly values: ReadonlyArray<string | number | null>
+}
 
-/** A new entry, waiting and as it was opened (Transitions.ts). */
-export const insert = (entry: Entry): SqliteChange => [
-  "insert",
-  entry.id,
-  entry.workspace,
-  entry.targetKey,
-  entry.configHash,
-  JSON.stringify(entry.change),
-  entry.priority,
-  JSON.stringify(entry.events),
-  entry.admittedAt,
-  entry.dueAt,
-  entry.expires ? 1 : 0,
-  entry.reason ?? null
-]
+/** An entry as it is from now on; undefined: removed. */
+export interface Changed {
+  readonly entry: Entry | undefined
+  /** The file does not have it yet. */
+  readonly isNew: boolean
+  /** What it is to do is not what the file has. */
+  readonly isRewritten: boolean
+}
 
-export const update = (entry: Entry, from: Entry): SqliteChange => [
-  "update",
-  entry.change === from.change ? null : JSON.stringify(entry.change),
-  entry.priority,
-  entry.status,
-  entry.events === from.events ? null : JSON.stringify(entry.events),
-  entry.admittedAt,
-  entry.dueAt,
-  entry.attempts,
-  entry.losses,
-  entry.expires ? 1 : 0,
-  entry.reason ?? null,
-  entry.token,
-  entry.leaseUntil ?? null,
-  entry.owner ?? null,
-  entry.cancelRequested ?? null,
-  entry.id
-]
+type Values = Array<string | number | null>
 
-export const remove = (entryId: string): SqliteChange => ["remove", entryId]
+/** In the order in which they are to be made: a target's running entry stands down before another takes its place. */
+export const changesOf = (changed: ReadonlyMap<string, Changed>): ReadonlyArray<SqliteChange> => {
+  const [inserted, updated, running, removed]: [Values, Values, Values, Values] = [[], [], [], []]
+  for (const [id, { entry, isNew, isRewritten }] of changed) {
+    if (entry === undefined) {
+      removed.push(id)
+      continue
+    }
+    if (isNew) inserted.push(id, entry.workspace, entry.targetKey, openedOf(entry))
+    if (!isNew || !isAsOpened(entry)) update(entry, isRewritten, entry.status === "running" ? running : updated)
+  }
+  const all: ReadonlyArray<SqliteChange> = [
+    { statement: "insert", values: inserted },
+    { statement: "update", values: updated },
+    { statement: "update", values: running },
+    { statement: "remove", values: removed }
+  ]
+  return all.filter(({ values }) => values.length > 0)
+}
+
+const update = (entry: Entry, isRewritten: boolean, values: Values): void => {
+  values.push(isRewritten ? openedOf(entry) : null, entry.status, stateOf(entry), endedAt(entry), entry.id)
+}
 
 /** Undefined: not paused from now on. */
 export const pause = (scope: Pause["scope"], name: string, to: Pause | undefined): SqliteChange =>
-  to === undefined ? ["resume", scope, name] : ["pause", scope, name, to.reason, to.since]
+  to === undefined
+    ? { statement: "resume", values: [scope, name] }
+    : { statement: "pause", values: [scope, name, to.reason, to.since] }

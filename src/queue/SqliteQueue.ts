@@ -91,7 +91,7 @@ const commit = (
   Effect.callback((resume) => {
     const batch = table.begin()
     const results = operations.map(table.attempt)
-    writer.write(batch.changes, (failure) => {
+    writer.write(batch.changes(), (failure) => {
       if (failure === undefined) table.written(batch)
       else table.takeBack(batch)
       resume(Effect.succeed(failure === undefined ? results : results.map(() => Result.fail(failure))))

@@ -29,23 +29,29 @@ export interface SqliteRows {
   ) => ReadonlyArray<Ended>
 }
 
+/** Null: as it was opened. */
+const status = "ifnull(status, 'waiting')"
+/** As it was opened; an entry that does not decode is refused when it is released, alone. */
+const was = (path: string) => `CASE WHEN json_valid(opened) THEN opened ->> '$.${path}' END`
+const now = (path: string) => `coalesce(state ->> '$.${path}', ${was(path)}, 0)`
+const events = `ifnull(${was("events")}, '[]')`
+
 export const open = (db: DatabaseSync): SqliteRows => {
   const byId = db.prepare("SELECT * FROM entries WHERE id = ?")
-  const counted = db.prepare("SELECT status, count(*) AS n FROM entries GROUP BY status")
+  const counted = db.prepare(`SELECT ${status} AS status, count(*) AS n FROM entries GROUP BY 1`)
   const activeRows = db.prepare(`
-    SELECT id, workspace, status, target_key, priority, CASE WHEN json_valid(change) THEN change ->> '$.repo.fullName' END AS repo,
-      admitted_at, due_at, expires
-    FROM entries WHERE status IN ('waiting', 'ready', 'running')`)
-  const eventRows = db.prepare("SELECT id, events FROM entries")
-  const ended = "status IN ('done', 'superseded', 'cancelled', 'expired', 'dead')"
+    SELECT id, workspace, ${status} AS status, target_key, ${was("change.repo.fullName")} AS repo, ${now("priority")} AS priority,
+      ${now("admittedAt")} AS admitted_at, ${now("dueAt")} AS due_at, ${now("expires")} AS expires
+    FROM entries WHERE ${status} IN ('waiting', 'ready', 'running')`)
+  const eventRows = db.prepare(`SELECT id, ${events} AS events FROM entries`)
   const prunable = db.prepare(`
-    SELECT id, status, events FROM entries WHERE id IN (
+    SELECT id, status, ${events} AS events FROM entries WHERE id IN (
       SELECT id FROM (
-        SELECT admitted_at, id FROM entries WHERE ${ended} AND admitted_at < ?
+        SELECT ended, id FROM entries WHERE ended < ?
         UNION
         SELECT * FROM (
-          SELECT admitted_at, id FROM entries WHERE ${ended} ORDER BY admitted_at DESC, id DESC LIMIT -1 OFFSET ?))
-      ORDER BY admitted_at, id LIMIT ?)`)
+          SELECT ended, id FROM entries WHERE ended IS NOT NULL ORDER BY ended DESC, id DESC LIMIT -1 OFFSET ?))
+      ORDER BY ended, id LIMIT ?)`)
   const pauses = db.prepare("SELECT scope, name, reason, since FROM pauses")
   return {
     get: (id) => {
@@ -70,7 +76,7 @@ const listed = (db: DatabaseSync, { workspace, targetKey, after, statuses, limit
   if (workspace !== undefined) conditions.push(["workspace = ?", [workspace]])
   if (targetKey !== undefined) conditions.push(["target_key = ?", [targetKey]])
   if (after !== undefined) conditions.push(["id > ?", [after]])
-  if (statuses !== undefined) conditions.push([`status IN (${statuses.map(() => "?").join(", ")})`, statuses])
+  if (statuses !== undefined) conditions.push([`${status} IN (${statuses.map(() => "?").join(", ")})`, statuses])
   const where = ["1 = 1", ...conditions.map(([condition]) => condition)].join(" AND ")
   const values = conditions.flatMap(([, bound]) => bound)
   return db.prepare(`SELECT * FROM entries WHERE ${where} ORDER BY id LIMIT ?`).all(...values, limit)
@@ -95,7 +101,6 @@ const decodeActiveRow = Schema.decodeUnknownSync(
     workspace: Schema.String,
     status: Schema.Literals(["waiting", "ready", "running"]),
     target_key: Schema.String,
-    // An entry that does not decode is refused when it is released, alone.
     repo: Schema.NullOr(Schema.String),
     priority: Schema.Int,
     admitted_at: Schema.Int,

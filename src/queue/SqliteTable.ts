@@ -8,7 +8,8 @@
  * ```
  */
 import { Result } from "effect"
-import type { Entry } from "../domain/Entry.ts"
+import { isTerminal } from "../domain/Entry.ts"
+import type { Entry, EntryStatus } from "../domain/Entry.ts"
 import { EntryIndex, tracked } from "./EntryIndex.ts"
 import type { Tracked } from "./EntryIndex.ts"
 import type { EntryTable } from "./EntryTable.ts"
@@ -16,11 +17,12 @@ import { isListed, pageOf } from "./ListPage.ts"
 import { pauseKey } from "./QueueControl.ts"
 import type { ListFilter, ListPage } from "./QueueControl.ts"
 import * as SqliteChanges from "./SqliteChanges.ts"
-import type { SqliteChange } from "./SqliteChanges.ts"
-import type { SqliteRows } from "./SqliteRows.ts"
+import type { Changed, SqliteChange } from "./SqliteChanges.ts"
+import type { Ended, SqliteRows } from "./SqliteRows.ts"
 
 export interface Batch {
-  readonly changes: ReadonlyArray<SqliteChange>
+  /** What is to be written, once all its operations were attempted. */
+  readonly changes: () => ReadonlyArray<SqliteChange>
 }
 
 export interface SqliteTable extends EntryTable {
@@ -33,11 +35,10 @@ export interface SqliteTable extends EntryTable {
 }
 
 interface Unwritten extends Batch {
-  readonly changes: Array<SqliteChange>
   /** Newest last. */
   readonly undo: Array<() => void>
-  /** Those that changed, as they are from then on; undefined: removed. */
-  readonly entries: Map<string, Entry | undefined>
+  readonly entries: Map<string, Changed>
+  readonly pauses: Map<string, SqliteChange>
 }
 
 /** Reads all entries once. Throws what `rows` throws. */
@@ -59,26 +60,33 @@ export const make = (rows: SqliteRows): SqliteTable => {
     put(map, key, value)
   }
   /** An entry becomes another, comes or goes. */
-  const change = (id: string, entry: Entry | undefined, from: Tracked | undefined, row: SqliteChange): void => {
-    const { changes, entries, undo } = newest()
-    const to = entry === undefined ? undefined : tracked(entry)
-    const [known, before] = [entries.has(id), entries.get(id)]
-    index.apply(from, to)
-    entries.set(id, entry)
-    changes.push(row)
-    undo.push(() => {
-      index.apply(to, from === undefined ? undefined : { ...from, past: false })
-      if (known) entries.set(id, before)
-      else entries.delete(id)
+  const change = (id: string, from: Entry | Ended | undefined, to: Entry | undefined, isRewritten: boolean): void => {
+    const { entries, undo } = newest()
+    const before = entries.get(id)
+    index.apply(from && own(from), to && tracking(to))
+    entries.set(id, {
+      entry: to,
+      isNew: from === undefined || before?.isNew === true,
+      isRewritten: isRewritten || before?.isRewritten === true
     })
+    undo.push(() => {
+      index.apply(to && own(to), from && tracking(from))
+      put(entries, id, before)
+    })
+  }
+  /** As the index has it. */
+  const own = (entry: Entry | Ended): Tracked => {
+    if (!("change" in entry) || isTerminal(entry.status)) return ended(entry.status)
+    const found = index.find(entry.id, entry.targetKey)
+    if (found === undefined) throw new Error(`entry ${entry.id} is ${entry.status}, but nothing of its target is`)
+    return found
   }
 
   const get = (id: string | undefined): Entry | undefined => {
     if (id === undefined) return undefined
     for (let at = batches.length - 1; at >= 0; at--) {
-      const entries = batches[at]?.entries
-      const entry = entries?.get(id)
-      if (entry !== undefined || entries?.has(id) === true) return entry
+      const changed = batches[at]?.entries.get(id)
+      if (changed !== undefined) return changed.entry
     }
     return rows.get(id)
   }
@@ -103,22 +111,25 @@ export const make = (rows: SqliteRows): SqliteTable => {
     list: (filter) => page(filter, rows, unwritten()),
     pauses: () => [...pauses.values()],
     setPause: (scope, name, to) => {
-      set(pauses, pauseKey(scope, name), to)
-      newest().changes.push(SqliteChanges.pause(scope, name, to))
+      const key = pauseKey(scope, name)
+      set(pauses, key, to)
+      set(newest().pauses, key, SqliteChanges.pause(scope, name, to))
     },
 
     insert: (entry) => {
       for (const event of entry.events) set(ofEvent, event, entry.id)
-      change(entry.id, entry, undefined, SqliteChanges.insert(entry))
+      change(entry.id, undefined, entry, true)
     },
-    update: (entry, from) => change(entry.id, entry, tracked(from), SqliteChanges.update(entry, from)),
+    update: (entry, from) =>
+      change(entry.id, from, entry, entry.change !== from.change || entry.events !== from.events),
     link: (eventId, entryId) => set(ofEvent, eventId, entryId),
     prune: (keep, limit) => {
       const changed = unwritten()
       const removed = rows.prunable(keep, limit).filter(({ id }) => !changed.has(id))
-      for (const { id, status, events } of removed) {
+      for (const entry of removed) {
+        const { id, events } = entry
         for (const event of events) if (ofEvent.get(event) === id) set(ofEvent, event, undefined)
-        change(id, undefined, { ...forgotten, status }, SqliteChanges.remove(id))
+        change(id, entry, undefined, false)
       }
       return removed.length
     }
@@ -127,17 +138,18 @@ export const make = (rows: SqliteRows): SqliteTable => {
   return {
     ...table,
     begin: () => {
-      const batch: Unwritten = { changes: [], undo: [], entries: new Map() }
+      const [entries, paused] = [new Map<string, Changed>(), new Map<string, SqliteChange>()]
+      const changes = () => [...SqliteChanges.changesOf(entries), ...paused.values()]
+      const batch: Unwritten = { changes, undo: [], entries, pauses: paused }
       batches.push(batch)
       return batch
     },
     attempt: (operation) => {
-      const { changes, undo } = newest()
-      const [changed, undoable] = [changes.length, undo.length]
+      const { undo } = newest()
+      const undoable = undo.length
       return Result.try({
         try: () => operation(table),
         catch: (cause) => {
-          changes.length = changed
           undoTo(undo, undoable)
           return cause
         }
@@ -179,13 +191,16 @@ const put = <K, V>(map: Map<K, V>, key: K, value: V | undefined): void => {
   else map.set(key, value)
 }
 
-const page = (filter: ListFilter, rows: SqliteRows, changed: ReadonlyMap<string, Entry | undefined>): ListPage => {
+const page = (filter: ListFilter, rows: SqliteRows, changed: ReadonlyMap<string, Changed>): ListPage => {
   const stored = rows.list({ ...filter, limit: filter.limit + changed.size + 1 }).filter(({ id }) => !changed.has(id))
-  const others = [...changed.values()].flatMap((entry) => entry ?? []).filter((entry) => isListed(filter, entry))
+  const others = [...changed.values()].flatMap(({ entry }) => entry ?? []).filter((entry) => isListed(filter, entry))
   return pageOf([...stored, ...others], filter.limit)
 }
 
+const tracking = (entry: Entry | Ended): Tracked => ("change" in entry ? tracked(entry) : ended(entry.status))
+
 /** Of an entry that has ended only its status is known by heart. */
+const ended = (status: EntryStatus): Tracked => ({ ...forgotten, status })
 const forgotten = {
   id: "",
   workspace: "",

@@ -10,9 +10,13 @@
  * @typedef {import("./SqliteWriter.ts").Failure} Failure
  * @typedef {import("node:sqlite").StatementSync} StatementSync
  *
+ * @typedef {object} Prepared
+ * @property {StatementSync} statement
+ * @property {number} size how many values one run takes
+ *
  * @typedef {object} File
  * @property {DatabaseSync} db
- * @property {Readonly<Record<string, StatementSync>>} statements
+ * @property {Readonly<Record<string, Prepared>>} statements
  * @property {{ readonly epoch: number; readonly failure: Failure } | undefined} failed
  */
 import { DatabaseSync } from "node:sqlite"
@@ -25,7 +29,10 @@ const files = new Map()
 const open = ({ file, path, timeoutMillis, pragmas, statements }) => {
   const db = new DatabaseSync(path, { timeout: timeoutMillis })
   db.exec(pragmas)
-  const prepared = Object.entries(statements).map(([name, sql]) => [name, db.prepare(sql)])
+  const prepared = Object.entries(statements).map(([name, sql]) => [
+    name,
+    { statement: db.prepare(sql), size: sql.split("?").length - 1 }
+  ])
   files.set(file, { db, statements: Object.fromEntries(prepared), failed: undefined })
 }
 
@@ -50,7 +57,10 @@ const transact = ({ db, statements }, changes) => {
   if (db.isTransaction) db.exec("ROLLBACK")
   db.exec("BEGIN IMMEDIATE")
   try {
-    for (const [name, ...values] of changes) statements[name].run(...values)
+    for (const { statement: name, values } of changes) {
+      const { statement, size } = statements[name]
+      for (let at = 0; at < values.length; at += size) statement.run(...values.slice(at, at + size))
+    }
     db.exec("COMMIT")
   } catch (cause) {
     if (db.isTransaction) db.exec("ROLLBACK")

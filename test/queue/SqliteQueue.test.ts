@@ -127,7 +127,7 @@ describe("SqliteQueue", () => {
         const queue = yield* Queue
         const [broken, sound] = yield* queue.admit([admission({ number: 1 }), admission({ number: 2 })])
         const other = yield* foreign(path)
-        other.prepare("UPDATE entries SET change = '{}' WHERE id = ?").run(broken?.entryId ?? "")
+        other.prepare("UPDATE entries SET opened = '{}' WHERE id = ?").run(broken?.entryId ?? "")
         const release = (id: string | undefined) => Effect.result(queue.release([id ?? ""], 100))
         const [first, second] = yield* Effect.all([release(broken?.entryId), release(sound?.entryId)], {
           concurrency: "unbounded"
@@ -136,6 +136,41 @@ describe("SqliteQueue", () => {
         assert.isTrue(second._tag === "Success" && second.success.length === 1)
         assert.deepInclude((yield* queue.stats).byStatus, { waiting: 1, ready: 1 })
       }).pipe(Effect.provide(inFile(path)))
+    })
+  )
+
+  it.effect("one commit holds the end of a review and the start of the next one of its target", () =>
+    Effect.gen(function* () {
+      const path = join(yield* folder, "queue.db")
+      yield* Effect.gen(function* () {
+        const queue = yield* Queue
+        const heads = { running: "a".repeat(40), next: "b".repeat(40) }
+        const [first] = yield* queue.admit([admission({ head: heads.running })])
+        yield* queue.release([first?.entryId ?? ""], 100)
+        const lease = (yield* queue.claim(first?.entryId ?? "", "node/1", 100, 1000))?.lease
+        assert.isDefined(lease)
+        const [next] = yield* queue.admit([admission({ head: heads.next })])
+        const nextId = next?.entryId ?? ""
+        const others = [11, 12, 13, 14].map((number) => queue.admit([admission({ number })]))
+        const [, ended, released, claimed] = yield* Effect.all(
+          [
+            queue.admit([admission({ head: heads.next })]),
+            queue.finish(lease, { _tag: "Done" }),
+            queue.release([nextId], 100),
+            queue.claim(nextId, "node/1", 100, 1000),
+            ...others
+          ],
+          { concurrency: "unbounded" }
+        )
+        assert.isTrue(ended)
+        assert.deepStrictEqual(released, [nextId])
+        assert.strictEqual(claimed?.entry.events.length, 2)
+      }).pipe(Effect.provide(inFile(path)))
+      const stats = yield* Effect.provide(
+        Effect.flatMap(Queue, (queue) => queue.stats),
+        inFile(path)
+      )
+      assert.deepInclude(stats.byStatus, { done: 1, running: 1, waiting: 4 })
     })
   )
 

@@ -1,0 +1,117 @@
+/** Files that earlier releases of the SQLite queue left. */
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { Entry } from "../../src/domain/Entry.ts"
+import { Queue } from "../../src/queue/Queue.ts"
+import { QueueControl } from "../../src/queue/QueueControl.ts"
+import { layerSqlite } from "../../src/queue/SqliteQueue.ts"
+import { admission, change, targetOf } from "./Admissions.ts"
+import { folder, manyEntries } from "./Stores.ts"
+
+/** The tables of version 3, and what version 2 had besides. */
+const version3 = `
+  CREATE TABLE entries (
+    id TEXT PRIMARY KEY, workspace TEXT NOT NULL, target_key TEXT NOT NULL, change TEXT NOT NULL, config_hash TEXT NOT NULL,
+    priority INTEGER NOT NULL, status TEXT NOT NULL, events TEXT NOT NULL, admitted_at INTEGER NOT NULL, due_at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL, losses INTEGER NOT NULL, expires INTEGER NOT NULL, reason TEXT, token INTEGER NOT NULL,
+    lease_until INTEGER, owner TEXT, cancel_requested TEXT
+  ) WITHOUT ROWID;
+  CREATE UNIQUE INDEX entries_running ON entries (target_key) WHERE status = 'running';
+  CREATE INDEX entries_ended ON entries (admitted_at, id) WHERE status IN ('done', 'superseded', 'cancelled', 'expired', 'dead');
+  CREATE TABLE pauses (
+    scope TEXT NOT NULL, name TEXT NOT NULL, reason TEXT NOT NULL, since INTEGER NOT NULL, PRIMARY KEY (scope, name)
+  ) WITHOUT ROWID;
+  PRAGMA user_version = 3;`
+const version2 = `${version3}
+  CREATE TABLE entry_events (event TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID;
+  CREATE UNIQUE INDEX entries_next ON entries (target_key) WHERE status IN ('waiting', 'ready');
+  PRAGMA user_version = 2;`
+
+const entry = (number: number, over: Partial<Entry>): Entry => ({
+  id: `entry-${number}`,
+  workspace: "app",
+  targetKey: targetOf(number),
+  change: change(number, "a".repeat(40)),
+  configHash: "c0ffee",
+  priority: 10,
+  status: "waiting",
+  events: [`event-${number}`],
+  admittedAt: 100 + number,
+  dueAt: 100 + number,
+  attempts: 0,
+  losses: 0,
+  expires: true,
+  reason: undefined,
+  token: 0,
+  leaseUntil: undefined,
+  owner: undefined,
+  cancelRequested: undefined,
+  ...over
+})
+const entries = [
+  entry(1, {}),
+  entry(2, { dueAt: 9000, expires: false, reason: "a delay", events: ["event-2", "event-2b"] }),
+  entry(3, { status: "running", token: 4, leaseUntil: 5000, owner: "node/1", cancelRequested: "asked" }),
+  entry(4, { status: "dead", token: 2, attempts: 2, losses: 1, reason: "it failed" })
+]
+
+const write = (path: string, schema: string): void => {
+  const db = new DatabaseSync(path)
+  db.exec(schema)
+  const insert = db.prepare("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+  for (const e of entries) {
+    insert.run(
+      e.id,
+      e.workspace,
+      e.targetKey,
+      JSON.stringify(e.change),
+      e.configHash,
+      e.priority,
+      e.status,
+      JSON.stringify(e.events),
+      e.admittedAt,
+      e.dueAt,
+      e.attempts,
+      e.losses,
+      e.expires ? 1 : 0,
+      e.reason ?? null,
+      e.token,
+      e.leaseUntil ?? null,
+      e.owner ?? null,
+      e.cancelRequested ?? null
+    )
+  }
+  db.exec("INSERT INTO pauses VALUES ('workspace', 'app', 'a test', 7)")
+  db.close()
+}
+
+describe("files of earlier releases", () => {
+  for (const [version, schema] of [
+    [2, version2],
+    [3, version3]
+  ] as const) {
+    it.effect(`version ${version}: every entry and pause is as it was, also when the file is opened again`, () =>
+      Effect.gen(function* () {
+        const path = join(yield* folder, "queue.db")
+        write(path, schema)
+        const look = Effect.gen(function* () {
+          const [queue, control] = [yield* Queue, yield* QueueControl]
+          assert.deepStrictEqual((yield* control.list({ limit: 10 })).entries, entries)
+          assert.deepInclude((yield* queue.stats).byStatus, { waiting: 2, running: 1, dead: 1 })
+          assert.deepStrictEqual(yield* control.pauses, [
+            { scope: "workspace", name: "app", reason: "a test", since: 7 }
+          ])
+          const known = yield* queue.admit([admission({ number: 4, eventId: "event-4" })])
+          assert.deepInclude(known[0], { entryId: "entry-4", status: "duplicate" })
+        }).pipe(Effect.provide(Layer.fresh(layerSqlite({ path, ...manyEntries }))))
+        yield* look
+        yield* look
+        const prune = Effect.flatMap(Queue, (queue) => queue.prune({ maxCount: 0, before: 0 }))
+        const pruned = yield* Effect.provide(prune, Layer.fresh(layerSqlite({ path, ...manyEntries })))
+        assert.strictEqual(pruned, 1)
+      })
+    )
+  }
+})
