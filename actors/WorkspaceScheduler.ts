@@ -3,10 +3,10 @@
  * queue surveys and the clock. Woken by ingress, by executors that finish, by the sweeper and by its own alarm; a wake that
  * is lost costs time, never work, because the queue holds the truth.
  *
- * Messages: `Wake` (look again), `Cancel` (a target is no longer to be reviewed); from operators `CancelEntry`, `Retry` (a dead
+ * Messages: `Wake` (look again; all that come before a look begins are one), `Cancel` (a target is no longer to be reviewed); from operators `CancelEntry`, `Retry` (a dead
  * entry gets another try), `Pause` and `Resume`. All may be repeated.
  */
-import { Clock, Duration, Effect, FiberHandle, Schema, Semaphore } from "effect"
+import { Clock, Deferred, Duration, Effect, FiberHandle, Schema, Semaphore } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
@@ -107,11 +107,28 @@ export const layer = WorkspaceScheduler.toLayer(
     // The look itself runs outside the alarm's fiber: setting the next alarm ends that fiber.
     const setAlarm = (millis: number): Effect.Effect<void> =>
       Effect.sleep(millis).pipe(
-        Effect.andThen(Effect.forkIn(lookInTurn, scope)),
+        Effect.andThen(Effect.forkIn(lookSoon, scope)),
         (ring) => FiberHandle.run(alarm, ring),
         Effect.asVoid
       )
     const lookInTurn: Effect.Effect<void> = Effect.suspend(() => oneAtATime.withPermits(1)(look))
+    /** Succeeds when the look has ended that was to begin next when this was asked for. */
+    let coming: Deferred.Deferred<void> | undefined
+    const lookSoon: Effect.Effect<void> = Effect.suspend(() => {
+      if (coming !== undefined) return Deferred.await(coming)
+      const looked = Deferred.makeUnsafe<void>()
+      coming = looked
+      const begun = Effect.sync(() => {
+        coming = undefined
+      })
+      // Reviews that end together wake together: what comes in the same turn of the event loop is seen by the same look.
+      return Effect.yieldNow.pipe(
+        Effect.andThen(oneAtATime.withPermits(1)(Effect.andThen(begun, look))),
+        Effect.andThen(Deferred.succeed(looked, undefined)),
+        Effect.forkIn(scope),
+        Effect.andThen(Deferred.await(looked))
+      )
+    })
 
     /** What ended gets its outcome, what runs is told. */
     const follow = Effect.fnUntraced(function* ({ ended, stopping }: Cancelled, reason: string) {
@@ -126,7 +143,7 @@ export const layer = WorkspaceScheduler.toLayer(
       )
 
     return WorkspaceScheduler.of({
-      Wake: () => lookInTurn,
+      Wake: () => Rpc.fork(lookSoon),
       Cancel: ({ payload: { targetKey, reason } }) =>
         Effect.flatMap(queue.cancel(targetKey, reason), (cancelled) => follow(cancelled, reason)).pipe(
           Effect.catch((error) =>

@@ -12,8 +12,20 @@ import { Receipts } from "../../src/store/Receipts.ts"
 import { actorStores, testSnapshotWith } from "../harness/ActorParts.ts"
 import { testCluster } from "../harness/TestCluster.ts"
 
+let surveys = 0
+const countedQueue = Layer.effect(
+  Queue,
+  Effect.map(Queue, (queue) =>
+    Queue.of({
+      ...queue,
+      survey: (...asked) => Effect.suspend(() => (surveys++, queue.survey(...asked)))
+    })
+  )
+)
+const stores = Layer.provideMerge(countedQueue, actorStores())
+
 const world = Scheduler.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(actorStores(), Layer.succeed(ConfigStore, testSnapshotWith("w", "t")))),
+  Layer.provideMerge(Layer.mergeAll(stores, Layer.succeed(ConfigStore, testSnapshotWith("w", "t")))),
   Layer.provideMerge(testCluster)
 )
 
@@ -72,6 +84,18 @@ each("one at a time per workspace by default, the next when the first has ended"
     assert(yield* queue.finish(claimed.lease, { _tag: "Done" }))
     yield* wake
     assert.strictEqual(yield* numberOf((yield* nextTicket).entryId), 2)
+  })
+)
+
+each("wakes that come together are answered by one look, and what came with the last of them is seen", () =>
+  Effect.gen(function* () {
+    yield* ready
+    const before = surveys
+    yield* admit(1)
+    yield* Effect.forEach(Array.from({ length: 200 }), () => wake, { concurrency: "unbounded" })
+    assert.strictEqual(yield* numberOf((yield* nextTicket).entryId), 1)
+    assert.isAtLeast(surveys - before, 1)
+    assert.isAtMost(surveys - before, 3)
   })
 )
 

@@ -1,5 +1,6 @@
 /** aicr's queue: `aicr.ts memory`, `aicr.ts sqlite FOLDER`, `aicr.ts redis URL` or `aicr.ts nats URL`. */
 import { join } from "node:path"
+import { setImmediate } from "node:timers/promises"
 import { Effect, Layer, ManagedRuntime, Redacted, Result } from "effect"
 import { NatsConnection } from "../../../nats/NatsConnection.ts"
 import { natsSettings } from "../../../nats/NatsSettings.ts"
@@ -72,6 +73,8 @@ const scheduler = (workspace: string, places: number, ended: (error?: unknown) =
   let again = false
   const decide = async (): Promise<void> => {
     while (again) {
+      // Wakes of one turn of the event loop are one, as they are to the WorkspaceScheduler.
+      await setImmediate()
       again = false
       const now = Date.now()
       const { release } = plan(await run(queue.survey(workspace, now, places)), places, turns)
