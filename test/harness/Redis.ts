@@ -28,21 +28,23 @@ export class RedisServer implements AsyncDisposable {
   readonly url: string
   readonly #folder: string
   readonly #port: number
-  readonly #fsync: Fsync
+  readonly #settings: Readonly<Record<string, string>>
   #keeper: ChildProcessByStdio<Writable, Readable, Readable> | undefined
   #pid: number | undefined
   #log = ""
 
-  private constructor(folder: string, port: number, fsync: Fsync) {
+  private constructor(folder: string, port: number, settings: Readonly<Record<string, string>>) {
     this.#folder = folder
     this.#port = port
-    this.#fsync = fsync
+    this.#settings = settings
     this.url = `redis://127.0.0.1:${port}`
   }
 
-  static async start(fsync: Fsync = "always"): Promise<RedisServer> {
+  /** @param more settings of redis.conf besides those of every test */
+  static async start(fsync: Fsync = "always", more: Readonly<Record<string, string>> = {}): Promise<RedisServer> {
     provide("redis")
-    const server = new RedisServer(mkdtempSync(join(tmpdir(), "aicr-redis-")), await freePort(), fsync)
+    const settings = { appendfsync: fsync, ...more }
+    const server = new RedisServer(mkdtempSync(join(tmpdir(), "aicr-redis-")), await freePort(), settings)
     await server.start()
     return server
   }
@@ -55,9 +57,9 @@ export class RedisServer implements AsyncDisposable {
       bind: "127.0.0.1",
       dir: this.#folder,
       appendonly: "yes",
-      appendfsync: this.#fsync,
       save: "",
-      daemonize: "no"
+      daemonize: "no",
+      ...this.#settings
     }
     const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
     const keeping = spawn("sh", ["-c", keeper, "sh", this.#folder, ...args], { stdio: ["pipe", "pipe", "pipe"] })
