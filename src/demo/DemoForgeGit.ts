@@ -3,7 +3,11 @@
  * clones, fetches and pushes are the real thing.
  */
 import { spawn } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { existsSync } from "node:fs"
+import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { dirname, join } from "node:path"
 
 /** Runs git without any configuration of the machine; fails with what git said. */
 export const git = (directory: string, args: ReadonlyArray<string>, input?: Buffer): Promise<string> =>
@@ -22,6 +26,25 @@ export const git = (directory: string, args: ReadonlyArray<string>, input?: Buff
     child.stdin.end(input)
   })
 
+const answers = new Map<string, Promise<string>>()
+const keptAnswers = 4096
+
+/**
+ * The same for a question about commits by their ids, whose answer never changes: it is asked once. A failure is asked again, because
+ * a commit that is not there may come.
+ */
+export const gitOnce = (directory: string, args: ReadonlyArray<string>): Promise<string> => {
+  const key = [directory, ...args].join("\0")
+  const known = answers.get(key)
+  if (known !== undefined) return known
+  const answer = git(directory, args)
+  answers.set(key, answer)
+  answer.catch(() => answers.delete(key))
+  const [oldest] = answers.keys()
+  if (answers.size > keptAnswers && oldest !== undefined) answers.delete(oldest)
+  return answer
+}
+
 const environment = (): NodeJS.ProcessEnv => ({
   PATH: process.env["PATH"],
   HOME: "/nonexistent",
@@ -30,17 +53,20 @@ const environment = (): NodeJS.ProcessEnv => ({
   LC_ALL: "C"
 })
 
+const serving = `
+[http]
+	receivepack = true
+[uploadpack]
+	allowAnySHA1InWant = true
+	allowFilter = true
+[gc]
+	auto = 0
+`
+
 /** An empty bare repository that serves and takes pushes over HTTP, and serves any commit by id as Gitea does. */
 export const createBare = async (directory: string, branch: string): Promise<void> => {
   await git(".", ["init", "--quiet", "--bare", `--initial-branch=${branch}`, directory])
-  for (const [key, value] of [
-    ["http.receivepack", "true"],
-    ["uploadpack.allowAnySHA1InWant", "true"],
-    ["uploadpack.allowFilter", "true"],
-    ["gc.auto", "0"]
-  ] as const) {
-    await git(directory, ["config", key, value])
-  }
+  await appendFile(join(directory, "config"), serving)
 }
 
 export interface NewCommit {
@@ -63,13 +89,37 @@ const exists = (directory: string, ref: string) =>
     () => undefined
   )
 
+const fullId = /^[0-9a-f]{40}\n$/
+
+/** The commit that a branch points to: from the file of the branch, which costs no process, unless there are packed ones. */
+export const tip = async (directory: string, branch: string): Promise<string | undefined> => {
+  const ref = `refs/heads/${branch}`
+  const id = branch.includes("..") ? "" : await readFile(join(directory, ref), "utf8").catch(() => "")
+  if (fullId.test(id)) return id.trim()
+  return existsSync(join(directory, "packed-refs")) ? exists(directory, ref) : undefined
+}
+
+/** Points a ref of the forge's own (`refs/pull/1/head`) to a commit that is there, as git does: a file that appears whole. */
+export const setRef = async (directory: string, ref: string, id: string): Promise<void> => {
+  const path = join(directory, ref)
+  await mkdir(dirname(path), { recursive: true })
+  // Git takes nothing for a ref that ends like this.
+  const made = `${path}.${randomUUID()}.lock`
+  await writeFile(made, `${id}\n`)
+  await rename(made, path)
+}
+
+const start = async (directory: string, branchOrCommit: string): Promise<string | undefined> =>
+  (await tip(directory, branchOrCommit)) ?? exists(directory, `${branchOrCommit}^{commit}`)
+
 const quotedPath = (path: string): string => `"${path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`
 
 /** One commit by `git fast-import`; the branch moves to it. Answers with its id. */
 export const commit = async (directory: string, change: NewCommit): Promise<string> => {
   const ref = `refs/heads/${change.branch}`
-  const tip = change.force === true ? undefined : await exists(directory, ref)
-  const parent = tip ?? (change.from === undefined ? undefined : await exists(directory, `${change.from}^{commit}`))
+  const parent =
+    (change.force === true ? undefined : await tip(directory, change.branch)) ??
+    (change.from === undefined ? undefined : await start(directory, change.from))
   if (change.from !== undefined && parent === undefined) throw new Error(`no such branch or commit: ${change.from}`)
   const who = `${change.author ?? "Dana Developer"} <dana@example.org> ${change.time ?? Math.floor(Date.now() / 1000)} +0000`
   const parts: Array<Buffer> = []
@@ -93,7 +143,9 @@ export const commit = async (directory: string, change: NewCommit): Promise<stri
     }
   }
   await git(directory, ["fast-import", "--quiet", "--force"], Buffer.concat(parts))
-  return (await git(directory, ["rev-parse", ref])).trim()
+  const made = await tip(directory, change.branch)
+  if (made === undefined) throw new Error(`git made no ${ref} in ${directory}`)
+  return made
 }
 
 /** Hands one request to `git http-backend`; `pathInfo` starts with the repository's folder under `root`. */

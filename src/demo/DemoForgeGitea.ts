@@ -1,6 +1,6 @@
 /** Gitea as the demo forge speaks it: the operations a reviewer needs, with Gitea's refusals and page sizes, and its signatures. */
 import { createHmac } from "node:crypto"
-import { git } from "./DemoForgeGit.ts"
+import { git, gitOnce } from "./DemoForgeGit.ts"
 import { diffOf } from "./DemoForgeState.ts"
 import type { DemoComment, DemoPull, DemoReview } from "./DemoForgeState.ts"
 import { delivered } from "./DemoForgeGiteaEvents.ts"
@@ -59,7 +59,7 @@ const createReview = async ({ state, request, url }: ApiContext, pull: DemoPull)
   const commit = field(request.body, "commit_id", isText) || pull.head
   const known =
     commit === pull.head ||
-    (await git(pull.repository.directory, ["cat-file", "-e", `${commit}^{commit}`]).then(
+    (await gitOnce(pull.repository.directory, ["cat-file", "-e", `${commit}^{commit}`]).then(
       () => true,
       () => false
     ))

@@ -1,5 +1,5 @@
 /** What the demo forge remembers: repositories, pull requests and everything said about them. In memory; ids grow. */
-import { commit, createBare, git } from "./DemoForgeGit.ts"
+import { commit, createBare, git, setRef, tip } from "./DemoForgeGit.ts"
 import type { NewCommit } from "./DemoForgeGit.ts"
 import { parseDiff } from "./DemoForgeDiff.ts"
 import type { DiffFile } from "./DemoForgeDiff.ts"
@@ -158,18 +158,21 @@ export const createRepository = async (state: DemoState, root: string, fullName:
   return repository
 }
 
-const tip = async (repository: DemoRepository, branch: string): Promise<string> =>
-  (await git(repository.directory, ["rev-parse", `refs/heads/${branch}`])).trim()
+const tipOf = async (repository: DemoRepository, branch: string): Promise<string> => {
+  const found = await tip(repository.directory, branch)
+  if (found === undefined) throw new Error(`${repository.fullName} has no branch ${branch}`)
+  return found
+}
 
 /** Brings what the pull requests say about their branches up to date, as a host does after a push. */
 export const refreshPulls = async (state: DemoState, repository: DemoRepository): Promise<void> => {
   for (const pull of repository.pulls.values()) {
     if (pull.state !== "open") continue
-    pull.base = await tip(repository, pull.baseBranch).catch(() => pull.base)
-    const head = await tip(repository, pull.headBranch).catch(() => pull.head)
+    pull.base = await tipOf(repository, pull.baseBranch).catch(() => pull.base)
+    const head = await tipOf(repository, pull.headBranch).catch(() => pull.head)
     if (head === pull.head) continue
     pull.head = head
-    await git(repository.directory, ["update-ref", `refs/pull/${pull.number}/head`, head])
+    await setRef(repository.directory, `refs/pull/${pull.number}/head`, head)
   }
   state.version++
 }
@@ -182,7 +185,7 @@ export const push = async (state: DemoState, repository: DemoRepository, change:
 
 export const createPull = async (state: DemoState, repository: DemoRepository, wanted: NewPull): Promise<DemoPull> => {
   const baseBranch = wanted.baseBranch ?? repository.defaultBranch
-  const [head, base] = await Promise.all([tip(repository, wanted.headBranch), tip(repository, baseBranch)])
+  const [head, base] = await Promise.all([tipOf(repository, wanted.headBranch), tipOf(repository, baseBranch)])
   const number = Math.max(0, ...repository.pulls.keys()) + 1
   const pull: DemoPull = {
     id: state.nextId(),
@@ -204,7 +207,7 @@ export const createPull = async (state: DemoState, repository: DemoRepository, w
     labels: (wanted.labels ?? []).map(state.label)
   }
   repository.pulls.set(number, pull)
-  await git(repository.directory, ["update-ref", `refs/pull/${number}/head`, head])
+  await setRef(repository.directory, `refs/pull/${number}/head`, head)
   state.version++
   return pull
 }

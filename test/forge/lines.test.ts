@@ -8,6 +8,7 @@ import { appendFileSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, ManagedRuntime, Stream } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { setRef } from "../../src/demo/DemoForgeGit.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import type { ReportedProblem } from "../../src/domain/Problem.ts"
 import type { InlineComment } from "../../src/domain/Publication.ts"
@@ -188,8 +189,8 @@ const openAll = async (forge: FakeForge) => {
     appendFileSync(join(repository.directory, "objects/info/alternates"), objects)
   }
   for (const [index, { commit }] of reviewed.entries()) {
-    gitIn(repository.directory, ["update-ref", `refs/heads/base-${index}`, commit.base])
-    gitIn(repository.directory, ["update-ref", `refs/heads/head-${index}`, commit.head])
+    await setRef(repository.directory, `refs/heads/base-${index}`, commit.base)
+    await setRef(repository.directory, `refs/heads/head-${index}`, commit.head)
   }
 }
 

@@ -1,6 +1,6 @@
 /** GitHub as the fake forge speaks it (Enterprise paths): answers, refusals, pages and signed webhooks. */
 import { createHmac } from "node:crypto"
-import { git } from "../../src/demo/DemoForgeGit.ts"
+import { git, gitOnce } from "../../src/demo/DemoForgeGit.ts"
 import { newestFirst } from "./FakeCommits.ts"
 import { lineAt } from "../../src/demo/DemoForgeDiff.ts"
 import { page, repositoryOf } from "../../src/demo/DemoForgeDialect.ts"
@@ -118,7 +118,7 @@ const createReview = async ({ state, request, url }: ApiContext, pull: DemoPull)
     return refusal(422, "Unprocessable Entity", ["Can not request changes on your own pull request"])
   }
   const commit = field(request.body, "commit_id", isText) ?? pull.head
-  const known = await git(pull.repository.directory, ["merge-base", "--is-ancestor", commit, pull.head]).then(
+  const known = await gitOnce(pull.repository.directory, ["merge-base", "--is-ancestor", commit, pull.head]).then(
     () => true,
     () => false
   )
@@ -169,7 +169,7 @@ const routes: ReadonlyArray<Route> = [
       const repository = repositoryOf(context)
       const sha = context.params["sha"] ?? ""
       if (repository === undefined) return notFound
-      const known = await git(repository.directory, ["cat-file", "-e", `${sha}^{commit}`]).then(
+      const known = await gitOnce(repository.directory, ["cat-file", "-e", `${sha}^{commit}`]).then(
         () => true,
         () => false
       )

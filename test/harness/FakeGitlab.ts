@@ -1,5 +1,5 @@
 /** GitLab as the fake forge speaks it: merge requests, notes, discussions and draft notes, and its webhooks. */
-import { git } from "../../src/demo/DemoForgeGit.ts"
+import { git, gitOnce } from "../../src/demo/DemoForgeGit.ts"
 import { newestFirst } from "./FakeCommits.ts"
 import { lineAt } from "../../src/demo/DemoForgeDiff.ts"
 import { page } from "../../src/demo/DemoForgeDialect.ts"
@@ -47,7 +47,7 @@ const onMerge =
   }
 
 const mergeBase = async (pull: DemoPull): Promise<string> =>
-  (await git(pull.repository.directory, ["merge-base", pull.base, pull.head])).trim()
+  (await gitOnce(pull.repository.directory, ["merge-base", pull.base, pull.head])).trim()
 
 const mergeJson = async (pull: DemoPull, url: string) => ({
   id: pull.id,
@@ -127,7 +127,7 @@ const routes: ReadonlyArray<Route> = [
     answer: async (context) => {
       const project = projectOf(context)
       if (project === undefined) return notFound
-      const known = await git(project.directory, ["cat-file", "-e", `${context.params["sha"]}^{commit}`]).then(
+      const known = await gitOnce(project.directory, ["cat-file", "-e", `${context.params["sha"]}^{commit}`]).then(
         () => true,
         () => false
       )

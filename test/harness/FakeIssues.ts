@@ -1,5 +1,5 @@
 /** Issues, labels, files and commit comments as the hosts answer them, added to the dialects of the fake forge. */
-import { git } from "../../src/demo/DemoForgeGit.ts"
+import { git, gitOnce } from "../../src/demo/DemoForgeGit.ts"
 import { page, repositoryOf } from "../../src/demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, Dialect, Route } from "../../src/demo/DemoForgeDialect.ts"
 import type { DemoRepository, DemoUser } from "../../src/demo/DemoForgeState.ts"
@@ -153,7 +153,7 @@ const routesOf = (kind: Kind, dialect: Dialect): ReadonlyArray<Route> => {
   }
   const author = async (context: ApiContext, fake: FakeIssues, repository: DemoRepository): Promise<ApiAnswer> => {
     const sha = context.params["sha"] ?? ""
-    const email = await git(repository.directory, ["log", "-1", "--format=%ae", sha]).catch(() => undefined)
+    const email = await gitOnce(repository.directory, ["log", "-1", "--format=%ae", sha]).catch(() => undefined)
     if (email === undefined) return notFound
     const login = fake.accounts.get(email.trim())
     if (kind === "gitlab") return { status: 200, body: { id: sha, author_email: email.trim() } }
