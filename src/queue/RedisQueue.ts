@@ -38,7 +38,7 @@ export interface RedisQueueOptions extends Limits {
 
 /** Entries ended or removed by one run of a script, so that no script holds Redis up for long. */
 const step = 500
-/** Entries that one page of a listing looks at. */
+/** Entries that one page of a listing looks at, and one look for the oldest that waits. */
 const lookAt = 2000
 
 export const layerRedis = (options: RedisQueueOptions): Layer.Layer<Queue | QueueControl, QueueError> =>
@@ -135,7 +135,12 @@ const queue = (connection: RedisConnection, base: string, limits: Limits): Queue
         if (some < step) return removed
       }
     }),
-    stats: ask("stats", [], decodeStats)
+    stats: Effect.gen(function* () {
+      while (true) {
+        const { more, ...stats } = yield* ask("stats", [lookAt], decodeStats)
+        if (!more) return stats
+      }
+    })
   })
 }
 
@@ -237,13 +242,13 @@ const decodeRunning = (answer: unknown) => {
 }
 
 const decodeStats = (answer: unknown) => {
-  const [counts, oldest] = listOf(answer, "counts")
+  const [counts, oldest, more] = listOf(answer, "counts")
   const byStatus: Record<EntryStatus, number> = { ...noEntries }
   for (const one of listOf(counts, "counts")) {
     const [status, many] = listOf(one, "a count")
     byStatus[oneOf(EntryStatus.literals, status)] = numberOf(many, "a count")
   }
-  return { byStatus, oldestWaiting: timeIfAny(oldest, "admission") }
+  return { byStatus, oldestWaiting: timeIfAny(oldest, "admission"), more: more === 1 }
 }
 
 const decodeRetried = (answer: unknown): Retried => oneOf(["retried", "unknown", "not_dead", "newer"], answer)

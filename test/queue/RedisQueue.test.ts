@@ -36,6 +36,30 @@ const refusal = <A>(effect: Effect.Effect<A, { readonly message: string; readonl
 const admit = (number: number) => Effect.flatMap(Queue, (queue) => queue.admit([admission({ number, head: "a" })]))
 
 describe("RedisQueue", () => {
+  it.live("finds the oldest that waits behind thousands that no longer do, and forgets those", () =>
+    Effect.gen(function* () {
+      const redis = yield* server
+      const raw = new Redis(redis.url)
+      yield* Effect.gen(function* () {
+        const queue = yield* Queue
+        const many = Array.from({ length: 4500 }, (_, index) =>
+          admission({ number: index + 1, expires: true, admittedAt: index + 1, dueAt: index + 1 })
+        )
+        for (let at = 0; at < many.length; at += 500) yield* queue.admit(many.slice(at, at + 500))
+        assert.strictEqual((yield* queue.expire(4400, "too old")).length, 4399)
+        assert.strictEqual((yield* queue.stats).oldestWaiting, 4400)
+        assert.strictEqual(yield* Effect.promise(() => raw.zcard("{aicr}:queue:waiting")), 101)
+        yield* queue.expire(5000, "too old")
+        assert.strictEqual((yield* queue.stats).oldestWaiting, undefined)
+        // What is pruned leaves nothing behind, whether somebody looked or not.
+        yield* queue.admit([admission({ number: 1, expires: true })])
+        yield* queue.expire(5000, "too old")
+        yield* queue.prune({ maxCount: 0, before: 0 })
+        assert.deepStrictEqual(yield* Effect.promise(() => raw.keys("*waiting")), [])
+      }).pipe(Effect.provide(on(redis.url)), Effect.ensuring(Effect.sync(() => raw.disconnect())))
+    })
+  )
+
   it.live("is away for ten seconds: says so at once, and goes on with all that it answered", () =>
     Effect.gen(function* () {
       const redis = yield* server

@@ -656,6 +656,27 @@ export const conformance = (
           assert.deepStrictEqual(yield* queue.load("d"), [entry])
         })
       )
+      it.effect("the oldest that waits: while it waits, and again when it waits again", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const oldest = Effect.map(queue.stats, ({ oldestWaiting }) => oldestWaiting)
+          const [first, second] = yield* queue.admit([
+            admission({ number: 1, workspace: "o", admittedAt: 20, dueAt: 20 }),
+            admission({ number: 2, workspace: "o", admittedAt: 30, dueAt: 30 })
+          ])
+          assert.strictEqual(yield* oldest, 20)
+          yield* queue.release([first?.entryId ?? ""], 100)
+          assert.strictEqual(yield* oldest, 30)
+          yield* queue.withdraw([first?.entryId ?? ""])
+          assert.strictEqual(yield* oldest, 20)
+          yield* queue.cancel(targetOf(1, "o"), "closed")
+          assert.strictEqual(yield* oldest, 30)
+          // The newer head keeps the place in line of the one that it replaces.
+          yield* queue.admit([admission({ number: 2, workspace: "o", head: "a".repeat(40), admittedAt: 40 })])
+          assert.strictEqual(yield* oldest, 30)
+          assert.isDefined(second)
+        })
+      )
     })
 
     layer(store())("prune", (it) => {

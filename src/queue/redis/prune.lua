@@ -17,6 +17,7 @@ for _, id in ipairs(ids) do
   for event in string.gmatch(detailOf(e)[EVENTS], '[^\n]+') do put(events, event, false) end
   reindex(e, e[STATUS], nil)
   rank('ids', id, false)
+  rank('waiting', id, false)
   keep(entries, id, false)
   keep(details, id, false)
 end

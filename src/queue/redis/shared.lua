@@ -10,7 +10,8 @@
     workspaces HASH  those with active entries -> packed: how many are in `later` and in `due`, ids of ready and running ones
     later:<w>  ZSET  waiting ones by due time, until a survey finds them due
     due:<w>    ZSET  waiting and due ones by priority, repository and admission; all have score 0 (see `place`)
-    waiting    ZSET  waiting ones by admission; `expiring` those of them that may expire
+    waiting    ZSET  waiting ones by admission, and those that did until a look at the oldest finds that they do not (stats.lua)
+    expiring   ZSET  waiting ones that may expire, by admission
     ended      ZSET  ended ones by admission
     ids        ZSET  all, in the order of their ids
     pauses     HASH  `<scope>:<name>` -> JSON
@@ -139,7 +140,6 @@ local function indexWaiting(e, space)
   if isDueAtOnce(e) then enterDue(e, space) else enterLater(e, space) end
 end
 local function unindexWaiting(e, space)
-  rank('waiting', e[ID], false)
   if e[EXPIRES] then rank('expiring', e[ID], false) end
   leavePlace(e, space)
 end

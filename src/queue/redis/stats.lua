@@ -1,7 +1,21 @@
--- Entries by status, and the admission of the oldest that waits, or ''. Given: none.
+--[[
+  Entries by status, and the admission of the oldest that waits. Looks at so many of `waiting` at most, and removes those that no longer do.
+  Given: most to look at. Answers how many by status; the admission or ''; and 1 when there is more to look at.
+]]
+local most = ...
 local ALL = { 'waiting', 'ready', 'running', 'done', 'superseded', 'cancelled', 'expired', 'dead' }
 fetch(statuses, ALL)
 local by = {}
 for i, status in ipairs(ALL) do by[i] = { status, count(status) } end
-local oldest = call('ZRANGE', P .. 'waiting', 0, 0, 'WITHSCORES')
-return { by, tonumber(oldest[2]) or '' }
+
+local waits = call('ZRANGE', P .. 'waiting', 0, most - 1, 'WITHSCORES')
+local ids = {}
+for at = 1, #waits, 2 do ids[#ids + 1] = waits[at] end
+fetch(entries, ids)
+for i, id in ipairs(ids) do
+  local readable, e = pcall(load, id)
+  -- One that does not decode stands there until somebody looks into it.
+  if not readable or (e and e[STATUS] == 'waiting') then return { by, tonumber(waits[2 * i]), 0 } end
+  rank('waiting', id, false)
+end
+return { by, '', #ids == most and 1 or 0 }
