@@ -3,8 +3,8 @@
  * queue surveys and the clock. Woken by ingress, by executors that finish, by the sweeper and by its own alarm; a wake that
  * is lost costs time, never work, because the queue holds the truth.
  *
- * Messages: `Wake` (look again; all that come before a look begins are one), `Cancel` (a target is no longer to be reviewed); from operators `CancelEntry`, `Retry` (a dead
- * entry gets another try), `Pause` and `Resume`. All may be repeated.
+ * Messages: `Wake` (look again; all that come before a look begins are one), `Cancel` (a target is no longer to be reviewed); from
+ * operators `CancelEntry`, `Retry` (a dead entry gets another try), `Pause` and `Resume`. All may be repeated.
  */
 import { Clock, Deferred, Duration, Effect, FiberHandle, Schema, Semaphore } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
@@ -107,14 +107,13 @@ export const layer = WorkspaceScheduler.toLayer(
     // The look itself runs outside the alarm's fiber: setting the next alarm ends that fiber.
     const setAlarm = (millis: number): Effect.Effect<void> =>
       Effect.sleep(millis).pipe(
-        Effect.andThen(Effect.forkIn(lookSoon, scope)),
+        Effect.andThen(Effect.forkIn(lookInTurn, scope)),
         (ring) => FiberHandle.run(alarm, ring),
         Effect.asVoid
       )
-    const lookInTurn: Effect.Effect<void> = Effect.suspend(() => oneAtATime.withPermits(1)(look))
     /** Succeeds when the look has ended that was to begin next when this was asked for. */
     let coming: Deferred.Deferred<void> | undefined
-    const lookSoon: Effect.Effect<void> = Effect.suspend(() => {
+    const lookInTurn: Effect.Effect<void> = Effect.suspend(() => {
       if (coming !== undefined) return Deferred.await(coming)
       const looked = Deferred.makeUnsafe<void>()
       coming = looked
@@ -143,7 +142,7 @@ export const layer = WorkspaceScheduler.toLayer(
       )
 
     return WorkspaceScheduler.of({
-      Wake: () => Rpc.fork(lookSoon),
+      Wake: () => Rpc.fork(lookInTurn),
       Cancel: ({ payload: { targetKey, reason } }) =>
         Effect.flatMap(queue.cancel(targetKey, reason), (cancelled) => follow(cancelled, reason)).pipe(
           Effect.catch((error) =>
