@@ -45,6 +45,13 @@ export const gitOnce = (directory: string, args: ReadonlyArray<string>): Promise
   return answer
 }
 
+/** Whether a commit is there. */
+export const hasCommit = (directory: string, id: string): Promise<boolean> =>
+  gitOnce(directory, ["cat-file", "-e", `${id}^{commit}`]).then(
+    () => true,
+    () => false
+  )
+
 const environment = (): NodeJS.ProcessEnv => ({
   PATH: process.env["PATH"],
   HOME: "/nonexistent",

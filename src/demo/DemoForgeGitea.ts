@@ -1,6 +1,6 @@
 /** Gitea as the demo forge speaks it: the operations a reviewer needs, with Gitea's refusals and page sizes, and its signatures. */
 import { createHmac } from "node:crypto"
-import { git, gitOnce } from "./DemoForgeGit.ts"
+import { git, hasCommit } from "./DemoForgeGit.ts"
 import { diffOf } from "./DemoForgeState.ts"
 import type { DemoComment, DemoPull, DemoReview } from "./DemoForgeState.ts"
 import { delivered } from "./DemoForgeGiteaEvents.ts"
@@ -57,12 +57,7 @@ const createReview = async ({ state, request, url }: ApiContext, pull: DemoPull)
     return refusal(422, "approve or reject your own pull is not allowed")
   }
   const commit = field(request.body, "commit_id", isText) || pull.head
-  const known =
-    commit === pull.head ||
-    (await gitOnce(pull.repository.directory, ["cat-file", "-e", `${commit}^{commit}`]).then(
-      () => true,
-      () => false
-    ))
+  const known = commit === pull.head || (await hasCommit(pull.repository.directory, commit))
   if (!known) return refusal(404, `commit ${commit} does not exist`)
   const files = await diffOf(pull)
   const placed = comments.map((comment) => {

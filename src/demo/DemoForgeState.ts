@@ -168,8 +168,8 @@ const tipOf = async (repository: DemoRepository, branch: string): Promise<string
 export const refreshPulls = async (state: DemoState, repository: DemoRepository): Promise<void> => {
   for (const pull of repository.pulls.values()) {
     if (pull.state !== "open") continue
-    pull.base = await tipOf(repository, pull.baseBranch).catch(() => pull.base)
-    const head = await tipOf(repository, pull.headBranch).catch(() => pull.head)
+    pull.base = (await tip(repository.directory, pull.baseBranch)) ?? pull.base
+    const head = (await tip(repository.directory, pull.headBranch)) ?? pull.head
     if (head === pull.head) continue
     pull.head = head
     await setRef(repository.directory, `refs/pull/${pull.number}/head`, head)

@@ -76,6 +76,6 @@ export class Heap<A> {
 
   #compact(): void {
     // Sorted, an array is a heap.
-    this.#items = [...new Set(this.#items.filter(this.#isCurrent))].toSorted(this.#order)
+    this.#items = [...new Set(this.current())].toSorted(this.#order)
   }
 }

@@ -1,6 +1,6 @@
 /** GitHub as the fake forge speaks it (Enterprise paths): answers, refusals, pages and signed webhooks. */
 import { createHmac } from "node:crypto"
-import { git, gitOnce } from "../../src/demo/DemoForgeGit.ts"
+import { git, gitOnce, hasCommit } from "../../src/demo/DemoForgeGit.ts"
 import { newestFirst } from "./FakeCommits.ts"
 import { lineAt } from "../../src/demo/DemoForgeDiff.ts"
 import { page, repositoryOf } from "../../src/demo/DemoForgeDialect.ts"
@@ -169,11 +169,7 @@ const routes: ReadonlyArray<Route> = [
       const repository = repositoryOf(context)
       const sha = context.params["sha"] ?? ""
       if (repository === undefined) return notFound
-      const known = await gitOnce(repository.directory, ["cat-file", "-e", `${sha}^{commit}`]).then(
-        () => true,
-        () => false
-      )
-      if (!known) return refusal(422, `No commit found for SHA: ${sha}`)
+      if (!(await hasCommit(repository.directory, sha))) return refusal(422, `No commit found for SHA: ${sha}`)
       // The host names every pull request that holds the commit.
       return { status: 200, body: [...repository.pulls.values()].map((pull) => pullJson(pull, context.url)) }
     }

@@ -1,5 +1,5 @@
 /** GitLab as the fake forge speaks it: merge requests, notes, discussions and draft notes, and its webhooks. */
-import { git, gitOnce } from "../../src/demo/DemoForgeGit.ts"
+import { git, gitOnce, hasCommit } from "../../src/demo/DemoForgeGit.ts"
 import { newestFirst } from "./FakeCommits.ts"
 import { lineAt } from "../../src/demo/DemoForgeDiff.ts"
 import { page } from "../../src/demo/DemoForgeDialect.ts"
@@ -127,11 +127,7 @@ const routes: ReadonlyArray<Route> = [
     answer: async (context) => {
       const project = projectOf(context)
       if (project === undefined) return notFound
-      const known = await gitOnce(project.directory, ["cat-file", "-e", `${context.params["sha"]}^{commit}`]).then(
-        () => true,
-        () => false
-      )
-      if (!known) return notFound
+      if (!(await hasCommit(project.directory, context.params["sha"] ?? ""))) return notFound
       return {
         status: 200,
         body: await Promise.all([...project.pulls.values()].map((pull) => mergeJson(pull, context.url)))
