@@ -3,14 +3,30 @@ import { v7 } from "uuid"
 
 /** Drawing random bytes costs several times the rest of an id (5 us), so they are drawn for 256 ids at once. */
 const pool = new Uint8Array(4096)
-let drawn = pool.length
+let used = pool.length
 
 const random = (): Uint8Array => {
-  if (drawn === pool.length) {
+  if (used === pool.length) {
     crypto.getRandomValues(pool)
-    drawn = 0
+    used = 0
   }
-  return pool.subarray(drawn, (drawn += 16))
+  return pool.subarray(used, (used += 16))
+}
+
+/** Where the two digits of each byte stand in the text; dashes are between some. */
+const places = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
+const digits = Buffer.from("0123456789abcdef")
+const [bytes, text] = [new Uint8Array(16), Buffer.alloc(36, "-")]
+
+/** `v7` joins a text of 16 pieces, in twice the time and 20 times the memory of one that is written in its place. */
+const write = (id: { readonly random: Uint8Array; readonly msecs: number; readonly seq: number }): string => {
+  v7(id, bytes)
+  for (let at = 0; at < bytes.length; at++) {
+    const [byte, place] = [bytes[at] ?? 0, places[at] ?? 0]
+    text[place] = digits[byte >> 4] ?? 0
+    text[place + 1] = digits[byte & 15] ?? 0
+  }
+  return text.toString("latin1")
 }
 
 let lastMillis = 0
@@ -19,16 +35,16 @@ const sequences = 2 ** 31
 
 /** A new UUIDv7, lower-case, 36 characters; strictly increasing within one process. */
 export const newId = (): string => {
-  const bytes = random()
+  const drawn = random()
   const now = Date.now()
   if (now > lastMillis) {
     lastMillis = now
-    sequence = ((bytes[6] ?? 0) << 16) | ((bytes[7] ?? 0) << 8) | (bytes[8] ?? 0)
+    sequence = ((drawn[6] ?? 0) << 16) | ((drawn[7] ?? 0) << 8) | (drawn[8] ?? 0)
   } else if (++sequence === sequences) {
     lastMillis++
     sequence = 0
   }
-  return v7({ random: bytes, msecs: lastMillis, seq: sequence })
+  return write({ random: drawn, msecs: lastMillis, seq: sequence })
 }
 
 /** A new id that is greater than `other`, also when another process, whose clock is ahead of this one's, made that. */
@@ -36,7 +52,7 @@ export const newIdAfter = (other: string | undefined): string => {
   const id = newId()
   if (other === undefined || id > other) return id
   const millis = parseInt(other.slice(0, 8) + other.slice(9, 13), 16)
-  return v7({ random: random(), msecs: millis + 1, seq: 0 })
+  return write({ random: random(), msecs: millis + 1, seq: 0 })
 }
 
 /** When an id was made, in milliseconds since the epoch; undefined for a text that is none. */
