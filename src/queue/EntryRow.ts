@@ -3,9 +3,9 @@
  * it was when it was opened, `status` and `state` what it has become. Those are null while it waits as it was opened.
  */
 import { Schema } from "effect"
-import { Change } from "../domain/Change.ts"
 import { EntryStatus, isTerminal } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
+import { fromRow, fullNamePlace, toRow } from "./ChangeRow.ts"
 
 const Text = Schema.optional(Schema.NullOr(Schema.String))
 
@@ -24,24 +24,33 @@ const State = Schema.Struct({
 })
 type State = typeof State.Type
 
-/** The state is there unless an earlier release wrote the row, which has it in `state`. */
-const Opened = Schema.Struct({
-  change: Change,
-  configHash: Schema.String,
-  events: Schema.Array(Schema.String),
-  priority: Schema.optional(Schema.Int),
-  admittedAt: Schema.optional(Schema.Int),
-  dueAt: Schema.optional(Schema.Int),
-  expires: Schema.optional(Schema.Boolean),
-  reason: Text
-})
+/** In the order of `openedOf`; how it was is null where an earlier release wrote the row, which has it in `state`. */
+const Opened = Schema.Tuple([
+  Schema.String,
+  Schema.Array(Schema.String),
+  Schema.NullOr(Schema.Int),
+  Schema.NullOr(Schema.Int),
+  Schema.NullOr(Schema.Int),
+  Schema.NullOr(Schema.Boolean),
+  Schema.NullOr(Schema.String),
+  Schema.Array(Schema.Unknown)
+])
+/** Paths of SQLite into `opened`. */
+export const openedPaths = {
+  events: "$[1]",
+  priority: "$[2]",
+  admittedAt: "$[3]",
+  dueAt: "$[4]",
+  expires: "$[5]",
+  fullName: `$[7][${fullNamePlace}]`
+} as const
 
 /** It never left, and nothing ran. */
 export const isAsOpened = ({ status, token }: Entry): boolean => status === "waiting" && token === 0
 
 /** What it is to do, and how it is now. */
 export const openedOf = ({ change, configHash, events, priority, admittedAt, dueAt, expires, reason }: Entry): string =>
-  JSON.stringify({ change, configHash, events, priority, admittedAt, dueAt, expires, reason })
+  JSON.stringify([configHash, events, priority, admittedAt, dueAt, expires, reason, toRow(change)])
 
 export const stateOf = (entry: Entry): string => {
   const { priority, admittedAt, dueAt, attempts, losses, expires, reason, token, leaseUntil, owner, cancelRequested } =
@@ -80,14 +89,15 @@ const decodeState = Schema.decodeUnknownSync(State)
 /** Throws when the row does not decode. */
 export const toEntry = (found: unknown): Entry => {
   const { id, workspace, target_key: targetKey, opened, status, ...row } = decodeRow(found)
-  const { change, configHash, events, ...was } = opened
-  const state = row.state ?? decodeState({ attempts: 0, losses: 0, token: 0, ...was })
+  const [configHash, events, priority, admittedAt, dueAt, expires, reason, change] = opened
+  const state =
+    row.state ?? decodeState({ priority, admittedAt, dueAt, attempts: 0, losses: 0, expires, reason, token: 0 })
   return {
     ...state,
     id,
     workspace,
     targetKey,
-    change,
+    change: fromRow(change),
     configHash,
     events,
     status: status ?? "waiting",

@@ -1,8 +1,9 @@
 /** How entries stand in Redis: two arrays whose places redis/shared.lua names too; what is undefined is false there. */
 import { Schema } from "effect"
-import { Change, foldRepo, targetKey } from "../domain/Change.ts"
+import { foldRepo, targetKey } from "../domain/Change.ts"
 import { EntryStatus, isDueAtOnce } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
+import { fromRow, toRow } from "./ChangeRow.ts"
 import { pack, unpack, unpackFirst } from "./MessagePack.ts"
 import type { Scheduled, Survey } from "./Plan.ts"
 import type { Admission } from "./Queue.ts"
@@ -45,13 +46,12 @@ export const admissionTexts = (item: Admission, id: string): readonly [Buffer, B
     change.head ?? false,
     change.requestedBy ?? false,
     item.eventId,
-    JSON.stringify(change.requestedBy === undefined ? change : { ...change, requestedBy: undefined })
+    JSON.stringify(toRow(change.requestedBy === undefined ? change : { ...change, requestedBy: undefined }))
   ]
   return [pack([entry]), pack([details])]
 }
 
 const isStatus = Schema.is(EntryStatus)
-const decodeChange = Schema.decodeUnknownSync(Schema.fromJsonString(Change))
 
 class Unreadable extends Error {
   constructor(what: string, value: unknown) {
@@ -95,7 +95,7 @@ export const toEntry = (answer: unknown): Entry => {
   const [entry, details] = listOf(answer, "an entry")
   const at = recordOf(entry)
   const [configHash, , requestedBy, events, text] = recordOf(details)
-  const change = decodeChange(textOf(text, "change"))
+  const change = fromRow(listOf(JSON.parse(textOf(text, "change")), "change"))
   const person = textIfAny(requestedBy, "person")
   return {
     id: textOf(at[0], "id"),

@@ -5,7 +5,7 @@ import { foldRepo } from "../domain/Change.ts"
 import { EntryStatus } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
 import type { Tracked } from "./EntryIndex.ts"
-import { toEntry } from "./EntryRow.ts"
+import { openedPaths, toEntry } from "./EntryRow.ts"
 import type { ListFilter, Pause } from "./QueueControl.ts"
 
 export interface Ended {
@@ -32,15 +32,16 @@ export interface SqliteRows {
 /** Null: as it was opened. */
 const status = "ifnull(status, 'waiting')"
 /** As it was opened; an entry that does not decode is refused when it is released, alone. */
-const was = (path: string) => `CASE WHEN json_valid(opened) THEN opened ->> '$.${path}' END`
-const now = (path: string) => `coalesce(state ->> '$.${path}', ${was(path)}, 0)`
+const was = (path: keyof typeof openedPaths) =>
+  `CASE WHEN json_valid(opened) THEN opened ->> '${openedPaths[path]}' END`
+const now = (path: keyof typeof openedPaths) => `coalesce(state ->> '$.${path}', ${was(path)}, 0)`
 const events = `ifnull(${was("events")}, '[]')`
 
 export const open = (db: DatabaseSync): SqliteRows => {
   const byId = db.prepare("SELECT * FROM entries WHERE id = ?")
   const counted = db.prepare(`SELECT ${status} AS status, count(*) AS n FROM entries GROUP BY 1`)
   const activeRows = db.prepare(`
-    SELECT id, workspace, ${status} AS status, target_key, ${was("change.repo.fullName")} AS repo, ${now("priority")} AS priority,
+    SELECT id, workspace, ${status} AS status, target_key, ${was("fullName")} AS repo, ${now("priority")} AS priority,
       ${now("admittedAt")} AS admitted_at, ${now("dueAt")} AS due_at, ${now("expires")} AS expires
     FROM entries WHERE ${status} IN ('waiting', 'ready', 'running')`)
   const eventRows = db.prepare(`SELECT id, ${events} AS events FROM entries`)

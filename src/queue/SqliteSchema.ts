@@ -9,7 +9,7 @@
  */
 import type { DatabaseSync } from "node:sqlite"
 
-const schemaVersion = 4
+const schemaVersion = 5
 
 /** A row of 1 KB costs two thirds of what it costs with SQLite's 4 KB pages, 512 rows in a transaction. */
 export const pageBytes = 16_384
@@ -37,6 +37,17 @@ const pauses = `
   ) WITHOUT ROWID;
 `
 
+/** What version 4 had as an object, in the order in which ChangeRow.ts has it. */
+const changeOf4 =
+  "provider trigger host workspace repo.fullName repo.cloneUrl repo.webUrl repo.hostId target.kind target.number target.branch head base " +
+  "headRef baseRef title description url author.username author.name commits requestedBy"
+const entryOf4 = "configHash events priority admittedAt dueAt expires reason"
+const members = (names: string, of = ""): string =>
+  names
+    .split(" ")
+    .map((name) => `opened -> '$.${of}${name}'`)
+    .join(", ")
+
 /** From each earlier version to the next. */
 const steps: Readonly<Record<number, string>> = {
   2: "DROP INDEX entries_next; DROP TABLE entry_events;",
@@ -58,7 +69,10 @@ const steps: Readonly<Record<number, string>> = {
           'cancelRequested', cancel_requested),
         iif(status IN ('waiting', 'ready', 'running'), NULL, admitted_at)
       FROM earlier;
-    DROP TABLE earlier;`
+    DROP TABLE earlier;`,
+  4: `
+    UPDATE entries SET opened = json_array(${members(entryOf4)}, json_array(${members(changeOf4, "change.")}))
+      WHERE json_valid(opened);`
 }
 
 /** Of a connection that writes. What was answered is on disk. */

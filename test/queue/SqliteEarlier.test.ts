@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import type { Change } from "../../src/domain/Change.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { QueueControl } from "../../src/queue/QueueControl.ts"
@@ -29,6 +30,19 @@ const version2 = `${version3}
   CREATE UNIQUE INDEX entries_next ON entries (target_key) WHERE status IN ('waiting', 'ready');
   PRAGMA user_version = 2;`
 
+/** The table of version 4, which had what an entry is to do as an object. */
+const version4 = `
+  CREATE TABLE entries (
+    id TEXT PRIMARY KEY, workspace TEXT NOT NULL, target_key TEXT NOT NULL, opened TEXT NOT NULL, status TEXT, state TEXT,
+    ended INTEGER
+  ) WITHOUT ROWID;
+  CREATE UNIQUE INDEX entries_running ON entries (target_key) WHERE status = 'running';
+  CREATE INDEX entries_ended ON entries (ended, id) WHERE ended IS NOT NULL;
+  CREATE TABLE pauses (
+    scope TEXT NOT NULL, name TEXT NOT NULL, reason TEXT NOT NULL, since INTEGER NOT NULL, PRIMARY KEY (scope, name)
+  ) WITHOUT ROWID;
+  PRAGMA user_version = 4;`
+
 const entry = (number: number, over: Partial<Entry>): Entry => ({
   id: `entry-${number}`,
   workspace: "app",
@@ -50,52 +64,68 @@ const entry = (number: number, over: Partial<Entry>): Entry => ({
   cancelRequested: undefined,
   ...over
 })
+const everything: Change = {
+  ...change(2, "b".repeat(40)),
+  host: "forge",
+  repo: {
+    fullName: "acme/app",
+    cloneUrl: "https://git.example/acme/app.git",
+    webUrl: "https://git.example/acme/app",
+    hostId: 7
+  },
+  headRef: "feature",
+  title: 'A "quoted" title\u001f, with a control character',
+  description: "",
+  author: { username: "ada", name: "Ada" },
+  commits: 3,
+  requestedBy: "grace"
+}
 const entries = [
   entry(1, {}),
-  entry(2, { dueAt: 9000, expires: false, reason: "a delay", events: ["event-2", "event-2b"] }),
+  entry(2, { dueAt: 9000, expires: false, reason: "a delay", events: ["event-2", "event-2b"], change: everything }),
   entry(3, { status: "running", token: 4, leaseUntil: 5000, owner: "node/1", cancelRequested: "asked" }),
   entry(4, { status: "dead", token: 2, attempts: 2, losses: 1, reason: "it failed" })
 ]
 
-const write = (path: string, schema: string): void => {
+type Values = ReadonlyArray<string | number | null>
+
+const row3 = (e: Entry): Values => {
+  const { id, workspace, targetKey, change: what, configHash, priority, status, events, ...rest } = e
+  const { admittedAt, dueAt, attempts, losses, token, reason = null, leaseUntil = null, owner = null } = rest
+  const [expires, cancelRequested] = [Number(e.expires), e.cancelRequested ?? null]
+  const opened = [id, workspace, targetKey, JSON.stringify(what), configHash, priority, status, JSON.stringify(events)]
+  const state = [admittedAt, dueAt, attempts, losses, expires, reason, token, leaseUntil, owner, cancelRequested]
+  return [...opened, ...state]
+}
+
+/** What waits as it was opened had its state in `opened` and null behind it. */
+const row4 = ({ id, workspace, targetKey, status, ...rest }: Entry): Values => {
+  const { change: _change, configHash: _configHash, events: _events, ...state } = rest
+  const opened = [id, workspace, targetKey, JSON.stringify(rest)]
+  if (status === "waiting") return [...opened, null, null, null]
+  return [...opened, status, JSON.stringify(state), status === "running" ? null : state.admittedAt]
+}
+
+const write = (path: string, schema: string, row: (entry: Entry) => Values): void => {
   const db = new DatabaseSync(path)
   db.exec(schema)
-  const insert = db.prepare("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-  for (const e of entries) {
-    insert.run(
-      e.id,
-      e.workspace,
-      e.targetKey,
-      JSON.stringify(e.change),
-      e.configHash,
-      e.priority,
-      e.status,
-      JSON.stringify(e.events),
-      e.admittedAt,
-      e.dueAt,
-      e.attempts,
-      e.losses,
-      e.expires ? 1 : 0,
-      e.reason ?? null,
-      e.token,
-      e.leaseUntil ?? null,
-      e.owner ?? null,
-      e.cancelRequested ?? null
-    )
+  for (const values of entries.map(row)) {
+    db.prepare(`INSERT INTO entries VALUES (${values.map(() => "?").join(", ")})`).run(...values)
   }
   db.exec("INSERT INTO pauses VALUES ('workspace', 'app', 'a test', 7)")
   db.close()
 }
 
 describe("files of earlier releases", () => {
-  for (const [version, schema] of [
-    [2, version2],
-    [3, version3]
+  for (const [version, schema, row] of [
+    [2, version2, row3],
+    [3, version3, row3],
+    [4, version4, row4]
   ] as const) {
     it.effect(`version ${version}: every entry and pause is as it was, also when the file is opened again`, () =>
       Effect.gen(function* () {
         const path = join(yield* folder, "queue.db")
-        write(path, schema)
+        write(path, schema, row)
         const look = Effect.gen(function* () {
           const [queue, control] = [yield* Queue, yield* QueueControl]
           assert.deepStrictEqual((yield* control.list({ limit: 10 })).entries, entries)

@@ -2,7 +2,7 @@
   Entries and how they are found, for the transitions. Two hashes have a packed array per entry, as the constants below name its
   places (RedisEntry.ts has the same); what is undefined is false there. `entries` has what transitions look at and change, which is
   little, since each reads and writes all of it: Lua hashes every byte of a text that it is given. `details` has the rest, the change as
-  JSON among it, which an admission that joins looks at and answers with whole entries. All else is index:
+  JSON (ChangeRow.ts) among it, which an admission that joins looks at and answers with whole entries. All else is index:
 
     events     HASH  event id -> entry id, also of ended entries
     targets    HASH  target -> ids of its active entries, joined: at most one that waits or is ready, and at most one that runs
