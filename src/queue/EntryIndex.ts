@@ -19,12 +19,12 @@ export interface Tracked extends Omit<Scheduled, "status"> {
   past: boolean
 }
 
-export const tracked = ({ change, ...entry }: Entry): Tracked => ({
+export const tracked = (entry: Entry): Tracked => ({
   id: entry.id,
   status: entry.status,
   workspace: entry.workspace,
   targetKey: entry.targetKey,
-  repo: foldRepo(change.repo.fullName),
+  repo: foldRepo(entry.change.repo.fullName),
   priority: entry.priority,
   admittedAt: entry.admittedAt,
   dueAt: entry.dueAt,

@@ -15,17 +15,16 @@ import type { Scheduled, Survey } from "./Plan.ts"
 
 type Kept = Scheduled & { readonly workspace: string; readonly past: boolean }
 
-interface Lane<E> {
-  readonly priority: number
-  readonly heap: Heap<E>
-}
+/** By repository. */
+type Lanes<E> = Map<string, Heap<E>>
 
 interface Workspace<E> {
   /** How many wait. */
   waiting: number
   readonly out: Map<string, E>
   readonly later: Heap<E>
-  readonly lanes: Map<string, Lane<E>>
+  /** By priority. */
+  readonly lanes: Map<number, Lanes<E>>
 }
 
 export class Schedule<E extends Kept> {
@@ -48,7 +47,7 @@ export class Schedule<E extends Kept> {
       return
     }
     workspace.waiting += 1
-    if (isDueAtOnce(entry)) laneOf(workspace, entry).heap.add(entry)
+    if (isDueAtOnce(entry)) laneOf(workspace, entry).add(entry)
     else workspace.later.add(entry)
   }
 
@@ -68,7 +67,8 @@ export class Schedule<E extends Kept> {
     const workspace = this.#workspaces.get(workspaceId)
     if (workspace === undefined) return []
     const { later, lanes, out } = workspace
-    const waiting = [later, ...Array.from(lanes.values(), ({ heap }) => heap)].flatMap((heap) => heap.current())
+    const heaps = [later, ...Array.from(lanes.values(), (byRepo) => [...byRepo.values()]).flat()]
+    const waiting = heaps.flatMap((heap) => heap.current())
     return [...out.keys(), ...waiting.map(({ id }) => id)]
   }
 
@@ -87,7 +87,7 @@ export class Schedule<E extends Kept> {
     const { later, lanes } = workspace
     for (let next = later.first(); next !== undefined && next.dueAt <= now; next = later.first()) {
       later.take()
-      laneOf(workspace, next).heap.add(next)
+      laneOf(workspace, next).add(next)
     }
     const out = [...workspace.out.values()]
     return { out, due: due(workspace, lanes, now, places - out.length), nextAt: later.first()?.dueAt }
@@ -102,32 +102,40 @@ const due = <E extends Kept>(
 ): ReadonlyArray<E> => {
   const busy = new Set(Array.from(workspace.out.values(), ({ targetKey }) => targetKey))
   const found: Array<E> = []
-  let priority = Number.NEGATIVE_INFINITY
-  for (const [key, lane] of [...lanes].toSorted(([, a], [, b]) => a.priority - b.priority)) {
-    if (lane.heap.first() === undefined) {
-      lanes.delete(key)
-      continue
+  for (const [priority, byRepo] of [...lanes].toSorted(([a], [b]) => a - b)) {
+    if (found.length >= places) break
+    for (const [repo, lane] of byRepo) {
+      if (lane.first() === undefined) byRepo.delete(repo)
+      else found.push(...firstDue(workspace, lane, busy, now, places))
     }
-    if (lane.priority > priority && found.length >= places) break
-    priority = lane.priority
-    const taken: Array<E> = []
-    let left = places
-    while (left > 0) {
-      const entry = lane.heap.take()
-      if (entry === undefined) break
-      if (!isDue(entry, now)) {
-        // The clock was set back since it was due.
-        workspace.later.add(entry)
-        continue
-      }
-      taken.push(entry)
-      if (busy.has(entry.targetKey)) continue
-      found.push(entry)
-      left -= 1
-    }
-    for (const entry of taken) lane.heap.add(entry)
+    if (byRepo.size === 0) lanes.delete(priority)
   }
   return found
+}
+
+/** The first of a lane whose target is not busy, at most so many. They stay in it. */
+const firstDue = <E extends Kept>(
+  workspace: Workspace<E>,
+  lane: Heap<E>,
+  busy: ReadonlySet<string>,
+  now: number,
+  places: number
+): ReadonlyArray<E> => {
+  const taken: Array<E> = []
+  const free: Array<E> = []
+  while (free.length < places) {
+    const entry = lane.take()
+    if (entry === undefined) break
+    if (!isDue(entry, now)) {
+      // The clock was set back since it was due.
+      workspace.later.add(entry)
+      continue
+    }
+    taken.push(entry)
+    if (!busy.has(entry.targetKey)) free.push(entry)
+  }
+  for (const entry of taken) lane.add(entry)
+  return free
 }
 
 const newWorkspace = <E extends Kept>(): Workspace<E> => {
@@ -143,12 +151,11 @@ const newWorkspace = <E extends Kept>(): Workspace<E> => {
   return workspace
 }
 
-const laneOf = <E extends Kept>(workspace: Workspace<E>, { priority, repo }: E): Lane<E> => {
-  const key = `${priority}:${repo}`
-  const known = workspace.lanes.get(key)
-  if (known !== undefined) return known
-  const lane = { priority, heap: heapOf<E>(byAdmission, () => workspace.waiting) }
-  workspace.lanes.set(key, lane)
+const laneOf = <E extends Kept>(workspace: Workspace<E>, { priority, repo }: E): Heap<E> => {
+  let byRepo = workspace.lanes.get(priority)
+  if (byRepo === undefined) workspace.lanes.set(priority, (byRepo = new Map()))
+  let lane = byRepo.get(repo)
+  if (lane === undefined) byRepo.set(repo, (lane = heapOf<E>(byAdmission, () => workspace.waiting)))
   return lane
 }
 

@@ -117,8 +117,16 @@ export const make = (rows: SqliteRows): SqliteTable => {
     },
 
     insert: (entry) => {
-      for (const event of entry.events) set(ofEvent, event, entry.id)
-      change(entry.id, undefined, entry, true)
+      const { entries, undo } = newest()
+      index.apply(undefined, tracked(entry))
+      entries.set(entry.id, { entry, isNew: true, isRewritten: true })
+      for (const event of entry.events) ofEvent.set(event, entry.id)
+      // One closure: a busy queue makes one for each admission, and calls it only when a write fails.
+      undo.push(() => {
+        index.apply(own(entry), undefined)
+        entries.delete(entry.id)
+        for (const event of entry.events) ofEvent.delete(event)
+      })
     },
     update: (entry, from) =>
       change(entry.id, from, entry, entry.change !== from.change || entry.events !== from.events),

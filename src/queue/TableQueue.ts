@@ -203,14 +203,14 @@ const end = (table: EntryTable, from: Entry, step: Transitions.Ended): Entry => 
 
 /** Refuses a call that would leave more entries waiting than allowed; joining and replacing are always allowed. */
 const overLimit = (table: EntryTable, items: ReadonlyArray<Admission>, limits: Limits): QueueError | undefined => {
-  const workspaces = new Set(items.map((item) => item.change.workspace))
   const mightExceed = (pending: number, limit: number) => pending + items.length > limit
   if (
     !mightExceed(table.pending(), limits.total) &&
-    ![...workspaces].some((workspace) => mightExceed(table.pending(workspace), limits.perWorkspace))
+    !items.some(({ change: { workspace } }) => mightExceed(table.pending(workspace), limits.perWorkspace))
   ) {
     return undefined
   }
+  const workspaces = new Set(items.map((item) => item.change.workspace))
   const opening = new Map(items.filter((item) => opens(table, item)).map((item) => [targetKey(item.change), item]))
   if (opening.size === 0) return undefined
   for (const workspace of workspaces) {

@@ -135,6 +135,12 @@ describe("SqliteQueue", () => {
         assert.strictEqual(first._tag, "Failure")
         assert.isTrue(second._tag === "Success" && second.success.length === 1)
         assert.deepInclude((yield* queue.stats).byStatus, { waiting: 1, ready: 1 })
+        // All or nothing: what was admitted with the one that meets the broken entry is neither known nor in the file.
+        const mixed = [admission({ number: 3 }), admission({ number: 1 })]
+        assert.strictEqual((yield* Effect.flip(queue.admit(mixed))).reason, "unavailable")
+        assert.deepInclude((yield* queue.stats).byStatus, { waiting: 1, ready: 1 })
+        assert.deepStrictEqual({ ...other.prepare("SELECT count(*) AS n FROM entries").get() }, { n: 2 })
+        assert.strictEqual((yield* queue.admit(mixed.slice(0, 1)))[0]?.status, "queued")
       }).pipe(Effect.provide(inFile(path)))
     })
   )
