@@ -1,6 +1,6 @@
 /**
  * The queue on each of its stores beside BullMQ on the same kind of Redis and graphile-worker on Postgres. Contenders are
- * processes of their own, Redis servers too; rounds alternate, so that whatever else the machine does falls on all of them; a
+ * processes of their own, Redis servers too, and take turns, so that whatever else the machine does falls on all of them; a
  * ratio is the median of the rounds' ratios.
  *
  * An add is what one delivery costs a service: BullMQ's `add`, graphile-worker's `addJob`, and an admission as the ingress of aicr makes
@@ -81,11 +81,18 @@ const onlyAdds = "bare SQLite"
 
 type Rates = Readonly<Record<string, ReadonlyArray<number>>>
 
+/** So that what a contender leaves for later (a vacuum, pages to write) does not always fall on the same other. */
+const shuffled = <A>(items: ReadonlyArray<A>): ReadonlyArray<A> =>
+  items
+    .map((item) => ({ item, place: Math.random() }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ item }) => item)
+
 /** Rates of each contender, round by round. */
 const race = async (contenders: Readonly<Record<string, ChildProcess>>, what: Order["what"]): Promise<Rates> => {
   const rates: Record<string, Array<number>> = {}
   for (let round = -warmUp; round < rounds; round++) {
-    for (const [name, child] of Object.entries(contenders)) {
+    for (const [name, child] of shuffled(Object.entries(contenders))) {
       if (what === "cycles" && name === onlyAdds) continue
       const count = what === "adds" && name === slow ? counts.adds / 10 : counts[what]
       const rate = await take(child, { what, count })
