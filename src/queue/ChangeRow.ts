@@ -69,6 +69,6 @@ export const fromRow = (row: ReadonlyArray<unknown>): Change => {
 
 const present = (values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   const found: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(values)) if (Predicate.isNotNullish(value)) found[name] = value
+  for (const name of Object.keys(values)) if (Predicate.isNotNullish(values[name])) found[name] = values[name]
   return found
 }

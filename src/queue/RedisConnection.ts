@@ -18,10 +18,10 @@ import type { ScriptName } from "./RedisScripts.ts"
 const answerWithin = 5000
 
 /**
- * Transitions in one message, of which an admission counts by its texts. Redis serves nobody else while it runs them (a millisecond), and
- * with fewer it starts the script more often.
+ * Transitions in one message, of which an admission counts by its texts, two for each entry. Redis serves nobody else while it runs them
+ * (two milliseconds), and with fewer it starts the script more often: what the ingress admits at once leaves room for others.
  */
-const maxBatch = 64
+const maxBatch = 160
 /** Messages at once: while Redis works on one, the answers of the other are read here, and what follows from them gathers. */
 const maxUnderWay = 2
 
