@@ -1,7 +1,7 @@
 /** aicr's queue: `aicr.ts memory`, `aicr.ts sqlite FOLDER`, `aicr.ts redis URL` or `aicr.ts nats URL`. */
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
-import { Effect, Layer, ManagedRuntime, Redacted, Result } from "effect"
+import { Cause, Effect, Exit, Layer, ManagedRuntime, Redacted, Result } from "effect"
 import { NatsConnection } from "../../../nats/NatsConnection.ts"
 import { natsSettings } from "../../../nats/NatsSettings.ts"
 import { newId } from "../../../src/domain/Ids.ts"
@@ -67,7 +67,7 @@ const add = (item: Admission): Promise<void> =>
   })
 
 /** As a scheduler and its executors do it: a decision, tickets, and per ticket a claim and an end, which wakes the scheduler. */
-const scheduler = (workspace: string, places: number, ended: (error?: unknown) => void) => {
+const scheduler = (workspace: string, places: number, ended: (how: Exit.Exit<void, unknown>) => void) => {
   const turns = new Map<string, number>()
   let looking = false
   let again = false
@@ -80,7 +80,7 @@ const scheduler = (workspace: string, places: number, ended: (error?: unknown) =
       const { release } = plan(await run(queue.survey(workspace, now, places)), places, turns)
       if (release.length === 0) continue
       const ids = release.map(({ id }) => id)
-      for (const id of await run(queue.release(ids, now))) review(id).then(() => ended(), ended)
+      for (const id of await run(queue.release(ids, now))) Effect.runCallback(review(id), { onExit: ended })
     }
     looking = false
   }
@@ -88,22 +88,23 @@ const scheduler = (workspace: string, places: number, ended: (error?: unknown) =
     again = true
     if (looking) return
     looking = true
-    decide().catch(ended)
+    decide().catch((error: unknown) => ended(Exit.die(error)))
   }
-  const review = async (id: string): Promise<void> => {
-    const claimed = await run(queue.claim(id, "node/1", Date.now(), 60_000))
-    const done = claimed !== undefined && (await run(queue.finish(claimed.lease, { _tag: "Done" })))
-    if (!done) throw new Error(`entry ${id} was lost`)
+  // One fiber per review, as executors have it.
+  const review = Effect.fnUntraced(function* (id: string) {
+    const claimed = yield* queue.claim(id, "node/1", Date.now(), 60_000)
+    const done = claimed !== undefined && (yield* queue.finish(claimed.lease, { _tag: "Done" }))
+    if (!done) return yield* Effect.die(new Error(`entry ${id} was lost`))
     wake()
-  }
+  })
   return wake
 }
 
 const cycles = async (items: ReadonlyArray<Admission>): Promise<void> => {
   const done = Promise.withResolvers<void>()
   let left = items.length
-  const ended = (error?: unknown) => {
-    if (error !== undefined) done.reject(error)
+  const ended = (how: Exit.Exit<void, unknown>) => {
+    if (Exit.isFailure(how)) done.reject(Cause.squash(how.cause))
     if (--left === 0) done.resolve()
   }
   const wake = new Map(
