@@ -660,7 +660,7 @@ export const conformance = (
         Effect.gen(function* () {
           const queue = yield* Queue
           const oldest = Effect.map(queue.stats, ({ oldestWaiting }) => oldestWaiting)
-          const [first, second] = yield* queue.admit([
+          const [first] = yield* queue.admit([
             admission({ number: 1, workspace: "o", admittedAt: 20, dueAt: 20 }),
             admission({ number: 2, workspace: "o", admittedAt: 30, dueAt: 30 })
           ])
@@ -674,7 +674,6 @@ export const conformance = (
           // The newer head keeps the place in line of the one that it replaces.
           yield* queue.admit([admission({ number: 2, workspace: "o", head: "a".repeat(40), admittedAt: 40 })])
           assert.strictEqual(yield* oldest, 30)
-          assert.isDefined(second)
         })
       )
     })
