@@ -60,7 +60,7 @@ export const fromRow = (row: ReadonlyArray<unknown>): Change => {
       title,
       description,
       url,
-      author: username === null || username === undefined ? undefined : present({ username, name }),
+      author: Predicate.isNullish(username) ? undefined : present({ username, name }),
       commits,
       requestedBy
     })

@@ -59,18 +59,18 @@ export const make = (rows: SqliteRows): SqliteTable => {
     newest().undo.push(() => put(map, key, before))
     put(map, key, value)
   }
-  /** An entry becomes another, comes or goes. */
-  const change = (id: string, from: Entry | Ended | undefined, to: Entry | undefined, isRewritten: boolean): void => {
+  /** An entry that is known becomes another, or goes. */
+  const change = (id: string, from: Entry | Ended, to: Entry | undefined, isRewritten: boolean): void => {
     const { entries, undo } = newest()
     const before = entries.get(id)
-    index.apply(from && own(from), to && tracking(to))
+    index.apply(own(from), to && tracked(to))
     entries.set(id, {
       entry: to,
-      isNew: from === undefined || before?.isNew === true,
+      isNew: before?.isNew === true,
       isRewritten: isRewritten || before?.isRewritten === true
     })
     undo.push(() => {
-      index.apply(to && own(to), from && tracking(from))
+      index.apply(to && own(to), tracking(from))
       put(entries, id, before)
     })
   }

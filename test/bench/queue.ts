@@ -126,7 +126,7 @@ const raceAnew = async (what: Order["what"], fsync: Fsync, postgres?: PostgresSe
     if (nats !== undefined) contenders["aicr nats"] = await start("aicr.ts", ["nats", nats.url])
     contenders["aicr redis"] = await start("aicr.ts", ["redis", ours.url])
     contenders["BullMQ"] = await start("bullmq.mjs", [theirs.url])
-    if (postgres !== undefined) contenders["graphile-worker"] = await start("graphile.mjs", [postgres.url])
+    if (postgres !== undefined) contenders[slow] = await start("graphile.mjs", [postgres.url])
     const rates = await race(contenders, what)
     print(`${what}, ${fsync === "always" ? "synced" : "each second"}`, rates)
     return rates
