@@ -97,10 +97,10 @@ export const ensure = Effect.fnUntraced(function* (
       const found = await manager.streams.info(wanted.name).catch(noStream)
       if (found === undefined) {
         await manager.streams.add(wanted).catch(async (cause: unknown) => {
-          // Another node made it a moment ago, perhaps with other copies in mind; the last one to start decides.
-          if (cause instanceof JetStreamApiError && cause.code === alreadyInUse)
-            return manager.streams.update(wanted.name, wanted)
-          throw cause
+          // Another node made it a moment ago, perhaps with other copies in mind; the last one to start decides. What the server then
+          // says of the second one depends on how far the first has come: its name or its subjects are taken.
+          if ((await manager.streams.info(wanted.name).catch(noStream)) === undefined) throw cause
+          return manager.streams.update(wanted.name, wanted)
         })
       } else if (found.config.num_replicas !== wanted.num_replicas || differs(found.config.max_age, wanted.max_age)) {
         await manager.streams.update(wanted.name, { ...found.config, ...wanted })
@@ -116,7 +116,6 @@ export const patiently = <A, R>(making: Effect.Effect<A, NatsError, R>): Effect.
     schedule: Schedule.max([Schedule.spaced("500 millis"), Schedule.recurs(40)])
   })
 
-const alreadyInUse = 10058
 const streamNotFound = 10059
 
 const noStream = (cause: unknown): undefined => {
