@@ -118,15 +118,20 @@ describe("streams", () => {
   // Of two that make a stream at the same time the server refuses the second one for its name or for its subjects, or not at all.
   it("are made once by however many start together", async () => {
     const nodes = Array.from({ length: 12 })
+    const plans = Object.values(streams)
     for (let installation = 0; installation < 60; installation++) {
       const prefix = newPrefix()
-      const start = withBus(server, prefix, ensure(Object.values(streams)))
+      const start = withBus(server, prefix, ensure(plans))
       await Effect.runPromise(
         Effect.all(
           nodes.map(() => start),
           { concurrency: "unbounded" }
         )
       )
+      const made = Effect.flatMap(NatsConnection, ({ manager }) =>
+        Effect.promise(() => Promise.all(plans.map((plan) => manager.streams.info(streamName(prefix, plan)))))
+      )
+      expect((await run(made, prefix)).map(({ config }) => config.num_replicas)).toEqual(plans.map(() => 1))
     }
   })
 
