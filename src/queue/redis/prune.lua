@@ -21,4 +21,5 @@ for _, id in ipairs(ids) do
   keep(entries, id, false)
   keep(details, id, false)
 end
+settle(limit)
 return #ids

@@ -10,7 +10,8 @@
     workspaces HASH  those with active entries -> packed: how many are in `later` and in `due`, ids of ready and running ones
     later:<w>  ZSET  waiting ones by due time, until a survey finds them due
     due:<w>    ZSET  waiting and due ones by priority, repository and admission; all have score 0 (see `place`)
-    waiting    ZSET  waiting ones by admission, and those that did until a look at the oldest finds that they do not (stats.lua)
+    begun      LIST  ids of those that began to wait since somebody looked for the oldest (`settle`): most of them no longer do then
+    waiting    ZSET  the others that wait by admission, and those that did until that look finds that they do not (stats.lua)
     expiring   ZSET  waiting ones that may expire, by admission
     ended      ZSET  ended ones by admission
     ids        ZSET  all, in the order of their ids
@@ -61,8 +62,12 @@ end
 local added = {}
 local function add(status, by) added[status] = (added[status] or 0) + by end
 local function count(status) return tonumber(get(statuses, status) or 0) + (added[status] or 0) end
+-- What begins to wait.
+local begun = {}
 -- Writes all that has changed.
 local function write()
+  send('RPUSH', P .. 'begun', begun)
+  begun = {}
   for status, by in pairs(added) do
     if by ~= 0 then call('HINCRBY', statuses.key, status, by) end
   end
@@ -72,7 +77,7 @@ local function write()
 end
 -- Forgets it.
 local function abandon()
-  added = {}
+  added, begun = {}, {}
   discard()
 end
 
@@ -135,7 +140,7 @@ local function leavePlace(e, space)
 end
 
 local function indexWaiting(e, space)
-  rank('waiting', e[ID], e[ADMITTED])
+  begun[#begun + 1] = e[ID]
   if e[EXPIRES] then rank('expiring', e[ID], e[ADMITTED]) end
   if isDueAtOnce(e) then enterDue(e, space) else enterLater(e, space) end
 end
@@ -248,5 +253,18 @@ end
 
 -- The entry as it is now, as answers have it.
 local function whole(e) return { packed(entries, e[ID]), packed(details, e[ID]) } end
+
+-- So many of what began to wait get their place in `waiting`, if they still do. Answers whether there may be more.
+local function settle(most)
+  local ids = call('LRANGE', P .. 'begun', 0, most - 1)
+  fetch(entries, ids)
+  for _, id in ipairs(ids) do
+    local readable, e = pcall(load, id)
+    if readable and e and e[STATUS] == 'waiting' then rank('waiting', id, e[ADMITTED]) end
+  end
+  if #ids > 0 then call('LTRIM', P .. 'begun', #ids, -1) end
+  flush()
+  return #ids == most
+end
 
 local TRANSITIONS = {}

@@ -1,5 +1,6 @@
 --[[
-  Entries by status, and the admission of the oldest that waits. Looks at so many of `waiting` at most, and removes those that no longer do.
+  Entries by status, and the admission of the oldest that waits. Looks at so many of `begun` at most, or at as many of `waiting` and
+  removes those that no longer do.
   Given: most to look at. Answers how many by status; the admission or ''; and 1 when there is more to look at.
 ]]
 local most = ...
@@ -8,6 +9,7 @@ fetch(statuses, ALL)
 local by = {}
 for i, status in ipairs(ALL) do by[i] = { status, count(status) } end
 
+if settle(most) then return { by, '', 1 } end
 local waits = call('ZRANGE', P .. 'waiting', 0, most - 1, 'WITHSCORES')
 local ids = {}
 for at = 1, #waits, 2 do ids[#ids + 1] = waits[at] end
