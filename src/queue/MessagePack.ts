@@ -4,7 +4,8 @@
  * node does for a review's way through the queue when a library for everything did it.
  */
 
-export type Packable = boolean | number | string | ReadonlyArray<Packable>
+export type Packable = Value<string>
+type Value<Text> = boolean | number | Text | ReadonlyArray<Value<Text>>
 
 /** Values after each other. */
 export const pack = (values: ReadonlyArray<Packable>): Buffer => {
@@ -14,20 +15,27 @@ export const pack = (values: ReadonlyArray<Packable>): Buffer => {
 }
 
 /** Throws when it is not one complete value. */
-export const unpack = (bytes: Buffer): Packable => {
-  const reader = new Reader(bytes)
+export const unpack = (bytes: Buffer): Packable => whole(new Reader(bytes, textAt))
+
+/** As `unpack`; texts are the bytes that they are in what it is given, and may hold anything. */
+export const unpackBytes = (bytes: Buffer): Value<Buffer> => whole(new Reader(bytes, bytesAt))
+
+/** The first values of a packed list; it may have more. Throws when it has fewer. */
+export const unpackFirst = (bytes: Buffer, count: number): ReadonlyArray<Packable> => {
+  const reader = new Reader(bytes, textAt)
+  const size = reader.size()
+  if (size < count) throw new Error(`a packed list of ${size} values, not ${count}`)
+  return reader.values(count)
+}
+
+const whole = <Text>(reader: Reader<Text>): Value<Text> => {
   const value = reader.value()
   if (reader.left > 0) throw new Error(`${reader.left} bytes after a packed value`)
   return value
 }
 
-/** The first values of a packed list; it may have more. Throws when it has fewer. */
-export const unpackFirst = (bytes: Buffer, count: number): ReadonlyArray<Packable> => {
-  const reader = new Reader(bytes)
-  const size = reader.size()
-  if (size < count) throw new Error(`a packed list of ${size} values, not ${count}`)
-  return reader.values(count)
-}
+const textAt = (bytes: Buffer, from: number, to: number): string => bytes.toString("utf8", from, to)
+const bytesAt = (bytes: Buffer, from: number, to: number): Buffer => bytes.subarray(from, to)
 
 /** Characters that are written one by one: calling Node for a text costs as much as so many. */
 const short = 24
@@ -130,19 +138,21 @@ class Writer {
   }
 }
 
-class Reader {
+class Reader<Text> {
   readonly #bytes: Buffer
+  readonly #read: (bytes: Buffer, from: number, to: number) => Text
   #at = 0
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, read: (bytes: Buffer, from: number, to: number) => Text) {
     this.#bytes = bytes
+    this.#read = read
   }
 
   get left(): number {
     return this.#bytes.length - this.#at
   }
 
-  value(): Packable {
+  value(): Value<Text> {
     const kind = this.#byte()
     if (kind < 0x80) return kind
     if (kind < 0x90) throw unknown(kind)
@@ -198,8 +208,8 @@ class Reader {
     throw unknown(kind)
   }
 
-  values(count: number): ReadonlyArray<Packable> {
-    const values: Array<Packable> = []
+  values(count: number): ReadonlyArray<Value<Text>> {
+    const values: Array<Value<Text>> = []
     for (let i = 0; i < count; i++) values.push(this.value())
     return values
   }
@@ -222,9 +232,9 @@ class Reader {
     return this.#bytes.readUInt32BE(this.#skip(4))
   }
 
-  #text(length: number): string {
+  #text(length: number): Text {
     const from = this.#skip(length)
-    return this.#bytes.toString("utf8", from, from + length)
+    return this.#read(this.#bytes, from, from + length)
   }
 }
 

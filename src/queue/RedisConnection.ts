@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import type { Redacted, Scope } from "effect"
 import type { Redis } from "ioredis"
 import { failsAtOnce, open, placeOf, reasonOf } from "../store/RedisClient.ts"
-import { pack } from "./MessagePack.ts"
+import { pack, unpackBytes } from "./MessagePack.ts"
 import type { Packable } from "./MessagePack.ts"
 import { QueueError } from "./Queue.ts"
 import { foreignLayout, mark } from "./RedisLayout.ts"
@@ -30,12 +30,18 @@ export interface RedisConnection {
    * Runs a transition on the queue's keys. Those called in the same turn of the event loop, or while as many messages are under way as
    * may be, go to Redis together.
    */
-  readonly run: (
-    script: ScriptName,
-    args: ReadonlyArray<Packable>,
-    texts?: ReadonlyArray<string | Buffer>
-  ) => Effect.Effect<unknown, QueueError>
+  readonly run: (script: ScriptName, args: ReadonlyArray<Packable>, more?: More) => Effect.Effect<unknown, QueueError>
   readonly command: <A>(use: (redis: Redis) => Promise<A>) => Effect.Effect<A, QueueError>
+}
+
+export interface More {
+  /** What Redis gets apart from the arguments, each as it is. */
+  readonly texts?: ReadonlyArray<string | Buffer>
+  /**
+   * The entry whose details (redis/shared.lua) the answer has behind the transition's own. A plain command reads them right after the
+   * script, which would hash every byte of them.
+   */
+  readonly detailsOf?: string
 }
 
 /** `base` starts every key. Fails when Redis cannot be reached at first. */
@@ -70,6 +76,7 @@ export const connect = Effect.fnUntraced(function* (
   if (foreign !== undefined) return yield* unavailable(place, foreign)
   yield* warnOfLosses(yield* attempt(() => redis.info()), place)
 
+  const details = `${base}details`
   let waiting: Array<Call> = []
   let isFlushing = false
   let underWay = 0
@@ -86,20 +93,32 @@ export const connect = Effect.fnUntraced(function* (
     isFlushing = true
     setImmediate(flush)
   }
-  const evaluate = async (calls: ReadonlyArray<Call>): Promise<unknown> => {
+  const evaluate = async (
+    calls: ReadonlyArray<Call>
+  ): Promise<readonly [answers: unknown, details: Iterator<unknown>]> => {
     const given = pack(calls.flatMap(({ name, args, texts }) => [name, texts.length, args.length, ...args]))
     const all = [given, ...calls.flatMap(({ texts }) => texts)]
-    return redis
-      .callBuffer("EVALSHA", script.sha, 1, base, ...all)
-      .catch((error: unknown) =>
-        startsWith(error, "NOSCRIPT") ? redis.callBuffer("EVAL", script.source, 1, base, ...all) : Promise.reject(error)
-      )
+    const ids = calls.flatMap(({ detailsOf = [] }) => detailsOf)
+    const run = (command: string, text: string) =>
+      Promise.all([
+        redis.callBuffer(command, text, 1, base, ...all),
+        ids.length === 0 ? [] : redis.hmgetBuffer(details, ...ids)
+      ])
+    const [answers, found] = await run("EVALSHA", script.sha).catch((error: unknown) =>
+      startsWith(error, "NOSCRIPT") ? run("EVAL", script.source) : Promise.reject(error)
+    )
+    return [Buffer.isBuffer(answers) ? unpackBytes(answers) : answers, found.values()]
   }
   const send = (calls: ReadonlyArray<Call>) => {
     evaluate(calls).then(
-      (answers) => {
+      ([answers, found]) => {
         underWay -= 1
-        calls.forEach((call, index) => call.done(resultOf(answers, index, place)))
+        calls.forEach(({ detailsOf, done }, index) => {
+          const result = resultOf(answers, index, place)
+          if (detailsOf === undefined) return done(result)
+          const { value } = found.next()
+          done(Effect.map(result, (answer) => [answer, value]))
+        })
         flushSoon()
       },
       (error: unknown) => {
@@ -119,9 +138,9 @@ export const connect = Effect.fnUntraced(function* (
   }
   return {
     command: (use) => attempt(() => use(redis)),
-    run: (name, args, texts = []) =>
+    run: (name, args, { texts = [], detailsOf } = {}) =>
       Effect.callback((done) => {
-        waiting.push({ name, args, texts, done })
+        waiting.push({ name, args, texts, detailsOf, done })
         if (underWay < maxUnderWay) flushSoon()
       })
   }
@@ -131,6 +150,7 @@ interface Call {
   readonly name: ScriptName
   readonly args: ReadonlyArray<Packable>
   readonly texts: ReadonlyArray<string | Buffer>
+  readonly detailsOf: string | undefined
   readonly done: (result: Effect.Effect<unknown, QueueError>) => void
 }
 
@@ -164,7 +184,7 @@ const remedies: ReadonlyArray<readonly [RegExp, string]> = [
   [/^(NOAUTH|WRONGPASS)/, "Check user and password in the URL that storage.cache.redis.url_env names."],
   [
     /^NOPERM/,
-    "The user needs EVALSHA, EVAL, INFO and the commands of strings, hashes and sorted sets on the keys of the queue."
+    "The user needs EVALSHA, EVAL, INFO and the commands of strings, hashes, lists and sorted sets on the keys of the queue."
   ],
   [/^OOM/, "Raise maxmemory."],
   [/^MISCONF/, "Redis cannot write to its disk; see its log."],

@@ -14,7 +14,7 @@ import type { Admission, Admitted, Cancelled, Finish, Renewal } from "./Queue.ts
 import { pauseKey, QueueControl } from "./QueueControl.ts"
 import type { ListPage, Pause, Retried } from "./QueueControl.ts"
 import { connect } from "./RedisConnection.ts"
-import type { RedisConnection } from "./RedisConnection.ts"
+import type { More, RedisConnection } from "./RedisConnection.ts"
 import {
   admissionTexts,
   linesOf,
@@ -55,13 +55,8 @@ export const layerRedis = (options: RedisQueueOptions): Layer.Layer<Queue | Queu
 /** Runs a script and reads its answer; one that does not decode was not written by this service. */
 const reader =
   ({ run }: RedisConnection) =>
-  <A>(
-    script: ScriptName,
-    args: ReadonlyArray<Packable>,
-    read: (answer: unknown) => A,
-    texts?: ReadonlyArray<string | Buffer>
-  ) =>
-    Effect.flatMap(run(script, args, texts), (answer) => decoded(() => read(answer)))
+  <A>(script: ScriptName, args: ReadonlyArray<Packable>, read: (answer: unknown) => A, more?: More) =>
+    Effect.flatMap(run(script, args, more), (answer) => decoded(() => read(answer)))
 
 const decoded = <A>(read: () => A): Effect.Effect<A, QueueError> =>
   Effect.try({
@@ -84,7 +79,7 @@ const queue = (connection: RedisConnection, base: string, limits: Limits): Queue
             "admit",
             [limits.perWorkspace, limits.total, pushesOf(items), items.map(({ eventId }) => eventId)],
             decodeAdmitted,
-            items.flatMap((item) => admissionTexts(item, newId()))
+            { texts: items.flatMap((item) => admissionTexts(item, newId())) }
           ).pipe(
             Effect.flatMap((answer) =>
               "full" in answer ? Effect.fail(refused(answer.full, limits)) : Effect.succeed(answer.admitted)
@@ -93,16 +88,21 @@ const queue = (connection: RedisConnection, base: string, limits: Limits): Queue
     load: (workspace) => ask("load", [workspace], toEntries),
     survey: (workspace, now, places) => ask("survey", [workspace, now, places], toSurvey),
     workspaces: command((redis) => redis.hkeys(`${base}workspaces`)),
-    get: (entryId) => ask("get", [entryId], (answer) => (answer === null ? undefined : toEntry(answer))),
+    get: (entryId) => ask("get", [entryId], (answer) => (answer === false ? undefined : toEntry(answer))),
     release: (entryIds, now) =>
       entryIds.length === 0 ? Effect.succeed([]) : ask("release", [now, entryIds], decodeStrings),
     withdraw: (entryIds) => (entryIds.length === 0 ? Effect.void : ask("withdraw", [entryIds], () => undefined)),
     claim: (entryId, owner, now, ttlMillis) =>
-      ask("claim", [entryId, owner, now + ttlMillis], (answer) => {
-        if (answer === null) return undefined
-        const entry = toEntry(answer)
-        return { lease: { entryId, token: entry.token }, entry }
-      }),
+      ask(
+        "claim",
+        [entryId, owner, now + ttlMillis],
+        (answer) => {
+          if (listOf(answer, "a claim")[0] === false) return undefined
+          const entry = toEntry(answer)
+          return { lease: { entryId, token: entry.token }, entry }
+        },
+        { detailsOf: entryId }
+      ),
     renew: ({ entryId, token }, until) => ask("renew", [entryId, token, until], decodeRenewal),
     finish: ({ entryId, token }, how) => ask("finish", [entryId, token, ...finishArgs(how)], (answer) => answer === 1),
     cancel: (target, reason) => ask("cancel", [target, reason], decodeCancelled),

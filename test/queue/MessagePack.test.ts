@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { Redis } from "ioredis"
-import { pack, unpack, unpackFirst } from "../../src/queue/MessagePack.ts"
+import { pack, unpack, unpackBytes, unpackFirst } from "../../src/queue/MessagePack.ts"
 import type { Packable } from "../../src/queue/MessagePack.ts"
 import { redisUrl } from "./Stores.ts"
 
@@ -29,6 +29,17 @@ describe("MessagePack", () => {
       assert.strictEqual(JSON.stringify(unpack(pack([one]))), JSON.stringify(one))
     )
     fc.assert(once)
+  })
+
+  it("reads texts as bytes", () => {
+    const asText = (one: unknown): unknown =>
+      Buffer.isBuffer(one) ? one.toString() : Array.isArray(one) ? one.map(asText) : one
+    const once = fc.property(value, (one) => same(asText(unpackBytes(pack([one]))), one))
+    fc.assert(once)
+    const record = pack([["in a text", 200, 2 ** 40]])
+    const bytes = Buffer.concat([Buffer.from([0x91, 0xa0 | record.length]), record])
+    assert.deepStrictEqual(unpackBytes(bytes), [record])
+    assert.throws(() => unpackBytes(bytes.subarray(0, -1)))
   })
 
   it("Redis reads what it writes, and it reads what Redis writes", async () => {

@@ -55,7 +55,8 @@ describe("RedisQueue", () => {
         yield* queue.admit([admission({ number: 1, expires: true })])
         yield* queue.expire(5000, "too old")
         yield* queue.prune({ maxCount: 0, before: 0 })
-        assert.deepStrictEqual(yield* Effect.promise(() => raw.keys("*waiting")), [])
+        const left = yield* Effect.promise(() => raw.keys("*"))
+        assert.sameMembers(left, ["{aicr}:queue:layout", "{aicr}:queue:statuses"])
       }).pipe(Effect.provide(on(redis.url)), Effect.ensuring(Effect.sync(() => raw.disconnect())))
     })
   )
@@ -143,6 +144,26 @@ describe("RedisQueue", () => {
       const elsewhere = yield* Effect.flatMap(Layer.build(on(redis.url, "other")), queueOf)
       assert.deepStrictEqual(yield* elsewhere.workspaces, [])
     }).pipe(Effect.scoped)
+  )
+
+  it.live("claims of one message bring each its own change, those that come too late none", () =>
+    Effect.gen(function* () {
+      const redis = yield* server
+      yield* Effect.gen(function* () {
+        const queue = yield* Queue
+        const numbers = [1, 2, 3, 4, 5, 6]
+        const ids = (yield* Effect.forEach(numbers, admit)).flat().map(({ entryId }) => entryId)
+        yield* queue.release(
+          ids.filter((_, index) => index % 2 === 0),
+          100
+        )
+        const claims = yield* Effect.forEach(ids, (id) => queue.claim(id, "node/1", 100, 60_000), {
+          concurrency: "unbounded"
+        })
+        const claimed = claims.map((claim) => claim?.entry.change.target.number)
+        assert.deepStrictEqual(claimed, [1, undefined, 3, undefined, 5, undefined])
+      }).pipe(Effect.provide(on(redis.url)))
+    })
   )
 
   it.live("a transition that fails writes nothing and holds up no other", () =>
