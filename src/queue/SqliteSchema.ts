@@ -13,8 +13,11 @@ const schemaVersion = 5
 
 /** A row of 1 KB costs two thirds of what it costs with SQLite's 4 KB pages, 512 rows in a transaction. */
 export const pageBytes = 16_384
-/** 40 MB of log between checkpoints. With SQLite's own 1000 pages of 4 KB a busy queue copies its pages every few commits. */
-const checkpointPages = 2500
+/**
+ * 130 MB of log before a commit waits for its copying into the file: a storm of deliveries is over by then, and a pause is used
+ * (SqliteWriterThread.js). With SQLite's own 1000 pages of 4 KB a busy queue copies its pages every few commits.
+ */
+const checkpointPages = 8000
 const cacheKibibytes = 16_384
 
 const entries = `

@@ -18,9 +18,16 @@
  * @property {DatabaseSync} db
  * @property {Readonly<Record<string, Prepared>>} statements
  * @property {{ readonly epoch: number; readonly failure: Failure } | undefined} failed
+ * @property {number} logged rows written since the log was last copied into the file
+ * @property {NodeJS.Timeout} pause
  */
 import { DatabaseSync } from "node:sqlite"
 import { parentPort } from "node:worker_threads"
+
+/** After a storm the log is copied into the file when nobody has written for so long: who writes next does not wait for it. */
+const pauseMillis = 1000
+/** Rows that are worth it. */
+const manyRows = 1000
 
 /** @type {Map<number, File>} */
 const files = new Map()
@@ -33,7 +40,27 @@ const open = ({ file, path, timeoutMillis, pragmas, statements }) => {
     name,
     { statement: db.prepare(sql), size: sql.split("?").length - 1 }
   ])
-  files.set(file, { db, statements: Object.fromEntries(prepared), failed: undefined })
+  /** @type {File} */
+  const opened = {
+    db,
+    statements: Object.fromEntries(prepared),
+    failed: undefined,
+    logged: 0,
+    pause: setTimeout(() => copyLog(opened), pauseMillis)
+  }
+  files.set(file, opened)
+}
+
+/** @type {(file: File) => void} */
+const copyLog = (file) => {
+  if (file.logged < manyRows) return
+  file.logged = 0
+  try {
+    // Waits for nobody who reads.
+    file.db.exec("PRAGMA wal_checkpoint(PASSIVE)")
+  } catch {
+    // A disk that is full fails the next write, which says so.
+  }
 }
 
 /** @type {(question: Extract<Question, { do: "write" }>) => Failure | undefined} */
@@ -44,6 +71,7 @@ const write = ({ file: number, epoch, changes }) => {
   if (changes.length === 0) return undefined
   try {
     transact(file, changes)
+    file.pause.refresh()
     return undefined
   } catch (cause) {
     file.failed = { epoch, failure: failureOf(cause) }
@@ -52,7 +80,8 @@ const write = ({ file: number, epoch, changes }) => {
 }
 
 /** @type {(file: File, changes: Extract<Question, { do: "write" }>["changes"]) => void} */
-const transact = ({ db, statements }, changes) => {
+const transact = (file, changes) => {
+  const { db, statements } = file
   // A ROLLBACK that was refused is made up for before anything else.
   if (db.isTransaction) db.exec("ROLLBACK")
   db.exec("BEGIN IMMEDIATE")
@@ -60,6 +89,7 @@ const transact = ({ db, statements }, changes) => {
     for (const { statement: name, values } of changes) {
       const { statement, size } = statements[name]
       for (let at = 0; at < values.length; at += size) statement.run(...values.slice(at, at + size))
+      file.logged += values.length / size
     }
     db.exec("COMMIT")
   } catch (cause) {
@@ -69,9 +99,11 @@ const transact = ({ db, statements }, changes) => {
 }
 
 /** @type {(question: Extract<Question, { do: "close" }>) => void} */
-const close = ({ file }) => {
-  files.get(file)?.db.close()
-  files.delete(file)
+const close = ({ file: number }) => {
+  const file = files.get(number)
+  clearTimeout(file?.pause)
+  files.delete(number)
+  file?.db.close()
 }
 
 /** @type {(question: Question) => Failure | undefined} */

@@ -1,5 +1,5 @@
 /** What only the SQLite store of the queue can get wrong: files that fail, and files of others. */
-import { chmodSync, readdirSync } from "node:fs"
+import { chmodSync, copyFileSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
@@ -7,6 +7,7 @@ import { Effect, Fiber, Layer } from "effect"
 import { Queue } from "../../src/queue/Queue.ts"
 import { layerSqlite } from "../../src/queue/SqliteQueue.ts"
 import { admission } from "./Admissions.ts"
+import { waitUntil } from "../harness/Wait.ts"
 import { folder, manyEntries } from "./Stores.ts"
 
 const inFile = (path: string) => Layer.fresh(layerSqlite({ path, ...manyEntries }))
@@ -15,6 +16,20 @@ const foreign = (path: string) =>
     Effect.sync(() => new DatabaseSync(path)),
     (db) => Effect.sync(() => db.close())
   )
+
+/** What a copy has that was made of the file alone; undefined while that has no table, or when pages were written meanwhile. */
+const rowsWithoutLog = (path: string): unknown => {
+  const copy = `${path}.copy`
+  copyFileSync(path, copy)
+  const db = new DatabaseSync(copy)
+  try {
+    return db.prepare("SELECT count(*) AS n FROM entries").get()?.["n"]
+  } catch {
+    return undefined
+  } finally {
+    db.close()
+  }
+}
 
 /** Rights do not bind root. */
 const asOrdinaryUser = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -45,6 +60,26 @@ describe("SqliteQueue", () => {
         yield* queue.admit([admission({ number: 2 })])
         assert.strictEqual((yield* queue.stats).byStatus.waiting, 2)
         assert.strictEqual((yield* queue.load("app")).length, 2)
+      }).pipe(Effect.provide(inFile(path)))
+    })
+  )
+
+  it.live("copies its log into the file in each pause after many admissions", () =>
+    Effect.gen(function* () {
+      const path = join(yield* folder, "queue.db")
+      yield* Effect.gen(function* () {
+        const queue = yield* Queue
+        for (const rows of [1200, 2400]) {
+          yield* queue.admit(Array.from({ length: 1200 }, (_, index) => admission({ number: rows - index })))
+          assert.notStrictEqual(rowsWithoutLog(path), rows)
+          yield* Effect.promise(() =>
+            waitUntil(() => rowsWithoutLog(path) === rows, {
+              describe: () => `the file has ${rowsWithoutLog(path)} rows`
+            })
+          )
+        }
+        yield* queue.admit([admission({ number: 2401 })])
+        assert.strictEqual((yield* queue.load("app")).length, 2401)
       }).pipe(Effect.provide(inFile(path)))
     })
   )
