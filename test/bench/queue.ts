@@ -82,7 +82,7 @@ const onlyAdds = "bare SQLite"
 
 type Rates = Readonly<Record<string, ReadonlyArray<number>>>
 
-/** So that what a contender leaves for later (a vacuum, pages to write) does not always fall on the same other. */
+/** So that what a contender leaves for a pause (a vacuum, a log to copy, pages to write) does not always fall on the same other. */
 const shuffled = <A>(items: ReadonlyArray<A>): ReadonlyArray<A> =>
   items
     .map((item) => ({ item, place: Math.random() }))
