@@ -87,7 +87,11 @@ const queue = (connection: RedisConnection, base: string, limits: Limits): Queue
           ),
     load: (workspace) => ask("load", [workspace], toEntries),
     survey: (workspace, now, places) => ask("survey", [workspace, now, places], toSurvey),
-    workspaces: command((redis) => redis.hkeys(`${base}workspaces`)),
+    // The empty name has what all of them count together.
+    workspaces: Effect.map(
+      command((redis) => redis.hkeys(`${base}workspaces`)),
+      (names) => names.filter((name) => name !== "")
+    ),
     get: (entryId) => ask("get", [entryId], (answer) => (answer === false ? undefined : toEntry(answer))),
     release: (entryIds, now) =>
       entryIds.length === 0 ? Effect.succeed([]) : ask("release", [now, entryIds], decodeStrings),

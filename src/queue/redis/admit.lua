@@ -16,7 +16,7 @@ end
 for _, i in ipairs(pushes) do items[i].push = true end
 fetch(events, eventIds)
 fetch(targets, wanted)
-fetch(workspaces, spaces)
+fetch(workspaces, { '', unpack(spaces) })
 
 local function detailOfItem(item)
   item.detail = item.detail or unpacked(item.details, CHANGE)
@@ -29,8 +29,8 @@ local function joinsRunning(running, item)
   return head and detailOf(running)[HEAD] == head
 end
 
-fetch(statuses, { 'waiting', 'ready' })
-local pendingAll = count('waiting') + count('ready')
+local many = counts()
+local pendingAll = many[COUNTED.waiting] + many[COUNTED.ready]
 local near = pendingAll + #items > total
 for _, ws in ipairs(spaces) do
   local space = workspace(ws)

@@ -6,7 +6,8 @@ local from, some = ...
 local page = call('HSCAN', workspaces.key, from, 'COUNT', some)
 local ids = {}
 for at = 2, #page[2], 2 do
-  for _, id in ipairs(unpacked(page[2][at], workspaces.size)[W_OUT]) do ids[#ids + 1] = id end
+  local out = page[2][at - 1] ~= '' and unpacked(page[2][at], workspaces.size)[W_OUT] or {}
+  for _, id in ipairs(out) do ids[#ids + 1] = id end
 end
 fetch(entries, ids)
 local answers = {}

@@ -6,8 +6,8 @@
 
     events     HASH  event id -> entry id, also of ended entries
     targets    HASH  target -> ids of its active entries, joined: at most one that waits or is ready, and at most one that runs
-    statuses   HASH  status -> how many
-    workspaces HASH  those with active entries -> packed: how many are in `later` and in `due`, ids of ready and running ones
+    workspaces HASH  those with active entries -> packed: how many are in `later` and in `due`, ids of ready and running ones; and '',
+                     which is no workspace -> packed: how many entries have each status, read and written with the workspaces
     later:<w>  ZSET  waiting ones by due time, until a survey finds them due
     due:<w>    ZSET  waiting and due ones by priority, repository and admission; all have score 0 (see `place`)
     begun      LIST  ids of those that began to wait since somebody looked for the oldest (`settle`): most of them no longer do then
@@ -27,7 +27,7 @@ local CONFIG, HEAD, PERSON, EVENTS, CHANGE = 1, 2, 3, 4, 5
 
 local entries, details, workspaces = records('entries', PLACE), records('details', CHANGE), records('workspaces', 3)
 local events, targets = hash('events'), hash('targets')
-local statuses, pauses = hash('statuses'), hash('pauses')
+local pauses = hash('pauses')
 
 local OUT = { ready = true, running = true }
 local ACTIVE = { waiting = true, ready = true, running = true }
@@ -58,21 +58,27 @@ local function deactivate(e)
   put(targets, e[TARGET], one == id and string.sub(ids, ID_SIZE + 1) or one)
 end
 
--- What this script adds to the number of each status.
+-- How many entries have each status: by these places, and what this script adds.
+local COUNTED = { waiting = 1, ready = 2, running = 3, done = 4, superseded = 5, cancelled = 6, expired = 7, dead = 8 }
 local added = {}
 local function add(status, by) added[status] = (added[status] or 0) + by end
-local function count(status) return tonumber(get(statuses, status) or 0) + (added[status] or 0) end
+local function counts()
+  local before = get(workspaces, '')
+  local many = before and cmsgpack.unpack(before) or { 0, 0, 0, 0, 0, 0, 0, 0 }
+  for status, by in pairs(added) do many[COUNTED[status]] = many[COUNTED[status]] + by end
+  return many
+end
+
 -- What begins to wait.
 local begun = {}
 -- Writes all that has changed.
 local function write()
+  if next(added) then
+    put(workspaces, '', pack(counts()))
+    added = {}
+  end
   send('RPUSH', P .. 'begun', begun)
   begun = {}
-  for status, by in pairs(added) do
-    if by ~= 0 then call('HINCRBY', statuses.key, status, by) end
-  end
-  added = {}
-  statuses.known = {}
   flush()
 end
 -- Forgets it.

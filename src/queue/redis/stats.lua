@@ -4,10 +4,8 @@
   Given: most to look at. Answers how many by status; the admission or ''; and 1 when there is more to look at.
 ]]
 local most = ...
-local ALL = { 'waiting', 'ready', 'running', 'done', 'superseded', 'cancelled', 'expired', 'dead' }
-fetch(statuses, ALL)
-local by = {}
-for i, status in ipairs(ALL) do by[i] = { status, count(status) } end
+local many, by = counts(), {}
+for status, at in pairs(COUNTED) do by[#by + 1] = { status, many[at] } end
 
 if settle(most) then return { by, '', 1 } end
 local waits = call('ZRANGE', P .. 'waiting', 0, most - 1, 'WITHSCORES')
