@@ -16,7 +16,7 @@ end
 for _, i in ipairs(pushes) do items[i].push = true end
 fetch(events, eventIds)
 fetch(targets, wanted)
-fetch(workspaces, { '', unpack(spaces) })
+fetch(workspaces, spaces)
 
 local function detailOfItem(item)
   item.detail = item.detail or unpacked(item.details, CHANGE)

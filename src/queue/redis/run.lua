@@ -37,7 +37,7 @@ local function prefetch()
       wanted[#wanted + 1] = e[TARGET]
     end
   end
-  if #moving > 0 or called['claim'] then spaces[#spaces + 1] = '' end
+  if #moving > 0 or called['admit'] or called['claim'] then spaces[#spaces + 1] = '' end
   fetch(workspaces, spaces)
   fetch(targets, wanted)
 end
