@@ -4,7 +4,7 @@
  */
 import type { Redis } from "ioredis"
 
-const version = "4"
+const version = "5"
 /** Only the first layout, which had no version, has this key. */
 const ofTheFirst = "counts"
 

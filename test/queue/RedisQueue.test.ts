@@ -243,11 +243,12 @@ describe("RedisQueue", () => {
       const raw = new Redis(redis.url)
       yield* Effect.scoped(Layer.build(on(redis.url)))
       yield* Effect.scoped(Layer.build(on(redis.url)))
-      assert.strictEqual(yield* Effect.promise(() => raw.get("{aicr}:queue:layout")), "4")
-      yield* Effect.promise(() => raw.set("{later}:queue:layout", "5"))
+      assert.strictEqual(yield* Effect.promise(() => raw.get("{aicr}:queue:layout")), "5")
+      yield* Effect.promise(() => raw.mset("{later}:queue:layout", "6", "{earlier}:queue:layout", "4"))
       yield* Effect.promise(() => raw.hset("{first}:queue:counts", "waiting", "1"))
       for (const [prefix, layout] of [
-        ["later", "5"],
+        ["later", "6"],
+        ["earlier", "4"],
         ["first", "1"]
       ] as const) {
         const { message } = yield* Effect.flip(Effect.scoped(Layer.build(on(redis.url, prefix))))
