@@ -94,16 +94,18 @@ export const ensure = Effect.fnUntraced(function* (
   for (const plan of plans) {
     const wanted = configOf(prefix, replicas, plan)
     yield* attempt(`stream ${wanted.name}`, async () => {
-      const found = await manager.streams.info(wanted.name).catch(noStream)
-      if (found === undefined) {
-        await manager.streams.add(wanted).catch(async (cause: unknown) => {
-          // Another node made it a moment ago, perhaps with other copies in mind; the last one to start decides. What the server then
-          // says of the second one depends on how far the first has come: its name or its subjects are taken.
-          if ((await manager.streams.info(wanted.name).catch(noStream)) === undefined) throw cause
-          return manager.streams.update(wanted.name, wanted)
+      const look = () => manager.streams.info(wanted.name).catch(noStream)
+      const make = () =>
+        manager.streams.add(wanted).catch(async (cause: unknown) => {
+          // Another node made it a moment ago. What the server says then depends on how far that has come: the name or the subjects are taken.
+          const made = await look()
+          if (made === undefined) throw cause
+          return made
         })
-      } else if (found.config.num_replicas !== wanted.num_replicas || differs(found.config.max_age, wanted.max_age)) {
-        await manager.streams.update(wanted.name, { ...found.config, ...wanted })
+      // Perhaps with other copies in mind; the last one to start decides.
+      const { config } = (await look()) ?? (await make())
+      if (config.num_replicas !== wanted.num_replicas || differs(config.max_age, wanted.max_age)) {
+        await manager.streams.update(wanted.name, { ...config, ...wanted })
       }
     }).pipe(patiently)
   }

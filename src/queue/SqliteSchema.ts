@@ -14,7 +14,7 @@ const schemaVersion = 5
 /** A row of 1 KB costs two thirds of what it costs with SQLite's 4 KB pages, 512 rows in a transaction. */
 export const pageBytes = 16_384
 /**
- * 130 MB of log before a commit waits for its copying into the file: a storm of deliveries is over by then, and a pause is used
+ * 130 MB of log before a commit waits for a checkpoint: a storm of deliveries is over by then, and the next one comes when nobody writes
  * (SqliteWriterThread.js). With SQLite's own 1000 pages of 4 KB a busy queue copies its pages every few commits.
  */
 const checkpointPages = 8000

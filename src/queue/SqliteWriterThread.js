@@ -18,15 +18,15 @@
  * @property {DatabaseSync} db
  * @property {Readonly<Record<string, Prepared>>} statements
  * @property {{ readonly epoch: number; readonly failure: Failure } | undefined} failed
- * @property {number} logged rows written since the log was last copied into the file
- * @property {NodeJS.Timeout} pause
+ * @property {number} logged rows written since the last checkpoint made here
+ * @property {NodeJS.Timeout} idle
  */
 import { DatabaseSync } from "node:sqlite"
 import { parentPort } from "node:worker_threads"
 
-/** After a storm the log is copied into the file when nobody has written for so long: who writes next does not wait for it. */
-const pauseMillis = 1000
-/** Rows that are worth it. */
+/** After a storm a checkpoint is made when nobody has written for so long: who writes next does not wait for it. */
+const idleMillis = 1000
+/** Rows that are worth a checkpoint. */
 const manyRows = 1000
 
 /** @type {Map<number, File>} */
@@ -46,13 +46,13 @@ const open = ({ file, path, timeoutMillis, pragmas, statements }) => {
     statements: Object.fromEntries(prepared),
     failed: undefined,
     logged: 0,
-    pause: setTimeout(() => copyLog(opened), pauseMillis)
+    idle: setTimeout(() => checkpoint(opened), idleMillis)
   }
   files.set(file, opened)
 }
 
 /** @type {(file: File) => void} */
-const copyLog = (file) => {
+const checkpoint = (file) => {
   if (file.logged < manyRows) return
   file.logged = 0
   try {
@@ -71,7 +71,7 @@ const write = ({ file: number, epoch, changes }) => {
   if (changes.length === 0) return undefined
   try {
     transact(file, changes)
-    file.pause.refresh()
+    file.idle.refresh()
     return undefined
   } catch (cause) {
     file.failed = { epoch, failure: failureOf(cause) }
@@ -101,7 +101,7 @@ const transact = (file, changes) => {
 /** @type {(question: Extract<Question, { do: "close" }>) => void} */
 const close = ({ file: number }) => {
   const file = files.get(number)
-  clearTimeout(file?.pause)
+  clearTimeout(file?.idle)
   files.delete(number)
   file?.db.close()
 }

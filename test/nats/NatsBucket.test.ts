@@ -121,13 +121,7 @@ describe("streams", () => {
     const plans = Object.values(streams)
     for (let installation = 0; installation < 60; installation++) {
       const prefix = newPrefix()
-      const start = withBus(server, prefix, ensure(plans))
-      await Effect.runPromise(
-        Effect.all(
-          nodes.map(() => start),
-          { concurrency: "unbounded" }
-        )
-      )
+      await Promise.all(nodes.map(() => run(ensure(plans), prefix)))
       const made = Effect.flatMap(NatsConnection, ({ manager }) =>
         Effect.promise(() => Promise.all(plans.map((plan) => manager.streams.info(streamName(prefix, plan)))))
       )
