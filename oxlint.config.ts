@@ -29,17 +29,29 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Show.ts",
     "schema/**"
   ],
-  engine: ["ReviewChange.ts", "ReplayRun.ts", "ReviewOnRecord.ts", "ReviewRepository.ts", "Triage.ts", "eval/**"],
+  engine: [
+    "threads/AnalysisError.ts",
+    "threads/ChangeThreads.ts",
+    "ReviewChange.ts",
+    "ReplayRun.ts",
+    "ReviewOnRecord.ts",
+    "ReviewRepository.ts",
+    "Triage.ts",
+    "eval/**"
+  ],
   forge: [
     "Forge.ts",
+    "DeliveryBody.ts",
     "Forges.ts",
     "OwnAccounts.ts",
     "Webhooks.ts",
-    "BeforeWrite.ts",
+    "HostHealth.ts",
+    "WriteOwner.ts",
     "WriteTurns.ts",
     "AnswerTimeout.ts",
     "HostAnswer.ts",
     "IssueHead.ts",
+    "RulesRevision.ts",
     "Access.ts"
   ],
   llm: [
@@ -54,7 +66,16 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "catalog/ModelRecord.ts"
   ],
   observability: ["Metrics.ts", "Progress.ts"],
-  outputs: ["AuthorGuess.ts", "Channel.ts", "ExpiryNotice.ts", "Outputs.ts", "Marker.ts", "StandingThreads.ts"],
+  outputs: [
+    "AuthorGuess.ts",
+    "Channel.ts",
+    "ExpiryNotice.ts",
+    "Outputs.ts",
+    "Marker.ts",
+    "SafeText.ts",
+    "StandingThreads.ts",
+    "StatusEnd.ts"
+  ],
   queue: [
     "AutomaticCommits.ts",
     "Operations.ts",
@@ -65,12 +86,15 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Tickets.ts",
     "TryAgain.ts",
     "Plan.ts",
-    "Backoff.ts",
-    "Enqueue.ts"
+    "Enqueue.ts",
+    "ExpiryCutoffs.ts",
+    "HostOutage.ts",
+    "NewerHeads.ts"
   ],
   // The last four are shared ground: of everything that speaks to Redis, and of everything that keeps a SQLite file.
   store: [
     "AdminSessions.ts",
+    "AnalysisSpool.ts",
     "Cache.ts",
     "LoginAttempts.ts",
     "Ledger.ts",
@@ -130,10 +154,10 @@ export interface Zone {
 }
 
 /** Pure code computes: no files, no network, no clock, no service. Hashing is computing. */
-const pure = ["effect", "node:crypto", "gpt-tokenizer", "picomatch", "re2js", "handlebars"]
+const pure = ["effect", "node:crypto", "gpt-tokenizer", "re2js", "handlebars"]
 
 export const zones = {
-  domain: { of: ["domain"], open: [], contracts: "none", packages: ["effect", "uuid"] },
+  domain: { of: ["domain"], open: [], contracts: "none", packages: ["effect", "node:crypto", "uuid"] },
   nats: { of: ["nats"], open: [], contracts: "none" },
   pure: { of: ["admission", "review"], open: ["domain"], contracts: "config", packages: pure },
   config: { of: ["config"], open: ["domain"], contracts: "none" },
@@ -252,6 +276,24 @@ const actors = actorOrder.map((actor, index) =>
   ])
 )
 
+/** A function fits on a screen. Blank lines and comments count: they take room there as well. */
+const maxFunctionLines = { max: 80, skipBlankLines: false, skipComments: false, IIFEs: true }
+
+/** Files that still have longer functions. A file that is split leaves this list; none is added. */
+const longFunctions = [
+  "src/engine/RecordReads.ts",
+  "src/engine/work/FitWork.ts",
+  "src/engine/work/ReadWork.ts",
+  "src/queue/NatsQueue.ts",
+  "src/queue/Operations.ts",
+  "src/queue/RedisConnection.ts",
+  "src/queue/RedisQueue.ts",
+  "src/queue/SqliteTable.ts",
+  "src/queue/TableQueue.ts",
+  "src/review/ParseDiff.ts",
+  "src/review/SelectFiles.ts"
+]
+
 export default defineConfig({
   plugins: ["eslint", "typescript", "unicorn", "oxc", "import", "vitest"],
   categories: { correctness: "error", suspicious: "error" },
@@ -273,7 +315,12 @@ export default defineConfig({
     ...Object.values(zones).flatMap(overridesOf),
     ...natsAdapters,
     ...actors,
-    { files: ["src/cli/**", "src/demo/**", "test/bench/**", "scripts/**"], rules: { "no-console": "off" } },
+    { files: ["actors/**", "nats/**", "src/**"], rules: { "max-lines-per-function": ["error", maxFunctionLines] } },
+    { files: [...longFunctions], rules: { "max-lines-per-function": "off" } },
+    {
+      files: ["src/cli/**", "src/demo/**", "test/bench/**", "test/mutate/**", "scripts/**"],
+      rules: { "no-console": "off" }
+    },
     {
       files: ["test/**"],
       rules: { "no-restricted-properties": ["error", { property: "only" }, { property: "skip" }] }

@@ -4,8 +4,8 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     exclude: ["test/bench/**", "**/node_modules/**"],
-    // Scenario suites start real processes; two files at a time keep a two-core machine responsive.
-    maxWorkers: 2,
+    // Scenario suites wait for processes a third of the time: three files at a time keep two cores busy.
+    maxWorkers: 3,
     // What is waited for has limits of its own, which say what did not come.
     testTimeout: 120_000,
     hookTimeout: 120_000,

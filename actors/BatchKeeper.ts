@@ -93,7 +93,8 @@ export const look = Effect.fnUntraced(function* (all: boolean) {
   }
 })
 
-const prune = Effect.gen(function* () {
+/** Removes ended batches beyond the retention limits. */
+export const prune = Effect.gen(function* () {
   const { max_age_months: months, max_count: maxCount } = (yield* ConfigStore).current().document.storage.retention
     .queue
   const now = yield* Clock.currentTimeMillis
@@ -102,7 +103,9 @@ const prune = Effect.gen(function* () {
 })
 
 const surviving = <E extends { readonly message: string }, R>(what: string, effect: Effect.Effect<void, E, R>) =>
-  Effect.catch(effect, (error) => Effect.logError(`${what} did not finish: ${error.message}. It is tried again.`))
+  Effect.catch(effect, (error) =>
+    Effect.logError("upkeep of automatic commits failed, retry scheduled", { operation: what, error: error.message })
+  )
 
 const repeat = <R>(effect: Effect.Effect<void, never, R>, every: Duration.Duration) =>
   Effect.forever(

@@ -11,7 +11,7 @@ import { Rpc } from "effect/rpc"
 import { LiveNodes } from "../src/domain/LiveNodes.ts"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
 import { Budget, BudgetError } from "../src/llm/Budget.ts"
-import type { Reservation } from "../src/llm/Budget.ts"
+import type { Caps, Reservation } from "../src/llm/Budget.ts"
 import { Ledger } from "../src/store/Ledger.ts"
 import { StoreError } from "../src/store/StoreError.ts"
 import { everyOne } from "./Placement.ts"
@@ -25,13 +25,15 @@ const Reserve = Rpc.make("Reserve", {
     usd: Schema.Number,
     runCapUsd: Schema.UndefinedOr(Schema.Number),
     dayCapUsd: Schema.UndefinedOr(Schema.Number),
+    author: Schema.optional(Schema.String),
+    authorCapUsd: Schema.optional(Schema.Number),
     owner: Schema.String,
     /** Milliseconds since the epoch. Whoever asked is gone by then, and would never settle it. */
     until: Schema.Number
   },
   success: Schema.Union([
     Schema.TaggedStruct("Reserved", {}),
-    Schema.TaggedStruct("Refused", { account: Schema.Literals(["run", "day"]), committedUsd: Schema.Number })
+    Schema.TaggedStruct("Refused", { account: Schema.Literals(["run", "day", "author"]), committedUsd: Schema.Number })
   ]),
   error: StoreError
 })
@@ -60,8 +62,19 @@ export const layer = BudgetLedger.toLayer(
 const tooLate = new StoreError({
   reason: "unavailable",
   operation: "ledger.reserve",
-  message: "the reservation was asked for too long ago"
+  message: "the reservation request is too old"
 })
+
+const capOf = (account: "run" | "day" | "author", caps: Caps) => {
+  switch (account) {
+    case "run":
+      return ["per_run_usd", caps.perRunUsd] as const
+    case "day":
+      return ["per_repo_daily_usd", caps.perRepoDailyUsd] as const
+    case "author":
+      return ["per_author_daily_usd", caps.perAuthorDailyUsd] as const
+  }
+}
 
 /** The ledger does not answer: the call is tried again later rather than made without money. */
 const patience = Duration.seconds(20)
@@ -89,7 +102,7 @@ export const budgetLayer = Layer.effect(
         Effect.mapError(({ message }) => new BudgetError({ message })),
         Effect.timeoutOrElse({
           duration: patience,
-          orElse: () => Effect.fail(new BudgetError({ message: "the budget ledger does not answer" }))
+          orElse: () => Effect.fail(new BudgetError({ message: "the budget ledger does not respond" }))
         })
       )
     return Budget.of({
@@ -107,6 +120,8 @@ export const budgetLayer = Layer.effect(
             usd,
             runCapUsd: caps.perRunUsd,
             dayCapUsd: caps.perRepoDailyUsd,
+            ...(run.author === undefined ? {} : { author: run.author }),
+            ...(caps.perAuthorDailyUsd === undefined ? {} : { authorCapUsd: caps.perAuthorDailyUsd }),
             owner,
             until: now + Duration.toMillis(patience)
           })
@@ -120,10 +135,7 @@ export const budgetLayer = Layer.effect(
           )
         if (answer._tag === "Reserved") return { _tag: "Reserved" } as const
         days.delete(id)
-        const [cap, capUsd] =
-          answer.account === "run"
-            ? (["per_run_usd", caps.perRunUsd] as const)
-            : (["per_repo_daily_usd", caps.perRepoDailyUsd] as const)
+        const [cap, capUsd] = capOf(answer.account, caps)
         return { _tag: "Refused", cap, capUsd: capUsd ?? 0, committedUsd: answer.committedUsd } as const
       }),
       settle: Effect.fnUntraced(function* (reservation, usd) {
@@ -148,7 +160,8 @@ export const closeLostReservations = Effect.fnUntraced(function* (now: number) {
   const ledger = yield* Ledger
   const lost = yield* (yield* LiveNodes).lost
   const closed = yield* ledger.closeLost(lost, now - longestCall, now)
-  if (closed > 0) yield* Effect.logWarning(`${closed} model calls of a lost process count as spent at their estimate`)
+  if (closed > 0)
+    yield* Effect.logWarning("reservations of lost processes closed at their estimate", { reservations: closed })
 })
 
 /** Runs and days that ended this long ago spend nothing more. */

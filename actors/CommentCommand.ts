@@ -1,14 +1,16 @@
 /**
  * Comment commands other than `review`: `help` answers with a comment, `cancel` gives up what waits or runs for the pull request. Only
  * for people who may write to the repository; anyone else gets nothing and an audit entry. Repeating one changes nothing: the
- * answer is looked up by its marker before it is posted, and the receipt is settled last.
+ * reply is looked up by its marker before it is posted, and the receipt is settled last. What the host refuses for good, or for
+ * too long, is settled as failed.
  */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Random } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import { targetKey } from "../src/domain/Change.ts"
 import { Forges } from "../src/forge/Forges.ts"
 import { renderMarker } from "../src/outputs/Marker.ts"
 import { Receipts } from "../src/store/Receipts.ts"
+import { afterCommandFailure } from "./PublishDecision.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 const help = [
@@ -19,7 +21,38 @@ const help = [
   "- `/aicr help`: this text"
 ].join("\n")
 
-export const carryOut = Effect.fnUntraced(function* (eventId: string) {
+/** Commands of a target that failed and are tried again, by event. */
+export type FailedCommands = Map<string, { readonly attempts: number; readonly notBefore: number }>
+
+/** Executes the command of an event unless it waits for its next attempt. */
+export const executeCommand = Effect.fnUntraced(function* (eventId: string, failed: FailedCommands) {
+  const now = yield* Clock.currentTimeMillis
+  const { attempts, notBefore } = failed.get(eventId) ?? { attempts: 0, notBefore: now }
+  if (notBefore > now) return
+  yield* Effect.catchTag(carryOut(eventId), "ForgeError", (error) =>
+    Effect.gen(function* () {
+      const receipts = yield* Receipts
+      const { receivedAt } = (yield* receipts.get(eventId)) ?? { receivedAt: now }
+      const failedAt = yield* Clock.currentTimeMillis
+      const facts = { attempts, ageMillis: failedAt - receivedAt }
+      const next = afterCommandFailure(error, facts, failedAt, yield* Random.next)
+      yield* Effect.logWarning("comment command failed", {
+        event_id: eventId,
+        attempts: attempts + 1,
+        retried: next._tag !== "GiveUp",
+        error: error.message
+      })
+      if (next._tag === "Retry") {
+        failed.set(eventId, { attempts: attempts + (next.isAttempt ? 1 : 0), notBefore: next.notBefore })
+        return
+      }
+      failed.delete(eventId)
+      yield* receipts.settle([eventId], { outcome: "failed", reason: next.reason }, failedAt)
+    })
+  )
+})
+
+const carryOut = Effect.fnUntraced(function* (eventId: string) {
   const receipts = yield* Receipts
   const event = yield* receipts.get(eventId)
   const work = event?.work
@@ -28,16 +61,19 @@ export const carryOut = Effect.fnUntraced(function* (eventId: string) {
   const settle = (outcome: "executed" | "skipped", reason: string) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => receipts.settle([eventId], { outcome, reason }, now))
 
-  const profile = (yield* ConfigStore).current().triggers.get(change.trigger)
+  const profile = (yield* (yield* ConfigStore).pinned(work.configHash)).triggers.get(change.trigger)
   const { number } = change.target
   if (profile === undefined || number === undefined)
     return yield* settle("skipped", `trigger ${change.trigger} is gone`)
   const client = (yield* Forges).client(profile)
   const person = change.requestedBy
   if (person === undefined || !(yield* client.canWrite(change.repo, person))) {
-    yield* Effect.logWarning(
-      `Audit: ${person ?? "somebody"} sent the command ${command} to ${targetKey(change)} without write permission`
-    )
+    yield* Effect.logWarning("audit: comment command refused, its author has no write permission", {
+      event_id: eventId,
+      username: person,
+      command,
+      target: targetKey(change)
+    })
     return yield* settle("skipped", `${person ?? "the writer"} has no write permission on the repository`)
   }
   if (command === "cancel") {

@@ -68,7 +68,7 @@ export const look = Effect.fnUntraced(function* (sinceLook: number) {
       const reason = verdict(routing, routeDepot(snapshot, routing), waited)
       if (reason === undefined) continue
       yield* receipts.settle([id], { outcome: "skipped", reason }, now)
-      yield* Effect.logWarning(`Event ${id} is not reviewed: ${reason}`)
+      yield* Effect.logWarning("VCS hook event skipped", { event_id: id, reason })
     }
     after = events.at(-1)?.id
     if (events.length < page) return
@@ -90,7 +90,7 @@ export const layer = Singleton.make(
           })
         ),
         Effect.catch((error) =>
-          Effect.logError(`Reported changes could not be routed: ${error.message}. It is tried again.`)
+          Effect.logError("VCS hook events not routed, retry scheduled", { error: error.message })
         )
       )
       yield* Effect.sleep(lookEvery)

@@ -4,24 +4,32 @@
  * - leases of processes that are gone (or that ran out) are taken back;
  * - receipts whose outcome is unknown are queued again (repeating that changes nothing);
  * - automatic work that waited longer than queued_timeout_hours is closed, and chat groups are told;
+ * - commits whose review ended without a result get a status that says so;
  * - schedulers with work and publishers with open rows or open runs are woken;
  * - records beyond the retention limits are removed.
  */
-import { Clock, DateTime, Duration, Effect, Metric } from "effect"
+import { Cause, Clock, DateTime, Duration, Effect, Exit, Metric } from "effect"
 import { Singleton } from "effect/cluster"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import { targetKey } from "../src/domain/Change.ts"
 import type { EventOutcome } from "../src/domain/Decision.ts"
 import { isTerminal } from "../src/domain/Entry.ts"
 import type { Entry, EntryStatus } from "../src/domain/Entry.ts"
+import { afterEveryLease } from "../src/domain/FencingToken.ts"
+import { lostReason } from "../src/domain/Run.ts"
+import type { RunStatus } from "../src/domain/Run.ts"
 import { LiveNodes } from "../src/domain/LiveNodes.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
 import { enqueue } from "../src/queue/Enqueue.ts"
+import { statusEnd, supersededReason } from "../src/outputs/StatusEnd.ts"
+import { expiryCutoffs, queuedTimeoutHours } from "../src/queue/ExpiryCutoffs.ts"
 import { Queue, QueueError } from "../src/queue/Queue.ts"
 import { Lessons } from "../src/store/Lessons.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import { Receipts } from "../src/store/Receipts.ts"
+import type { StoredEvent } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
+import type { Run } from "../src/store/Runs.ts"
 import { closeLostReservations, pruneLedger } from "./BudgetLedger.ts"
 import { ChangePublisher } from "./ChangePublisher.ts"
 import { pruneEvidence } from "./EvidenceRetention.ts"
@@ -30,12 +38,12 @@ import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 const sweepEvery = Duration.seconds(15)
 const pruneEvery = Duration.minutes(10)
+/** Longer than the pause between two sweeps; the first one of a process looks further back. */
+const endedWithin = Duration.minutes(2)
 /** Receipts read at a time while queueing again. */
 const page = 500
 /** Of another actor. */
 const answerWithin = Duration.seconds(10)
-/** Fencing tokens count up from 1; no worker ever holds this one. */
-const afterEveryToken = Number.MAX_SAFE_INTEGER
 
 /** Before its receipts have their outcome: what is not noted then is noted by the next sweep. */
 const noteExpired = Effect.fnUntraced(function* ({ id, targetKey: target }: Entry) {
@@ -63,72 +71,112 @@ const outcomeOf: Partial<Record<EntryStatus, EventOutcome>> = {
 /** Queues again what was accepted and has no outcome; `before` leaves out deliveries that are still on their way to the queue. */
 const requeue = Effect.fnUntraced(function* (before: number) {
   const receipts = yield* Receipts
-  const config = yield* ConfigStore
-  const publisherOf = yield* ChangePublisher.client
   let after: string | undefined
   while (true) {
     const events = yield* receipts.unsettled(after, page)
     const last = events.at(-1)
     if (last === undefined) return
     after = last.id
-    for (const { id, work, receivedAt } of events) {
-      if (work === undefined || receivedAt > before) continue
-      const gone = !config.current().workspaces.has(work.change.workspace)
-      if (gone) {
-        const reason = `workspace ${work.change.workspace} is no longer configured`
-        yield* receipts.settle([id], { outcome: "cancelled", reason }, yield* Clock.currentTimeMillis)
-        continue
-      }
-      const { change, command, configHash, priority, dueAt } = work
-      if (command !== undefined) {
-        yield* publisherOf(targetKey(change)).Command({ eventId: id }, { discard: true })
-        continue
-      }
-      const [admitted] = yield* enqueue([{ eventId: id, change, configHash, priority, dueAt, admittedAt: receivedAt }])
-      if (admitted?.status === "duplicate") yield* settleEnded(id, admitted.entryId)
-    }
+    yield* each(
+      events,
+      ({ id }) => ({ event_id: id }),
+      (event) => requeueOne(event, before)
+    )
   }
 })
+
+const requeueOne = Effect.fnUntraced(function* ({ id, work, receivedAt }: StoredEvent, before: number) {
+  if (work === undefined || receivedAt > before) return
+  const receipts = yield* Receipts
+  const { change, command, configHash, priority, dueAt } = work
+  const gone = !(yield* (yield* ConfigStore).pinned(configHash)).workspaces.has(change.workspace)
+  if (gone) {
+    const reason = `workspace ${change.workspace} is no longer configured`
+    return yield* receipts.settle([id], { outcome: "cancelled", reason }, yield* Clock.currentTimeMillis)
+  }
+  if (command !== undefined) {
+    const publisherOf = yield* ChangePublisher.client
+    return yield* publisherOf(targetKey(change)).Command({ eventId: id }, { discard: true })
+  }
+  const [admitted] = yield* enqueue([{ eventId: id, change, configHash, priority, dueAt, admittedAt: receivedAt }])
+  if (admitted?.status === "duplicate") yield* settleEnded(id, admitted.entryId)
+})
+
+const entryFields = ({ id, workspace }: Entry) => ({ entry_id: id, workspace })
 
 const reclaim = Effect.fnUntraced(function* (now: number) {
   const queue = yield* Queue
   const lost = yield* (yield* LiveNodes).lost
   const receipts = yield* Receipts
-  for (const { id, status, events, reason, targetKey: target } of yield* queue.reclaim(now, lost)) {
-    const became = isTerminal(status) ? `is ${status}: ${reason}` : "waits again"
-    yield* Effect.logWarning(`Entry ${id} of ${target} lost its worker and ${became}`)
+  yield* each(yield* queue.reclaim(now, lost), entryFields, ({ id, status, events, reason, targetKey: target }) => {
     const outcome = outcomeOf[status]
-    if (outcome !== undefined) yield* receipts.settle(events, { outcome, reason }, now)
-  }
+    return Effect.andThen(
+      Effect.logWarning("queue entry of a lost worker released", { entry_id: id, target, status, reason }),
+      outcome === undefined ? Effect.void : receipts.settle(events, { outcome, reason }, now)
+    )
+  })
 })
 
 /** Runs that were under way when their process died, and whose entry the queue no longer has: what replaces them is another run. */
 const abandon = Effect.fnUntraced(function* (now: number) {
   const queue = yield* Queue
   const runs = yield* Runs
-  for (const status of ["preparing", "analyzing"] as const) {
-    for (const run of yield* runs.list({ status, limit: page })) {
+  for (const status of ["queued", "preparing", "analyzing"] as const) {
+    const abandonOne = Effect.fnUntraced(function* (run: Run) {
       const entry = yield* queue.get(run.entryId)
-      if (entry !== undefined && !isTerminal(entry.status)) continue
-      const cancelled = entry?.status === "cancelled"
-      const reason = cancelled ? entry.reason : "its process ended before the analysis was stored"
-      yield* runs.move(run.id, afterEveryToken, cancelled ? "cancelled" : "failed", now, reason)
-    }
+      if (entry !== undefined && !isTerminal(entry.status)) return
+      const [to, reason] = abandonedAs(entry)
+      yield* runs.move(run.id, afterEveryLease, to, now, reason)
+    })
+    yield* each(yield* runs.list({ status, limit: page }), ({ id }) => ({ run_id: id }), abandonOne)
+  }
+})
+
+/** What a run becomes that its entry, which has ended, left under way. */
+const abandonedAs = (entry: Entry | undefined): readonly [RunStatus, string | undefined] => {
+  switch (entry?.status) {
+    case "cancelled":
+      return ["cancelled", entry.reason]
+    case "superseded":
+      return ["skipped", supersededReason]
+    case "expired":
+      return ["skipped", entry.reason]
+    default:
+      return ["failed", lostReason]
+  }
+}
+
+/** A commit whose review began and ended without a result says so: whoever ended the run may have died before that. */
+const endStatuses = Effect.fnUntraced(function* (now: number, endedSince: number) {
+  const runs = yield* Runs
+  const outbox = yield* Outbox
+  for (const status of ["failed", "timeout", "cancelled", "skipped"] as const) {
+    const endOne = Effect.fnUntraced(function* (run: Run) {
+      if (run.finishedAt === undefined || run.finishedAt < endedSince) return
+      const [newest] = yield* runs.list({ targetKey: run.targetKey, limit: 1 })
+      const row = statusEnd(run, yield* outbox.ofRun(run.id), newest)
+      if (row !== undefined) yield* outbox.add([row], now)
+    })
+    yield* each(yield* runs.list({ status, limit: page }), ({ id }) => ({ run_id: id }), endOne)
   }
 })
 
 const expire = Effect.fnUntraced(function* (now: number) {
   const queue = yield* Queue
   const receipts = yield* Receipts
-  const hours = (yield* ConfigStore).current().document.review.auto_commit.queued_timeout_hours
-  if (hours === 0) return
-  for (const entry of yield* queue.expire(now - Duration.toMillis(Duration.hours(hours)), "queued_timeout")) {
-    yield* Effect.logWarning(
-      `Entry ${entry.id} of ${entry.targetKey} waited longer than ${hours} hours and is closed: queued_timeout`
+  const snapshot = (yield* ConfigStore).current()
+  const expired = yield* queue.expire(expiryCutoffs(snapshot, now), "queued_timeout")
+  const settleExpired = Effect.fnUntraced(function* (entry: Entry) {
+    yield* Effect.logWarning("queue entry closed: it waited for longer than queued_timeout_hours").pipe(
+      Effect.annotateLogs({
+        target: entry.targetKey,
+        hours: queuedTimeoutHours(snapshot, entry.workspace)
+      })
     )
     yield* noteExpired(entry)
     yield* receipts.settle(entry.events, { outcome: "expired", reason: "queued_timeout" }, now)
-  }
+  })
+  yield* each(expired, entryFields, settleExpired)
 })
 
 const measure = Effect.fnUntraced(function* (now: number) {
@@ -145,45 +193,76 @@ const wakeAll = Effect.gen(function* () {
   const queue = yield* Queue
   const outbox = yield* Outbox
   const runs = yield* Runs
-  for (const workspace of yield* queue.workspaces) yield* schedulerOf(workspace).Wake(undefined, { discard: true })
+  yield* each(
+    yield* queue.workspaces,
+    (workspace) => ({ workspace }),
+    (workspace) => schedulerOf(workspace).Wake(undefined, { discard: true })
+  )
   const publishing = yield* runs.list({ status: "publishing", limit: 1000 })
   const targets = new Set([...(yield* outbox.targets), ...publishing.map((run) => run.targetKey)])
-  for (const target of targets) yield* publisherOf(target).Publish(undefined, { discard: true })
+  yield* each(
+    targets,
+    (target) => ({ target }),
+    (target) => publisherOf(target).Publish(undefined, { discard: true })
+  )
 })
 
-const prune = Effect.fnUntraced(function* (now: number) {
+/** Removes records beyond the retention limits. */
+export const prune = Effect.fnUntraced(function* (now: number) {
   const { retention } = (yield* ConfigStore).current().document.storage
   const before = (months: number) => DateTime.toEpochMillis(DateTime.subtract(DateTime.makeUnsafe(now), { months }))
-  yield* (yield* Receipts).prune({
-    maxCount: retention.events.max_count,
-    before: before(retention.events.max_age_months)
+  const keep = ({ max_age_months, max_count }: { readonly max_age_months: number; readonly max_count: number }) => ({
+    maxCount: max_count,
+    before: before(max_age_months)
   })
-  yield* (yield* Runs).prune({
-    maxCount: retention.recent_runs.max_count,
-    before: before(retention.recent_runs.max_age_months)
-  })
-  yield* (yield* Queue).prune({
-    maxCount: retention.queue.max_count,
-    before: before(retention.queue.max_age_months)
-  })
-  yield* (yield* Lessons).prune(now)
-  yield* pruneLedger(now)
-  yield* pruneEvidence
+  yield* step("prune events", Effect.asVoid(Receipts.use((receipts) => receipts.prune(keep(retention.events)))))
+  yield* step("prune runs", Effect.asVoid(Runs.use((runs) => runs.prune(keep(retention.recent_runs)))))
+  yield* step("prune queue", Effect.asVoid(Queue.use((queue) => queue.prune(keep(retention.queue)))))
+  yield* step("prune lessons", Effect.asVoid(Lessons.use((lessons) => lessons.prune(now))))
+  yield* step("prune ledger", pruneLedger(now))
+  yield* step("prune evidence", Effect.asVoid(pruneEvidence))
 })
 
-const sweep = Effect.fnUntraced(function* (grace: Duration.Duration) {
+/** `lookBack`: how long ago runs may have ended without a result whose status is checked. */
+const sweep = Effect.fnUntraced(function* (grace: Duration.Duration, lookBack: Duration.Duration) {
   const now = yield* Clock.currentTimeMillis
-  yield* reclaim(now)
-  yield* requeue(now - Duration.toMillis(grace))
-  yield* abandon(now)
-  yield* closeLostReservations(now)
-  yield* expire(now)
-  yield* wakeAll
-  yield* measure(now)
+  yield* step("reclaim", reclaim(now))
+  yield* step("requeue", requeue(now - Duration.toMillis(grace)))
+  yield* step("abandon", abandon(now))
+  yield* step("statuses", endStatuses(now, now - Duration.toMillis(lookBack)))
+  yield* step("reservations", closeLostReservations(now))
+  yield* step("expire", expire(now))
+  yield* step("wake", wakeAll)
+  yield* step("measure", measure(now))
 })
 
-const surviving = <E extends { readonly message: string }, R>(what: string, effect: Effect.Effect<void, E, R>) =>
-  Effect.catch(effect, (error) => Effect.logError(`${what} did not finish: ${error.message}. It is tried again.`))
+/** What goes wrong in one step stops none of those after it: the next sweep tries it again. */
+const step = <E, R>(name: string, effect: Effect.Effect<void, E, R>): Effect.Effect<void, never, R> =>
+  Effect.catchCause(effect, (cause) =>
+    Cause.hasInterruptsOnly(cause)
+      ? Effect.interrupt
+      : Effect.logError("sweep step failed, the next sweep retries it", cause).pipe(Effect.annotateLogs({ step: name }))
+  )
+
+/** Failures of single things after which a step ends: then it is not they that are at fault. */
+const maxFailures = 20
+
+/** Does something with each of several things; one that fails does not stop those after it. */
+const each = Effect.fnUntraced(function* <A, E, R>(
+  items: Iterable<A>,
+  fields: (item: A) => Readonly<Record<string, string>>,
+  use: (item: A) => Effect.Effect<void, E, R>
+) {
+  let failures = 0
+  for (const item of items) {
+    const exit = yield* Effect.exit(use(item))
+    if (Exit.isSuccess(exit)) continue
+    if (Cause.hasInterruptsOnly(exit.cause) || ++failures === maxFailures) return yield* Effect.failCause(exit.cause)
+    yield* Effect.logWarning("item of a sweep failed, the next sweep retries it", exit.cause).pipe(
+      Effect.annotateLogs(fields(item))
+    )
+  }
+})
 
 const shardGroup: ShardGroup = "actors"
 
@@ -202,13 +281,13 @@ export const layer = Singleton.make(
   "Housekeeping",
   Effect.gen(function* () {
     yield* Effect.addFinalizer(() => forgetMeasures)
-    yield* surviving("The sweep at start", sweep(Duration.zero))
+    yield* sweep(Duration.zero, Duration.days(1))
     yield* Effect.all(
       [
-        Effect.forever(Effect.andThen(Effect.sleep(sweepEvery), surviving("A sweep", sweep(sweepEvery)))),
+        Effect.forever(Effect.andThen(Effect.sleep(sweepEvery), sweep(sweepEvery, endedWithin))),
         Effect.forever(
           Effect.andThen(
-            Effect.flatMap(Clock.currentTimeMillis, (now) => surviving("Retention", prune(now))),
+            Effect.flatMap(Clock.currentTimeMillis, (now) => prune(now)),
             Effect.sleep(pruneEvery)
           )
         )

@@ -19,13 +19,18 @@ export const watchDrain = Effect.gen(function* () {
     if ((drained === undefined) === open.isOpen()) return
     if (drained === undefined) {
       yield* open.open
-      yield* Effect.logInfo(`Node ${name} takes work again`)
+      yield* Effect.logInfo("node resumed", { node: name })
     } else {
       yield* open.close
-      yield* Effect.logWarning(`Node ${name} is drained and takes no work until it is resumed: ${drained.reason}`)
+      yield* Effect.logWarning("node drained, it takes no work until it is resumed", {
+        node: name,
+        reason: drained.reason
+      })
     }
   }).pipe(
-    Effect.catch((error) => Effect.logDebug(`Whether node ${name} is drained could not be read: ${error.message}`))
+    Effect.catch((error) =>
+      Effect.logDebug("drain state of the node unavailable", { node: name, error: error.message })
+    )
   )
   yield* look
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEvery), look)))

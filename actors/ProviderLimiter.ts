@@ -56,7 +56,7 @@ export const limiterLayer = Layer.effect(
               orElse: () => Effect.succeed({ _tag: "Later", retryAfterMillis: slackMillis } as const)
             }),
             Effect.catch((error) =>
-              Effect.as(Effect.logWarning(`The limiter of provider ${provider} could not be asked: ${error.message}`), {
+              Effect.as(Effect.logWarning("provider limiter unavailable", { provider, error: error.message }), {
                 _tag: "Later",
                 retryAfterMillis: slackMillis
               } as const)
@@ -64,7 +64,7 @@ export const limiterLayer = Layer.effect(
           ),
       pause: (provider, millis) =>
         Effect.catch(clientOf(provider).Pause({ millis }), (error) =>
-          Effect.logWarning(`The pause of provider ${provider} could not be shared: ${error.message}`)
+          Effect.logWarning("pause of a provider not shared", { provider, error: error.message })
         )
     })
   })

@@ -5,8 +5,7 @@
  */
 import { Clock, Effect } from "effect"
 import type { Workspace } from "../src/config/Snapshot.ts"
-import { foldRepo, hostTrigger } from "../src/domain/Change.ts"
-import type { Change } from "../src/domain/Change.ts"
+import { repositoryKey } from "../src/domain/Change.ts"
 import type { Lesson } from "../src/domain/Lesson.ts"
 import type { Finding } from "../src/domain/Problem.ts"
 import type { ForgeClient } from "../src/forge/Forge.ts"
@@ -23,9 +22,6 @@ const recalled = 500
 
 const none: ReadonlyArray<Lesson> = []
 
-/** What lessons and money of a repository are kept under. */
-export const repositoryKey = (change: Change): string => `${hostTrigger(change)}:${foldRepo(change.repo.fullName)}`
-
 export const lessonsFor = Effect.fnUntraced(function* (
   run: Pick<Run, "change" | "targetKey">,
   workspace: Workspace,
@@ -38,15 +34,15 @@ export const lessonsFor = Effect.fnUntraced(function* (
   const bounds = lessonBounds(reflection)
   const now = yield* Clock.currentTimeMillis
   return yield* Effect.gen(function* () {
-    const made = yield* madeOf(run, client)
+    const made = yield* madeOf(run, client, workspace.review.dismissal)
     if (made.length > 0) yield* lessons.learn(repository, made, bounds, now)
   }).pipe(
     Effect.catch(({ message }) =>
-      Effect.logWarning(`What became of earlier comments on ${run.targetKey} was not learnt: ${message}`)
+      Effect.logWarning("reactions to earlier comments not recorded", { target: run.targetKey, error: message })
     ),
     Effect.andThen(lessons.recall(repository, now - bounds.keepMillis, recalled)),
     Effect.catch(({ message }) =>
-      Effect.as(Effect.logWarning(`Lessons of ${repository} could not be read: ${message}`), none)
+      Effect.as(Effect.logWarning("lessons of the repository unavailable", { repository, error: message }), none)
     )
   )
 })
@@ -54,7 +50,8 @@ export const lessonsFor = Effect.fnUntraced(function* (
 /** Lessons of the comments on this pull request that somebody has settled. Asks nothing before there were findings. */
 const madeOf = Effect.fnUntraced(function* (
   { change, targetKey }: Pick<Run, "change" | "targetKey">,
-  client: ForgeClient
+  client: ForgeClient,
+  dismissal: Workspace["review"]["dismissal"]
 ) {
   const { kind, number } = change.target
   if (kind !== "pull_request" || number === undefined) return []
@@ -64,7 +61,7 @@ const madeOf = Effect.fnUntraced(function* (
     findings.set(finding.fingerprint, finding)
   }
   if (findings.size === 0) return []
-  return (yield* standingThreads(client, change, number)).flatMap(({ fp, state }) => {
+  return (yield* standingThreads(client, change, number, dismissal)).flatMap(({ fp, state }) => {
     const finding = findings.get(fp)
     return state === "open" || finding === undefined ? [] : [lessonOf(finding, state)]
   })

@@ -15,16 +15,16 @@ import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Entry } from "../src/domain/Entry.ts"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
-import { backoffMillis } from "../src/queue/Backoff.ts"
+import { backoffMillis } from "../src/domain/Backoff.ts"
 import { Cancellations } from "../src/queue/Cancellations.ts"
 import { Queue } from "../src/queue/Queue.ts"
 import type { Finish, Lease } from "../src/queue/Queue.ts"
 import { Tickets } from "../src/queue/Tickets.ts"
-import type { Taken } from "../src/queue/Tickets.ts"
+import type { TakenTicket } from "../src/queue/Tickets.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { watchDrain } from "./NodeDrain.ts"
 import { reviewEntry } from "./ReviewRun.ts"
-import type { RunOutcome } from "./ReviewRun.ts"
+import type { RunOutcome } from "./RunOutcome.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 /** What running reviews get when the process is asked to stop; the whole stop stays under 15 seconds. */
@@ -50,7 +50,7 @@ export const layer = Layer.effectDiscard(
         Effect.timeoutOption(grace)
       )
     )
-    yield* Effect.logInfo(`Executor ready with ${slots} slots`)
+    yield* Effect.logInfo("executor ready", { slots })
   })
 )
 
@@ -61,7 +61,7 @@ const workSlot = Effect.fnUntraced(function* (
   open: Latch.Latch
 ) {
   const tickets = yield* Tickets
-  const take: Effect.Effect<Taken> = Effect.gen(function* () {
+  const take: Effect.Effect<TakenTicket> = Effect.gen(function* () {
     while (true) {
       yield* open.await
       const ticket = yield* tickets.take
@@ -81,7 +81,8 @@ const workSlot = Effect.fnUntraced(function* (
           .pipe(
             Effect.catchCause((cause) =>
               Effect.logError(
-                `The end of entry ${ticket.entryId} could not be recorded; it is taken up again when its lease ends`,
+                "outcome of a queue entry not recorded, it is retried when its lease expires",
+                { entry_id: ticket.entryId },
                 cause
               )
             )
@@ -92,7 +93,7 @@ const workSlot = Effect.fnUntraced(function* (
 })
 
 const work = Effect.fnUntraced(function* (
-  ticket: Taken,
+  ticket: TakenTicket,
   restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 ) {
   const config = yield* ConfigStore
@@ -126,10 +127,10 @@ const work = Effect.fnUntraced(function* (
       : { _tag: "Failed", runId: undefined, reason: `internal error: ${Cause.pretty(exit.cause)}`, retryable: false }
   if (outcome === "lease-lost") {
     yield* Metric.update(Metrics.leaseLosses, 1)
-    yield* Effect.logWarning(`The lease of entry ${entry.id} was lost; its review is left to whoever holds it now`)
+    yield* Effect.logWarning("lease lost, another executor continues the review", { entry_id: entry.id })
     return
   }
-  const retry = config.current().document.queue.retry
+  const { retry } = (yield* config.pinned(entry.configHash)).document.queue
   const finish = finishOf(
     outcome,
     entry,
@@ -158,11 +159,11 @@ const work = Effect.fnUntraced(function* (
   yield* Effect.all([wake, isEnded ? settle : Effect.void], { concurrency: "unbounded", discard: true })
 }, Effect.scoped)
 
-/** A process that slept through so much more than it meant to may have lost its lease: it looks at once. */
+/** A process that was frozen for this long may have lost its lease: it renews at once. */
 const sleptMillis = 5000
 
 /** Runs until the lease is lost. Renews at a third of its time, so that two renewals may fail before it ends. */
-const keepLease = Effect.fnUntraced(function* (lease: Lease, ttl: number, cancelled: Deferred.Deferred<string>) {
+export const keepLease = Effect.fnUntraced(function* (lease: Lease, ttl: number, cancelled: Deferred.Deferred<string>) {
   const queue = yield* Queue
   let until = (yield* Clock.currentTimeMillis) + ttl
   let now = until - ttl
@@ -195,6 +196,8 @@ const finishOf = (outcome: RunOutcome, entry: Entry, attempts: number, retryAt: 
       return { _tag: "Cancelled", reason: outcome.reason }
     case "HandedBack":
       return { _tag: "Retry", dueAt: 0, reason: "the node stopped", counted: false }
+    case "Waiting":
+      return { _tag: "Retry", dueAt: outcome.until, reason: outcome.reason, counted: false }
     case "Failed":
       return outcome.retryable && entry.attempts + 1 < attempts
         ? { _tag: "Retry", dueAt: Math.max(retryAt, outcome.notBefore ?? 0), reason: outcome.reason, counted: true }
@@ -215,6 +218,7 @@ const settlementOf = (outcome: RunOutcome, ended: Entry) => {
       return { outcome: "failed", reason: outcome.reason, runId: outcome.runId } as const
     case "Cancelled":
     case "HandedBack":
+    case "Waiting":
       return undefined
   }
 }

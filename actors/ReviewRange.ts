@@ -6,12 +6,12 @@
  * |-----------|-------------------------------------|-----------------------------------------------------------------------|
  * | push      | its newest commit                   | where the branch stood before; a new branch: the default branch       |
  * | manual    | as asked, or the tip of its branch  | as asked, or the tip of that branch; not asked: the default branch    |
- * | scheduled | the tip of the branch               | head of the last run (at first: where the branch stood one time before), or the state of so many days ago |
+ * | scheduled | the tip of the branch               | head of the last run (at first: where the branch stood at the time before the one it fired for), or the state of so many days ago |
  *
  * With a branch as base (`baseRef`) the review is of what the head adds to it, else of all that differs between the two.
  */
 import { Duration, Effect } from "effect"
-import { previousFire } from "../src/admission/CronTimes.ts"
+import { rangeStart } from "../src/admission/CronTimes.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
 import type { ScheduledRepository, Trigger } from "../src/config/schema/Triggers.ts"
 import { foldRepo } from "../src/domain/Change.ts"
@@ -92,7 +92,7 @@ const sinceThen = Effect.fnUntraced(function* (
 const isOf = ({ repo, branch }: ScheduledRepository, { repo: { fullName }, target }: Change): boolean =>
   foldRepo(repo) === foldRepo(fullName) && branch === target.branch
 
-const startOf = (trigger: Trigger, { range }: ScheduledRepository, firedAt: number): number =>
+const startOf = (trigger: Trigger, { range }: ScheduledRepository, admittedAt: number): number =>
   range === "last_run"
-    ? (previousFire(trigger, firedAt) ?? firedAt)
-    : firedAt - Duration.toMillis(Duration.days(range.days))
+    ? (rangeStart(trigger, admittedAt) ?? admittedAt)
+    : admittedAt - Duration.toMillis(Duration.days(range.days))

@@ -1,60 +1,45 @@
 /**
- * One review, from a claimed entry to stored findings: ask the host what stands, check out, analyse, store the analysis with
- * its publications in one transaction, wake the publisher. Everything it writes carries the lease's token.
+ * One review, from a claimed entry to stored findings: load what the configuration and the host say, analyse, store the analysis
+ * with its publications in one transaction, wake the publisher. Everything it writes carries the lease's token.
  *
  * A run that was stored is never analysed again: taken up after a crash it goes straight to the publisher.
  */
-import { Clock, Deferred, Effect, Metric, Option, Redacted } from "effect"
+import { Clock, Deferred, Effect, Option, Random } from "effect"
+import type { AgentError } from "../src/agent/Agent.ts"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
-import type { Snapshot, TriggerProfile, Workspace } from "../src/config/Snapshot.ts"
-import { hostTrigger, isAdministrator } from "../src/domain/Change.ts"
+import { authorKey, haveSameBase, repositoryKey } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
 import type { Entry } from "../src/domain/Entry.ts"
-import { isForgeKind } from "../src/domain/Kinds.ts"
-import { reviewOnRecord } from "../src/engine/ReviewOnRecord.ts"
-import type { TriageIssue } from "../src/engine/Triage.ts"
-import { changeOf } from "../src/forge/Forge.ts"
-import type { ForgeClient } from "../src/forge/Forge.ts"
-import { Forges } from "../src/forge/Forges.ts"
+import type { ForgeError } from "../src/forge/Forge.ts"
+import { lostReason, replacedReason } from "../src/domain/Run.ts"
 import { ModelRun } from "../src/llm/ModelRun.ts"
-import * as Metrics from "../src/observability/Metrics.ts"
+import type { ModelAccount } from "../src/llm/ModelRun.ts"
 import { Progress } from "../src/observability/Progress.ts"
 import { Outputs } from "../src/outputs/Outputs.ts"
+import { queuedTimeoutHours } from "../src/queue/ExpiryCutoffs.ts"
+import { outageLimit, retryDuringOutage } from "../src/queue/HostOutage.ts"
+import { NewerHeads } from "../src/queue/NewerHeads.ts"
 import type { Lease } from "../src/queue/Queue.ts"
-import { Outbox } from "../src/store/Outbox.ts"
+import { Ledger } from "../src/store/Ledger.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
-import { Vcs } from "../src/vcs/Checkout.ts"
-import { ChangePublisher } from "./ChangePublisher.ts"
-import { lessonsFor, repositoryKey } from "./Reflect.ts"
-import { rangeOf } from "./ReviewRange.ts"
-import { issueOf, triageAnalysis } from "./TriageRun.ts"
+import type { StoreError } from "../src/store/StoreError.ts"
+import type { AnalysisError } from "../src/engine/threads/AnalysisError.ts"
+import type { CheckoutError } from "../src/vcs/Checkout.ts"
+import { analyseChange, toAnalyzing } from "./AnalyseChange.ts"
+import { announce, cancelRun, completeRun, failRun, publish, refuseRun, skipRun } from "./EndRun.ts"
+import { watchHead } from "./ReplacedHead.ts"
+import { loadSubject, routedWork } from "./ReviewSubject.ts"
+import type { Subject } from "./ReviewSubject.ts"
+import { loadWork } from "./ReviewWork.ts"
+import type { ReviewWork } from "./ReviewWork.ts"
+import { failed, reviewed, skipped } from "./RunOutcome.ts"
+import type { RunOutcome } from "./RunOutcome.ts"
+import { findSpooled, removeSpooled } from "./SaveAnalysis.ts"
+import { triageAnalysis } from "./TriageRun.ts"
 
-/** How a review ended, as a value. */
-export type RunOutcome =
-  | { readonly _tag: "Reviewed"; readonly runId: string }
-  | { readonly _tag: "Skipped"; readonly runId?: string | undefined; readonly reason: string }
-  | {
-      readonly _tag: "Failed"
-      readonly runId: string | undefined
-      readonly reason: string
-      readonly retryable: boolean
-      readonly notBefore?: number | undefined
-    }
-  | { readonly _tag: "Cancelled"; readonly reason: string }
-  | { readonly _tag: "HandedBack" }
-
-/** What the host says is to be reviewed now, or why nothing is. */
-type Subject =
-  | { readonly _tag: "Review"; readonly change: Change; readonly head: string; readonly base: string }
-  | {
-      readonly _tag: "Triage"
-      readonly change: Change
-      readonly head: string
-      readonly base: undefined
-      readonly issue: TriageIssue
-    }
-  | { readonly _tag: "Skip"; readonly reason: string }
+/** Newest runs of a target among which attempts that were lost are looked for. */
+const earlierAttempts = 5
 
 /** `cancelled` is completed with the reason when the review is no longer wanted: it is ended then, with all it started. */
 export const reviewEntry = Effect.fnUntraced(function* (
@@ -62,310 +47,244 @@ export const reviewEntry = Effect.fnUntraced(function* (
   lease: Lease,
   cancelled: Deferred.Deferred<string>
 ) {
-  const snapshot = (yield* ConfigStore).pinned(entry.configHash)
-  const workspace = snapshot.workspaces.get(entry.workspace)
-  const profile = snapshot.triggers.get(hostTrigger(entry.change))
-  if (workspace === undefined || profile === undefined) {
-    const missing = workspace === undefined ? `workspace ${entry.workspace}` : `trigger ${hostTrigger(entry.change)}`
-    return failed(`${missing} is no longer configured`, false)
+  const work = yield* loadWork(entry, lease)
+  if (typeof work === "string") {
+    return yield* Effect.catchTag(failWithoutWork(entry, lease, work), "StoreError", storeFailure)
   }
   // What follows from triage goes to the issue itself, whatever is routed elsewhere.
-  if (entry.change.target.kind !== "issue" && !(yield* Outputs).anyFor(workspace, entry.change)) {
-    return skipped(`no channel publishes reviews of a ${entry.change.target.kind} here; see outputs.routes`)
+  const { kind } = entry.change.target
+  if (kind !== "issue" && !(yield* Outputs).anyFor(work.workspace, entry.change)) {
+    const reason = `no channel publishes reviews of a ${kind} here; see outputs.routes`
+    const skip = Effect.flatMap(openRun(entry, lease), (run) =>
+      run === undefined ? Effect.succeed(skipped(reason)) : skipRun(run, work, reason)
+    )
+    return yield* Effect.catchTag(skip, "StoreError", storeFailure)
   }
-  const work = reviewWith(entry, lease, snapshot, workspace, profile, cancelled)
-  const cancel = Effect.map(Deferred.await(cancelled), (reason): RunOutcome => ({ _tag: "Cancelled", reason }))
-  return yield* Effect.raceFirst(work, cancel).pipe(
-    Effect.catchTags({
-      ForgeError: (error) =>
-        Effect.map(Clock.currentTimeMillis, (now) =>
-          failed(
-            `the host could not be asked: ${error.message}`,
-            error.reason === "rate_limited" || error.reason === "unavailable" || error.reason === "unknown_outcome",
-            error.retryAfterMillis === undefined ? undefined : now + error.retryAfterMillis
-          )
-        ),
-      StoreError: (error) => Effect.succeed(failed(error.message, error.reason === "unavailable"))
-    })
-  )
+  return yield* Effect.catchTag(attempt(work, cancelled), "StoreError", storeFailure)
 })
 
-const reviewWith = Effect.fnUntraced(function* (
-  entry: Entry,
-  lease: Lease,
-  snapshot: Snapshot,
-  workspace: Workspace,
-  profile: TriggerProfile,
-  cancelled: Deferred.Deferred<string>
-) {
+/** Its workspace or its trigger is gone from the configuration: the record says so. */
+const failWithoutWork = Effect.fnUntraced(function* (entry: Entry, lease: Lease, reason: string) {
+  const run = yield* openRun(entry, lease)
+  if (run === undefined) return failed(reason, false)
+  yield* (yield* Runs).move(run.id, lease.token, "failed", yield* Clock.currentTimeMillis, reason)
+  return failed(reason, false, undefined, run.id)
+})
+
+/** The run is on record from here on, and says what it waits for. */
+const attempt = Effect.fnUntraced(function* (work: ReviewWork, cancelled: Deferred.Deferred<string>) {
+  const opened = yield* openRun(work.entry, work.lease)
+  if (opened === undefined) return failed("another worker has taken this run over", false)
+  const cancel = Effect.map(Deferred.await(cancelled), (reason): RunOutcome => ({ _tag: "Cancelled", reason }))
+  // Before the host is asked for the head, so that no notice falls in between.
+  const heads = yield* (yield* NewerHeads).listen(work.entry.targetKey)
+  const reviewing = review(opened, work, { heads, cancelled }).pipe(
+    Effect.onInterrupt(() => endCancelled(opened, work, cancelled))
+  )
+  return yield* Effect.raceFirst(reviewing, cancel).pipe(
+    Effect.catchTag("ForgeError", (error) => hostFailure(opened, work, error)),
+    Effect.annotateLogs({ run_id: opened.id })
+  )
+}, Effect.scoped)
+
+/** How a review learns that it is no longer wanted, and says so itself. */
+interface Watch {
+  readonly heads: Effect.Effect<string>
+  readonly cancelled: Deferred.Deferred<string>
+}
+
+const openRun = Effect.fnUntraced(function* (entry: Entry, lease: Lease) {
+  const { id: entryId, change, targetKey, workspace } = entry
+  const snapshot = yield* (yield* ConfigStore).pinned(entry.configHash)
+  const { base, head = "" } = change
+  const begun = { entryId, workspace, targetKey, change, head, base, configHash: snapshot.hash }
+  return yield* (yield* Runs).open(begun, lease.token, yield* Clock.currentTimeMillis)
+})
+
+/** Load: the host says what is to be reviewed. Decide: nothing, what is stored already, or a run. */
+const review = Effect.fnUntraced(function* (opened: Run, admitted: ReviewWork, watch: Watch) {
+  const subject = yield* loadSubject(admitted)
+  if (subject._tag === "Skip") return yield* skipRun(opened, admitted, subject.reason)
+  const routed = routedWork(admitted, subject)
+  if (typeof routed === "string") return yield* skipRun(opened, admitted, routed)
+  const { head, base } = subject
+  const change = { ...subject.change, workspace: routed.workspace.id }
+  const { entry, lease, snapshot } = routed
+  const { targetKey, workspace } = entry
+
   const runs = yield* Runs
-  const outbox = yield* Outbox
-  const outputs = yield* Outputs
-  const progress = yield* Progress
-  const forges = yield* Forges
-  const publisherOf = yield* ChangePublisher.client
-  const { targetKey } = entry
-  const publish = publisherOf(targetKey).Publish(undefined, { discard: true })
-
-  const subject = yield* subjectOf(entry, snapshot, workspace, forges.client(profile))
-  if (subject._tag === "Skip") return skipped(subject.reason)
-  const { change, head, base } = subject
-
   const earlier = yield* runs.find(targetKey, head, ["publishing", "succeeded"])
-  if (earlier !== undefined && (change.requestedBy === undefined || earlier.status === "publishing")) {
-    yield* publish
+  if (earlier !== undefined && (earlier.id === opened.id || isSameReview(earlier, change))) {
+    if (earlier.id !== opened.id) yield* skipRun(opened, routed, `run ${earlier.id} has reviewed this head`)
+    yield* publish(targetKey)
     return reviewed(earlier.id)
   }
-
-  const begun = {
-    entryId: entry.id,
-    workspace: entry.workspace,
-    targetKey,
-    change,
-    head,
-    base,
-    configHash: snapshot.hash
-  }
+  const work = { ...routed, isRepeated: earlier !== undefined }
+  const begun = { entryId: entry.id, workspace, targetKey, change, head, base, configHash: snapshot.hash }
   const run = yield* runs.begin(begun, lease.token, yield* Clock.currentTimeMillis)
   if (run === undefined) return failed("another worker has taken this run over", false)
   yield* Effect.annotateCurrentSpan({ run: run.id, head })
-  yield* progress.tell({ _tag: "Started", workspace: entry.workspace, targetKey, runId: run.id, head })
-
-  const input = { runId: run.id, targetKey, change, head, workspace, runUrl: runUrl(snapshot, run.id) }
-  const announce = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    outbox.add(outputs.status(input, "pending", "Review in progress"), now)
-  ).pipe(Effect.andThen(publish))
-
-  /** The run ends here when it is cancelled; interrupted for any other reason it is taken up again. */
-  const endCancelled = Effect.gen(function* () {
-    const told = yield* Deferred.poll(cancelled)
-    if (Option.isNone(told)) return
-    const reason = yield* told.value
-    const now = yield* Clock.currentTimeMillis
-    const { status = "publishing" } = (yield* runs.get(run.id)) ?? {}
-    // An analysis that is stored is published.
-    if (status === "publishing" || !(yield* runs.move(run.id, lease.token, "cancelled", now, reason))) return
-    yield* outbox.add(outputs.status(input, "failure", "The review was cancelled"), now)
-    yield* publish
-    yield* progress.tell({
-      _tag: "Finished",
-      workspace: entry.workspace,
-      targetKey,
-      runId: run.id,
-      status: "cancelled",
-      reason
-    })
-  }).pipe(
-    Effect.catch((error) =>
-      Effect.logWarning(`The cancelled run ${run.id} could not be ended now, housekeeping will: ${error.message}`)
-    )
-  )
-
-  const spender = { id: run.id, repository: repositoryKey(change) }
-  const analysing =
-    subject._tag === "Review"
-      ? analyse(run, lease, snapshot, workspace, profile)
-      : Effect.andThen(toAnalyzing(run, lease), triageAnalysis(snapshot, workspace, subject.issue))
-  // What says that it is done comes after what says that it goes on.
-  return yield* Effect.all([analysing, announce], { concurrency: "unbounded" }).pipe(
-    Effect.annotateLogs({ run: run.id }),
-    Effect.provideService(ModelRun, spender),
-    Effect.flatMap(([analysis]) =>
-      Effect.gen(function* () {
-        const plan = outputs.plan({ ...input, analysis })
-        // Last: a head that says it is reviewed has its comments.
-        const status = outputs
-          .status(input, "success", describe(analysis.findings.length, analysis.skipped))
-          .map((row) => ({ ...row, position: plan.length }))
-        const now = yield* Clock.currentTimeMillis
-        if (!(yield* runs.complete(run.id, lease.token, analysis, [...plan, ...status], now))) {
-          return failed("the lease was lost before the analysis could be stored", true)
-        }
-        for (const { problem } of analysis.findings) {
-          yield* Metric.update(Metric.withAttributes(Metrics.problems, { severity: problem.severity }), 1)
-        }
-        yield* progress.tell({
-          _tag: "Analysed",
-          workspace: entry.workspace,
-          targetKey,
-          runId: run.id,
-          findings: analysis.findings,
-          models: analysis.models
-        })
-        yield* publish
-        return reviewed(run.id)
-      })
-    ),
-    Effect.catchTag(["AgentError", "CheckoutError", "PatchTooLarge"], (error) =>
-      Effect.gen(function* () {
-        const retryable =
-          error._tag !== "PatchTooLarge" && (error.reason === "retryable" || error.reason === "unreachable")
-        const timedOut = error._tag === "AgentError" && error.reason === "timeout"
-        const now = yield* Clock.currentTimeMillis
-        const asked = error._tag === "AgentError" ? error.retryAfterMillis : undefined
-        const outcome = failed(error.message, retryable, asked === undefined ? undefined : now + asked, run.id)
-        yield* Effect.logWarning(`Review of ${targetKey} at ${head} failed: ${error.message}`)
-        const last = !retryable || entry.attempts + 1 >= snapshot.document.queue.retry.attempts
-        // Who lost the lease while it was frozen says nothing: the run is another worker's.
-        if (last && (yield* runs.move(run.id, lease.token, timedOut ? "timeout" : "failed", now, error.message))) {
-          yield* outbox.add(outputs.status(input, "failure", "The review failed"), now)
-          yield* publish
-          yield* progress.tell({
-            _tag: "Finished",
-            workspace: entry.workspace,
-            targetKey,
-            runId: run.id,
-            status: timedOut ? "timeout" : "failed",
-            reason: error.message
-          })
-        }
-        return outcome
-      })
-    ),
-    Effect.onInterrupt(() => endCancelled)
-  )
+  yield* (yield* Progress).tell({ _tag: "Started", workspace, targetKey, runId: run.id, head })
+  const over = yield* overAuthorLimit(work, change)
+  if (over !== undefined) return yield* refuseRun(run, work, over)
+  return yield* execute(run, subject, work, watch)
 })
 
-const subjectOf = Effect.fnUntraced(function* (
-  entry: Entry,
-  snapshot: Snapshot,
-  workspace: Workspace,
-  client: ForgeClient
-) {
-  const { change } = entry
-  const { kind, number } = change.target
-  if (kind === "issue") {
-    const found = yield* issueOf(change, workspace, client)
-    if (typeof found === "string") return skip(found)
-    const { issue, head } = found
-    const { title } = issue
-    return {
-      _tag: "Triage",
-      change: { ...change, title, head },
-      head,
-      base: undefined,
-      issue
-    } as const satisfies Subject
-  }
-  if (kind !== "pull_request" || number === undefined) {
-    const range = yield* rangeOf(entry, snapshot, client)
-    if (typeof range === "string") return skip(range)
-    return { _tag: "Review", ...range, change: { ...change, ...range } } as const satisfies Subject
-  }
-  const person = change.requestedBy
-  if (person !== undefined && !isAdministrator(person) && !(yield* client.canWrite(change.repo, person))) {
-    yield* Effect.logWarning(`Audit: ${person} asked for a review of ${entry.targetKey} without write permission`)
-    return skip(`${person} has no write permission on the repository`)
-  }
-  const pull = yield* client.pull(change.repo, number)
-  if (pull.state !== "open") return skip(`the pull request is ${pull.state}`)
-  if (pull.draft && workspace.review.skip_drafts && change.requestedBy === undefined)
-    return skip("the pull request is a draft")
-  const ignored = pull.labels.find((label) => workspace.review.labels.ignore.includes(label))
-  if (ignored !== undefined) return skip(`the pull request has the label ${ignored}`)
-  const { head, base } = pull
-  return { _tag: "Review", head, base, change: { ...change, ...changeOf(pull) } } as const satisfies Subject
+/** What to say when the author of the change has had as many reviews as they may have in this hour. Who else asks is not limited by it. */
+const overAuthorLimit = Effect.fnUntraced(function* ({ entry, workspace }: ReviewWork, change: Change) {
+  const max = workspace.review.max_per_author_hour
+  const author = authorKey(change)
+  const isAuthors = change.requestedBy === undefined || change.requestedBy === change.author?.username
+  if (max === 0 || author === undefined || !isAuthors) return undefined
+  const now = yield* Clock.currentTimeMillis
+  const hour = new Date(now).toISOString().slice(0, "2026-01-31T12".length)
+  const counted = yield* (yield* Ledger).countReview({ id: `review:${entry.id}`, author, hour, max }, now)
+  return counted
+    ? undefined
+    : `author_limit: ${change.author?.username} has had the ${max} reviews of this hour (review.max_per_author_hour)`
 })
 
-const toAnalyzing = Effect.fnUntraced(function* (run: Run, lease: Lease) {
-  yield* (yield* Runs).move(run.id, lease.token, "analyzing", yield* Clock.currentTimeMillis)
-})
+/** It is to be merged into the same branch as it was then, and nobody asked for it to be read again after it was published. */
+const isSameReview = (earlier: Run, change: Change): boolean =>
+  haveSameBase(earlier.change, change) && (earlier.status === "publishing" || change.requestedBy === undefined)
 
-const analyse = Effect.fnUntraced(function* (
-  run: Run,
-  lease: Lease,
-  snapshot: Snapshot,
-  workspace: Workspace,
-  profile: TriggerProfile
-) {
-  const { change } = run
-  const forges = yield* Forges
-  const forge = isForgeKind(profile.kind) ? forges.of(profile.kind) : undefined
-  const progress = yield* Progress
-  const runs = yield* Runs
-  const vcs = yield* Vcs
-  const { number } = change.target
-  const client = forges.client(profile)
-  const [previous, authorization, lessons] = yield* Effect.all(
-    [runs.latestAnalysis(run.targetKey), client.gitAuthorization(change.repo), lessonsFor(run, workspace, client)],
-    { concurrency: "unbounded" }
-  )
-  const checkout = yield* vcs.checkout({
-    url: cloneUrl(profile, change),
-    mirror: `${hostTrigger(change)}/${change.repo.fullName}`,
-    authorization,
-    head: run.head,
-    base: run.base ?? run.head,
-    headRef: number === undefined ? change.headRef && `refs/heads/${change.headRef}` : forge?.pullRef(number),
-    baseRef: change.baseRef === undefined ? undefined : `refs/heads/${change.baseRef}`,
-    // What a branch adds to another one; from commit to commit what lies between, also when history was rewritten.
-    compare: change.target.kind === "pull_request" || change.baseRef !== undefined ? "merge-base" : "endpoints",
-    headOnly: workspace.review.commit_strategy === "head_only",
-    tlsCaPath: profile.settings.tls_ca_path,
-    proxy: profile.settings.http_proxy === undefined ? undefined : Redacted.make(profile.settings.http_proxy)
-  })
-  yield* progress.tell({
-    _tag: "CheckedOut",
-    workspace: run.workspace,
-    targetKey: run.targetKey,
-    runId: run.id,
-    from: checkout.from
-  })
-  const reviewing = reviewOnRecord(run.id, {
-    snapshot,
-    workspace,
-    checkout,
-    title: change.title,
-    description: change.description,
-    lessons,
-    previous: previous !== undefined && carriesOver(previous, run) ? previous.analysis : undefined,
-    filters: {
-      watchPath: profile.settings.watch_path ?? [],
-      include: profile.settings.include_cr_file ?? [],
-      exclude: profile.settings.exclude_cr_file ?? []
+/** Analyse and save. */
+const execute = Effect.fnUntraced(
+  function* (
+    run: Run,
+    subject: Exclude<Subject, { readonly _tag: "Skip" }>,
+    work: ReviewWork,
+    { cancelled, heads }: Watch
+  ) {
+    const spooled = yield* findSpooled(run)
+    if (spooled !== undefined) {
+      const outcome = yield* completeRun(run, work, spooled)
+      if (outcome._tag === "Reviewed") yield* removeSpooled(run)
+      return outcome
     }
-  })
-  const [analysis] = yield* Effect.all([reviewing, toAnalyzing(run, lease)], { concurrency: "unbounded" })
-  return analysis
-}, Effect.scoped)
+    // What says that it is done comes after what says that it goes on.
+    const analysing = Effect.all([analysisOf(run, subject, work), announce(run, work)], {
+      concurrency: "unbounded"
+    }).pipe(Effect.provideService(ModelRun, yield* modelAccount(run, work)))
+    const [analysis] = yield* Effect.raceFirst(analysing, watchHead(run, work, heads, cancelled))
+    return yield* completeRun(run, work, analysis)
+  },
+  (effect, run, _, work) =>
+    Effect.catchTag(effect, ["AgentError", "AnalysisError", "CheckoutError", "PatchTooLarge"], (error) =>
+      analysisFailure(run, work, error)
+    )
+)
 
 /**
- * An earlier review says something about this one where both compare with the same thing. Who asks for a head to be reviewed
- * that was reviewed before wants it read again.
+ * Attempts at this review that were lost are the run itself, taken up again, runs of an entry that a restart replaced, and runs of a head
+ * that a force push replaced: what was paid for them is not paid again.
  */
-const carriesOver = (previous: Run, run: Run): boolean =>
-  (run.change.target.kind === "pull_request" || previous.base === run.base) &&
-  (run.change.requestedBy === undefined || previous.head !== run.head)
+const modelAccount = Effect.fnUntraced(function* (run: Run, { lease }: ReviewWork) {
+  const { change, head, configHash, id, targetKey } = run
+  const others = yield* (yield* Runs).list({ targetKey, limit: earlierAttempts })
+  const isAutomatic = change.requestedBy === undefined
+  const lost = others.filter(
+    (other) =>
+      other.id !== id &&
+      other.configHash === configHash &&
+      (isReplaced(other) || (isAutomatic && other.head === head && isLost(other)))
+  )
+  const earlier = [...(lease.token > 1 ? [id] : []), ...lost.map((other) => other.id)]
+  return {
+    id,
+    repository: repositoryKey(change),
+    author: authorKey(change),
+    ...(earlier.length === 0 ? {} : { resumes: { attempt: lease.token, earlier } })
+  } satisfies ModelAccount
+})
 
-/** Where the trigger's host serves the repository. A URL out of a payload never gets to see our credentials. */
-const cloneUrl = ({ baseUrl }: TriggerProfile, { repo }: Change): string =>
-  baseUrl === undefined
-    ? (repo.cloneUrl ?? "")
-    : `${baseUrl}/${repo.fullName.split("/").map(encodeURIComponent).join("/")}.git`
+const isReplaced = ({ reason, status }: Run): boolean => status === "cancelled" && reason === replacedReason
 
-const describe = (findings: number, skippedBecause: string | undefined): string =>
-  skippedBecause !== undefined
-    ? "Nothing to review"
-    : findings === 0
-      ? "No problems found"
-      : findings === 1
-        ? "1 problem found"
-        : `${findings} problems found`
+const isLost = ({ analysis, reason, status }: Run): boolean =>
+  analysis === undefined &&
+  (status === "preparing" || status === "analyzing" || (status === "failed" && reason === lostReason))
 
-const runUrl = (snapshot: Snapshot, runId: string): string | undefined => {
-  const { base_url, path_prefix } = snapshot.document.server
-  return base_url === undefined
-    ? undefined
-    : `${base_url.replace(/\/$/, "")}${path_prefix ?? ""}/dashboard/runs/${runId}`
-}
+const analysisOf = Effect.fnUntraced(function* (
+  run: Run,
+  subject: Exclude<Subject, { readonly _tag: "Skip" }>,
+  work: ReviewWork
+) {
+  if (subject._tag === "Review") return yield* analyseChange(run, work)
+  yield* toAnalyzing(run, work.lease)
+  return yield* triageAnalysis(work.snapshot, work.workspace, subject.issue)
+}, Effect.scoped)
 
-const skip = (reason: string) => ({ _tag: "Skip", reason }) as const satisfies Subject
-const skipped = (reason: string): RunOutcome => ({ _tag: "Skipped", reason })
-const reviewed = (runId: string): RunOutcome => ({ _tag: "Reviewed", runId })
-const failed = (reason: string, retryable: boolean, notBefore?: number, runId?: string): RunOutcome => ({
-  _tag: "Failed",
-  runId,
-  reason,
-  retryable,
-  notBefore
+const analysisFailure = Effect.fnUntraced(function* (
+  run: Run,
+  work: ReviewWork,
+  error: AgentError | AnalysisError | CheckoutError | { readonly _tag: "PatchTooLarge"; readonly message: string }
+) {
+  const retryable = error._tag !== "PatchTooLarge" && passing.has(error.reason)
+  const timedOut = error._tag === "AgentError" && error.reason === "timeout"
+  if (error._tag === "CheckoutError" && error.reason === "unreachable") {
+    const current = (yield* (yield* Runs).get(run.id)) ?? run
+    return yield* waitForHost(current, work, `the repository could not be fetched: ${error.message}`, undefined)
+  }
+  const wait = error._tag === "AgentError" ? error.retryAfterMillis : undefined
+  const now = yield* Clock.currentTimeMillis
+  yield* Effect.logWarning("review failed", {
+    run_id: run.id,
+    target: run.targetKey,
+    head: run.head,
+    error: error.message
+  })
+  const last = !retryable || work.entry.attempts + 1 >= work.snapshot.document.queue.retry.attempts
+  if (last) yield* failRun(run, work, timedOut ? "timeout" : "failed", error.message)
+  return failed(error.message, retryable, wait === undefined ? undefined : now + wait, run.id)
+})
+
+/** Failures that another attempt may not meet. */
+const passing: ReadonlySet<string> = new Set(["retryable", "unreachable", "crashed"])
+
+const hostFailure = Effect.fnUntraced(function* (opened: Run, work: ReviewWork, error: ForgeError) {
+  const passes = error.reason === "rate_limited" || error.reason === "unavailable" || error.reason === "unknown_outcome"
+  const now = yield* Clock.currentTimeMillis
+  const run = (yield* (yield* Runs).get(opened.id)) ?? opened
+  const reason = `the request to the host failed: ${error.message}`
+  if (passes) return yield* waitForHost(run, work, reason, error.retryAfterMillis && now + error.retryAfterMillis)
+  yield* failRun(run, work, "failed", reason)
+  return failed(reason, false, undefined, run.id)
+})
+
+/** An outage of the host costs no attempt: the review waits, and its record says for what and until when. */
+const waitForHost = Effect.fnUntraced(function* (
+  run: Run,
+  work: ReviewWork,
+  reason: string,
+  notBefore: number | undefined
+) {
+  const now = yield* Clock.currentTimeMillis
+  const since = run.waitingSince ?? now
+  const limit = outageLimit(work.entry.expires, queuedTimeoutHours(work.snapshot, work.entry.workspace))
+  const until = retryDuringOutage({ since, now, limit, notBefore, random: yield* Random.next })
+  if (until === undefined) {
+    const ended = `${reason}; given up after ${Math.round(limit / 3_600_000)} hours`
+    yield* failRun(run, work, "failed", ended)
+    return failed(ended, false, undefined, run.id)
+  }
+  yield* (yield* Runs).wait(run.id, work.lease.token, { since, until, reason })
+  yield* Effect.logWarning("review waits for its host").pipe(
+    Effect.annotateLogs({ since, until, error: reason, entry_id: work.entry.id })
+  )
+  return { _tag: "Waiting", reason, until } as const satisfies RunOutcome
+})
+
+/** Between attempts while the records are unavailable. */
+const recordsPause = 10_000
+
+const storeFailure = Effect.fnUntraced(function* ({ message, reason }: StoreError) {
+  if (reason !== "unavailable") return failed(message, false)
+  const until = (yield* Clock.currentTimeMillis) + Math.round(recordsPause * (0.5 + (yield* Random.next)))
+  return { _tag: "Waiting", reason: `the records are unavailable: ${message}`, until } as const satisfies RunOutcome
+})
+
+/** The run ends here when it is cancelled; interrupted for any other reason it is taken up again. */
+const endCancelled = Effect.fnUntraced(function* (run: Run, work: ReviewWork, cancelled: Deferred.Deferred<string>) {
+  const reason = yield* Deferred.poll(cancelled)
+  if (Option.isSome(reason)) yield* cancelRun(run, work, yield* reason.value)
 })

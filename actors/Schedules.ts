@@ -48,9 +48,11 @@ const fire = Effect.fnUntraced(function* (
     receivedAt: now
   }
   if (!outcome.accepted) {
-    yield* Effect.logWarning(
-      `Trigger ${trigger.name} does not review ${repository.repo}: ${outcome.reason}. Bind it to a workspace of a git host's trigger.`
-    )
+    yield* Effect.logWarning("scheduled review skipped; bind the trigger to a workspace of a git host's trigger", {
+      trigger: trigger.name,
+      repository: repository.repo,
+      reason: outcome.reason
+    })
     yield* receipts.store(record)
     return
   }
@@ -93,7 +95,7 @@ export const layer = Singleton.make(
     const lookNow = look((workspace) => schedulerOf(workspace).Wake(undefined, { discard: true }))
     while (true) {
       const next = yield* Effect.catch(lookNow, (error) =>
-        Effect.logError(`Scheduled reviews could not be started: ${error.message}. It is tried again.`).pipe(
+        Effect.logError("scheduled reviews not started, retry scheduled", { error: error.message }).pipe(
           Effect.andThen(Clock.currentTimeMillis),
           Effect.map((now) => now + lookEvery)
         )

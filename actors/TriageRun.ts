@@ -4,6 +4,7 @@
  * again, whatever happens to its labels.
  */
 import { Effect } from "effect"
+import { isIgnoredLabel } from "../src/admission/IgnoredLabel.ts"
 import type { Snapshot, Workspace } from "../src/config/Snapshot.ts"
 import type { Analysis } from "../src/domain/Analysis.ts"
 import type { Change } from "../src/domain/Change.ts"
@@ -20,7 +21,7 @@ export const issueOf = Effect.fnUntraced(function* (change: Change, workspace: W
   if (number === undefined) return "the delivery names no issue"
   const issue = yield* client.issues.read(change.repo, number)
   if (issue.state !== "open") return `the issue is ${issue.state}`
-  const ignored = issue.labels.find((label) => workspace.review.labels.ignore.includes(label))
+  const ignored = issue.labels.find((label) => isIgnoredLabel(workspace.review, label))
   if (ignored !== undefined) return `the issue has the label ${ignored}`
   return { issue, head: issueHead(issue) }
 })

@@ -28,60 +28,79 @@ export const WritePacer = Entity.make("WritePacer", [Take, Started, GiveBack, Pa
   everyOne("publisher")
 )
 
-/** A pause that is waited out; for a longer one the taker puts its work aside. */
-const patience = 5000
-/** From the turn to the write: one look at what stands at the host. */
-const longestTurn = 10_000
-/** Turns that were given out before this activation keep their distance too. */
-const firstGap = 1000
-/** While somebody has the turn, which ends with a message. */
-const lookEvery = 20
+/** A pause of this length is waited for; for a longer one the taker puts its work aside. */
+const maxPauseMillis = 5000
+/** From the permit to the write: one request that reads the host. */
+const maxPermitMillis = 10_000
+/** Permits from before this activation keep their distance too. */
+const firstGapMillis = 1000
+/** How often a permit that is in use is checked; it ends with a message. */
+const checkMillis = 20
+
+/** The one permit of an account: who has it, and when the next may be given. */
+class WritePermit {
+  #current: { readonly turn: string; readonly until: number; readonly gapMillis: number } | undefined
+  #pausedUntil = 0
+  #nextAt: number
+
+  constructor(now: number) {
+    this.#nextAt = now + firstGapMillis
+  }
+
+  give(turn: string, gapMillis: number, now: number): void {
+    this.#current = { turn, gapMillis, until: now + maxPermitMillis }
+  }
+
+  end(turn: string, wrote: boolean, now: number): void {
+    if (this.#current?.turn !== turn) return
+    if (wrote) this.#nextAt = now + this.#current.gapMillis
+    this.#current = undefined
+  }
+
+  pause(millis: number, now: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + millis)
+  }
+
+  /** Whether the permit is free: now, after a wait, or after a pause that is too long to wait for. */
+  state(now: number): { readonly _tag: "Free" } | { readonly _tag: "Wait" | "Paused"; readonly millis: number } {
+    // A taker that sent no message may have written as late as now.
+    if (this.#current !== undefined && this.#current.until <= now) this.end(this.#current.turn, true, now)
+    if (this.#pausedUntil - now > maxPauseMillis) return { _tag: "Paused", millis: this.#pausedUntil - now }
+    const openAt = Math.max(this.#pausedUntil, this.#nextAt)
+    if (this.#current !== undefined) return { _tag: "Wait", millis: checkMillis }
+    return openAt <= now ? { _tag: "Free" } : { _tag: "Wait", millis: openAt - now }
+  }
+}
 
 export const layer = WritePacer.toLayer(
   Effect.gen(function* () {
     const inLine = yield* Semaphore.make(1)
-    let current: { readonly turn: string; readonly until: number; readonly gapMillis: number } | undefined
-    let pausedUntil = 0
-    let nextAt = (yield* Clock.currentTimeMillis) + firstGap
-
-    const end = Effect.fnUntraced(function* (turn: string, wrote: boolean) {
-      if (current?.turn !== turn) return
-      if (wrote) nextAt = (yield* Clock.currentTimeMillis) + current.gapMillis
-      current = undefined
-    })
-
-    /** Waits until nobody has the turn and the gap is over. Answers the rest of a pause that is too long to wait for. */
-    const free = Effect.gen(function* () {
-      while (true) {
-        const now = yield* Clock.currentTimeMillis
-        // A taker that was not heard of may have written as late as now.
-        if (current !== undefined && current.until <= now) yield* end(current.turn, true)
-        if (pausedUntil - now > patience) return pausedUntil - now
-        const openAt = Math.max(pausedUntil, nextAt)
-        if (current === undefined && openAt <= now) return undefined
-        yield* Effect.sleep(current === undefined ? openAt - now : lookEvery)
-      }
-    })
+    const permit = new WritePermit(yield* Clock.currentTimeMillis)
+    const end = (turn: string, wrote: boolean) =>
+      Effect.map(Clock.currentTimeMillis, (now) => permit.end(turn, wrote, now))
 
     return WritePacer.of({
       Take: ({ payload: { turn, gapMillis } }) =>
         inLine.withPermits(1)(
           Effect.gen(function* () {
-            const paused = yield* free
-            if (paused !== undefined) return { _tag: "Paused", millis: paused } as const
-            current = { turn, gapMillis, until: (yield* Clock.currentTimeMillis) + longestTurn }
-            return { _tag: "Go" } as const
+            for (;;) {
+              const now = yield* Clock.currentTimeMillis
+              const state = permit.state(now)
+              if (state._tag === "Paused") return { _tag: "Paused", millis: state.millis } as const
+              if (state._tag === "Free") {
+                permit.give(turn, gapMillis, now)
+                return { _tag: "Go" } as const
+              }
+              yield* Effect.sleep(state.millis)
+            }
           })
         ),
       Started: ({ payload: { turn } }) => end(turn, true),
       GiveBack: ({ payload: { turn } }) => end(turn, false),
-      Pause: ({ payload: { millis } }) =>
-        Effect.map(Clock.currentTimeMillis, (now) => {
-          pausedUntil = Math.max(pausedUntil, now + millis)
-        })
+      Pause: ({ payload: { millis } }) => Effect.map(Clock.currentTimeMillis, (now) => permit.pause(millis, now))
     })
   }),
-  // Small, and whoever wakes it waits for the first gap: it sleeps late.
+  // Small, and the first caller after it wakes waits for the first gap: it stays awake for long.
   { concurrency: "unbounded", disableFatalDefects: true, mailboxCapacity: 4096, maxIdleTime: "1 day" }
 )
 

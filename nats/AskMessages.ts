@@ -1,4 +1,4 @@
-/** What goes over a lane of asks (see NatsAsks): requests to actors and their answers, without the layer of RPC around them. */
+/** The messages of a channel (see AskChannel): requests to actors and their replies, without the layer of RPC around them. */
 import { Schema } from "effect"
 import { EntityAddress, EntityId, EntityType, ShardId, Snowflake } from "effect/cluster"
 import type { Envelope } from "effect/cluster"
@@ -23,10 +23,10 @@ export type FromCaller = Ask | Stop
 export type FromRunner =
   | { readonly _tag: "Answer"; readonly id: number; readonly reply: unknown }
   | { readonly _tag: "Told"; readonly id: number }
-  | { readonly _tag: "Refused"; readonly id: number; readonly why: Refusal }
+  | { readonly _tag: "Refused"; readonly id: number; readonly why: AskRefusal }
   | { readonly _tag: "Failed"; readonly id: number; readonly defect: unknown }
 
-export type Refusal = "EntityNotAssignedToRunner" | "MailboxFull" | "AlreadyProcessingMessage"
+export type AskRefusal = "EntityNotAssignedToRunner" | "MailboxFull" | "AlreadyProcessingMessage"
 
 interface Request {
   readonly requestId: string

@@ -1,9 +1,9 @@
-/** The runner's side of the lanes of asks (see NatsAsks): hands requests to this node's actors, and their answers back. */
+/** The runner's side of the channels (see NatsAsks): passes requests to this node's actors and sends their replies. */
 import { Context, Effect, Exit, Layer, Option, Scope } from "effect"
 import type { Fiber } from "effect"
 import { Message, Reply, Sharding } from "effect/cluster"
 import { codecFor, encodeDefect, unpack } from "./AskMessages.ts"
-import type { FromCaller, FromRunner, Refusal } from "./AskMessages.ts"
+import type { FromCaller, FromRunner, AskRefusal } from "./AskMessages.ts"
 
 /** What one session asks for: takes its messages, and is ended with it. */
 export interface AskSession {
@@ -69,7 +69,7 @@ export const layer = Layer.effectDiscard(
             onFailure: (cause) => {
               const failure = cause.reasons.find((reason) => reason._tag === "Fail")
               if (failure !== undefined)
-                return reply({ _tag: "Refused", id, why: failure.error._tag satisfies Refusal })
+                return reply({ _tag: "Refused", id, why: failure.error._tag satisfies AskRefusal })
               const defect = cause.reasons.find((reason) => reason._tag === "Die")
               if (defect !== undefined) reply({ _tag: "Failed", id, defect: encodeDefect(defect.defect) })
             }

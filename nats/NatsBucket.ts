@@ -1,7 +1,7 @@
 /**
  * Keys with values and revisions, and compare-and-set over them: a JetStream stream that keeps the last message of each subject. Reads
- * are answered by the stream's leader, so that a read after a write sees it. Timeouts are short, and a write that was not answered
- * (`unavailable`) may have happened: whoever needs to know reads again.
+ * go to the stream's leader, so that a read after a write sees it. Timeouts are short, and a write whose reply got lost
+ * (`unavailable`) may have happened: a caller that needs to know reads again.
  */
 import { JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream"
 import { KvWatchInclude, Kvm } from "@nats-io/kv"
@@ -20,16 +20,16 @@ export interface BucketEntry {
   readonly revision: number
 }
 
-/** What a watch tells: a value, or that the key was deleted. A value that ended by its time is not told. */
+/** A change in a watch: a value, or the deletion of the key. A value that ended by its time is not part of it. */
 export type BucketChange = BucketEntry | { readonly key: string; readonly value: undefined; readonly revision: number }
 
 export interface NatsBucket {
   readonly get: (key: string) => Effect.Effect<BucketEntry | undefined, NatsError>
-  /** As `get`, but of a key that was deleted it tells the revision of that. */
+  /** As `get`, but for a key that was deleted it returns the revision of the deletion. */
   readonly last: (key: string) => Effect.Effect<BucketChange | undefined, NatsError>
   /** The revision. Fails with `conflict` when the key has a value. */
   readonly create: (key: string, value: string) => Effect.Effect<number, NatsError>
-  /** The new revision. Fails with `conflict` when the key has another revision; 0 is the revision of a key that never was. */
+  /** The new revision. Fails with `conflict` when the key has another revision; 0 is the revision of a key that never had a value. */
   readonly update: (key: string, value: string, revision: number) => Effect.Effect<number, NatsError>
   readonly put: (key: string, value: string) => Effect.Effect<number, NatsError>
   /** Fails with `conflict` when a revision is given and the key has another. */
@@ -39,7 +39,7 @@ export interface NatsBucket {
   /** `keys` with their values. One that is written all the time is never left out. */
   readonly entries: (filter?: string) => Effect.Effect<ReadonlyArray<BucketEntry>, NatsError>
   /**
-   * First the values that are there, then every change. After a reconnect the values that are there come again; between changes of one key
+   * First the current values, then every change. After a reconnect the current values come again; between changes of one key
    * that come fast, some may be left out, never the last.
    */
   readonly watch: (filter?: string) => Stream.Stream<BucketChange, NatsError>
@@ -48,100 +48,136 @@ export interface NatsBucket {
 /** Keys: letters, digits, `-`, `_`, `=`, `/`, and dots between parts. */
 const validKey = /^[-/=\w]+(\.[-/=\w]+)*$/
 
-/** Makes the bucket when it is not there. */
-export const makeBucket = Effect.fnUntraced(function* (
-  plan: StreamPlan & { readonly kind: "bucket" }
-): Effect.fn.Return<NatsBucket, NatsError, NatsConnection> {
-  yield* ensure([plan])
-  const { jetstream, manager, prefix, reconnected } = yield* NatsConnection
-  const stream = streamName(prefix, plan)
-  const base = bucketSubject(prefix, plan)
-  const what = (key: string) => `bucket ${plan.name}, key ${key}`
-  const subject = (key: string): string => {
-    if (!validKey.test(key)) throw new Error(`${key} cannot be a key`)
-    return `${base}.${key}`
+type BucketPlan = StreamPlan & { readonly kind: "bucket" }
+
+/** The bucket as promises that throw what the client throws. */
+class BucketMessages {
+  readonly #connection: NatsConnection["Service"]
+  readonly #stream: string
+  readonly #base: string
+
+  constructor(connection: NatsConnection["Service"], plan: BucketPlan) {
+    this.#connection = connection
+    this.#stream = streamName(connection.prefix, plan)
+    this.#base = bucketSubject(connection.prefix, plan)
+  }
+
+  #subject(key: string): string {
+    if (!validKey.test(key)) throw new Error(`invalid bucket key "${key}"`)
+    return `${this.#base}.${key}`
   }
 
   /** With markers of deletion. */
-  const last = async (key: string): Promise<BucketChange | undefined> => {
+  async last(key: string): Promise<BucketChange | undefined> {
     try {
-      const found = await manager.streams.getMessage(stream, { last_by_subj: subject(key) })
-      if (found === null) return undefined
-      const isGone = found.header.has("KV-Operation")
-      return { key, value: isGone ? undefined : found.string(), revision: found.seq }
+      const { streams } = this.#connection.manager
+      const message = await streams.getMessage(this.#stream, { last_by_subj: this.#subject(key) })
+      if (message === null) return undefined
+      const isDeleted = message.header.has("KV-Operation")
+      return { key, value: isDeleted ? undefined : message.string(), revision: message.seq }
     } catch (cause) {
       if (cause instanceof JetStreamApiError && cause.code === JetStreamApiCodes.NoMessageFound) return undefined
       throw cause
     }
   }
-  const write = async (key: string, value: string, revision: number | undefined): Promise<number> => {
-    const expect = revision === undefined ? {} : { expect: { lastSubjectSequence: revision } }
-    return (await jetstream.publish(subject(key), value, expect)).seq
+
+  async write(key: string, value: string, revision: number | undefined): Promise<number> {
+    return (await this.#connection.jetstream.publish(this.#subject(key), value, expecting(revision))).seq
   }
-  const keysNow = async (filter: string): Promise<ReadonlyArray<string>> => {
-    const info = await manager.streams.info(stream, { subjects_filter: `${base}.${filter}` })
-    return Object.keys(info.state.subjects ?? {}).map((found) => found.slice(base.length + 1))
+
+  /** Also where the key was deleted: then the revision of its marker is expected. */
+  async create(key: string, value: string): Promise<number> {
+    try {
+      return await this.write(key, value, 0)
+    } catch (cause) {
+      const marker = cause instanceof JetStreamApiError ? await this.last(key) : undefined
+      if (marker === undefined || marker.value !== undefined) throw cause
+      return this.write(key, value, marker.revision)
+    }
   }
-  const entriesNow = async (filter: string): Promise<ReadonlyArray<BucketEntry>> => {
-    const found = await Promise.all((await keysNow(filter)).map(last))
-    return found.flatMap((entry) => (entry === undefined || entry.value === undefined ? [] : [entry]))
+
+  async delete(key: string, revision: number | undefined): Promise<void> {
+    const marker = headers()
+    marker.set("KV-Operation", "DEL")
+    await this.#connection.jetstream.publish(this.#subject(key), "", { headers: marker, ...expecting(revision) })
   }
-  const entries = (filter = ">") => attempt(`bucket ${plan.name}`, () => entriesNow(filter))
+
+  async entries(filter: string): Promise<ReadonlyArray<BucketEntry>> {
+    const info = await this.#connection.manager.streams.info(this.#stream, {
+      subjects_filter: `${this.#base}.${filter}`
+    })
+    const keys = Object.keys(info.state.subjects ?? {}).map((subject) => subject.slice(this.#base.length + 1))
+    const changes = await Promise.all(keys.map((key) => this.last(key)))
+    return changes.flatMap((entry) => (entry === undefined || entry.value === undefined ? [] : [entry]))
+  }
+}
+
+const expecting = (revision: number | undefined) =>
+  revision === undefined ? {} : { expect: { lastSubjectSequence: revision } }
+
+/** Opens the bucket and returns a watch, which runs until it fails or the connection to NATS was made again. */
+const openWatch = Effect.fnUntraced(function* (
+  { jetstream, prefix, reconnected }: NatsConnection["Service"],
+  plan: BucketPlan,
+  filter: string,
+  onChange: (change: BucketChange) => void
+) {
+  const bucket = yield* attempt(`bucket ${plan.name}`, () =>
+    new Kvm(jetstream).open(`${prefix}_${plan.name}`, { allow_direct: true })
+  )
+  const watching = Effect.tryPromise({
+    try: async (signal) => {
+      const changes = await bucket.watch({ key: filter, include: KvWatchInclude.LastValue })
+      if (signal.aborted) return changes.stop()
+      signal.addEventListener("abort", () => changes.stop())
+      for await (const entry of changes) {
+        const { key, operation, revision } = entry
+        const value = operation === "PUT" ? entry.string() : undefined
+        onChange({ key, revision, value })
+      }
+    },
+    catch: (cause) => toNatsError(`watch of bucket ${plan.name}`, cause)
+  })
+  return Effect.raceFirst(watching, reconnected)
+})
+
+/** Makes the bucket when it does not exist. */
+export const makeBucket = Effect.fnUntraced(function* (
+  plan: BucketPlan
+): Effect.fn.Return<NatsBucket, NatsError, NatsConnection> {
+  yield* ensure([plan])
+  const connection = yield* NatsConnection
+  const messages = new BucketMessages(connection, plan)
+  const attemptAt = <A>(key: string, run: () => Promise<A>) => attempt(`bucket ${plan.name}, key ${key}`, run)
+  const entries = (filter = ">") => attempt(`bucket ${plan.name}`, () => messages.entries(filter))
 
   return {
     get: (key) =>
       Effect.map(
-        attempt(what(key), () => last(key)),
-        (found) => (found === undefined || found.value === undefined ? undefined : found)
+        attemptAt(key, () => messages.last(key)),
+        (entry) => (entry === undefined || entry.value === undefined ? undefined : entry)
       ),
-    last: (key) => attempt(what(key), () => last(key)),
-    create: (key, value) =>
-      attempt(what(key), async () => {
-        try {
-          return await write(key, value, 0)
-        } catch (cause) {
-          const found = cause instanceof JetStreamApiError ? await last(key) : undefined
-          if (found === undefined || found.value !== undefined) throw cause
-          return write(key, value, found.revision)
-        }
-      }),
-    update: (key, value, revision) => attempt(what(key), () => write(key, value, revision)),
-    put: (key, value) => attempt(what(key), () => write(key, value, undefined)),
-    delete: (key, revision) =>
-      attempt(what(key), async () => {
-        const marker = headers()
-        marker.set("KV-Operation", "DEL")
-        const expect = revision === undefined ? {} : { expect: { lastSubjectSequence: revision } }
-        await jetstream.publish(subject(key), "", { headers: marker, ...expect })
-      }),
-    keys: (filter) => Effect.map(entries(filter), (found) => found.map(({ key }) => key)),
+    last: (key) => attemptAt(key, () => messages.last(key)),
+    create: (key, value) => attemptAt(key, () => messages.create(key, value)),
+    update: (key, value, revision) => attemptAt(key, () => messages.write(key, value, revision)),
+    put: (key, value) => attemptAt(key, () => messages.write(key, value, undefined)),
+    delete: (key, revision) => attemptAt(key, () => messages.delete(key, revision)),
+    keys: (filter) => Effect.map(entries(filter), (current) => current.map(({ key }) => key)),
     entries,
     watch: (filter = ">") =>
       Stream.callback<BucketChange, NatsError>((queue) =>
-        Effect.gen(function* () {
-          const bucket = yield* attempt(`bucket ${plan.name}`, () =>
-            new Kvm(jetstream).open(`${prefix}_${plan.name}`, { allow_direct: true })
-          )
-          const watching = Effect.tryPromise({
-            try: async (signal) => {
-              const found = await bucket.watch({ key: filter, include: KvWatchInclude.LastValue })
-              if (signal.aborted) return found.stop()
-              signal.addEventListener("abort", () => found.stop())
-              for await (const entry of found) {
-                const { key, operation, revision } = entry
-                const value = operation === "PUT" ? entry.string() : undefined
-                Queue.offerUnsafe(queue, { key, revision, value })
-              }
-            },
-            catch: (cause) => toNatsError(`watch of bucket ${plan.name}`, cause)
-          })
-          // Begun again for as long as somebody looks: NATS is away, elects, or forgot the watch in a restart.
-          return yield* Effect.raceFirst(watching, reconnected).pipe(
-            Effect.catch((error) => Effect.logDebug(error.message)),
-            Effect.andThen(Effect.sleep("100 millis")),
-            Effect.forever
-          )
-        })
+        Effect.flatMap(
+          openWatch(connection, plan, filter, (change) => Queue.offerUnsafe(queue, change)),
+          (watching) =>
+            // Repeated while the stream is consumed: NATS is unavailable, elects, or forgot the watch in a restart.
+            watching.pipe(
+              Effect.catch((error) =>
+                Effect.logDebug("watch of a bucket interrupted", { bucket: plan.name, error: error.message })
+              ),
+              Effect.andThen(Effect.sleep("100 millis")),
+              Effect.forever
+            )
+        )
       )
   }
 })

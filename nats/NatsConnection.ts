@@ -73,8 +73,8 @@ const make = Effect.fnUntraced(function* ({
     connected = now
     log(
       now
-        ? Effect.logInfo(`NATS at ${raw.getServer()} is back`)
-        : Effect.logWarning(`NATS at ${place} is away; reconnecting`)
+        ? Effect.logInfo("NATS reconnected", { server: raw.getServer() })
+        : Effect.logWarning("NATS disconnected, reconnecting", { server: place })
     )
     // A listener may come back at once for the next change.
     const told = [...listeners]
@@ -86,7 +86,11 @@ const make = Effect.fnUntraced(function* ({
         if (event.type === "disconnect") tell(false)
         else if (event.type === "reconnect") tell(true)
         else if (event.type === "error")
-          log(Effect.logWarning(toNatsError(`connection to ${place}`, event.error).message))
+          log(
+            Effect.logWarning("NATS connection error", {
+              error: toNatsError(`connection to ${place}`, event.error).message
+            })
+          )
       }
     })
   )
@@ -108,7 +112,8 @@ const make = Effect.fnUntraced(function* ({
     }).pipe(
       Effect.timeoutOrElse({
         duration: answerWithinMillis,
-        orElse: () => Effect.fail(new NatsError({ reason: "unavailable", message: `NATS at ${place} does not answer` }))
+        orElse: () =>
+          Effect.fail(new NatsError({ reason: "unavailable", message: `NATS at ${place} does not respond` }))
       })
     ),
     reconnected: Effect.callback((resume) => {
@@ -151,7 +156,7 @@ const firstConnection = Effect.fnUntraced(function* (settings: NatsSettings, nam
         })
       )
     }
-    if (!told) yield* Effect.logInfo(`${error.message}; waiting for it`)
+    if (!told) yield* Effect.logInfo("waiting for NATS", { error: error.message })
     told = true
     yield* Effect.sleep(200)
   }

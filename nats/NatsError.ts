@@ -43,7 +43,7 @@ export const toNatsError = (what: string, cause: unknown): NatsError => {
       `${cause.message}; set SVC_NATS_TLS_CA_PATH to the authority that signed the server's certificate`
     )
   }
-  if (cause instanceof errors.TimeoutError) return fail("unavailable", "no answer in time")
+  if (cause instanceof errors.TimeoutError) return fail("unavailable", "no response in time")
   return fail("unavailable", cause instanceof Error ? cause.message : String(cause))
 }
 

@@ -39,11 +39,16 @@ export class NatsEvents extends Context.Service<
                 raw.subscribe(eventSubject(prefix, topic), {
                   callback: (error, message) => {
                     if (error !== null)
-                      return void log(Effect.logWarning(toNatsError(`events ${topic}`, error).message))
+                      return void log(
+                        Effect.logWarning("NATS subscription error", {
+                          topic,
+                          error: toNatsError(`events ${topic}`, error).message
+                        })
+                      )
                     try {
                       hear(message.json<unknown>())
                     } catch (cause) {
-                      log(Effect.logWarning(`An event of ${topic} could not be read: ${String(cause)}`))
+                      log(Effect.logWarning("NATS event could not be decoded", { topic, error: String(cause) }))
                     }
                   }
                 }),

@@ -23,10 +23,17 @@ export interface NatsLog {
   readonly removeBefore: (sequence: number) => Effect.Effect<void, NatsError>
 }
 
-/** Told of each message, in order. Answers false when it wants to be told again, from `from()` on. */
+/** A message as the log has it; `time` is when the log took it in, in milliseconds since the epoch. */
+export interface Delivered {
+  readonly sequence: number
+  readonly payload: Uint8Array
+  readonly time: number
+}
+
+/** Takes each message, in order. Returns false when the log is to be followed again, from `from()` on. */
 export interface Follower {
   readonly from: () => number
-  readonly take: (sequence: number, payload: Uint8Array) => boolean
+  readonly take: (message: Delivered) => boolean
 }
 
 /** Makes the log when it is not there, and follows it until the scope closes, through whatever NATS does. */
@@ -50,7 +57,9 @@ export const makeLog = Effect.fnUntraced(function* (
       const messages = await consumer.consume({ max_messages: 500 })
       if (signal.aborted) return messages.stop()
       signal.addEventListener("abort", () => messages.stop())
-      for await (const message of messages) if (!follower.take(message.seq, message.data)) return messages.stop()
+      for await (const message of messages)
+        if (!follower.take({ sequence: message.seq, payload: message.data, time: message.time.getTime() }))
+          return messages.stop()
     },
     catch: (cause) => toNatsError(`follow ${what}`, cause)
   })
@@ -60,7 +69,7 @@ export const makeLog = Effect.fnUntraced(function* (
     return Effect.raceFirst(reconnected, Deferred.await(restarted))
   })
   yield* Effect.raceFirst(follow, until).pipe(
-    Effect.catch((error) => Effect.logDebug(error.message)),
+    Effect.catch((error) => Effect.logDebug("log follower interrupted", { error: error.message })),
     Effect.andThen(Effect.sleep("50 millis")),
     Effect.forever,
     Effect.forkScoped
@@ -70,7 +79,7 @@ export const makeLog = Effect.fnUntraced(function* (
   const connected = Effect.flatMap(status, (now) =>
     now.connected
       ? Effect.void
-      : Effect.fail(new NatsError({ reason: "unavailable", message: `NATS at ${now.server} is away` }))
+      : Effect.fail(new NatsError({ reason: "unavailable", message: `NATS at ${now.server} is disconnected` }))
   )
   return {
     append: (payload, after) =>

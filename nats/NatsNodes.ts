@@ -62,7 +62,7 @@ const make = Effect.fnUntraced(function* (self: NodeRecord) {
   yield* patiently(write)
   yield* write.pipe(
     // The next time is soon enough.
-    Effect.catch((error) => Effect.logDebug(error.message)),
+    Effect.catch((error) => Effect.logDebug("node record not written, retry scheduled", { error: error.message })),
     Effect.delay("1 millis"),
     Effect.andThen(Effect.raceFirst(Effect.sleep(leaseMillis / 3), reconnected)),
     Effect.forever,

@@ -1,6 +1,6 @@
 /**
  * The cluster's RPC over a session with each runner (see RunnerSession): pings, streams, control messages, and whatever is sent while
- * there is no lane for asks (see NatsAsks). When a session is lost, every call that is under way fails as unavailable, and the cluster
+ * no channel is connected (see NatsAsks). When a session is lost, every call that is under way fails as unavailable, and the cluster
  * sends it again.
  */
 import { Effect, Layer, Queue } from "effect"

@@ -70,7 +70,7 @@ const parseServer = (text: string): Result.Result<Server, string> => {
   const withScheme = text.includes("://") ? text : `nats://${text}`
   // The parts of an address are never repeated in a message: they may hold credentials.
   if (!URL.canParse(withScheme))
-    return Result.fail("SVC_NATS_URL: one of its addresses is no URL; write nats://host:4222")
+    return Result.fail("SVC_NATS_URL: one of its addresses is not a URL; write nats://host:4222")
   const url = new URL(withScheme)
   if (url.protocol !== "nats:" && url.protocol !== "tls:") {
     return Result.fail(`SVC_NATS_URL: ${url.protocol}// is not supported; write nats:// or tls://`)

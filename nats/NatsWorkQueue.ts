@@ -1,10 +1,10 @@
 /**
- * Work for whichever node is free, over a JetStream stream with file storage: it survives nodes and restarts of the server. A key has at
- * most one message waiting or taken. A message is taken by one taker; when that neither finishes it nor gives it back for some
- * seconds, the next one gets it, and a server that died suddenly may bring back what was just done. So a message may be worked on
- * twice, and the work must bear it.
+ * Work for any free node, over a JetStream stream with file storage: it survives nodes and restarts of the server. A key has at
+ * most one message waiting or taken. A message is taken by one taker; when that neither finishes nor requeues it for some
+ * seconds, the next one gets it, and a server that died suddenly may redeliver what was just done. So a message may be worked on
+ * twice, and the work must be idempotent.
  *
- * Nothing is fetched ahead: a node asks for one message when it is free for one.
+ * Nothing is fetched ahead: a node requests one message when it is free for one.
  */
 import { AckPolicy, DeliverPolicy, JetStreamApiError } from "@nats-io/jetstream"
 import { createInbox } from "@nats-io/transport-node"
@@ -19,9 +19,9 @@ import { workSubject } from "./NatsSubjects.ts"
 export interface Work {
   readonly key: string
   readonly payload: string
-  /** It is done, or whoever does it has noted so elsewhere. The server has confirmed when this answers. */
+  /** It is done, or its owner has noted so elsewhere. Succeeds when the server has confirmed. */
   readonly done: Effect.Effect<void, NatsError>
-  /** Somebody else takes it, at once. */
+  /** Requeues it: another taker gets it at once. */
   readonly again: Effect.Effect<void>
 }
 
@@ -34,6 +34,8 @@ export interface NatsWorkQueue {
   readonly size: Effect.Effect<number, NatsError>
 }
 
+type WorkPlan = Extract<StreamPlan, { readonly kind: "work" }>
+
 export interface WorkQueueOptions {
   /** Letters, digits, - and _. */
   readonly name: string
@@ -43,56 +45,21 @@ export interface WorkQueueOptions {
   readonly maxMessages?: number
 }
 
-/** Makes what it needs on the server. */
-export const makeWorkQueue = Effect.fnUntraced(function* ({
-  name,
-  doneWithin = "5 seconds",
-  maxMessages = 1_000_000
-}: WorkQueueOptions): Effect.fn.Return<NatsWorkQueue, NatsError, NatsConnection> {
-  const connection = yield* NatsConnection
-  const { raw, jetstream, manager, prefix } = connection
-  const plan = { kind: "work", name, maxMessages } as const satisfies StreamPlan
-  const stream = streamName(prefix, plan)
-  const what = `work queue ${name}`
+type Message = { readonly _tag: "Message"; readonly message: Msg }
+/** Why a request for a message brought none: its time is over, or the server has no such consumer at the moment. */
+type Pulled = Message | { readonly _tag: "Retry" } | { readonly _tag: "Absent" }
 
-  const prepare = Effect.gen(function* () {
-    yield* ensure([plan])
-    yield* attempt(what, () =>
-      manager.consumers.add(stream, {
-        durable_name: consumer,
-        ack_policy: AckPolicy.Explicit,
-        deliver_policy: DeliverPolicy.All,
-        ack_wait: Duration.toMillis(doneWithin) * 1_000_000,
-        max_deliver: -1,
-        max_ack_pending: -1,
-        max_waiting: 4096
-      })
-    ).pipe(patiently)
-  }).pipe(Effect.provideService(NatsConnection, connection))
-  yield* prepare
+const requeue = (raw: NatsConnection["Service"]["raw"], message: Msg): void => {
+  if (!raw.isClosed()) message.respond("-NAK")
+}
 
-  const workOf = (message: Msg): Work => {
-    const { key, payload } = decode(message)
-    const reply = message.reply ?? ""
-    return {
-      key,
-      payload,
-      done: Effect.asVoid(
-        attempt(`${what}: ${key}`, () => raw.request(reply, "+ACK", { timeout: answerWithinMillis }))
-      ),
-      again: Effect.sync(() => giveBack(message))
-    }
-  }
-  const giveBack = (message: Msg): void => {
-    if (!raw.isClosed()) message.respond("-NAK")
-  }
-
-  /** One request for one message: it, or why there is none. */
-  const pull = Effect.callback<Msg | "retry" | "absent">((resume) => {
-    let over = false
-    const end = (result: Msg | "retry" | "absent") => {
-      if (over) return
-      over = true
+/** One request for one message. A message that arrives after an interrupt is requeued. */
+const pull = (raw: NatsConnection["Service"]["raw"], stream: string): Effect.Effect<Pulled> =>
+  Effect.callback((resume) => {
+    let isOver = false
+    const end = (result: Pulled) => {
+      if (isOver) return
+      isOver = true
       clearTimeout(timer)
       resume(Effect.succeed(result))
     }
@@ -102,15 +69,15 @@ export const makeWorkQueue = Effect.fnUntraced(function* ({
       callback: (error, message) => {
         const code = error === null ? (message.headers?.code ?? 0) : 409
         if (code === 0 && message.data.length > 0) {
-          if (over) giveBack(message)
-          else end(message)
-        } else end(code === 408 ? "retry" : "absent")
+          if (isOver) requeue(raw, message)
+          else end({ _tag: "Message", message })
+        } else end({ _tag: code === 408 ? "Retry" : "Absent" })
       }
     })
     // The server ends a request by itself; this is for one that got lost with a connection.
     const timer = setTimeout(() => {
       subscription.unsubscribe()
-      end("retry")
+      end({ _tag: "Retry" })
     }, waitMillis + answerWithinMillis)
     raw.publish(
       `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
@@ -118,42 +85,99 @@ export const makeWorkQueue = Effect.fnUntraced(function* ({
       { reply: inbox }
     )
     return Effect.sync(() => {
-      over = true
+      isOver = true
       clearTimeout(timer)
-      // Kept for a moment: a message that is already on its way is given back instead of waiting for its time.
+      // Kept for a moment: a message that is already on its way is requeued instead of waiting for its time.
       setTimeout(() => raw.isClosed() || subscription.unsubscribe(), 100).unref()
     })
   })
 
+/** Makes the stream and its consumer where they are missing. */
+const prepareQueue = Effect.fnUntraced(function* (plan: WorkPlan, ackWaitMillis: number) {
+  const { manager, prefix } = yield* NatsConnection
+  yield* ensure([plan])
+  yield* attempt(`work queue ${plan.name}`, () =>
+    manager.consumers.add(streamName(prefix, plan), {
+      durable_name: consumer,
+      ack_policy: AckPolicy.Explicit,
+      deliver_policy: DeliverPolicy.All,
+      ack_wait: ackWaitMillis * 1_000_000,
+      max_deliver: -1,
+      max_ack_pending: -1,
+      max_waiting: 4096
+    })
+  ).pipe(patiently)
+})
+
+const toWork = (raw: NatsConnection["Service"]["raw"], what: string, message: Msg): Work => {
+  const { key, payload } = decode(message)
+  const reply = message.reply ?? ""
+  return {
+    key,
+    payload,
+    done: Effect.asVoid(attempt(`${what}: ${key}`, () => raw.request(reply, "+ACK", { timeout: answerWithinMillis }))),
+    again: Effect.sync(() => requeue(raw, message))
+  }
+}
+
+const isRejected = (cause: unknown, why: string): boolean =>
+  cause instanceof JetStreamApiError && cause.message.includes(why)
+
+const offer = (
+  { jetstream, prefix }: NatsConnection["Service"],
+  { name, maxMessages }: WorkPlan,
+  key: string,
+  payload: string
+): Effect.Effect<boolean, NatsError> =>
+  Effect.tryPromise({
+    try: () => jetstream.publish(workSubject(prefix, name, key), JSON.stringify([key, payload])),
+    catch: (cause) => cause
+  }).pipe(
+    Effect.as(true),
+    Effect.catch((cause) => {
+      if (isRejected(cause, "maximum messages per subject")) return Effect.succeed(false)
+      const what = `work queue ${name}`
+      return Effect.fail(
+        isRejected(cause, "maximum messages")
+          ? new NatsError({ reason: "refused", message: `${what} is full (${maxMessages} messages)` })
+          : toNatsError(`${what}: ${key}`, cause)
+      )
+    })
+  )
+
+/** Makes what it needs on the server. */
+export const makeWorkQueue = Effect.fnUntraced(function* ({
+  name,
+  doneWithin = "5 seconds",
+  maxMessages = 1_000_000
+}: WorkQueueOptions): Effect.fn.Return<NatsWorkQueue, NatsError, NatsConnection> {
+  const connection = yield* NatsConnection
+  const { raw, manager, prefix } = connection
+  const plan: WorkPlan = { kind: "work", name, maxMessages }
+  const stream = streamName(prefix, plan)
+  const what = `work queue ${name}`
+  const prepare = prepareQueue(plan, Duration.toMillis(doneWithin)).pipe(
+    Effect.provideService(NatsConnection, connection)
+  )
+  yield* prepare
+
   const take: Effect.Effect<Work> = Effect.gen(function* () {
     for (;;) {
-      const found = yield* Effect.raceFirst(pull, Effect.as(connection.reconnected, "retry" as const))
-      if (typeof found !== "string") return workOf(found)
-      if (found === "absent") {
-        // The server restarts, elects, or lost the stream with its disk: make again what is missing.
-        yield* Effect.catch(prepare, (error) => Effect.logDebug(error.message))
+      const retry = Effect.as(connection.reconnected, { _tag: "Retry" } as const)
+      const pulled = yield* Effect.raceFirst(pull(raw, stream), retry)
+      if (pulled._tag === "Message") return toWork(raw, what, pulled.message)
+      if (pulled._tag === "Absent") {
+        // The server restarts, elects, or lost the stream with its disk: what is missing is made again.
+        yield* Effect.catch(prepare, (error) =>
+          Effect.logDebug("work stream could not be created", { error: error.message })
+        )
         yield* Effect.sleep("200 millis")
       }
     }
   })
 
   return {
-    offer: (key, payload) =>
-      Effect.tryPromise({
-        try: () => jetstream.publish(workSubject(prefix, name, key), JSON.stringify([key, payload])),
-        catch: (cause) => cause
-      }).pipe(
-        Effect.as(true),
-        Effect.catch((cause) =>
-          cause instanceof JetStreamApiError && cause.message.includes("maximum messages per subject")
-            ? Effect.succeed(false)
-            : Effect.fail(
-                cause instanceof JetStreamApiError && cause.message.includes("maximum messages")
-                  ? new NatsError({ reason: "refused", message: `${what} is full (${maxMessages} messages)` })
-                  : toNatsError(`${what}: ${key}`, cause)
-              )
-        )
-      ),
+    offer: (key, payload) => offer(connection, plan, key, payload),
     take,
     size: Effect.map(
       attempt(what, () => manager.streams.info(stream)),
@@ -165,7 +189,7 @@ export const makeWorkQueue = Effect.fnUntraced(function* ({
 /** One for all takers: each message goes to one of them. */
 const consumer = "takers"
 
-/** Of one request for a message; then it is asked again. */
+/** Of one request for a message; then comes the next. */
 const waitMillis = 20_000
 
 const decode = (message: Msg): { readonly key: string; readonly payload: string } => {

@@ -1,6 +1,6 @@
 /**
- * How messages between runners go over the bus: those of one turn of the event loop together in one frame, a JSON array that begins with
- * the frame's number. The bus may lose a frame, and does not say so: a number that is missing ends the session. Pure but for the turn.
+ * How messages between runners go over the bus: those of one iteration of the event loop together in one frame, a JSON array that begins with
+ * the frame's number. The bus may lose a frame without a report: a missing number ends the session. Pure but for the microtask that sends.
  */
 import { NatsError } from "./NatsError.ts"
 
@@ -15,39 +15,50 @@ export interface FrameWriter {
   readonly push: (message: unknown) => void
 }
 
-/** `maxBytes` is the server's limit; `send` gets whole frames, in order. */
-export const frameWriter = (maxBytes: () => number, send: (frame: string) => void): FrameWriter => {
-  let parts = ""
-  let bytes = 0
-  let number = 0
-  let isDue = false
-  const flush = () => {
-    if (bytes === 0) return
-    const frame = `[${number}${parts}]`
-    number += 1
-    parts = ""
-    bytes = 0
-    send(frame)
+/** Messages that are not sent yet, and the number of their frame. */
+class FrameBuffer implements FrameWriter {
+  readonly #maxBytes: () => number
+  readonly #send: (frame: string) => void
+  #parts = ""
+  #bytes = 0
+  #number = 0
+  #isScheduled = false
+
+  constructor(maxBytes: () => number, send: (frame: string) => void) {
+    this.#maxBytes = maxBytes
+    this.#send = send
   }
-  return {
-    push: (message) => {
-      const text = JSON.stringify(message)
-      const size = Buffer.byteLength(text) + 1
-      const limit = maxBytes() - overheadBytes
-      if (size > limit) throw tooLarge(size, limit)
-      if (bytes + size > limit) flush()
-      parts += `,${text}`
-      bytes += size
-      if (bytes > fullBytes) return flush()
-      if (isDue) return
-      isDue = true
-      queueMicrotask(() => {
-        isDue = false
-        flush()
-      })
-    }
+
+  readonly push = (message: unknown): void => {
+    const text = JSON.stringify(message)
+    const size = Buffer.byteLength(text) + 1
+    const limit = this.#maxBytes() - overheadBytes
+    if (size > limit) throw tooLarge(size, limit)
+    if (this.#bytes + size > limit) this.#flush()
+    this.#parts += `,${text}`
+    this.#bytes += size
+    if (this.#bytes > fullBytes) return this.#flush()
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    queueMicrotask(() => {
+      this.#isScheduled = false
+      this.#flush()
+    })
+  }
+
+  #flush(): void {
+    if (this.#bytes === 0) return
+    const frame = `[${this.#number}${this.#parts}]`
+    this.#number += 1
+    this.#parts = ""
+    this.#bytes = 0
+    this.#send(frame)
   }
 }
+
+/** `maxBytes` is the server's limit; `send` gets whole frames, in order. */
+export const frameWriter = (maxBytes: () => number, send: (frame: string) => void): FrameWriter =>
+  new FrameBuffer(maxBytes, send)
 
 export interface Frame {
   readonly number: number
@@ -56,7 +67,7 @@ export interface Frame {
 
 const decoder = new TextDecoder()
 
-/** Undefined for what is no frame. */
+/** Undefined for data that is not a frame. */
 export const readFrame = (data: Uint8Array): Frame | undefined => {
   try {
     const parts: unknown = JSON.parse(decoder.decode(data))

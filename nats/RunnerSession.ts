@@ -1,11 +1,12 @@
 /**
  * One session with a runner, the calling side of it:
  *
- * 1. greeting: a request to the runner's subject, answered with the incarnation of the process that has it now; nobody there is known at once;
- * 2. frames to `…<incarnation>.<session>`, answers to an inbox of the session. A process that was restarted has another incarnation, so
+ * 1. handshake: a request to the runner's subject; the response is the incarnation of the process that has it now, and NATS reports at
+ *    once when no process has it;
+ * 2. frames to `…<incarnation>.<session>`, replies to an inbox of the session. A process that was restarted has another incarnation, so
  *    an old session reaches nobody instead of a process that never saw its requests;
- * 3. the session is lost when nobody is there any more, when the runner says so or is silent for 5 s, when a frame is missing, and
- *    when the connection to NATS breaks. Then the runner is greeted again until it answers or nobody wants it any more.
+ * 3. the session is lost when no process has the subject any more, when the runner ends it or is silent for 5 s, when a frame is
+ *    missing, and when the connection to NATS breaks. Then the handshake is repeated until it succeeds or the scope ends.
  */
 import { createInbox, nuid } from "@nats-io/transport-node"
 import type { Msg } from "@nats-io/transport-node"
@@ -18,10 +19,10 @@ import { runnerSubject } from "./NatsSubjects.ts"
 import { frameWriter, readFrame } from "./RunnerFrames.ts"
 import type { FrameWriter } from "./RunnerFrames.ts"
 
-const greetWithinMillis = 1000
+const handshakeTimeoutMillis = 1000
 const pingEveryMillis = 1000
 const silentMillis = 5000
-const greetAgainMillis = 200
+const retryMillis = 200
 
 export interface RunnerSession {
   /** Why nothing can be sent at the moment; undefined when something can. */
@@ -31,65 +32,92 @@ export interface RunnerSession {
 }
 
 export interface SessionHandlers {
-  /** What the runner sent, in order, but for its answers to pings. */
+  /** What the runner sent, in order, but for its replies to pings. */
   readonly hear: (messages: ReadonlyArray<unknown>) => void
-  /** Nothing that was asked before will be answered. */
+  /** No request that was sent before gets a reply. */
   readonly lost: (why: string) => void
 }
 
-interface Standing {
+/** A session after its handshake. */
+interface Live {
   readonly frames: FrameWriter
   readonly close: () => void
-  heard: number
+  receivedAt: number
   expected: number
-  pinged: boolean
+  isPinged: boolean
 }
 
-/** The first greeting is over when this answers, well or not. */
-export const openSession = Effect.fnUntraced(function* (
-  connection: NatsConnection["Service"],
-  address: RunnerAddress.RunnerAddress,
-  { hear, lost }: SessionHandlers
-): Effect.fn.Return<RunnerSession, never, Scope.Scope> {
-  const { raw, prefix } = connection
-  const place = placeOf(address)
-  const ended = Latch.makeUnsafe(false)
-  let standing: Standing | undefined
-  let why = "it was not greeted yet"
+/** The state of a session: live, or down for a reason. */
+class SessionState implements RunnerSession {
+  readonly ended = Latch.makeUnsafe(false)
+  live: Live | undefined
+  why = "the handshake is not done yet"
+  readonly #name: string
+  readonly #handlers: SessionHandlers
 
-  const end = (reason: string) => {
-    if (standing === undefined) return
-    standing.close()
-    standing = undefined
-    why = reason
-    ended.openUnsafe()
-    lost(reason)
+  constructor(name: string, handlers: SessionHandlers) {
+    this.#name = name
+    this.#handlers = handlers
   }
 
-  const receive = (message: Msg) => {
-    if (standing === undefined) return
+  down(): string | undefined {
+    return this.live === undefined ? `runner ${this.#name}: ${this.why}` : undefined
+  }
+
+  push(message: unknown): void {
+    this.live?.frames.push(message)
+  }
+
+  begin(live: Pick<Live, "frames" | "close">): void {
+    this.ended.closeUnsafe()
+    this.live = { ...live, receivedAt: performance.now(), expected: 0, isPinged: false }
+  }
+
+  end(why: string): void {
+    if (this.live === undefined) return
+    this.live.close()
+    this.live = undefined
+    this.why = why
+    this.ended.openUnsafe()
+    this.#handlers.lost(why)
+  }
+
+  receive(message: Msg): void {
+    const { live } = this
+    if (live === undefined) return
     if (message.data.length === 0) {
-      return end(message.headers?.code === 503 ? "nobody is there any more" : "it ended the session")
+      return this.end(message.headers?.code === 503 ? "no process has its subject any more" : "it ended the session")
     }
     const frame = readFrame(message.data)
-    if (frame === undefined || frame.number !== standing.expected) return end("an answer got lost")
-    standing.expected += 1
-    standing.heard = performance.now()
-    standing.pinged = false
-    hear(frame.messages)
+    if (frame === undefined || frame.number !== live.expected) return this.end("a reply got lost")
+    live.expected += 1
+    live.receivedAt = performance.now()
+    live.isPinged = false
+    this.#handlers.hear(frame.messages)
   }
 
-  const greet = Effect.gen(function* () {
-    const answer = yield* attempt(`runner ${place}`, () =>
-      raw.request(runnerSubject(prefix, place), "", { timeout: greetWithinMillis })
+  ping(): void {
+    const { live } = this
+    if (live === undefined) return
+    // A node that was itself frozen sends a ping first.
+    if (live.isPinged && performance.now() - live.receivedAt > silentMillis) return this.end("it does not respond")
+    live.isPinged = true
+    live.frames.push(ping)
+  }
+}
+
+/** Succeeds when the session is live; a failure is the reason why it stays down. */
+const shakeHands = Effect.fnUntraced(
+  function* ({ raw, prefix }: NatsConnection["Service"], name: string, session: SessionState) {
+    const response = yield* attempt(`runner ${name}`, () =>
+      raw.request(runnerSubject(prefix, name), "", { timeout: handshakeTimeoutMillis })
     )
-    const subject = runnerSubject(prefix, place, answer.string(), nuid.next())
+    const subject = runnerSubject(prefix, name, response.string(), nuid.next())
     const inbox = createInbox()
     const subscription = raw.subscribe(inbox, {
-      callback: (error, message) => (error === null ? receive(message) : end(error.message))
+      callback: (error, message) => (error === null ? session.receive(message) : session.end(error.message))
     })
-    ended.closeUnsafe()
-    standing = {
+    session.begin({
       frames: frameWriter(
         () => raw.info?.max_payload ?? 1024 * 1024,
         (frame) => {
@@ -98,59 +126,52 @@ export const openSession = Effect.fnUntraced(function* (
       ),
       close: () => {
         subscription.unsubscribe()
-        // Whoever still works for this session stops; while NATS is away the runner finds out by itself.
+        // The runner's work for this session stops; while NATS is unavailable the runner finds out by itself.
         if (!raw.isClosed()) raw.publish(subject)
-      },
-      heard: performance.now(),
-      expected: 0,
-      pinged: false
-    }
-  })
-  const tryToGreet = Effect.catch(greet, (error) =>
-    Effect.sync(() => {
-      why = error.message
+      }
     })
-  )
+  },
+  (effect, _connection, _name, session) =>
+    Effect.catch(effect, (error) =>
+      Effect.sync(() => {
+        session.why = error.message
+      })
+    )
+)
+
+/** Returns after the first handshake, whether it succeeds or not. */
+export const openSession = Effect.fnUntraced(function* (
+  connection: NatsConnection["Service"],
+  address: RunnerAddress.RunnerAddress,
+  handlers: SessionHandlers
+): Effect.fn.Return<RunnerSession, never, Scope.Scope> {
+  const name = hostPort(address)
+  const session = new SessionState(name, handlers)
+  const handshake = shakeHands(connection, name, session)
 
   yield* connection.onStatus((connected) => {
-    if (!connected) end("the connection to NATS broke")
+    if (!connected) session.end("the connection to NATS broke")
   })
-  yield* Effect.addFinalizer(() => Effect.sync(() => end("it is not wanted any more")))
-  yield* tryToGreet
-
+  yield* Effect.addFinalizer(() => Effect.sync(() => session.end("this side closed it")))
+  yield* handshake
+  const beforeRetry = Effect.raceFirst(Effect.sleep(retryMillis), connection.reconnected)
   yield* Effect.forkScoped(
     Effect.forever(
-      Effect.suspend(() =>
-        standing === undefined
-          ? Effect.andThen(
-              Effect.raceFirst(Effect.sleep(greetAgainMillis), connection.reconnected),
-              Effect.suspend(() => tryToGreet)
-            )
-          : ended.await
-      )
+      Effect.suspend(() => (session.live === undefined ? Effect.andThen(beforeRetry, handshake) : session.ended.await))
     )
   )
   yield* Effect.forkScoped(
     Effect.forever(
       Effect.andThen(
         Effect.sleep(pingEveryMillis),
-        Effect.sync(() => {
-          if (standing === undefined) return
-          // A node that was itself frozen asks first.
-          if (standing.pinged && performance.now() - standing.heard > silentMillis) return end("it does not answer")
-          standing.pinged = true
-          standing.frames.push(ping)
-        })
+        Effect.sync(() => session.ping())
       )
     )
   )
-  return {
-    down: () => (standing === undefined ? `runner ${place}: ${why}` : undefined),
-    push: (message) => standing?.frames.push(message)
-  }
+  return session
 })
 
-/** As Effect's RPC has it; answered with a Pong. */
+/** As Effect's RPC has it; the reply is a Pong. */
 const ping = { _tag: "Ping" }
 
-export const placeOf = (address: RunnerAddress.RunnerAddress): string => `${address.host}:${address.port}`
+export const hostPort = (address: RunnerAddress.RunnerAddress): string => `${address.host}:${address.port}`

@@ -1,5 +1,6 @@
 /** What a configuration asks for and this build cannot do, from every part that knows: for the start of the service and doctor. */
 import { Effect, Layer } from "effect"
+import { isEmpty } from "./config/Acceptable.ts"
 import { modeProblems } from "./agent/ModeProblems.ts"
 import { nodeProblems } from "./ClusterProblems.ts"
 import type { ConfigIssue } from "./config/ConfigIssue.ts"
@@ -12,7 +13,19 @@ import { channelProblems } from "./outputs/ChannelProblems.ts"
 import { templateProblems } from "./outputs/SampleRender.ts"
 import { templateFileProblems } from "./outputs/TemplateFiles.ts"
 
+const emptyProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> =>
+  isEmpty(snapshot)
+    ? [
+        {
+          severity: "error",
+          path: "",
+          message: "the document is empty; begin with config.example.yaml, or write allow_empty: true at the top level"
+        }
+      ]
+    : []
+
 export const buildProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => [
+  ...emptyProblems(snapshot),
   ...providerProblems(snapshot),
   ...modeProblems(snapshot),
   ...channelProblems(snapshot),
@@ -27,6 +40,6 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const config = yield* ConfigStore
     for (const issue of buildProblems(config.current()))
-      yield* Effect.logWarning(`configuration: ${formatIssue(issue)}`)
+      yield* Effect.logWarning("configuration warning", { issue: formatIssue(issue) })
   })
 )

@@ -27,10 +27,11 @@ import * as ModelServices from "./ModelServices.ts"
 import * as NatsMetrics from "./observability/NatsMetrics.ts"
 import * as NatsProgress from "./observability/NatsProgress.ts"
 import * as OutputsLayer from "./outputs/OutputsLayer.ts"
-import { identity, records, vcs } from "./Parts.ts"
+import { identity, records, threads, vcs } from "./Parts.ts"
 import { awake, presence } from "./Presence.ts"
 import * as NatsCancellations from "./queue/NatsCancellations.ts"
 import * as NatsLiveNodes from "./queue/NatsLiveNodes.ts"
+import * as NatsNewerHeads from "./queue/NatsNewerHeads.ts"
 import * as NatsTickets from "./queue/NatsTickets.ts"
 import type { ServiceOptions } from "./Service.ts"
 
@@ -59,7 +60,7 @@ const runner = (assigned: ReadonlyArray<string>) =>
 
 const agent = agentLayer.pipe(Layer.provideMerge(ModelServices.gateway), Layer.provide(client))
 const outputs = OutputsLayer.layer.pipe(Layer.provide(agent))
-const told = Layer.mergeAll(NatsTickets.layer, NatsCancellations.layer)
+const told = Layer.mergeAll(NatsTickets.layer, NatsCancellations.layer, NatsNewerHeads.layer)
 
 export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOptions) => {
   const http = Layer.unwrap(
@@ -72,12 +73,15 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
       })
     )
   ).pipe(
-    Layer.provide([wakeActors, administration.pipe(Layer.provide([NatsNodeList.layer, NatsCancellations.layer]))]),
+    Layer.provide([
+      wakeActors.pipe(Layer.provide(NatsNewerHeads.layer)),
+      administration.pipe(Layer.provide([NatsNodeList.layer, NatsCancellations.layer]))
+    ]),
     Layer.provide(client)
   )
 
   const executor = roles.has("executor")
-    ? Actors.executing.pipe(Layer.provide([outputs, vcs, agent, told]), Layer.provide(client))
+    ? Actors.executing.pipe(Layer.provide([outputs, vcs, threads, agent, told]), Layer.provide(client))
     : Layer.empty
 
   const groups = shardGroups.filter((group) => roles.has(group))

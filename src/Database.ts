@@ -10,11 +10,11 @@ import * as SqliteClient from "./store/SqliteClient.ts"
 import * as Store from "./store/Store.ts"
 import { StoreError } from "./store/StoreError.ts"
 
-export type Place =
+export type DatabaseLocation =
   | { readonly kind: "sqlite"; readonly path: string }
   | { readonly kind: "postgres"; readonly url: Redacted.Redacted | undefined }
 
-export const placeOf = ({ baseDir, credential, document: { storage } }: Snapshot): Place => {
+export const placeOf = ({ baseDir, credential, document: { storage } }: Snapshot): DatabaseLocation => {
   const { kind, postgres, sqlite } = storage.database
   return kind === "sqlite" ? { kind, path: resolve(baseDir, sqlite.path) } : { kind, url: credential(postgres, "url") }
 }
@@ -32,7 +32,7 @@ const applicationName = `aicr ${process.env["SVC_NODE_NAME"] ?? hostname()}`
 const postgresClient = Effect.promise(() => import("./store/PostgresClient.ts"))
 
 /** Not migrated. */
-export const clientOf = (place: Place): Layer.Layer<SqlClient.SqlClient, StoreError> => {
+export const clientOf = (place: DatabaseLocation): Layer.Layer<SqlClient.SqlClient, StoreError> => {
   if (place.kind === "sqlite") return SqliteClient.layer({ path: place.path })
   const { url } = place
   if (url === undefined) return Layer.effectContext(Effect.fail(noAddress))
@@ -47,5 +47,5 @@ export const recordsOf = (
   Layer.provideMerge(Store.layer(migrate), clientOf(placeOf(snapshot)))
 
 /** Keeps other processes out of a SQLite file while the layer lives; a Postgres is everybody's. */
-export const lockOf = (place: Place): Layer.Layer<never, StoreError> =>
+export const lockOf = (place: DatabaseLocation): Layer.Layer<never, StoreError> =>
   place.kind === "sqlite" ? DataLock.layer(dirname(place.path)) : Layer.empty

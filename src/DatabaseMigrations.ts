@@ -4,19 +4,19 @@ import { existsSync } from "node:fs"
 import type { DatabaseState, OnDatabase } from "./cli/DbCommand.ts"
 import { ExitWith } from "./cli/Exit.ts"
 import { loadConfig } from "./config/LoadConfig.ts"
-import type { Place } from "./Database.ts"
+import type { DatabaseLocation } from "./Database.ts"
 import { clientOf, lockOf, placeOf } from "./Database.ts"
 import * as Logging from "./observability/Logging.ts"
 import * as Migrations from "./store/Migrations.ts"
 
-const stateOf = (place: Place, status: Migrations.MigrationStatus): DatabaseState => ({
+const stateOf = (place: DatabaseLocation, status: Migrations.MigrationStatus): DatabaseState => ({
   kind: place.kind,
   ...(place.kind === "sqlite" ? { path: place.path } : {}),
   ...status
 })
 
 /** Looking at a file that is not there must not make it. */
-const look = (place: Place) =>
+const look = (place: DatabaseLocation) =>
   place.kind === "sqlite" && !existsSync(place.path)
     ? Effect.succeed(Migrations.untouched)
     : Effect.provide(Migrations.status, clientOf(place))

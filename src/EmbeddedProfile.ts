@@ -18,8 +18,10 @@ import { IngressServer } from "./ingress/Server.ts"
 import * as ModelServices from "./ModelServices.ts"
 import { worksAlone } from "./NodeRoles.ts"
 import * as OutputsLayer from "./outputs/OutputsLayer.ts"
-import { identity, records, vcs } from "./Parts.ts"
+import { identity, records, threads, vcs } from "./Parts.ts"
 import { Cancellations } from "./queue/Cancellations.ts"
+import { NewerHeads } from "./queue/NewerHeads.ts"
+import { WriteTurns } from "./forge/WriteTurns.ts"
 import { Tickets } from "./queue/Tickets.ts"
 import type { ServiceOptions } from "./Service.ts"
 
@@ -34,10 +36,20 @@ const engine = SingleRunner.layer({
 }).pipe(Layer.provide(NodeCrypto.layerDigest))
 
 const agent = agentLayer.pipe(Layer.provideMerge(ModelServices.gateway), Layer.provide([engine, identity]))
+const outputs = OutputsLayer.layer.pipe(Layer.provide(agent))
 
 const actors = Actors.layerAll.pipe(
   Layer.provideMerge(engine),
-  Layer.provide([OutputsLayer.layer, vcs, agent, Tickets.layerMemory, Cancellations.layerMemory]),
+  Layer.provide([
+    WriteTurns.layerAlone,
+    outputs,
+    vcs,
+    threads,
+    agent,
+    Tickets.layerMemory,
+    Cancellations.layerMemory,
+    NewerHeads.layerMemory
+  ]),
   Layer.provide(LiveNodes.layerAlone),
   Layer.provide(identity)
 )
@@ -52,7 +64,10 @@ const administering = (roles: ServiceOptions["roles"]) =>
 export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
   const http = IngressServer.layerWith(ingress)
   const serving = worksAlone(roles)
-    ? http.pipe(Layer.provide([wakeActors, administering(roles)]), Layer.provide(actors))
+    ? http.pipe(
+        Layer.provide([wakeActors.pipe(Layer.provide(NewerHeads.layerMemory)), administering(roles)]),
+        Layer.provide(actors)
+      )
     : http.pipe(
         Layer.provide([wakeNobody, administrationAlone.pipe(Layer.provide(thisNode(roles)), Layer.provide(identity))])
       )

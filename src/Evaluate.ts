@@ -8,6 +8,7 @@ import type { ModelFinder } from "./cli/local/LocalConfig.ts"
 import { demoModelName, startDemoModel } from "./demo/DemoModel.ts"
 import { runCases } from "./engine/eval/RunCases.ts"
 import type { EvalScore } from "./engine/eval/Score.ts"
+import * as ChangeThreads from "./engine/threads/ChangeThreads.ts"
 import { detectModel, detectVariables } from "./llm/Detect.ts"
 import { gatewayLayer } from "./llm/GatewayLayer.ts"
 import * as Logging from "./observability/Logging.ts"
@@ -32,6 +33,7 @@ export const evaluate = (options: EvaluateOptions): Effect.Effect<EvalScore, Exi
     Effect.scoped,
     Effect.provide([
       layerLocal,
+      ChangeThreads.layer,
       GitScratchRepository.layer,
       agentLayer.pipe(Layer.provideMerge(gatewayLayer)),
       quietLogs

@@ -37,10 +37,12 @@ const prefetch = Layer.effectDiscard(
   })
 )
 
+/** The catalog, kept where the configuration says. */
+export const catalog = prefetch.pipe(Layer.provideMerge(Catalog.layer.pipe(Layer.provide(catalogCache))))
+
 /** With who guesses authors by it, for what is published. */
 export const gateway = GuessAuthor.layer.pipe(
   Layer.provideMerge(GatewayLayer.layer),
   Layer.provide([BudgetLedger.budgetLayer, ProviderLimiter.limiterLayer, Evidence.layer]),
-  Layer.provideMerge(prefetch),
-  Layer.provideMerge(Catalog.layer.pipe(Layer.provide(catalogCache)))
+  Layer.provideMerge(catalog)
 )

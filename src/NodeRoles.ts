@@ -12,5 +12,7 @@ export const rolesProblem = (roles: ReadonlySet<Role>, bus: boolean): string | u
   if (!bus && played.length !== 0 && played.length !== workers.length) {
     return `--roles: without NATS (SVC_NATS_URL) ${workers.join(", ")} work in one process: name all three or none`
   }
+  if (roles.size === 1 && roles.has("chat"))
+    return "--roles: this build has no work for the role chat alone; chat commands are not taken. Add ingress, actors, executor or publisher"
   return played.length === 0 && !roles.has("ingress") ? "--roles: nothing to do for this node" : undefined
 }

@@ -12,6 +12,7 @@ import type { LocalPublisher } from "./cli/local/ReviewLocally.ts"
 import { layerOf } from "./config/FileConfigStore.ts"
 import type { Snapshot } from "./config/Snapshot.ts"
 import { Forges } from "./forge/Forges.ts"
+import { WriteTurns } from "./forge/WriteTurns.ts"
 import { Progress } from "./observability/Progress.ts"
 import * as OutputsLayer from "./outputs/OutputsLayer.ts"
 import { Cancellations } from "./queue/Cancellations.ts"
@@ -19,6 +20,7 @@ import * as MemoryQueue from "./queue/MemoryQueue.ts"
 import { Tickets } from "./queue/Tickets.ts"
 import { Cache } from "./store/Cache.ts"
 import * as Store from "./store/Store.ts"
+import { AuthorGuess } from "./outputs/AuthorGuess.ts"
 
 const engine = SingleRunner.layer({
   runnerStorage: "memory",
@@ -31,7 +33,7 @@ const engine = SingleRunner.layer({
 
 const outputs = (snapshot: Snapshot) =>
   OutputsLayer.layer.pipe(
-    Layer.provide(Cache.layerNone),
+    Layer.provide([Cache.layerNone, AuthorGuess.layerNone]),
     Layer.provideMerge(Forges.layer),
     Layer.provideMerge(layerOf(snapshot))
   )
@@ -44,7 +46,8 @@ const publishing = (snapshot: Snapshot) =>
         MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 }),
         Tickets.layerMemory,
         Cancellations.layerMemory,
-        Progress.layer
+        Progress.layer,
+        WriteTurns.layerAlone
       )
     ),
     Layer.provideMerge(outputs(snapshot)),

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { resolve } from "node:path"
 import { natsSettings } from "../nats/NatsSettings.ts"
 import { ExitWith } from "./cli/Exit.ts"
-import type { OnStores } from "./cli/QueueCommand.ts"
+import type { OnStores, ServedAt } from "./cli/QueueCommand.ts"
 import { layerOf } from "./config/FileConfigStore.ts"
 import { loadConfig } from "./config/LoadConfig.ts"
 import type { Snapshot } from "./config/Snapshot.ts"
@@ -13,19 +13,20 @@ import { Operations } from "./queue/Operations.ts"
 import { QueueError } from "./queue/Queue.ts"
 import * as SqliteQueue from "./queue/SqliteQueue.ts"
 import { layerReading } from "./queue/SqliteQueueReader.ts"
-import type { Limits } from "./queue/TableQueue.ts"
+import type { QueueLimits } from "./queue/TableQueue.ts"
 import { redisQueue } from "./Queues.ts"
+import { acquire } from "./store/DataLock.ts"
 
 const inMemory = (kind: string) =>
   new QueueError({
     reason: "unavailable",
     message:
       `queue.kind ${kind} keeps what waits in the memory of the running service: only that process can show or change it. ` +
-      "With queue.kind sqlite, redis or nats this command can."
+      "Use its administration (/api/admin/queue), or queue.kind redis or nats."
   })
 
 /** Over a connection of its own. */
-const natsQueue = (limits: Limits) =>
+const natsQueue = (limits: QueueLimits) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const settings = yield* Effect.fromResult(natsSettings(process.env))
@@ -78,3 +79,30 @@ export const onStores: OnStores = (config, use, operation) =>
       StoreError: ({ message }) => new ExitWith({ code: 3, message })
     })
   )
+
+const held = "held"
+
+/** Whether another process has opened the queue for itself. */
+const isHeld = (queueFile: string) =>
+  Effect.scoped(acquire(`${queueFile}.lock`, held)).pipe(
+    Effect.as(false),
+    // Whatever else is wrong with the file is reported by who opens it.
+    Effect.catch(({ message }) => Effect.succeed(message === held))
+  )
+
+export const servedAt: ServedAt = (config) =>
+  Effect.gen(function* () {
+    const snapshot = yield* loadConfig({ file: config }, process.env, { unset: "warnings" })
+    const { admin, queue, server } = snapshot.document
+    const isAlone =
+      queue.kind === "memory" ||
+      (queue.kind === "sqlite" && (yield* isHeld(resolve(snapshot.baseDir, queue.sqlite.path))))
+    if (!isAlone) return undefined
+    const host = server.hostname === "0.0.0.0" || server.hostname === "::" ? "127.0.0.1" : server.hostname
+    const prefix = (server.path_prefix ?? "").split("/").filter(Boolean).join("/")
+    return {
+      url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}${prefix === "" ? "" : `/${prefix}`}`,
+      usernameEnv: admin.username_env,
+      passwordEnv: admin.password_env
+    }
+  }).pipe(Effect.catchTag("ConfigInvalid", ({ message }) => new ExitWith({ code: 2, message })))

@@ -6,10 +6,10 @@ import { fromConfig } from "./FromConfig.ts"
 import * as MemoryQueue from "./queue/MemoryQueue.ts"
 import { QueueError } from "./queue/Queue.ts"
 import * as SqliteQueue from "./queue/SqliteQueue.ts"
-import type { Limits } from "./queue/TableQueue.ts"
+import type { QueueLimits } from "./queue/TableQueue.ts"
 
 /** In the Redis that storage.cache.redis names. */
-export const redisQueue = ({ credential, document: { storage } }: Snapshot, limits: Limits) => {
+export const redisQueue = ({ credential, document: { storage } }: Snapshot, limits: QueueLimits) => {
   const url = credential(storage.cache.redis, "url")
   if (url === undefined) {
     const message = "queue.kind redis needs a connection: set storage.cache.redis.url_env and the variable it names"
@@ -24,7 +24,7 @@ export const redisQueue = ({ credential, document: { storage } }: Snapshot, limi
 }
 
 /** Over the connection of this node. */
-const natsQueue = (limits: Limits) =>
+const natsQueue = (limits: QueueLimits) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { NatsConnection } = yield* Effect.promise(() => import("../nats/NatsConnection.ts"))

@@ -9,6 +9,7 @@ import { loadConfig } from "./config/LoadConfig.ts"
 import type { Snapshot } from "./config/Snapshot.ts"
 import { recordsOf } from "./Database.ts"
 import { NotReplayable, replayRun } from "./engine/ReplayRun.ts"
+import * as ChangeThreads from "./engine/threads/ChangeThreads.ts"
 import { Catalog } from "./llm/catalog/Catalog.ts"
 import { Evidence } from "./llm/Evidence.ts"
 import { Gateway } from "./llm/Gateway.ts"
@@ -18,6 +19,7 @@ import * as Logging from "./observability/Logging.ts"
 import { Runs } from "./store/Runs.ts"
 import type { Run } from "./store/Runs.ts"
 import { objects } from "./Stores.ts"
+import { ModelRun } from "./llm/ModelRun.ts"
 
 const recentRuns = 20
 
@@ -55,7 +57,7 @@ export const replay = ({ run: id, config, model }: ReplayOptions): Effect.Effect
       const run = yield* (yield* Runs).get(id)
       if (run === undefined) {
         return yield* new NotReplayable({
-          message: `there is no run ${id} in the records of ${config}; runs are removed by storage.retention.recent_runs`
+          message: `run ${id} not found in the records of ${config}; storage.retention.recent_runs limits how many are kept`
         })
       }
       const found = configured.workspaces.get(run.workspace)
@@ -88,15 +90,19 @@ export const replay = ({ run: id, config, model }: ReplayOptions): Effect.Effect
         answers: { recorded: answers.recorded, ...answers.asked() },
         otherConfiguration
       }
-    }).pipe(Effect.provide(Layer.provideMerge(Evidence.layer, stores)))
+    }).pipe(
+      Effect.provideService(ModelRun, { id: `replay:${id}`, repository: "replay" }),
+      Effect.provide(Layer.provideMerge(Evidence.layer, stores))
+    )
   }).pipe(
-    Effect.provide(Logging.layerAt("error")),
+    Effect.provide([Logging.layerAt("error"), ChangeThreads.layer]),
     Effect.catchTags({
       ConfigInvalid: ({ message }) => new ExitWith({ code: 2, message }),
       NotReplayable: ({ message }) => new ExitWith({ code: 2, message }),
       StoreError: ({ message }) => new ExitWith({ code: 3, message }),
       AgentError: ({ message }) => new ExitWith({ code: 3, message: `the replay came to no result: ${message}` }),
       CheckoutError: ({ message }) => new ExitWith({ code: 3, message }),
+      AnalysisError: ({ message }) => new ExitWith({ code: 3, message }),
       PatchTooLarge: ({ message }) => new ExitWith({ code: 3, message })
     })
   )

@@ -4,6 +4,7 @@ import { agentLayer } from "./agent/AgentModes.ts"
 import { ExitWith } from "./cli/Exit.ts"
 import type { LocalReview } from "./cli/local/Report.ts"
 import * as Local from "./cli/local/ReviewLocally.ts"
+import * as ChangeThreads from "./engine/threads/ChangeThreads.ts"
 import { detectModel, detectVariables } from "./llm/Detect.ts"
 import { gatewayLayer } from "./llm/GatewayLayer.ts"
 import * as Logging from "./observability/Logging.ts"
@@ -12,7 +13,7 @@ import { layerLocal } from "./vcs/git/GitLocalRepository.ts"
 
 export const reviewLocally = (options: Local.LocalReviewOptions): Effect.Effect<LocalReview, ExitWith> =>
   Local.reviewLocally(options, { find: detectModel, variables: detectVariables }, localPublisher).pipe(
-    Effect.provide([layerLocal, agentLayer.pipe(Layer.provideMerge(gatewayLayer)), quietLogs]),
+    Effect.provide([layerLocal, ChangeThreads.layer, agentLayer.pipe(Layer.provideMerge(gatewayLayer)), quietLogs]),
     Effect.catchTag("CheckoutError", ({ message }) => new ExitWith({ code: 3, message }))
   )
 

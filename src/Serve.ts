@@ -20,9 +20,11 @@ export const serve = ({ config, roles }: ServeOptions): Effect.Effect<void, Exit
   const settings = nats.success
   const problem = rolesProblem(roles, settings !== undefined)
   if (problem !== undefined) return new ExitWith({ code: 2, message: problem })
-  const configured = Layer.provide(layerFile(config, process.env))
+  const configured = Layer.provide(layerFile(config, process.env, { receives: roles.has("ingress") }))
   const launch = <E>(service: Layer.Layer<never, E>) => Layer.launch(keepCompiled.pipe(Layer.provide(service)))
   return Effect.gen(function* () {
+    // What this process and those it starts write is for their own user alone.
+    process.umask(0o077)
     if (settings === undefined) {
       return yield* launch(Service.layer({ roles }).pipe(Layer.provide(Progress.layer), configured))
     }

@@ -1,8 +1,11 @@
 /** Which records and objects the configuration asks for. Wiring only. */
 import { Effect, Layer, Redacted } from "effect"
-import { resolve } from "node:path"
+import { dirname, resolve } from "node:path"
 import { lockOf, placeOf, recordsOf } from "./Database.ts"
 import { fromConfig } from "./FromConfig.ts"
+import { ConfigStore } from "./config/ConfigStore.ts"
+import * as AnalysisSpool from "./store/AnalysisSpool.ts"
+import { Objects } from "./store/Objects.ts"
 import { Cache } from "./store/Cache.ts"
 import * as FileObjects from "./store/FileObjects.ts"
 import * as S3Objects from "./store/S3Objects.ts"
@@ -36,6 +39,16 @@ export const objects = fromConfig(({ baseDir, credential, document: { storage } 
     forcePathStyle: s3.force_path_style
   })
 })
+
+/** Beside the objects of this node; in a bucket as well, where objects are kept in one. */
+export const spool = Layer.unwrap(
+  Effect.gen(function* () {
+    const { baseDir, document } = (yield* ConfigStore).current()
+    const { filesystem, kind } = document.storage.object
+    const local = FileObjects.objectsUnder(dirname(resolve(baseDir, filesystem.root)))
+    return AnalysisSpool.layerOver(local, kind === "s3" ? yield* Objects : undefined)
+  })
+)
 
 const defaultTtlSeconds = 3600
 

@@ -14,8 +14,10 @@ export interface AdminRequest {
   readonly path: string
   readonly query: URLSearchParams
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
-  /** Of the socket. */
+  /** Of the client, as `server.trust_proxy` says who that is. */
   readonly address: string
+  /** What limits of clients are counted by: the address, or the /64 of an IPv6 address. */
+  readonly client: string
   readonly body: Uint8Array
 }
 

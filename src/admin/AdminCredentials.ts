@@ -8,6 +8,8 @@ import type { Snapshot } from "../config/Snapshot.ts"
 
 export interface AdminCredentials {
   readonly username: string
+  /** Of user name and password together: another one when either changes. */
+  readonly digest: Buffer
   /** Whether these are they. */
   readonly match: (username: string, password: string) => boolean
 }
@@ -36,6 +38,7 @@ export const credentialsOf = ({ credential, document: { admin } }: Snapshot): Ad
   const user = digestOf(username)
   return {
     username,
+    digest: createHash("sha256").update(user).update(expected).digest(),
     match: (givenName, givenPassword) => {
       const name = timingSafeEqual(digestOf(givenName), user)
       const secret = timingSafeEqual(digestOf(givenPassword), expected)

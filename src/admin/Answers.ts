@@ -25,7 +25,7 @@ const titles: Readonly<Record<number, string>> = {
 }
 
 /** The end of a request that did not do what it asked for. */
-export class Refusal extends Schema.TaggedError<Refusal>()("Refusal", {
+export class AdminRefusal extends Schema.TaggedError<AdminRefusal>()("AdminRefusal", {
   status: Schema.Int,
   code: Schema.String,
   detail: Schema.String,
@@ -33,7 +33,7 @@ export class Refusal extends Schema.TaggedError<Refusal>()("Refusal", {
   headers: Schema.optional(Schema.Record(Schema.String, Schema.String))
 }) {}
 
-export const problem = ({ code, detail, headers: more, issues, status }: Refusal): AdminAnswer => ({
+export const problem = ({ code, detail, headers: more, issues, status }: AdminRefusal): AdminAnswer => ({
   status,
   contentType: "application/problem+json",
   body: JSON.stringify({
@@ -47,9 +47,10 @@ export const problem = ({ code, detail, headers: more, issues, status }: Refusal
   headers: { ...headers, ...more }
 })
 
-export const notFound = (what: string): Refusal => new Refusal({ status: 404, code: "not_found", detail: what })
+export const notFound = (what: string): AdminRefusal =>
+  new AdminRefusal({ status: 404, code: "not_found", detail: what })
 
-export const conflict = (code: string, detail: string): Refusal => new Refusal({ status: 409, code, detail })
+export const conflict = (code: string, detail: string): AdminRefusal => new AdminRefusal({ status: 409, code, detail })
 
 /** A time as people and programs read it. */
 export const time = (millis: number | undefined): string | undefined =>

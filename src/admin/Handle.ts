@@ -9,21 +9,21 @@ import type { AdminAnswer, AdminRequest } from "./AdminApi.ts"
 import { credentialsOf, howToTurnOn } from "./AdminCredentials.ts"
 import type { AdminSessions } from "../store/AdminSessions.ts"
 import type { LoginAttempts } from "../store/LoginAttempts.ts"
-import { notFound, problem, Refusal } from "./Answers.ts"
-import { login, logout } from "./Login.ts"
+import { notFound, problem, AdminRefusal } from "./Answers.ts"
+import { login, logout, revoke } from "./Login.ts"
 import { routes } from "./Routes.ts"
-import type { Failure, Handler, Services } from "./Routes.ts"
+import type { RouteFailure, Handler, Services } from "./Routes.ts"
 import { findSession, tokenIn } from "./Sessions.ts"
 
-const unauthorized = new Refusal({
+const unauthorized = new AdminRefusal({
   status: 401,
   code: "unauthorized",
   detail: "Log in first: this needs the token of a session that has not ended.",
   headers: { "www-authenticate": 'Bearer realm="admin"' }
 })
 
-const methodNotAllowed = (allowed: string): Refusal =>
-  new Refusal({
+const methodNotAllowed = (allowed: string): AdminRefusal =>
+  new AdminRefusal({
     status: 405,
     code: "method_not_allowed",
     detail: `Allowed here: ${allowed}.`,
@@ -46,7 +46,7 @@ const find = (path: string): Found | undefined => {
 
 const answer = Effect.fnUntraced(function* (
   request: AdminRequest
-): Effect.fn.Return<AdminAnswer, Failure, AdminSessions | ConfigStore | LoginAttempts | Services> {
+): Effect.fn.Return<AdminAnswer, RouteFailure, AdminSessions | ConfigStore | LoginAttempts | Services> {
   const snapshot = (yield* ConfigStore).current()
   const credentials = credentialsOf(snapshot)
   if (credentials === undefined) return yield* notFound(howToTurnOn(snapshot))
@@ -55,9 +55,12 @@ const answer = Effect.fnUntraced(function* (
     return request.method === "POST" ? yield* login(request, credentials) : yield* methodNotAllowed("POST")
   }
   const token = tokenIn(request.headers["authorization"])
-  const session = token === undefined ? undefined : yield* findSession(token)
+  const session = token === undefined ? undefined : yield* findSession(token, credentials)
   if (token === undefined || session === undefined) return yield* unauthorized
-  if (path === "/logout") return request.method === "POST" ? yield* logout(token) : yield* methodNotAllowed("POST")
+  const own = path === "/logout" ? logout : path === "/sessions/revoke" ? revoke : undefined
+  if (own !== undefined) {
+    return request.method === "POST" ? yield* own(request, token, credentials) : yield* methodNotAllowed("POST")
+  }
   const found = find(path)
   if (found === undefined) return yield* notFound("There is nothing at this path.")
   const handler = found.handlers[request.method === "HEAD" ? "GET" : request.method]
@@ -67,12 +70,12 @@ const answer = Effect.fnUntraced(function* (
 
 const unavailable = (message: string): Effect.Effect<AdminAnswer> =>
   Effect.as(
-    Effect.logError(`The administration could not answer: ${message}`),
+    Effect.logError("administration request failed", { error: message }),
     problem(
-      new Refusal({
+      new AdminRefusal({
         status: 503,
         code: "unavailable",
-        detail: "What this needs does not answer now; the service's log says what.",
+        detail: "A server that this request needs is unavailable; see the service's log.",
         headers: { "retry-after": "5" }
       })
     )
@@ -86,7 +89,7 @@ export const layer = Layer.effect(
       handle: (request) =>
         answer(request).pipe(
           Effect.catchTags({
-            Refusal: (refusal) => Effect.succeed(problem(refusal)),
+            AdminRefusal: (refusal) => Effect.succeed(problem(refusal)),
             NodesError: ({ message }) => unavailable(message),
             QueueError: ({ message }) => unavailable(message),
             StoreError: ({ message }) => unavailable(message)

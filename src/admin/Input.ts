@@ -1,11 +1,12 @@
 /** What a request says, checked. A refusal names the field and what is expected there, never what was given. */
 import { Effect } from "effect"
 import type { Schema } from "effect"
+import { isStorable, notStorable } from "../domain/Text.ts"
 import type { AdminRequest } from "./AdminApi.ts"
-import { Refusal } from "./Answers.ts"
+import { AdminRefusal } from "./Answers.ts"
 
-const invalid = (path: string, message: string): Refusal =>
-  new Refusal({
+const invalid = (path: string, message: string): AdminRefusal =>
+  new AdminRefusal({
     status: 400,
     code: "invalid_payload",
     detail: path === "" ? message : `${path}: ${message}`,
@@ -13,10 +14,10 @@ const invalid = (path: string, message: string): Refusal =>
   })
 
 /** The fields of a JSON object. */
-export const fieldsOf = ({ body }: AdminRequest): Effect.Effect<ReadonlyMap<string, unknown>, Refusal> =>
+export const fieldsOf = ({ body }: AdminRequest): Effect.Effect<ReadonlyMap<string, unknown>, AdminRefusal> =>
   Effect.try({
     try: (): unknown => JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)),
-    catch: () => new Refusal({ status: 400, code: "invalid_json", detail: "The body is not JSON." })
+    catch: () => new AdminRefusal({ status: 400, code: "invalid_json", detail: "The body is not JSON." })
   }).pipe(
     Effect.flatMap((given) =>
       typeof given === "object" && given !== null && !Array.isArray(given)
@@ -26,11 +27,23 @@ export const fieldsOf = ({ body }: AdminRequest): Effect.Effect<ReadonlyMap<stri
   )
 
 /** A field of 1 to 1024 characters. */
-export const textIn = (fields: ReadonlyMap<string, unknown>, name: string): Effect.Effect<string, Refusal> => {
+export const textIn = (fields: ReadonlyMap<string, unknown>, name: string): Effect.Effect<string, AdminRefusal> => {
   const text = fields.get(name)
-  return typeof text === "string" && text !== "" && text.length <= 1024
-    ? Effect.succeed(text)
-    : invalid(name, "expected a text of 1 to 1024 characters")
+  if (typeof text !== "string" || text === "" || text.length > 1024)
+    return invalid(name, "expected a text of 1 to 1024 characters")
+  return isStorable(text) ? Effect.succeed(text) : invalid(name, notStorable)
+}
+
+/** A boolean, false when it is left out. Fields other than `known` are refused. */
+export const flagIn = (
+  fields: ReadonlyMap<string, unknown>,
+  name: string,
+  known: ReadonlyArray<string>
+): Effect.Effect<boolean, AdminRefusal> => {
+  const unknown = [...fields.keys()].find((key) => !known.includes(key))
+  if (unknown !== undefined) return invalid(unknown.slice(0, 100), `unknown field (there are: ${known.join(", ")})`)
+  const value = fields.get(name) ?? false
+  return typeof value === "boolean" ? Effect.succeed(value) : invalid(name, "expected true or false")
 }
 
 /** The parameters of a list. A parameter that it does not have is refused, so that a filter with a typing error filters nothing in silence. */
@@ -41,10 +54,11 @@ export class Query {
     this.#given = given
   }
 
-  static of({ query }: AdminRequest, known: ReadonlyArray<string>): Effect.Effect<Query, Refusal> {
+  static of({ query }: AdminRequest, known: ReadonlyArray<string>): Effect.Effect<Query, AdminRefusal> {
     for (const name of new Set(query.keys())) {
       if (!known.includes(name)) return invalid(name, `unknown parameter (there are: ${known.join(", ")})`)
       if (query.getAll(name).length > 1) return invalid(name, "given more than once")
+      if (!isStorable(query.get(name) ?? "")) return invalid(name, notStorable)
     }
     return Effect.succeed(new Query(query))
   }
@@ -58,7 +72,7 @@ export class Query {
   oneOf<A extends string>(
     name: string,
     { literals }: Schema.Literals<ReadonlyArray<A>>
-  ): Effect.Effect<A | undefined, Refusal> {
+  ): Effect.Effect<A | undefined, AdminRefusal> {
     const value = this.text(name)
     const found = literals.find((literal) => literal === value)
     return value !== undefined && found === undefined
@@ -67,7 +81,7 @@ export class Query {
   }
 
   /** 1 to 200, 50 when it is not given. */
-  limit(): Effect.Effect<number, Refusal> {
+  limit(): Effect.Effect<number, AdminRefusal> {
     const value = this.text("limit") ?? "50"
     const number = Number(value)
     return /^\d{1,3}$/.test(value) && number >= 1 && number <= 200

@@ -1,46 +1,61 @@
-/** `POST /login` and `POST /logout`. */
+/** `POST /login`, `/logout` and `/sessions/revoke`. */
 import { Effect } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { AdminCredentials } from "./AdminCredentials.ts"
 import type { AdminRequest } from "./AdminApi.ts"
-import { json, nothing, Refusal, time } from "./Answers.ts"
-import { clientAddress, trustOf } from "./ClientAddress.ts"
-import { fieldsOf, textIn } from "./Input.ts"
+import { json, nothing, AdminRefusal, time } from "./Answers.ts"
+import { fieldsOf, flagIn, textIn } from "./Input.ts"
 import { throttled } from "./LoginThrottle.ts"
-import { closeSession, openSession } from "./Sessions.ts"
+import { closeSession, openSession, revokeSessions } from "./Sessions.ts"
 
 export const login = Effect.fnUntraced(function* (request: AdminRequest, credentials: AdminCredentials) {
-  const { admin, server } = (yield* ConfigStore).current().document
+  const { admin } = (yield* ConfigStore).current().document
   const fields = yield* fieldsOf(request)
   const username = yield* textIn(fields, "username")
   const password = yield* textIn(fields, "password")
-  const address = clientAddress(request.address, request.headers["x-forwarded-for"], trustOf(server.trust_proxy))
+  const { address, client } = request
   const answer = yield* throttled(
-    address,
+    client,
     username,
     Effect.sync(() => credentials.match(username, password))
   )
   switch (answer._tag) {
     case "Held":
-      yield* Effect.logWarning(`A login from ${address} was refused: too many failures`)
-      return yield* new Refusal({
+      yield* Effect.logWarning("login throttled", { address })
+      return yield* new AdminRefusal({
         status: 429,
         code: "login_throttled",
         detail: `Too many failures. Try again in ${answer.seconds} seconds.`,
         headers: { "retry-after": String(answer.seconds) }
       })
     case "Wrong":
-      yield* Effect.logWarning(`A login from ${address} failed`)
-      return yield* new Refusal({
+      yield* Effect.logWarning("login failed", { address })
+      return yield* new AdminRefusal({
         status: 401,
         code: "invalid_credentials",
         detail: "The user name or the password is wrong."
       })
     case "Right": {
-      const { expiresAt, token } = yield* openSession(credentials.username, admin.session_ttl_seconds)
+      const { expiresAt, token } = yield* openSession(credentials, admin.session_ttl_seconds)
       return json(200, { token, expires_at: time(expiresAt) })
     }
   }
 })
 
-export const logout = (token: string) => Effect.as(closeSession(token), nothing)
+export const logout = (_request: AdminRequest, token: string, credentials: AdminCredentials) =>
+  Effect.as(closeSession(token, credentials), nothing)
+
+/** Ends all sessions; with `{"keep_current": true}` the caller's own goes on. */
+export const revoke = Effect.fnUntraced(function* (
+  request: AdminRequest,
+  token: string,
+  credentials: AdminCredentials
+) {
+  const fields = request.body.length === 0 ? new Map<string, unknown>() : yield* fieldsOf(request)
+  const keepsCurrent = yield* flagIn(fields, "keep_current", ["keep_current"])
+  const revoked = yield* revokeSessions(keepsCurrent ? token : undefined, credentials)
+  yield* Effect.logInfo("sessions of administrators revoked").pipe(
+    Effect.annotateLogs({ username: credentials.username, revoked })
+  )
+  return json(200, { revoked })
+})

@@ -14,21 +14,21 @@ import { Runs } from "../store/Runs.ts"
 import type { StoreError } from "../store/StoreError.ts"
 import type { AdminAnswer, AdminRequest } from "./AdminApi.ts"
 import { conflict, json, notFound, time } from "./Answers.ts"
-import type { Refusal } from "./Answers.ts"
+import type { AdminRefusal } from "./Answers.ts"
 import { pageOf, Query } from "./Input.ts"
 import { Nodes } from "./Nodes.ts"
 import type { NodesError } from "./Nodes.ts"
 import { batchView, entryView, eventDetails, eventView, memberView, nodeView, runDetails, runView } from "./Views.ts"
 
 export type Services = Batches | Nodes | Operations | Outbox | Queue | Receipts | Runs
-export type Failure = NodesError | QueueError | Refusal | StoreError
+export type RouteFailure = NodesError | QueueError | AdminRefusal | StoreError
 
-export interface Asked extends AdminRequest {
+export interface AuthenticatedRequest extends AdminRequest {
   /** What stands at `:id`; empty where the path has none. */
   readonly id: string
   readonly username: string
 }
-export type Handler = (asked: Asked) => Effect.Effect<AdminAnswer, Failure, Services>
+export type Handler = (request: AuthenticatedRequest) => Effect.Effect<AdminAnswer, RouteFailure, Services>
 
 const queue: Handler = Effect.fnUntraced(function* (asked) {
   const query = yield* Query.of(asked, ["workspace", "status", "cursor", "limit"])
@@ -66,11 +66,11 @@ const batches: Handler = Effect.fnUntraced(function* (asked) {
 const batch: Handler = Effect.fnUntraced(function* ({ id }) {
   const records = yield* Batches
   const found = yield* records.get(id)
-  if (found === undefined) return yield* notFound("There is no batch with this id.")
+  if (found === undefined) return yield* notFound("No batch with this id exists.")
   return json(200, { ...batchView(found), members: (yield* records.members(id)).map(memberView) })
 })
 
-const cancelled = Effect.fnUntraced(function* (entryId: string, { id, username }: Asked) {
+const cancelled = Effect.fnUntraced(function* (entryId: string, { id, username }: AuthenticatedRequest) {
   const answer = yield* (yield* Operations).cancel(entryId, `${username} cancelled it`)
   return answer === "cancelled" || answer === "stopping"
     ? json(202, { id, status: answer })
@@ -81,18 +81,35 @@ const retryBatch: Handler = Effect.fnUntraced(function* ({ id }) {
   const answer = (yield* (yield* Batches).get(id)) === undefined ? "unknown" : yield* (yield* Operations).retry(id)
   switch (answer) {
     case "unknown":
-      return yield* notFound("There is no batch with this id, or the queue no longer has it.")
+      return yield* notFound("No batch with this id exists, or its queue entry was removed.")
     case "not_dead":
       return yield* conflict("not_dead", "Only a batch that is dead can be tried again.")
     case "newer":
-      return yield* conflict("newer", "A newer review of this branch waits already and stands for it.")
+      return yield* conflict("newer", "A newer review of this branch is queued already and covers it.")
     case "retried":
       return json(202, { id, status: answer })
   }
 })
 
+const retryEntry: Handler = Effect.fnUntraced(function* ({ id, username }) {
+  const result = yield* (yield* Operations).retry(id)
+  yield* Effect.logInfo("queue entry retried by an administrator").pipe(
+    Effect.annotateLogs({ entry_id: id, username, result })
+  )
+  switch (result) {
+    case "unknown":
+      return yield* notFound("No queue entry with this id exists.")
+    case "not_dead":
+      return yield* conflict("not_dead", "Only an entry that is dead can be tried again.")
+    case "newer":
+      return yield* conflict("newer", "A newer review of this target waits already and replaces it.")
+    case "retried":
+      return json(202, { id, status: result })
+  }
+})
+
 const cancelBatch: Handler = Effect.fnUntraced(function* (asked) {
-  if ((yield* (yield* Batches).get(asked.id)) === undefined) return yield* notFound("There is no batch with this id.")
+  if ((yield* (yield* Batches).get(asked.id)) === undefined) return yield* notFound("No batch with this id exists.")
   return yield* cancelled(asked.id, asked)
 })
 
@@ -110,7 +127,7 @@ const events: Handler = Effect.fnUntraced(function* (asked) {
 
 const event: Handler = Effect.fnUntraced(function* ({ id }) {
   const found = yield* (yield* Receipts).get(id)
-  return found === undefined ? yield* notFound("There is no event with this id.") : json(200, eventDetails(found))
+  return found === undefined ? yield* notFound("No event with this id exists.") : json(200, eventDetails(found))
 })
 
 const runs: Handler = Effect.fnUntraced(function* (asked) {
@@ -128,7 +145,7 @@ const runs: Handler = Effect.fnUntraced(function* (asked) {
 
 const runOf = Effect.fnUntraced(function* (id: string) {
   const found = yield* (yield* Runs).get(id)
-  return found ?? (yield* notFound("There is no run with this id."))
+  return found ?? (yield* notFound("No run with this id exists."))
 })
 
 const run: Handler = Effect.fnUntraced(function* ({ id }) {
@@ -155,6 +172,7 @@ const nodes: Handler = Effect.fnUntraced(function* () {
 /** By path, then by method. `:id` stands for one segment. */
 export const routes: Readonly<Record<string, Readonly<Partial<Record<"GET" | "POST", Handler>>>>> = {
   "/queue": { GET: queue },
+  "/queue/:id/retry": { POST: retryEntry },
   "/batches": { GET: batches },
   "/batches/:id": { GET: batch },
   "/batches/:id/retry": { POST: retryBatch },

@@ -1,17 +1,23 @@
-/** Sessions: a token of 32 random bytes is told once; of it only the SHA-256 is kept, where all nodes look. */
-import { createHash, randomBytes } from "node:crypto"
+/**
+ * Sessions: a token of 32 random bytes is given out once; what is kept of it, where all nodes find it, is an HMAC whose key is the digest
+ * of the credentials. So a session ends when user name or password change, and what is kept helps nobody to guess either.
+ */
+import { createHmac, randomBytes } from "node:crypto"
 import { Clock, Effect } from "effect"
 import { AdminSessions } from "../store/AdminSessions.ts"
+import type { AdminCredentials } from "./AdminCredentials.ts"
 
-const digestOf = (token: string): string => createHash("sha256").update(token).digest("hex")
+const digestOf = (token: string, { digest }: AdminCredentials): string =>
+  createHmac("sha256", digest).update(token).digest("hex")
 
 const spelling = /^[0-9a-f]{64}$/
 
-export const openSession = Effect.fnUntraced(function* (username: string, ttlSeconds: number) {
+export const openSession = Effect.fnUntraced(function* (credentials: AdminCredentials, ttlSeconds: number) {
   const createdAt = yield* Clock.currentTimeMillis
   const token = randomBytes(32).toString("hex")
   const expiresAt = createdAt + ttlSeconds * 1000
-  yield* (yield* AdminSessions).open(digestOf(token), { username, createdAt, expiresAt })
+  const { username } = credentials
+  yield* (yield* AdminSessions).open(digestOf(token, credentials), { username, createdAt, expiresAt })
   return { token, expiresAt }
 })
 
@@ -21,10 +27,15 @@ export const tokenIn = (authorization: unknown): string | undefined => {
   return token !== undefined && spelling.test(token) ? token : undefined
 }
 
-export const findSession = Effect.fnUntraced(function* (token: string) {
-  return yield* (yield* AdminSessions).find(digestOf(token), yield* Clock.currentTimeMillis)
+export const findSession = Effect.fnUntraced(function* (token: string, credentials: AdminCredentials) {
+  return yield* (yield* AdminSessions).find(digestOf(token, credentials), yield* Clock.currentTimeMillis)
 })
 
-export const closeSession = Effect.fnUntraced(function* (token: string) {
-  yield* (yield* AdminSessions).close(digestOf(token))
+export const closeSession = Effect.fnUntraced(function* (token: string, credentials: AdminCredentials) {
+  yield* (yield* AdminSessions).close(digestOf(token, credentials))
+})
+
+/** Ends all sessions, or all but the one of `token`. Returns how many. */
+export const revokeSessions = Effect.fnUntraced(function* (token: string | undefined, credentials: AdminCredentials) {
+  return yield* (yield* AdminSessions).revoke(token === undefined ? undefined : digestOf(token, credentials))
 })

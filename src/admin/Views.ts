@@ -2,7 +2,7 @@
 import { usageJson } from "../domain/Analysis.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Publication } from "../domain/Publication.ts"
-import type { Shown } from "../queue/Operations.ts"
+import type { EntryView } from "../queue/Operations.ts"
 import type { Batch, Member } from "../store/Batches.ts"
 import type { StoredEvent } from "../store/Receipts.ts"
 import type { Run } from "../store/Runs.ts"
@@ -20,7 +20,7 @@ const changeView = ({ author, head, repo, target, title, url }: Change) => ({
   author: author?.username
 })
 
-export const entryView = ({ entry, standing }: Shown) => ({
+export const entryView = ({ entry, standing }: EntryView) => ({
   id: entry.id,
   status: entry.status,
   why: standing.text,
@@ -111,6 +111,9 @@ export const runView = (run: Run) => ({
   created_at: time(run.createdAt),
   started_at: time(run.startedAt),
   finished_at: time(run.finishedAt),
+  /** While it waits for its host; `reason` says why. */
+  waiting_since: time(run.waitingSince),
+  waiting_until: time(run.waitingUntil),
   duration_ms: durationOf(run),
   findings: run.analysis?.findings.length,
   cost_usd: run.analysis?.usage.costUsd ?? null
@@ -126,6 +129,16 @@ const publicationView = (row: Publication) => ({
   url: row.url,
   error: row.error
 })
+
+/** Of all rows of the run: each reads the host for itself. */
+const ignoredDismissals = (publications: ReadonlyArray<Publication>) => {
+  const all = publications.flatMap((row) => row.ignoredDismissals ?? [])
+  return [...new Map(all.map((one) => [`${one.fp} ${one.file}`, one])).values()].map(({ fp, file, by }) => ({
+    fingerprint: fp,
+    file,
+    by
+  }))
+}
 
 export const runDetails = (run: Run, publications: ReadonlyArray<Publication>) => ({
   ...runView(run),
@@ -146,7 +159,9 @@ export const runDetails = (run: Run, publications: ReadonlyArray<Publication>) =
   notices: run.analysis?.notices ?? [],
   models: run.analysis?.models ?? [],
   usage: run.analysis === undefined ? undefined : usageJson(run.analysis.usage),
-  publications: publications.map(publicationView)
+  publications: publications.map(publicationView),
+  /** Problems that people dismissed who may not (`review.dismissal`): they stay open. */
+  ignored_dismissals: ignoredDismissals(publications)
 })
 
 export const nodeView = (node: NodeInfo) => ({

@@ -1,6 +1,6 @@
 /**
- * Whether a verified delivery starts work, and which: the one decision of the ingress, pure, with every reason of decisions
- * 2.4 for what starts none. Reads the snapshot, asks nobody.
+ * Whether a verified delivery starts work, and which: the one decision of the ingress, pure, with a reason for every delivery that
+ * starts none.
  */
 import type { Snapshot, TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import type { Change, Repo } from "../domain/Change.ts"
@@ -8,11 +8,13 @@ import { isAdministrator, targetKey } from "../domain/Change.ts"
 import type { IgnoreReason } from "../domain/Decision.ts"
 import { Priority } from "../domain/Entry.ts"
 import type { HostEvent } from "../domain/HostEvent.ts"
+import { cloneUrl } from "../domain/HostUrls.ts"
 import { hasTriage } from "../domain/Kinds.ts"
 import { pullRequestDue, pushDue } from "./Due.ts"
 import { isExcluded } from "./Exclude.ts"
 import type { Binding } from "./Select.ts"
-import { select, sourceFacts } from "./Select.ts"
+import { select, selectByPull, sourceFacts } from "./Select.ts"
+import { isIgnoredLabel } from "./IgnoredLabel.ts"
 
 export interface Delivery {
   readonly snapshot: Snapshot
@@ -33,7 +35,7 @@ export interface Admission {
   readonly configHash: string
   readonly priority: number
   readonly dueAt: number
-  /** Carried out instead of a review. */
+  /** Executed instead of a review. */
   readonly command: "help" | "cancel" | undefined
 }
 
@@ -42,7 +44,7 @@ export interface Refusal {
   readonly reason: IgnoreReason
   readonly trigger: TriggerProfile | undefined
   readonly workspace: Workspace | undefined
-  /** Of a closed pull request: what waits for this target is to be cancelled. */
+  /** Of a closed pull request: the waiting entries of this target are to be cancelled. */
   readonly closes: string | undefined
 }
 
@@ -56,16 +58,109 @@ const refuse = (reason: IgnoreReason, binding?: Partial<Binding>, closes?: strin
   closes
 })
 
-/** A payload may not choose where credentials go: with a base URL configured, clones come from below it. */
-const trustedRepo = (repo: Repo, baseUrl: string | undefined): Repo =>
-  baseUrl === undefined || repo.cloneUrl?.startsWith(`${baseUrl}/`) === true
-    ? repo
-    : { ...repo, cloneUrl: `${baseUrl}/${repo.fullName}.git` }
+/** A payload may not choose where the service connects to: clone URLs are those of the configured host. */
+const trustedRepo = ({ fullName, hostId, webUrl }: Repo, baseUrl: string | undefined): Repo => ({
+  fullName,
+  ...(baseUrl === undefined ? undefined : { cloneUrl: cloneUrl(baseUrl, { fullName }) }),
+  ...(webUrl === undefined ? undefined : { webUrl }),
+  ...(hostId === undefined ? undefined : { hostId })
+})
 
 const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
 const isWatched = (branches: ReadonlyArray<string> | undefined, branch: string | undefined): boolean =>
   branches === undefined || branches.length === 0 || branch === undefined || branches.includes(branch)
+
+/** A delivery whose event names a repository, and the trigger and workspace it belongs to. */
+interface Bound {
+  readonly snapshot: Snapshot
+  readonly binding: Binding
+  readonly now: number
+  /** What every change of this delivery has. */
+  readonly common: Pick<Change, "provider" | "trigger" | "workspace" | "repo">
+}
+
+type EventOf<Tag extends HostEvent["_tag"]> = Extract<HostEvent, { readonly _tag: Tag }>
+
+const start = (
+  { binding, snapshot }: Bound,
+  change: Change,
+  priority: number,
+  dueAt: number,
+  command?: "help" | "cancel"
+): Admission => ({
+  accepted: true,
+  trigger: binding.trigger,
+  workspace: binding.workspace,
+  change,
+  configHash: snapshot.hash,
+  priority,
+  dueAt,
+  command
+})
+
+const admitPull = (bound: Bound, { pull }: EventOf<"PullRequestUpdated">): Admitted => {
+  const { binding, common, now } = bound
+  const { review } = binding.workspace
+  if (pull.draft && review.skip_drafts) return refuse("draft", binding)
+  if (pull.labels.some((label) => isIgnoredLabel(review, label))) return refuse("label_ignored", binding)
+  if (!isWatched(review.pull_request.include_target_branches, pull.baseRef)) {
+    return refuse("target_branch_not_watched", binding)
+  }
+  const { draft: _draft, labels: _labels, number, ...described } = pull
+  const change = { ...common, target: { kind: "pull_request", number } as const, ...described }
+  return start(bound, change, Priority.pullRequest, pullRequestDue(review, now))
+}
+
+const admitPush = (bound: Bound, event: EventOf<"Pushed">): Admitted => {
+  const { binding, common, now } = bound
+  const { review } = binding.workspace
+  const branches = review.auto_commit.include_branches
+  const watched = event.created ? (branches?.includes(event.branch) ?? false) : isWatched(branches, event.branch)
+  if (!watched) return refuse("branch_not_watched", binding)
+  if (isExcluded(review.auto_commit.exclude_sources ?? [], event)) return refuse("source_excluded", binding)
+  const change: Change = {
+    ...common,
+    target: { kind: "push", branch: event.branch },
+    head: event.after,
+    // A new branch has no commit before it: the run compares with the default branch.
+    base: event.created ? undefined : event.before,
+    headRef: event.branch,
+    author: event.sender,
+    commits: Math.max(1, event.commits)
+  }
+  return start(bound, change, Priority.automatic, pushDue(review, now))
+}
+
+const admitCommand = (bound: Bound, event: EventOf<"Commanded">): Admitted => {
+  const { binding, common, now } = bound
+  const { sender } = event
+  // Permissions are read by name, so a command needs one; and an account of a host is never an administrator of this service.
+  if (!binding.workspace.review.comment_commands || sender === undefined || isAdministrator(sender.username))
+    return refuse("unsupported_action", binding)
+  const change: Change = {
+    ...common,
+    target: { kind: "pull_request", number: event.number },
+    title: event.title,
+    url: event.url,
+    requestedBy: sender.username
+  }
+  return start(bound, change, Priority.command, now, event.command === "review" ? undefined : event.command)
+}
+
+const admitIssue = (bound: Bound, event: EventOf<"IssueChanged">): Admitted => {
+  const { binding, common, now } = bound
+  const { enabled, events } = binding.workspace.triage
+  if (!enabled || !events.includes("issues") || !hasTriage(event.provider)) return refuse("unsupported_event", binding)
+  const change: Change = {
+    ...common,
+    target: { kind: "issue", number: event.number },
+    title: event.title,
+    url: event.url,
+    author: event.sender
+  }
+  return start(bound, change, Priority.automatic, now)
+}
 
 export const admit = (delivery: Delivery): Admitted => {
   const { event, now, ownAccount, snapshot, verified } = delivery
@@ -80,94 +175,37 @@ export const admit = (delivery: Delivery): Admitted => {
       return refuse(event.reason, unrouted)
   }
 
-  const selection = select(snapshot, verified, sourceFacts(event, event.repo))
+  const find = event._tag === "Commanded" || event._tag === "PullRequestClosed" ? selectByPull : select
+  const selection = find(snapshot, verified, sourceFacts(event, event.repo))
   if (selection._tag === "Unbound") {
     return { ...refuse(selection.reason), trigger: selection.trigger, workspace: selection.workspace }
   }
   const { binding } = selection
   const { trigger, workspace } = binding
-  const { review } = workspace
   const common = {
     provider: event.provider,
     trigger: trigger.name,
     workspace: workspace.id,
     repo: trustedRepo(event.repo, trigger.baseUrl)
   }
-  const start = (change: Change, priority: number, dueAt: number, command?: "help" | "cancel"): Admission => ({
-    accepted: true,
-    trigger,
-    workspace,
-    change,
-    configHash: snapshot.hash,
-    priority,
-    dueAt,
-    command
-  })
-
   if (event._tag === "PullRequestClosed") {
     const target = { kind: "pull_request", number: event.number } as const
-    return refuse("closed", binding, targetKey({ trigger: trigger.name, repo: event.repo, target }))
+    return refuse("closed", binding, targetKey({ ...common, target }))
   }
   const own = ownAccount(trigger.name)
   if (own !== undefined && event.sender !== undefined && sameName(event.sender.username, own)) {
     return refuse("own_event", binding)
   }
 
+  const bound: Bound = { snapshot, binding, now, common }
   switch (event._tag) {
-    case "PullRequestUpdated": {
-      const { pull } = event
-      if (pull.draft && review.skip_drafts) return refuse("draft", binding)
-      if (pull.labels.some((label) => review.labels.ignore.some((ignored) => sameName(label, ignored)))) {
-        return refuse("label_ignored", binding)
-      }
-      if (!isWatched(review.pull_request.include_target_branches, pull.baseRef)) {
-        return refuse("target_branch_not_watched", binding)
-      }
-      const { draft: _draft, labels: _labels, number, ...described } = pull
-      const change = { ...common, target: { kind: "pull_request", number } as const, ...described }
-      return start(change, Priority.pullRequest, pullRequestDue(review, now))
-    }
-    case "Pushed": {
-      const branches = review.auto_commit.include_branches
-      const watched = event.created ? (branches?.includes(event.branch) ?? false) : isWatched(branches, event.branch)
-      if (!watched) return refuse("branch_not_watched", binding)
-      if (isExcluded(review.auto_commit.exclude_sources ?? [], event)) return refuse("source_excluded", binding)
-      const change: Change = {
-        ...common,
-        target: { kind: "push", branch: event.branch },
-        head: event.after,
-        // A new branch has no commit before it: the run compares with the default branch.
-        base: event.created ? undefined : event.before,
-        headRef: event.branch,
-        author: event.sender,
-        commits: Math.max(1, event.commits)
-      }
-      return start(change, Priority.automatic, pushDue(review, now))
-    }
-    case "Commanded": {
-      // Without a name nobody's permission can be asked for; and nobody at a host is an administrator here.
-      const { sender } = event
-      if (!review.comment_commands || sender === undefined || isAdministrator(sender.username))
-        return refuse("unsupported_action", binding)
-      const change: Change = {
-        ...common,
-        target: { kind: "pull_request", number: event.number },
-        title: event.title,
-        url: event.url,
-        requestedBy: sender.username
-      }
-      return start(change, Priority.command, now, event.command === "review" ? undefined : event.command)
-    }
-    case "IssueChanged": {
-      if (!workspace.triage.enabled || !hasTriage(event.provider)) return refuse("unsupported_event", binding)
-      const change: Change = {
-        ...common,
-        target: { kind: "issue", number: event.number },
-        title: event.title,
-        url: event.url,
-        author: event.sender
-      }
-      return start(change, Priority.automatic, now)
-    }
+    case "PullRequestUpdated":
+      return admitPull(bound, event)
+    case "Pushed":
+      return admitPush(bound, event)
+    case "Commanded":
+      return admitCommand(bound, event)
+    case "IssueChanged":
+      return admitIssue(bound, event)
   }
 }

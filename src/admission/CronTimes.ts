@@ -37,9 +37,21 @@ export const dueFire = (trigger: Trigger, last: number, now: number): number | u
   const next = nextFire(trigger, last)
   if (next === undefined || next > now) return undefined
   // The time before the next one to come is the newest that has passed.
-  const newest = previousFire(trigger, now + 1)
+  const newest = newestFire(trigger, now)
   return newest === undefined || newest <= last ? next : newest
 }
+
+/**
+ * Where the range of a fire begins that was admitted at an instant: the time before the one that it fired for. Admission comes after
+ * the fire, by seconds or, when the service was down, by hours; it fires for the newest time that has passed (`dueFire`).
+ */
+export const rangeStart = (trigger: Trigger, admittedAt: number): number | undefined => {
+  const fired = newestFire(trigger, admittedAt)
+  return fired === undefined ? undefined : newestFire(trigger, fired - 1)
+}
+
+/** The newest time up to an instant. */
+const newestFire = (trigger: Trigger, until: number): number | undefined => previousFire(trigger, until + 1)
 
 /** Cron looks some years ahead and throws when it finds nothing. */
 const timeOf = (find: () => Date): number | undefined => {

@@ -11,7 +11,7 @@ export interface DepotBinding {
 }
 
 /** `//depot/main/...` covers everything below `//depot/main`. */
-const prefixOf = (path: string): string => path.replace(/\/?\.\.\.$/, "").replace(/\/+$/, "")
+const prefixOf = (path: string): string => path.replace(/\/?\.\.\.$/, "").replace(/(?<!\/)\/+$/, "")
 
 const covers = (path: string, inner: string): boolean => {
   const prefix = prefixOf(path).toLowerCase()

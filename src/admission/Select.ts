@@ -21,18 +21,34 @@ export type Selection =
       readonly workspace: Workspace | undefined
     }
 
-const branchOf = (event: HostEvent): string | undefined =>
-  event._tag === "Pushed" ? event.branch : event._tag === "PullRequestUpdated" ? event.pull.baseRef : undefined
+const branchOf = (event: HostEvent): string | undefined => {
+  switch (event._tag) {
+    case "Pushed":
+      return event.branch
+    case "PullRequestUpdated":
+      return event.pull.baseRef
+    case "PullRequestClosed":
+    case "Commanded":
+      return event.baseRef
+    default:
+      return undefined
+  }
+}
 
 /** What match rules see. The branch of a pull request is the one it is to be merged into. */
 export const sourceFacts = (
   event: HostEvent,
   repo: { readonly fullName: string; readonly hostId?: number | undefined }
+): SourceFacts => factsOf(event.provider, repo, branchOf(event))
+
+export const factsOf = (
+  vcs: SourceFacts["vcs"],
+  repo: { readonly fullName: string; readonly hostId?: number | undefined },
+  branch: string | undefined
 ): SourceFacts => {
   const slash = repo.fullName.lastIndexOf("/")
-  const branch = branchOf(event)
   return {
-    vcs: event.provider,
+    vcs,
     repo_ref: repo.fullName,
     repository: repo.fullName.slice(slash + 1),
     namespace: repo.fullName.slice(0, slash),
@@ -43,6 +59,26 @@ export const sourceFacts = (
 }
 
 const onlyOne = <A>(values: ReadonlyArray<A>): A | undefined => (values.length === 1 ? values[0] : undefined)
+
+/**
+ * For a delivery about a pull request whose payload does not name its base: where no workspace binds the repository without knowing the
+ * branch, the first one whose rules may hit. The review asks the host for the base and goes to the workspace of that.
+ */
+export const selectByPull = (
+  snapshot: Snapshot,
+  verified: ReadonlyArray<TriggerProfile>,
+  source: SourceFacts
+): Selection => {
+  const selection = select(snapshot, verified, source)
+  if (selection._tag === "Bound" || selection.reason !== "repository_not_configured" || source.branch !== undefined) {
+    return selection
+  }
+  for (const trigger of verified) {
+    const [workspace] = snapshot.route(trigger.name, { ...source, any_branch: true })
+    if (workspace?.enabled === true && trigger.enabled) return { _tag: "Bound", binding: { trigger, workspace } }
+  }
+  return selection
+}
 
 export const select = (snapshot: Snapshot, verified: ReadonlyArray<TriggerProfile>, source: SourceFacts): Selection => {
   const bindings: Array<Binding> = []

@@ -9,6 +9,7 @@ import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Checkout } from "../vcs/Checkout.ts"
 import type { MountedContext } from "../vcs/ContextRepositories.ts"
 import type { Usage } from "../domain/Analysis.ts"
+import type { ModelRun } from "../llm/ModelRun.ts"
 
 /** One pass over one batch of the diff. */
 export interface Brief {
@@ -42,5 +43,5 @@ export class AgentError extends Schema.TaggedError<AgentError>()("AgentError", {
 
 export class Agent extends Context.Service<
   Agent,
-  { readonly analyse: (brief: Brief) => Effect.Effect<AgentReport, AgentError> }
+  { readonly analyse: (brief: Brief) => Effect.Effect<AgentReport, AgentError, ModelRun> }
 >()("aicr/agent/Agent") {}

@@ -5,11 +5,15 @@ import { Gateway } from "../llm/Gateway.ts"
 import { Agent, AgentError } from "./Agent.ts"
 import type { AgentReport, Brief } from "./Agent.ts"
 import { analyseNatively, passLimits } from "./NativeLlm.ts"
+import type { ModelRun } from "../llm/ModelRun.ts"
 
 export type AgentMode = AgentConfig["default"]
 
 type ModeRow =
-  | { readonly available: true; readonly analyse: (brief: Brief) => Effect.Effect<AgentReport, AgentError, Gateway> }
+  | {
+      readonly available: true
+      readonly analyse: (brief: Brief) => Effect.Effect<AgentReport, AgentError, Gateway | ModelRun>
+    }
   | { readonly available: false }
 
 const modes = {

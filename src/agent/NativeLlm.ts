@@ -20,6 +20,7 @@ import { maxReported, Reports } from "./Reports.ts"
 import { toolSpecs } from "./Tools.ts"
 import { handle } from "./Turn.ts"
 import type { Chosen } from "./Turn.ts"
+import type { ModelRun } from "../llm/ModelRun.ts"
 
 export interface PassLimits {
   readonly steps: number
@@ -48,7 +49,7 @@ type Ending =
   | { readonly _tag: "Invalid"; readonly model: string; readonly why: string }
 
 export const analyseNatively = (limits: PassLimits) =>
-  Effect.fn("agent.native")(function* (brief: Brief): Effect.fn.Return<AgentReport, AgentError, Gateway> {
+  Effect.fn("agent.native")(function* (brief: Brief): Effect.fn.Return<AgentReport, AgentError, Gateway | ModelRun> {
     const group = brief.workspace.modelChain
     if (group === undefined) {
       return yield* failed("no model groups are configured; add llm.providers and llm.model_chain")
@@ -75,8 +76,7 @@ export const analyseNatively = (limits: PassLimits) =>
 const reportOf = (pass: Pass, ending: Ending): Effect.Effect<AgentReport, AgentError> => {
   const { problems, dropped } = pass.reports
   const notices = [...pass.notices]
-  if (dropped > 0)
-    notices.push(`${dropped} further problems were reported beyond the limit of ${maxReported} and are left out`)
+  if (dropped > 0) notices.push(`${dropped} further problems beyond the limit of ${maxReported} were discarded`)
   if (ending._tag === "Stopped" || ending._tag === "Invalid") {
     if (problems.length === 0) return failed(`the review came to no result: ${ending.why}`)
     notices.push(`the model ended without a summary: ${ending.why}`)
@@ -100,7 +100,7 @@ const converse = Effect.fnUntraced(function* (
   pass: Pass,
   limits: PassLimits,
   deadline: number
-): Effect.fn.Return<Ending, AgentError, Gateway> {
+): Effect.fn.Return<Ending, AgentError, Gateway | ModelRun> {
   const gateway = yield* Gateway
   const extra = reader(brief.checkout, brief.workspace.review.fetch_extra, brief.context)
   const messages: Array<Message> = [{ role: "user", text: brief.prompt }]
@@ -145,7 +145,7 @@ const converse = Effect.fnUntraced(function* (
       return {
         _tag: "Invalid",
         model: answer.model,
-        why: turn.invalid[0] ?? "it answered in prose instead of tool calls"
+        why: turn.invalid[0] ?? "the response is prose instead of tool calls"
       }
     }
     if (ending !== undefined) pending = { ending, invalid: turn.invalid.length }
@@ -159,9 +159,7 @@ const converse = Effect.fnUntraced(function* (
 })
 
 const leftOut = (count: number): string =>
-  count === 1
-    ? "1 report of the model was not valid and is left out"
-    : `${count} reports of the model were not valid and are left out`
+  count === 1 ? "1 invalid report of the model was discarded" : `${count} invalid reports of the model were discarded`
 
 const account = (pass: Pass, answer: GatewayAnswer): void => {
   if (!pass.models.includes(answer.model)) pass.models.push(answer.model)

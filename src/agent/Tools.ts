@@ -40,7 +40,7 @@ export type ToolRequest = { [N in ToolName]: { readonly tool: N; readonly input:
 
 const text = (description: string) => ({ type: "string", description })
 const path = text("Path of a file in the repository, as the diff names it.")
-const range = text("Lines of the file at the reviewed revision, for example 40-80. Left out: from the first line.")
+const range = text("Lines of the file at the reviewed revision, for example 40-80. Default: from the first line.")
 const object = (properties: Record<string, unknown>, required: ReadonlyArray<string>) => ({
   type: "object",
   properties,
@@ -51,7 +51,7 @@ const object = (properties: Record<string, unknown>, required: ReadonlyArray<str
 const specs: Record<ToolName, Omit<ToolSpec, "name">> = {
   report_problem: {
     description:
-      "Report one problem that the change introduces. Call it once per problem. Copy the faulty code into `quote` exactly as it stands in the diff, without line numbers and without + or -: the comment is placed where the quote is found.",
+      "Report one problem that the change introduces. Call it once per problem. Copy the faulty code into `quote` exactly as it is in the diff, without line numbers and without + or -: the comment is placed where the quote is found.",
     parameters: object(
       {
         file: path,
@@ -62,7 +62,7 @@ const specs: Record<ToolName, Omit<ToolSpec, "name">> = {
         category: text("One word such as security, correctness, concurrency, performance, error-handling."),
         title: text("The problem in one short line."),
         message: text("What goes wrong, when, and how to repair it. Markdown."),
-        suggestion: text("Replacement for exactly the quoted lines, without a fence. Left out when there is none."),
+        suggestion: text("Replacement for exactly the quoted lines, without a fence. Omit it when you have none."),
         quote: text("The faulty code, one or more whole lines, copied from the diff."),
         confidence: { type: "number", description: "0 to 1." }
       },

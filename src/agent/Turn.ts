@@ -14,7 +14,7 @@ export type Chosen =
 const maxRepeatedCalls = 200
 
 /** What one answer led to. */
-export interface Turn {
+export interface AgentStep {
   /** What the conversation goes on with. */
   readonly messages: ReadonlyArray<Message>
   readonly ending: Chosen | undefined
@@ -36,7 +36,7 @@ export const handle = Effect.fnUntraced(function* (answer: GatewayAnswer, report
     const name = toolNames.includes(call.name) ? call.name : undefined
     const decoded =
       name === undefined
-        ? { ok: false as const, error: `there is no such tool; the tools are ${toolNames.join(", ")}` }
+        ? { ok: false as const, error: `unknown tool; the tools are ${toolNames.join(", ")}` }
         : decodeToolInput(name, call.input)
     let output: string
     if (!decoded.ok) {
@@ -77,7 +77,7 @@ export const handle = Effect.fnUntraced(function* (answer: GatewayAnswer, report
     calls: repeated,
     ...(whole ? { native: answer.native } : {})
   }
-  const turn: Turn = {
+  const turn: AgentStep = {
     messages:
       repeated.length === 0
         ? [...(answer.text.trim() === "" ? [] : [said]), { role: "user", text: proseAnswer(reports) }]

@@ -1,16 +1,16 @@
 /** `aicr config check|show|schema|diff`: what a configuration says, what is wrong with it, what is in force. */
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { formatIssue } from "../config/ConfigIssue.ts"
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import { diff } from "../config/Diff.ts"
-import type { Shown } from "../config/Show.ts"
+import type { ShownValue } from "../config/Show.ts"
 import { showDocument, showWorkspace } from "../config/Show.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
+import { checkFormats, jsonReport, sarifReport, textReport } from "./CheckReport.ts"
+import type { CheckedFile } from "./CheckReport.ts"
 import { refused } from "./Exit.ts"
 import { configFlag } from "./ConfigFlag.ts"
 import { configuration, readSnapshot } from "./ReadSnapshot.ts"
-import { count } from "./Wording.ts"
 
 interface Runs {
   /** What else keeps the service from starting with a configuration that is right in itself. */
@@ -27,30 +27,31 @@ const check = (runs: Effect.Effect<Runs>) =>
       ),
       env: Flag.Boolean("env").pipe(
         Flag.withDefault(false),
-        Flag.withDescription("Count unset variables that the service needs to start as errors, as `serve` does")
+        Flag.withDescription("Count every variable that is named and not set as an error")
+      ),
+      format: Flag.Literals("format", checkFormats).pipe(
+        Flag.withDefault("text"),
+        Flag.withDescription("text, json, or sarif for code hosts")
       )
     },
-    Effect.fnUntraced(function* ({ files, env }) {
-      let bad = 0
+    Effect.fnUntraced(function* ({ files, env, format }) {
+      const checked: Array<CheckedFile> = []
       const { buildProblems } = yield* runs
       const { readConfigFile } = yield* configuration
       for (const file of files) {
-        const read = yield* readConfigFile(file, process.env, { unset: env ? "errors" : "warnings" })
+        const read = yield* readConfigFile(file, process.env, { unset: env ? "all errors" : "warnings" })
         const issues = [...read.issues, ...(read.snapshot === undefined ? [] : buildProblems(read.snapshot))]
-        const errors = issues.filter(({ severity }) => severity === "error")
-        const snapshot = errors.length === 0 ? read.snapshot : undefined
-        const warnings = issues.filter(({ severity }) => severity === "warning")
-        if (snapshot === undefined) bad++
-        const warned = warnings.length === 0 ? "" : `, ${count(warnings.length, "warning")}`
-        yield* Console.log(
-          snapshot === undefined
-            ? `${file}: ${count(errors.length, "error")}${warned}`
-            : `${file}: valid, ${count(snapshot.workspaces.size, "workspace")}${warned}`
-        )
-        for (const issue of errors) yield* Console.error(formatIssue(issue))
-        for (const issue of warnings) yield* Console.error(`warning: ${formatIssue(issue)}`)
+        const isRefused = issues.some(({ severity }) => severity === "error")
+        checked.push({ file, issues, workspaces: isRefused ? undefined : read.snapshot?.workspaces.size })
       }
-      if (bad > 0) return yield* refused("")
+      if (format === "json") yield* Console.log(jsonReport(checked))
+      else if (format === "sarif") yield* Console.log(sarifReport(checked))
+      else
+        for (const { summary, details } of checked.map(textReport)) {
+          yield* Console.log(summary)
+          for (const detail of details) yield* Console.error(detail)
+        }
+      if (checked.some(({ workspaces }) => workspaces === undefined)) return yield* refused("")
     })
   ).pipe(
     Command.withDescription("Say everything that is wrong with configuration files; exit code 2 if anything is"),
@@ -58,7 +59,11 @@ const check = (runs: Effect.Effect<Runs>) =>
       { command: "aicr config check config.yaml", description: "Every error at once, with line and column" },
       {
         command: "aicr config check --env deploy/*.yaml",
-        description: "Unset variables are errors too, as for `serve`"
+        description: "Unset variables are errors too"
+      },
+      {
+        command: "aicr config check --format sarif config.yaml > config.sarif",
+        description: "For a code host or an editor"
       }
     ])
   )
@@ -102,7 +107,7 @@ const show = Command.make(
   ])
 )
 
-const table = (shown: ReadonlyArray<Shown>): string => {
+const table = (shown: ReadonlyArray<ShownValue>): string => {
   const rows = shown.map(({ path, value, origin }) => ({ left: `${path} = ${JSON.stringify(value)}`, origin }))
   const width = Math.min(80, Math.max(0, ...rows.map(({ left }) => left.length)))
   return rows.map(({ left, origin }) => `${left.padEnd(width)}  # ${origin}`).join("\n")

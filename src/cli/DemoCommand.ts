@@ -26,7 +26,7 @@ export const demoCommand = <R>(
     (options) => Effect.flatMap(runs, ({ demo }) => demo(options))
   ).pipe(
     Command.withDescription(
-      "Start everything in a temporary folder with a small git host beside it, and review a bundled pull request"
+      "Start the service and a small git host in a temporary folder, and review a bundled pull request"
     ),
     Command.withExamples([
       { command: "aicr demo", description: "Watch a review and read it in the browser" },

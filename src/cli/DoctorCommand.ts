@@ -107,7 +107,7 @@ const reach = ({ host, port }: Server): Effect.Effect<string | undefined> =>
   Effect.callback((resume) => {
     const socket = connect({ host, port, timeout: patience })
     socket.once("connect", () => resume(Effect.succeed(undefined)))
-    socket.once("timeout", () => resume(Effect.succeed(`no answer in ${patience / 1000} s`)))
+    socket.once("timeout", () => resume(Effect.succeed(`no response within ${patience / 1000} s`)))
     socket.once("error", (error) =>
       resume(Effect.succeed("code" in error && typeof error.code === "string" ? error.code : "connection failed"))
     )

@@ -29,7 +29,7 @@ const flags = {
   ...engineFlags,
   demo: Flag.Boolean("demo").pipe(
     Flag.withDefault(false),
-    Flag.withDescription("Ask the demo's rules, which are no language model and need no key")
+    Flag.withDescription("Use the demo's rules, which are not a language model and need no key")
   ),
   only: Flag.String("only").pipe(
     Flag.withMetavar("WORD"),

@@ -6,10 +6,12 @@ import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { EntryStatus } from "../domain/Entry.ts"
 import { Operations } from "../queue/Operations.ts"
-import type { Found, Shown } from "../queue/Operations.ts"
+import type { Found, EntryView } from "../queue/Operations.ts"
 import type { QueueError } from "../queue/Queue.ts"
 import type { Batch } from "../store/Batches.ts"
 import type { StoreError } from "../store/StoreError.ts"
+import { retryAtService, serviceAt } from "./AdminClient.ts"
+import type { ServiceAddress } from "./AdminClient.ts"
 import { ExitWith } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
 import { configFlag } from "./ConfigFlag.ts"
@@ -22,10 +24,13 @@ export type OnStores = <A>(
   operation: Effect.Effect<A, QueueError | StoreError | ExitWith, Operations>
 ) => Effect.Effect<A, ExitWith>
 
+/** Where the running service listens that alone can change the queue of a configuration; undefined: this process can. */
+export type ServedAt = (config: string) => Effect.Effect<ServiceAddress | undefined, ExitWith>
+
 /** Entries asked for at a time. */
 const page = 200
 
-const lineOf = ({ entry, standing }: Shown): string => {
+const lineOf = ({ entry, standing }: EntryView): string => {
   const until = standing.until === undefined ? "" : `, until ${time(standing.until)}`
   return `${entry.id}  ${entry.status.padEnd(10)} ${entry.workspace}  ${entry.targetKey}  ${standing.text}${until}`
 }
@@ -76,7 +81,7 @@ const shared = {
 }
 const id = Argument.String("ID").pipe(Argument.withDescription("Id of an entry or of a batch of automatic commits"))
 const reason = Flag.String("reason").pipe(
-  Flag.withDescription("Why, for the record and for whoever looks"),
+  Flag.withDescription("Reason, shown to other operators"),
   Flag.withDefault("by an operator")
 )
 const scope = {
@@ -100,7 +105,7 @@ const list = (onStores: OnStores) =>
       ...shared,
       workspace: scope.workspace,
       status: Flag.String("status").pipe(
-        Flag.withDescription("Only these, comma-separated; active ones when left out, all with `all`"),
+        Flag.withDescription("Statuses to list, comma-separated, or `all`; default: the active ones"),
         Flag.withDefault("waiting,ready,running")
       )
     },
@@ -119,7 +124,7 @@ const list = (onStores: OnStores) =>
         "looking",
         Effect.gen(function* () {
           const operations = yield* Operations
-          const found: Array<Shown> = []
+          const found: Array<EntryView> = []
           let after: string | undefined
           do {
             const got = yield* operations.list({ workspace, statuses: known, after, limit: page })
@@ -205,16 +210,29 @@ const cancel = (onStores: OnStores) =>
     ])
   )
 
-const retry = (onStores: OnStores) =>
+const retry = (onStores: OnStores, servedAt: ServedAt) =>
   Command.make(
     "retry",
-    { config: shared.config, id },
-    Effect.fnUntraced(function* ({ config, id: wanted }) {
-      const answer = yield* onStores(
-        config,
-        "changing",
-        Effect.flatMap(Operations, (operations) => operations.retry(wanted))
+    {
+      config: shared.config,
+      id,
+      url: Flag.String("url").pipe(
+        Flag.withDescription(
+          "Address of the running service, such as https://aicr.example.com. Default: the service on this machine that holds the queue, if one does. It is logged in to with SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD, or a password that is typed"
+        ),
+        Flag.optional
       )
+    },
+    Effect.fnUntraced(function* ({ config, id: wanted, url }) {
+      const service = Option.isSome(url) ? yield* serviceAt(url.value) : yield* servedAt(config)
+      const answer =
+        service === undefined
+          ? yield* onStores(
+              config,
+              "changing",
+              Effect.flatMap(Operations, (operations) => operations.retry(wanted))
+            )
+          : yield* retryAtService(service, wanted)
       switch (answer) {
         case "unknown":
           return yield* unknown(wanted)
@@ -235,6 +253,10 @@ const retry = (onStores: OnStores) =>
       {
         command: "aicr queue retry 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90",
         description: "With all its attempts again, once the reason is gone"
+      },
+      {
+        command: "aicr queue retry 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90 --url https://aicr.example.com",
+        description: "At a service on another machine"
       }
     ])
   )
@@ -261,7 +283,7 @@ const pause = (onStores: OnStores) =>
         command: 'aicr queue pause --workspace app --reason "release"',
         description: "What comes is accepted and waits"
       },
-      { command: "aicr queue pause --node eu-1", description: "Before the machine is taken away" }
+      { command: "aicr queue pause --node eu-1", description: "Before the machine is shut down" }
     ])
   )
 
@@ -285,15 +307,16 @@ const resume = (onStores: OnStores) =>
     ])
   )
 
-export const queueCommand = (runs: Effect.Effect<{ readonly onStores: OnStores }>) => {
+export const queueCommand = (runs: Effect.Effect<{ readonly onStores: OnStores; readonly servedAt: ServedAt }>) => {
   const onStores: OnStores = (...given) => Effect.flatMap(runs, (loaded) => loaded.onStores(...given))
+  const servedAt: ServedAt = (config) => Effect.flatMap(runs, (loaded) => loaded.servedAt(config))
   return Command.make("queue").pipe(
     Command.withDescription("Look at what waits and runs; cancel, retry, pause, resume"),
     Command.withSubcommands([
       list(onStores),
       show(onStores),
       cancel(onStores),
-      retry(onStores),
+      retry(onStores, servedAt),
       pause(onStores),
       resume(onStores)
     ])

@@ -38,13 +38,13 @@ export const replayCommand = (
     "replay",
     {
       run: Argument.String("RUN").pipe(
-        Argument.withDescription("Id of the run. Left out: the newest runs are listed"),
+        Argument.withDescription("Id of the run; without it the newest runs are listed"),
         Argument.optional
       ),
       config: configFlagAbout(" of the service that made the run"),
       model: Flag.String("model").pipe(
         Flag.withMetavar("PROVIDER/MODEL"),
-        Flag.withDescription("Ask this model, which costs what it costs, instead of using the recorded answers"),
+        Flag.withDescription("Call this model, at its price, instead of using the recorded responses"),
         Flag.optional
       ),
       json: jsonFlag
@@ -63,7 +63,7 @@ export const replayCommand = (
       { command: "aicr replay", description: "Which runs there are" },
       {
         command: "aicr replay 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90",
-        description: "What the configuration in force makes of the same answers"
+        description: "Use the configuration in force on the recorded responses"
       },
       {
         command: "aicr replay 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90 --model local/qwen3 --json",
@@ -103,10 +103,10 @@ const linesOf = ({ run, replay, answers, otherConfiguration }: ReplayReport): Re
   if (answers === undefined) {
     const { requests, costUsd } = analysis.usage
     const cost = costUsd === undefined ? "unknown cost" : `$${costUsd.toFixed(4)}`
-    lines.push(`${analysis.models.join(", ") || "no model"} answered ${count(requests, "request")}, ${cost}.`)
+    lines.push(`${analysis.models.join(", ") || "no model"}: ${count(requests, "request")}, ${cost}`)
   } else {
     lines.push(
-      `${answers.recorded} recorded answers: ${answers.same} to the same questions, ${answers.changed.length} to changed ones; ${answers.unanswered} questions had none.`
+      `${answers.recorded} recorded responses: ${answers.same} to the same requests, ${answers.changed.length} to changed ones; ${answers.unanswered} requests had none`
     )
     for (const { part, before, after } of answers.changed.slice(0, 5)) {
       lines.push(`  the ${part} differs:`, `    - ${before}`, `    + ${after}`)

@@ -7,7 +7,6 @@ import { print } from "./Print.ts"
 import { count } from "./Wording.ts"
 import { engineFlags, engineOptions } from "./local/EngineFlags.ts"
 import { renderJson } from "./local/Json.ts"
-import { renderMarkdown } from "./local/Markdown.ts"
 import type { LocalReview } from "./local/Report.ts"
 import type { LocalReviewOptions } from "./local/ReviewLocally.ts"
 import { renderSarif } from "./local/Sarif.ts"
@@ -15,11 +14,16 @@ import { makeSteps } from "./local/Steps.ts"
 import { atOrAbove, renderText } from "./local/Text.ts"
 
 const formats = {
-  text: (review: LocalReview) => renderText(review, process.stdout.isTTY && process.env["NO_COLOR"] === undefined),
-  json: renderJson,
-  sarif: renderSarif,
-  markdown: renderMarkdown
-}
+  text: (review) => Effect.succeed(renderText(review, process.stdout.isTTY && process.env["NO_COLOR"] === undefined)),
+  json: (review) => Effect.succeed(renderJson(review)),
+  sarif: (review) => Effect.succeed(renderSarif(review)),
+  // Loads the parser that makes text of outsiders inert.
+  markdown: (review) =>
+    Effect.promise(async () => {
+      const { renderMarkdown } = await import("./local/Markdown.ts")
+      return renderMarkdown(review)
+    })
+} satisfies Record<string, (review: LocalReview) => Effect.Effect<string>>
 type Format = keyof typeof formats
 
 const flags = {
@@ -89,7 +93,7 @@ export const reviewCommand = <R>(
           })
         })
       )
-      yield* print(formats[format](found))
+      yield* print(yield* formats[format](found))
       if (found.published !== undefined) {
         // The review is paid for and shown, whatever became of its publication.
         if (Result.isFailure(found.published)) return yield* found.published.failure

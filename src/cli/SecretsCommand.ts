@@ -84,7 +84,7 @@ const rotate = Command.make(
     config: configFlag,
     dryRun: Flag.Boolean("dry-run").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Say what would be sealed anew and write nothing")
+      Flag.withDescription("Print what would be sealed again and write nothing")
     )
   },
   Effect.fnUntraced(function* ({ config, dryRun }) {

@@ -22,7 +22,7 @@ const render = (runs: Effect.Effect<Runs>) =>
       config: configFlag,
       workspace: Flag.String("workspace").pipe(Flag.withAlias("w"), Flag.withDescription("Workspace to render for")),
       channel: Flag.String("channel").pipe(
-        Flag.withDescription("Channel whose template to use. Left out: the built-in template"),
+        Flag.withDescription("Channel whose template to use; default: the built-in template"),
         Flag.optional
       ),
       part: Flag.Literals("part", ["summary", "problem"] as const).pipe(

@@ -4,11 +4,17 @@ import { isRecord } from "./Path.ts"
 
 export type Env = Readonly<Record<string, string | undefined>>
 
-/** The variable's value; an empty one counts as unset. */
+const given = (env: Env, name: string): string => (Object.hasOwn(env, name) ? (env[name] ?? "") : "")
+
+/** The variable's value; an empty one counts as unset, and so does one of white space alone. */
 export const variable = (env: Env, name: string): string | undefined => {
-  const value = Object.hasOwn(env, name) ? env[name] : undefined
-  return value === undefined || value === "" ? undefined : value
+  const value = given(env, name)
+  return value.trim() === "" ? undefined : value
 }
+
+/** Whether the variable is set to white space alone, which nobody means. */
+export const isBlankVariable = (env: Env, name: string): boolean =>
+  given(env, name) !== "" && variable(env, name) === undefined
 
 /** The literal field `name`, else the variable that `<name>_env` names; undefined where neither is set. */
 export const credential = (holder: object, name: string, env: Env): Redacted.Redacted | undefined => {

@@ -60,7 +60,18 @@ const insideSecret = (tree: unknown, path: Path): Path => {
   return path.at(-1) === "value" && Redacted.isRedacted(valueAt(tree, parent)) ? parent : path
 }
 
-/** What stands there instead. Text is quoted only where a closed set of words was expected: it might be a secret. */
+/** What is there instead. Text is quoted unless the field is one of credentials: it might be one. */
+const mayBeSecret = (shape: Shape): boolean =>
+  shape.type === "union"
+    ? shape.members.some(mayBeSecret)
+    : shape.type === "scalar" && (shape.scalar === "secret" || shape.limits.env === true)
+
+/** An address may hold a password. */
+const shownText = (value: string): string => {
+  const text = value.replace(/\/\/[^/@\s]*@/, "//********@")
+  return JSON.stringify(text.length > 64 ? `${text.slice(0, 63)}…` : text)
+}
+
 const found = (shape: Shape | undefined, value: unknown): string => {
   if (value === undefined) return "nothing"
   if (value === null) return "null"
@@ -77,5 +88,7 @@ const found = (shape: Shape | undefined, value: unknown): string => {
   if (hint !== undefined) return `text that is not; write ${JSON.stringify(hint)}`
   if (/^-?\d+(\.\d+)?$/.test(value) && value.length <= 20) return `the text "${value}" (without quotes it is a number)`
   if (/^(true|false|yes|no|on|off)$/i.test(value)) return `the text "${value}"`
-  return value === "" ? "empty text" : "other text"
+  if (value === "") return "empty text"
+  if (shape === undefined || shape.type === "list" || shape.type === "object" || mayBeSecret(shape)) return "other text"
+  return shownText(value)
 }

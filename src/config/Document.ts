@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import type { Resolved } from "./Field.ts"
 import { defaulted, group } from "./Field.ts"
+import { Flag } from "./Scalars.ts"
 import { AdminConfig } from "./schema/Admin.ts"
 import { GlobalAgent } from "./schema/Agent.ts"
 import { CompressionConfig } from "./schema/Compression.ts"
@@ -34,7 +35,12 @@ export const Document = Schema.Struct({
   storage: group(StorageConfig.fields, "Database, cache, objects, retention."),
   compression: group(CompressionConfig.fields, "Diffs that are too large for the model."),
   server: group(ServerConfig.fields, "HTTP listener and global API key."),
-  admin: group(AdminConfig.fields, "Login of the dashboard.")
+  admin: group(AdminConfig.fields, "Login of the dashboard."),
+  allow_empty: defaulted(
+    Flag,
+    false,
+    "Accept a document without anything else, or one without triggers in place of one that had some. Otherwise both are refused: a truncated file looks the same."
+  )
 })
 export type Document = Resolved<typeof Document>
 export type GivenDocument = typeof Document.Type

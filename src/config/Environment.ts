@@ -1,6 +1,6 @@
 /** The environment variables that a document names, and which of the unset ones keep the service from starting. */
 import type { Env } from "./Credentials.ts"
-import { variable } from "./Credentials.ts"
+import { isBlankVariable, variable } from "./Credentials.ts"
 import { Document } from "./Document.ts"
 import type { Complaint } from "./Normalise.ts"
 import type { Path } from "./Path.ts"
@@ -37,20 +37,52 @@ const walk = (shape: Shape, value: unknown, path: Path, found: Array<NamedVariab
   }
 }
 
-/** Named variables without a value. Needed are those that guard an entrance or connect a store in use. */
+/**
+ * Named variables without a value. Needed are those that connect a store in use and, on a node that takes deliveries and calls, those
+ * that guard them.
+ */
 export const unsetVariables = (
   tree: unknown,
-  env: Env
+  env: Env,
+  receives: boolean
 ): ReadonlyArray<{ readonly complaint: Complaint; readonly needed: boolean }> =>
   namedVariables(tree).flatMap(({ path, name }) => {
     if (variable(env, name) !== undefined || overruled(tree, path)) return []
-    const needed = isNeeded(tree, path)
-    const message = `the environment variable ${nameable(name)} is not set${needed ? "; set it, or remove the field" : ""}`
+    const blank = isBlankVariable(env, name)
+    const needed = blank || connectsStore(tree, path) || (receives && guardsEntrance(tree, path))
+    const state = blank ? "holds nothing but white space" : "is not set"
+    const message = `the environment variable ${nameable(name)} ${state}${needed ? "; set it" : ""}`
     return [{ complaint: { path, message, at: "value" }, needed }]
   })
 
 /** A token that was put where its variable's name belongs is not repeated: only what looks like a name is. */
-const nameable = (name: string): string => (/^[A-Z_][A-Z0-9_]*$/.test(name) || name.length <= 16 ? name : "named here")
+export const looksLikeName = (name: string): boolean =>
+  !looksLikeToken(name) && (/^[A-Z_][A-Z0-9_]*$/.test(name) || name.length <= 16)
+
+const nameable = (name: string): string => (looksLikeName(name) ? name : "named here")
+
+const tokenPrefixes =
+  /^(?:gh[opsur]_|github_pat_|gl[a-z]+_|sk_|pk_|xox[abprs]_|AKIA|ASIA|AIza|whsec_|npm_|hf_)[A-Za-z0-9_]{8,}$/
+
+/** No word of a name is this long and has digits among its letters. */
+const looksLikeToken = (name: string): boolean =>
+  tokenPrefixes.test(name) ||
+  name.split("_").some((word) => word.length >= 20 && /\d/.test(word) && /[A-Za-z]/.test(word))
+
+/** Credentials in the place of their variable's name. A name that is set is one, whatever it looks like. */
+export const misplacedTokens = (tree: unknown, env: Env): ReadonlyArray<Complaint> =>
+  namedVariables(tree).flatMap(({ path, name }) =>
+    variable(env, name) === undefined && looksLikeToken(name)
+      ? [
+          {
+            path,
+            message:
+              "expected the name of an environment variable, found what looks like a credential; put it into a variable and write the variable's name",
+            at: "value"
+          }
+        ]
+      : []
+  )
 
 /** A literal beside it is used in its place. */
 const overruled = (tree: unknown, path: Path): boolean => {
@@ -59,20 +91,28 @@ const overruled = (tree: unknown, path: Path): boolean => {
   return field.endsWith("_env") && isRecord(holder) && holder[field.slice(0, -4)] !== undefined
 }
 
-const isNeeded = (tree: unknown, path: Path): boolean => {
+/** The path as the reference writes it, with 0 for every index. */
+const fieldOf = (path: Path): string => formatPath(path.map((segment) => (typeof segment === "number" ? 0 : segment)))
+
+const guardsEntrance = (tree: unknown, path: Path): boolean => {
   const holder = valueAt(tree, path.slice(0, -1))
   const at = (...segments: Path): unknown => valueAt(tree, segments)
-  const place = formatPath(path.map((segment) => (typeof segment === "number" ? 0 : segment)))
   const enabled = !isRecord(holder) || holder["enabled"] !== false
-  if (place === "triggers[0].webhook_secret_env" || place === "server.auth.api_key_env") return enabled
+  const field = fieldOf(path)
+  if (field === "triggers[0].webhook_secret_env" || field === "server.auth.api_key_env") return enabled
   if (path[0] === "workspaces" && path[1] === "instances" && path.length === 5 && path[3] === "auth")
     return enabled && at("workspaces", "instances", path[2] ?? "", "enabled") !== false
   if (path[0] === "im" && path[1] === "connections" && path[3] === "callback")
     return at(...path.slice(0, 4), "enabled") === true && at(...path.slice(0, 3), "enabled") !== false
-  if (place === "storage.database.postgres.url_env") return at("storage", "database", "kind") === "postgres"
-  if (place === "storage.cache.redis.url_env") return redisUsers(tree).length > 0
-  if (path[0] === "storage" && path[2] === "s3") return at("storage", "object", "kind") === "s3"
   return false
+}
+
+const connectsStore = (tree: unknown, path: Path): boolean => {
+  const at = (...segments: Path): unknown => valueAt(tree, segments)
+  const field = fieldOf(path)
+  if (field === "storage.database.postgres.url_env") return at("storage", "database", "kind") === "postgres"
+  if (field === "storage.cache.redis.url_env") return redisUsers(tree).length > 0
+  return path[0] === "storage" && path[2] === "s3" && at("storage", "object", "kind") === "s3"
 }
 
 /** Fields by which the document connects to storage.cache.redis. */

@@ -25,6 +25,8 @@ export interface FieldRules {
   readonly defaultText?: string
   /** Accepted and not consumed, and why. Setting it gives a warning. */
   readonly reserved?: string
+  /** The one other value than the default, where it is accepted and not implemented, and what happens instead. Setting it gives a warning. */
+  readonly unimplemented?: { readonly value: string; readonly instead: string }
   /** The values of a neighbour field (default `kind`) under which this field may be set. */
   readonly when?: When
   /** The values of that neighbour field under which this field must be set. */

@@ -5,7 +5,7 @@
  */
 import { Document } from "./Document.ts"
 import type { FieldMeta, When } from "./Field.ts"
-import type { Limits } from "./Scalars.ts"
+import type { NumberLimits } from "./Scalars.ts"
 import type { FieldShape, ObjectShape, Shape } from "./Shape.ts"
 import { shapeOf, spellingsOfKey } from "./Shape.ts"
 
@@ -41,7 +41,7 @@ const schemaOf = (shape: Shape): Json => {
 /** A short form is text or a number; what exactly, the loader says. */
 const short: Json = { type: ["string", "number"] }
 
-const scalarSchema = (scalar: string, limits: Limits): Json => {
+const scalarSchema = (scalar: string, limits: NumberLimits): Json => {
   if (scalar === "any") return {}
   const type = scalar === "secret" ? "string" : scalar
   const { minimum, maximum, exclusiveMinimum, minLength, maxLength, pattern, format } = limits
@@ -58,7 +58,7 @@ const scalarSchema = (scalar: string, limits: Limits): Json => {
   })
 }
 
-const listLimits = ({ minItems, maxItems, unique }: Limits): Json =>
+const listLimits = ({ minItems, maxItems, unique }: NumberLimits): Json =>
   compact({
     minItems: minItems === 0 ? undefined : minItems,
     maxItems,
@@ -151,7 +151,7 @@ const rulesOf = (shape: ObjectShape, field: FieldShape): ReadonlyArray<Json> => 
 
 const implies = (condition: Json, consequence: Json): Json => ({ anyOf: [{ not: condition }, consequence] })
 
-const oneOf = ({ oneOf: names }: Limits): ReadonlyArray<Json> =>
+const oneOf = ({ oneOf: names }: NumberLimits): ReadonlyArray<Json> =>
   names === undefined ? [] : [{ anyOf: names.map((name) => ({ required: [name] })) }]
 
 /** Large parts that stand at several places are written once. */

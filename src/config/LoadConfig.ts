@@ -7,7 +7,7 @@ import { formatIssue } from "./ConfigIssue.ts"
 import type { Env } from "./Credentials.ts"
 import { formatPath } from "./Path.ts"
 import type { Snapshot } from "./Snapshot.ts"
-import type { Reading } from "./Snapshots.ts"
+import type { Reading, UnsetVariables } from "./Snapshots.ts"
 import { readDocument } from "./Snapshots.ts"
 import { maxBytes, parseYaml } from "./Yaml.ts"
 
@@ -36,7 +36,9 @@ export interface TextOptions {
   /** Where relative paths of the document start; the file's directory, else the working directory. */
   readonly baseDir?: string | undefined
   /** Unset variables that the service needs to start are errors, or, to judge a document alone, warnings. */
-  readonly unset?: "errors" | "warnings" | undefined
+  readonly unset?: UnsetVariables | undefined
+  /** Whether this node takes deliveries and calls, so that what guards them must be set. True unless given. */
+  readonly receives?: boolean | undefined
 }
 
 /** What a text says: a snapshot or errors, and warnings. Never throws, whatever the text is. */
@@ -80,11 +82,12 @@ export const readConfigFile = (
 
 const unreadable = (file: string, message: string): Reading => ({
   snapshot: undefined,
-  issues: [{ severity: "error", path: "", message, file }]
+  issues: [{ severity: "error", path: "", message, file }],
+  unreadable: true
 })
 
 const whyUnreadable = (code: string): string =>
-  ({ ENOENT: "there is no such file", EISDIR: "this is a folder", EACCES: "this user may not read it" })[code] ??
+  ({ ENOENT: "file not found", EISDIR: "this is a folder", EACCES: "this user may not read it" })[code] ??
   `the file cannot be read (${code})`
 
 const errorCode = (cause: unknown): string =>

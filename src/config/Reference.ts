@@ -55,7 +55,7 @@ One YAML document of at most 1 MiB configures the service. This page is generate
 - Layers, nearest last: global, \`workspaces.defaults\`, \`workspaces.instances.<id>\`. Maps are merged field by field, lists and single
   values are taken whole from the nearest layer that has them.
 - Relative paths start at the directory of the configuration file.
-- \`[]\` in a path stands for each entry of a list, \`<id>\` for a key of your choice.
+- \`[]\` in a path means each entry of a list, \`<id>\` for a key of your choice.
 `
 
 const table = (rows: ReadonlyArray<Row>): string =>

@@ -3,6 +3,7 @@
  * with its layers merged. Order of the layers, nearest last: global, `workspaces.defaults`, instance.
  */
 import { Result } from "effect"
+import { resolve as resolvePath } from "node:path"
 import { hostUrls } from "../domain/HostUrls.ts"
 import type { Env } from "./Credentials.ts"
 import { credential } from "./Credentials.ts"
@@ -14,11 +15,22 @@ import { ReviewConfig } from "./schema/Review.ts"
 import type { ReviewLayer } from "./schema/Review.ts"
 import type { Trigger } from "./schema/Triggers.ts"
 import { ContextRepository, Triage, WorkspacePrompt } from "./schema/Workspaces.ts"
-import type { TriggerProfile, Workspace } from "./Snapshot.ts"
+import type { Snapshot, TriggerProfile, Workspace } from "./Snapshot.ts"
 import type { WorkPath } from "./WorkPath.ts"
-import { compileWorkPath } from "./WorkPath.ts"
+import { compileWorkPath, defaultWorkPath } from "./WorkPath.ts"
 
-export const resolveTrigger = (trigger: Trigger, env: Env): TriggerProfile => {
+/** Paths start where the document is. */
+const located = (trigger: Trigger, baseDir: string): Trigger => {
+  const { app, tls_ca_path: roots } = trigger
+  const key = app?.private_key_path
+  return {
+    ...trigger,
+    ...(roots === undefined ? {} : { tls_ca_path: resolvePath(baseDir, roots) }),
+    ...(app === undefined || key === undefined ? {} : { app: { ...app, private_key_path: resolvePath(baseDir, key) } })
+  }
+}
+
+export const resolveTrigger = (trigger: Trigger, env: Env, baseDir: string): TriggerProfile => {
   return {
     name: trigger.name,
     kind: trigger.kind,
@@ -26,7 +38,7 @@ export const resolveTrigger = (trigger: Trigger, env: Env): TriggerProfile => {
     webhookSecret: credential(trigger, "webhook_secret", env),
     token: credential(trigger, "token", env),
     ...hostUrls(trigger.kind, trigger.base_url),
-    settings: trigger
+    settings: located(trigger, baseDir)
   }
 }
 
@@ -38,7 +50,11 @@ const withScheduleFallback = (layer: ReviewLayer): ReviewLayer => {
   return { ...layer, pull_request: { ...layer.pull_request, schedule: { ...commits, ...own } } }
 }
 
-export const resolveWorkspaces = (given: GivenDocument, document: Document): ReadonlyMap<string, Workspace> => {
+export const resolveWorkspaces = (
+  given: GivenDocument,
+  document: Document,
+  snapshot: () => Snapshot
+): ReadonlyMap<string, Workspace> => {
   const { defaults } = document.workspaces
   const review = (own?: ReviewLayer): Workspace["review"] => {
     return resolve(ReviewConfig, withScheduleFallback(mergeLayers(given.review, defaults.review, own) ?? {}))
@@ -75,9 +91,10 @@ export const resolveWorkspaces = (given: GivenDocument, document: Document): Rea
         document.llm.author_resolution_model_chain ??
         document.llm.default_model_chain
     }
-    const path = workPath(instance.work_path ?? "{{workspace.id}}")
+    const path = workPath(instance.work_path ?? defaultWorkPath)
     workspaces.set(id, {
       id,
+      snapshot,
       enabled: instance.enabled,
       instance,
       review: instance.review === undefined ? shared.review : review(instance.review),

@@ -9,7 +9,7 @@ import { compileMatcher, foldText, literalPrefix } from "./Matcher.ts"
 import type { MatchRule } from "./schema/Workspaces.ts"
 import type { SourceFacts, Workspace } from "./Snapshot.ts"
 
-type Field = keyof SourceFacts
+type Field = Exclude<keyof SourceFacts, "any_branch">
 
 interface Rule {
   readonly workspace: Workspace
@@ -81,7 +81,8 @@ const hits = (rule: Rule, trigger: string, facts: SourceFacts): boolean =>
   (rule.triggers === undefined || rule.triggers.has(trigger)) &&
   rule.tests.every(([field, test]) => {
     const value = facts[field]
-    return value !== undefined && test(value)
+    if (value === undefined) return facts.any_branch === true && (field === "branch" || field === "ref")
+    return test(value)
   })
 
 const file = (rules: ReadonlyArray<Rule & { readonly source: MatchRule["source"] }>): Filed => {

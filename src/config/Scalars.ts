@@ -7,7 +7,7 @@ import type { Concept, Name } from "../domain/Vocabulary.ts"
 import { namesOf } from "../domain/Vocabulary.ts"
 
 /** Limits and format of a scalar, list or map, read by Shape.ts. */
-export interface Limits {
+export interface NumberLimits {
   readonly minimum?: number
   readonly maximum?: number
   readonly exclusiveMinimum?: number
@@ -34,7 +34,7 @@ export interface Limits {
 }
 
 export const LimitsKey = "aicr/limits"
-const limits = (value: Limits): { readonly [LimitsKey]: Limits } => ({ [LimitsKey]: value })
+const limits = (value: NumberLimits): { readonly [LimitsKey]: NumberLimits } => ({ [LimitsKey]: value })
 
 /** One line of text, 1 to 4096 characters. */
 export const Text = Schema.String.check(
@@ -106,8 +106,16 @@ export const named = <const C extends Concept>(concept: C): Schema.Literals<Read
 
 /** A literal credential. Normalise.ts makes it `Redacted` the moment it is read; it is never echoed. */
 export const Secret = Schema.Redacted(
-  Schema.String.check(Schema.makeFilter((value: string) => value.length >= 1 && value.length <= 65_536))
-).annotate(limits({ secret: true, minLength: 1, maxLength: 65_536, expected: "a non-empty secret as text" }))
+  Schema.String.check(Schema.makeFilter((value: string) => value.trim() !== "" && value.length <= 65_536))
+).annotate(
+  limits({
+    secret: true,
+    pattern: "\\S",
+    minLength: 1,
+    maxLength: 65_536,
+    expected: "a secret as text that is not blank"
+  })
+)
 
 export const isVariableName = (value: string): boolean => /^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(value)
 

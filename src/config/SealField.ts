@@ -29,7 +29,8 @@ export const parseField = (text: string): ReadonlyArray<string> | undefined => {
 /** The canonical path of a credential, or what is wrong with the one given. */
 const credentialField = (text: string): Result.Result<ReadonlyArray<string>, string> => {
   const names = parseField(text)
-  if (names === undefined) return Result.fail(`${JSON.stringify(text)} is no path; write one like triggers.main.token`)
+  if (names === undefined)
+    return Result.fail(`invalid path ${JSON.stringify(text)}; write one like triggers.main.token`)
   let shape: Shape | undefined = shapeOf(Document)
   const canonical: Array<string> = []
   for (const name of names) {
@@ -53,7 +54,7 @@ const credentialField = (text: string): Result.Result<ReadonlyArray<string>, str
   }
   return shape !== undefined && isSecret(shape)
     ? Result.succeed(canonical)
-    : Result.fail(`${text} is no credential; only fields that the reference calls a secret are sealed`)
+    : Result.fail(`${text} is not a credential; only fields that the reference calls a secret are sealed`)
 }
 
 const isSecret = (shape: Shape): boolean =>

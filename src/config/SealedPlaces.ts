@@ -1,7 +1,9 @@
 /** Which place a credential of the document is sealed for: its entity and its field there, as database configuration names them. Pure. */
+import { resolve } from "./Defaults.ts"
 import type { Path } from "./Path.ts"
 import { isRecord, valueAt } from "./Path.ts"
 import type { SealedPlace } from "./Sealing.ts"
+import { ConfigSourcesConfig } from "./schema/ConfigSources.ts"
 
 /** Where entities stand in the document, and what they are called. */
 const entities: ReadonlyArray<readonly [at: ReadonlyArray<string>, name: string]> = [
@@ -30,7 +32,9 @@ export const named = (tree: unknown, path: Path): ReadonlyArray<string> =>
     return typeof name === "string" ? name : String(segment)
   })
 
+/** The namespace of a document that is not decoded yet. */
 export const namespaceOf = (tree: unknown): string => {
   const namespace = valueAt(tree, ["config_sources", "database", "namespace"])
-  return typeof namespace === "string" ? namespace : "default"
+  const database = typeof namespace === "string" ? { namespace } : {}
+  return resolve(ConfigSourcesConfig, { database }).database.namespace
 }

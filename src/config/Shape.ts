@@ -8,7 +8,7 @@ import { SchemaAST } from "effect"
 import { keyAliases, spellingsOf } from "../domain/Vocabulary.ts"
 import type { FieldMeta } from "./Field.ts"
 import { FieldMetaKey } from "./Field.ts"
-import type { Limits } from "./Scalars.ts"
+import type { NumberLimits } from "./Scalars.ts"
 import { LimitsKey } from "./Scalars.ts"
 
 export interface FieldShape {
@@ -25,30 +25,30 @@ export interface ObjectShape {
   readonly keys: ReadonlyMap<string, string>
   /** Values under free keys: a map, or an open object. */
   readonly rest: Shape | undefined
-  readonly limits: Limits
+  readonly limits: NumberLimits
 }
 
 export type Shape =
   | ObjectShape
-  | { readonly type: "list"; readonly item: Shape; readonly limits: Limits }
-  | { readonly type: "scalar"; readonly scalar: Scalar; readonly limits: Limits }
+  | { readonly type: "list"; readonly item: Shape; readonly limits: NumberLimits }
+  | { readonly type: "scalar"; readonly scalar: Scalar; readonly limits: NumberLimits }
   | {
       readonly type: "enum"
       readonly values: ReadonlyArray<string>
       /** Every accepted spelling to its canonical value. */
       readonly spellings: ReadonlyMap<string, string>
-      readonly limits: Limits
+      readonly limits: NumberLimits
     }
-  | { readonly type: "union"; readonly members: ReadonlyArray<Shape>; readonly limits: Limits }
+  | { readonly type: "union"; readonly members: ReadonlyArray<Shape>; readonly limits: NumberLimits }
 
 export type Scalar = "string" | "integer" | "number" | "boolean" | "secret" | "any"
 
 const isMeta = (value: unknown): value is FieldMeta =>
   typeof value === "object" && value !== null && "description" in value
 
-const isLimits = (value: unknown): value is Limits => typeof value === "object" && value !== null
+const isLimits = (value: unknown): value is NumberLimits => typeof value === "object" && value !== null
 
-const limitsOf = (ast: SchemaAST.AST): Limits => {
+const limitsOf = (ast: SchemaAST.AST): NumberLimits => {
   const found = SchemaAST.resolve(ast)?.[LimitsKey]
   return isLimits(found) ? found : {}
 }
@@ -78,7 +78,7 @@ const objectShape = (ast: SchemaAST.Objects): ObjectShape => {
   }
 }
 
-const enumShape = (values: ReadonlyArray<string>, limits: Limits): Shape => {
+const enumShape = (values: ReadonlyArray<string>, limits: NumberLimits): Shape => {
   const { concept } = limits
   const spellings = values.flatMap((value) =>
     [value, ...(concept === undefined ? [] : spellingsOf(concept, value))].map((spelling) => [spelling, value] as const)

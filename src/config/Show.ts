@@ -3,8 +3,9 @@ import { Redacted } from "effect"
 import type { Path } from "./Path.ts"
 import { formatPath, isRecord, valueAt } from "./Path.ts"
 import type { Snapshot } from "./Snapshot.ts"
+import { defaultWorkPath } from "./WorkPath.ts"
 
-export interface Shown {
+export interface ShownValue {
   readonly path: string
   readonly value: unknown
   /** `default`, `document`, or the layer's path. */
@@ -27,17 +28,21 @@ interface Layer {
 }
 
 /** The document with global defaults filled in. */
-export const showDocument = (snapshot: Snapshot): ReadonlyArray<Shown> =>
-  leaves(snapshot.document, [], [{ name: "document", value: snapshot.given }])
+export const showDocument = (snapshot: Snapshot): ReadonlyArray<ShownValue> =>
+  leaves(
+    { ...snapshot.document, workspaces: { root: snapshot.workspacesRoot, ...snapshot.document.workspaces } },
+    [],
+    [{ name: "document", value: snapshot.given }]
+  )
 
 /** The effective values of one workspace under each field's own namespace; undefined where there is no such workspace. */
-export const showWorkspace = (snapshot: Snapshot, id: string): ReadonlyArray<Shown> | undefined => {
+export const showWorkspace = (snapshot: Snapshot, id: string): ReadonlyArray<ShownValue> | undefined => {
   const workspace = snapshot.workspaces.get(id)
   if (workspace === undefined) return undefined
   const defaults = snapshot.given.workspaces?.defaults
   const instance = snapshot.given.workspaces?.instances?.[id]
   const own = `workspaces.instances.${id}`
-  const block = (name: "review" | "agent" | "outputs"): ReadonlyArray<Shown> =>
+  const block = (name: "review" | "agent" | "outputs"): ReadonlyArray<ShownValue> =>
     leaves(
       workspace[name],
       [name],
@@ -47,7 +52,10 @@ export const showWorkspace = (snapshot: Snapshot, id: string): ReadonlyArray<Sho
         { name: "document", value: { [name]: snapshot.given[name] } }
       ]
     )
-  const part = (name: "prompt" | "triage" | "sandbox" | "context_repositories", value: unknown): ReadonlyArray<Shown> =>
+  const part = (
+    name: "prompt" | "triage" | "sandbox" | "context_repositories",
+    value: unknown
+  ): ReadonlyArray<ShownValue> =>
     leaves(
       value,
       [name],
@@ -60,7 +68,7 @@ export const showWorkspace = (snapshot: Snapshot, id: string): ReadonlyArray<Sho
   const chain = (
     name: "model_chain" | "triage_model_chain" | "author_resolution_model_chain",
     value: string | undefined
-  ): ReadonlyArray<Shown> => {
+  ): ReadonlyArray<ShownValue> => {
     if (value === undefined) return []
     const global = name === "model_chain" ? "default_model_chain" : name
     const origin =
@@ -81,7 +89,7 @@ export const showWorkspace = (snapshot: Snapshot, id: string): ReadonlyArray<Sho
       {
         source_repo: instance?.source_repo,
         match: instance?.match,
-        work_path: instance?.work_path,
+        work_path: instance?.work_path ?? defaultWorkPath,
         auth: workspace.instance.auth
       },
       [],
@@ -101,7 +109,7 @@ export const showWorkspace = (snapshot: Snapshot, id: string): ReadonlyArray<Sho
 }
 
 /** A pull request schedule that nothing sets is the one of automatic commits. */
-const scheduleOrigins = (shown: ReadonlyArray<Shown>): ReadonlyArray<Shown> =>
+const scheduleOrigins = (shown: ReadonlyArray<ShownValue>): ReadonlyArray<ShownValue> =>
   shown.map((item) => {
     if (!item.path.startsWith("review.pull_request.schedule.") || item.origin !== "default") return item
     const source = shown.find(({ path }) => path === item.path.replace("pull_request", "auto_commit"))
@@ -110,9 +118,10 @@ const scheduleOrigins = (shown: ReadonlyArray<Shown>): ReadonlyArray<Shown> =>
       : { ...item, origin: `${source.origin} (review.auto_commit.schedule)` }
   })
 
-const leaves = (value: unknown, path: Path, layers: ReadonlyArray<Layer>): ReadonlyArray<Shown> => {
+const leaves = (value: unknown, path: Path, layers: ReadonlyArray<Layer>): ReadonlyArray<ShownValue> => {
   if (value === undefined) return []
-  if (isRecord(value)) return Object.entries(value).flatMap(([key, inner]) => leaves(inner, [...path, key], layers))
+  if (isRecord(value) && Object.keys(value).length > 0)
+    return Object.entries(value).flatMap(([key, inner]) => leaves(inner, [...path, key], layers))
   const origin = layers.find((layer) => valueAt(layer.value, path) !== undefined)?.name ?? "default"
   return [{ path: formatPath(path), value: masked(value), origin }]
 }

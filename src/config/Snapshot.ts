@@ -51,6 +51,8 @@ export interface SourceFacts {
   readonly project_key?: string | undefined
   readonly branch?: string | undefined
   readonly ref?: string | undefined
+  /** The branch is not known yet: rules hit whatever branch or ref they name. */
+  readonly any_branch?: boolean | undefined
 }
 
 /** A trigger with its credentials looked up. */
@@ -72,6 +74,8 @@ export interface TriggerProfile {
 /** A workspace with global, defaults and instance layers resolved per field. */
 export interface Workspace {
   readonly id: string
+  /** The configuration that it belongs to: its triggers, links and credentials hold for all work of the workspace. */
+  readonly snapshot: () => Snapshot
   readonly enabled: boolean
   readonly instance: WorkspaceInstance
   readonly review: ReviewConfig

@@ -2,6 +2,7 @@
 import { Redacted, Result } from "effect"
 import { createHash } from "node:crypto"
 import { isAbsolute, join, resolve as resolvePath } from "node:path"
+import type { TriggerKind } from "../domain/Kinds.ts"
 import { crossCheck } from "./checks/CrossCheck.ts"
 import type { ConfigIssue } from "./ConfigIssue.ts"
 import type { Env } from "./Credentials.ts"
@@ -10,7 +11,7 @@ import { decode } from "./Decode.ts"
 import { resolve } from "./Defaults.ts"
 import { Document } from "./Document.ts"
 import type { GivenDocument } from "./Document.ts"
-import { unsetVariables } from "./Environment.ts"
+import { misplacedTokens, unsetVariables } from "./Environment.ts"
 import type { Complaint } from "./Normalise.ts"
 import { normalise } from "./Normalise.ts"
 import { openSealed } from "./OpenSealed.ts"
@@ -21,20 +22,26 @@ import { makeRoute } from "./RouteIndex.ts"
 import type { Shape } from "./Shape.ts"
 import { shapeOf } from "./Shape.ts"
 import type { Snapshot } from "./Snapshot.ts"
-import type { Place } from "./Yaml.ts"
+import type { TextPosition } from "./Yaml.ts"
+
+export type UnsetVariables = "errors" | "warnings" | "all errors"
 
 export interface Origin {
   readonly file?: string | undefined
   readonly baseDir?: string | undefined
-  readonly locate?: ((path: Path, at: "key" | "value") => Place | undefined) | undefined
-  /** Unset variables that the service needs to start: `errors` (default) to serve, `warnings` to judge the document alone. */
-  readonly unset?: "errors" | "warnings" | undefined
+  readonly locate?: ((path: Path, at: "key" | "value") => TextPosition | undefined) | undefined
+  /** Unset variables: `errors` (default) for those that the service needs to start, `warnings` to judge the document alone, `all errors` for each. */
+  readonly unset?: UnsetVariables | undefined
+  /** False where no delivery or call is taken: the variables that guard them may be unset. True unless given. */
+  readonly receives?: boolean | undefined
 }
 
 /** What became of a document: a snapshot, or at least one error; in both cases everything there is to say. */
 export interface Reading {
   readonly snapshot: Snapshot | undefined
   readonly issues: ReadonlyArray<ConfigIssue>
+  /** There was no text to read. */
+  readonly unreadable?: boolean | undefined
 }
 
 export const readDocument = (source: unknown, env: Env, origin: Origin = {}): Reading => {
@@ -66,8 +73,13 @@ export const readDocument = (source: unknown, env: Env, origin: Origin = {}): Re
     }
   }
   crossCheck(tree, env, { error: report("error"), warning: report("warning") })
-  for (const { complaint, needed } of unsetVariables(tree, env))
-    add(needed && origin.unset !== "warnings" ? "error" : "warning")(complaint)
+  const misplaced = misplacedTokens(tree, env)
+  misplaced.forEach(add("error"))
+  for (const { complaint, needed } of unsetVariables(tree, env, origin.receives ?? true)) {
+    if (misplaced.some(({ path }) => formatPath(path) === formatPath(complaint.path))) continue
+    const isError = origin.unset === "all errors" || (needed && origin.unset !== "warnings")
+    add(isError ? "error" : "warning")(complaint)
+  }
   const ordered = sortIssues(issues)
   if (Result.isFailure(decoded) || ordered.some((issue) => issue.severity === "error"))
     return { snapshot: undefined, issues: ordered }
@@ -75,6 +87,21 @@ export const readDocument = (source: unknown, env: Env, origin: Origin = {}): Re
     snapshot: makeSnapshot(decoded.success, tree, ordered, env, origin.baseDir ?? process.cwd()),
     issues: ordered
   }
+}
+
+/**
+ * The snapshot of a normalised document that was in force before, under its hash of then. Undefined where this release does not
+ * read it any more. What only a document of today has to fulfil is not checked again.
+ */
+export const restoreSnapshot = (
+  tree: unknown,
+  env: Env,
+  { hash, baseDir }: { readonly hash: string; readonly baseDir: string }
+): Snapshot | undefined => {
+  const ignore = (): void => {}
+  const opened = openSealed(normalise(shapeOf(Document), tree, ignore), env, { missing: ignore, invalid: ignore })
+  const decoded = decode(opened)
+  return Result.isSuccess(decoded) ? makeSnapshot(decoded.success, opened, [], env, baseDir, hash) : undefined
 }
 
 const keysOf = (shape: Shape): Iterable<string> => (shape.type === "object" ? shape.fields.keys() : [])
@@ -110,22 +137,27 @@ const asWritten = (root: Shape, source: unknown, path: Path): Path => {
   })
 }
 
+/** `hash`: the one that work pins, where the tree is not complete any more. */
 const makeSnapshot = (
   given: GivenDocument,
   tree: unknown,
   issues: ReadonlyArray<ConfigIssue>,
   env: Env,
-  baseDir: string
+  baseDir: string,
+  hash?: string
 ): Snapshot => {
   const document = deepFreeze(resolve(Document, given))
   const triggers = new Map(
-    document.triggers.map((trigger) => [trigger.name, Object.freeze(resolveTrigger(trigger, env))])
+    document.triggers.map((trigger) => [
+      trigger.name,
+      Object.freeze(resolveTrigger(trigger, env, resolvePath(baseDir)))
+    ])
   )
-  const workspaces = resolveWorkspaces(given, document)
+  const workspaces = resolveWorkspaces(given, document, () => snapshot)
   for (const workspace of workspaces.values()) deepFreeze(workspace)
   const root = document.workspaces.root ?? "workspaces"
-  return Object.freeze({
-    hash: hashOf(tree),
+  const snapshot: Snapshot = Object.freeze({
+    hash: hash ?? hashOf(tree),
     document,
     given,
     baseDir: resolvePath(baseDir),
@@ -133,10 +165,11 @@ const makeSnapshot = (
     credential: (holder: object, name: string) => credential(holder, name, env),
     warnings: issues,
     triggers,
-    triggersOfKind: (kind) => [...triggers.values()].filter((trigger) => trigger.kind === kind),
+    triggersOfKind: (kind: TriggerKind) => [...triggers.values()].filter((trigger) => trigger.kind === kind),
     workspaces,
     route: makeRoute(workspaces.values())
-  } satisfies Snapshot)
+  })
+  return snapshot
 }
 
 /** SHA-256 over the normalised document, whatever the order of its keys. */

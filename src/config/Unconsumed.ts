@@ -1,6 +1,6 @@
 /**
- * Fields that this build reads and does not act on. Setting one gives a warning, so that nobody relies on it. A test holds the
- * list equal to the code: a field that nothing reads must stand here, and a row whose field came to be read must go.
+ * Fields that this build accepts and does not act on. Setting one gives a warning, so that nobody relies on it. Every other field has a
+ * test that observes its effect (test/mutate/fields.json).
  */
 
 export interface Unconsumed {
@@ -8,67 +8,50 @@ export interface Unconsumed {
   readonly path: string
   /** What does not happen. */
   readonly effect: string
-  /** How code would read it, where the last word of the path is too common to tell. */
-  readonly reader?: RegExp
 }
 
-const under = (
-  prefix: string,
-  effect: string,
-  ...names: ReadonlyArray<string | readonly [name: string, reader: RegExp]>
-): ReadonlyArray<Unconsumed> =>
-  names.map((name) =>
-    typeof name === "string"
-      ? { path: `${prefix}.${name}`, effect }
-      : { path: `${prefix}.${name[0]}`, effect, reader: name[1] }
-  )
+const under = (prefix: string, effect: string, ...names: ReadonlyArray<string>): ReadonlyArray<Unconsumed> =>
+  names.map((name) => ({ path: `${prefix}.${name}`, effect }))
 
 export const unconsumed: ReadonlyArray<Unconsumed> = [
   ...under(
     "triggers[]",
     "Perforce changes are not read",
-    ["port", /P4PORT/],
-    ["user", /P4PORT/],
-    ["user_env", /P4PORT/],
-    ["ticket", /P4PORT/],
+    "port",
+    "user",
+    "user_env",
+    "ticket",
     "ticket_env",
-    ["password", /P4PORT/],
-    ["password_env", /P4PORT/],
-    ["workspace", /P4PORT/]
+    "password",
+    "password_env",
+    "workspace"
   ),
-  ...under(
-    "triggers[]",
-    "Subversion changes are not read",
-    ["username", /trust-server-cert/],
-    ["username_env", /trust-server-cert/],
-    "trust_server_cert"
-  ),
-  ...under("workspaces.defaults", "agent CLIs do not run in a sandbox", ["sandbox", /\.sandbox\b/]),
+  ...under("triggers[]", "Subversion changes are not read", "username", "username_env", "trust_server_cert"),
+  ...under("workspaces.defaults", "agent CLIs do not run in a sandbox", "sandbox"),
   ...under(
     "workspaces.defaults.context_repositories[]",
     "only git repositories are read as context",
-    ["repository_url", /trust-server-cert/],
-    ["revision", /trust-server-cert|P4PORT/],
-    ["port", /P4PORT/],
-    ["user", /P4PORT/],
-    ["user_env", /P4PORT/],
-    ["ticket", /P4PORT/],
-    ["ticket_env", /P4PORT/],
-    ["password", /P4PORT/],
-    ["password_env", /P4PORT/],
-    ["depot_path", /P4PORT/]
+    "repository_url",
+    "revision",
+    "port",
+    "user",
+    "user_env",
+    "ticket",
+    "ticket_env",
+    "password",
+    "password_env",
+    "depot_path"
   ),
-  ...under("agent", "no agent CLI is run", "timeout_seconds", "auto_approve", ["sandbox", /\.sandbox\b/]),
+  ...under("agent", "no agent CLI is run", "timeout_seconds", "auto_approve", "sandbox"),
   ...under("agent", "no agent CLI is run", "context_compaction", "web_search"),
   {
     path: "outputs.author_resolution.directory_cache_ttl_seconds",
     effect: "no member directory is kept"
   },
-  ...under("outputs.channels[]", "the change's own project is written to", ["project_id", /channel\.project_id/]),
   ...under(
     "outputs.channels[]",
     "chat applications receive nothing",
-    ["app_id", /channel\.app_id/],
+    "app_id",
     "app_secret",
     "app_secret_env",
     "receive_id",
@@ -77,17 +60,21 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
     "user_mappings",
     "author_mappings",
     "guess_author",
-    ["connection", /channel\.connection/],
-    ["target", /channel\.target/]
+    "connection",
+    "target"
   ),
-  { path: "im", effect: "chat commands are not taken", reader: /\.im\b|command_bindings/ },
-  // Sealed credentials are bound to its namespace (SealedPlaces.ts), whatever the configuration comes from.
-  {
-    path: "config_sources",
-    effect: "configuration comes from the file only",
-    reader: /config_sources\.runtime|secret_refs/
-  },
-  { path: "storage.retention.deleted_project_grace_days", effect: "projects are not removed" }
+  { path: "im", effect: "chat commands are not taken" },
+  // Sealed credentials are bound to config_sources.database.namespace (SealedPlaces.ts), whatever the configuration comes from.
+  ...under(
+    "config_sources",
+    "configuration comes from the file only",
+    "database.enabled",
+    "database.backend",
+    "runtime",
+    "secret_refs"
+  ),
+  { path: "storage.retention.deleted_project_grace_days", effect: "projects are not removed" },
+  { path: "server.base_url", effect: "the dashboard has no page of a run yet" }
 ]
 
 const rows = new Map(unconsumed.map((row) => [row.path, row]))

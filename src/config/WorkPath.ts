@@ -24,6 +24,9 @@ type Expression =
   | { readonly _tag: "Value"; readonly name: string }
   | { readonly _tag: "Call"; readonly helper: Helper; readonly args: ReadonlyArray<Expression> }
 
+/** Where nothing sets work_path. */
+export const defaultWorkPath = "{{workspace.id}}"
+
 const values = {
   "workspace.id": (facts: WorkPathFacts) => facts.workspace,
   "trigger.name": (facts: WorkPathFacts) => facts.trigger,
@@ -58,8 +61,17 @@ const isHelper = (name: string): name is Helper => Object.hasOwn(helpers, name)
 const isValue = (name: string): name is keyof typeof values => Object.hasOwn(values, name)
 
 const toSegment = (value: string): string => {
-  const plain = value.replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/^[.-]+|[.-]+$/g, "")
+  const plain = trimmed(value.replace(/[^\p{L}\p{N}._-]+/gu, "-"))
   return plain === "" ? "" : devices.test(plain) ? `_${plain}` : plain
+}
+
+/** Without dots and hyphens at its ends; in one pass, because branch names are of outsiders. */
+const trimmed = (text: string): string => {
+  const isEdge = (index: number) => text[index] === "." || text[index] === "-"
+  let [start, end] = [0, text.length]
+  while (start < end && isEdge(start)) start++
+  while (end > start && isEdge(end - 1)) end--
+  return text.slice(start, end)
 }
 
 const devices = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?$/i
@@ -72,7 +84,7 @@ export const compileWorkPath = (template: string): Result.Result<WorkPath, strin
   const render: WorkPath = (facts) => checkPath(parts.map((part) => evaluate(part, facts)).join(""))
   const fixed = parts.map((part) => (part._tag === "Text" ? part.text : "x")).join("")
   return Result.map(
-    Result.mapError(checkPath(fixed), (problem) => `the fixed part of the template is no usable path: ${problem}`),
+    Result.mapError(checkPath(fixed), (problem) => `invalid path in the fixed part of the template: ${problem}`),
     () => render
   )
 }
@@ -132,7 +144,7 @@ const parseExpression = (source: string): Result.Result<Expression, string> => {
       const after = tokens[next]
       if (after !== undefined && !(closed && after.sign === ")"))
         return Result.fail(
-          `${JSON.stringify(head.word ?? head.text ?? head.sign)} is no helper; helpers are ${helperNames}`
+          `unknown helper ${JSON.stringify(head.word ?? head.text ?? head.sign)}; helpers are ${helperNames}`
         )
       return single
     }

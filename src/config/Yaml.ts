@@ -1,12 +1,13 @@
 /**
  * A YAML text as plain data, with the place of every value in the text. One document of at most 1 MiB; syntax errors, unknown
- * tags and duplicate keys are reported with their position. Messages never quote the text: it may hold secrets.
+ * tags and duplicate keys are reported with their position. Lines of the text are shown with what may be a secret masked.
  */
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from "yaml"
-import type { Document as YamlDocument, Node, Pair, ParsedNode } from "yaml"
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml"
+import type { Document as YamlDocument, Node, Pair, ParsedNode, Range, YAMLError } from "yaml"
 import type { Path } from "./Path.ts"
+import { maxSyntaxErrors, syntaxProblem, unclosed } from "./YamlProblems.ts"
 
-export interface Place {
+export interface TextPosition {
   readonly line: number
   readonly column: number
 }
@@ -14,14 +15,14 @@ export interface Place {
 export interface TextIssue {
   readonly path: Path
   readonly message: string
-  readonly place: Place | undefined
+  readonly place: TextPosition | undefined
 }
 
 export interface ParsedText {
   readonly value: unknown
   readonly issues: ReadonlyArray<TextIssue>
   /** The place of the value at a path, or of its key; the nearest place above it where it is not there. */
-  readonly locate: (path: Path, at: "key" | "value") => Place | undefined
+  readonly locate: (path: Path, at: "key" | "value") => TextPosition | undefined
 }
 
 export const maxBytes = 1024 * 1024
@@ -30,16 +31,20 @@ export const parseYaml = (text: string): ParsedText => {
   const bytes = Buffer.byteLength(text)
   if (bytes > maxBytes) return refused(`the document has ${bytes} bytes; at most ${maxBytes} (1 MiB) are read`)
   const lines = new LineCounter()
-  const place = (offset: number): Place => {
+  const place = (offset: number): TextPosition => {
     const { line, col } = lines.linePos(offset)
     return { line: Math.max(line, 1), column: Math.max(col, 1) }
   }
   try {
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
-    const issues: Array<TextIssue> = [...document.errors, ...document.warnings].map((error) => ({
+    const startOf = startsIn(document)
+    const issues: Array<TextIssue> = firstOfEachLine(
+      [...document.errors, ...document.warnings].map((error) => ({ error, at: startOf(error) })),
+      (offset) => place(offset).line
+    ).map(({ error, at }) => ({
       path: [],
-      message: `not valid YAML: ${words(error.code, error.message)}`,
-      place: place(error.pos[0])
+      message: syntaxProblem(error, lineAt(text, at)),
+      place: place(at)
     }))
     if (issues.length > 0) return { value: undefined, issues, locate: () => undefined }
     let usable = true
@@ -47,7 +52,7 @@ export const parseYaml = (text: string): ParsedText => {
       duplicate: (path, key, first) =>
         issues.push({
           path,
-          message: `the key stands twice, first at line ${place(first.range[0]).line}; keep one`,
+          message: `duplicate key, first at line ${place(first.range[0]).line}; keep one`,
           place: place(key.range[0])
         }),
       unusable: (path, node, message) => {
@@ -77,8 +82,57 @@ const refused = (message: string): ParsedText => ({
   locate: () => undefined
 })
 
-const words = (code: string, message: string): string =>
-  code === "MULTIPLE_DOCS" ? "more than one document in the text; one is read" : message
+interface At {
+  readonly error: YAMLError
+  readonly at: number
+}
+
+/** What follows from an error on its line, and what comes after the third line, is not said. */
+const firstOfEachLine = (errors: ReadonlyArray<At>, lineOf: (offset: number) => number): ReadonlyArray<At> => {
+  const seen = new Set<number>()
+  return errors
+    .toSorted((left, right) => left.at - right.at)
+    .filter(({ at }) => {
+      const line = lineOf(at)
+      return seen.has(line) ? false : seen.add(line)
+    })
+    .slice(0, maxSyntaxErrors)
+}
+
+/** Where quotes and brackets are opened and end, in the order of the document. */
+const openingsOf = (document: YamlDocument.Parsed) => {
+  const openings = { quote: new Array<Range>(), bracket: new Array<Range>() }
+  visit(document, {
+    Scalar: (_, { range, type }) => {
+      if (type?.startsWith("QUOTE") === true && range) openings.quote.push(range)
+    },
+    Collection: (_, { flow, range }) => {
+      if (flow === true && range) openings.bracket.push(range)
+    }
+  })
+  return openings
+}
+
+/**
+ * The parser points at the end of what is not closed; where it was opened is of use. The document is gone through once for all errors:
+ * there may be hundreds.
+ */
+const startsIn = (document: YamlDocument.Parsed): ((error: YAMLError) => number) => {
+  let openings: ReturnType<typeof openingsOf> | undefined
+  return ({ message, pos: [at] }) => {
+    const kind = unclosed(message)
+    if (kind === undefined) return at
+    openings ??= openingsOf(document)
+    const opening = openings[kind].findLast(([start, end]) => start < at && (kind === "quote" || end >= at))
+    return opening?.[0] ?? at
+  }
+}
+
+const lineAt = (text: string, offset: number): string => {
+  const start = text.lastIndexOf("\n", offset - 1) + 1
+  const end = text.indexOf("\n", start)
+  return text.slice(start, end < 0 ? undefined : end)
+}
 
 type Ranged = ParsedNode
 

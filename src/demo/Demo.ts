@@ -106,7 +106,7 @@ const run = Effect.fnUntraced(function* (options: DemoOptions) {
     const started = performance.now()
     const answer = yield* Effect.promise(() => forge.notify(pull, "opened"))
     if (answer.status !== 202) {
-      return yield* new ExitWith({ code: 3, message: `the webhook was answered with ${answer.status}` })
+      return yield* new ExitWith({ code: 3, message: `the webhook was refused with status ${answer.status}` })
     }
     terminal.step("webhook", `accepted, ${JSON.stringify(answer.body)}`)
     const end = yield* Deferred.await(finished).pipe(

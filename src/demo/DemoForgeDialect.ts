@@ -28,7 +28,7 @@ export interface ApiContext {
   readonly url: string
 }
 
-export interface Route {
+export interface DemoRoute {
   readonly method: string
   /** `/repos/{owner}/{repo}/pulls/{index}` */
   readonly path: string
@@ -52,11 +52,13 @@ export type DemoEvent =
       readonly sender: DemoUser
     }
 
-export interface Dialect {
+export interface DemoDialect {
   readonly name: string
   /** REST root below the forge's web address. */
   readonly apiPath: string
-  readonly routes: ReadonlyArray<Route>
+  /** Path of a GraphQL API. Its one route has this path, not one below `apiPath`. */
+  readonly graphqlPath?: string
+  readonly routes: ReadonlyArray<DemoRoute>
   /** Body of an error answer. */
   readonly error: (message: string) => unknown
   /** An unsigned delivery: the payload and what the host says beside it. */
@@ -70,7 +72,7 @@ export interface Dialect {
 }
 
 /** Answers a request with the first route that fits. */
-export const dispatch = async (dialect: Dialect, context: Omit<ApiContext, "params">): Promise<ApiAnswer> => {
+export const dispatch = async (dialect: DemoDialect, context: Omit<ApiContext, "params">): Promise<ApiAnswer> => {
   let known = false
   for (const route of dialect.routes) {
     const params = matches(route.path, context.request.path)

@@ -14,7 +14,7 @@ import {
 } from "./DemoForgeGiteaJson.ts"
 import { lineAt } from "./DemoForgeDiff.ts"
 import { page, repositoryOf } from "./DemoForgeDialect.ts"
-import type { ApiAnswer, ApiContext, Dialect, Route } from "./DemoForgeDialect.ts"
+import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "./DemoForgeDialect.ts"
 
 const refusal = (status: number, message: string): ApiAnswer => ({ status, body: error(message) })
 const error = (message: string) => ({ message, url: "/api/swagger" })
@@ -32,7 +32,10 @@ const isNumber = (value: unknown): value is number => typeof value === "number"
 const isList = (value: unknown): value is ReadonlyArray<unknown> => Array.isArray(value)
 
 const onPull =
-  (param: string, answer: (context: ApiContext, pull: DemoPull) => ApiAnswer | Promise<ApiAnswer>): Route["answer"] =>
+  (
+    param: string,
+    answer: (context: ApiContext, pull: DemoPull) => ApiAnswer | Promise<ApiAnswer>
+  ): DemoRoute["answer"] =>
   (context) => {
     const pull = repositoryOf(context)?.pulls.get(Number(context.params[param]))
     return pull === undefined ? notFound : answer(context, pull)
@@ -160,6 +163,16 @@ const commits = async (context: ApiContext): Promise<ApiAnswer> => {
   }
 }
 
+const branch = async (context: ApiContext): Promise<ApiAnswer> => {
+  const repository = repositoryOf(context)
+  const name = context.params["branch"] ?? ""
+  if (repository === undefined) return notFound
+  const id = await git(repository.directory, ["rev-parse", "--verify", `refs/heads/${name}^{commit}`]).catch(() => "")
+  if (id === "") return notFound
+  const isProtected = repository.protectedBranches.has(name)
+  return { status: 200, body: { name, protected: isProtected, commit: { id: id.trim() } } }
+}
+
 const permission = (context: ApiContext): ApiAnswer => {
   const repository = repositoryOf(context)
   const login = context.params["collaborator"] ?? ""
@@ -177,7 +190,7 @@ const permission = (context: ApiContext): ApiAnswer => {
 }
 
 const repo = "/repos/{owner}/{repo}"
-const routes: ReadonlyArray<Route> = [
+const routes: ReadonlyArray<DemoRoute> = [
   { method: "GET", path: "/version", answer: () => ({ status: 200, body: { version: "1.27.0+demo" } }) },
   {
     method: "GET",
@@ -193,6 +206,7 @@ const routes: ReadonlyArray<Route> = [
     }
   },
   { method: "GET", path: `${repo}/commits`, answer: commits },
+  { method: "GET", path: `${repo}/branches/{branch}`, answer: branch },
   { method: "GET", path: `${repo}/collaborators/{collaborator}/permission`, answer: permission },
   {
     method: "GET",
@@ -263,7 +277,7 @@ const routes: ReadonlyArray<Route> = [
   { method: "POST", path: `${repo}/statuses/{sha}`, answer: createStatus }
 ]
 
-export const giteaDialect: Dialect = {
+export const giteaDialect: DemoDialect = {
   name: "gitea",
   apiPath: "/api/v1",
   routes,

@@ -23,6 +23,7 @@ export interface DemoRepository {
   readonly name: string
   readonly fullName: string
   readonly defaultBranch: string
+  readonly protectedBranches: Set<string>
   /** The bare repository. */
   readonly directory: string
   readonly permissions: Map<string, Permission>
@@ -145,6 +146,7 @@ export const createRepository = async (state: DemoState, root: string, fullName:
     name,
     fullName,
     defaultBranch: "main",
+    protectedBranches: new Set(),
     directory,
     permissions: new Map([
       [owner, "owner"],

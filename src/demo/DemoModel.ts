@@ -9,6 +9,7 @@ import type { Scope } from "effect"
 import { hunksOf } from "./DemoDiff.ts"
 import type { CodeHunk } from "./DemoDiff.ts"
 import { demoRules, findProblems } from "./DemoRules.ts"
+import { readBody } from "./ReadBody.ts"
 
 export const demoModelName = "aicr-demo-rules"
 
@@ -64,10 +65,10 @@ const answer = async (request: IncomingMessage, response: ServerResponse): Promi
   if (request.method !== "POST" || pathname !== "/v1/chat/completions") {
     return write(response, 404, failure("there are POST /v1/chat/completions and GET /v1/models"))
   }
-  const body = await read(request)
+  const body = (await readBody(request, maxBodyBytes))?.toString("utf8")
   if (body === undefined) return write(response, 413, failure("the body is too large"))
   const decoded = decodeRequest(body)
-  if (decoded._tag === "Failure") return write(response, 400, failure("the body is no chat completion request"))
+  if (decoded._tag === "Failure") return write(response, 400, failure("the body is not a chat completion request"))
   write(response, 200, completion(decoded.success))
 }
 
@@ -149,18 +150,6 @@ const counted = (count: number, what: string): string => `${count} ${what}${coun
 
 const textOf = (content: Request["messages"][number]["content"]): string =>
   typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join("\n")
-
-const read = async (request: IncomingMessage): Promise<string | undefined> => {
-  const chunks: Array<Buffer> = []
-  let size = 0
-  for await (const chunk of request) {
-    const bytes = Buffer.from(chunk)
-    size += bytes.length
-    if (size > maxBodyBytes) return undefined
-    chunks.push(bytes)
-  }
-  return Buffer.concat(chunks).toString("utf8")
-}
 
 const failure = (message: string) => ({ error: { message, type: "invalid_request_error" } })
 

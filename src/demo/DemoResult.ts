@@ -3,7 +3,7 @@ import { Severity } from "../domain/Kinds.ts"
 import type { RunStatus } from "../domain/Run.ts"
 import type { DemoPull } from "./DemoForgeState.ts"
 
-export interface DemoComment {
+export interface PostedComment {
   readonly path: string
   readonly line: number
   /** As the comment itself says. */
@@ -18,7 +18,7 @@ export interface DemoResult {
   /** The webhook was accepted. */
   readonly accepted: boolean
   readonly run: { readonly id: string | undefined; readonly status: RunStatus; readonly reason: string | undefined }
-  readonly comments: ReadonlyArray<DemoComment>
+  readonly comments: ReadonlyArray<PostedComment>
   /** The managed summary comment; empty when none was posted. */
   readonly summary: string
   /** From sending the webhook to the end of the run. */

@@ -34,9 +34,9 @@ export const showProgress = (terminal: Terminal, event: ProgressEvent): void => 
       terminal.step("checked out", `the change starts from ${event.from.slice(0, 10)}`)
       return terminal.step("analysing", "the model reads the diff …")
     case "Analysed": {
-      const count = event.findings.length
-      terminal.step("findings", `${count} ${count === 1 ? "problem" : "problems"}, by ${event.models.join(", ")}`)
-      return event.findings.forEach((finding) => terminal.line(`    ${describeFinding(terminal, finding)}`))
+      const { problems, findings = [] } = event
+      terminal.step("findings", `${problems} ${problems === 1 ? "problem" : "problems"}, by ${event.models.join(", ")}`)
+      return findings.forEach((finding) => terminal.line(`    ${describeFinding(terminal, finding)}`))
     }
     case "Published":
       // What came of comments of earlier reviews has no place to look at.

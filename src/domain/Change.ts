@@ -8,10 +8,10 @@ import { TargetKind, TriggerKind } from "./Kinds.ts"
 /** A repository as its host names it. `fullName` is `owner/name` (GitLab: `group/sub/name`), in the host's spelling. */
 export const Repo = Schema.Struct({
   fullName: Schema.String,
-  /** HTTP(S) clone URL without credentials, as the host reports it. */
+  /** HTTP(S) clone URL without credentials, below the configured base URL of the host. */
   cloneUrl: Schema.optional(Schema.String),
   webUrl: Schema.optional(Schema.String),
-  /** Numeric id at the host (GitLab needs it; others ignore it). */
+  /** Numeric id at the host, as a payload claims it or the host says it. Match rules may name it; requests go by `fullName`. */
   hostId: Schema.optional(Schema.Int)
 })
 export type Repo = typeof Repo.Type
@@ -69,13 +69,31 @@ export const hostTrigger = (change: Pick<Change, "trigger" | "host">): string =>
 
 /**
  * The key of a change's actor, queue place and publications: `<trigger>:<repo>:<kind>:<number|branch>`, repository
- * case-folded. The same pull request has the same key in every event.
+ * case-folded. The same pull request has the same key in every event. A manual trigger serves many workspaces and hosts, so its
+ * keys name them too.
  */
-export const targetKey = (change: Pick<Change, "trigger" | "repo" | "target">): string => {
+export const targetKey = (change: Pick<Change, "trigger" | "repo" | "target" | "workspace" | "host">): string => {
   const { kind, number, branch } = change.target
-  return `${change.trigger}:${foldRepo(change.repo.fullName)}:${kind}:${number ?? branch ?? ""}`
+  const key = `${change.trigger}:${foldRepo(change.repo.fullName)}:${kind}:${number ?? branch ?? ""}`
+  return kind === "manual"
+    ? `${key}:${encodeURIComponent(hostTrigger(change))}:${encodeURIComponent(change.workspace)}`
+    : key
 }
+
+/** `<trigger>:<account>`, case-folded: whose limits a review counts towards. Undefined where the host names no author. */
+export const authorKey = (change: Pick<Change, "trigger" | "host" | "author">): string | undefined =>
+  change.author === undefined ? undefined : `${hostTrigger(change)}:${change.author.username.toLowerCase()}`
 
 /** Case-folded, slash-trimmed repository name: how configuration and payload are compared (decisions 2.2). */
 export const foldRepo = (fullName: string): string =>
-  (fullName.startsWith("/") || fullName.endsWith("/") ? fullName.replace(/^\/+|\/+$/g, "") : fullName).toLowerCase()
+  (fullName.startsWith("/") || fullName.endsWith("/")
+    ? fullName.replace(/^\/+|(?<!\/)\/+$/g, "")
+    : fullName
+  ).toLowerCase()
+
+/** What lessons and money of a repository are kept under. */
+export const repositoryKey = (change: Change): string => `${hostTrigger(change)}:${foldRepo(change.repo.fullName)}`
+
+/** Whether both are to be merged into the same branch, as far as their hosts say it. The same head differs from another branch in something else. */
+export const haveSameBase = (one: Pick<Change, "baseRef">, other: Pick<Change, "baseRef">): boolean =>
+  one.baseRef === undefined || other.baseRef === undefined || one.baseRef === other.baseRef

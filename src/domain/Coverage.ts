@@ -7,19 +7,37 @@ export const SkipReason = Schema.Literals([
   "ignored",
   "generated",
   "binary",
+  "unreadable",
   "submodule",
   "max_files",
+  "too_large",
   "budget",
   "compressed",
+  "long_lines",
   "failed",
   "unchanged"
 ])
 export type SkipReason = typeof SkipReason.Type
 
+export const SkippedFile = Schema.Struct({
+  path: Schema.String,
+  reason: SkipReason,
+  /** For `ignored`: the line of the ignore file that says so. */
+  rule: Schema.optional(Schema.String),
+  /** The change adds text to it that was not read, for a reason other than what the configuration leaves out. */
+  unread: Schema.optional(Schema.Boolean)
+})
+export type SkippedFile = typeof SkippedFile.Type
+
 export const Coverage = Schema.Struct({
   reviewed: Schema.Array(Schema.String),
-  skipped: Schema.Array(Schema.Struct({ path: Schema.String, reason: SkipReason })),
+  skipped: Schema.Array(SkippedFile),
   /** Changed lines analysed: additions plus deletions of the reviewed files. */
   lines: Schema.Int
 })
 export type Coverage = typeof Coverage.Type
+
+/** Paths with added text that was not read. */
+export const unreadPaths = ({ skipped }: Coverage): ReadonlyArray<string> => [
+  ...new Set(skipped.flatMap(({ path, unread }) => (unread === true ? [path] : [])))
+]

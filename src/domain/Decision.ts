@@ -22,6 +22,16 @@ export const IgnoreReason = Schema.Literals([
 ])
 export type IgnoreReason = typeof IgnoreReason.Type
 
+/** Why a verified delivery cannot be read. Answered 400. */
+export const RejectReason = Schema.Literals([
+  "invalid_json",
+  "invalid_payload",
+  "missing_event",
+  "missing_changelist",
+  "missing_revision"
+])
+export type RejectReason = typeof RejectReason.Type
+
 /** How an accepted delivery stands when it is answered. */
 export const AcceptedStatus = Schema.Literals(["queued", "deferred", "coalesced", "duplicate"])
 export type AcceptedStatus = typeof AcceptedStatus.Type

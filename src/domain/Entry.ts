@@ -15,6 +15,7 @@
  */
 import { Schema } from "effect"
 import { Change } from "./Change.ts"
+import { LeaseToken } from "./FencingToken.ts"
 
 export const EntryStatus = Schema.Literals([
   "waiting",
@@ -69,7 +70,7 @@ export const Entry = Schema.Struct({
   /** Why it waits or how it ended, in words for an operator. */
   reason: Schema.optional(Schema.String),
   /** Fencing token of the current lease; grows with each claim, never reused. */
-  token: Schema.Int,
+  token: LeaseToken,
   leaseUntil: Schema.optional(Schema.Int),
   owner: Schema.optional(Schema.String),
   /** Somebody wants the running entry ended, and why. Its worker learns it at once or with its next renewal. */

@@ -39,7 +39,7 @@ export type HostEvent =
   /** A pull request that should be reviewed if configuration allows. */
   | ({ readonly _tag: "PullRequestUpdated"; readonly pull: PullRequestFacts } & EventFacts)
   /** Closed or merged: waiting work for it is cancelled. */
-  | ({ readonly _tag: "PullRequestClosed"; readonly number: number } & EventFacts)
+  | ({ readonly _tag: "PullRequestClosed"; readonly number: number; readonly baseRef: string | undefined } & EventFacts)
   | ({
       readonly _tag: "Pushed"
       readonly branch: string
@@ -55,6 +55,8 @@ export type HostEvent =
       readonly _tag: "Commanded"
       readonly command: "review" | "help" | "cancel"
       readonly number: number
+      /** The branch that the pull request is to be merged into; not all hosts say it with a comment. */
+      readonly baseRef: string | undefined
       readonly title: string | undefined
       readonly url: string | undefined
     } & EventFacts)

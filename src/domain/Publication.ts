@@ -3,28 +3,42 @@
  *
  * ```
  * pending ──▶ sending ──▶ sent
- *                ├──────▶ pending   the host said no for now (429, 5xx): again at `notBefore`
- *                ├──────▶ unknown   the answer was lost: looked up by marker before any second post
+ *                ├──────▶ pending   the host refused for now (429, 5xx): again at `notBefore`
+ *                ├──────▶ unknown   the response was lost: looked up by marker before any second post
  *                └──────▶ failed    the host refused for good
- * unknown ──▶ sent | pending
+ * pending | unknown ──▶ quarantined processes ended again and again while it was handled
+ * unknown ──▶ sent | sending        found at the host, or not
+ * pending | unknown ──▶ itself      put aside before a write, until `notBefore`
+ * pending ──▶ sent                  nothing of it was left to write
+ * pending | unknown ──▶ failed      what has to be read before cannot be read
  * pending | unknown ──▶ dropped     a newer head made it obsolete
  * ```
- * A row found in `sending` when its actor wakes is `unknown`: the process died between request and answer.
+ * A row is `sending` from right before its first write to the host. One found in `sending` when its actor wakes is `unknown`: the
+ * process died between request and response.
  */
 import { Schema } from "effect"
 import { Severity } from "./Kinds.ts"
 import { DiffRange, Side } from "./Problem.ts"
 
-export const PublicationStatus = Schema.Literals(["pending", "sending", "sent", "unknown", "failed", "dropped"])
+export const PublicationStatus = Schema.Literals([
+  "pending",
+  "sending",
+  "sent",
+  "unknown",
+  "failed",
+  "dropped",
+  "quarantined"
+])
 export type PublicationStatus = typeof PublicationStatus.Type
 
 const next: Record<PublicationStatus, ReadonlyArray<PublicationStatus>> = {
-  pending: ["sending", "dropped"],
+  pending: ["quarantined", "sending", "sent", "pending", "failed", "dropped"],
   sending: ["sent", "pending", "unknown", "failed"],
-  unknown: ["sent", "pending", "dropped"],
+  unknown: ["quarantined", "sending", "sent", "unknown", "failed", "dropped"],
   sent: [],
   failed: [],
-  dropped: []
+  dropped: [],
+  quarantined: []
 }
 export const canMove = (from: PublicationStatus, to: PublicationStatus): boolean => next[from].includes(to)
 
@@ -43,7 +57,7 @@ export const InlineComment = Schema.Struct({
 export type InlineComment = typeof InlineComment.Type
 
 /** The verdict of a review: a remark, or a request that holds up merging where the host enforces it. */
-export const ReviewEvent = Schema.Literals(["COMMENT", "REQUEST_CHANGES"])
+export const ReviewEvent = Schema.Literals(["COMMENT", "REQUEST_CHANGES", "APPROVE"])
 export type ReviewEvent = typeof ReviewEvent.Type
 
 /** One problem as a managed issue shows it: `text` is rendered and has no marker. */
@@ -70,6 +84,10 @@ export const SummaryProblems = Schema.Struct({
   complete: Schema.Boolean
 })
 export type SummaryProblems = typeof SummaryProblems.Type
+
+/** `neutral`: neither good nor bad; each host says so in a way of its own. */
+export const StatusState = Schema.Literals(["pending", "success", "failure", "neutral"])
+export type StatusState = typeof StatusState.Type
 
 export const Operation = Schema.Union([
   /**
@@ -110,13 +128,23 @@ export const Operation = Schema.Union([
     body: Schema.String,
     comments: Schema.Array(InlineComment)
   }),
+  /** What becomes of our earlier request for changes, on a clean head. */
+  Schema.Struct({
+    _tag: Schema.Literal("Verdict"),
+    head: Schema.String,
+    /** Approves; else the request is dismissed. */
+    approves: Schema.Boolean,
+    body: Schema.String
+  }),
   /** The managed summary comment of the target: created once, then updated in place. */
   Schema.Struct({
     _tag: Schema.Literal("Summary"),
     head: Schema.String,
     body: Schema.String,
     /** Absent in rows of earlier versions. */
-    problems: Schema.optional(SummaryProblems)
+    problems: Schema.optional(SummaryProblems),
+    /** Where the target has no summary yet, none is written. */
+    onlyUpdate: Schema.optional(Schema.Boolean)
   }),
   /** What a review says about comments at lines of earlier ones; sending it yields a `Thread` for each that is settled. */
   Schema.Struct({
@@ -151,12 +179,24 @@ export const Operation = Schema.Union([
   Schema.Struct({
     _tag: Schema.Literal("Status"),
     head: Schema.String,
-    state: Schema.Literals(["pending", "success", "failure"]),
+    state: StatusState,
     description: Schema.String,
     url: Schema.optional(Schema.String)
   })
 ])
 export type Operation = typeof Operation.Type
+
+/**
+ * A problem of ours that people dismissed who may not (`review.dismissal`). It stays open; the summary and the record of the run name
+ * them.
+ */
+export const IgnoredDismissal = Schema.Struct({
+  fp: Schema.String,
+  file: Schema.String,
+  /** User names at the host. */
+  by: Schema.Array(Schema.String)
+})
+export type IgnoredDismissal = typeof IgnoredDismissal.Type
 
 export const Publication = Schema.Struct({
   id: Schema.String,
@@ -169,10 +209,13 @@ export const Publication = Schema.Struct({
   status: PublicationStatus,
   /** Order within the run. */
   position: Schema.Int,
+  /** Writes that the host failed, not counting those during an outage of the whole host. */
   attempts: Schema.Int,
   notBefore: Schema.optional(Schema.Int),
   hostId: Schema.optional(Schema.String),
   url: Schema.optional(Schema.String),
-  error: Schema.optional(Schema.String)
+  error: Schema.optional(Schema.String),
+  /** What the host had when the row was sent, of rows that read comments of earlier reviews. */
+  ignoredDismissals: Schema.optional(Schema.Array(IgnoredDismissal))
 })
 export type Publication = typeof Publication.Type

@@ -7,6 +7,8 @@ import { Agent, AgentError } from "../agent/Agent.ts"
 import type { AgentReport, Brief } from "../agent/Agent.ts"
 import type { Usage } from "../domain/Analysis.ts"
 import type { GatewayAnswer } from "../llm/Gateway.ts"
+import type { ModelRun } from "../llm/ModelRun.ts"
+import type { AnalysisError } from "./threads/AnalysisError.ts"
 
 /** Passes that run at the same time. */
 const atOnce = 3
@@ -18,11 +20,15 @@ export interface Analysed {
 }
 
 export const analyseBatches = Effect.fn("analyseBatches")(function* (
-  briefs: ReadonlyArray<Effect.Effect<Brief>>
-): Effect.fn.Return<Analysed, AgentError, Agent> {
+  briefs: ReadonlyArray<Effect.Effect<Brief, AnalysisError>>
+): Effect.fn.Return<Analysed, AgentError | AnalysisError, Agent | ModelRun> {
   const agent = yield* Agent
-  const pass = (brief: Effect.Effect<Brief>) => Effect.flatMap(brief, (written) => agent.analyse(written))
-  const results = yield* Effect.forEach(briefs, (brief) => Effect.result(pass(brief)), { concurrency: atOnce })
+  // Without its thread no further pass can be written: that ends the review.
+  const results = yield* Effect.forEach(
+    briefs,
+    (brief) => Effect.flatMap(brief, (written) => Effect.result(agent.analyse(written))),
+    { concurrency: atOnce }
+  )
   const reports = results.flatMap((result) => (result._tag === "Success" ? [result.success] : []))
   const errors = results.flatMap((result) => (result._tag === "Failure" ? [result.failure] : []))
   const [first] = errors
@@ -35,7 +41,7 @@ export const analyseBatches = Effect.fn("analyseBatches")(function* (
   if (stopped !== undefined && reports.every((report) => report.stopped !== undefined && report.usage.requests === 0)) {
     return yield* new AgentError({ reason: "failed", message: stopped })
   }
-  for (const { message } of errors) yield* Effect.logWarning(`A pass of the review failed: ${message}`)
+  for (const { message } of errors) yield* Effect.logWarning("pass of a review failed", { error: message })
   const joined = joinReports(reports)
   const notices =
     errors.length === 0

@@ -37,31 +37,42 @@ export const contextProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> 
             {
               severity: "warning",
               path: `workspaces.instances.${id}.context_repositories`,
-              message: `${alias} is left out of reviews: ${unread(kind)}`
+              message: `${alias} is not read in reviews: ${unread(kind)}`
             }
           ]
     )
   )
 
+/** `outsider` names who asks for the review without being a member of its repository; undefined: members only. */
 export const mountContext = Effect.fn("mountContext")(function* (
   snapshot: Snapshot,
-  workspace: Workspace
+  workspace: Workspace,
+  outsider: string | undefined
 ): Effect.fn.Return<ContextMounts, never, ContextRepositories | Scope.Scope> {
-  const found = yield* Effect.forEach(workspace.contextRepositories, (one) => mountOne(snapshot, one), {
-    concurrency: atOnce
-  })
+  const found = yield* Effect.forEach(
+    workspace.contextRepositories,
+    (one) =>
+      outsider === undefined || one.visibility === "any_author"
+        ? mountOne(snapshot, one)
+        : Effect.succeed(
+            without(one, `${outsider} has no write access to this repository, and only members may have it read`)
+          ),
+    { concurrency: atOnce }
+  )
   const notices = found.flatMap((one) => (typeof one === "string" ? [one] : []))
-  for (const notice of notices) yield* Effect.logWarning(notice)
+  for (const notice of notices) yield* Effect.logWarning("context repository not mounted", { reason: notice })
   return { mounted: found.flatMap((one) => (typeof one === "string" ? [] : [one])), notices }
 })
 
+const without = ({ alias }: ContextRepository, why: string): string =>
+  `The context repository ${alias} was not read: ${why}.`
+
 const mountOne = Effect.fnUntraced(function* (snapshot: Snapshot, repository: ContextRepository) {
   const { alias, kind, url, ref, max_mb } = repository
-  const without = (why: string) => `The context repository ${alias} was not read: ${why}.`
-  if (kind !== "git" || url === undefined) return without(unread(kind))
+  if (kind !== "git" || url === undefined) return without(repository, unread(kind))
   const token = snapshot.credential(repository, "token")
   if (token === undefined && repository.token_env !== undefined) {
-    return without(`the variable ${repository.token_env} is not set`)
+    return without(repository, `the variable ${repository.token_env} is not set`)
   }
   const contexts = yield* ContextRepositories
   const mounted = yield* Effect.result(
@@ -75,6 +86,7 @@ const mountOne = Effect.fnUntraced(function* (snapshot: Snapshot, repository: Co
   if (mounted._tag === "Failure") {
     const { reason, message } = mounted.failure
     return without(
+      repository,
       reason === "unauthorized"
         ? `its host does not let us in; set its token_env to a token that may read it (${message})`
         : message

@@ -2,28 +2,20 @@
 import { Effect } from "effect"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Gateway } from "../llm/Gateway.ts"
-import { compress, tokensWithin } from "../review/Compress.ts"
-import type { FileDiff, Hunk } from "../review/FileDiff.ts"
-import { linesAround, withContext } from "../review/HunkContext.ts"
-import type { Reach } from "../review/HunkContext.ts"
-import { linesOfText, readHunks } from "../review/HunkText.ts"
-import { countLinesOf, hunkTokens } from "../review/RenderDiff.ts"
-import { scrubFile, scrubFiles } from "../review/Scrub.ts"
-import { scrubSecrets } from "../review/Secrets.ts"
-import type { Steps } from "../review/Steps.ts"
+import type { ModelRun } from "../llm/ModelRun.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
-import { chainsOf, hasDefinitions, showDefinitions, withNames } from "./ShowDefinitions.ts"
+import { showDefinitions } from "./ShowDefinitions.ts"
 import { noSummaries, summarise } from "./Summarise.ts"
 import type { Summarised } from "./Summarise.ts"
-import { runInTurns } from "./Turns.ts"
+import { definitionsAt } from "./syntax/Definitions.ts"
+import type { AnalysisError } from "./threads/AnalysisError.ts"
+import type { ChangeThread } from "./threads/ChangeThreads.ts"
+import type { KeptFile } from "./work/FitWork.ts"
 
 export interface FittedChange {
-  /** To be shown. */
-  readonly files: ReadonlyArray<FileDiff>
-  /** The same without the secrets in them. */
-  readonly readable: ReadonlyArray<FileDiff>
-  /** Files of which hunks were cut, with those hunks. */
-  readonly cut: ReadonlyArray<FileDiff>
+  /** Paths of files of which hunks were cut. */
+  readonly cut: ReadonlySet<string>
+  readonly cutHunks: number
   readonly summaries: Summarised
 }
 
@@ -33,77 +25,54 @@ const summaryShare = 0.2
 /** Share of a pass that the definitions around hunks may take. */
 const definitionShare = 0.25
 
+const nothingCut: FittedChange = { cut: new Set(), cutHunks: 0, summaries: noSummaries }
+
 export const fitChange = Effect.fn("fitChange")(function* (
+  change: ChangeThread,
   input: { readonly snapshot: Snapshot; readonly workspace: Workspace; readonly checkout: Checkout },
-  files: ReadonlyArray<FileDiff>,
   room: number
-): Effect.fn.Return<FittedChange, CheckoutError, Gateway> {
+): Effect.fn.Return<FittedChange, CheckoutError | AnalysisError, Gateway | ModelRun> {
   const { checkout, snapshot, workspace } = input
   const { keep_hunks_top_k, context_lines } = snapshot.document.compression
-  const tokens = yield* runInTurns(tokensWithin(files, room))
+  const tokens = yield* change.run("tokensWithin", room)
   if (tokens !== undefined) {
-    const spare = Math.min((room - tokens) / 2, room * definitionShare)
-    return yield* whole(yield* showDefinitions(checkout, files, spare))
+    yield* showDefinitions(change, checkout, Math.min((room - tokens) / 2, room * definitionShare))
+    return nothingCut
   }
-  const { kept, cut } = yield* runInTurns(compress(files, keep_hunks_top_k))
+  const { kept, cut, cutHunks } = yield* change.run("compress", keep_hunks_top_k)
   // All hunks are within top_k: they are read in several passes.
-  if (cut.length === 0) return yield* whole(yield* showDefinitions(checkout, files, 0))
-  const wholes = new Map(files.map((file) => [keyOf(file), file]))
-  const around = linesAround(context_lines)
-  const [shown, summaries] = yield* Effect.all(
+  if (cut.length === 0) {
+    yield* showDefinitions(change, checkout, 0)
+    return nothingCut
+  }
+  const [, summaries] = yield* Effect.all(
     [
-      Effect.forEach(kept, (file) => showKept(checkout, file, wholes.get(keyOf(file)) ?? file, around), {
-        concurrency: atOnce
+      Effect.forEach(kept, (file, index) => showKept(change, checkout, file, index, context_lines), {
+        concurrency: atOnce,
+        discard: true
       }),
-      summarise(snapshot, workspace, cut, Math.floor(room * summaryShare))
+      summarise(change, snapshot, workspace, Math.floor(room * summaryShare))
     ],
     { concurrency: 2 }
   )
-  return { files: shown.map(({ file }) => file), readable: shown.map(({ readable }) => readable), cut, summaries }
+  yield* change.run("showCompressed")
+  return { cut: new Set(cut), cutHunks, summaries }
 })
 
 /** Read and parsed at the same time. */
 const atOnce = 4
 
-const whole = (files: ReadonlyArray<FileDiff>) =>
-  Effect.map(runInTurns(scrubFiles(files)), (readable): FittedChange => ({
-    files,
-    readable,
-    cut: [],
-    summaries: noSummaries
-  }))
-
-/** While a parser looks for the definitions around the hunks of a file, secrets are removed from it. */
+/** While a parser looks for the definitions around the hunks of a file, the next one is prepared. */
 const showKept = Effect.fnUntraced(function* (
+  change: ChangeThread,
   checkout: Checkout,
-  file: FileDiff,
-  from: FileDiff,
-  reach: (hunk: Hunk) => Reach
-): Effect.fn.Return<{ readonly file: FileDiff; readonly readable: FileDiff }, CheckoutError> {
-  // The patch of a commit in the middle has other lines around it than the head.
-  const text = file.commit === undefined ? yield* checkout.file(file.path, "head", maxFileBytes) : undefined
-  yield* runInTurns(readHunks(file))
-  const lines = text === undefined ? undefined : yield* runInTurns(linesOfText(text))
-  const shown = withContext(file, from, lines, reach)
-  const [chains, scrubbed] = yield* Effect.all(
-    [
-      text === undefined || !hasDefinitions(file) ? Effect.succeed([]) : chainsOf(shown, text),
-      runInTurns(scrubAndCount(shown))
-    ],
-    { concurrency: 2 }
-  )
-  return { file: withNames(shown, chains), readable: withNames(scrubbed, chains, scrubSecrets) }
+  { path, isAtHead }: KeptFile,
+  index: number,
+  contextLines: number
+): Effect.fn.Return<void, CheckoutError | AnalysisError> {
+  const text = isAtHead ? yield* checkout.file(path, "head", maxFileBytes) : undefined
+  const target = yield* change.run("showKept", index, text, contextLines)
+  if (text === undefined || target === undefined) return
+  const chains = yield* definitionsAt(path, text, target.lines)
+  yield* change.run("nameKept", index, chains)
 })
-
-/** Tokens are counted here, where there is time for it. */
-function* scrubAndCount(file: FileDiff): Steps<FileDiff> {
-  const scrubbed = yield* scrubFile(file)
-  for (const hunk of scrubbed.hunks) yield* hunkTokens(hunk)
-  return scrubbed
-}
-
-const keyOf = ({ path, commit }: FileDiff): string => `${commit?.index ?? 0}:${path}`
-
-/** Changed lines of the hunks that are shown. */
-export const changedLines = (files: ReadonlyArray<FileDiff>): Effect.Effect<number> =>
-  runInTurns(countLinesOf(files, (line) => line[0] !== " "))

@@ -1,11 +1,9 @@
 /**
- * `AuthorGuess` by a model. On where some layer of the configuration names `author_resolution_model_chain`; without, no model is asked.
+ * `AuthorGuess` by a model of the group `author_resolution_model_chain`, or where no layer names one of `llm.default_model_chain`.
  * A person is asked about once (storage.cache) while the candidates are the same; whatever goes wrong means that nobody was found.
  */
 import { randomBytes } from "node:crypto"
 import { Effect, Layer, Option, Schema } from "effect"
-import { ConfigStore } from "../config/ConfigStore.ts"
-import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import { Gateway } from "../llm/Gateway.ts"
 import { AuthorGuess } from "../outputs/AuthorGuess.ts"
 import { authorPrompt, authorSystem, authorTool, readAuthor } from "../review/AuthorPrompt.ts"
@@ -19,27 +17,15 @@ const Guess = Schema.Struct({ account: Schema.optionalKey(Schema.String) })
 /** By what the model is told. No answer is kept where no model gave one. */
 const authorGuess: Lookup<typeof Guess.Type> = { name: "author-guess", answer: Guess }
 
-/** The group that somebody has named for this. */
-const guessingGroup = (
-  { document: { llm, workspaces } }: Pick<Snapshot, "document">,
-  { instance, authorResolutionModelChain }: Workspace
-): string | undefined =>
-  (instance.author_resolution_model_chain ??
-    workspaces.defaults.author_resolution_model_chain ??
-    llm.author_resolution_model_chain) === undefined
-    ? undefined
-    : authorResolutionModelChain
-
-export const layer: Layer.Layer<never, never, Gateway | ConfigStore | Cache> = Layer.effect(
+export const layer: Layer.Layer<AuthorGuess, never, Gateway | Cache> = Layer.effect(
   AuthorGuess,
   Effect.gen(function* () {
     const gateway = yield* Gateway
-    const config = yield* ConfigStore
     const cache = yield* Cache
     return {
       guess: Effect.fn("guessAuthor")(function* (author) {
-        const snapshot = config.current()
-        const group = guessingGroup(snapshot, author.workspace)
+        const snapshot = author.workspace.snapshot()
+        const group = author.workspace.authorResolutionModelChain
         if (group === undefined || author.candidates.length === 0) return undefined
         const { name, email, candidates } = author
         const about = [author.workspace.id, group, name, email?.split("@")[0], JSON.stringify(candidates)]
@@ -56,7 +42,10 @@ export const layer: Layer.Layer<never, never, Gateway | ConfigStore | Cache> = L
           deadlineMillis: totalMillis
         }).pipe(Effect.provideService(Gateway, gateway))
         if (outcome._tag === "Failed") {
-          yield* Effect.logInfo(`No model said who the author of ${author.commit} is: ${outcome.error.message}`)
+          yield* Effect.logInfo("author of a commit not resolved by a model", {
+            commit: author.commit,
+            error: outcome.error.message
+          })
           return undefined
         }
         const found = outcome.value

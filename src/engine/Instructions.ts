@@ -1,6 +1,6 @@
 /**
- * The project's own rules for its review: AGENTS.md, CLAUDE.md and `.aicr/*.md`, from the commit the change starts from. The
- * head's versions of these files are part of the change, and data like the rest of it.
+ * The project's own rules for its review: AGENTS.md, CLAUDE.md and `.aicr/*.md`, from the tip of the protected base branch, else of
+ * the default branch. The versions of these files in the change and in the commit it starts from are data like the rest of it.
  */
 import { Effect } from "effect"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
@@ -20,14 +20,14 @@ const maxTotal = 64_000
 export const readInstructions = Effect.fn("readInstructions")(function* (
   checkout: Checkout
 ): Effect.fn.Return<Instructions, CheckoutError> {
-  const listed = yield* checkout.list(folder, "from", 1000)
+  const listed = yield* checkout.list(folder, "rules", 1000)
   const own = listed.filter((name) => /\.(md|mdc|txt)$/i.test(name)).toSorted()
   const paths = ["AGENTS.md", "CLAUDE.md", ...own.slice(0, maxFiles).map((name) => `${folder}/${name}`)]
   const notices =
     own.length > maxFiles ? [`${folder}/ holds over ${maxFiles} rule files; the first ${maxFiles} are used.`] : []
   const rules: Array<{ path: string; text: string }> = []
   let total = 0
-  const texts = yield* Effect.forEach(paths, (path) => checkout.file(path, "from", maxReadBytes), { concurrency: 8 })
+  const texts = yield* Effect.forEach(paths, (path) => checkout.file(path, "rules", maxReadBytes), { concurrency: 8 })
   for (const [index, path] of paths.entries()) {
     const text = texts[index]?.trim()
     // One word is what a link to the other file reads as.

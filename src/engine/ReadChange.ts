@@ -1,44 +1,104 @@
-/** The diff of a checkout, read as it streams: files that are not reviewed are dropped as they pass, too much of it ends it. */
+/**
+ * What a change is, read in steps of which each is bounded: first the paths that it touches, then the sizes of those that are reviewed, and
+ * only then the diff of the files that are neither left out nor too large, as it streams; too much of it ends it.
+ */
 import { Effect } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"
-import { parseIgnoreFile } from "../review/IgnoreFile.ts"
-import { selectFiles } from "../review/SelectFiles.ts"
-import type { SelectedFiles, TriggerFilters } from "../review/SelectFiles.ts"
+import type { SkippedFile, SkipReason } from "../domain/Coverage.ts"
+import type { TriggerFilters } from "../review/SelectFiles.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
-import { parseStream } from "./ParseStream.ts"
+import { inParts, listPaths, pathsAt } from "./ListPaths.ts"
 import type { PatchTooLarge } from "./PatchTooLarge.ts"
-import { runInTurns } from "./Turns.ts"
+import { readBinaries } from "./ReadBinaries.ts"
+import { readDiff } from "./ReadDiff.ts"
+import type { AnalysisError } from "./threads/AnalysisError.ts"
+import type { ChangeThread } from "./threads/ChangeThreads.ts"
+import type { FileFacts, ReadSummary } from "./work/ReadWork.ts"
 
 const maxIgnoreBytes = 65_536
+const attributesFile = ".gitattributes"
 
-export interface ReadChange extends SelectedFiles {
+export interface ReadChange {
+  /** Files that are reviewed; their lines are in the thread of the change. */
+  readonly files: ReadonlyArray<FileFacts>
+  readonly skipped: ReadonlyArray<SkippedFile>
   /** UTF-8 bytes of the patch of the files that are reviewed. */
   readonly bytes: number
   readonly notices: ReadonlyArray<string>
 }
 
 export const readChange = Effect.fn("readChange")(function* (
+  change: ChangeThread,
   checkout: Checkout,
-  workspace: Workspace,
+  { review }: Workspace,
   filters: TriggerFilters
-): Effect.fn.Return<ReadChange, CheckoutError | PatchTooLarge> {
-  const { review } = workspace
-  const ignoreText = yield* checkout.file(review.ignore_file, "from", maxIgnoreBytes)
-  const rules = parseIgnoreFile(ignoreText ?? "")
-  const selection = selectFiles({ review, filters, ignores: rules.ignores })
-  const { all } = yield* parseStream(checkout.diff, selection.keep, review.max_patch_bytes, review.max_patch_bytes)
-  const selected = yield* runInTurns(selection.result(all))
+): Effect.fn.Return<ReadChange, CheckoutError | PatchTooLarge | AnalysisError> {
+  const ignoreText = (yield* checkout.file(review.ignore_file, "rules", maxIgnoreBytes)) ?? ""
+  const attributes = (yield* checkout.file(attributesFile, "rules", maxIgnoreBytes)) ?? ""
+  const { include, exclude, max_files, max_file_bytes, ignore_file, ignore_file_scope } = review
+  const rules = { include, exclude, max_files, max_file_bytes, ignore_file, ignore_file_scope }
+  yield* change.run("select", { review: rules, filters, ignoreText, attributes })
+  const listed = yield* checkout.changes(review.max_changed_paths)
+  yield* listPaths(change, listed)
+  const candidates = pathsAt(listed, yield* change.run("candidates"))
+  const sizes = yield* checkout.sizes(candidates)
+  const chosen = yield* change.run("choose", Float64Array.from(sizes))
+  yield* change.run("beginDiff")
+  const diff = checkout.diff(pathsAt(listed, chosen.paths), chosen.exactRenames)
+  const bytes = yield* readDiff(change, diff, review.max_patch_bytes, review.max_patch_bytes)
+  const summary = yield* change.run("selectRead")
+  yield* readBinaries(change, checkout, summary.binaries, {
+    room: review.max_patch_bytes - bytes,
+    places: review.max_files - summary.files
+  })
+  const files = yield* inParts((from, count) => change.run("facts", from, count))
+  const skipped = yield* inParts((from, count) => change.run("skipped", from, count))
   return {
-    ...selected,
-    bytes: selected.files.reduce((sum, { bytes }) => sum + bytes, 0),
-    notices: [
-      ...rules.refused.map((why) => `${review.ignore_file} of the base branch, ${why}: the rule is not used.`),
-      ...truncation(selected, review.max_files)
-    ]
+    files,
+    skipped,
+    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+    notices: [...noticesOf(summary, skipped, review), ...(chosen.exactRenames ? [onlyExactRenames] : [])]
   }
 })
 
-const truncation = ({ skipped }: SelectedFiles, maxFiles: number): ReadonlyArray<string> => {
-  const dropped = skipped.filter(({ reason }) => reason === "max_files").length
-  return dropped === 0 ? [] : [`${dropped} files are over review.max_files (${maxFiles}) and were not read.`]
+const noticesOf = (
+  { refusedRules, overruled }: ReadSummary,
+  skipped: ReadonlyArray<SkippedFile>,
+  review: Workspace["review"]
+): ReadonlyArray<string> => [
+  ...refusedRules.map((why) => `${review.ignore_file}, ${why}: the rule is not used.`),
+  ...overruledNotice(overruled, review),
+  ...leftOut(
+    skipped,
+    "max_files",
+    (files) => `${files} files are over review.max_files (${review.max_files}) and were not read.`
+  ),
+  ...leftOut(
+    skipped,
+    "too_large",
+    (files) =>
+      `${files} files are over review.max_file_bytes (${review.max_file_bytes}), or all files together are too large, and were not read.`
+  )
+]
+
+const overruledNotice = (
+  files: number,
+  { ignore_file, ignore_file_scope }: Workspace["review"]
+): ReadonlyArray<string> =>
+  files === 0
+    ? []
+    : [
+        `${files} files that ${ignore_file} lists are reviewed all the same: review.ignore_file_scope is ${ignore_file_scope}.`
+      ]
+
+const leftOut = (
+  skipped: ReadonlyArray<SkippedFile>,
+  why: SkipReason,
+  say: (files: number) => string
+): ReadonlyArray<string> => {
+  const files = skipped.filter(({ reason }) => reason === why).length
+  return files === 0 ? [] : [say(files)]
 }
+
+const onlyExactRenames =
+  "Files that were moved and changed are read as deleted and added ones: too much was deleted and added to compare each with each."

@@ -1,43 +1,40 @@
 /** The patches of a range's commits for `review.commit_strategy: per_commit`, within the limit for the analysed patch. */
 import { Effect } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"
-import { keepLineage, unshown } from "../review/CommitPatches.ts"
-import type { FileDiff } from "../review/FileDiff.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
+import { listPaths, pathsAt } from "./ListPaths.ts"
 import type { PatchTooLarge } from "./PatchTooLarge.ts"
-import { parseStream } from "./ParseStream.ts"
-import { runInTurns } from "./Turns.ts"
+import { readDiff } from "./ReadDiff.ts"
+import type { AnalysisError } from "./threads/AnalysisError.ts"
+import type { ChangeThread } from "./threads/ChangeThreads.ts"
 
-export interface CommitPatches {
-  /** What the model is shown instead of the whole comparison; undefined: the comparison itself. */
-  readonly files: ReadonlyArray<FileDiff> | undefined
-  readonly notices: ReadonlyArray<string>
-}
+/** Deleted files of a commit that are looked at for where its added ones come from. */
+const maxDeleted = 500
 
-/** `files` are those to be read, as the comparison of the end points has them. */
+/** Reads the commits into the thread of the change, to be shown instead of the whole comparison. Returns notices. */
 export const readCommits = Effect.fn("readCommits")(function* (
+  change: ChangeThread,
   checkout: Checkout,
-  { review }: Workspace,
-  files: ReadonlyArray<FileDiff>
-): Effect.fn.Return<CommitPatches, CheckoutError | PatchTooLarge> {
-  if (review.commit_strategy !== "per_commit") return { files: undefined, notices: [] }
+  { review }: Workspace
+): Effect.fn.Return<ReadonlyArray<string>, CheckoutError | PatchTooLarge | AnalysisError> {
+  if (review.commit_strategy !== "per_commit") return []
   const commits = yield* checkout.commits ?? Effect.undefined
   if (commits === undefined) {
-    return {
-      files: undefined,
-      notices: ["The end points are compared: history was rewritten, or it has too many commits to show one by one."]
-    }
+    return ["The end points are compared: history was rewritten, or it has too many commits to show one by one."]
   }
-  if (commits.length < 2) return { files: undefined, notices: [] }
-  const keep = keepLineage(files)
-  const patches: Array<ReadonlyArray<FileDiff>> = []
+  if (commits.length < 2) return []
+  yield* change.run("beginCommits", maxDeleted)
   let room = review.max_patch_bytes
-  for (const [left, { id, title, diff }] of commits.toReversed().entries()) {
-    const commit = { index: commits.length - left, of: commits.length, id, title }
-    const read = yield* parseStream(diff, keep, room, review.max_patch_bytes)
-    room -= read.bytes
-    patches.push(read.files.flatMap((file) => (file.hunks.length === 0 ? [] : [{ ...file, commit }])))
+  for (const [left, commit] of commits.toReversed().entries()) {
+    const { id, title } = commit
+    const listed = yield* commit.changes(review.max_changed_paths)
+    yield* listPaths(change, listed)
+    const candidates = pathsAt(listed, yield* change.run("commitCandidates"))
+    const sizes = yield* commit.sizes(candidates)
+    const small = candidates.filter((_, index) => (sizes[index] ?? 0) <= review.max_file_bytes)
+    yield* change.run("beginCommit", { index: commits.length - left, of: commits.length, id, title })
+    room -= yield* readDiff(change, commit.diff(small, false), room, review.max_patch_bytes)
+    yield* change.run("endCommit")
   }
-  const shown = patches.toReversed().flat()
-  return { files: [...shown, ...(yield* runInTurns(unshown(files, shown)))], notices: [] }
+  return []
 })

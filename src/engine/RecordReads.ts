@@ -1,13 +1,13 @@
 /** A checkout and further repositories that remember what is read of them, for the record of the review. Never fails what it watches. */
 import { Effect, Fiber, Stream } from "effect"
-import { scrubLines } from "../review/ScrubText.ts"
 import { Objects } from "../store/Objects.ts"
-import type { BlameLine, Checkout } from "../vcs/Checkout.ts"
+import type { BlameLine, ChangedPath, Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import type { MountedContext, MountedEntry } from "../vcs/ContextRepositories.ts"
 import type { ContextMounts } from "./ContextMounts.ts"
 import type { ReviewInput } from "./ReviewChange.ts"
-import { keptDiff, maxDiffLength, maxReadLength, writeDiff, writeRecord } from "./ReviewRecord.ts"
-import { runInTurns } from "./Turns.ts"
+import { maxDiffLength, maxReadLength, writeDiff, writeRecord } from "./ReviewRecord.ts"
+import type { AnalysisError } from "./threads/AnalysisError.ts"
+import { ChangeThreads } from "./threads/ChangeThreads.ts"
 
 export interface Recording {
   readonly checkout: Checkout
@@ -15,6 +15,14 @@ export interface Recording {
   /** Writes down what was read. */
   readonly keep: (input: ReviewInput) => Effect.Effect<void>
 }
+
+/** Heap for scrubbing a diff and a record, of which the largest have 32 million characters each. */
+const recorderMb = 768
+
+/** Of a change of more paths the record has those of its diff. */
+const maxChanges = 5000
+
+const pathOnly = ({ path, status, oldMode, newMode }: ChangedPath): ChangedPath => ({ path, status, oldMode, newMode })
 
 interface Mounted {
   readonly alias: string
@@ -25,6 +33,8 @@ interface Mounted {
 export const recordReads = Effect.fnUntraced(function* (runId: string, checkout: Checkout) {
   const objects = yield* Objects
   const scope = yield* Effect.scope
+  /** A thread of its own: what the record needs is nothing that the review waits for. */
+  const recorder = yield* (yield* ChangeThreads).open(recorderMb)
   /** The diff is written beside the review, which needs nothing of it. */
   const writing: Array<Fiber.Fiber<void>> = []
   const files = new Map<string, string | undefined>()
@@ -33,6 +43,8 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
   const mounted: Array<Mounted> = []
   let contextNotices: ReadonlyArray<string> = []
   let commits: Array<{ readonly id: string; readonly title: string; diff: string }> | undefined
+  let listed: ReadonlyArray<ChangedPath> = []
+  const sizes = new Map<ChangedPath, number>()
   let left = maxReadLength
   let cut = false
 
@@ -45,11 +57,15 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
   const quietly = (effect: Effect.Effect<void, { readonly message: string }, Objects>): Effect.Effect<void> =>
     effect.pipe(
       Effect.provideService(Objects, objects),
-      Effect.catch(({ message }) => Effect.logWarning(`The record of run ${runId} could not be kept: ${message}`))
+      Effect.catch(({ message }) => Effect.logWarning("record of a run not stored", { run_id: runId, error: message }))
     )
 
   /** Passes a diff on and hands over its text once it has been read to its end. */
-  const watched = (diff: Checkout["diff"], limit: () => number, whole: (text: string) => Effect.Effect<void>) =>
+  const watched = (
+    diff: Stream.Stream<Uint8Array, CheckoutError>,
+    limit: () => number,
+    keep: (text: Effect.Effect<string, AnalysisError>) => Effect.Effect<void>
+  ) =>
     Stream.suspend(() => {
       const chunks: Array<Uint8Array> = []
       let length = 0
@@ -57,7 +73,8 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
         Stream.tap((chunk) =>
           Effect.sync(() => {
             length += chunk.length
-            if (length <= limit()) chunks.push(chunk)
+            // A copy: the bytes themselves move to the thread that analyses the change.
+            if (length <= limit()) chunks.push(Uint8Array.prototype.slice.call(chunk))
             else chunks.length = 0
           })
         ),
@@ -68,7 +85,7 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
                 cut = true
                 return Effect.void
               }
-              return Effect.flatMap(runInTurns(keptDiff(chunks)), whole)
+              return keep(recorder.run("scrubDiff", chunks))
             })
           )
         )
@@ -78,11 +95,21 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
   const recording: Recording = {
     checkout: {
       ...checkout,
-      diff: watched(
-        checkout.diff,
-        () => maxDiffLength,
-        (text) => Effect.map(Effect.forkIn(quietly(writeDiff(runId, text)), scope), (fiber) => void writing.push(fiber))
-      ),
+      changes: (maxPaths) =>
+        Effect.tap(checkout.changes(maxPaths), (found) => Effect.sync(() => void (listed = found))),
+      sizes: (paths) =>
+        Effect.tap(checkout.sizes(paths), (found) =>
+          Effect.sync(() => paths.forEach((path, index) => sizes.set(path, found[index] ?? 0)))
+        ),
+      diff: (paths, exactRenames) =>
+        watched(
+          checkout.diff(paths, exactRenames),
+          () => maxDiffLength,
+          (text) => {
+            const writes = quietly(Effect.flatMap(text, (scrubbed) => writeDiff(runId, scrubbed)))
+            return Effect.map(Effect.forkIn(writes, scope), (fiber) => void writing.push(fiber))
+          }
+        ),
       ...(checkout.commits === undefined
         ? {}
         : {
@@ -90,15 +117,18 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
               commits = range?.map(({ id, title }) => ({ id, title, diff: "" }))
               return range?.map((commit, index) => ({
                 ...commit,
-                diff: watched(
-                  commit.diff,
-                  () => left,
-                  (text) =>
-                    Effect.sync(() => {
-                      const kept = commits?.[index]
-                      if (kept !== undefined && room(text.length)) kept.diff = text
-                    })
-                )
+                diff: (paths, exactRenames) =>
+                  watched(
+                    commit.diff(paths, exactRenames),
+                    () => left,
+                    (text) =>
+                      quietly(
+                        Effect.map(text, (scrubbed) => {
+                          const kept = commits?.[index]
+                          if (kept !== undefined && room(scrubbed.length)) kept.diff = scrubbed
+                        })
+                      )
+                  )
               }))
             })
           }),
@@ -124,32 +154,36 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
     },
     keep: (input) =>
       Effect.gen(function* () {
-        const kept: Array<{ readonly key: string; readonly text?: string }> = []
-        for (const [key, text] of files) {
-          kept.push(text === undefined ? { key } : { key, text: yield* runInTurns(scrubLines(text)) })
+        for (const [key, text] of files) yield* recorder.run("recordFile", key, text)
+        for (const [at, { reads }] of mounted.entries()) {
+          for (const [key, entry] of reads) yield* recorder.run("recordRead", at, key, entry)
         }
-        yield* writeRecord(runId, {
-          version: 1,
-          head: checkout.head,
-          from: checkout.from,
-          title: input.title,
-          description: input.description,
-          filters: input.filters,
-          ...(input.previous === undefined ? {} : { previous: input.previous }),
-          ...(input.lessons === undefined ? {} : { lessons: input.lessons }),
-          files: kept,
-          lists: [...lists].map(([key, names]) => ({ key, names })),
-          blames: [...blames].map(([key, lines]) => ({ key, lines })),
-          ...(commits === undefined ? {} : { commits }),
-          context: {
-            notices: contextNotices,
-            mounted: mounted.map(({ reads, ...one }) => ({
-              ...one,
-              reads: [...reads].map(([key, entry]) => ({ key, entry }))
-            }))
+        yield* writeRecord(
+          runId,
+          {
+            version: 1,
+            head: checkout.head,
+            from: checkout.from,
+            title: input.title,
+            description: input.description,
+            filters: input.filters,
+            ...(input.previous === undefined ? {} : { previous: input.previous }),
+            ...(input.lessons === undefined ? {} : { lessons: input.lessons }),
+            ...(listed.length > maxChanges
+              ? {}
+              : { changes: listed.map((path) => ({ ...pathOnly(path), size: sizes.get(path) ?? 0 })) }),
+            files: [],
+            lists: [...lists].map(([key, names]) => ({ key, names })),
+            blames: [...blames].map(([key, lines]) => ({ key, lines })),
+            ...(commits === undefined ? {} : { commits }),
+            context: {
+              notices: contextNotices,
+              mounted: mounted.map(({ alias, commit }) => ({ alias, commit, reads: [] }))
+            },
+            cut
           },
-          cut
-        })
+          recorder
+        )
         yield* Fiber.joinAll(writing)
       }).pipe(quietly)
   }

@@ -1,7 +1,9 @@
 /** The checkout and the further repositories of a recorded review, out of its record. */
 import { Effect, Stream } from "effect"
 import { CheckoutError } from "../vcs/Checkout.ts"
-import type { Checkout } from "../vcs/Checkout.ts"
+import type { ChangedPath, Checkout, Comparison, Revision } from "../vcs/Checkout.ts"
+import type { FileDiff } from "../review/FileDiff.ts"
+import { DiffFormatError, parseDiff } from "../review/ParseDiff.ts"
 import type { ContextMounts } from "./ContextMounts.ts"
 import type { ReviewRecord } from "./ReviewRecord.ts"
 
@@ -14,26 +16,62 @@ export interface Replayed {
 
 const bytesOf = (text: string) => Stream.succeed<Uint8Array>(Buffer.from(text, "utf8"))
 
+/** What was not kept of the paths is read from the diff, of which all is shown: it was made of what was chosen then. */
+const recordedComparison = (diff: string, changes?: ReviewRecord["changes"]): Comparison => {
+  const sizes = new Map<string, number>(changes?.map(({ path, size }) => [path, size]))
+  return {
+    changes: () =>
+      changes === undefined
+        ? readPaths(diff)
+        : Effect.succeed(changes.map(({ path, status, oldMode, newMode }) => ({ path, status, oldMode, newMode }))),
+    sizes: (paths) => Effect.succeed(paths.map(({ path }) => sizes.get(path) ?? 0)),
+    diff: () => bytesOf(diff)
+  }
+}
+
+/** Without the lines of its files: a record is replayed in a process that does nothing else. */
+const readPaths = (diff: string): Effect.Effect<ReadonlyArray<ChangedPath>, CheckoutError> =>
+  Effect.try({
+    try: () => parseDiff(diff, () => false).flatMap(pathsOf),
+    catch: (cause) => {
+      if (!(cause instanceof DiffFormatError)) throw cause
+      return new CheckoutError({ reason: "failed", message: `the diff could not be read: ${cause.message}` })
+    }
+  })
+
+const pathsOf = ({ path, oldPath, status, oldMode, newMode }: FileDiff): ReadonlyArray<ChangedPath> => {
+  if (status === "added" || status === "deleted" || status === "modified") return [{ path, status, oldMode, newMode }]
+  const added = { path, status: "added", oldMode: undefined, newMode } as const
+  return oldPath === undefined || status === "copied"
+    ? [added]
+    : [{ path: oldPath, status: "deleted", oldMode, newMode: undefined }, added]
+}
+
 export const replayReads = (record: ReviewRecord, diff: string): Replayed => {
   const missing = new Set<string>()
   const files = new Map(record.files.map(({ key, text }) => [key, text]))
   const lists = new Map(record.lists.map(({ key, names }) => [key, names]))
   const blames = new Map(record.blames.map(({ key, lines }) => [key, lines]))
   const { commits } = record
+  /** Records of versions that read the rules from the start of the diff name them so. */
+  const keyOf = (kept: ReadonlyMap<string, unknown>, path: string, at: Revision): string =>
+    at === "rules" && !kept.has(`rules:${path}`) ? `from:${path}` : `${at}:${path}`
   const checkout: Checkout = {
     head: record.head,
     from: record.from,
     directory: Effect.fail(new CheckoutError({ reason: "missing", message: "a replayed review has no files on disk" })),
-    diff: bytesOf(diff),
-    commits: Effect.succeed(commits?.map(({ id, title, diff: patch }) => ({ id, title, diff: bytesOf(patch) }))),
+    ...recordedComparison(diff, record.changes),
+    commits: Effect.succeed(
+      commits?.map(({ id, title, diff: patch }) => ({ id, title, ...recordedComparison(patch) }))
+    ),
     file: (path, at, maxBytes) =>
       Effect.sync(() => {
-        const key = `${at}:${path}`
+        const key = keyOf(files, path, at)
         if (!files.has(key)) missing.add(path)
         const text = files.get(key)
         return text === undefined || Buffer.byteLength(text) > maxBytes ? undefined : text
       }),
-    list: (directory, at, limit) => Effect.sync(() => (lists.get(`${at}:${directory}`) ?? []).slice(0, limit)),
+    list: (directory, at, limit) => Effect.sync(() => (lists.get(keyOf(lists, directory, at)) ?? []).slice(0, limit)),
     blame: (path, start, end) =>
       Effect.sync(() => {
         const lines = blames.get(`${path}:${start}-${end}`)

@@ -15,9 +15,12 @@ import type { CheckoutError } from "../vcs/Checkout.ts"
 import { compareFindings } from "./CompareFindings.ts"
 import type { FindingsDifference } from "./CompareFindings.ts"
 import type { PatchTooLarge } from "./PatchTooLarge.ts"
+import type { AnalysisError } from "./threads/AnalysisError.ts"
+import type { ChangeThreads } from "./threads/ChangeThreads.ts"
 import { replayReads } from "./ReplayReads.ts"
 import { reviewChange } from "./ReviewChange.ts"
 import { readRecord } from "./ReviewRecord.ts"
+import type { ModelRun } from "../llm/ModelRun.ts"
 
 /** The run cannot be replayed, and why. */
 export class NotReplayable extends Schema.TaggedError<NotReplayable>()("NotReplayable", {
@@ -39,8 +42,8 @@ export const replayRun = Effect.fn("replayRun")(function* (
   workspace: Workspace
 ): Effect.fn.Return<
   Replay,
-  NotReplayable | AgentError | CheckoutError | PatchTooLarge | StoreError,
-  Agent | Catalog | Gateway | Objects
+  NotReplayable | AgentError | CheckoutError | PatchTooLarge | AnalysisError | StoreError,
+  Agent | Catalog | ChangeThreads | Gateway | ModelRun | Objects
 > {
   if (run.change.target.kind === "issue") {
     return yield* new NotReplayable({ message: `run ${run.id} is the triage of an issue; only reviews are replayed` })
@@ -56,7 +59,7 @@ export const replayRun = Effect.fn("replayRun")(function* (
     return yield* new NotReplayable({
       message:
         `the evidence of run ${run.id} is not there: its diff was over the limit, it was made by an earlier version, ` +
-        "or its objects were removed. Review the change again to record it anew."
+        "or its objects were removed. Review the change again to record it."
     })
   }
   const { record, diff } = kept

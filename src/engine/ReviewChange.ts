@@ -3,36 +3,47 @@
  * `aicr review`; knows no queue, no host and no channel. Pure steps are in review/, effects come through the contracts of
  * vcs/ and agent/.
  */
-import { Effect, Fiber } from "effect"
+import { Effect } from "effect"
+import type { Scope } from "effect"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Agent, AgentError, AgentReport } from "../agent/Agent.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import type { Analysis } from "../domain/Analysis.ts"
+import { unreadPaths } from "../domain/Coverage.ts"
 import type { Coverage } from "../domain/Coverage.ts"
 import type { Lesson } from "../domain/Lesson.ts"
 import type { Finding } from "../domain/Problem.ts"
 import type { Catalog } from "../llm/catalog/Catalog.ts"
 import type { Gateway } from "../llm/Gateway.ts"
 import { calibrate } from "../review/Calibrate.ts"
-import { carry, readPatches } from "../review/Carry.ts"
-import type { Carried } from "../review/Carry.ts"
-import { patchIds } from "../review/PatchId.ts"
-import type { FileDiff } from "../review/FileDiff.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
 import { likeDismissed, reflectionMode } from "../review/Reflection.ts"
 import { mergeFindings } from "../review/Merge.ts"
 import type { Merged } from "../review/Merge.ts"
 import type { ContextMounts } from "./ContextMounts.ts"
 import { addUsage, analyseBatches, noUsage } from "./AnalyseBatches.ts"
-import { changedLines } from "./FitChange.ts"
-import type { FittedChange } from "./FitChange.ts"
+import {
+  coverageOf,
+  isAmong,
+  unreadNotices,
+  whyUnread,
+  withoutCut,
+  withoutLong,
+  withoutUnread
+} from "./ReadCoverage.ts"
+import type { CarriedFiles } from "./ReadCoverage.ts"
 import { planPasses } from "./PlanPasses.ts"
+import type { PassPlan } from "./PlanPasses.ts"
 import { findingsOf } from "./Findings.ts"
 import type { PatchTooLarge } from "./PatchTooLarge.ts"
 import { readChange } from "./ReadChange.ts"
 import type { ReadChange } from "./ReadChange.ts"
-import { runInTurns } from "./Turns.ts"
+import type { AnalysisError } from "./threads/AnalysisError.ts"
+import { ChangeThreads } from "./threads/ChangeThreads.ts"
+import type { ChangeThread } from "./threads/ChangeThreads.ts"
 import { verifyFindings } from "./Verify.ts"
+import type { FileFacts } from "./work/ReadWork.ts"
+import type { ModelRun } from "../llm/ModelRun.ts"
 
 export interface ReviewInput {
   readonly snapshot: Snapshot
@@ -72,30 +83,87 @@ export type ReviewStep =
  */
 export const reviewChange = Effect.fn("reviewChange")(function* (
   input: ReviewInput
-): Effect.fn.Return<Analysis, AgentError | CheckoutError | PatchTooLarge, Agent | Catalog | Gateway> {
+): Effect.fn.Return<
+  Analysis,
+  AgentError | CheckoutError | PatchTooLarge | AnalysisError,
+  Agent | Catalog | ChangeThreads | Gateway | ModelRun | Scope.Scope
+> {
   const { checkout, workspace } = input
-  const change = yield* readChange(checkout, workspace, input.filters)
-  const previous = workspace.review.incremental ? input.previous : undefined
-  // Without an earlier review nobody asks for them before the end.
-  const identifying = yield* Effect.forkChild(runInTurns(patchIds(change.files)))
-  const known = previous === undefined ? new Map<string, string>() : yield* Fiber.join(identifying)
-  const carried = carry(change.files, known, previous)
-  const coverage = coverageOf(change, carried)
-  if (coverage.lines === 0) {
-    yield* tell(input, { _tag: "Planned", files: 0, skipped: coverage.skipped.length, lines: 0, passes: 0 })
-    return {
-      findings: carried.findings,
-      ...(carried.unchanged.length === 0 || input.previous === undefined
-        ? { summary: "", skipped: nothingToRead(change) }
-        : verdictOf(input.previous, carried)),
-      coverage,
-      models: [],
-      usage: noUsage,
-      notices: [...change.notices, ...stillStanding(carried)],
-      patches: readPatches(change.files, yield* Fiber.join(identifying), carried.findings)
-    }
+  const change = yield* (yield* ChangeThreads).open(threadMemory(workspace))
+  const read = yield* readChange(change, checkout, workspace, input.filters)
+  const carried = yield* carryOver(change, read, workspace.review.incremental ? input.previous : undefined)
+  const coverage = coverageOf(read, carried)
+  return coverage.lines === 0
+    ? yield* nothingToAnalyse(change, input, read, carried, coverage)
+    : yield* analyse(change, input, read, carried, coverage)
+}, Effect.scoped)
+
+/** Heap for a change: lines of a patch in memory take several times the bytes that git prints of them. */
+const threadMemory = ({ review }: Workspace): number =>
+  Math.max(512, 24 * Math.ceil(review.max_patch_bytes / 1_048_576))
+
+const carryOver = Effect.fnUntraced(function* (
+  change: ChangeThread,
+  { files }: ReadChange,
+  previous: Analysis | undefined
+): Effect.fn.Return<CarriedFiles, AnalysisError> {
+  if (previous === undefined) return { files, unchanged: [], findings: [] }
+  const { unchanged, findings } = yield* change.run("carry", previous.findings, previous.patches)
+  const positions = new Set(unchanged)
+  return {
+    files: files.filter((_, at) => !positions.has(at)),
+    unchanged: files.filter((_, at) => positions.has(at)),
+    findings
   }
-  const plan = yield* planPasses(input, change, carried)
+})
+
+/** What is stored of the files that were read whole, or whose earlier reading stands. */
+const patchesOf = (
+  change: ChangeThread,
+  { files }: ReadChange,
+  isRead: (file: FileFacts) => boolean,
+  findings: ReadonlyArray<Finding>
+) =>
+  change.run(
+    "patches",
+    Int32Array.from(files.flatMap((file, at) => (isRead(file) ? [at] : []))),
+    findings.flatMap(({ anchor }) => (anchor === undefined ? [] : [{ anchor }]))
+  )
+
+const nothingToAnalyse = Effect.fnUntraced(function* (
+  change: ChangeThread,
+  input: ReviewInput,
+  read: ReadChange,
+  carried: CarriedFiles,
+  coverage: Coverage
+): Effect.fn.Return<Analysis, AnalysisError> {
+  yield* tell(input, { _tag: "Planned", files: 0, skipped: coverage.skipped.length, lines: 0, passes: 0 })
+  return {
+    findings: carried.findings,
+    ...(carried.unchanged.length === 0 || input.previous === undefined
+      ? nothingRead(read, isOpen(coverage, input.workspace))
+      : verdictOf(input.previous, carried)),
+    coverage,
+    models: [],
+    usage: noUsage,
+    notices: [...read.notices, ...stillStanding(carried), ...unreadNotices(coverage)],
+    patches: yield* patchesOf(change, read, () => true, carried.findings)
+  }
+})
+
+const analyse = Effect.fnUntraced(function* (
+  change: ChangeThread,
+  input: ReviewInput,
+  all: ReadChange,
+  carried: CarriedFiles,
+  coverage: Coverage
+): Effect.fn.Return<
+  Analysis,
+  AgentError | CheckoutError | PatchTooLarge | AnalysisError,
+  Agent | Catalog | Gateway | ModelRun
+> {
+  const { checkout, workspace } = input
+  const plan = yield* planPasses(change, input, all, carried)
   yield* tell(input, {
     _tag: "Planned",
     files: carried.files.length,
@@ -104,27 +172,25 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
     passes: plan.passes.length
   })
   const { report, unread: ended } = yield* analyseBatches(plan.passes.map(({ brief }) => brief))
-  const unread = new Map(
-    plan.passes.flatMap(({ paths }, index) => {
-      const reason = ended.get(index)
-      return reason === undefined ? [] : paths.map((path) => [path, reason] as const)
-    })
-  )
-  const cut = new Set(plan.fitted.cut.map(({ path }) => path))
-  const found = yield* findingsOf(checkout, change.files, [...report.problems, ...plan.injections])
+  const unread = unreadPathsOf(plan, ended)
+  const found = yield* findingsOf(change, checkout, [...report.problems, ...plan.injections])
   const limits = { minSeverity: workspace.review.min_severity, maxProblems: workspace.review.max_problems }
   const merged = mergeFindings([...carried.findings, ...found.findings.map(calibrate)], limits)
   const verified = yield* verifyFindings({
     snapshot: input.snapshot,
     workspace,
     checkout,
-    files: change.files,
+    change,
     findings: merged.findings,
     settled: new Set(carried.findings),
     doubtful:
       reflectionMode(workspace.review.reflection) === "thorough" ? likeDismissed(input.lessons ?? []) : () => false
   })
   const { findings } = mergeFindings(verified.findings, limits)
+  const { cut } = plan.fitted
+  const shownLines = cut.size === 0 ? 0 : yield* change.run("changedLines")
+  const whole = withoutLong(withoutCut(coverage, carried.files, cut, shownLines), carried.files, plan.unread)
+  const read = withoutUnread(whole, carried.files, unread)
   yield* tell(input, {
     _tag: "Analysed",
     problems: report.problems.length,
@@ -133,85 +199,52 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
   })
   return {
     findings,
-    ...endOf(report, findings, workspace),
-    coverage: withoutUnread(yield* withoutCut(coverage, carried.files, plan.fitted), carried.files, unread),
+    ...endOf(report, findings, workspace, isOpen(read, workspace)),
+    coverage: read,
     models: [...new Set([...plan.fitted.summaries.models, ...report.models, ...verified.models])],
     usage: [plan.fitted.summaries.usage, report.usage, verified.usage].reduce(addUsage),
     notices: [
-      ...change.notices,
+      ...all.notices,
       ...stillStanding(carried),
       ...plan.notices,
       ...report.notices,
       ...found.notices,
       ...verified.notices,
-      ...leftOut(merged, workspace)
+      ...leftOut(merged, workspace),
+      ...unreadNotices(read)
     ],
     ...(unread.size === 0 ? {} : { partial: true }),
     ...(verified.refuted.length === 0 ? {} : { refuted: verified.refuted }),
-    patches: readPatches(
-      change.files.filter(
-        (file) => !merged.cutPaths.has(file.path) && !isAmong(file, cut) && whyUnread(file, unread) === undefined
-      ),
-      yield* Fiber.join(identifying),
+    patches: yield* patchesOf(
+      change,
+      all,
+      (file) =>
+        !merged.cutPaths.has(file.path) &&
+        !isAmong(file, cut) &&
+        !isAmong(file, plan.unread) &&
+        whyUnread(file, unread) === undefined,
       findings
     )
   }
 })
 
-/** Passes name files as they show them: a commit of the change may show a file under its earlier name. */
-const whyUnread = (
-  { path, oldPath }: Pick<FileDiff, "path" | "oldPath">,
-  unread: ReadonlyMap<string, "budget" | "failed">
-): "budget" | "failed" | undefined => unread.get(path) ?? (oldPath === undefined ? undefined : unread.get(oldPath))
-
-const isAmong = ({ path, oldPath }: FileDiff, paths: ReadonlySet<string>): boolean =>
-  paths.has(path) || (oldPath !== undefined && paths.has(oldPath))
-
-/** A file of which a hunk was cut was not read as a whole. */
-const withoutCut = Effect.fnUntraced(function* (
-  coverage: Coverage,
-  files: ReadonlyArray<FileDiff>,
-  fitted: FittedChange
-): Effect.fn.Return<Coverage> {
-  const cut = new Set(fitted.cut.map(({ path }) => path))
-  const paths = files.flatMap((file) => (isAmong(file, cut) ? [file.path] : []))
-  if (paths.length === 0) return coverage
-  const left = new Set(paths)
-  return {
-    reviewed: coverage.reviewed.filter((path) => !left.has(path)),
-    skipped: [...coverage.skipped, ...paths.map((path) => ({ path, reason: "compressed" as const }))],
-    lines: yield* changedLines(fitted.files)
-  }
-})
-
-/** Files whose pass failed, or ended when the money was used up, are not among the reviewed ones. */
-const withoutUnread = (
-  coverage: Coverage,
-  files: ReadonlyArray<FileDiff>,
-  unread: ReadonlyMap<string, "budget" | "failed">
-): Coverage => {
-  const left = files.flatMap((file) => {
-    const reason = whyUnread(file, unread)
-    return reason === undefined ? [] : [{ file, reason }]
-  })
-  const paths = new Set(left.map(({ file }) => file.path))
-  return {
-    reviewed: coverage.reviewed.filter((path) => !paths.has(path)),
-    skipped: [
-      ...coverage.skipped.filter(({ path }) => !paths.has(path)),
-      ...left.map(({ file, reason }) => ({ path: file.path, reason }))
-    ],
-    lines: Math.max(0, coverage.lines - left.reduce((sum, { file }) => sum + file.additions + file.deletions, 0))
-  }
-}
+/** Files of the passes that ended early. */
+const unreadPathsOf = ({ passes }: PassPlan, ended: ReadonlyMap<number, "budget" | "failed">) =>
+  new Map(
+    passes.flatMap(({ paths }, index) => {
+      const reason = ended.get(index)
+      return reason === undefined ? [] : paths.map((path) => [path, reason] as const)
+    })
+  )
 
 const tell = (input: ReviewInput, step: ReviewStep): Effect.Effect<void> => input.progress?.(step) ?? Effect.void
 
-const coverageOf = ({ skipped }: ReadChange, { files, unchanged }: Carried): Coverage => ({
-  reviewed: [...new Set(files.map(({ path }) => path))],
-  skipped: [...skipped, ...unchanged.map(({ path }) => ({ path, reason: "unchanged" as const }))],
-  lines: files.reduce((sum, { additions, deletions }) => sum + additions + deletions, 0)
-})
+/** Added text was not read, and the configuration does not let that pass. */
+const isOpen = (coverage: Coverage, { review }: Workspace): boolean =>
+  review.unread !== "ignore" && unreadPaths(coverage).length > 0
+
+const nothingRead = (change: ReadChange, isUnread: boolean): Pick<Analysis, "summary" | "skipped"> =>
+  isUnread ? { summary: nothingToRead(change) } : { summary: "", skipped: nothingToRead(change) }
 
 const nothingToRead = ({ files, skipped }: ReadChange): string => {
   if (files.length + skipped.length === 0) return "The change is empty."
@@ -221,12 +254,12 @@ const nothingToRead = ({ files, skipped }: ReadChange): string => {
 }
 
 /** Nothing is read anew: what was said of the change holds. */
-const verdictOf = ({ summary, skipped }: Analysis, { findings }: Carried) => ({
+const verdictOf = ({ summary, skipped }: Analysis, { findings }: CarriedFiles) => ({
   summary,
   ...(skipped === undefined || findings.length > 0 ? {} : { skipped })
 })
 
-const stillStanding = ({ unchanged, findings }: Carried): ReadonlyArray<string> =>
+const stillStanding = ({ unchanged, findings }: CarriedFiles): ReadonlyArray<string> =>
   unchanged.length === 0
     ? []
     : [
@@ -237,10 +270,11 @@ const stillStanding = ({ unchanged, findings }: Carried): ReadonlyArray<string> 
 const endOf = (
   { problems, skipped, summary = "" }: AgentReport,
   findings: ReadonlyArray<Finding>,
-  { review }: Workspace
+  { review }: Workspace,
+  isUnread: boolean
 ): Pick<Analysis, "summary" | "skipped"> => {
   if (skipped === undefined || problems.length > 0 || findings.length > 0) return { summary: scrubSecrets(summary) }
-  return review.skip_lgtm
+  return review.skip_lgtm && !isUnread
     ? { summary: scrubSecrets(summary), skipped: scrubSecrets(skipped) }
     : { summary: scrubSecrets(summary.trim() === "" ? skipped : summary) }
 }

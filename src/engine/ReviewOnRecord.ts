@@ -7,10 +7,14 @@ import { recordReads } from "./RecordReads.ts"
 import { reviewChange } from "./ReviewChange.ts"
 import type { ReviewInput } from "./ReviewChange.ts"
 
-export const reviewOnRecord = Effect.fn("reviewOnRecord")(function* (runId: string, input: ReviewInput) {
+export const reviewOnRecord = Effect.fn("reviewOnRecord")(function* (
+  runId: string,
+  input: ReviewInput,
+  outsider: string | undefined
+) {
   const services = yield* Effect.context<ContextRepositories | Scope.Scope>()
   const recording = yield* recordReads(runId, input.checkout)
-  const context = Effect.map(mountContext(input.snapshot, input.workspace), recording.context)
+  const context = Effect.map(mountContext(input.snapshot, input.workspace, outsider), recording.context)
   return yield* reviewChange({
     ...input,
     checkout: recording.checkout,

@@ -10,12 +10,9 @@
 import { Effect, Option, Schema } from "effect"
 import { Analysis } from "../domain/Analysis.ts"
 import { Lesson } from "../domain/Lesson.ts"
-import { scrubLines } from "../review/ScrubText.ts"
-import type { Steps } from "../review/Steps.ts"
 import { Objects } from "../store/Objects.ts"
 import type { StoreError } from "../store/StoreError.ts"
-import { jsonInSteps } from "./JsonInSteps.ts"
-import { runInTurns } from "./Turns.ts"
+import type { ChangeThread } from "./threads/ChangeThreads.ts"
 
 const folderOf = (runId: string): string => `runs/${runId}`
 /** Larger ones are not kept: a replay says so. */
@@ -42,7 +39,19 @@ export const ReviewRecord = Schema.Struct({
   }),
   previous: Schema.optional(Analysis),
   lessons: Schema.optional(Schema.Array(Lesson)),
-  /** By `head:<path>` or `from:<path>`; without a text: there was none. */
+  /** Every path that the change touches; absent where there were too many, and in records of earlier versions. */
+  changes: Schema.optional(
+    Schema.Array(
+      Schema.Struct({
+        path: Schema.String,
+        status: Schema.Literals(["added", "deleted", "modified"]),
+        oldMode: Schema.optional(Schema.String),
+        newMode: Schema.optional(Schema.String),
+        size: Schema.Int
+      })
+    )
+  ),
+  /** By `head:<path>`, `from:<path>` or `rules:<path>`; without a text: there was none. */
   files: Schema.Array(Read),
   lists: Schema.Array(Schema.Struct({ key: Schema.String, names: Schema.Array(Schema.String) })),
   blames: Schema.Array(
@@ -74,35 +83,13 @@ export type ReviewRecord = typeof ReviewRecord.Type
 const encode = Schema.encodeEffect(ReviewRecord)
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(ReviewRecord))
 
-/** The text of a diff in pieces, every line without the secrets in it. The pieces are given up one by one. */
-export function* keptDiff(pieces: Array<Uint8Array>): Steps<string> {
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
-  const kept: Array<string> = []
-  /** Of a line that goes on. */
-  let begun: Array<string> = []
-  for (const [at, piece] of pieces.entries()) {
-    const text = decoder.decode(piece, { stream: true })
-    pieces[at] = nothing
-    const end = text.lastIndexOf("\n") + 1
-    if (end === 0) begun.push(text)
-    else {
-      kept.push(yield* scrubLines(begun.join("") + text.slice(0, end)))
-      begun = [text.slice(end)]
-    }
-    yield
-  }
-  kept.push(yield* scrubLines(begun.join("") + decoder.decode()))
-  return kept.join("")
-}
-
-const nothing = new Uint8Array()
-
 export const writeDiff = Effect.fnUntraced(function* (runId: string, diff: string) {
   yield* (yield* Objects).put(`${folderOf(runId)}/diff`, diff)
 })
 
-export const writeRecord = Effect.fnUntraced(function* (runId: string, record: ReviewRecord) {
-  const text = yield* runInTurns(jsonInSteps(yield* Effect.orDie(encode(record))))
+/** `recorder` has the texts of the record, whose lists of them are empty. */
+export const writeRecord = Effect.fnUntraced(function* (runId: string, record: ReviewRecord, recorder: ChangeThread) {
+  const text = yield* recorder.run("recordJson", yield* Effect.orDie(encode(record)))
   yield* (yield* Objects).put(`${folderOf(runId)}/review.json`, text)
 })
 

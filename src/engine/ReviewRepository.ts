@@ -12,8 +12,11 @@ import { LocalRepository } from "../vcs/LocalRepository.ts"
 import type { LocalRange } from "../vcs/LocalRepository.ts"
 import { mountContext } from "./ContextMounts.ts"
 import type { PatchTooLarge } from "./PatchTooLarge.ts"
+import type { AnalysisError } from "./threads/AnalysisError.ts"
+import type { ChangeThreads } from "./threads/ChangeThreads.ts"
 import { reviewChange } from "./ReviewChange.ts"
 import type { ReviewStep } from "./ReviewChange.ts"
+import type { ModelRun } from "../llm/ModelRun.ts"
 
 export interface RepositoryReviewInput {
   readonly snapshot: Snapshot
@@ -33,8 +36,8 @@ export const reviewRepository = Effect.fn("reviewRepository")(function* (
   input: RepositoryReviewInput
 ): Effect.fn.Return<
   RepositoryReview,
-  AgentError | CheckoutError | PatchTooLarge,
-  Vcs | ContextRepositories | LocalRepository | Agent | Catalog | Gateway
+  AgentError | CheckoutError | PatchTooLarge | AnalysisError,
+  Vcs | ContextRepositories | LocalRepository | Agent | Catalog | ChangeThreads | Gateway | ModelRun
 > {
   return yield* Effect.scoped(
     Effect.gen(function* () {
@@ -47,7 +50,7 @@ export const reviewRepository = Effect.fn("reviewRepository")(function* (
         title: undefined,
         description: undefined,
         filters: { watchPath: [], include: [], exclude: [] },
-        context: Effect.provideContext(mountContext(input.snapshot, input.workspace), services),
+        context: Effect.provideContext(mountContext(input.snapshot, input.workspace, undefined), services),
         progress: input.progress
       })
       return { from: checkout.from, analysis }
@@ -67,6 +70,7 @@ const checkoutOf = Effect.fnUntraced(function* ({ range, workspace }: Repository
     headRef: undefined,
     baseRef: undefined,
     compare: "merge-base",
+    rules: { commit: range.base, ref: undefined },
     headOnly: workspace.review.commit_strategy === "head_only"
   })
   if (!range.shallow) return yield* checkout

@@ -8,6 +8,7 @@ import type { Usage } from "../domain/Analysis.ts"
 import { Gateway } from "../llm/Gateway.ts"
 import type { GatewayAnswer, GatewayError, GatewayRequest, Message, ToolSpec } from "../llm/Gateway.ts"
 import { addUsage, noUsage, usageOf } from "./AnalyseBatches.ts"
+import type { ModelRun } from "../llm/ModelRun.ts"
 
 export interface Question<A> {
   readonly snapshot: Snapshot
@@ -36,7 +37,7 @@ export interface StrictAnswer<A> {
 
 export const askStrictly = Effect.fn("askStrictly")(function* <A>(
   question: Question<A>
-): Effect.fn.Return<StrictAnswer<A>, never, Gateway> {
+): Effect.fn.Return<StrictAnswer<A>, never, Gateway | ModelRun> {
   const gateway = yield* Gateway
   const { snapshot, group, role, system, tool } = question
   const deadline = (yield* Clock.currentTimeMillis) + question.deadlineMillis
@@ -52,7 +53,7 @@ export const askStrictly = Effect.fn("askStrictly")(function* <A>(
     let holder: string | undefined
     for (const mayRepair of [true, false]) {
       const left = deadline - (yield* Clock.currentTimeMillis)
-      if (left <= 0) return end({ _tag: "Failed", error: { reason: "timeout", message: "no answer in time" } })
+      if (left <= 0) return end({ _tag: "Failed", error: { reason: "timeout", message: "no response in time" } })
       const called = yield* Effect.result(
         gateway.call({
           snapshot,
@@ -84,10 +85,10 @@ export const askStrictly = Effect.fn("askStrictly")(function* <A>(
 
 const readAnswer = <A>({ tool, read }: Question<A>, { calls }: GatewayAnswer) => {
   const [call] = calls
-  if (call === undefined) return { ok: false, error: `it answered in prose; call ${tool.name} exactly once` } as const
+  if (call === undefined) return { ok: false, error: `the response is prose; call ${tool.name} exactly once` } as const
   if (calls.length > 1)
     return { ok: false, error: `it made ${calls.length} calls; call ${tool.name} exactly once` } as const
-  if (call.name !== tool.name) return { ok: false, error: `there is no such tool; call ${tool.name}` } as const
+  if (call.name !== tool.name) return { ok: false, error: `unknown tool; call ${tool.name}` } as const
   return read(plain(call.input))
 }
 

@@ -13,6 +13,7 @@ import { decideTriage, readTriage, triagePrompt, triageSystem, triageTool } from
 import type { TriageIssue } from "../review/TriagePrompt.ts"
 import { noUsage } from "./AnalyseBatches.ts"
 import { askStrictly } from "./StrictAnswer.ts"
+import type { ModelRun } from "../llm/ModelRun.ts"
 
 export type { TriageIssue } from "../review/TriagePrompt.ts"
 
@@ -37,7 +38,7 @@ export const triageIssue = Effect.fn("triageIssue")(function* (
   snapshot: Snapshot,
   workspace: Workspace,
   issue: TriageIssue
-): Effect.fn.Return<Triaged, never, Gateway> {
+): Effect.fn.Return<Triaged, never, Gateway | ModelRun> {
   const { triage: rules, triageModelChain: group } = workspace
   const prompt = triagePrompt(
     { ...issue, title: scrubSecrets(issue.title), body: scrubSecrets(issue.body) },
@@ -63,9 +64,9 @@ export const triageIssue = Effect.fn("triageIssue")(function* (
   const spent = { removed, models, usage }
   if (outcome._tag === "Failed") {
     const { message, reason, retryAfterMillis } = outcome.error
-    yield* Effect.logWarning(`Triage came to no answer, the issue stays open: ${message}`)
+    yield* Effect.logWarning("triage failed, the issue stays open", { error: message })
     const failed = { retryable: passing.has(reason), message, retryAfterMillis }
-    return { decision: keptOpen(`no model answered: ${reason.replaceAll("_", " ")}`), failed, ...spent }
+    return { decision: keptOpen(`no result from any model: ${reason.replaceAll("_", " ")}`), failed, ...spent }
   }
   const decision = decideTriage(outcome.value, prompt, rules)
   return { decision: { ...decision, reason: scrubSecrets(decision.reason) }, ...spent }

@@ -9,17 +9,13 @@ import type { RefutedFinding, Usage } from "../domain/Analysis.ts"
 import type { Finding } from "../domain/Problem.ts"
 import { Gateway } from "../llm/Gateway.ts"
 import type { GatewayAnswer } from "../llm/Gateway.ts"
-import type { FileDiff } from "../review/FileDiff.ts"
-import { hunksAround } from "../review/HunksAround.ts"
-import { linesOfText } from "../review/HunkText.ts"
-import { renderFile } from "../review/RenderDiff.ts"
-import { scrubText } from "../review/ScrubText.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
-import type { Steps } from "../review/Steps.ts"
 import { lowered, Verdict, verdictTool, verifyPrompt, verifySystem } from "../review/VerifyPrompt.ts"
 import type { Checkout } from "../vcs/Checkout.ts"
 import { addUsage, noUsage, usageOf } from "./AnalyseBatches.ts"
-import { runInTurns } from "./Turns.ts"
+import type { AnalysisError } from "./threads/AnalysisError.ts"
+import type { ChangeThread } from "./threads/ChangeThreads.ts"
+import type { ModelRun } from "../llm/ModelRun.ts"
 
 export interface Verified {
   readonly findings: ReadonlyArray<Finding>
@@ -33,7 +29,7 @@ export interface VerifyRequest {
   readonly snapshot: Snapshot
   readonly workspace: Workspace
   readonly checkout: Checkout
-  readonly files: ReadonlyArray<FileDiff>
+  readonly change: ChangeThread
   readonly findings: ReadonlyArray<Finding>
   /** Of an earlier review, where they had their second look. */
   readonly settled: ReadonlySet<Finding>
@@ -53,7 +49,7 @@ const decode = Schema.decodeUnknownOption(Verdict)
 
 export const verifyFindings = Effect.fn("verifyFindings")(function* (
   request: VerifyRequest
-): Effect.fn.Return<Verified, never, Gateway> {
+): Effect.fn.Return<Verified, AnalysisError, Gateway | ModelRun> {
   const { workspace, findings, settled } = request
   const { verification } = workspace.review
   const group = workspace.modelChain
@@ -74,7 +70,7 @@ export const verifyFindings = Effect.fn("verifyFindings")(function* (
   const failed = looks.filter((one) => "failed" in one).length
   const notices: Array<string> = []
   if (refuted.length > 0)
-    notices.push(`${refuted.length} reported problems were refuted by a second look and are left out.`)
+    notices.push(`${refuted.length} reported problems were refuted by verification and discarded.`)
   if (failed > 0) notices.push(`${failed} problems are published without their second look, which failed.`)
   return {
     findings: looks.flatMap(({ finding }) => (finding === undefined ? [] : [finding])),
@@ -94,18 +90,18 @@ interface Look {
 }
 
 const look = Effect.fnUntraced(function* (
-  { snapshot, workspace, checkout, files }: VerifyRequest,
+  { snapshot, workspace, checkout, change }: VerifyRequest,
   finding: Finding,
   group: string,
   deadline: number
-): Effect.fn.Return<Look, never, Gateway> {
+): Effect.fn.Return<Look, AnalysisError, Gateway | ModelRun> {
   const gateway = yield* Gateway
   const left = Math.min(callMillis, deadline - (yield* Clock.currentTimeMillis))
   if (left <= 0) return { finding, failed: true }
   const prompt = verifyPrompt({
     finding,
-    diff: yield* runInTurns(diffOf(files, finding)),
-    code: yield* codeAround(checkout, finding),
+    diff: yield* change.run("diffAround", finding.anchor?.path ?? finding.problem.file, finding.anchor, maxCharacters),
+    code: yield* codeAround(change, checkout, finding),
     fence: randomBytes(12).toString("hex")
   })
   const called = yield* Effect.result(
@@ -114,13 +110,16 @@ const look = Effect.fnUntraced(function* (
       group,
       role: "heavy",
       system: verifySystem(workspace.review.output_language),
-      messages: [{ role: "user", text: yield* runInTurns(scrubText(prompt)) }],
+      messages: [{ role: "user", text: yield* change.run("scrubText", prompt) }],
       tools: [verdictTool],
       deadlineMillis: left
     })
   )
   if (called._tag === "Failure") {
-    yield* Effect.logWarning(`The second look at ${finding.fingerprint} failed: ${called.failure.message}`)
+    yield* Effect.logWarning("verification of a finding failed", {
+      fingerprint: finding.fingerprint,
+      error: called.failure.message
+    })
     return { finding, failed: true }
   }
   const answer = called.success
@@ -144,24 +143,16 @@ const plain = (input: unknown): unknown =>
     ? Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
     : input
 
-function* diffOf(files: ReadonlyArray<FileDiff>, { anchor, problem }: Finding): Steps<string> {
-  const path = anchor?.path ?? problem.file
-  const file = files.find((one) => one.path === path || one.oldPath === path)
-  if (file === undefined) return ""
-  const text = yield* renderFile({ ...file, hunks: yield* hunksAround(file, anchor, maxCharacters) })
-  return text.slice(0, maxCharacters * 2)
-}
-
-const codeAround = Effect.fnUntraced(function* (checkout: Checkout, { anchor }: Finding) {
+const codeAround = Effect.fnUntraced(function* (
+  change: ChangeThread,
+  checkout: Checkout,
+  { anchor }: Finding
+): Effect.fn.Return<string, AnalysisError> {
   if (anchor === undefined) return ""
   const [path, at] =
     anchor.side === "new" ? ([anchor.path, "head"] as const) : ([anchor.oldPath ?? anchor.path, "from"] as const)
   const read = yield* Effect.result(checkout.file(path, at, maxFileBytes))
   if (read._tag === "Failure" || read.success === undefined) return ""
   const first = Math.max(1, (anchor.start ?? anchor.line) - around)
-  return (yield* runInTurns(linesOfText(read.success)))
-    .slice(first - 1, anchor.line + around)
-    .map((line, index) => `${first + index}: ${line.slice(0, 1000)}`)
-    .join("\n")
-    .slice(0, maxCharacters)
+  return yield* change.run("numberedLines", read.success, first, anchor.line + around, maxCharacters)
 })

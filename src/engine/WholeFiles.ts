@@ -2,22 +2,20 @@
 import { Effect } from "effect"
 import type { ReviewConfig } from "../config/schema/Review.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
-import type { ReadChange } from "./ReadChange.ts"
+import type { AnalysisError } from "./threads/AnalysisError.ts"
+import type { ChangeThread } from "./threads/ChangeThreads.ts"
+import type { FileFacts } from "./work/ReadWork.ts"
 
-export interface WholeFiles {
-  readonly texts: ReadonlyMap<string, string>
-  readonly notices: ReadonlyArray<string>
-}
-
+/** Reads the files into the thread of the change. Returns notices. */
 export const readWholeFiles = Effect.fn("readWholeFiles")(function* (
+  change: ChangeThread,
   checkout: Checkout,
-  change: ReadChange,
+  { files, bytes }: { readonly files: ReadonlyArray<FileFacts>; readonly bytes: number },
   review: Pick<ReviewConfig, "max_patch_bytes">
-): Effect.fn.Return<WholeFiles, CheckoutError> {
-  const texts = new Map<string, string>()
-  let room = review.max_patch_bytes - change.bytes
+): Effect.fn.Return<ReadonlyArray<string>, CheckoutError | AnalysisError> {
+  let room = review.max_patch_bytes - bytes
   let left = 0
-  for (const { path, status } of change.files) {
+  for (const { path, status } of files) {
     // The diff of an added file is the file.
     if (status === "deleted" || status === "added") continue
     const text = room > 0 ? yield* checkout.file(path, "head", room) : undefined
@@ -26,11 +24,9 @@ export const readWholeFiles = Effect.fn("readWholeFiles")(function* (
       continue
     }
     room -= Buffer.byteLength(text)
-    texts.set(path, text)
+    yield* change.run("addWhole", path, text)
   }
-  const notices =
-    left === 0
-      ? []
-      : [`${left} files are shown by their diff only: whole, they are over review.max_patch_bytes or not text.`]
-  return { texts, notices }
+  return left === 0
+    ? []
+    : [`${left} files are shown by their diff only: whole, they are over review.max_patch_bytes or not text.`]
 })

@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 import { Forges } from "./Forges.ts"
+import { hasCredential } from "./Profile.ts"
 
 export interface AccessReport {
   readonly level: "ok" | "warning" | "error"
@@ -14,9 +15,6 @@ export interface AccessReport {
 
 /** More repositories say nothing more about a credential. */
 const mostRepositories = 50
-
-const hasCredential = ({ token, settings }: TriggerProfile): boolean =>
-  token !== undefined || settings.app !== undefined
 
 const repositoriesOf = (snapshot: Snapshot, trigger: string): ReadonlyArray<string> =>
   [
@@ -34,7 +32,7 @@ const accessOf = Effect.fnUntraced(function* (profile: TriggerProfile, fullName:
     Effect.flatMap(({ username }) =>
       Effect.map(fullName === undefined ? Effect.succeed([]) : client.missing({ fullName }), (lacks) =>
         lacks.length === 0
-          ? [{ level: "ok", text: `trigger ${profile.name}: ${username} is let in${where}` } as const]
+          ? [{ level: "ok", text: `trigger ${profile.name}: authenticated as ${username}${where}` } as const]
           : lacks.map((text) => ({ level: "warning", text: `trigger ${profile.name}${where}: ${text}` }) as const)
       )
     ),

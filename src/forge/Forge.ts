@@ -4,11 +4,13 @@
  */
 import { Schema } from "effect"
 import type { Effect, Redacted } from "effect"
+import type { RejectReason } from "../domain/Decision.ts"
 import type { HostEvent } from "../domain/HostEvent.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
-import type { InlineComment, ReviewEvent } from "../domain/Publication.ts"
+import type { InlineComment, ReviewEvent, StatusState } from "../domain/Publication.ts"
 import type { Person, Repo } from "../domain/Change.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
+import type { Writing } from "./WriteOwner.ts"
 import type { CommitAuthor, CommitComments, HostIssues, HostThreads } from "./HostIssues.ts"
 export type {
   CommitAuthor,
@@ -29,23 +31,38 @@ export type Parsed =
   | { readonly _tag: "Event"; readonly event: HostEvent }
   | {
       readonly _tag: "Rejected"
-      readonly reason: "invalid_json" | "invalid_payload" | "missing_event"
+      readonly reason: Extract<RejectReason, "invalid_json" | "invalid_payload" | "missing_event">
       /** As the header names it. */
       readonly event: string | undefined
       readonly issues: ReadonlyArray<{ readonly path: string; readonly message: string }>
     }
 
+/** The check of one secret against a signature. It is fed with the signed bytes, in pieces. */
+export interface SignatureCheck {
+  readonly update: (bytes: Uint8Array) => void
+  /** Called once, after the last piece. Constant time. */
+  readonly matches: () => boolean
+}
+
+/**
+ * What the headers of a delivery claim, to be checked against one secret after the other. A boolean where the headers alone
+ * decide. `now` (milliseconds since the epoch) is for hosts that sign a timestamp.
+ */
+export type Signature = (secret: Redacted.Redacted, now: number) => SignatureCheck | boolean
+
 /** The inbound half: pure, no I/O, never throws on any input. */
 export interface ForgeWebhook {
+  /** What is signed where the body is a form: the form as it was sent, or the JSON in it. */
+  readonly signs: "body" | "json"
   /**
-   * True when at least one signature header is present and every one present is right. Constant time. `now` (milliseconds since
-   * the epoch) is for hosts that sign a timestamp.
+   * Undefined when no signature header is present or one of them is malformed: no secret can be right, and the body need not be
+   * read. A secret is right when every signature header that is present is right.
    */
-  readonly verify: (secret: Redacted.Redacted, headers: Headers, body: Uint8Array, now: number) => boolean
-  /** Delivery id of the host, or undefined (the caller then hashes body and event). */
-  readonly deliveryId: (headers: Headers) => string | undefined
-  /** JSON or form body to a normalised event. */
-  readonly parse: (headers: Headers, body: Uint8Array) => Parsed
+  readonly signature: (headers: Headers) => Signature | undefined
+  /** Identifies one delivery, also when the host sends it again. Undefined: the caller then hashes JSON and event. */
+  readonly deliveryId: (headers: Headers, json: Uint8Array) => string | undefined
+  /** The JSON of a delivery to a normalised event. Undefined: the form has no payload that could be decoded. */
+  readonly parse: (headers: Headers, json: Uint8Array | undefined) => Parsed
 }
 
 export class ForgeError extends Schema.TaggedError<ForgeError>()("ForgeError", {
@@ -65,6 +82,8 @@ export class ForgeError extends Schema.TaggedError<ForgeError>()("ForgeError", {
   ]),
   status: Schema.optional(Schema.Int),
   retryAfterMillis: Schema.optional(Schema.Int),
+  /** The host fails all requests, not only this one: HostHealth.ts. */
+  isOutage: Schema.optional(Schema.Boolean),
   /** `POST /repos/{owner}/{repo}/pulls/{index}/reviews`: method and path, never a query or a credential. */
   operation: Schema.String,
   message: Schema.String
@@ -129,6 +148,8 @@ export interface ForgeClient {
   readonly openPulls: (repo: Repo, head: string) => Effect.Effect<ReadonlyArray<number>, ForgeError>
   /** Tip of a branch. */
   readonly branchHead: (repo: Repo, branch: string) => Effect.Effect<string, ForgeError>
+  /** Tip of a branch that the host protects; undefined for an unprotected branch and where there is no such branch. */
+  readonly protectedTip: (repo: Repo, branch: string) => Effect.Effect<string | undefined, ForgeError>
   /**
    * The newest commit of a branch (left out: of the default branch), or the newest that was there at a time (milliseconds since
    * the epoch). Undefined when there is none as old as that.
@@ -139,6 +160,8 @@ export interface ForgeClient {
   ) => Effect.Effect<string | undefined, ForgeError>
   /** The account behind the credentials. */
   readonly self: Effect.Effect<Person, ForgeError>
+  /** The numeric id that the host gives the repository of this name. */
+  readonly repositoryId: (repo: Repo) => Effect.Effect<number, ForgeError>
   readonly canWrite: (repo: Repo, username: string) => Effect.Effect<boolean, ForgeError>
   /**
    * What the credential may not do on this repository that reviews need, in words for people; empty when nothing is known to
@@ -153,33 +176,45 @@ export interface ForgeClient {
     repo: Repo,
     number: number,
     review: NewReview
-  ) => Effect.Effect<HostWrite & { readonly refused: ReadonlyArray<InlineComment> }, ForgeError>
+  ) => Effect.Effect<HostWrite & { readonly refused: ReadonlyArray<InlineComment> }, ForgeError, Writing>
+  /** Our own requests for changes that count; undefined where reviews have no verdict (GitLab). */
+  readonly verdicts:
+    | {
+        readonly requests: (repo: Repo, number: number) => Effect.Effect<ReadonlyArray<OwnText>, ForgeError>
+        readonly dismiss: (
+          repo: Repo,
+          number: number,
+          hostId: string,
+          message: string
+        ) => Effect.Effect<HostWrite, ForgeError, Writing>
+      }
+    | undefined
   /** Our own reviews on the pull request: their bodies and inline comments, each once. Reads all pages. */
   readonly reviewTexts: (repo: Repo, number: number) => Effect.Effect<ReadonlyArray<OwnText>, ForgeError>
-  readonly createComment: (repo: Repo, number: number, body: string) => Effect.Effect<HostWrite, ForgeError>
+  readonly createComment: (repo: Repo, number: number, body: string) => Effect.Effect<HostWrite, ForgeError, Writing>
   readonly updateComment: (
     repo: Repo,
     number: number,
     hostId: string,
     body: string
-  ) => Effect.Effect<HostWrite, ForgeError>
+  ) => Effect.Effect<HostWrite, ForgeError, Writing>
   /** Our own comment on the pull request that holds `marker`. Reads all pages. */
   readonly findComment: (repo: Repo, number: number, marker: string) => Effect.Effect<OwnText | undefined, ForgeError>
   readonly setStatus: (
     repo: Repo,
     head: string,
     status: {
-      readonly state: "pending" | "success" | "failure"
+      readonly state: StatusState
       readonly description: string
       readonly url: string | undefined
     }
-  ) => Effect.Effect<HostWrite, ForgeError>
+  ) => Effect.Effect<HostWrite, ForgeError, Writing>
   readonly issues: HostIssues
   readonly threads: HostThreads
   /** Undefined where the host has no comments on commits (Gitea, Forgejo). */
   readonly commitComments: CommitComments | undefined
   /** Adds a label to a pull request; one that the repository lacks is created. */
-  readonly addLabel: (repo: Repo, number: number, name: string) => Effect.Effect<HostWrite, ForgeError>
+  readonly addLabel: (repo: Repo, number: number, name: string) => Effect.Effect<HostWrite, ForgeError, Writing>
   /** A text file at a branch or commit; undefined when there is none. */
   readonly file: (repo: Repo, ref: string, path: string) => Effect.Effect<string | undefined, ForgeError>
   readonly commitAuthor: (repo: Repo, head: string) => Effect.Effect<CommitAuthor, ForgeError>

@@ -16,15 +16,17 @@ export class Forges extends Context.Service<
   }
 >()("aicr/forge/Forges") {
   static readonly layer = Layer.sync(this, () => {
-    const clients = new Map<string, { readonly profile: TriggerProfile; readonly client: ForgeClient }>()
+    // By profile: work of several configurations, each with a profile of the same name, goes on at once.
+    const clients = new Map<string, WeakMap<TriggerProfile, ForgeClient>>()
     return {
       of: (kind) => forgeTable[kind],
       client: (profile) => {
-        const known = clients.get(profile.name)
-        // Another configuration snapshot has another profile under the same name.
-        if (known?.profile === profile) return known.client
+        const named = clients.get(profile.name) ?? new WeakMap<TriggerProfile, ForgeClient>()
+        clients.set(profile.name, named)
+        const known = named.get(profile)
+        if (known !== undefined) return known
         const client = forgeTable[forgeKindOf(profile)].client(profile)
-        clients.set(profile.name, { profile, client })
+        named.set(profile, client)
         return client
       },
       forget: (triggers) => triggers.forEach((name) => clients.delete(name))

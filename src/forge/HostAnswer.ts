@@ -2,9 +2,11 @@
  * The one place where what a host answered, or failed to answer, becomes a `ForgeError`. Pure. Host text is quoted short and
  * with every known secret struck out, because these messages end in records, logs and the dashboard.
  */
+import { millisUntil, parseRetryAfter } from "../domain/RetryAfter.ts"
+import { redactCredentials } from "../domain/RedactCredentials.ts"
 import { ForgeError } from "./Forge.ts"
 
-export interface Answer {
+export interface HostResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: string
@@ -12,13 +14,13 @@ export interface Answer {
 
 export const flatHeaders = (
   headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
-): Answer["headers"] =>
+): HostResponse["headers"] =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, typeof value === "object" ? value.join(", ") : value])
   )
 
 /** What was asked: enough to say what failed, nothing that must be hidden. */
-export interface Asked {
+export interface HostRequest {
   readonly operation: string
   readonly writes: boolean
   readonly secrets: ReadonlyArray<string>
@@ -30,29 +32,25 @@ const quoted = 300
 /** A host that says "slow down" without saying how long. GitHub documents one minute for its secondary limits. */
 const defaultWait = 60_000
 
-/** `Retry-After` in seconds or as a date, else the moment a used-up quota is filled again. Milliseconds from `now`. */
-export const retryAfter = (headers: Answer["headers"], now: number): number | undefined => {
-  const value = headers["retry-after"]?.trim()
-  if (value !== undefined && /^\d+$/.test(value)) return Number(value) * 1000
-  if (value !== undefined) {
-    const date = Date.parse(value)
-    if (!Number.isNaN(date)) return Math.max(0, date - now)
-  }
+/** What `Retry-After` asks for, else the moment a used-up quota is filled again. Milliseconds from `now`. */
+export const retryAfter = (headers: HostResponse["headers"], now: number): number | undefined => {
+  const wait = parseRetryAfter(headers, now)
+  if (wait !== undefined) return wait
   const remaining = headers["x-ratelimit-remaining"] ?? headers["ratelimit-remaining"]
   const reset = headers["x-ratelimit-reset"] ?? headers["ratelimit-reset"]
-  if (remaining === "0" && reset !== undefined && /^\d{1,12}$/.test(reset))
-    return Math.max(0, Number(reset) * 1000 - now)
-  return undefined
+  return remaining === "0" && reset !== undefined && /^\d{1,12}$/.test(reset)
+    ? millisUntil(Number(reset) * 1000, now)
+    : undefined
 }
 
-const isRateLimit = ({ status, headers, body }: Answer): boolean =>
+const isRateLimit = ({ status, headers, body }: HostResponse): boolean =>
   status === 429 ||
   (status === 403 &&
     (headers["retry-after"] !== undefined ||
       headers["x-ratelimit-remaining"] === "0" ||
       /rate limit|abuse detection/i.test(body.slice(0, 2000))))
 
-const reasonOf = (answer: Answer, writes: boolean): ForgeError["reason"] => {
+const reasonOf = (answer: HostResponse, writes: boolean): ForgeError["reason"] => {
   const { status } = answer
   if (isRateLimit(answer)) return "rate_limited"
   if (status === 401) return "unauthorized"
@@ -74,9 +72,9 @@ const advice: Partial<Record<ForgeError["reason"], string>> = {
 
 /** Text from outside, made fit for a record: no secrets, no control characters, one line, bounded. */
 const quote = (text: string, secrets: ReadonlyArray<string>): string => {
-  let safe = text
-  for (const secret of secrets) if (secret !== "") safe = safe.replaceAll(secret, "[redacted]")
-  safe = safe.replace(/\p{Cc}+/gu, " ").trim()
+  const safe = redactCredentials(text, secrets)
+    .replace(/\p{Cc}+/gu, " ")
+    .trim()
   return safe.length > quoted ? `${safe.slice(0, quoted)}…` : safe
 }
 
@@ -97,18 +95,18 @@ const hostMessage = (body: string): string | undefined => {
 }
 
 /** Of a fine-grained or app token GitHub names what would have been needed. */
-const neededPermission = (headers: Answer["headers"]): string | undefined => {
+const neededPermission = (headers: HostResponse["headers"], secrets: HostRequest["secrets"]): string | undefined => {
   const needed = headers["x-accepted-github-permissions"]
-  return needed === undefined || needed === "" ? undefined : `needs ${needed}`
+  return needed === undefined || needed === "" ? undefined : `needs ${quote(needed, secrets)}`
 }
 
-export const refused = (asked: Asked, answer: Answer): ForgeError => {
+export const refused = (asked: HostRequest, answer: HostResponse): ForgeError => {
   const reason = reasonOf(answer, asked.writes)
   const said = hostMessage(answer.body)
   const message = [
     `${asked.operation} answered ${answer.status}`,
     said === undefined ? undefined : quote(said, asked.secrets),
-    reason === "forbidden" ? neededPermission(answer.headers) : undefined,
+    reason === "forbidden" ? neededPermission(answer.headers, asked.secrets) : undefined,
     advice[reason]
   ]
     .filter((part) => part !== undefined)
@@ -117,7 +115,7 @@ export const refused = (asked: Asked, answer: Answer): ForgeError => {
   return new ForgeError({
     reason,
     status: answer.status,
-    ...(wait === undefined ? {} : { retryAfterMillis: Math.round(wait) }),
+    ...(wait === undefined ? {} : { retryAfterMillis: wait }),
     operation: asked.operation,
     message
   })
@@ -147,22 +145,22 @@ const codeOf = (cause: unknown): string | undefined => {
 }
 
 /** No answer came, or none that could be read to its end. */
-export const unanswered = (asked: Asked, cause: unknown): ForgeError => {
+export const unanswered = (asked: HostRequest, cause: unknown): ForgeError => {
   const code = codeOf(cause)
   const sent = code === undefined || !neverSent.has(code)
-  const what = cause instanceof Error ? quote(cause.message, asked.secrets) : "no answer"
+  const what = cause instanceof Error ? quote(cause.message, asked.secrets) : "connection closed"
   return new ForgeError({
     reason: asked.writes && sent ? "unknown_outcome" : "unavailable",
     operation: asked.operation,
-    message: `${asked.operation} got no answer: ${code === undefined ? what : `${code} ${what}`}`
+    message: `${asked.operation} failed without a response: ${code === undefined ? what : `${code} ${what}`}`
   })
 }
 
 /** A success whose body is not what the host documents, such as the login page of a proxy. */
-export const unreadable = (asked: Asked, status: number, detail: string): ForgeError =>
+export const unreadable = (asked: HostRequest, status: number, detail: string): ForgeError =>
   new ForgeError({
     reason: asked.writes ? "unknown_outcome" : "invalid",
     status,
     operation: asked.operation,
-    message: `${asked.operation} answered ${status} with something else than its API describes: ${quote(detail, asked.secrets)}; check base_url of the trigger`
+    message: `${asked.operation}: unexpected response with status ${status}: ${quote(detail, asked.secrets)}; check base_url of the trigger`
   })

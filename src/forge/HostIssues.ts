@@ -2,6 +2,7 @@
 import type { Effect } from "effect"
 import type { Repo } from "../domain/Change.ts"
 import type { ForgeError, HostWrite, OwnText } from "./Forge.ts"
+import type { Writing } from "./WriteOwner.ts"
 
 export interface HostIssue extends OwnText {
   readonly number: number
@@ -44,7 +45,7 @@ export interface HostIssues {
     most: number
   ) => Effect.Effect<ReadonlyArray<HostIssue>, ForgeError>
   readonly read: (repo: Repo, number: number) => Effect.Effect<ReadIssue, ForgeError>
-  readonly create: (repo: Repo, issue: NewIssue) => Effect.Effect<HostWrite, ForgeError>
+  readonly create: (repo: Repo, issue: NewIssue) => Effect.Effect<HostWrite, ForgeError, Writing>
   readonly edit: (
     repo: Repo,
     number: number,
@@ -53,8 +54,8 @@ export interface HostIssues {
       readonly body?: string | undefined
       readonly state?: "open" | "closed" | undefined
     }
-  ) => Effect.Effect<HostWrite, ForgeError>
-  readonly remove: (repo: Repo, number: number) => Effect.Effect<void, ForgeError>
+  ) => Effect.Effect<HostWrite, ForgeError, Writing>
+  readonly remove: (repo: Repo, number: number) => Effect.Effect<void, ForgeError, Writing>
 }
 
 /** Who wrote a commit. The e-mail address is used for a decision and kept nowhere. */
@@ -68,7 +69,7 @@ export interface CommitAuthor {
 
 /** Comments on commits, for hosts that have them. */
 export interface CommitComments {
-  readonly create: (repo: Repo, head: string, body: string) => Effect.Effect<HostWrite, ForgeError>
+  readonly create: (repo: Repo, head: string, body: string) => Effect.Effect<HostWrite, ForgeError, Writing>
   /** Our own comment on the commit that holds `marker`. */
   readonly find: (repo: Repo, head: string, marker: string) => Effect.Effect<OwnText | undefined, ForgeError>
 }
@@ -78,8 +79,8 @@ export interface HostThread {
   readonly hostId: string
   readonly body: string
   readonly path: string
-  /** Somebody else resolved it; on GitHub, whose REST API does not say, somebody gave it a thumbs-down. */
-  readonly dismissed: boolean
+  /** Accounts of others who resolved it, or on GitHub gave it a thumbs-down; at most the first hundred. */
+  readonly dismissedBy: ReadonlyArray<string>
   /** Resolved by us, where the host can say so. */
   readonly resolved: boolean
   /** Somebody else answered it. */
@@ -91,7 +92,12 @@ export interface HostThreads {
   readonly list: (repo: Repo, number: number) => Effect.Effect<ReadonlyArray<HostThread>, ForgeError>
   /**
    * Says that the problem is gone. GitLab resolves the thread; Gitea, Forgejo and GitHub, whose REST APIs cannot, get `body` in
-   * place of the comment.
+   * place of the comment. On GitHub the thread is then resolved, where the credential may.
    */
-  readonly resolve: (repo: Repo, number: number, hostId: string, body: string) => Effect.Effect<HostWrite, ForgeError>
+  readonly resolve: (
+    repo: Repo,
+    number: number,
+    hostId: string,
+    body: string
+  ) => Effect.Effect<HostWrite, ForgeError, Writing>
 }

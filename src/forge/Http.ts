@@ -1,18 +1,22 @@
 /**
  * One small REST client for all hosts: credential header, timeouts, bounded answers, pages, JSON in and out with decoding of only
- * the fields we use. It never retries: the publisher decides that, from the reason of the `ForgeError`.
+ * the fields we use. It repeats reads where the caller waits for hosts (HostHealth.ts), and never a write: the publisher decides
+ * that, from the reason of the `ForgeError`.
  *
  * Paths are templates (`/repos/{owner}/{repo}/pulls/{index}`), so that every value is encoded and every error names an operation
  * of the host's API description and never a query or a credential.
  */
 import { createHash } from "node:crypto"
 import { Clock, Duration, Effect, Redacted, Schema } from "effect"
-import { request } from "undici"
+import { request as requestHttp } from "undici"
 import type { Dispatcher } from "undici"
 import { AnswerTimeout } from "./AnswerTimeout.ts"
 import type { ForgeError } from "./Forge.ts"
+import { observed, repeatedRead, whenAvailable } from "./HostHealth.ts"
 import { flatHeaders, refused, unanswered, unreadable } from "./HostAnswer.ts"
-import type { Answer, Asked } from "./HostAnswer.ts"
+import type { HostResponse, HostRequest } from "./HostAnswer.ts"
+import { toStorable } from "../domain/Text.ts"
+import type { Writing } from "./WriteOwner.ts"
 import { fencedWrite, paced, pacedWrite } from "./Pacing.ts"
 
 export interface RestOptions {
@@ -22,6 +26,10 @@ export interface RestOptions {
   readonly credential: Effect.Effect<Credential, ForgeError>
   readonly headers: Readonly<Record<string, string>>
   readonly dispatcher: Effect.Effect<Dispatcher | undefined, ForgeError>
+  /** Status that a successful response stands for, where its body can report an error. Without it: its own. */
+  readonly status?: (answer: HostResponse) => number
+  /** Names an API of the host that may be down while the host is not: it has a circuit of its own. The pace is that of the account. */
+  readonly api?: string
 }
 
 export interface Credential {
@@ -45,6 +53,11 @@ export interface WriteCall extends Call {
   readonly content: boolean
 }
 
+/** A POST that only reads. */
+export interface QueryCall extends Call {
+  readonly body: unknown
+}
+
 export interface PageSize {
   readonly name: "limit" | "per_page"
   readonly value: number
@@ -55,8 +68,9 @@ export interface PageSize {
 export interface Rest {
   readonly get: <S extends Codec>(call: Call, answer: S) => Effect.Effect<S["Type"], ForgeError>
   /** Headers of the answer to a GET, names in lower case. */
-  readonly headers: (call: Call) => Effect.Effect<Answer["headers"], ForgeError>
-  readonly write: <S extends Codec>(call: WriteCall, answer: S) => Effect.Effect<S["Type"], ForgeError>
+  readonly headers: (call: Call) => Effect.Effect<HostResponse["headers"], ForgeError>
+  readonly query: <S extends Codec>(call: QueryCall, answer: S) => Effect.Effect<S["Type"], ForgeError>
+  readonly write: <S extends Codec>(call: WriteCall, answer: S) => Effect.Effect<S["Type"], ForgeError, Writing>
   /** All pages of a list, in the host's order, at most `mostPages` of them; with `most` no page after that many items. */
   readonly pages: <S extends Codec>(
     call: Call,
@@ -104,17 +118,17 @@ const readBounded = async (body: Dispatcher.ResponseData["body"]): Promise<strin
     size += bytes.length
     if (size > largestAnswer) {
       body.destroy()
-      throw new Error(`answer larger than ${largestAnswer} bytes`)
+      throw new Error(`response larger than ${largestAnswer} bytes`)
     }
     chunks.push(bytes)
   }
   return Buffer.concat(chunks).toString("utf8")
 }
 
-const exchange = async (sent: Sent, signal: AbortSignal): Promise<Answer> => {
+const exchange = async (sent: Sent, signal: AbortSignal): Promise<HostResponse> => {
   let url = sent.url
   for (let redirects = 0; ; redirects++) {
-    const response = await request(url, {
+    const response = await requestHttp(url, {
       method: sent.method,
       headers: sent.headers,
       body: sent.body ?? null,
@@ -141,9 +155,18 @@ const followed = (method: string, status: number, location: string | undefined, 
   return target.origin === new URL(from).origin ? target.href : undefined
 }
 
-const decode = <S extends Codec>(schema: S, { answer, asked }: { answer: Answer; asked: Asked }) =>
+/** Escapes that may stand for half of a surrogate pair or for U+0000. Bytes that are not UTF-8 are replaced before. */
+const mayHoldUnstorable = /\\u(?:0000|[dD][89a-fA-F])/
+
+/** A title of somebody else's must not keep a review from being recorded: it is repaired. */
+const parseStorable = (json: string): unknown =>
+  mayHoldUnstorable.test(json)
+    ? JSON.parse(json, (_, value: unknown) => (typeof value === "string" ? toStorable(value) : value))
+    : JSON.parse(json)
+
+const decode = <S extends Codec>(schema: S, { answer, asked }: { answer: HostResponse; asked: HostRequest }) =>
   Effect.try({
-    try: (): unknown => (answer.body.trim() === "" ? null : JSON.parse(answer.body)),
+    try: (): unknown => (answer.body.trim() === "" ? null : parseStorable(answer.body)),
     catch: () => unreadable(asked, answer.status, `not JSON (${answer.headers["content-type"] ?? "no content type"})`)
   }).pipe(
     Effect.flatMap((json) =>
@@ -153,17 +176,19 @@ const decode = <S extends Codec>(schema: S, { answer, asked }: { answer: Answer;
     )
   )
 
+const isSuccess = (status: number): boolean => status >= 200 && status <= 299
+
 export const make = (options: RestOptions): Rest => {
-  const send = Effect.fnUntraced(function* (
+  const prepare = Effect.fnUntraced(function* (
     method: Dispatcher.HttpMethod,
     call: Call & { readonly body?: unknown },
-    pace: "read" | "write" | "content"
+    writes: boolean
   ) {
     const operation = `${method} ${call.path}`
     const root = yield* options.apiUrl
     const credential = yield* options.credential
     const dispatcher = yield* options.dispatcher
-    const secrets = credential.secrets.map(Redacted.value)
+    const secrets = [...credential.secrets, ...Object.values(credential.headers)].map(Redacted.value)
     const sent: Sent = {
       url: `${root}${fillPath(call.path, call.params ?? {})}${queryOf(call.query)}`,
       method,
@@ -178,36 +203,37 @@ export const make = (options: RestOptions): Rest => {
       dispatcher,
       timeout: Duration.toMillis(yield* AnswerTimeout)
     }
-    const asked = (now: number): Asked => ({ operation, writes: method !== "GET", secrets, now })
+    const asked = (now: number): HostRequest => ({ operation, writes, secrets, now })
     const exchanged = Effect.gen(function* () {
       const start = yield* Clock.currentTimeMillis
       const answer = yield* Effect.tryPromise({
         try: (signal) => exchange(sent, signal),
         catch: (cause) => unanswered(asked(start), cause)
       })
-      if (answer.status < 200 || answer.status > 299) {
-        return yield* refused(asked(yield* Clock.currentTimeMillis), answer)
-      }
+      const status = isSuccess(answer.status) ? (options.status?.(answer) ?? answer.status) : answer.status
+      if (!isSuccess(status)) return yield* refused(asked(yield* Clock.currentTimeMillis), { ...answer, status })
       return { answer, asked: asked(start) }
     })
-    const key = createHash("sha256")
-      .update(`${new URL(root).origin}\n${credential.account}`)
-      .digest("hex")
-    switch (pace) {
-      case "read":
-        return yield* paced(key, operation, exchanged)
-      case "write":
-        return yield* fencedWrite(key, operation, exchanged)
-      case "content":
-        return yield* pacedWrite(key, operation, exchanged)
-    }
+    const { origin } = new URL(root)
+    const key = createHash("sha256").update(`${origin}\n${credential.account}`).digest("hex")
+    const circuit = `${origin}${options.api ?? ""}`
+    return { circuit, request: [key, operation, observed(circuit, exchanged)] as const }
+  })
+
+  const read = (call: Call, method: "GET" | "POST" = "GET") =>
+    Effect.flatMap(prepare(method, call, false), ({ circuit, request }) => repeatedRead(circuit, paced(...request)))
+  const write = Effect.fnUntraced(function* (call: WriteCall) {
+    const { circuit, request } = yield* prepare(call.method, call, true)
+    // Not while it holds the permit to write with the account.
+    yield* whenAvailable(circuit)
+    return yield* call.content ? pacedWrite(...request) : fencedWrite(...request)
   })
 
   const pages = Effect.fnUntraced(function* <S extends Codec>(call: Call, item: S, size: PageSize) {
     const all: Array<S["Type"]> = []
     for (let page = 1; page <= mostPages; page++) {
       const query = { ...call.query, [size.name]: size.value, page }
-      const got = yield* send("GET", { ...call, query }, "read")
+      const got = yield* read({ ...call, query })
       const items = yield* decode(Schema.Array(item), got)
       all.push(...items)
       if (!hasMore(got.answer.headers, items.length, all.length, size.value)) break
@@ -217,10 +243,10 @@ export const make = (options: RestOptions): Rest => {
   })
 
   return {
-    get: (call, answer) => Effect.flatMap(send("GET", call, "read"), (got) => decode(answer, got)),
-    headers: (call) => Effect.map(send("GET", call, "read"), ({ answer }) => answer.headers),
-    write: (call, answer) =>
-      Effect.flatMap(send(call.method, call, call.content ? "content" : "write"), (got) => decode(answer, got)),
+    get: (call, answer) => Effect.flatMap(read(call), (got) => decode(answer, got)),
+    headers: (call) => Effect.map(read(call), ({ answer }) => answer.headers),
+    query: (call, answer) => Effect.flatMap(read(call, "POST"), (got) => decode(answer, got)),
+    write: (call, answer) => Effect.flatMap(write(call), (got) => decode(answer, got)),
     pages
   }
 }
@@ -229,7 +255,7 @@ export const make = (options: RestOptions): Rest => {
  * Is there a page after this one? By `Link` or `X-Next-Page` where the host sends them, else by its total, else by a full page (a
  * host may give fewer than asked, so a short page only ends the list when nothing else is known).
  */
-const hasMore = (headers: Answer["headers"], got: number, sum: number, asked: number): boolean => {
+const hasMore = (headers: HostResponse["headers"], got: number, sum: number, asked: number): boolean => {
   if (got === 0) return false
   const link = headers["link"]
   if (link !== undefined) return /;\s*rel="?next"?/.test(link)

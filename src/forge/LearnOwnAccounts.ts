@@ -9,6 +9,7 @@ import type { Snapshot } from "../config/Snapshot.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 import { Forges } from "./Forges.ts"
 import { OwnAccounts } from "./OwnAccounts.ts"
+import { hasCredential } from "./Profile.ts"
 
 const again = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("10 minutes")])
 
@@ -16,15 +17,14 @@ const learn = Effect.fnUntraced(function* (snapshot: Snapshot) {
   const forges = yield* Forges
   const accounts = yield* OwnAccounts
   const profiles = [...snapshot.triggers.values()].filter(
-    (profile) =>
-      isForgeKind(profile.kind) && profile.enabled && profile.apiUrl !== undefined && profile.token !== undefined
+    (profile) => isForgeKind(profile.kind) && profile.enabled && profile.apiUrl !== undefined && hasCredential(profile)
   )
   yield* Effect.forEach(
     profiles,
     (profile) =>
       forges.client(profile).self.pipe(
         Effect.tapError((error) =>
-          Effect.logWarning(`The account of trigger ${profile.name} is not known yet: ${error.message}`)
+          Effect.logWarning("own account of a trigger unknown", { trigger: profile.name, error: error.message })
         ),
         Effect.retry({
           schedule: again,

@@ -5,8 +5,9 @@
  * closure is waited out, a long one fails at once with the time that is left, so that the publisher can put the work aside
  * instead of holding a fiber.
  */
-import { Clock, Context, Duration, Effect, Semaphore } from "effect"
-import { askFence, BeforeWrite } from "./BeforeWrite.ts"
+import { Clock, Context, Duration, Effect, Option, Semaphore } from "effect"
+import { maxRetryAfterMillis } from "../domain/RetryAfter.ts"
+import { checkFence, WriteOwner } from "./WriteOwner.ts"
 import { ForgeError } from "./Forge.ts"
 import { WriteTurns } from "./WriteTurns.ts"
 import type { WriteTurn } from "./WriteTurns.ts"
@@ -18,8 +19,6 @@ export const WriteGap = Context.Reference<Duration.Duration>("aicr/forge/WriteGa
 
 /** Longest closure that is waited out in place. */
 const patience = 5_000
-/** No host means more than this; a larger value is a broken header. */
-const longestClosure = 24 * 3_600_000
 
 interface Pace {
   readonly turn: Semaphore.Semaphore
@@ -47,7 +46,7 @@ const waitUntilOpen = Effect.fnUntraced(function* (pace: Pace, operation: string
       reason: "rate_limited",
       retryAfterMillis: left,
       operation,
-      message: `${operation} was not sent: the host asked this token to wait another ${Math.ceil(left / 1000)} s`
+      message: `${operation} was not sent: the host's rate limit holds this token for another ${Math.ceil(left / 1000)} s`
     })
   }
   yield* Effect.sleep(left)
@@ -56,16 +55,18 @@ const waitUntilOpen = Effect.fnUntraced(function* (pace: Pace, operation: string
 const closeOnLimit = (key: string, pace: Pace) =>
   Effect.fnUntraced(function* (error: ForgeError) {
     if (error.reason !== "rate_limited" || error.retryAfterMillis === undefined) return
-    const millis = Math.min(error.retryAfterMillis, longestClosure)
+    const millis = Math.min(error.retryAfterMillis, maxRetryAfterMillis)
     pace.closedUntil = Math.max(pace.closedUntil, (yield* Clock.currentTimeMillis) + millis)
-    yield* (yield* WriteTurns).pause(key, millis)
+    // A read needs no turn; where there are turns, the closure holds for all nodes.
+    const turns = yield* Effect.serviceOption(WriteTurns)
+    if (Option.isSome(turns)) yield* turns.value.pause(key, millis)
   })
 
 /** Reads: held back only while the host has closed the token. */
-export const paced = Effect.fnUntraced(function* <A>(
+export const paced = Effect.fnUntraced(function* <A, R>(
   key: string,
   operation: string,
-  request: Effect.Effect<A, ForgeError>
+  request: Effect.Effect<A, ForgeError, R>
 ) {
   const pace = yield* paceOf(key)
   yield* waitUntilOpen(pace, operation)
@@ -74,7 +75,7 @@ export const paced = Effect.fnUntraced(function* <A>(
 
 /** Writes that nobody is notified of. */
 export const fencedWrite = <A>(key: string, operation: string, request: Effect.Effect<A, ForgeError>) =>
-  paced(key, operation, Effect.andThen(askFence, request))
+  paced(key, operation, Effect.andThen(checkFence, request))
 
 /** Content writes: one at a time per token, `WriteGap` apart. */
 export const pacedWrite = Effect.fnUntraced(function* <A>(
@@ -84,12 +85,12 @@ export const pacedWrite = Effect.fnUntraced(function* <A>(
 ) {
   const pace = yield* paceOf(key)
   const gap = Duration.toMillis(yield* WriteGap)
-  const guard = yield* BeforeWrite
+  const { guard } = yield* WriteOwner
   const turns = yield* WriteTurns
   const write = Effect.fnUntraced(function* ({ started }: WriteTurn) {
     yield* guard
     pace.nextWrite = (yield* Clock.currentTimeMillis) + gap
-    yield* askFence
+    yield* checkFence
     yield* started
     return yield* Effect.tapError(request, closeOnLimit(key, pace))
   })

@@ -6,9 +6,10 @@
  */
 import type { Person, Repo } from "../domain/Change.ts"
 import type { CommitFacts, HostEvent } from "../domain/HostEvent.ts"
-import type { Headers, Parsed } from "./Forge.ts"
+import { isStorable, notStorable, toStorable, truncate } from "../domain/Text.ts"
+import type { Parsed } from "./Forge.ts"
 
-export interface Json {
+export interface PayloadJson {
   readonly [key: string]: unknown
 }
 
@@ -36,33 +37,53 @@ class InvalidPayload extends Error {
   }
 }
 
-const isRecord = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
+/** The text `key` of `parent` cannot be stored. Where `parent` is in the payload is looked up when it is reported. */
+class NotStorable extends Error {
+  readonly parent: PayloadJson
+  readonly key: string
+  constructor(parent: PayloadJson, key: string) {
+    super(notStorable)
+    this.parent = parent
+    this.key = key
+  }
+}
 
-export const child = (parent: Json | undefined, key: string): Json | undefined => {
+const isRecord = (value: unknown): value is PayloadJson =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+export const child = (parent: PayloadJson | undefined, key: string): PayloadJson | undefined => {
   const value = parent?.[key]
   return isRecord(value) ? value : undefined
 }
 
-export const children = (parent: Json | undefined, key: string): ReadonlyArray<Json> => {
+export const children = (parent: PayloadJson | undefined, key: string): ReadonlyArray<PayloadJson> => {
   const value = parent?.[key]
   return Array.isArray(value) ? value.filter(isRecord) : []
 }
 
-/** A string that is not empty, cut to `max` characters. */
-export const text = (parent: Json | undefined, key: string, max: number = limits.name): string | undefined => {
+/** A string that is not empty, cut to `max` characters. Text that no store can hold ends parsing. */
+export const text = (parent: PayloadJson | undefined, key: string, max: number = limits.name): string | undefined => {
   const value = parent?.[key]
-  return typeof value === "string" && value !== "" ? value.slice(0, max) : undefined
+  if (typeof value !== "string" || value === "") return undefined
+  if (parent !== undefined && !isStorable(value)) throw new NotStorable(parent, key)
+  return truncate(value, max)
 }
 
-export const integer = (parent: Json | undefined, key: string): number | undefined => {
+/** The same for text that is matched and not kept: it is repaired instead, because one commit must not hide the others of its push. */
+const matchedText = (parent: PayloadJson | undefined, key: string, max: number = limits.name): string | undefined => {
+  const value = parent?.[key]
+  return typeof value === "string" && value !== "" ? truncate(toStorable(value), max) : undefined
+}
+
+export const integer = (parent: PayloadJson | undefined, key: string): number | undefined => {
   const value = parent?.[key]
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined
 }
 
-export const flag = (parent: Json | undefined, key: string): boolean => parent?.[key] === true
+export const flag = (parent: PayloadJson | undefined, key: string): boolean => parent?.[key] === true
 
 /** A URL over HTTP(S) without credentials, or nothing. */
-export const webUrl = (parent: Json | undefined, key: string): string | undefined => {
+export const webUrl = (parent: PayloadJson | undefined, key: string): string | undefined => {
   const value = text(parent, key, limits.url + 1)
   return value !== undefined && value.length <= limits.url && /^https?:\/\/[^\s/@]+(\/\S*)?$/.test(value)
     ? value
@@ -75,7 +96,7 @@ export const need = <A>(value: A | undefined, path: string, what: string): A => 
   return value
 }
 
-export const needNumber = (parent: Json | undefined, key: string, path: string): number => {
+export const needNumber = (parent: PayloadJson | undefined, key: string, path: string): number => {
   const value = integer(parent, key)
   return need(value !== undefined && value > 0 ? value : undefined, path, "a positive integer")
 }
@@ -85,7 +106,7 @@ const commitId = /^([0-9a-f]{40}|[0-9a-f]{64})$/
 /** True for the all-zero id that hosts send where there is no commit. */
 export const isZero = (id: string): boolean => /^0+$/.test(id)
 
-export const commit = (parent: Json | undefined, key: string, path: string): string | undefined => {
+export const commit = (parent: PayloadJson | undefined, key: string, path: string): string | undefined => {
   const value = text(parent, key)
   if (value === undefined) return undefined
   return need(commitId.test(value) ? value : undefined, path, "a commit id of 40 or 64 lower-case hex digits")
@@ -126,34 +147,17 @@ export const repo = (parts: {
 })
 
 /** The commits of a push, which all hosts describe alike. */
-export const listedCommits = (payload: Json): ReadonlyArray<CommitFacts> =>
+export const listedCommits = (payload: PayloadJson): ReadonlyArray<CommitFacts> =>
   children(payload, "commits")
     .slice(0, limits.commits)
     .map((listed) => {
       const author = child(listed, "author")
       return {
-        author: text(author, "username") ?? text(author, "name"),
-        email: text(author, "email"),
-        message: text(listed, "message", limits.message) ?? ""
+        author: matchedText(author, "username") ?? matchedText(author, "name"),
+        email: matchedText(author, "email"),
+        message: matchedText(listed, "message", limits.message) ?? ""
       }
     })
-
-export const isForm = (headers: Headers): boolean =>
-  headers["content-type"]?.trimStart().toLowerCase().startsWith("application/x-www-form-urlencoded") ?? false
-
-/** The decoded `payload` field of a form delivery. */
-export const formPayload = (body: Uint8Array): string | undefined => {
-  const form = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8")
-  const start = form.startsWith("payload=") ? 8 : form.indexOf("&payload=") + 9
-  if (start === 8 && !form.startsWith("payload=")) return undefined
-  const end = form.indexOf("&", start)
-  try {
-    return decodeURIComponent(form.slice(start, end === -1 ? undefined : end).replaceAll("+", " "))
-  } catch {
-    // Not percent-encoding: there is no payload to speak of.
-    return undefined
-  }
-}
 
 /** True when the text has more than `most` opening brackets: fewer cannot nest deeper. Costs far less than looking at each character. */
 const hasBrackets = (json: string, most: number): boolean => {
@@ -181,13 +185,24 @@ const nestsTooDeep = (json: string): boolean => {
   return false
 }
 
+/** Where a text is in the payload, as the readers reach it: through objects, and through lists of objects. */
+const pathOf = (payload: PayloadJson, { key, parent }: NotStorable): string => {
+  const open: Array<readonly [value: unknown, path: string]> = [[payload, ""]]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [value, path] = next
+    if (value === parent) return `${path}${key}`
+    if (Array.isArray(value)) value.forEach((item, index) => open.push([item, `${path.slice(0, -1)}[${index}].`]))
+    else if (isRecord(value)) for (const name in value) open.push([value[name], `${path}${name}.`])
+  }
+  return key
+}
+
 /** Decodes a delivery and reads it with `read`, which may end by `need`. `eventHeader` names the header for the message. */
 export const parseDelivery = (
-  headers: Headers,
-  body: Uint8Array,
+  bytes: Uint8Array | undefined,
   event: string | undefined,
   eventHeader: string,
-  read: (event: string, payload: Json) => HostEvent
+  read: (event: string, payload: PayloadJson) => HostEvent
 ): Parsed => {
   const rejected = (reason: Rejected["reason"], path: string, message: string): Rejected => ({
     _tag: "Rejected",
@@ -196,10 +211,8 @@ export const parseDelivery = (
     issues: [{ path, message }]
   })
   if (event === undefined) return rejected("missing_event", eventHeader, "the header that names the event is missing")
-  const json = isForm(headers)
-    ? formPayload(body)
-    : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8")
-  if (json === undefined) return rejected("invalid_json", "payload", "the form has no readable payload field")
+  if (bytes === undefined) return rejected("invalid_json", "payload", "the form has no readable payload field")
+  const json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")
   if (hasBrackets(json, maxDepth) && nestsTooDeep(json)) return rejected("invalid_json", "", tooDeep)
   let payload: unknown
   try {
@@ -213,6 +226,7 @@ export const parseDelivery = (
     return { _tag: "Event", event: read(event, payload) }
   } catch (error) {
     if (error instanceof InvalidPayload) return rejected("invalid_payload", error.path, error.message)
+    if (error instanceof NotStorable) return rejected("invalid_payload", pathOf(payload, error), error.message)
     throw error
   }
 }

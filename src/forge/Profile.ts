@@ -17,7 +17,11 @@ export const apiUrl = (profile: TriggerProfile): Effect.Effect<string, ForgeErro
     ? Effect.fail(
         misconfigured(`trigger ${profile.name} has no base_url; set triggers[].base_url to the host's web address`)
       )
-    : Effect.succeed(profile.apiUrl.replace(/\/+$/, ""))
+    : Effect.succeed(profile.apiUrl.replace(/(?<!\/)\/+$/, ""))
+
+/** Whether the host can be asked as somebody. An app has an account of its own, which the host names without an installation. */
+export const hasCredential = ({ settings, token }: TriggerProfile): boolean =>
+  token !== undefined || settings.app !== undefined
 
 /** The trigger's token in the header form of its host. */
 export const tokenCredential = (

@@ -3,12 +3,15 @@
  * but empty, a bare prefix or not of the host's form is wrong, never absent. Called by `forge/<kind>/webhook.ts` only.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto"
+import type { Hmac } from "node:crypto"
 import { Redacted } from "effect"
-import type { Headers } from "./Forge.ts"
+import type { Headers, Signature, SignatureCheck } from "./Forge.ts"
 
 const prefix = "sha256="
 const hex = /^[0-9a-f]{64}$/i
 const timestampToleranceMillis = 5 * 60_000
+/** A host sends one signature per key while keys are exchanged. */
+const maxSignatures = 16
 
 /** Whether the `sha256=` before the hex digits must stand there (GitHub) or may be left out (Gitea, Forgejo). */
 export type HexForm = "prefixed" | "bare_or_prefixed"
@@ -20,38 +23,43 @@ const digestIn = (header: string, form: HexForm): Buffer | undefined => {
   return hex.test(digits) ? Buffer.from(digits, "hex") : undefined
 }
 
-/** HMAC-SHA256 of `signed` in hex: true when one of `names` is present and each one present is right. */
-export const verifyHexHmac = (
-  secret: Redacted.Redacted,
-  headers: Headers,
-  names: ReadonlyArray<string>,
-  form: HexForm,
-  signed: Uint8Array | string
-): boolean => {
-  const key = Redacted.value(secret)
-  if (key === "") return false
+const checkOf = (hmac: Hmac, isRight: (expected: Buffer) => boolean): SignatureCheck => ({
+  update: (bytes) => void hmac.update(bytes),
+  matches: () => isRight(hmac.digest())
+})
+
+/** HMAC-SHA256 in hex: right when one of `names` is present and each one present is right. */
+export const hexHmac = (headers: Headers, names: ReadonlyArray<string>, form: HexForm): Signature | undefined => {
   const claimed: Array<Buffer> = []
   for (const name of names) {
     const header = headers[name]
     if (header === undefined) continue
     const digest = digestIn(header, form)
-    if (digest === undefined) return false
+    if (digest === undefined) return undefined
     claimed.push(digest)
   }
-  if (claimed.length === 0) return false
-  const expected = createHmac("sha256", key).update(signed).digest()
-  return claimed.every((digest) => timingSafeEqual(digest, expected))
+  if (claimed.length === 0) return undefined
+  return (secret) => {
+    const key = Redacted.value(secret)
+    if (key.trim() === "") return false
+    return checkOf(createHmac("sha256", key), (expected) =>
+      claimed.every((digest) => timingSafeEqual(digest, expected))
+    )
+  }
 }
 
 const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest()
 
 /** The secret itself in a header, compared as digests so that not even its length shows. */
-export const verifyToken = (secret: Redacted.Redacted, headers: Headers, names: ReadonlyArray<string>): boolean => {
-  const key = Redacted.value(secret)
+export const sentToken = (headers: Headers, names: ReadonlyArray<string>): Signature | undefined => {
   const present = names.flatMap((name) => headers[name] ?? [])
-  if (key === "" || present.length === 0) return false
-  const expected = sha256(key)
-  return present.every((header) => header !== "" && timingSafeEqual(sha256(header), expected))
+  if (present.length === 0 || present.includes("")) return undefined
+  const digests = present.map(sha256)
+  return (secret) => {
+    const key = Redacted.value(secret)
+    const expected = sha256(key)
+    return key.trim() !== "" && digests.every((digest) => timingSafeEqual(digest, expected))
+  }
 }
 
 const signingPrefix = "whsec_"
@@ -63,23 +71,23 @@ export const isSigningToken = (secret: Redacted.Redacted): boolean => Redacted.v
  * Standard Webhooks: `webhook-signature` holds `v1,<base64>` values parted by spaces, one of which must be the HMAC-SHA256 of
  * `<id>.<timestamp>.<body>`; the timestamp (seconds) may be off by five minutes.
  */
-export const verifySigningToken = (
-  secret: Redacted.Redacted,
-  headers: Headers,
-  body: Uint8Array,
-  now: number
-): boolean => {
+export const standardWebhook = (headers: Headers): Signature | undefined => {
   const id = headers["webhook-id"]
   const timestamp = headers["webhook-timestamp"]
   const signatures = headers["webhook-signature"]
-  if (!id || !timestamp || !signatures || !/^\d{1,12}$/.test(timestamp)) return false
-  if (Math.abs(now - Number(timestamp) * 1000) > timestampToleranceMillis) return false
-  const key = Buffer.from(Redacted.value(secret).slice(signingPrefix.length), "base64")
-  if (key.length === 0) return false
-  const expected = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest()
-  return signatures.split(" ").some((signature) => {
-    if (!signature.startsWith("v1,")) return false
-    const digest = Buffer.from(signature.slice(3), "base64")
-    return digest.length === expected.length && timingSafeEqual(digest, expected)
-  })
+  if (!id || !timestamp || !signatures || !/^\d{1,12}$/.test(timestamp)) return undefined
+  const digests = signatures
+    .split(" ", maxSignatures)
+    .filter((signature) => signature.startsWith("v1,"))
+    .map((signature) => Buffer.from(signature.slice(3), "base64"))
+    .filter(({ length }) => length === 32)
+  if (digests.length === 0) return undefined
+  return (secret, now) => {
+    if (Math.abs(now - Number(timestamp) * 1000) > timestampToleranceMillis) return false
+    const key = Buffer.from(Redacted.value(secret).slice(signingPrefix.length), "base64")
+    if (key.length === 0) return false
+    return checkOf(createHmac("sha256", key).update(`${id}.${timestamp}.`), (expected) =>
+      digests.some((digest) => timingSafeEqual(digest, expected))
+    )
+  }
 }

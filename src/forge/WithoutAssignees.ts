@@ -2,10 +2,10 @@
 import { Effect } from "effect"
 import type { ForgeError, NewIssue } from "./Forge.ts"
 
-export const orWithoutAssignees = <A>(
+export const orWithoutAssignees = <A, R>(
   issue: NewIssue,
-  create: (issue: NewIssue) => Effect.Effect<A, ForgeError>
-): Effect.Effect<A, ForgeError> =>
+  create: (issue: NewIssue) => Effect.Effect<A, ForgeError, R>
+): Effect.Effect<A, ForgeError, R> =>
   Effect.catchIf(
     create(issue),
     (error) => error.reason === "invalid" && issue.assignees.length > 0,

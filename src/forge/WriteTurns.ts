@@ -1,8 +1,8 @@
 /**
  * The turns of an account at a host, shared by every node that writes with it. Within a process `Pacing` keeps the distance between
- * writes; here the processes keep it among each other. Without other processes there is nothing to wait for.
+ * writes; here the processes keep it among each other.
  */
-import { Context, Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { ForgeError } from "./Forge.ts"
 
 /** A turn that came. It is given back in every case; what never started a write holds nobody up. */
@@ -24,6 +24,10 @@ export interface WriteTurnsService {
 
 const ownTurn: WriteTurn = { started: Effect.void, giveBack: Effect.void }
 
-export const WriteTurns = Context.Reference<WriteTurnsService>("aicr/forge/WriteTurns", {
-  defaultValue: () => ({ take: () => Effect.succeed(ownTurn), pause: () => Effect.void })
-})
+export class WriteTurns extends Context.Service<WriteTurns, WriteTurnsService>()("aicr/forge/WriteTurns") {
+  /** For a process that writes alone: there is nothing to wait for. */
+  static readonly layerAlone: Layer.Layer<WriteTurns> = Layer.succeed(
+    WriteTurns,
+    WriteTurns.of({ take: () => Effect.succeed(ownTurn), pause: () => Effect.void })
+  )
+}

@@ -1,17 +1,19 @@
 /** What is answered, as data: the table of decisions 2.4 for webhooks, problem details (RFC 9457) for everything else. */
 import type { Admission } from "../admission/Admit.ts"
-import type { AcceptedStatus } from "../domain/Decision.ts"
+import type { AcceptedStatus, IgnoreReason, RejectReason } from "../domain/Decision.ts"
 
-export interface Answer {
+export interface IngressResponse {
   readonly status: number
   readonly contentType: string
   readonly body: string
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** The request was not read to its end: the connection cannot carry another one. */
   readonly close?: boolean | undefined
+  /** What is left of the body is not even read to be thrown away: reading is what there is too much of. */
+  readonly leavesBody?: boolean | undefined
 }
 
-const json = (status: number, body: unknown, rest?: Partial<Answer>): Answer => ({
+const json = (status: number, body: unknown, rest?: Partial<IngressResponse>): IngressResponse => ({
   status,
   contentType: "application/json",
   body: JSON.stringify(body),
@@ -27,7 +29,7 @@ export const accepted = (
   admission: Pick<Admission, "change" | "dueAt">,
   status: AcceptedStatus,
   now: number
-): Answer =>
+): IngressResponse =>
   json(202, {
     accepted: true,
     event_id: eventId,
@@ -39,14 +41,14 @@ export const accepted = (
     ...(admission.dueAt > now ? { due_at: new Date(admission.dueAt).toISOString() } : undefined)
   })
 
-export const ignored = (eventId: string, reason: string, provider: string, event: string): Answer =>
+export const ignored = (eventId: string, reason: IgnoreReason, provider: string, event: string): IngressResponse =>
   json(202, { accepted: false, event_id: eventId, reason, provider, event })
 
 /** The delivery does not say who it is from. Which part was wrong is not told. */
-export const unauthenticated: Answer = json(401, { accepted: false, reason: "invalid_signature" })
+export const unauthenticated: IngressResponse = json(401, { accepted: false, reason: "invalid_signature" })
 
 /** Which key was wrong, or whether there is one, is not told. */
-export const unauthorized: Answer = json(
+export const unauthorized: IngressResponse = json(
   401,
   { accepted: false, reason: "unauthorized" },
   { headers: { "www-authenticate": 'Bearer realm="triggers"' } }
@@ -58,45 +60,63 @@ export const routed = (
   provider: string,
   event: string,
   status: Extract<AcceptedStatus, "queued" | "duplicate">
-): Answer => json(202, { accepted: true, event_id: eventId, provider, event, target_kind: "commit", status })
+): IngressResponse => json(202, { accepted: true, event_id: eventId, provider, event, target_kind: "commit", status })
 
 export const malformed = (
-  reason: string,
+  reason: RejectReason,
   issues: ReadonlyArray<{ readonly path: string; readonly message: string }>,
   provider: string
-): Answer => json(400, { accepted: false, reason, provider, issues })
+): IngressResponse => json(400, { accepted: false, reason, provider, issues })
 
-export const notConfigured: Answer = json(404, { accepted: false, reason: "trigger_not_configured" }, { close: true })
+export const notConfigured: IngressResponse = json(
+  404,
+  { accepted: false, reason: "trigger_not_configured" },
+  { close: true }
+)
 
 /** Nothing was accepted; the host shall send it again. */
-export const unavailable = (reason: "store_unavailable" | "queue_full"): Answer =>
+export const unavailable = (reason: "store_unavailable" | "queue_full"): IngressResponse =>
   json(503, { accepted: false, reason }, { headers: retryAfter })
 
-const problem = (status: number, code: string, title: string, detail: string, rest?: Partial<Answer>): Answer => ({
+const problem = (
+  status: number,
+  code: string,
+  title: string,
+  detail: string,
+  rest?: Partial<IngressResponse>
+): IngressResponse => ({
   status,
   contentType: "application/problem+json",
   body: JSON.stringify({ type: "about:blank", title, status, code, detail }),
   ...rest
 })
 
-export const notFound = (detail = "There is nothing at this path."): Answer =>
+export const notFound = (detail = "There is nothing at this path."): IngressResponse =>
   problem(404, "not_found", "Not Found", detail)
 
-export const methodNotAllowed = (allowed: string): Answer =>
+export const methodNotAllowed = (allowed: string): IngressResponse =>
   problem(405, "method_not_allowed", "Method Not Allowed", `Allowed here: ${allowed}.`, { headers: { allow: allowed } })
 
-export const bodyTooLarge = (limit: number): Answer =>
+export const bodyTooLarge = (limit: number): IngressResponse =>
   problem(413, "body_too_large", "Content Too Large", `The body may have at most ${limit} bytes.`, { close: true })
 
-export const bodiesTooMany: Answer = problem(
+export const bodiesTooMany: IngressResponse = problem(
   503,
   "busy",
   "Service Unavailable",
   "Too many large bodies are being received at once. Send it again later.",
-  { close: true, headers: retryAfter }
+  { close: true, leavesBody: true, headers: retryAfter }
 )
 
-export const requestTimeout: Answer = problem(
+export const connectionsTooMany: IngressResponse = problem(
+  503,
+  "busy",
+  "Service Unavailable",
+  "All connections are in use. Send it again later.",
+  { close: true, leavesBody: true, headers: retryAfter }
+)
+
+export const requestTimeout: IngressResponse = problem(
   408,
   "request_timeout",
   "Request Timeout",
@@ -104,7 +124,7 @@ export const requestTimeout: Answer = problem(
   { close: true }
 )
 
-export const headersTooLarge: Answer = problem(
+export const headersTooLarge: IngressResponse = problem(
   431,
   "headers_too_large",
   "Request Header Fields Too Large",
@@ -112,11 +132,25 @@ export const headersTooLarge: Answer = problem(
   { close: true }
 )
 
-export const badRequest: Answer = problem(400, "bad_request", "Bad Request", "This is not a valid HTTP request.", {
-  close: true
-})
+export const badRequest: IngressResponse = problem(
+  400,
+  "bad_request",
+  "Bad Request",
+  "This is not a valid HTTP request.",
+  {
+    close: true
+  }
+)
 
-export const internalError: Answer = problem(
+export const expectationFailed: IngressResponse = problem(
+  417,
+  "expectation_failed",
+  "Expectation Failed",
+  "The only expectation that is met is 100-continue.",
+  { close: true }
+)
+
+export const internalError: IngressResponse = problem(
   500,
   "internal_error",
   "Internal Server Error",
@@ -129,12 +163,12 @@ export const text = (
   contentType: string,
   body: string,
   headers?: Readonly<Record<string, string>>
-): Answer => ({
+): IngressResponse => ({
   status,
   contentType,
   body,
   headers
 })
 
-export const health = (status: 200 | 503, body: unknown): Answer =>
+export const health = (status: 200 | 503, body: unknown): IngressResponse =>
   json(status, body, { headers: { "cache-control": "no-store" } })

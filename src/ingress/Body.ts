@@ -1,19 +1,41 @@
 /**
- * Reads request bodies within bounds: each up to a limit, all together up to a budget, so that many large bodies cannot use
- * up the memory. A body over its limit is known by its declared length before it is read, or cut off while it is.
+ * Reads request bodies within bounds. The first 64 KiB of each body always fit: there are no more of them than connections. What is
+ * beyond shares a budget, of which one client gets a part, so that neither many large bodies nor one client use up the memory or shut out
+ * small ones. A body over its limit is refused by its declared length before it is read, or cut off while it is; one that comes in too slowly
+ * is given up, and where the budget is used up the slowest one is.
  */
 import type { IncomingMessage } from "node:http"
 
+export interface BodyLimits {
+  /** Bytes beyond the first 64 KiB of each body, of all bodies that are being read or handled. */
+  readonly totalBytes: number
+  /** The same of one client. */
+  readonly clientBytes: number
+  /** Bytes per second, on average from the start of the body; 0: none. */
+  readonly minRate: number
+  /** How long a body may be slower than that. */
+  readonly graceMillis: number
+}
+
 export type Body =
-  | { readonly _tag: "Read"; readonly bytes: Uint8Array }
+  /** The bytes count against the limits until `release`. */
+  | { readonly _tag: "Read"; readonly blocks: ReadonlyArray<Uint8Array>; readonly release: () => void }
   | { readonly _tag: "TooLarge" }
   | { readonly _tag: "Busy" }
-  /** The sender went away, or the request timed out and was answered by the server. */
+  | { readonly _tag: "TooSlow" }
+  /** The sender went away, or the request timed out and the server responded. */
   | { readonly _tag: "Aborted" }
 
-const tooLarge: Body = { _tag: "TooLarge" }
-const busy: Body = { _tag: "Busy" }
-const aborted: Body = { _tag: "Aborted" }
+/**
+ * Bytes beyond the first 64 KiB of bodies that are read in one turn of the event loop; what comes beyond waits for the next one. The system
+ * hands over megabytes of each connection at once, so that a dozen of large bodies would hold up everything else.
+ */
+const turnBytes = 1024 * 1024
+/** Of every body; connections are limited, so these are. */
+export const smallBytes = 64 * 1024
+/** Smaller chunks are copied together: an object per chunk of one byte would take hundreds of times its size. */
+const chunkBytes = 16 * 1024
+const sweepMillis = 1000
 
 /** Whether the declared length alone rules the body out. */
 export const declaresMore = (request: IncomingMessage, limit: number): boolean => {
@@ -21,43 +43,170 @@ export const declaresMore = (request: IncomingMessage, limit: number): boolean =
   return declared !== undefined && Number(declared) > limit
 }
 
-export class BodyReader {
-  readonly #budget: number
-  #held = 0
+/** Chunks of a body, none of them tiny. */
+class Chunks {
+  readonly #chunks: Array<Buffer> = []
+  #block = Buffer.alloc(0)
+  #filled = 0
+  size = 0
 
-  /** @param budget bytes of unfinished bodies that may be held at once */
-  constructor(budget: number) {
-    this.#budget = budget
+  add(chunk: Buffer): void {
+    this.size += chunk.length
+    if (chunk.length >= chunkBytes || this.size === chunk.length) {
+      this.#flush()
+      this.#chunks.push(chunk)
+      return
+    }
+    let rest = chunk
+    while (rest.length > 0) {
+      if (this.#filled === this.#block.length) {
+        this.#flush()
+        this.#block = Buffer.allocUnsafeSlow(chunkBytes)
+      }
+      const copied = rest.copy(this.#block, this.#filled)
+      this.#filled += copied
+      rest = rest.subarray(copied)
+    }
   }
 
-  /** Resolves once; never rejects. After anything but `Read` the rest of the request is unread. */
-  read(request: IncomingMessage, limit: number): Promise<Body> {
-    if (declaresMore(request, limit)) return Promise.resolve(tooLarge)
+  #flush(): void {
+    if (this.#filled > 0) this.#chunks.push(this.#block.subarray(0, this.#filled))
+    this.#block = this.#block.subarray(this.#filled)
+    this.#filled = 0
+  }
+
+  get blocks(): ReadonlyArray<Buffer> {
+    this.#flush()
+    return this.#chunks
+  }
+}
+
+interface Reading {
+  readonly client: string
+  readonly startedAt: number
+  readonly size: () => number
+  readonly end: (body: Body) => void
+}
+
+const rateOf = ({ size, startedAt }: Reading, now: number): number => (size() * 1000) / Math.max(1, now - startedAt)
+
+export class BodyReader {
+  readonly #limits: BodyLimits
+  readonly #readings = new Set<Reading>()
+  readonly #byClient = new Map<string, number>()
+  #total = 0
+  readonly #paused = new Set<IncomingMessage>()
+  #turnBytes = 0
+  #sweeper: NodeJS.Timeout | undefined
+
+  constructor(limits: BodyLimits) {
+    this.#limits = limits
+  }
+
+  /**
+   * Resolves once; never rejects. After anything but `Read` the rest of the request is unread. `proceed` is called when the body will be
+   * read, for senders that wait for it.
+   */
+  read(request: IncomingMessage, limit: number, client: string, proceed: () => void): Promise<Body> {
+    if (declaresMore(request, limit)) return Promise.resolve({ _tag: "TooLarge" })
+    proceed()
     return new Promise((resolve) => {
-      const chunks: Array<Buffer> = []
-      let size = 0
+      const chunks = new Chunks()
       const finish = (body: Body) => {
-        this.#held -= size
+        this.#readings.delete(reading)
+        this.#paused.delete(request)
         request.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose)
-        if (body._tag !== "Read") request.pause()
+        if (body._tag !== "Read") {
+          this.#hold(client, -large(chunks.size))
+          request.pause()
+        }
         resolve(body)
       }
       const onData = (chunk: Buffer) => {
-        size += chunk.length
-        this.#held += chunk.length
-        if (size > limit) finish(tooLarge)
-        else if (this.#held > this.#budget) finish(busy)
-        else chunks.push(chunk)
+        if (chunks.size + chunk.length > limit) return finish({ _tag: "TooLarge" })
+        const more = large(chunks.size + chunk.length) - large(chunks.size)
+        if (more > 0 && !this.#hasRoom(reading, more)) return finish({ _tag: "Busy" })
+        this.#hold(client, more)
+        chunks.add(chunk)
+        this.#pace(request, more)
       }
       const onEnd = () => {
-        const [first] = chunks
-        finish({
-          _tag: "Read",
-          bytes: first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, size)
-        })
+        let held = large(chunks.size)
+        const release = () => {
+          this.#hold(client, -held)
+          held = 0
+        }
+        finish({ _tag: "Read", blocks: chunks.blocks, release })
       }
-      const onClose = () => finish(aborted)
+      const onClose = () => finish({ _tag: "Aborted" })
+      const reading: Reading = { client, startedAt: performance.now(), size: () => chunks.size, end: finish }
+      this.#readings.add(reading)
+      this.#sweeper ??= setInterval(() => this.#sweep(), Math.min(sweepMillis, this.#limits.graceMillis)).unref()
       request.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose)
     })
   }
+
+  #pace(request: IncomingMessage, bytes: number): void {
+    if (bytes === 0) return
+    if (this.#turnBytes === 0) setImmediate(this.#nextTurn)
+    this.#turnBytes += bytes
+    if (this.#turnBytes < turnBytes) return
+    request.pause()
+    this.#paused.add(request)
+  }
+
+  readonly #nextTurn = (): void => {
+    this.#turnBytes = 0
+    const paused = [...this.#paused]
+    this.#paused.clear()
+    for (const request of paused) request.resume()
+  }
+
+  #hold(client: string, bytes: number): void {
+    if (bytes === 0) return
+    this.#total += bytes
+    const held = (this.#byClient.get(client) ?? 0) + bytes
+    if (held === 0) this.#byClient.delete(client)
+    else this.#byClient.set(client, held)
+  }
+
+  /** Whether so many bytes more fit, if need be in place of the slowest body that takes some of the budget. */
+  #hasRoom(reading: Reading, more: number): boolean {
+    const { clientBytes, totalBytes } = this.#limits
+    if ((this.#byClient.get(reading.client) ?? 0) + more > clientBytes) return false
+    while (this.#total + more > totalBytes) {
+      const slowest = this.#slowest(reading)
+      if (slowest === undefined) return false
+      slowest.end({ _tag: "Busy" })
+    }
+    return true
+  }
+
+  /** A body that is slower than this one, and has had a second's time. */
+  #slowest(than: Reading): Reading | undefined {
+    const now = performance.now()
+    let slowest: Reading | undefined
+    let lowest = rateOf(than, now)
+    for (const reading of this.#readings) {
+      if (reading === than || large(reading.size()) === 0 || now - reading.startedAt < sweepMillis) continue
+      const rate = rateOf(reading, now)
+      if (rate >= lowest) continue
+      slowest = reading
+      lowest = rate
+    }
+    return slowest
+  }
+
+  #sweep(): void {
+    const now = performance.now()
+    const { graceMillis, minRate } = this.#limits
+    for (const reading of this.#readings) {
+      if (now - reading.startedAt > graceMillis && rateOf(reading, now) < minRate) reading.end({ _tag: "TooSlow" })
+    }
+    if (this.#readings.size > 0) return
+    clearInterval(this.#sweeper)
+    this.#sweeper = undefined
+  }
 }
+
+const large = (size: number): number => Math.max(0, size - smallBytes)

@@ -1,33 +1,184 @@
 /**
- * The open connections and the request that each last carried: who can be closed at once when the server stops (node itself
- * counts a connection that has not asked anything yet as busy), and who has been answered already when parsing fails.
+ * The open connections of a listener and what each is doing. Bounds how many there are, of all clients and of one; where a bound is
+ * reached, one that nobody needs is closed for the new one: it is idle, or slow. Knows which connections can be closed at once when the
+ * server stops, and ends those that have got their last response, whatever their client does.
  */
-import type { Server, ServerResponse } from "node:http"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
+import { clientKey } from "./ClientAddress.ts"
+
+/** What happens to connections, for metrics and logs. */
+export interface ConnectionObserver {
+  /** A connection was opened (1) or closed (-1). */
+  readonly onCount: (change: 1 | -1) => void
+  /** At a limit, for a connection of `client`: another one was closed, or it was refused. */
+  readonly onLimit: (client: string, outcome: "closed_for_another" | "refused") => void
+}
+
+export interface ConnectionLimits {
+  readonly total: number
+  readonly perClient: number
+  /** Connections of a proxy are those of many clients: only `total` bounds them. */
+  readonly isProxy: (address: string) => boolean
+}
+
+/** How long a connection stays after its last response, for the client to read it. */
+export const lingerMillis = 1000
+/** A client that is not slow has sent the header of its request by then, and taken the response. */
+const slowMillis = 1000
+/** Connections beyond the limits when all others are in use; they serve probes and metrics only. */
+const reservedConnections = 32
+/** Requests on one connection that have no response yet. Senders of webhooks wait for each response. */
+const maxPipelined = 8
+
+interface Connection {
+  readonly socket: Duplex
+  readonly client: string
+  readonly reserved: boolean
+  /** Since when it does what it does, by `performance.now()`. */
+  since: number
+  request: IncomingMessage | undefined
+  response: ServerResponse | undefined
+  pending: number
+  closing: NodeJS.Timeout | undefined
+}
+
+/** How much a connection can be spared, lowest first; undefined: it is in use. */
+export const rankOf = (
+  { closing, request, response, since }: Pick<Connection, "closing" | "request" | "response" | "since">,
+  now: number
+): number | undefined => {
+  const isSlow = now - since > slowMillis
+  if (closing !== undefined) return 0
+  if (request === undefined || response === undefined) return isSlow ? 1 : 3
+  if (response.writableFinished) return 2
+  return isSlow && (!request.complete || response.headersSent) ? 4 : undefined
+}
 
 export class Connections {
-  readonly #last = new Map<Duplex, ServerResponse | undefined>()
+  readonly #open = new Map<Duplex, Connection>()
+  readonly #perClient = new Map<string, number>()
+  #reserved = 0
+  readonly #limits: ConnectionLimits
+  readonly #observer: ConnectionObserver
 
-  constructor(server: Server) {
-    server.on("connection", (socket) => {
-      this.#last.set(socket, undefined)
-      socket.once("close", () => this.#last.delete(socket))
+  constructor(server: Server, limits: ConnectionLimits, observer: ConnectionObserver) {
+    this.#limits = limits
+    this.#observer = observer
+    server.on("connection", (socket) => this.#admit(socket))
+  }
+
+  /** A request has come in on a connection. False: it has too many that wait for their response, and is closed. */
+  carries(request: IncomingMessage, response: ServerResponse): boolean {
+    const connection = this.#open.get(request.socket)
+    if (connection === undefined || connection.closing !== undefined) return false
+    if (connection.pending >= maxPipelined) {
+      request.socket.destroy()
+      return false
+    }
+    const restart = () => {
+      connection.since = performance.now()
+    }
+    connection.pending++
+    connection.request = request
+    connection.response = response
+    restart()
+    request.once("end", restart)
+    response.once("close", () => {
+      connection.pending--
+      restart()
     })
+    return true
   }
 
-  carries(socket: Duplex, response: ServerResponse): void {
-    if (this.#last.has(socket)) this.#last.set(socket, response)
+  /** Whether it is beyond the limits, for probes only. */
+  isReserved(socket: Duplex): boolean {
+    return this.#open.get(socket)?.reserved === true
   }
 
-  /** Whether an answer has begun that a second one would garble. */
-  isAnswering(socket: Duplex): boolean {
-    const response = this.#last.get(socket)
+  /** Whether a response has begun that a second one would garble. */
+  isResponding(socket: Duplex): boolean {
+    const response = this.#open.get(socket)?.response
     return response !== undefined && response.headersSent && !response.writableFinished
   }
 
+  isClosing(socket: Duplex): boolean {
+    return this.#open.get(socket)?.closing !== undefined
+  }
+
+  /** The last response is under way: in a second the connection is gone, whether or not it was read. */
+  closeSoon(socket: Duplex): void {
+    const connection = this.#open.get(socket)
+    if (connection === undefined) socket.destroy()
+    else connection.closing ??= setTimeout(() => socket.destroy(), lingerMillis)
+  }
+
   closeIdle(): void {
-    for (const [socket, response] of this.#last) {
+    for (const { response, socket } of this.#open.values()) {
       if (response === undefined || response.writableFinished) socket.destroy()
     }
+  }
+
+  #admit(socket: Socket): void {
+    const address = socket.remoteAddress ?? ""
+    const client = clientKey(address)
+    const held = this.#perClient.get(client) ?? 0
+    const { isProxy, perClient, total } = this.#limits
+    const reserved =
+      (held >= perClient && !isProxy(address) && !this.#spare(client, client)) ||
+      (this.#open.size >= total && !this.#spare(client))
+    if (reserved && this.#reserved >= reservedConnections) return this.#refuse(socket, client)
+    if (reserved) this.#reserved++
+    const connection: Connection = {
+      socket,
+      client,
+      reserved,
+      since: performance.now(),
+      request: undefined,
+      response: undefined,
+      pending: 0,
+      closing: undefined
+    }
+    this.#open.set(socket, connection)
+    this.#observer.onCount(1)
+    this.#perClient.set(client, (this.#perClient.get(client) ?? 0) + 1)
+    socket.once("close", () => this.#remove(connection))
+  }
+
+  #refuse(socket: Socket, client: string): void {
+    this.#observer.onLimit(client, "refused")
+    socket.destroy()
+  }
+
+  #remove(connection: Connection): void {
+    const { client, closing, socket } = connection
+    clearTimeout(closing)
+    if (!this.#open.delete(socket)) return
+    if (connection.reserved) this.#reserved--
+    this.#observer.onCount(-1)
+    const held = (this.#perClient.get(client) ?? 1) - 1
+    if (held === 0) this.#perClient.delete(client)
+    else this.#perClient.set(client, held)
+  }
+
+  /** Closes the connection that can be spared most, of those the one that does nothing for longest. */
+  #spare(newcomer: string, of?: string): boolean {
+    const now = performance.now()
+    let spared: Connection | undefined
+    let lowest = Number.POSITIVE_INFINITY
+    for (const connection of this.#open.values()) {
+      if (of !== undefined && connection.client !== of) continue
+      const rank = rankOf(connection, now)
+      if (rank === undefined || rank > lowest) continue
+      if (rank === lowest && spared !== undefined && spared.since <= connection.since) continue
+      spared = connection
+      lowest = rank
+    }
+    if (spared === undefined) return false
+    this.#observer.onLimit(newcomer, "closed_for_another")
+    this.#remove(spared)
+    spared.socket.destroy()
+    return true
   }
 }

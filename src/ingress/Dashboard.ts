@@ -1,7 +1,7 @@
 /** The dashboard's shell: a static page, served only while somebody can log in. */
 import { credentialsOf, howToTurnOn } from "../admin/AdminCredentials.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
-import type { Answer } from "./Answers.ts"
+import type { IngressResponse } from "./Answers.ts"
 import { notFound, text } from "./Answers.ts"
 
 const headers = {
@@ -42,7 +42,7 @@ const page = (prefix: string): string => `<!doctype html>
 </html>
 `
 
-export const dashboard = (snapshot: Snapshot, prefix: string): Answer =>
+export const dashboard = (snapshot: Snapshot, prefix: string): IngressResponse =>
   credentialsOf(snapshot) === undefined
     ? notFound(howToTurnOn(snapshot))
     : text(200, "text/html; charset=utf-8", page(prefix), headers)

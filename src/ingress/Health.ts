@@ -3,11 +3,13 @@
  * not ready, never why in detail.
  */
 import { Cause, Clock, Effect } from "effect"
+import { basename } from "node:path"
 import { ConfigStore } from "../config/ConfigStore.ts"
+import type { RefusedDocument } from "../config/ConfigStore.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { Queue } from "../queue/Queue.ts"
 import { Receipts } from "../store/Receipts.ts"
-import type { Answer } from "./Answers.ts"
+import type { IngressResponse } from "./Answers.ts"
 import { health } from "./Answers.ts"
 import type { Intake } from "./Intake.ts"
 
@@ -15,7 +17,7 @@ const patience = "2 seconds"
 /** Nobody outside decides how often the stores are asked. */
 const rememberedMillis = 1000
 
-export const alive: Answer = health(200, { status: "up" })
+export const alive: IngressResponse = health(200, { status: "up" })
 
 /** Something else that has to answer before this node takes work. */
 export interface ReadyCheck {
@@ -28,6 +30,21 @@ const namesOf = ({ queue, storage }: Snapshot["document"]) => ({
   store: storage.database.kind === "postgres" ? "postgres" : "store",
   queue: queue.kind === "redis" || queue.kind === "nats" ? queue.kind : "queue"
 })
+
+/** The node works by the document before it. Values of the document, and where the file is, are nobody's business here. */
+const refusedDocument = (refused: RefusedDocument | undefined) =>
+  refused === undefined
+    ? {}
+    : {
+        configuration: {
+          status: "refused",
+          file: basename(refused.file),
+          reason: refused.reason,
+          errors: refused.errors,
+          line: refused.line,
+          since: new Date(refused.since).toISOString()
+        }
+      }
 
 /** An effect that checks at most once a second and answers from memory in between. */
 export const makeReadiness = Effect.fnUntraced(function* (
@@ -45,7 +62,7 @@ export const makeReadiness = Effect.fnUntraced(function* (
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
           ? Effect.interrupt
-          : Effect.as(Effect.logWarning(`Not ready: ${name}`, cause), { name, ready: false })
+          : Effect.as(Effect.logWarning("readiness check failed", { part: name }, cause), { name, ready: false })
       )
     )
 
@@ -70,13 +87,14 @@ export const makeReadiness = Effect.fnUntraced(function* (
   ).pipe(
     Effect.map((checks) => {
       const missing = checks.filter(({ ready }) => !ready).map(({ name }) => name)
+      const configuration = refusedDocument(config.refused())
       return missing.length === 0
-        ? health(200, { status: "ready" })
-        : health(503, { status: "not_ready", not_ready: missing })
+        ? health(200, { status: "ready", ...configuration })
+        : health(503, { status: "not_ready", not_ready: missing, ...configuration })
     })
   )
 
-  let known: { readonly answer: Answer; readonly at: number } | undefined
+  let known: { readonly answer: IngressResponse; readonly at: number } | undefined
   return Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     if (known !== undefined && now - known.at < rememberedMillis) return known.answer

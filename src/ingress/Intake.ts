@@ -7,7 +7,7 @@
 import { Clock, Context, Effect } from "effect"
 import { admit } from "../queue/AutomaticCommits.ts"
 import type { Queue } from "../queue/Queue.ts"
-import type { Admission, Admitted, QueueError } from "../queue/Queue.ts"
+import type { QueueAdmission, QueueAdmitted, QueueError } from "../queue/Queue.ts"
 import type { Batches } from "../store/Batches.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { EventRecord, Receipt } from "../store/Receipts.ts"
@@ -21,30 +21,30 @@ const fullForMillis = 5000
 const failedForMillis = 15_000
 
 /** What became of a delivery. */
-export type Taken =
+export type IntakeResult =
   /** Not stored: nothing was accepted. */
   | { readonly _tag: "Refused" }
   | Extract<Receipt, { readonly _tag: "Duplicate" }>
   /** Stored. `queued` is there when work was given; `later`: the queue did not take it now, recovery will. */
-  | { readonly _tag: "Stored"; readonly queued?: Admitted | "later" }
+  | { readonly _tag: "Stored"; readonly queued?: QueueAdmitted | "later" }
 
 interface Waiting {
   readonly record: EventRecord
-  readonly work: Admission | undefined
-  readonly done: (taken: Taken) => void
+  readonly work: QueueAdmission | undefined
+  readonly done: (taken: IntakeResult) => void
 }
 
 interface Work {
-  readonly item: Admission
-  readonly done: (taken: Taken) => void
+  readonly item: QueueAdmission
+  readonly done: (taken: IntakeResult) => void
 }
 
 const byWorkspace = (works: ReadonlyArray<Work>): ReadonlyArray<ReadonlyArray<Work>> => [
   ...Map.groupBy(works, ({ item }) => item.change.workspace).values()
 ]
 
-const refused: Taken = { _tag: "Refused" }
-const stored: Taken = { _tag: "Stored" }
+const refused: IntakeResult = { _tag: "Refused" }
+const stored: IntakeResult = { _tag: "Stored" }
 
 export class Intake {
   readonly #context: Context.Context<Queue | Receipts | Batches>
@@ -79,7 +79,7 @@ export class Intake {
   }
 
   /** Makes the record durable and then queues its work, if there is any. Never rejects. */
-  take(record: EventRecord, work?: Admission): Promise<Taken> {
+  take(record: EventRecord, work?: QueueAdmission): Promise<IntakeResult> {
     return new Promise((done) => {
       this.#arrivals.add({ record, work, done })
     })
@@ -104,7 +104,7 @@ export class Intake {
           onFailure: (cause) => {
             for (const { done } of waiting) done(refused)
             this.#failedUntil.store = Math.max(...waiting.map(({ record }) => record.receivedAt)) + failedForMillis
-            return Effect.logError(`Event records of ${waiting.length} deliveries not stored`, cause)
+            return Effect.logError("events of deliveries not stored", { deliveries: waiting.length }, cause)
           }
         })
       )
@@ -132,7 +132,11 @@ export class Intake {
           if (isFull(failure) && parts !== undefined) {
             return Effect.forEach(parts(works), (part) => this.#queue(part, undefined), { discard: true })
           }
-          return Effect.logWarning(`${works.length} stored deliveries not queued yet; recovery will`, cause).pipe(
+          return Effect.logWarning(
+            "stored deliveries not queued, recovery will queue them",
+            { deliveries: works.length },
+            cause
+          ).pipe(
             Effect.andThen(Clock.currentTimeMillis),
             Effect.map((now) => {
               if (!isFull(failure)) this.#failedUntil.queue = now + failedForMillis

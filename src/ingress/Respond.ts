@@ -1,18 +1,20 @@
-/** Writes an answer. Every answer carries `x-request-id`; the sender's own is not believed. */
+/** Writes a response. Every one carries `x-request-id`; the sender's own is not used. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
-import type { Answer } from "./Answers.ts"
+import type { IngressResponse } from "./Answers.ts"
+import type { Connections } from "./Connections.ts"
+import { lingerMillis } from "./Connections.ts"
 
-/** How long, and for how many bytes, an unread body is swallowed so that its sender gets to read the answer. */
-const linger = { millis: 2000, bytes: 32 * 1024 * 1024 }
+/** For how many bytes, and for how much of the time that the connection has left, an unread body is swallowed so that its sender gets to read the response. */
+const swallow = { millis: lingerMillis * 0.75, bytes: 32 * 1024 * 1024 }
 
 export const respond = (
   request: IncomingMessage,
   response: ServerResponse,
   requestId: string,
-  answer: Answer,
-  stopping: boolean
+  answer: IngressResponse,
+  { connections, stopping }: { readonly connections: Connections; readonly stopping: boolean }
 ): void => {
   if (response.headersSent || response.destroyed || request.socket.writableEnded) return
   const close = answer.close === true || stopping
@@ -25,31 +27,37 @@ export const respond = (
     ...answer.headers,
     ...(close ? { connection: "close" } : undefined)
   })
+  if (answer.close === true) connections.closeSoon(request.socket)
   if (answer.close !== true || request.complete) {
     response.end(body)
     return
   }
-  // Closing with unread data would reset the connection and could take the answer along.
+  // Closing with unread data would reset the connection and could take the response along.
   response.write(body)
-  let swallowed = 0
   const end = () => {
     clearTimeout(timer)
     request.removeAllListeners("data")
     response.end()
   }
-  const timer = setTimeout(end, linger.millis)
+  const timer = setTimeout(end, swallow.millis)
+  request.once("end", end).once("close", end)
+  if (answer.leavesBody === true) return
+  let swallowed = 0
   request
     .on("data", (chunk: Buffer) => {
       swallowed += chunk.length
-      if (swallowed > linger.bytes) end()
+      if (swallowed > swallow.bytes) end()
     })
-    .once("end", end)
-    .once("close", end)
     .resume()
 }
 
 /** For requests that node refused before there was a response object. */
-export const respondRaw = (socket: Duplex, requestId: string, answer: Answer): void => {
+export const respondRaw = (
+  socket: Duplex,
+  requestId: string,
+  answer: IngressResponse,
+  connections: Connections
+): void => {
   const body = Buffer.from(answer.body)
   const head = [
     `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}`,
@@ -58,5 +66,7 @@ export const respondRaw = (socket: Duplex, requestId: string, answer: Answer): v
     `x-request-id: ${requestId}`,
     "connection: close"
   ]
+  // Node keeps the socket open until the client closes its half, which it may never do.
+  connections.closeSoon(socket)
   socket.end(Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), body]))
 }

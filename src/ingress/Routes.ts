@@ -41,7 +41,7 @@ const routes = new Map<string, Route>([
 
 /** `/aicr/` and `aicr` alike become `/aicr`; no prefix becomes "". */
 export const normalisePrefix = (prefix: string | undefined): string => {
-  const trimmed = (prefix ?? "").replace(/^\/+|\/+$/g, "")
+  const trimmed = (prefix ?? "").replace(/^\/+|(?<!\/)\/+$/g, "")
   return trimmed === "" ? "" : `/${trimmed}`
 }
 

@@ -1,9 +1,10 @@
 /**
- * Notes on the records of deliveries that a newer head replaced, many in one write: pushing to a pull request that waits is
- * common, and a synced write each would cost more than taking the delivery in. Nothing is lost if the process dies first:
- * recovery asks the queue again, which says so again.
+ * Notes on the records of deliveries that a newer head or another base replaced, many in one write: pushing to a pull request that
+ * waits is common, and a synced write each would cost more than taking the delivery in. Nothing is lost if the process dies first:
+ * recovery admits the delivery again, and the queue reports the same.
  */
 import { Clock, Context, Effect } from "effect"
+import { replacedReason } from "../queue/Queue.ts"
 import { Receipts } from "../store/Receipts.ts"
 
 const delayMillis = 250
@@ -31,14 +32,10 @@ export class Superseded {
     this.#eventIds = []
     if (eventIds.length === 0) return Effect.void
     return Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      Context.get(this.#context, Receipts).settle(
-        eventIds,
-        { outcome: "superseded", reason: "a newer head arrived" },
-        now
-      )
+      Context.get(this.#context, Receipts).settle(eventIds, { outcome: "superseded", reason: replacedReason }, now)
     ).pipe(
       Effect.catch((error) =>
-        Effect.logWarning(`${eventIds.length} superseded deliveries not noted as such yet: ${error.message}`)
+        Effect.logWarning("superseded events not marked", { events: eventIds.length, error: error.message })
       )
     )
   })

@@ -4,7 +4,9 @@
  */
 import type { ManualRequest } from "../admission/AdmitManual.ts"
 import { isCommitId } from "../admission/AdmitManual.ts"
+import type { RejectReason } from "../domain/Decision.ts"
 import type { DepotChange } from "../domain/DepotChange.ts"
+import { isStorable, notStorable, truncate } from "../domain/Text.ts"
 
 export interface Issue {
   readonly path: string
@@ -16,7 +18,7 @@ export type TriggerPayload =
   | { readonly _tag: "Depot"; readonly change: DepotChange }
   | {
       readonly _tag: "Rejected"
-      readonly reason: "invalid_json" | "invalid_payload" | "missing_changelist" | "missing_revision"
+      readonly reason: Exclude<RejectReason, "missing_event">
       readonly issues: ReadonlyArray<Issue>
     }
 
@@ -85,7 +87,8 @@ class Reader {
     if (found === undefined) return undefined
     const { name, value } = found
     if (typeof value !== "string") return this.wrong(name, "expected a string")
-    if (cut) return value.slice(0, most)
+    if (!isStorable(value)) return this.wrong(name, notStorable)
+    if (cut) return truncate(value, most)
     if (value.length > most) return this.wrong(name, `longer than ${most} characters`)
     return hasControl(value) ? this.wrong(name, "has control characters") : value
   }
@@ -109,10 +112,9 @@ class Reader {
       this.wrong(found.name, "expected a list of strings")
       return []
     }
-    return all
-      .filter((one): one is string => typeof one === "string" && one !== "")
-      .slice(0, limits.files)
-      .map((one) => one.slice(0, limits.path))
+    const lines = all.filter((one): one is string => typeof one === "string" && one !== "").slice(0, limits.files)
+    if (!lines.every(isStorable)) this.wrong(found.name, notStorable)
+    return lines.map((one) => truncate(one, limits.path))
   }
 
   /** Names beyond those that mean something: a typing error must not silently change what is reviewed. */
@@ -145,7 +147,7 @@ const manual = (fields: Fields): TriggerPayload => {
     return value === undefined || isRef(value) ? value : read.wrong(name, "expected a full commit id or a branch")
   }
   const head = revision("head")
-  if (head === undefined && !Object.hasOwn(fields, "head")) read.wrong("head", "missing; a full commit id or a branch")
+  if (read.named(["head"]) === undefined) read.wrong("head", "missing; a full commit id or a branch")
   const base = revision("base")
   const url = read.text(["url"], limits.url)
   if (url !== undefined && !/^https?:\/\/[^\s/@]+(?:\/\S*)?$/.test(url)) read.wrong("url", "expected an http(s) URL")

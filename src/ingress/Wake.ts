@@ -18,6 +18,8 @@ export class Wake extends Context.Service<
   {
     /** Entries of this workspace were added or cancelled. */
     readonly workspace: (id: string) => void
+    /** Another head of the target was queued: a review of the one before may run. */
+    readonly newerHead: (targetKey: string, head: string) => void
     /** The pull request was closed or merged: what waited is cancelled, what runs may stop. */
     readonly closed: (workspace: string, targetKey: string) => void
     readonly command: (request: CommandRequest) => void

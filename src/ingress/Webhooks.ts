@@ -1,6 +1,6 @@
 /**
- * `POST /webhooks/<host>`: verify, parse, admit, store the receipt, queue, answer. Nothing slow happens before the answer and the
- * host is never asked anything. A plain promise per request; the path is measured by the `ingest` benchmark.
+ * `POST /webhooks/<host>`: verify, parse, admit, store the receipt, queue, respond. Nothing slow happens before the response, and no
+ * request is sent to the host. A plain promise per request; the path is measured by the `ingest` benchmark.
  */
 import { createHash } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
@@ -12,14 +12,16 @@ import type { TriggerProfile } from "../config/Snapshot.ts"
 import { targetKey } from "../domain/Change.ts"
 import type { HostEvent } from "../domain/HostEvent.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
+import { DeliveryBody } from "../forge/DeliveryBody.ts"
 import type { ForgeWebhook, Headers } from "../forge/Forge.ts"
 import type { OwnAccounts } from "../forge/OwnAccounts.ts"
 import { webhooks } from "../forge/Webhooks.ts"
-import type { Admission as Work } from "../queue/Queue.ts"
+import type { QueueAdmission } from "../queue/Queue.ts"
 import type { EventRecord } from "../store/Receipts.ts"
-import type { Answer } from "./Answers.ts"
+import type { IngressResponse } from "./Answers.ts"
 import { accepted, ignored, malformed, notConfigured, unauthenticated, unavailable } from "./Answers.ts"
 import type { Intake } from "./Intake.ts"
+import type { LargeWork } from "./LargeWork.ts"
 import type { Wake } from "./Wake.ts"
 
 export interface WebhookParts {
@@ -27,6 +29,7 @@ export interface WebhookParts {
   readonly ownAccounts: OwnAccounts["Service"]
   readonly wake: Wake["Service"]
   readonly intake: Intake
+  readonly largeWork: LargeWork
   /** Cancels what waits for a closed pull request. */
   readonly cancelWaiting: (targetKey: string) => void
   /** Said once per trigger that has no secret. */
@@ -39,8 +42,13 @@ export interface Received {
   readonly id: string
   readonly kind: ForgeKind
   readonly headers: IncomingHttpHeaders
-  readonly body: Uint8Array
+  /** The body, in the blocks that it came in; it is overwritten. */
+  readonly blocks: ReadonlyArray<Uint8Array>
   readonly now: number
+  /** Whose work it is where several wait: an address or a network. */
+  readonly client: string
+  /** Whether nobody waits for the response any more. */
+  readonly isGone: () => boolean
 }
 
 /** Header values as one string each; node joins repeated ones but keeps a list for a few that do not matter here. */
@@ -53,27 +61,39 @@ const flatten = (headers: IncomingHttpHeaders): Headers => {
   return flat
 }
 
+/** The triggers that a delivery may be for: those whose secret signed it, and those that have none. */
 const verifiedBy = (
   profiles: ReadonlyArray<TriggerProfile>,
-  webhook: ForgeWebhook,
-  headers: Headers,
-  { body, now }: Received
-): ReadonlyArray<TriggerProfile> => {
-  const tried = new Map<string, boolean>()
-  return profiles.filter(({ webhookSecret }) => {
-    if (webhookSecret === undefined) return true
-    const secret = Redacted.value(webhookSecret)
-    let right = tried.get(secret)
-    if (right === undefined) {
-      right = webhook.verify(webhookSecret, headers, body, now)
-      tried.set(secret, right)
-    }
-    return right
-  })
+  right: ReadonlySet<string>
+): ReadonlyArray<TriggerProfile> =>
+  profiles.filter(({ webhookSecret }) => webhookSecret === undefined || right.has(Redacted.value(webhookSecret)))
+
+const secretsOf = (profiles: ReadonlyArray<TriggerProfile>): ReadonlyArray<Redacted.Redacted> =>
+  profiles.flatMap(({ webhookSecret }) => webhookSecret ?? [])
+
+interface Read {
+  readonly verified: ReadonlyArray<TriggerProfile>
+  /** Undefined where nobody is verified, or the form has no payload. */
+  readonly payload: Uint8Array | undefined
 }
 
-const hashOf = (event: string, body: Uint8Array): string =>
-  `sha256:${createHash("sha256").update(event).update("\n").update(body).digest("hex")}`
+/** Verifies, and decodes what is verified. In steps: both take time with a large body. */
+function* read(
+  profiles: ReadonlyArray<TriggerProfile>,
+  webhook: ForgeWebhook,
+  delivery: DeliveryBody,
+  now: number
+): Generator<void, Read, void> {
+  const verified = verifiedBy(profiles, yield* delivery.signedBy(webhook, secretsOf(profiles), now))
+  return { verified, payload: verified.length === 0 ? undefined : yield* delivery.json() }
+}
+
+const hashOf = (event: string, json: Uint8Array): string =>
+  `sha256:${createHash("sha256")
+    .update(event)
+    .update("\n")
+    .update(json ?? "")
+    .digest("hex")}`
 
 const recordOf = (
   received: Received,
@@ -121,7 +141,7 @@ const recordOf = (
   }
 }
 
-const workOf = (received: Received, { change, configHash, dueAt, priority }: Admission): Work => ({
+const workOf = (received: Received, { change, configHash, dueAt, priority }: Admission): QueueAdmission => ({
   eventId: received.id,
   change,
   configHash,
@@ -131,105 +151,142 @@ const workOf = (received: Received, { change, configHash, dueAt, priority }: Adm
   reason: dueAt > received.now ? "waits for its schedule to open" : undefined
 })
 
-export const makeWebhooks = (parts: WebhookParts) => {
-  const { config, count, intake, ownAccounts, wake } = parts
-
-  const start = async (
-    received: Received,
-    record: EventRecord,
-    event: string,
-    admission: Admission
-  ): Promise<Answer> => {
-    const { change, command } = admission
-    const answer = (id: string, status: Parameters<typeof accepted>[3], dueAt: number) => {
-      count(received.kind, status, "")
-      return accepted(id, event, { change, dueAt }, status, received.now)
-    }
-    if (intake.isFull(change.workspace, received.now)) {
-      count(received.kind, "unavailable", "queue_full")
-      return unavailable("queue_full")
-    }
-    const taken = await intake.take(record, command === undefined ? workOf(received, admission) : undefined)
-    if (taken._tag === "Refused") {
-      count(received.kind, "unavailable", "store_unavailable")
-      return unavailable("store_unavailable")
-    }
-    if (taken._tag === "Duplicate") {
-      return answer(taken.first.id, "duplicate", taken.first.work?.dueAt ?? received.now)
-    }
-    if (command !== undefined) {
-      wake.command({ eventId: received.id, command, change })
-      return answer(received.id, "queued", admission.dueAt)
-    }
-    wake.workspace(change.workspace)
-    const { queued = "later" } = taken
-    return queued === "later"
-      ? answer(received.id, admission.dueAt > received.now ? "deferred" : "queued", admission.dueAt)
-      : answer(received.id, queued.status, queued.dueAt)
+/** Stores an admitted delivery, queues its entry and wakes the scheduler. */
+const start = async (
+  { count, intake, wake }: WebhookParts,
+  received: Received,
+  record: EventRecord,
+  event: string,
+  admission: Admission
+): Promise<IngressResponse> => {
+  const { change, command } = admission
+  const respond = (id: string, status: Parameters<typeof accepted>[3], dueAt: number) => {
+    count(received.kind, status, "")
+    return accepted(id, event, { change, dueAt }, status, received.now)
   }
-
-  const decline = async (received: Received, record: EventRecord, event: string, refusal: Refusal): Promise<Answer> => {
-    if ((await intake.take(record))._tag === "Refused") {
-      count(received.kind, "unavailable", "store_unavailable")
-      return unavailable("store_unavailable")
-    }
-    if (refusal.closes !== undefined) {
-      parts.cancelWaiting(refusal.closes)
-      if (refusal.workspace !== undefined) wake.closed(refusal.workspace.id, refusal.closes)
-    }
-    count(received.kind, "ignored", refusal.reason)
-    return ignored(received.id, refusal.reason, received.kind, event)
+  if (intake.isFull(change.workspace, received.now)) {
+    count(received.kind, "unavailable", "queue_full")
+    return unavailable("queue_full")
   }
-
-  return {
-    /** Answered before the body is read; undefined where a trigger of the kind exists. */
-    preflight: (kind: ForgeKind): Answer | undefined =>
-      config.current().triggersOfKind(kind).length === 0 ? notConfigured : undefined,
-
-    handle: async (received: Received): Promise<Answer> => {
-      const { body, id, kind, now } = received
-      const snapshot = config.current()
-      const headers = flatten(received.headers)
-      const webhook = webhooks[kind]
-      const verified = verifiedBy(snapshot.triggersOfKind(kind), webhook, headers, received)
-      if (verified.length === 0) {
-        count(kind, "rejected", "invalid_signature")
-        return unauthenticated
-      }
-      for (const { name, webhookSecret } of verified) if (webhookSecret === undefined) parts.warnOpen(name)
-
-      const parsed = webhook.parse(headers, body)
-      if (parsed._tag === "Rejected") {
-        const taken = await intake.take({
-          id,
-          deliveryKey: `${kind}:rejected#${id}`,
-          provider: kind,
-          event: parsed.event ?? "",
-          action: undefined,
-          trigger: verified.length === 1 ? verified[0]?.name : undefined,
-          workspace: undefined,
-          targetKind: undefined,
-          targetKey: undefined,
-          repo: undefined,
-          decision: "rejected",
-          reason: parsed.reason,
-          work: undefined,
-          receivedAt: now
-        })
-        if (taken._tag === "Refused") return unavailable("store_unavailable")
-        count(kind, "rejected", parsed.reason)
-        return malformed(parsed.reason, parsed.issues, kind)
-      }
-      const { event } = parsed
-      const delivery = `${kind}:${webhook.deliveryId(headers) ?? hashOf(event.event, body)}`
-      const outcome = admit({ snapshot, verified, event, ownAccount: ownAccounts.of, now })
-      const record = recordOf(received, delivery, event, outcome)
-      if (event._tag === "Lifecycle") wake.installationChanged(verified.map(({ name }) => name))
-      return outcome.accepted
-        ? start(received, record, event.event, outcome)
-        : decline(received, record, event.event, outcome)
-    }
+  const intakeResult = await intake.take(record, command === undefined ? workOf(received, admission) : undefined)
+  if (intakeResult._tag === "Refused") {
+    count(received.kind, "unavailable", "store_unavailable")
+    return unavailable("store_unavailable")
   }
+  if (intakeResult._tag === "Duplicate") {
+    return respond(intakeResult.first.id, "duplicate", intakeResult.first.work?.dueAt ?? received.now)
+  }
+  if (command !== undefined) {
+    wake.command({ eventId: received.id, command, change })
+    return respond(received.id, "queued", admission.dueAt)
+  }
+  wake.workspace(change.workspace)
+  if (change.target.kind === "pull_request" && change.head !== undefined) wake.newerHead(targetKey(change), change.head)
+  const { queued = "later" } = intakeResult
+  return queued === "later"
+    ? respond(received.id, admission.dueAt > received.now ? "deferred" : "queued", admission.dueAt)
+    : respond(received.id, queued.status, queued.dueAt)
 }
+
+/** Stores a delivery that starts no work. */
+const decline = async (
+  parts: WebhookParts,
+  received: Received,
+  record: EventRecord,
+  event: string,
+  refusal: Refusal
+): Promise<IngressResponse> => {
+  if ((await parts.intake.take(record))._tag === "Refused") {
+    parts.count(received.kind, "unavailable", "store_unavailable")
+    return unavailable("store_unavailable")
+  }
+  if (refusal.closes !== undefined) {
+    parts.cancelWaiting(refusal.closes)
+    if (refusal.workspace !== undefined) parts.wake.closed(refusal.workspace.id, refusal.closes)
+  }
+  parts.count(received.kind, "ignored", refusal.reason)
+  return ignored(received.id, refusal.reason, received.kind, event)
+}
+
+/** Stores a verified delivery whose payload cannot be read. */
+const reject = async (
+  { count, intake }: WebhookParts,
+  { id, kind, now }: Received,
+  verified: ReadonlyArray<TriggerProfile>,
+  parsed: Extract<ReturnType<ForgeWebhook["parse"]>, { readonly _tag: "Rejected" }>
+): Promise<IngressResponse> => {
+  const stored = await intake.take({
+    id,
+    deliveryKey: `${kind}:rejected#${id}`,
+    provider: kind,
+    event: parsed.event ?? "",
+    action: undefined,
+    trigger: verified.length === 1 ? verified[0]?.name : undefined,
+    workspace: undefined,
+    targetKind: undefined,
+    targetKey: undefined,
+    repo: undefined,
+    decision: "rejected",
+    reason: parsed.reason,
+    work: undefined,
+    receivedAt: now
+  })
+  if (stored._tag === "Refused") return unavailable("store_unavailable")
+  count(kind, "rejected", parsed.reason)
+  return malformed(parsed.reason, parsed.issues, kind)
+}
+
+/** The response where the headers are enough to refuse: no trigger of the kind, or no signature that could be right. */
+const preflight = (
+  { config, count }: WebhookParts,
+  kind: ForgeKind,
+  requestHeaders: IncomingHttpHeaders,
+  now: number
+): IngressResponse | undefined => {
+  const profiles = config.current().triggersOfKind(kind)
+  if (profiles.length === 0) return notConfigured
+  if (profiles.some(({ webhookSecret }) => webhookSecret === undefined)) return undefined
+  const signature = webhooks[kind].signature(flatten(requestHeaders))
+  if (signature !== undefined && !secretsOf(profiles).every((secret) => signature(secret, now) === false)) {
+    return undefined
+  }
+  count(kind, "rejected", "invalid_signature")
+  return { ...unauthenticated, close: true }
+}
+
+/** Undefined when the sender disconnected before the delivery was verified. */
+const handle = async (parts: WebhookParts, received: Received): Promise<IngressResponse | undefined> => {
+  const { blocks, kind, now } = received
+  const snapshot = parts.config.current()
+  const headers = flatten(received.headers)
+  const webhook = webhooks[kind]
+  const steps = read(snapshot.triggersOfKind(kind), webhook, new DeliveryBody(headers, blocks), now)
+  const done = await parts.largeWork.run(received.client, steps, received.isGone)
+  if (done === undefined) return undefined
+  const { payload, verified } = done
+  if (verified.length === 0) {
+    parts.count(kind, "rejected", "invalid_signature")
+    return unauthenticated
+  }
+  for (const { name, webhookSecret } of verified) if (webhookSecret === undefined) parts.warnOpen(name)
+
+  const parsed = webhook.parse(headers, payload)
+  if (parsed._tag === "Rejected") return reject(parts, received, verified, parsed)
+  const { event } = parsed
+  const json = payload ?? new Uint8Array()
+  const delivery = `${kind}:${webhook.deliveryId(headers, json) ?? hashOf(event.event, json)}`
+  const outcome = admit({ snapshot, verified, event, ownAccount: parts.ownAccounts.of, now })
+  const record = recordOf(received, delivery, event, outcome)
+  if (event._tag === "Lifecycle") parts.wake.installationChanged(verified.map(({ name }) => name))
+  return outcome.accepted
+    ? start(parts, received, record, event.event, outcome)
+    : decline(parts, received, record, event.event, outcome)
+}
+
+export const makeWebhooks = (parts: WebhookParts) => ({
+  preflight: (kind: ForgeKind, headers: IncomingHttpHeaders, now: number): IngressResponse | undefined =>
+    preflight(parts, kind, headers, now),
+  handle: (received: Received): Promise<IngressResponse | undefined> => handle(parts, received)
+})
 
 export type Webhooks = ReturnType<typeof makeWebhooks>

@@ -9,17 +9,19 @@
  * ```
  */
 import { Context, Effect, Layer, Schema } from "effect"
-import type { ModelRun } from "./ModelRun.ts"
+import type { ModelAccount } from "./ModelRun.ts"
 
 export interface Caps {
   /** US dollars; undefined: no cap. */
   readonly perRunUsd: number | undefined
   readonly perRepoDailyUsd: number | undefined
+  /** Counts where the account names an author. */
+  readonly perAuthorDailyUsd?: number | undefined
 }
 
 export interface Reservation {
   readonly id: string
-  readonly run: ModelRun
+  readonly run: ModelAccount
   readonly usd: number
   readonly caps: Caps
 }
@@ -28,7 +30,7 @@ export type Reserved =
   | { readonly _tag: "Reserved" }
   | {
       readonly _tag: "Refused"
-      readonly cap: "per_run_usd" | "per_repo_daily_usd"
+      readonly cap: "per_run_usd" | "per_repo_daily_usd" | "per_author_daily_usd"
       readonly capUsd: number
       /** Spent and reserved before this. */
       readonly committedUsd: number
@@ -60,8 +62,8 @@ export class Budget extends Context.Service<
       reserve: ({ id, run, usd, caps }) =>
         Effect.sync((): Reserved => {
           if (open.has(id)) return { _tag: "Reserved" }
-          const [runUsd, dayUsd] = accountsOf(run).map(of)
-          const refusal = refusalOf({ usd, caps, runUsd: runUsd ?? 0, dayUsd: dayUsd ?? 0 })
+          const [runUsd = 0, dayUsd = 0, authorUsd] = accountsOf(run).map(of)
+          const refusal = refusalOf({ usd, caps, runUsd, dayUsd, authorUsd })
           if (refusal !== undefined) return refusal
           open.set(id, usd)
           for (const account of accountsOf(run)) committed.set(account, of(account) + usd)
@@ -73,7 +75,11 @@ export class Budget extends Context.Service<
   })
 }
 
-const accountsOf = ({ id, repository }: ModelRun) => [`run:${id}`, `repository:${repository}`]
+const accountsOf = ({ author, id, repository }: ModelAccount) => [
+  `run:${id}`,
+  `repository:${repository}`,
+  ...(author === undefined ? [] : [`author:${author}`])
+]
 
 /** Whether a cap would be passed; pure. */
 const refusalOf = (asked: {
@@ -81,13 +87,18 @@ const refusalOf = (asked: {
   readonly caps: Caps
   readonly runUsd: number
   readonly dayUsd: number
+  readonly authorUsd: number | undefined
 }): Extract<Reserved, { readonly _tag: "Refused" }> | undefined => {
-  const { usd, caps, runUsd, dayUsd } = asked
+  const { usd, caps, runUsd, dayUsd, authorUsd } = asked
   if (caps.perRunUsd !== undefined && runUsd + usd > caps.perRunUsd) {
     return { _tag: "Refused", cap: "per_run_usd", capUsd: caps.perRunUsd, committedUsd: runUsd }
   }
   if (caps.perRepoDailyUsd !== undefined && dayUsd + usd > caps.perRepoDailyUsd) {
     return { _tag: "Refused", cap: "per_repo_daily_usd", capUsd: caps.perRepoDailyUsd, committedUsd: dayUsd }
+  }
+  const { perAuthorDailyUsd: authorCap } = caps
+  if (authorCap !== undefined && authorUsd !== undefined && authorUsd + usd > authorCap) {
+    return { _tag: "Refused", cap: "per_author_daily_usd", capUsd: authorCap, committedUsd: authorUsd }
   }
   return undefined
 }

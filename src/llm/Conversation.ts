@@ -73,6 +73,19 @@ const nativeTurn = (result: Result, model: string): NativeTurn | undefined => {
   return new NativeTurn(model, message.content)
 }
 
+/** As JSON, what the plain form of an answer does not carry: reasoning, and what its provider adds to parts. */
+export const recordNative = (native: unknown): unknown =>
+  native instanceof NativeTurn &&
+  native.content.some(
+    (part) => (part.type !== "text" && part.type !== "tool-call") || part.providerOptions !== undefined
+  )
+    ? native.content
+    : undefined
+
+/** The reverse, for the model that gave the answer. */
+export const restoreNative = (model: string, content: unknown): unknown =>
+  Array.isArray(content) ? new NativeTurn(model, content) : undefined
+
 const plainTurn = (turn: AssistantTurn): AssistantModelMessage => ({
   role: "assistant",
   content: [

@@ -39,7 +39,7 @@ export const copilotRow: ProviderRow = {
   needsKey: true,
   needsBaseUrl: false,
   connect: (settings, http) => {
-    const configured = settings.config.base_url?.replace(/\/+$/, "")
+    const configured = settings.config.base_url?.replace(/(?<!\/)\/+$/, "")
     const models = configured !== undefined && isCopilotHost(configured) ? configured : undefined
     const root = models === undefined ? (configured ?? github) : github
     const headers = { ...editor, ...headersOf(settings) }
@@ -87,7 +87,7 @@ const authorized =
 const modelsAddress = (told: string | undefined, root: string): string => {
   if (told === undefined || !URL.canParse(told)) return root === github ? copilot : root
   const url = new URL(told)
-  return url.protocol === "https:" || url.origin === new URL(root).origin ? told.replace(/\/+$/, "") : root
+  return url.protocol === "https:" || url.origin === new URL(root).origin ? told.replace(/(?<!\/)\/+$/, "") : root
 }
 
 const isCopilotHost = (address: string): boolean => {

@@ -121,5 +121,8 @@ const ollamaOf = (host: string | undefined): DetectedModel | undefined => {
   const url = new URL(text)
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1"
   if (url.port === "" && !/^https?:\/\//.test(host)) url.port = "11434"
-  return { provider: { id: "ollama", kind: "ollama", base_url: url.href.replace(/\/+$/, "") }, model: ollamaModel }
+  return {
+    provider: { id: "ollama", kind: "ollama", base_url: url.href.replace(/(?<!\/)\/+$/, "") },
+    model: ollamaModel
+  }
 }

@@ -13,18 +13,22 @@ import { newId } from "../domain/Ids.ts"
 import { Objects } from "../store/Objects.ts"
 import type { StoreError } from "../store/StoreError.ts"
 import type { GatewayAnswer, GatewayRequest, Message } from "./Gateway.ts"
-import { withoutKnownSecrets } from "./KnownSecrets.ts"
-import type { ModelRun } from "./ModelRun.ts"
+import { keptData, keptText, messageText } from "./KeptText.ts"
+import type { ModelAccount } from "./ModelRun.ts"
+import { requestKey } from "./RequestKey.ts"
 
-const maxTextLength = 2_000_000
+const maxTextBytes = 8_000_000
 const maxRunLength = 64_000_000
 const maxCallLength = 4_000_000
 const maxCalls = 5_000
 /** Runs whose size is remembered; more do not run at once. */
 const maxRuns = 1_000
 
+/** `native` is JSON. */
+type RecordedAnswer = Pick<GatewayAnswer, "text" | "calls" | "usage" | "native">
+
 export interface AskedModel {
-  readonly run: ModelRun
+  readonly run: ModelAccount
   /** `provider/model`. */
   readonly model: string
   /** Milliseconds since the epoch. */
@@ -32,7 +36,7 @@ export interface AskedModel {
   readonly millis: number
   readonly request: Pick<GatewayRequest, "system" | "messages" | "tools" | "group" | "role">
   readonly outcome:
-    | { readonly _tag: "Answered"; readonly answer: Pick<GatewayAnswer, "text" | "calls" | "usage"> }
+    | { readonly _tag: "Answered"; readonly answer: RecordedAnswer }
     | { readonly _tag: "Failed"; readonly kind: string; readonly message: string }
 }
 
@@ -56,8 +60,13 @@ export const StoredCall = Schema.Struct({
   system: Schema.String,
   tools: Schema.String,
   messages: Schema.Array(Schema.String),
+  /** Of requests that were answered (RequestKey.ts). */
+  key: Schema.optional(Schema.String),
   answer: Schema.optional(
     Schema.Struct({
+      /** It is whole as it is kept, and any conversation can go on from it. */
+      reusable: Schema.optional(Schema.Boolean),
+      native: Schema.optional(Schema.Unknown),
       text: Schema.String,
       calls: Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String, input: Schema.Unknown })),
       usage: Usage
@@ -93,111 +102,114 @@ export class Evidence extends Context.Service<
 export const evidenceFolder = "runs"
 const folderOf = (runId: string): string => `${evidenceFolder}/${runId}`
 
+/** What the evidence of a run has used up of its limits. */
+interface RunSize {
+  length: number
+  calls: number
+  readonly texts: Set<string>
+}
+
+/** Sizes of the runs that called last, and the named form of each message. */
+class EvidenceMemory {
+  readonly #sizes = new Map<string, RunSize>()
+  /** Messages are repeated with every step of a conversation: each is cleaned and hashed once. */
+  readonly #messages = new WeakMap<Message, NamedText>()
+
+  size(runId: string): RunSize {
+    const size = this.#sizes.get(runId) ?? { length: 0, calls: 0, texts: new Set<string>() }
+    this.#sizes.delete(runId)
+    this.#sizes.set(runId, size)
+    for (const oldest of this.#sizes.keys()) {
+      if (this.#sizes.size <= maxRuns) break
+      this.#sizes.delete(oldest)
+    }
+    return size
+  }
+
+  named(message: Message): NamedText {
+    const text = this.#messages.get(message) ?? named(messageText(message))
+    this.#messages.set(message, text)
+    return text
+  }
+}
+
+const isFull = (size: RunSize): boolean => size.calls >= maxCalls || size.length >= maxRunLength
+
+const keepCall = Effect.fnUntraced(function* (objects: Objects["Service"], memory: EvidenceMemory, asked: AskedModel) {
+  const { run, request, outcome } = asked
+  const size = memory.size(run.id)
+  if (isFull(size)) return
+  const system = named(keptText(request.system))
+  const tools = named(JSON.stringify(keptData(request.tools)))
+  const messages = request.messages.map((message) => memory.named(message))
+  const texts = new Map([system, tools, ...messages].map(({ name, text }) => [name, text]))
+  const putText = Effect.fnUntraced(function* ([name, text]: readonly [string, string]) {
+    if (size.texts.has(name)) return
+    yield* objects.put(`${folderOf(run.id)}/texts/${name}`, text)
+    size.texts.add(name)
+    size.length += text.length
+  })
+  yield* Effect.forEach(texts, putText, { concurrency: 4, discard: true })
+  const call = JSON.stringify({
+    version: 1,
+    model: asked.model,
+    at: asked.at,
+    millis: asked.millis,
+    group: request.group,
+    role: request.role,
+    system: system.name,
+    tools: tools.name,
+    messages: messages.map(({ name }) => name),
+    ...(outcome._tag === "Answered"
+      ? { key: requestKey(asked.model, request), answer: keptAnswer(outcome.answer) }
+      : { failure: { kind: outcome.kind, message: keptText(outcome.message) } })
+  })
+  if (call.length > maxCallLength) {
+    return yield* Effect.logWarning("model response too long to be recorded", { model: asked.model, run_id: run.id })
+  }
+  yield* objects.put(`${folderOf(run.id)}/calls/${newId()}.json`, call)
+  size.calls++
+  size.length += call.length
+  if (isFull(size)) {
+    yield* Effect.logWarning("evidence limit of a run reached, later model calls are not recorded", {
+      run_id: run.id
+    })
+  }
+})
+
 const make = Effect.gen(function* () {
   const objects = yield* Objects
-  const sizes = new Map<string, { length: number; calls: number; readonly texts: Set<string> }>()
-  /** Messages are repeated with every step of a conversation: each is cleaned and hashed once. */
-  const known = new WeakMap<Message, { readonly name: string; readonly text: string }>()
-
-  const sizeOf = (runId: string) => {
-    const held = sizes.get(runId) ?? { length: 0, calls: 0, texts: new Set<string>() }
-    sizes.delete(runId)
-    sizes.set(runId, held)
-    for (const oldest of sizes.keys()) {
-      if (sizes.size <= maxRuns) break
-      sizes.delete(oldest)
-    }
-    return held
-  }
-  const namedMessage = (message: Message) => {
-    const held = known.get(message)
-    if (held !== undefined) return held
-    const made = named(messageText(message))
-    known.set(message, made)
-    return made
-  }
-
-  const keep = Effect.fnUntraced(function* (asked: AskedModel) {
-    const { run, request, outcome } = asked
-    const size = sizeOf(run.id)
-    if (size.calls >= maxCalls || size.length >= maxRunLength) return
-    const system = named(keptText(request.system))
-    const tools = named(JSON.stringify(kept(request.tools)))
-    const messages = request.messages.map(namedMessage)
-    const texts = new Map([system, tools, ...messages].map(({ name, text }) => [name, text]))
-    const putText = Effect.fnUntraced(function* ([name, text]: readonly [string, string]) {
-      if (size.texts.has(name)) return
-      yield* objects.put(`${folderOf(run.id)}/texts/${name}`, text)
-      size.texts.add(name)
-      size.length += text.length
-    })
-    yield* Effect.forEach(texts, putText, { concurrency: 4, discard: true })
-    const call = JSON.stringify({
-      version: 1,
-      model: asked.model,
-      at: asked.at,
-      millis: asked.millis,
-      group: request.group,
-      role: request.role,
-      system: system.name,
-      tools: tools.name,
-      messages: messages.map(({ name }) => name),
-      ...(outcome._tag === "Answered"
-        ? { answer: kept(outcome.answer) }
-        : { failure: { kind: outcome.kind, message: keptText(outcome.message) } })
-    })
-    if (call.length > maxCallLength) {
-      return yield* Effect.logWarning(`An answer of ${asked.model} is too long to be kept as evidence of run ${run.id}`)
-    }
-    yield* objects.put(`${folderOf(run.id)}/calls/${newId()}.json`, call)
-    size.calls++
-    size.length += call.length
-    if (size.calls >= maxCalls || size.length >= maxRunLength) {
-      yield* Effect.logWarning(`The evidence of run ${run.id} has reached its limit; further model calls are not kept`)
-    }
-  })
-
+  const memory = new EvidenceMemory()
   return Evidence.of({
     record: (asked) =>
-      Effect.catch(keep(asked), ({ message }) =>
-        Effect.logWarning(`A model call of run ${asked.run.id} could not be kept: ${message}`)
+      Effect.catch(keepCall(objects, memory, asked), ({ message }) =>
+        Effect.logWarning("model call not recorded", { run_id: asked.run.id, error: message })
       ),
     calls: Effect.fnUntraced(function* (runId) {
       const names = yield* objects.list(`${folderOf(runId)}/calls`)
-      const found: Array<StoredCall> = []
+      const calls: Array<StoredCall> = []
       for (const name of names.slice(0, maxCalls)) {
         const text = yield* objects.get(`${folderOf(runId)}/calls/${name}`, 4 * maxCallLength)
         const call = Option.getOrUndefined(decodeCall(text))
-        if (call !== undefined) found.push(call)
+        if (call !== undefined) calls.push(call)
       }
-      return found
+      return calls
     }),
-    text: (runId, name) => objects.get(`${folderOf(runId)}/texts/${name}`, 4 * maxTextLength)
+    text: (runId, name) => objects.get(`${folderOf(runId)}/texts/${name}`, maxTextBytes)
   })
 })
 
-/** A message as it is kept. */
-export const messageText = (message: Message): string => {
-  const { native: _, ...plain } = message.role === "assistant" ? message : { ...message, native: undefined }
-  return JSON.stringify(kept(plain))
+const keptAnswer = (answer: RecordedAnswer) => {
+  const data = keptData(answer)
+  return { ...Object(data), reusable: JSON.stringify(data) === JSON.stringify(answer) }
 }
 
-/** A text without secrets and of bounded length. */
-export const keptText = (text: string): string => {
-  const clean = withoutKnownSecrets(text)
-  return clean.length <= maxTextLength ? clean : `${clean.slice(0, maxTextLength)}\n(cut)`
+interface NamedText {
+  readonly name: string
+  readonly text: string
 }
 
-/** JSON data with every text in it kept so; what is nested deeper than any answer means is left out. */
-const kept = (value: unknown, depth = 0): unknown => {
-  if (typeof value === "string") return keptText(value)
-  if (typeof value !== "object" || value === null) return value
-  if (depth > 40) return "(cut)"
-  if (Array.isArray(value)) return value.map((item) => kept(item, depth + 1))
-  return Object.fromEntries(Object.entries(value).map(([key, held]) => [key, kept(held, depth + 1)]))
-}
-
-const named = (text: string): { readonly name: string; readonly text: string } => ({
+const named = (text: string): NamedText => ({
   name: createHash("sha256").update(text).digest("hex"),
   text
 })

@@ -15,6 +15,8 @@
  * | not_configured| no                   | no         | unknown model, no key, provider not in the build|
  */
 import { APICallError } from "ai"
+import { redactCredentials } from "../domain/RedactCredentials.ts"
+import { parseRetryAfter } from "../domain/RetryAfter.ts"
 import type { GatewayError } from "./Gateway.ts"
 import { NotConfigured } from "./ProviderRow.ts"
 
@@ -65,11 +67,11 @@ export const classify = (error: unknown, secrets: ReadonlyArray<string>, now: nu
   const text = scrub(error.message, secrets)
   const detail = `${error.message} ${error.responseBody ?? ""}`.slice(0, 20_000)
   const said = (what: string) => (status === undefined ? what : `HTTP ${status}: ${what}`)
-  const retryAfter = retryAfterMillis(error.responseHeaders, now)
+  const retryAfter = parseRetryAfter(error.responseHeaders, now)
 
   if (status === undefined) return failure("unavailable", text)
   // A 2xx that is not the protocol: a cut body, a proxy's page.
-  if (status < 300) return failure("unavailable", `the answer could not be read (${text})`)
+  if (status < 300) return failure("unavailable", `unreadable response (${text})`)
   if (status < 400) return failure("not_configured", said("a redirect; set base_url to the address it leads to"))
   if (status === 401 || status === 403) return failure("unauthorized", said(text))
   if (status === 402 || (status === 429 && quotaText.test(detail))) {
@@ -86,26 +88,10 @@ export const classify = (error: unknown, secrets: ReadonlyArray<string>, now: nu
   return failure("invalid", said(text))
 }
 
-/** `retry-after-ms`, `retry-after` as seconds or as an HTTP date; undefined when absent or unreadable. Never negative. */
-export const retryAfterMillis = (
-  headers: Readonly<Record<string, string>> | undefined,
-  now: number
-): number | undefined => {
-  const millis = Number(headers?.["retry-after-ms"])
-  if (headers?.["retry-after-ms"] !== undefined && Number.isFinite(millis)) return Math.max(0, Math.ceil(millis))
-  const value = headers?.["retry-after"]?.trim()
-  if (value === undefined || value === "") return undefined
-  if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000)
-  // Date.parse takes far more than HTTP dates, `-5` among it.
-  const date = /^[A-Z][a-z]+,/.test(value) ? Date.parse(value) : Number.NaN
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
-}
-
 // Beside the key itself: bearer tokens and key-like words that a provider or proxy may echo, and query strings.
 const secretLike = /\b(sk|pk|rk|gsk|xai|ghp|gho|ghu|AIza)[-_A-Za-z0-9*]{8,}|Bearer\s+\S+|([?&](key|token)=)[^&\s]+/g
 
 export const scrub = (text: string, secrets: ReadonlyArray<string>): string => {
-  let out = text
-  for (const secret of secrets) if (secret.length >= 4) out = out.replaceAll(secret, "[redacted]")
-  return out.replace(secretLike, "[redacted]").replace(/\s+/g, " ").trim().slice(0, 300)
+  const long = secrets.filter(({ length }) => length >= 4)
+  return redactCredentials(text, long).replace(secretLike, "[redacted]").replace(/\s+/g, " ").trim().slice(0, 300)
 }

@@ -5,6 +5,7 @@
 import { Context, Schema } from "effect"
 import type { Effect } from "effect"
 import type { Snapshot } from "../config/Snapshot.ts"
+import type { ModelRun } from "./ModelRun.ts"
 
 /** A tool the model may call. `parameters` is JSON Schema. */
 export interface ToolSpec {
@@ -95,5 +96,5 @@ export class GatewayError extends Schema.TaggedError<GatewayError>()("GatewayErr
 
 export class Gateway extends Context.Service<
   Gateway,
-  { readonly call: (request: GatewayRequest) => Effect.Effect<GatewayAnswer, GatewayError> }
+  { readonly call: (request: GatewayRequest) => Effect.Effect<GatewayAnswer, GatewayError, ModelRun> }
 >()("aicr/llm/Gateway") {}

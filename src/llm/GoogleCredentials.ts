@@ -3,10 +3,10 @@
  * login (`gcloud auth application-default login`), or the path of its file. The token is asked for through the provider's own
  * transport, so that its proxy carries this too.
  */
-import { createSign } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import type { FetchFunction } from "@ai-sdk/provider-utils"
 import { Redacted, Result, Schema } from "effect"
+import { signJwt } from "../domain/SignJwt.ts"
 import { NotConfigured } from "./ProviderRow.ts"
 import type { Issued } from "./ShortLivedToken.ts"
 import { signIn } from "./SignIn.ts"
@@ -89,12 +89,13 @@ export const googleToken =
 
 const assertion = (key: typeof ServiceAccount.Type, audience: string, now: number): string => {
   const seconds = Math.floor(now / 1000)
-  const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString("base64url")
-  const header = { alg: "RS256", typ: "JWT", ...(key.private_key_id === undefined ? {} : { kid: key.private_key_id }) }
-  const claims = { iss: key.client_email, scope, aud: audience, iat: seconds, exp: seconds + 3600 }
-  const signed = `${encode(header)}.${encode(claims)}`
+  const header = key.private_key_id === undefined ? {} : { kid: key.private_key_id }
   try {
-    return `${signed}.${createSign("RSA-SHA256").update(signed).sign(key.private_key).toString("base64url")}`
+    return signJwt(
+      { iss: key.client_email, scope, aud: audience, iat: seconds, exp: seconds + 3600 },
+      key.private_key,
+      header
+    )
   } catch {
     throw new NotConfigured("the private_key of google_application_credentials cannot be used; make a new key")
   }

@@ -92,12 +92,20 @@ export const ollamaFetch =
       return answer._tag === "None" ? new Response(text, { status }) : Response.json(compatibleAnswer(answer.value))
     }
     const said = decodeError(text)
-    const wait = headers.get("retry-after")
     return new Response(said._tag === "None" ? text : JSON.stringify({ error: { message: said.value.error } }), {
       status,
-      headers: { "content-type": "application/json", ...(wait === null ? {} : { "retry-after": wait }) }
+      headers: { "content-type": "application/json", ...waitHeaders(headers) }
     })
   }
+
+/** What the server asks for is read where all errors of models are. */
+const waitHeaders = (headers: Headers): Record<string, string> =>
+  Object.fromEntries(
+    ["retry-after", "retry-after-ms"].flatMap((name) => {
+      const value = headers.get(name)
+      return value === null ? [] : [[name, value] as const]
+    })
+  )
 
 const textOf = (content: typeof Content.Type | undefined): string =>
   typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join("")

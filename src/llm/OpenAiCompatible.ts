@@ -2,7 +2,7 @@
 import type { FetchFunction } from "@ai-sdk/provider-utils"
 import type { LlmProvider } from "../config/schema/Llm.ts"
 import { headersOf, keyOf } from "./ProviderRow.ts"
-import type { Connection } from "./ProviderRow.ts"
+import type { ProviderConnection } from "./ProviderRow.ts"
 import type { ProviderSettings } from "./ProviderSettings.ts"
 import { openaiEffort } from "./Thinking.ts"
 
@@ -19,7 +19,7 @@ export const openAiCompatible = async (
     readonly bearer: boolean
     readonly maxTokensField?: string
   }
-): Promise<Connection> => {
+): Promise<ProviderConnection> => {
   const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
   const { config } = settings
   const key = keyOf(settings)

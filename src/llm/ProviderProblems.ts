@@ -5,7 +5,9 @@ import { providerProblem } from "./Providers.ts"
 import { providerSettings } from "./ProviderSettings.ts"
 import { unusedFields } from "./UnusedFields.ts"
 
-export const providerProblems = (snapshot: Pick<Snapshot, "credential" | "document">): ReadonlyArray<ConfigIssue> =>
+export const providerProblems = (
+  snapshot: Pick<Snapshot, "baseDir" | "credential" | "document">
+): ReadonlyArray<ConfigIssue> =>
   snapshot.document.llm.providers.flatMap((provider, index): ReadonlyArray<ConfigIssue> => {
     const path = `llm.providers[${index}]`
     const problem = providerProblem(providerSettings(provider, snapshot))

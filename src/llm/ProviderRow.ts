@@ -5,7 +5,7 @@ import type { FetchFunction, ProviderOptions } from "@ai-sdk/provider-utils"
 import type { ProviderSettings } from "./ProviderSettings.ts"
 
 /** What a row gives back: a model by name, and the options that go with every call to it. */
-export interface Connection {
+export interface ProviderConnection {
   readonly model: (name: string) => Exclude<LanguageModel, string>
   readonly options: ProviderOptions
   /** Marks the end of what is worth caching: put on the system text and on the last message. */
@@ -25,7 +25,7 @@ export interface ProviderRow {
   readonly needsBaseUrl: boolean
   /** What else is missing, in words for the operator; undefined when nothing is. */
   readonly problem?: (settings: ProviderSettings) => string | undefined
-  readonly connect: (settings: ProviderSettings, http: Http) => Promise<Connection>
+  readonly connect: (settings: ProviderSettings, http: Http) => Promise<ProviderConnection>
 }
 
 /** Thrown while signing in or connecting: somebody must change the configuration, trying again does not help. */

@@ -3,6 +3,7 @@
  * stay `Redacted` until the row hands them to its SDK.
  */
 import { Redacted } from "effect"
+import { resolve } from "node:path"
 import type { LlmProvider } from "../config/schema/Llm.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 
@@ -18,10 +19,13 @@ export interface ProviderSettings {
   readonly missing: ReadonlyArray<{ readonly field: string; readonly variable: string }>
 }
 
-export const providerSettings = (config: LlmProvider, snapshot: Pick<Snapshot, "credential">): ProviderSettings => {
+export const providerSettings = (
+  config: LlmProvider,
+  snapshot: Pick<Snapshot, "baseDir" | "credential">
+): ProviderSettings => {
   const found = (["api_key", ...further] as const).map((field) => ({
     field,
-    value: snapshot.credential(config, field),
+    value: located(field, snapshot.credential(config, field), snapshot.baseDir),
     variable: config[`${field}_env`]
   }))
   return {
@@ -34,6 +38,13 @@ export const providerSettings = (config: LlmProvider, snapshot: Pick<Snapshot, "
       value === undefined && variable !== undefined ? [{ field: `${field}_env`, variable }] : []
     )
   }
+}
+
+/** A key may be the path of its file, which starts where the document is. */
+const located = (field: string, value: Redacted.Redacted | undefined, baseDir: string) => {
+  if (field !== "google_application_credentials" || value === undefined) return value
+  const text = Redacted.value(value).trim()
+  return text.startsWith("{") || text === "" ? value : Redacted.make(resolve(baseDir, text))
 }
 
 /** Everything that must not appear in a message about this provider. */
@@ -52,6 +63,6 @@ const proxyPassword = (proxy: string | undefined): ReadonlyArray<string> => {
 
 /** Appends `suffix` (`/v1`) unless the path already ends in a version. No trailing slash. */
 export const versioned = (baseUrl: string, suffix: string): string => {
-  const base = baseUrl.replace(/\/+$/, "")
-  return /\/v\d+[a-z0-9]*$/.test(base) ? base : `${base}${suffix}`
+  const base = baseUrl.replace(/(?<!\/)\/+$/, "")
+  return /\/v\d[a-z0-9]*$/.test(base) ? base : `${base}${suffix}`
 }

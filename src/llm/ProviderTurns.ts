@@ -4,6 +4,7 @@
  */
 import { Clock, Deferred, Duration, Effect, Option } from "effect"
 import type { Scope } from "effect"
+import { StartRate } from "./StartRate.ts"
 
 export type Turn = { readonly _tag: "Go" } | { readonly _tag: "Later"; readonly retryAfterMillis: number }
 
@@ -18,11 +19,6 @@ export interface ProviderTurns {
   /** Requests that wait. */
   readonly waiting: () => number
 }
-
-/** Between requests that a pause held up, where no rate is configured: not all at once into the same refusal. */
-const afterPauseMillis = 100
-/** A pause never holds longer, whatever a provider asks for; the retry policy of each call decides whether it still waits. */
-const longestPauseMillis = 15 * 60_000
 
 /** Waiting requests by run; served in rounds. */
 class Rounds {
@@ -59,60 +55,49 @@ class Rounds {
 export const makeProviderTurns: Effect.Effect<ProviderTurns, never, Scope.Scope> = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const rounds = new Rounds()
-  let interval = 0
-  let rated = false
-  /** The theoretical time of the next request (GCRA): one number instead of a bucket that is refilled. */
-  let slot = 0
-  let pausedUntil = 0
-  let serving = false
+  const rate = new StartRate()
+  let isServing = false
 
-  const startAt = (): number => Math.max(pausedUntil, rated ? slot - Math.max(0, 1000 - interval) : slot)
-  const started = (now: number): void => {
-    slot = rated ? Math.max(slot, now) + interval : 0
-  }
   const serve = Effect.gen(function* () {
     while (rounds.size > 0) {
       const now = yield* Clock.currentTimeMillis
-      const wait = startAt() - now
+      const wait = rate.startAt() - now
       if (wait > 0) {
         yield* Effect.sleep(Math.ceil(wait))
         continue
       }
       const turn = rounds.next()
       if (turn === undefined) continue
-      started(now)
-      if (!rated && rounds.size > 0) slot = now + afterPauseMillis
+      rate.started(now, rounds.size > 0)
       yield* Deferred.succeed(turn, undefined)
     }
-    serving = false
+    isServing = false
   })
 
   return {
     waiting: () => rounds.size,
     pause: Effect.fnUntraced(function* (millis) {
-      const now = yield* Clock.currentTimeMillis
-      pausedUntil = Math.max(pausedUntil, now + Math.min(millis, longestPauseMillis))
+      rate.pause(millis, yield* Clock.currentTimeMillis)
     }),
     take: Effect.fnUntraced(function* (run, rps, maxWaitMillis) {
-      rated = rps !== undefined
-      interval = rps === undefined ? 0 : 1000 / rps
+      rate.set(rps)
       const now = yield* Clock.currentTimeMillis
-      if (rounds.size === 0 && startAt() <= now) {
-        started(now)
+      if (rounds.size === 0 && rate.startAt() <= now) {
+        rate.started(now, false)
         return go
       }
-      if (pausedUntil - now > maxWaitMillis) return later(pausedUntil - now)
+      if (rate.pauseMillis(now) > maxWaitMillis) return later(rate.pauseMillis(now))
       const turn = Deferred.makeUnsafe<void>()
       rounds.add(run, turn)
-      if (!serving) {
-        serving = true
+      if (!isServing) {
+        isServing = true
         yield* Effect.forkIn(serve, scope)
       }
       const came = yield* Deferred.await(turn).pipe(
         Effect.timeoutOption(Duration.millis(maxWaitMillis)),
         Effect.ensuring(Effect.sync(() => rounds.remove(run, turn)))
       )
-      return Option.isSome(came) ? go : later(Math.max(0, pausedUntil - (yield* Clock.currentTimeMillis)))
+      return Option.isSome(came) ? go : later(rate.pauseMillis(yield* Clock.currentTimeMillis))
     })
   }
 })

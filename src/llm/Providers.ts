@@ -26,7 +26,7 @@ export const providers = {
     needsBaseUrl: false,
     connect: async (settings, { fetch }) => {
       const { config } = settings
-      const baseUrl = config.base_url?.replace(/\/+$/, "") ?? openaiHost
+      const baseUrl = config.base_url?.replace(/(?<!\/)\/+$/, "") ?? openaiHost
       if (baseUrl !== openaiHost) {
         return openAiCompatible(settings, fetch, { baseURL: () => baseUrl, bearer: true, ...apiVersion(config) })
       }
@@ -52,7 +52,7 @@ export const providers = {
     needsKey: true,
     needsBaseUrl: true,
     connect: (settings, { fetch }) => {
-      const root = (settings.config.base_url ?? "").replace(/\/+$/, "").replace(/\/openai(\/v1)?$/, "")
+      const root = (settings.config.base_url ?? "").replace(/(?<!\/)\/+$/, "").replace(/\/openai(\/v1)?$/, "")
       const version = settings.config.api_version
       const dated = version !== undefined && /^\d{4}-\d{2}-\d{2}/.test(version)
       return openAiCompatible(settings, fetch, {

@@ -4,7 +4,8 @@
  */
 import { Effect } from "effect"
 import type { StoreError } from "../store/StoreError.ts"
-import { Evidence, keptText, messageText } from "./Evidence.ts"
+import { Evidence } from "./Evidence.ts"
+import { keptText, messageText } from "./KeptText.ts"
 import type { StoredCall } from "./Evidence.ts"
 import { GatewayError } from "./Gateway.ts"
 import type { Gateway, GatewayRequest } from "./Gateway.ts"
@@ -83,7 +84,7 @@ export const recordedAnswers = Effect.fn("recordedAnswers")(function* (
         unanswered++
         return new GatewayError({
           reason: "invalid",
-          message: "the recorded run has no answer to this question; ask a model with --model"
+          message: "no recorded response to this request; call a model with --model"
         })
       }
       found.used = true

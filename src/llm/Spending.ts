@@ -27,30 +27,31 @@ export const estimateUsd = ({ price, maxOutputTokens }: ModelSpec, characters: n
 
 export const spending =
   (budget: Budget["Service"], llm: LlmConfig, spec: ModelSpec, characters: number) =>
-  <A extends { readonly usage: GatewayUsage }>(request: Effect.Effect<A, Failure>): Effect.Effect<A, Failure> =>
+  <A extends { readonly usage: GatewayUsage }>(
+    request: Effect.Effect<A, Failure>
+  ): Effect.Effect<A, Failure, ModelRun> =>
     Effect.gen(function* () {
       const caps: Caps = {
         perRunUsd: llm.budget.per_run_usd,
-        perRepoDailyUsd: llm.budget.per_repo_daily_usd
+        perRepoDailyUsd: llm.budget.per_repo_daily_usd,
+        perAuthorDailyUsd: llm.budget.per_author_daily_usd
       }
       const usd = estimateUsd(spec, characters)
       if (usd === undefined) {
-        return caps.perRunUsd === undefined && caps.perRepoDailyUsd === undefined
+        return Object.values(caps).every((cap) => cap === undefined)
           ? yield* request
           : yield* Effect.fail(failure("budget", unpriced))
       }
       const reservation = { id: newId(), run: yield* ModelRun, usd, caps }
       const reserved = yield* budget
         .reserve(reservation)
-        .pipe(Effect.mapError(({ message }) => failure("unavailable", `the budget cannot be asked: ${message}`)))
+        .pipe(Effect.mapError(({ message }) => failure("unavailable", `budget ledger unavailable: ${message}`)))
       if (reserved._tag === "Refused") return yield* Effect.fail(failure("budget", refusedText(reserved)))
       return yield* request.pipe(
         Effect.onExit((exit) => {
           const spent = spentUsd(exit, usd)
           return (spent === 0 ? budget.refund(reservation) : budget.settle(reservation, spent)).pipe(
-            Effect.catch(({ message }) =>
-              Effect.logWarning(`A model call of ${usd.toFixed(4)} US dollars stays reserved for now: ${message}`)
-            )
+            Effect.catch(({ message }) => Effect.logWarning("reservation not settled yet", { usd, error: message }))
           )
         })
       )
@@ -67,7 +68,7 @@ const spentUsd = <A extends { readonly usage: GatewayUsage }>(
 }
 
 const unpriced =
-  "its price is unknown and llm.budget is set, so it is not asked; give cost.input and cost.output in llm.model_catalog.overrides, or enable llm.model_catalog"
+  "its price is unknown and llm.budget is set, so it is not called; set cost.input and cost.output in llm.model_catalog.overrides, or enable llm.model_catalog"
 
 const refusedText = ({ cap, capUsd, committedUsd }: Extract<Reserved, { readonly _tag: "Refused" }>): string =>
   `the budget is used up: ${committedUsd.toFixed(2)} of ${capUsd.toFixed(2)} US dollars of llm.budget.${cap} are spent or reserved`

@@ -6,7 +6,7 @@ const fold = (name: string): string =>
   name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "_")
-    .replace(/^_+|_+$/g, "")
+    .replace(/^_|_$/g, "")
 
 /** The offered name, or undefined when none or several could be meant. */
 export const resolveToolName = (called: string, offered: ReadonlyArray<string>): string | undefined => {

@@ -86,7 +86,7 @@ const read = async (stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Arra
 /** The provider sent more than any answer needs. */
 export class AnswerTooLarge extends Error {
   constructor() {
-    super(`the answer is larger than ${maxAnswerBytes / 1024 / 1024} MiB`)
+    super(`the response is larger than ${maxAnswerBytes / 1024 / 1024} MiB`)
   }
 }
 

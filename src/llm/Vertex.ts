@@ -6,7 +6,7 @@
 import type { FetchFunction } from "@ai-sdk/provider-utils"
 import { googleToken, projectOf, readGoogleKey } from "./GoogleCredentials.ts"
 import { headersOf, keyOf, NotConfigured } from "./ProviderRow.ts"
-import type { Connection, ProviderRow } from "./ProviderRow.ts"
+import type { ProviderConnection, ProviderRow } from "./ProviderRow.ts"
 import { versioned } from "./ProviderSettings.ts"
 import type { ProviderSettings } from "./ProviderSettings.ts"
 import { shortLivedToken } from "./ShortLivedToken.ts"
@@ -28,7 +28,7 @@ export const vertexRow: ProviderRow = {
 
 const isClaude = (model: string): boolean => model.startsWith("claude")
 
-const express = async (settings: ProviderSettings, fetch: FetchFunction): Promise<Connection> => {
+const express = async (settings: ProviderSettings, fetch: FetchFunction): Promise<ProviderConnection> => {
   const { createGoogleVertex } = await import("@ai-sdk/google-vertex/edge")
   const { config } = settings
   const root = versioned(config.base_url ?? hostOf("global"), `/${config.api_version ?? "v1"}`)
@@ -55,7 +55,7 @@ const project = async (
   settings: ProviderSettings,
   key: Awaited<ReturnType<typeof readGoogleKey>>,
   http: { readonly fetch: FetchFunction; readonly plain: FetchFunction }
-): Promise<Connection> => {
+): Promise<ProviderConnection> => {
   const [{ createGoogleVertex }, { createGoogleVertexAnthropic }] = await Promise.all([
     import("@ai-sdk/google-vertex/edge"),
     import("@ai-sdk/google-vertex/anthropic/edge")
@@ -100,7 +100,8 @@ const authorized =
     })
 
 const hostOf = (location: string): string => {
-  if (!/^[a-z0-9-]+$/.test(location)) throw new NotConfigured(`vertex_location ${location} is no location name`)
+  if (!/^[a-z0-9-]+$/.test(location))
+    throw new NotConfigured(`invalid vertex_location ${location}; expected a location such as europe-west4`)
   if (location === "global") return "https://aiplatform.googleapis.com"
   return location === "eu" || location === "us"
     ? `https://aiplatform.${location}.rep.googleapis.com`

@@ -9,8 +9,16 @@ export const webhookDecisions = Metric.counter("aicr_webhook_decisions_total", {
 
 /** From the first byte of the request to the answer. */
 export const webhookDuration = Metric.histogram("aicr_webhook_duration_seconds", {
-  description: "Time from the arrival of a webhook to its answer",
+  description: "Time from the arrival of a webhook to its response",
   boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10]
+})
+
+/** Of all listeners of this node. */
+export const openConnections = Metric.gauge("aicr_http_connections", { description: "Open HTTP connections" })
+
+export const connectionsAtLimit = Metric.counter("aicr_http_connections_at_limit_total", {
+  description: "Connections closed for others or refused because a limit of server.limits is reached, by outcome",
+  incremental: true
 })
 
 export const runs = Metric.counter("aicr_runs_total", {
@@ -31,6 +39,11 @@ export const problems = Metric.counter("aicr_problems_total", {
 
 export const publications = Metric.counter("aicr_publications_total", {
   description: "Writes to hosts by kind of operation and outcome",
+  incremental: true
+})
+
+export const spooledAnalyses = Metric.counter("aicr_spooled_analyses_adopted_total", {
+  description: "Analyses that an earlier attempt could not store and a later one adopted",
   incremental: true
 })
 
@@ -65,6 +78,11 @@ export const modelTokens = Metric.counter("aicr_llm_tokens_total", {
 
 export const modelCost = Metric.counter("aicr_llm_cost_usd_total", {
   description: "Known cost of language models in US dollars by provider and model",
+  incremental: true
+})
+
+export const modelAnswersReused = Metric.counter("aicr_llm_answers_reused_total", {
+  description: "Recorded responses of a lost attempt that were reused instead of calling the model again",
   incremental: true
 })
 

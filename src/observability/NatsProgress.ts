@@ -13,6 +13,10 @@ const Told = Schema.toCodecJson(Schema.Struct({ owner: Schema.String, event: Pro
 const decode = Schema.decodeUnknownSync(Told)
 const encode = Schema.encodeSync(Told)
 
+/** Who reads the bus gets ids and counts: what a review found stays in the records. */
+const withoutFindings = (event: ProgressEvent): ProgressEvent =>
+  event._tag === "Analysed" ? { ...event, findings: undefined } : event
+
 /** Waiting for a slow listener; the oldest go first. */
 const maxWaiting = 1024
 
@@ -38,7 +42,7 @@ export const layer = Layer.effect(
           const event = { ...news, at: clock.currentTimeMillisUnsafe() }
           return Effect.andThen(
             PubSub.publish(hub, event),
-            Effect.ignore(events.publish(topic, encode({ owner, event })), { log: "Debug" })
+            Effect.ignore(events.publish(topic, encode({ owner, event: withoutFindings(event) })), { log: "Debug" })
           )
         }),
       events: Stream.merge(Stream.fromPubSub(hub), ofOthers)

@@ -16,7 +16,9 @@ export const ProgressEvent = Schema.Union([
   Schema.TaggedStruct("Analysed", {
     ...about,
     runId: Schema.String,
-    findings: Schema.Array(Finding),
+    problems: Schema.Int,
+    /** Undefined in an event of another node: findings do not travel, they are in the records. */
+    findings: Schema.UndefinedOr(Schema.Array(Finding)),
     models: Schema.Array(Schema.String)
   }),
   Schema.TaggedStruct("Published", {

@@ -14,7 +14,7 @@ const asIssue = (channel: ChannelConfig): ChannelConfig => ({
 })
 
 export const aggregatedChannel = (limit: number): ChannelKind => {
-  const comment = reviewChannel({ limit, suggestions: "plain", commits: false })
+  const comment = reviewChannel({ limit, suggestions: "plain", commits: false, verdicts: false })
   const issue = issueChannel(limit)
   const issueReach = (reach: Reach): Reach => ({ ...reach, channel: asIssue(reach.channel) })
   return {

@@ -14,6 +14,7 @@ import type { About, Lookup } from "../store/Cache.ts"
 import { AuthorGuess } from "./AuthorGuess.ts"
 import type { AuthorCandidate } from "./AuthorGuess.ts"
 import type { ChannelMissing, Reach } from "./Channel.ts"
+import type { ModelRun } from "../llm/ModelRun.ts"
 
 type Resolution = OutputsConfig["author_resolution"]
 
@@ -81,13 +82,16 @@ const orUnsaid = <A>(asked: Effect.Effect<A, ForgeError>, head: string): Effect.
     asked,
     ({ reason }) => reason !== "rate_limited" && reason !== "unavailable",
     (error) =>
-      Effect.as(Effect.logInfo(`The author of ${head} is not known from the host: ${error.message}`), undefined)
+      Effect.as(
+        Effect.logInfo("author of a commit unknown to the host", { commit: head, error: error.message }),
+        undefined
+      )
   )
 
 export const resolveAuthor = Effect.fnUntraced(function* (
   reach: Asking,
   head: string
-): Effect.fn.Return<string | undefined, ForgeError | ChannelMissing> {
+): Effect.fn.Return<string | undefined, ForgeError | ChannelMissing, AuthorGuess | ModelRun> {
   const { cache, change, workspace } = reach
   const resolution = workspace.outputs.author_resolution
   const { email_mappings, email_blacklist } = resolution

@@ -1,9 +1,10 @@
 /**
  * Whose account a commit's author may have, where nothing exact says it: asked of a model when the configuration names a group for it
- * (`author_resolution_model_chain`). Nobody guesses unless a layer says who.
+ * (`author_resolution_model_chain`).
  */
-import { Context, Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"
+import type { ModelRun } from "../llm/ModelRun.ts"
 
 export interface UnknownAuthor {
   readonly workspace: Workspace
@@ -21,11 +22,16 @@ export interface AuthorCandidate {
   readonly known: ReadonlyArray<string>
 }
 
-export interface AuthorGuess {
-  /** One of the candidates' accounts, or undefined: nobody, in doubt, no model configured, none answered. */
-  readonly guess: (author: UnknownAuthor) => Effect.Effect<string | undefined>
+export class AuthorGuess extends Context.Service<
+  AuthorGuess,
+  {
+    /** One of the candidates' accounts, or undefined: nobody, in doubt, no model configured, no model replied. */
+    readonly guess: (author: UnknownAuthor) => Effect.Effect<string | undefined, never, ModelRun>
+  }
+>()("aicr/outputs/AuthorGuess") {
+  /** Guesses nothing: for a program without models. */
+  static readonly layerNone: Layer.Layer<AuthorGuess> = Layer.succeed(
+    AuthorGuess,
+    AuthorGuess.of({ guess: () => Effect.undefined })
+  )
 }
-
-export const AuthorGuess = Context.Reference<AuthorGuess>("aicr/outputs/AuthorGuess", {
-  defaultValue: () => ({ guess: () => Effect.undefined })
-})

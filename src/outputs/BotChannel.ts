@@ -15,8 +15,9 @@ import { ChannelMissing } from "./Channel.ts"
 import type { ChannelKind, Planned, Reach } from "./Channel.ts"
 import { foreign } from "./Foreign.ts"
 import { labelsFor } from "./Labels.ts"
+import { safeUrl } from "./Links.ts"
 import { mentionSlot } from "./Mention.ts"
-import { publishesClean } from "./NoProblems.ts"
+import { cleanPolicy } from "./NoProblems.ts"
 import { digest, operationId } from "./OperationId.ts"
 import { renderChat } from "./Render.ts"
 import { shownBy } from "./Shown.ts"
@@ -37,12 +38,15 @@ export const botChannel = (name: PlatformName): ChannelKind => ({
   plan: (input, channel, parts) => {
     const { analysis, head, workspace, change } = input
     const shown = shownBy(channel, analysis)
-    if (shown.length === 0 && !publishesClean(workspace.outputs, channel, analysis)) return []
+    if (shown.length === 0 && cleanPolicy(workspace, channel, analysis) !== "publish") return []
     const labels = labelsFor(workspace.review.output_language)
+    const { limit, safe } = platforms[name]
     const hidden = analysis.findings.length - shown.length
     const listed = shown.slice(0, channel.max_comments ?? Number.POSITIVE_INFINITY)
-    const text = renderChat(input, channel, listed, hidden, detailOf(channel, parts.recorded === true))
-    const { limit } = platforms[name]
+    const text = renderChat(input, channel, listed, hidden, {
+      detail: detailOf(channel, parts.recorded === true),
+      safe
+    })
     const bodies = split(text, limit, mostMessages, labels.cut)
     return bodies.map((body, i): Planned => {
       const count = bodies.length === 1 ? "" : ` (${i + 1}/${bodies.length})`
@@ -137,7 +141,9 @@ export const issueNotice = (
   issue: { readonly title: string; readonly url: string | undefined; readonly severity: ChatOperation["severity"] }
 ): ReadonlyArray<Planned> => {
   if (channel.notify_feishu === undefined) return []
-  const body = issue.url === undefined ? issue.title : `[${issue.title.replace(/[[\]]/g, "")}](${issue.url})`
+  const { safe } = platforms.feishu_bot
+  const [title, url] = [safe.plain(issue.title.replace(/[[\]]/g, "")), safeUrl(issue.url)]
+  const body = url === undefined ? title : safe.link(title, url)
   const { severity } = issue
   return [
     {

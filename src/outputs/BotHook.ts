@@ -5,11 +5,11 @@
 import { createHmac } from "node:crypto"
 import { Clock, Duration, Effect, Redacted, Schema } from "effect"
 import { EnvHttpProxyAgent, request } from "undici"
-import { askFence, BeforeWrite } from "../forge/BeforeWrite.ts"
+import { checkFence, WriteOwner } from "../forge/WriteOwner.ts"
 import { AnswerTimeout } from "../forge/AnswerTimeout.ts"
 import { ForgeError } from "../forge/Forge.ts"
 import { flatHeaders, retryAfter } from "../forge/HostAnswer.ts"
-import type { Answer } from "../forge/HostAnswer.ts"
+import type { HostResponse } from "../forge/HostAnswer.ts"
 
 export interface Bot {
   readonly url: Redacted.Redacted
@@ -41,7 +41,7 @@ const Said = Schema.Struct({
 /** Feishu: too many requests; WeCom: over the calls per minute, busy. */
 const passing = new Set([9499, 11232, 45009, 45033, -1])
 
-const accepted = ({ body, headers, status }: Answer, now: number): Effect.Effect<void, ForgeError> => {
+const accepted = ({ body, headers, status }: HostResponse, now: number): Effect.Effect<void, ForgeError> => {
   const asked = retryAfter(headers, now)
   if (status === 429 || (status === 403 && asked !== undefined)) {
     return Effect.fail(failed("rate_limited", "limits us; it is tried again later", status, asked))
@@ -49,12 +49,10 @@ const accepted = ({ body, headers, status }: Answer, now: number): Effect.Effect
   if (status === 503) return Effect.fail(failed("unavailable", "is not available now", status))
   if (status >= 500) return Effect.fail(failed("unknown_outcome", `answered ${status}`, status))
   if (status < 200 || status > 299) {
-    return Effect.fail(failed("invalid", `answered ${status}; check webhook_url of the channel`, status))
+    return Effect.fail(failed("invalid", `response status ${status}; check webhook_url of the channel`, status))
   }
   return Schema.decodeUnknownEffect(Schema.fromJsonString(Said))(body).pipe(
-    Effect.mapError(() =>
-      failed("invalid", "answered with something else than a chat platform does; check webhook_url")
-    ),
+    Effect.mapError(() => failed("invalid", "unexpected response for a chat platform; check webhook_url")),
     Effect.flatMap((answer) => {
       const code = answer.code ?? answer.StatusCode ?? answer.errcode ?? 0
       if (code === 0) return Effect.void
@@ -80,8 +78,8 @@ export const post = Effect.fnUntraced(function* (bot: Bot, body: object) {
     return yield* failed("invalid", "has no address; webhook_url has to be an http or https URL")
   }
   // The same check as before a write to the host: a message about a head that was replaced is not sent.
-  yield* yield* BeforeWrite
-  yield* askFence
+  yield* (yield* WriteOwner).guard
+  yield* checkFence
   const timeout = Duration.toMillis(yield* AnswerTimeout)
   const answer = yield* Effect.tryPromise({
     try: async (signal) => {
@@ -99,7 +97,7 @@ export const post = Effect.fnUntraced(function* (bot: Bot, body: object) {
       const code = codeOf(cause)
       return neverSent.test(code)
         ? failed("unavailable", `could not be reached (${code})`)
-        : failed("unknown_outcome", "gave no answer")
+        : failed("unknown_outcome", "no response")
     }
   })
   return yield* accepted(answer, yield* Clock.currentTimeMillis)

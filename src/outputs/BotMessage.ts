@@ -1,7 +1,10 @@
 /** How the two platforms want a message and a mention written. Rows of a table; pure. */
 import type { Severity } from "../domain/Kinds.ts"
+import { plainLine } from "./InertText.ts"
+import { safeTexts } from "./SafeText.ts"
+import type { SafeText } from "./SafeText.ts"
 
-export interface Message {
+export interface ChatMessage {
   readonly title: string
   readonly body: string
   readonly severity: Severity | undefined
@@ -17,16 +20,21 @@ export interface People {
 }
 
 export interface Platform {
+  /** Text from outside in the platform's markup. */
+  readonly safe: SafeText
   /** Longest text of one message in UTF-8 bytes. */
   readonly limit: number
   /** The text that stands for the author's mention. */
   readonly mention: (people: People) => string
-  readonly message: (message: Message) => object
+  readonly message: (message: ChatMessage) => object
   /** A further message for people that the first one cannot call; undefined where there are none. */
   readonly call: ((title: string, people: Pick<People, "everyone" | "mobiles">) => object) | undefined
 }
 
 const id = /^[\w.@-]{1,100}$/
+
+/** A name that the platform does not know as an id is shown, and calls nobody. */
+const plainMention = (author: string): string => (id.test(author) ? `@${author}` : safeTexts.feishu.plain(`@${author}`))
 
 const colors: Readonly<Record<Severity, string>> = {
   critical: "red",
@@ -36,29 +44,31 @@ const colors: Readonly<Record<Severity, string>> = {
   info: "blue"
 }
 
-const card = ({ title, body, severity }: Message) => ({
+const titled = (title: string): string => plainLine(title.slice(0, 200))
+
+const card = ({ title, body, severity }: ChatMessage) => ({
   msg_type: "interactive",
   card: {
     schema: "2.0",
     config: { width_mode: "fill" },
     header: {
-      title: { tag: "plain_text", content: title.slice(0, 200) },
+      title: { tag: "plain_text", content: titled(title) },
       template: severity === undefined ? "green" : colors[severity]
     },
     body: { elements: [{ tag: "markdown", content: body }] }
   }
 })
 
-const markdown = ({ title, body }: Message) => ({
+const markdown = ({ title, body }: ChatMessage) => ({
   msgtype: "markdown",
-  markdown: { content: `**${title.slice(0, 200)}**\n\n${body}` }
+  markdown: { content: `**${safeTexts.wecom.plain(title.slice(0, 200))}**\n\n${body}` }
 })
 
 /** Telephone numbers and everyone are called by a plain text only. */
 const call: Platform["call"] = (title, { everyone, mobiles }) => ({
   msgtype: "text",
   text: {
-    content: title.slice(0, 200),
+    content: titled(title),
     mentioned_list: everyone ? ["@all"] : [],
     mentioned_mobile_list: mobiles
   }
@@ -66,6 +76,7 @@ const call: Platform["call"] = (title, { everyone, mobiles }) => ({
 
 export const platforms = {
   feishu_bot: {
+    safe: safeTexts.feishu,
     // Requests over 20 KB are refused; the card around the text and JSON's escapes need the rest.
     limit: 12_000,
     mention: ({ author, everyone }) =>
@@ -75,11 +86,12 @@ export const platforms = {
           ? ""
           : author.startsWith("ou_") && id.test(author)
             ? `<at id=${author}></at>`
-            : `@${author}`,
+            : plainMention(author),
     message: card,
     call: undefined
   },
   wecom_bot: {
+    safe: safeTexts.wecom,
     // 4096 bytes for title and text.
     limit: 3200,
     mention: ({ author, everyone }) => (!everyone && author !== undefined && id.test(author) ? `<@${author}>` : ""),

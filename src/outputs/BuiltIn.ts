@@ -98,6 +98,15 @@ export const summaryTemplate = `## {{labels.title}}
 {{/unless}}
 {{/unless}}
 {{/if}}
+{{#if at_lines}}
+
+{{#each at_lines}}
+- {{icon}} {{severity_label}} · {{title_link}}
+{{/each}}
+{{#if more_at_lines}}
+- {{more_at_lines}}
+{{/if}}
+{{/if}}
 {{#if summary.hidden}}
 
 {{summary.hidden}}
@@ -111,7 +120,7 @@ export const summaryTemplate = `## {{labels.title}}
 ### {{labels.listed}}
 
 {{#each listed}}
-{{icon}} **{{severity_label}}**{{#if title}} · {{title}}{{/if}} · {{place}}
+{{icon}} **{{severity_label}}**{{#if title}} · {{title}}{{/if}} · {{place_link}}
 
 {{message}}
 {{#if code_block}}
@@ -147,5 +156,5 @@ export const summaryTemplate = `## {{labels.title}}
 
 </details>
 
-<sub>aicr{{#if run.models}} · {{labels.model}} {{run.models}}{{/if}} · {{labels.commit}} {{vcs.head_link}}{{#if run.url}} · [{{labels.details}}]({{run.url}}){{/if}}</sub>
+<sub>aicr{{#if run.models}} · {{labels.model}} {{run.models}}{{/if}} · {{labels.commit}} {{vcs.head_link}}{{#if run.spent}} · {{run.spent}}{{/if}}{{#if run.url}} · [{{labels.details}}]({{run.url}}){{/if}}</sub>
 `

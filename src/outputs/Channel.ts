@@ -7,10 +7,13 @@ import type { Effect, Redacted } from "effect"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
-import type { Operation, Publication } from "../domain/Publication.ts"
+import type { IgnoredDismissal, Operation, Publication } from "../domain/Publication.ts"
 import type { ForgeClient, ForgeError, HostWrite } from "../forge/Forge.ts"
+import type { Writing } from "../forge/WriteOwner.ts"
+import type { ModelRun } from "../llm/ModelRun.ts"
 import type { Cache } from "../store/Cache.ts"
 import type { Analysis } from "../domain/Analysis.ts"
+import type { AuthorGuess } from "./AuthorGuess.ts"
 import type { LinkTemplates } from "./Links.ts"
 import type { OwnTemplates } from "./WorkspaceTemplates.ts"
 
@@ -21,8 +24,12 @@ export interface PublishInput {
   readonly head: string
   readonly analysis: Analysis
   readonly workspace: Workspace
+  /** An earlier run reviewed the same head, and published under the names that this one would have. */
+  readonly isRepeated?: boolean | undefined
   /** Link to the run in the dashboard, when server.base_url is known. */
   readonly runUrl: string | undefined
+  /** From the start of the run to its analysis. */
+  readonly seconds?: number | undefined
   /** The channel's link templates, else the trigger's; filled in where plans are made. */
   readonly linkTemplates?: LinkTemplates | undefined
   /** The workspace's own templates for the channel; filled in where plans are made. */
@@ -59,6 +66,8 @@ export interface Reach {
 /** What was written, and the operations that follow from it. They are in the outbox before this one counts as sent. */
 export interface Sent extends HostWrite {
   readonly next?: ReadonlyArray<Planned> | undefined
+  /** Seen in comments of earlier reviews, where the operation read them. */
+  readonly ignoredDismissals?: ReadonlyArray<IgnoredDismissal> | undefined
 }
 
 /** The configuration that a publication needs is gone: the workspace, the trigger or the channel was removed meanwhile. */
@@ -76,10 +85,10 @@ export interface ChannelKind {
     reach: Reach,
     publication: Publication,
     previous: Publication | undefined
-  ) => Effect.Effect<Sent, ForgeError | ChannelMissing>
+  ) => Effect.Effect<Sent, ForgeError | ChannelMissing, Writing | AuthorGuess | ModelRun>
   /** Looks whether an operation whose answer was lost is there. */
   readonly find: (
     reach: Reach,
     publication: Publication
-  ) => Effect.Effect<Sent | undefined, ForgeError | ChannelMissing>
+  ) => Effect.Effect<Sent | undefined, ForgeError | ChannelMissing, AuthorGuess | ModelRun>
 }

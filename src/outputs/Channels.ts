@@ -11,9 +11,19 @@ export const channelTable = (bodyLimit: (kind: ForgeKind) => number) =>
   ({
     // Gitea and Forgejo have no commit button for suggestions; the block shows the change all the same.
     // Nor have they comments on commits; reviews of pushes go to issues there.
-    gitea_pr_review: reviewChannel({ limit: bodyLimit("gitea"), suggestions: "lines", commits: false }),
-    github_pr_review: reviewChannel({ limit: bodyLimit("github"), suggestions: "lines", commits: true }),
-    gitlab_mr_review: reviewChannel({ limit: bodyLimit("gitlab"), suggestions: "offsets", commits: true }),
+    gitea_pr_review: reviewChannel({ limit: bodyLimit("gitea"), suggestions: "lines", commits: false, verdicts: true }),
+    github_pr_review: reviewChannel({
+      limit: bodyLimit("github"),
+      suggestions: "lines",
+      commits: true,
+      verdicts: true
+    }),
+    gitlab_mr_review: reviewChannel({
+      limit: bodyLimit("gitlab"),
+      suggestions: "offsets",
+      commits: true,
+      verdicts: false
+    }),
     gitea_issue: aggregatedChannel(bodyLimit("gitea")),
     github_issue: aggregatedChannel(bodyLimit("github")),
     gitea_problem_issue: issueChannel(bodyLimit("gitea")),

@@ -9,22 +9,28 @@ import { newId } from "../domain/Ids.ts"
 import type { Publication } from "../domain/Publication.ts"
 import { platforms } from "./BotMessage.ts"
 import { labelsFor } from "./Labels.ts"
+import { safeUrl } from "./Links.ts"
 import { digest } from "./OperationId.ts"
 import { route } from "./Routing.ts"
+import type { SafeText } from "./SafeText.ts"
 
 const words = {
   en: (what: string, hours: number) =>
-    `Not reviewed: ${what} waited longer than ${hours} ${hours === 1 ? "hour" : "hours"} (queued_timeout). Ask for a review to have it looked at.`,
+    `Not reviewed: ${what} waited longer than ${hours} ${hours === 1 ? "hour" : "hours"} (queued_timeout). Request a review to try again.`,
   zh: (what: string, hours: number) =>
     `未评审：${what} 等待超过 ${hours} 小时（queued_timeout）。如仍需要，请重新请求评审。`
 }
 
 /** In words: the branch or number and the commit. */
-const named = ({ head, target, url }: Entry["change"]): string => {
+const named = ({ head, target, url }: Entry["change"], safe: SafeText): string => {
   const place = target.number === undefined ? target.branch : `#${target.number}`
   const what = [place, head?.slice(0, 12)].filter((part) => part !== undefined).join(" @ ") || target.kind
-  return url === undefined ? what : `[${what.replace(/[[\]]/g, "")}](${url})`
+  const address = safeUrl(url)
+  return address === undefined ? safe.plain(what) : safe.link(safe.plain(what), address)
 }
+
+/** A managed issue is told to a group of Feishu. */
+const platformOf = (kind: string) => (kind === "wecom_bot" ? platforms.wecom_bot : platforms.feishu_bot)
 
 /** `hours`: the limit that it passed. */
 export const expiryNotice = (
@@ -48,7 +54,7 @@ export const expiryNotice = (
         _tag: "Chat",
         head: change.head ?? "",
         title: `${labelsFor(language).title} · ${change.repo.fullName}`,
-        body: say(named(change), hours),
+        body: say(named(change, platformOf(channel.kind).safe), hours),
         first: true
       },
       status: "pending",

@@ -4,5 +4,5 @@ import { ChannelMissing } from "./Channel.ts"
 
 export const foreign = ({ channel, operation }: Publication): ChannelMissing =>
   new ChannelMissing({
-    message: `channel ${channel} is of another kind now and cannot do ${operation._tag}; ask for the review again`
+    message: `channel ${channel} changed its kind and does not support ${operation._tag}; request the review again`
   })

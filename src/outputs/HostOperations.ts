@@ -8,8 +8,9 @@ import type { Operation, Publication } from "../domain/Publication.ts"
 import { issueHead } from "../forge/IssueHead.ts"
 import { ForgeError } from "../forge/Forge.ts"
 import type { ForgeClient, HostWrite } from "../forge/Forge.ts"
-import { needle } from "./Marker.ts"
+import { needle, parseMarkers } from "./Marker.ts"
 import { numberOf } from "./ReviewSend.ts"
+import type { Writing } from "../forge/WriteOwner.ts"
 
 const tags = ["Status", "Label", "IssueComment", "CloseIssue"] as const
 export type HostOperation = Extract<Operation, { readonly _tag: (typeof tags)[number] }>
@@ -21,7 +22,7 @@ export const sendAtHost = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
   operation: HostOperation
-): Effect.fn.Return<HostWrite, ForgeError> {
+): Effect.fn.Return<HostWrite, ForgeError, Writing> {
   const { repo } = change
   switch (operation._tag) {
     case "Status": {
@@ -33,7 +34,10 @@ export const sendAtHost = Effect.fnUntraced(function* (
     case "IssueComment": {
       const number = yield* numberOf(change)
       yield* stillJudged(client, change, number, operation.head)
-      return yield* client.createComment(repo, number, operation.body)
+      const op = parseMarkers(operation.body).at(-1)?.op
+      // The records may be younger than the comment.
+      const known = op === undefined ? undefined : yield* client.findComment(repo, number, needle({ op }))
+      return known ?? (yield* client.createComment(repo, number, operation.body))
     }
     case "CloseIssue": {
       const number = yield* numberOf(change)

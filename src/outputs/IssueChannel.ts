@@ -9,6 +9,7 @@ import type { Severity } from "../domain/Kinds.ts"
 import type { IssueProblem, Operation, Publication } from "../domain/Publication.ts"
 import type { Finding } from "../domain/Problem.ts"
 import type { ForgeClient, HostLabel, HostWrite } from "../forge/Forge.ts"
+import { rulesRevision } from "../forge/RulesRevision.ts"
 import { resolveAuthor } from "./Author.ts"
 import { issueNotice, sendIssueNotice } from "./BotChannel.ts"
 import type { ChannelKind, PublishInput, Reach, Sent } from "./Channel.ts"
@@ -17,6 +18,7 @@ import { issueChanges } from "./IssueChanges.ts"
 import { labelsFor } from "./Labels.ts"
 import { needle } from "./Marker.ts"
 import { operationId } from "./OperationId.ts"
+import { oneLine, plainLine } from "./InertText.ts"
 import { ownersOf } from "./Owners.ts"
 import { renderIssueText } from "./Render.ts"
 import { issueScope } from "./Scopes.ts"
@@ -35,14 +37,8 @@ const colors: Readonly<Record<Severity, string>> = {
   info: "2563eb"
 }
 
-const oneLine = (text: string): string =>
-  text
-    .replace(/[\s\p{Cc}]+/gu, " ")
-    .replace(/(^|\W)@(?=[\w-])/g, "$1@\u200b")
-    .trim()
-
 const titled = (channel: ChannelConfig, text: string): string =>
-  oneLine(`${channel.marker_prefix} ${text}`).slice(0, longestTitle)
+  oneLine(`${channel.marker_prefix} ${text}`).trim().slice(0, longestTitle).toWellFormed()
 
 const problemOf = (input: PublishInput, channel: ChannelConfig, finding: Finding): IssueProblem => {
   const { problem, anchor, fingerprint } = finding
@@ -52,13 +48,13 @@ const problemOf = (input: PublishInput, channel: ChannelConfig, finding: Finding
     fp: fingerprint,
     file,
     severity: problem.severity,
-    title: titled(channel, `${name} (${file})`),
+    title: titled(channel, `${plainLine(name)} (${plainLine(file)})`),
     text: renderIssueText(input, channel, finding)
   }
 }
 
 const targetName = ({ target, repo }: Change): string =>
-  target.kind === "pull_request" ? `#${target.number}` : (target.branch ?? repo.fullName)
+  target.kind === "pull_request" ? `#${target.number}` : plainLine(target.branch ?? repo.fullName)
 
 export const issueChannel = (limit: number): ChannelKind => ({
   serves: ({ target }) => target.kind !== "issue",
@@ -185,9 +181,9 @@ const assigneesOf = Effect.fnUntraced(function* (reach: Reach, client: ForgeClie
     if (author !== undefined) people.add(author)
   }
   if (channel.add_owners_as_assignees === true) {
-    // From the base: a change does not choose its own owners.
-    const ref = change.baseRef ?? change.target.branch ?? change.base
-    const text = ref === undefined ? undefined : yield* client.file(change.repo, ref, channel.owners_file)
+    // A change does not choose its own owners.
+    const rules = yield* rulesRevision(change, client)
+    const text = rules === undefined ? undefined : yield* client.file(change.repo, rules.commit, channel.owners_file)
     for (const owner of ownersOf(text ?? "", files)) people.add(owner)
   }
   return [...people]

@@ -4,7 +4,7 @@
  */
 import type { IssueProblem } from "../domain/Publication.ts"
 import type { HostIssue } from "../forge/Forge.ts"
-import { cut } from "./Cut.ts"
+import { cut, shorten } from "./Cut.ts"
 import { marked, parseMarkers, renderMarker } from "./Marker.ts"
 import type { Standing } from "./Reconcile.ts"
 
@@ -75,7 +75,7 @@ export const joinedBody = (
   const head = `${heading}\n\n${renderMarker({ op: names.op, fp: key, scope: names.scope })}`
   const whole = problems.map((problem) => section(problem, names))
   const short = problems.map((problem) =>
-    section({ ...problem, text: (problem.text.split("\n")[0] ?? "").slice(0, shortest) }, names)
+    section({ ...problem, text: shorten(problem.text.split("\n")[0] ?? "", shortest) }, names)
   )
   for (let full = problems.length; full >= 0; full -= Math.max(1, Math.floor(full / 8))) {
     const body = [head, ...whole.slice(0, full), ...short.slice(full)].join("\n\n")

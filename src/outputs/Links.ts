@@ -18,8 +18,17 @@ export const fillUrl = (template: string, values: Readonly<Record<string, string
     return value === undefined ? whole : encodeURIComponent(value)
   })
 
-const webUrl = (value: string | undefined): string | undefined =>
-  value !== undefined && /^https?:\/\//.test(value) ? value : undefined
+const percent = (char: string): string => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`
+
+/** An address that can be written into a link of any markup; undefined where it is none of http or https. */
+export const safeUrl = (value: string | undefined): string | undefined => {
+  if (value === undefined || !/^https?:\/\//i.test(value) || !URL.canParse(value)) return undefined
+  const { href, username, password } = new URL(value)
+  if (username !== "" || password !== "") return undefined
+  return href.replace(/[\s<>()[\]"'`\\|*^@!]/g, percent)
+}
+
+const webUrl = (value: string | undefined): string | undefined => safeUrl(value)?.replace(/\/$/, "")
 
 /** The head of a change: a commit, a revision or a changelist, by what its trigger reviews. */
 export const headUrl = (change: Change, head: string, templates: LinkTemplates | undefined): string | undefined => {
@@ -42,12 +51,19 @@ export const headUrl = (change: Change, head: string, templates: LinkTemplates |
   }
   const template =
     provider === "perforce" ? templates?.change : provider === "subversion" ? templates?.revision : templates?.commit
-  if (template !== undefined) return webUrl(fillUrl(template, values))
+  if (template !== undefined) return safeUrl(fillUrl(template, values))
   const web = webUrl(repo.webUrl)
   return web === undefined ? undefined : `${web}${provider === "gitlab" ? "/-" : ""}/commit/${head}`
 }
 
-const encodedPath = (path: string): string => path.split("/").map(encodeURIComponent).join("/")
+/** Also what encodeURIComponent leaves and markup reads. */
+const encodedPath = (path: string): string =>
+  path
+    .toWellFormed()
+    .split("/")
+    .map(encodeURIComponent)
+    .join("/")
+    .replace(/[!'()*]/g, percent)
 
 const files = {
   gitea: (web: string, head: string, path: string) => `${web}/src/commit/${head}/${path}`,
@@ -70,4 +86,15 @@ export const lineUrl = (change: Change, head: string, { anchor }: Finding): stri
         ? `L${first}-${anchor.line}`
         : `L${first}-L${anchor.line}`
   return `${files[provider](web, head, encodedPath(anchor.path))}#${range}`
+}
+
+/** Where a comment on a pull request is. GitLab names no address with a note. */
+export const commentUrl = (
+  { provider, url: pull }: Change,
+  { hostId, url }: { readonly hostId?: string | undefined; readonly url?: string | undefined }
+): string | undefined => {
+  const known = safeUrl(url)
+  if (known !== undefined || provider !== "gitlab" || hostId === undefined || !/^\d+$/.test(hostId)) return known
+  const address = safeUrl(pull)
+  return address === undefined ? undefined : `${address}#note_${hostId}`
 }

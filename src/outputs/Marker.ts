@@ -5,6 +5,7 @@
  * comment; text from elsewhere cannot hold a marker (SafeText.ts).
  */
 import { Option, Schema } from "effect"
+import { withoutMarkers } from "./InertText.ts"
 
 export const Marker = Schema.Struct({
   op: Schema.String,
@@ -39,7 +40,7 @@ export const renderMarker = (marker: Marker): string => `${opening}{${pairs(mark
 /** What a text holds that has a marker with these neighbouring fields, for searching without parsing. */
 export const needle = (part: Partial<Marker>): string => pairs(part)
 
-const pattern = /<!-- aicr:v1 (\{[^\n]*?\}) -->/g
+const pattern = /<!-- aicr:v1 (\{[^\n<]*?\}) -->/g
 
 /** All markers of a text, in order. Anything that only looks like one is passed over. */
 export const parseMarkers = (text: string): ReadonlyArray<Marker> =>
@@ -57,8 +58,8 @@ export const marked = (text: string): ReadonlyArray<{ readonly text: string; rea
   })
 }
 
-/** A text without its markers, and the markers as they stand. */
+/** A text without its markers, and the markers as they are. Halves that meet where a marker was make no new one. */
 export const splitMarkers = (text: string): { readonly visible: string; readonly markers: ReadonlyArray<string> } => ({
-  visible: text.replace(pattern, "").trimEnd(),
+  visible: withoutMarkers(text.replace(pattern, "")).trimEnd(),
   markers: [...text.matchAll(pattern)].map(([whole]) => whole)
 })

@@ -7,6 +7,9 @@ import type { Change } from "../domain/Change.ts"
 import type { ForgeError } from "../forge/Forge.ts"
 import { resolveAuthor } from "./Author.ts"
 import type { ChannelMissing, Reach } from "./Channel.ts"
+import type { ModelRun } from "../llm/ModelRun.ts"
+import type { AuthorGuess } from "./AuthorGuess.ts"
+import { tidy } from "./Tidy.ts"
 
 export const mentionSlot = "<!-- aicr-author -->"
 
@@ -21,11 +24,11 @@ const everyone = ({ provider, author, requestedBy }: Change): ReadonlyArray<stri
 export const mentioned = Effect.fnUntraced(function* (
   reach: Reach,
   { body, head }: { readonly body: string; readonly head: string }
-): Effect.fn.Return<string, ForgeError | ChannelMissing> {
+): Effect.fn.Return<string, ForgeError | ChannelMissing, AuthorGuess | ModelRun> {
   if (!body.includes(mentionSlot)) return body
   const { change, channel } = reach
   const author = yield* resolveAuthor(reach, head)
   const found = account(author)
   const people = found.length === 0 && channel.mention_fallback === "all" ? everyone(change) : found
-  return body.replaceAll(mentionSlot, people.join(" ")).replace(/\n{3,}/g, "\n\n")
+  return tidy(body.replaceAll(mentionSlot, people.join(" ")))
 })

@@ -1,9 +1,25 @@
-/** Whether a review that found nothing is published: the channel's policy, else the workspace's, else it is. Pure. */
-import type { Channel as ChannelConfig, OutputsConfig } from "../config/schema/Outputs.ts"
+/** What becomes of a review that shows no problem: the channel's action, else the action for all channels, else `review.skip_lgtm`. Pure. */
+import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
+import type { Workspace } from "../config/Snapshot.ts"
 import type { Analysis } from "../domain/Analysis.ts"
+import { unreadPaths } from "../domain/Coverage.ts"
 
-export const publishesClean = (outputs: OutputsConfig, channel: ChannelConfig, analysis: Analysis): boolean => {
-  const action = channel.no_problems?.action ?? outputs.no_problems.action ?? "publish"
-  if (action === "publish_if_summary") return analysis.summary.trim() !== ""
-  return action === "publish"
+export type CleanPolicy =
+  | "publish"
+  /** Only what an earlier review wrote is brought up to date; nothing new is written. */
+  | "update"
+  | "suppress"
+
+export const cleanPolicy = (
+  { outputs, review }: Pick<Workspace, "outputs" | "review">,
+  channel: ChannelConfig,
+  analysis: Analysis
+): CleanPolicy => {
+  const action = channel.no_problems?.action ?? outputs.no_problems.action
+  if (action === "publish_if_summary") return analysis.summary.trim() === "" ? "suppress" : "publish"
+  if (action !== undefined) return action
+  // A review that fell short did not find the change clean.
+  const fellShort =
+    analysis.partial === true || (review.unread !== "ignore" && unreadPaths(analysis.coverage).length > 0)
+  return review.skip_lgtm && !fellShort ? "update" : "publish"
 }

@@ -3,8 +3,9 @@ import { Context } from "effect"
 import type { Effect } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
-import type { Publication } from "../domain/Publication.ts"
+import type { IgnoredDismissal, Publication, StatusState } from "../domain/Publication.ts"
 import type { ForgeError, HostWrite } from "../forge/Forge.ts"
+import type { Writing } from "../forge/WriteOwner.ts"
 import { ChannelMissing } from "./Channel.ts"
 import type { PublishInput } from "./Channel.ts"
 
@@ -13,6 +14,8 @@ export { ChannelMissing }
 /** What a row wrote, and the rows that follow from it: they go into the outbox before the row counts as sent. */
 export interface SentRow extends HostWrite {
   readonly next: ReadonlyArray<Publication>
+  /** Of people who may not dismiss; for the record of the run. */
+  readonly ignoredDismissals?: ReadonlyArray<IgnoredDismissal> | undefined
 }
 
 export class Outputs extends Context.Service<
@@ -25,7 +28,7 @@ export class Outputs extends Context.Service<
     /** Commit status rows; empty where the host or the configuration has none. */
     readonly status: (
       input: Omit<PublishInput, "analysis">,
-      state: "pending" | "success" | "failure",
+      state: StatusState,
       description: string
     ) => ReadonlyArray<Publication>
     readonly send: (
@@ -33,7 +36,7 @@ export class Outputs extends Context.Service<
       change: Change,
       publication: Publication,
       previous: Publication | undefined
-    ) => Effect.Effect<SentRow, ForgeError | ChannelMissing>
+    ) => Effect.Effect<SentRow, ForgeError | ChannelMissing, Writing>
     /** Looks at the host whether an operation whose answer was lost is there. */
     readonly find: (
       workspace: Workspace,

@@ -5,11 +5,15 @@ import type { Finding } from "../domain/Problem.ts"
 import { chatTemplate, issueTemplate, problemTemplate, summaryTemplate } from "./BuiltIn.ts"
 import type { PublishInput } from "./Channel.ts"
 import { cut } from "./Cut.ts"
-import { labelsFor } from "./Labels.ts"
+import { labelsFor, reviewLabels } from "./Labels.ts"
 import { lineUrl } from "./Links.ts"
 import { renderMarker } from "./Marker.ts"
 import type { Marker } from "./Marker.ts"
 import { compile } from "./Template.ts"
+import { fillCode } from "./CodeSlot.ts"
+import { gfm } from "./SafeText.ts"
+import type { SafeText } from "./SafeText.ts"
+import { tidy } from "./Tidy.ts"
 import { frameView, problemView, summaryView } from "./View.ts"
 import type { Shares, SuggestionStyle } from "./View.ts"
 
@@ -45,8 +49,6 @@ const builtInText = (source: string, view: object): string =>
 /** The slot is filled after the text was cut to the host's limit. */
 const roomForMention = 250
 
-const tidy = (text: string): string => text.replace(/\n{3,}/g, "\n\n").trim()
-
 const finish = (text: string, marker: Marker, input: PublishInput, limit: number): string =>
   cut(`${tidy(text)}\n\n${renderMarker(marker)}`, limit, labelsFor(input.workspace.review.output_language).cut)
 
@@ -58,8 +60,10 @@ export const renderProblem = (
   renderer: Renderer
 ): string => {
   const language = input.workspace.review.output_language
-  const view = { ...frameView(input, false), problem: problemView(finding, language, renderer.suggestions) }
-  return finish(textOf(input, channel, "problem", view, problemTemplate).text, marker, input, renderer.limit)
+  const style = { language, suggestions: renderer.suggestions, safe: gfm }
+  const view = { ...frameView(input, { mention: false, safe: gfm }), problem: problemView(finding, style) }
+  const { text } = textOf(input, channel, "problem", view, problemTemplate)
+  return finish(fillCode(text, [finding], gfm), marker, input, renderer.limit)
 }
 
 export const renderSummary = (
@@ -72,11 +76,16 @@ export const renderSummary = (
   const mention = channel.mention_author === true
   const { target } = input.change
   const since = target.kind === "pull_request" && target.number !== undefined
-  const view = (notices: ReadonlyArray<string>) => summaryView(input, shares, { mention, since, notices })
+  const view = (notices: ReadonlyArray<string>) => summaryView(input, shares, { mention, since, notices, safe: gfm })
   const made = textOf(input, channel, "summary", view([]), summaryTemplate)
   const text =
     made.notice === undefined ? made.text : textOf(input, channel, "summary", view([made.notice]), summaryTemplate).text
-  return finish(text, marker, input, mention ? renderer.limit - roomForMention : renderer.limit)
+  return finish(
+    fillCode(text, shares.shown, gfm),
+    marker,
+    input,
+    mention ? renderer.limit - roomForMention : renderer.limit
+  )
 }
 
 /** How much of the problems a chat message shows: numbers only, titles, or everything. */
@@ -88,11 +97,11 @@ export const renderChat = (
   channel: ChannelConfig,
   shown: ReadonlyArray<Finding>,
   hidden: number,
-  detail: ChatDetail
+  { detail, safe }: { readonly detail: ChatDetail; readonly safe: SafeText }
 ): string => {
   const mention = channel.mention_author === true
   const view = (notices: ReadonlyArray<string>) => {
-    const summary = summaryView(input, { shown, inline: [], hidden }, { mention, since: false, notices })
+    const summary = summaryView(input, { shown, inline: [], hidden }, { mention, since: false, notices, safe })
     const chat = {
       text: detail === "full" ? summary.summary.text : undefined,
       problems: detail === "brief" ? [] : summary.problems,
@@ -101,21 +110,22 @@ export const renderChat = (
     return { ...summary, chat }
   }
   const made = textOf(input, channel, "summary", view([]), chatTemplate)
-  return tidy(
+  const text =
     made.notice === undefined ? made.text : textOf(input, channel, "summary", view([made.notice]), chatTemplate).text
-  )
+  return tidy(fillCode(text, shown, safe))
 }
 
 /** A problem away from its code, without a marker. */
 export const renderIssueText = (input: PublishInput, channel: ChannelConfig, finding: Finding): string => {
   const language = input.workspace.review.output_language
   const link = lineUrl(input.change, input.head, finding)
-  const view = { ...frameView(input, false), problem: problemView(finding, language, "plain", link) }
-  return tidy(textOf(input, channel, "problem", view, issueTemplate).text)
+  const style = { language, suggestions: "plain", safe: gfm } as const
+  const view = { ...frameView(input, { mention: false, safe: gfm }), problem: problemView(finding, style, link) }
+  return tidy(fillCode(textOf(input, channel, "problem", view, issueTemplate).text, [finding], gfm))
 }
 
 /** The text above the comments of one review call. */
 export const renderReviewBody = (input: PublishInput, problems: number, marker: Marker, renderer: Renderer): string => {
-  const labels = labelsFor(input.workspace.review.output_language)
+  const labels = reviewLabels(input)
   return finish(problems === 0 ? labels.clean : `${labels.found(problems)}.`, marker, input, renderer.limit)
 }

@@ -10,12 +10,14 @@ import type { Change } from "../domain/Change.ts"
 import type { InlineComment, Operation, Publication } from "../domain/Publication.ts"
 import { ForgeError } from "../forge/Forge.ts"
 import type { ForgeClient, HostWrite } from "../forge/Forge.ts"
+import { shorten } from "./Cut.ts"
 import { needle, parseMarkers, renderMarker, splitMarkers } from "./Marker.ts"
 import { reconcile } from "./Reconcile.ts"
 import type { Renderer } from "./Render.ts"
-import { headScope, summaryFp, summaryScope } from "./Scopes.ts"
-import { codeSpan } from "./SafeText.ts"
+import { earlierSummaryScope, headScope, summaryFp, summaryScope } from "./Scopes.ts"
+import { gfm } from "./SafeText.ts"
 import type { StandingThread, StandingThreads } from "./StandingThreads.ts"
+import type { Writing } from "../forge/WriteOwner.ts"
 
 /** Calls spent on finding refused lines before the rest is taken as refused. */
 const mostAttempts = 16
@@ -34,21 +36,46 @@ export const numberOf = (change: Change): Effect.Effect<number, ForgeError> =>
       )
     : Effect.succeed(change.target.number)
 
+/** Nothing was written: stands for the id at the host. */
+const unwritten = ({ operationId }: Publication): HostWrite => ({ hostId: operationId, url: undefined })
+
+/** The summary with the first of these scopes that there is. */
+const findSummary = Effect.fnUntraced(function* (
+  client: ForgeClient,
+  change: Change,
+  number: number,
+  scopes: ReadonlyArray<string | undefined>
+) {
+  for (const scope of scopes) {
+    const found = yield* client.findComment(change.repo, number, needle({ fp: summaryFp, scope }))
+    if (found !== undefined) return found
+  }
+  return undefined
+})
+
 export const sendSummary = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
+  publication: Publication,
   operation: SummaryOperation,
   previous: Publication | undefined
 ) {
   const number = yield* numberOf(change)
   const [own] = parseMarkers(operation.body)
-  const here = own === undefined ? "" : needle({ fp: own.fp, scope: own.scope })
-  const known =
-    previous?.operation._tag === "Summary" && previous.operation.body.includes(here) ? previous.hostId : undefined
+  const scopes =
+    own === undefined ? [] : [own.scope, earlierSummaryScope(publication.targetKey, publication.channel, "")]
+  const isSame = ({ operation: before }: Publication) =>
+    before._tag === "Summary" && scopes.some((scope) => before.body.includes(needle({ fp: summaryFp, scope })))
+  const isWritten = previous !== undefined && previous.hostId !== previous.operationId
+  const known = isWritten && isSame(previous) ? previous.hostId : undefined
   const update = (hostId: string) => client.updateComment(change.repo, number, hostId, operation.body)
   // Another installation, or one before the records were lost, may have written it.
-  const findOrCreate = Effect.flatMap(client.findComment(change.repo, number, here), (found) =>
-    found === undefined ? client.createComment(change.repo, number, operation.body) : update(found.hostId)
+  const findOrCreate = Effect.flatMap(findSummary(client, change, number, scopes), (found) =>
+    found !== undefined
+      ? update(found.hostId)
+      : operation.onlyUpdate === true
+        ? Effect.succeed(unwritten(publication))
+        : client.createComment(change.repo, number, operation.body)
   )
   if (known === undefined) return yield* findOrCreate
   return yield* Effect.catchIf(
@@ -103,23 +130,27 @@ export const sendReview = Effect.fnUntraced(function* (
   renderer: Renderer
 ) {
   const number = yield* numberOf(change)
-  // A first attempt for a head that nobody asked for again has nothing standing: the look at the host is saved.
-  const mayStand = publication.attempts > 0 || change.requestedBy !== undefined
+  // Comments may exist that the records do not know: of an interrupted attempt, of another installation, or from before they were lost.
+  const mayStand =
+    previous === undefined ||
+    publication.status === "unknown" ||
+    publication.attempts > 0 ||
+    change.requestedBy !== undefined
   const already = mayStand ? (yield* standing(client, change, operation.head)).comments : new Set<string | undefined>()
   // What an earlier head's review said at a line still stands there, or was dismissed: it is not said again.
-  const said = previous === undefined ? new Set<string>() : saidBefore(yield* earlier, operation.comments)
+  const said = operation.comments.length === 0 ? new Set<string>() : saidBefore(yield* earlier, operation.comments)
   const wanted = operation.comments.filter((comment) => {
     const fp = fingerprint(comment)
     return !already.has(fp) && (fp === undefined || !said.has(fp))
   })
   if (operation.comments.length > 0 && wanted.length === 0) {
     const found = mayStand ? yield* findReview(client, change, publication, operation) : undefined
-    return found ?? { hostId: publication.operationId, url: undefined }
+    return found ?? unwritten(publication)
   }
   const { write, refused } = yield* post(client, change, number, { ...operation, comments: wanted })
   const moved =
     refused.length === 0 ? undefined : yield* addToSummary(client, change, number, publication, refused, renderer)
-  return write ?? moved ?? { hostId: publication.operationId, url: undefined }
+  return write ?? moved ?? unwritten(publication)
 })
 
 interface Posted {
@@ -144,7 +175,7 @@ const post = Effect.fnUntraced(function* (
   change: Change,
   number: number,
   review: ReviewOperation
-): Effect.fn.Return<Posted, ForgeError> {
+): Effect.fn.Return<Posted, ForgeError, Writing> {
   const { head, event, body } = review
   let write: HostWrite | undefined
   const refused: Array<InlineComment> = []
@@ -182,17 +213,18 @@ const addToSummary = Effect.fnUntraced(function* (
   refused: ReadonlyArray<InlineComment>,
   renderer: Renderer
 ) {
-  const scope = summaryScope(publication.targetKey, publication.channel, "")
+  const { targetKey, channel } = publication
+  const scopes = [summaryScope(change.workspace, channel, ""), earlierSummaryScope(targetKey, channel, "")]
   const summary =
-    (yield* client.findComment(change.repo, number, needle({ fp: summaryFp, scope }))) ??
+    (yield* findSummary(client, change, number, scopes)) ??
     (yield* client.findComment(change.repo, number, needle({ op: publication.operationId })))
   const there = new Set(parseMarkers(summary?.body ?? "").map((marker) => marker.fp))
   const sections = refused
     .filter((comment) => !there.has(fingerprint(comment)))
     .map((comment) => {
       const { visible, markers } = splitMarkers(comment.body)
-      const place = `${codeSpan(comment.path)}:${comment.start === undefined ? "" : `${comment.start}-`}${comment.line}`
-      return { text: `${place} ${visible.replace(/^(`{3,})suggestion\S*$/gm, "$1")}`, markers }
+      const place = `${gfm.codeSpan(comment.path)}:${comment.start === undefined ? "" : `${comment.start}-`}${comment.line}`
+      return { text: `${place} ${visible.replace(/^(`{3,})suggestion\S*$/gm, "$1text")}`, markers }
     })
   if (summary !== undefined && sections.length === 0) return summary
   const before = splitMarkers(summary?.body ?? "")
@@ -200,8 +232,8 @@ const addToSummary = Effect.fnUntraced(function* (
   const fixed = markers.length === 0 ? renderMarker({ op: publication.operationId }) : markers.join("\n")
   const added = sections.map((section) => section.text).join("\n\n")
   const room = Math.max(0, renderer.limit - fixed.length - added.length - 8)
-  const body =
-    `${before.visible.slice(0, room)}\n\n${added.slice(0, renderer.limit - fixed.length - 8)}\n\n${fixed}`.trim()
+  const kept = shorten(before.visible, room)
+  const body = `${kept}\n\n${shorten(added, renderer.limit - fixed.length - 8)}\n\n${fixed}`.trim()
   return yield* summary === undefined
     ? client.createComment(change.repo, number, body)
     : client.updateComment(change.repo, number, summary.hostId, body)

@@ -3,6 +3,7 @@ import type { OutputsConfig } from "../config/schema/Outputs.ts"
 import type { TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
 import type { TargetKind } from "../domain/Kinds.ts"
+import { otherHost } from "./ChannelHost.ts"
 import { channelTable } from "./Channels.ts"
 import { decisive, route } from "./Routing.ts"
 
@@ -13,7 +14,7 @@ const ruleOf = ({ routes }: OutputsConfig, change: Change): string => {
     const index = routes.rules.findIndex((one) => one === rule)
     return index < 0 ? "outputs.routes.default" : `outputs.routes.rules[${index}]`
   }
-  return routes.rules.length > 0 ? "no rule matches and there is no default" : "no routes: the host's own channel"
+  return routes.rules.length > 0 ? "no rule matches and no default is set" : "no routes: the host's own channel"
 }
 
 // Only what a kind serves is asked here; texts are not made.
@@ -35,7 +36,7 @@ export const routeReport = (workspace: Workspace, trigger: TriggerProfile, kind:
       row === undefined
         ? `kind ${channel.kind} is not available in this build`
         : row.serves(change)
-          ? undefined
+          ? otherHost(channel, change, workspace.snapshot().triggers)
           : `kind ${channel.kind} publishes no ${kind}`
     return {
       name: channel.name,

@@ -11,10 +11,13 @@ import type { Severity } from "../domain/Kinds.ts"
 import type { Finding } from "../domain/Problem.ts"
 import { issueTemplate, problemTemplate, summaryTemplate } from "./BuiltIn.ts"
 import type { PublishInput } from "./Channel.ts"
+import { fillCode } from "./CodeSlot.ts"
 import { labelsFor } from "./Labels.ts"
 import { reconcile } from "./Reconcile.ts"
+import { gfm } from "./SafeText.ts"
 import { problemsOf, sinceText } from "./SinceLast.ts"
 import { compile } from "./Template.ts"
+import { tidy } from "./Tidy.ts"
 import { frameView, problemView, sinceSlot, summaryView } from "./View.ts"
 
 export type TemplatePart = "problem" | "summary"
@@ -77,12 +80,13 @@ const viewOf = (workspace: Workspace, part: TemplatePart, mention: boolean): obj
     return summaryView(
       input,
       { shown: findings, inline: findings.slice(0, 1), hidden: 0 },
-      { mention, since: true, notices: [] }
+      { mention, since: true, notices: [], safe: gfm }
     )
   const [first] = findings
+  const style = { language: workspace.review.output_language, suggestions: "lines", safe: gfm } as const
   return first === undefined
     ? {}
-    : { ...frameView(input, false), problem: problemView(first, workspace.review.output_language, "lines") }
+    : { ...frameView(input, { mention: false, safe: gfm }), problem: problemView(first, style) }
 }
 
 const builtIn = (part: TemplatePart, channel: ChannelConfig | undefined): string =>
@@ -115,11 +119,7 @@ export const renderSource = (
   const view = viewOf(workspace, part, channel?.mention_author === true)
   return Result.map(
     Result.flatMap(compile(source), (template) => template(view)),
-    (text) =>
-      text
-        .replaceAll(sinceSlot, () => sampleSince(workspace))
-        .replace(/\n{3,}/g, "\n\n")
-        .trim()
+    (text) => tidy(fillCode(text, findings, gfm).replaceAll(sinceSlot, () => sampleSince(workspace)))
   )
 }
 
@@ -127,7 +127,9 @@ export const renderSource = (
 const sampleSince = (workspace: Workspace): string => {
   const { found } = problemsOf(sampleInput(workspace), findings)
   const now = { found, present: new Set<string>(), analysed: new Set<string>(), changed: undefined, complete: true }
-  const before = found.slice(1).map(({ fp, file, name }) => ({ fp, files: [file], state: "open" as const, name }))
+  const before = found
+    .slice(1)
+    .map(({ fp, file, name }) => ({ fp, files: [file], state: "open" as const, name, ignored: [] }))
   return sinceText(reconcile(now, before), labelsFor(workspace.review.output_language).since)
 }
 

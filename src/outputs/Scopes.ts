@@ -18,6 +18,13 @@ export const issueScope = ({ repo, target }: Change, label: string): string => {
   return digest("issues", foldRepo(repo.fullName), stream, label).slice(0, 16)
 }
 
-/** One managed summary per target and channel; `own` sets one apart from it. */
-export const summaryScope = (targetKey: string, channel: string, own: string): string =>
+/**
+ * One managed summary per workspace, channel and pull request, whatever the trigger is called: it is found again after the trigger was
+ * renamed and by `aicr review --publish`. `own` sets one apart from it.
+ */
+export const summaryScope = (workspace: string, channel: string, own: string): string =>
+  digest("summary", workspace, channel, own).slice(0, 16)
+
+/** Scope of summaries that earlier versions wrote. */
+export const earlierSummaryScope = (targetKey: string, channel: string, own: string): string =>
   digest(targetKey, channel, own).slice(0, 16)

@@ -12,9 +12,10 @@ import { cut } from "./Cut.ts"
 import type { Labels } from "./Labels.ts"
 import { reconcile } from "./Reconcile.ts"
 import type { Reconciled, Standing } from "./Reconcile.ts"
-import { codeSpan, safeLine } from "./SafeText.ts"
+import { gfm } from "./SafeText.ts"
 import { namesAll } from "./Shown.ts"
 import type { StandingThreads } from "./StandingThreads.ts"
+import { tidy } from "./Tidy.ts"
 import { sinceSlot } from "./View.ts"
 
 type SummaryOperation = Extract<Operation, { readonly _tag: "Summary" }>
@@ -22,11 +23,12 @@ type SummaryOperation = Extract<Operation, { readonly _tag: "Summary" }>
 const longestName = 160
 /** Longest list of names of one kind; their number is always said. */
 const mostNames = 10
+const mostPeople = 5
 
 const problemOf = ({ fingerprint, problem, anchor }: Finding): SummaryProblem => ({
   fp: fingerprint,
   file: anchor?.path ?? problem.file,
-  name: safeLine((problem.title ?? problem.message.split("\n")[0] ?? "").slice(0, longestName))
+  name: gfm.line((problem.title ?? problem.message.split("\n")[0] ?? "").slice(0, longestName))
 })
 
 /** The ledger entry of a review. */
@@ -44,19 +46,25 @@ export const problemsOf = (input: PublishInput, shown: ReadonlyArray<Finding>): 
 
 interface Known extends Standing {
   readonly name: string | undefined
+  /** Who dismissed it and may not. */
+  readonly ignored: ReadonlyArray<string>
 }
 
 /** What the host says of a problem counts before what the summary before said. */
-const ledgerOf = (before: ReadonlyArray<SummaryProblem>, threads: ReadonlyArray<Standing>): ReadonlyArray<Known> => {
+const ledgerOf = (
+  before: ReadonlyArray<SummaryProblem>,
+  threads: ReadonlyArray<Omit<Known, "name">>
+): ReadonlyArray<Known> => {
   const names = new Map(before.map(({ fp, name }) => [fp, name]))
   const atHost = new Set(threads.map(({ fp }) => fp))
   const others = before
     .filter(({ fp }) => !atHost.has(fp))
-    .map(({ fp, file, name }): Known => ({ fp, files: [file], state: "open", name }))
+    .map(({ fp, file, name }): Known => ({ fp, files: [file], state: "open", name, ignored: [] }))
   return [...threads.map((one): Known => ({ ...one, name: names.get(one.fp) })), ...others]
 }
 
 interface Named {
+  readonly by?: ReadonlyArray<string>
   readonly name: string | undefined
   readonly file: string | undefined
 }
@@ -71,14 +79,21 @@ export const sinceText = (
   const kinds: ReadonlyArray<readonly [word: string, problems: ReadonlyArray<Named>]> = [
     [since.fresh, [...fresh, ...returned.map(({ found }) => found)]],
     [since.open, open.map(({ found }) => found)],
+    [
+      since.ignored,
+      open.flatMap(({ found, standing: { ignored } }) => (ignored.length === 0 ? [] : [{ ...found, by: ignored }]))
+    ],
     [since.resolved, once(resolved)],
     [since.outdated, once(outdated)],
     [since.dismissed, dismissed]
   ]
   const there = kinds.filter(([, problems]) => problems.length > 0)
   if (there.length === 0) return ""
-  const nameOf = ({ name, file = "" }: Named) =>
-    `${name === undefined || name === "" ? "" : `${name} · `}${codeSpan(file)}`
+  const nameOf = ({ name, file = "", by = [] }: Named) => {
+    const people = by.slice(0, mostPeople).map(gfm.codeSpan).join(", ")
+    const of = name === undefined || name === "" ? "" : `${name} · `
+    return `${of}${gfm.codeSpan(file)}${people === "" ? "" : ` · ${people}`}`
+  }
   const rows = there.flatMap(([word, problems]) => [
     ...problems.slice(0, mostNames).map((problem) => `- ${word}: ${nameOf(problem)}`),
     ...(problems.length > mostNames ? [`- ${word}: ${since.more(problems.length - mostNames)}`] : [])
@@ -95,8 +110,7 @@ export const withSince = Effect.fnUntraced(function* (
   { labels, limit }: { readonly labels: Labels; readonly limit: number }
 ): Effect.fn.Return<string, ForgeError> {
   if (!body.includes(sinceSlot)) return body
-  const filled = (text: string) =>
-    cut(body.replaceAll(sinceSlot, () => text).replace(/\n{3,}/g, "\n\n"), limit, labels.cut)
+  const filled = (text: string) => cut(tidy(body.replaceAll(sinceSlot, () => text)), limit, labels.cut)
   const before = previous?.operation._tag === "Summary" ? previous.operation.problems : undefined
   if (problems === undefined || before === undefined) return filled("")
   const threads = yield* Effect.catchIf(

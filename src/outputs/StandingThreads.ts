@@ -5,26 +5,60 @@
  */
 import { Clock, Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
-import type { Publication } from "../domain/Publication.ts"
+import type { IgnoredDismissal, Publication } from "../domain/Publication.ts"
 import type { ForgeClient, ForgeError, HostThread } from "../forge/Forge.ts"
+import { whoMayDismiss } from "./Dismissal.ts"
+import type { Dismissal } from "./Dismissal.ts"
 import { parseMarkers } from "./Marker.ts"
 import type { Standing } from "./Reconcile.ts"
 
 export interface StandingThread extends Standing {
   readonly thread: HostThread
+  /** Who dismissed it and may not: shown, not obeyed. */
+  readonly ignored: ReadonlyArray<string>
 }
 
-const standing = (thread: HostThread): ReadonlyArray<StandingThread> => {
+const standing = (thread: HostThread, mayDismiss: (username: string) => boolean): ReadonlyArray<StandingThread> => {
   const markers = parseMarkers(thread.body)
   const fp = markers.find((marker) => marker.fp !== undefined)?.fp
   if (fp === undefined) return []
   const resolved = thread.resolved || markers.some((marker) => marker.state === "resolved")
-  const state = resolved ? "resolved" : thread.dismissed ? "dismissed" : "open"
-  return [{ fp, files: [thread.path], state, thread }]
+  const state = resolved ? "resolved" : thread.dismissedBy.some(mayDismiss) ? "dismissed" : "open"
+  const ignored = state === "open" ? thread.dismissedBy : []
+  return [{ fp, files: [thread.path], state, thread, ignored }]
 }
 
-export const standingThreads = (client: ForgeClient, change: Change, number: number) =>
-  Effect.map(client.threads.list(change.repo, number), (threads) => threads.flatMap(standing))
+/** A run names at most so many problems, and so many people for each. */
+const maxIgnored = 100
+const maxPeople = 20
+const maxName = 200
+
+/** For the record of a run; undefined where there are none. */
+export const ignoredDismissals = (
+  threads: ReadonlyArray<StandingThread>
+): ReadonlyArray<IgnoredDismissal> | undefined => {
+  const found = threads
+    .filter(({ ignored }) => ignored.length > 0)
+    .slice(0, maxIgnored)
+    .map(({ fp, thread, ignored }) => ({
+      fp,
+      file: thread.path,
+      by: ignored.slice(0, maxPeople).map((name) => name.slice(0, maxName))
+    }))
+  return found.length === 0 ? undefined : found
+}
+
+export const standingThreads = Effect.fnUntraced(function* (
+  client: ForgeClient,
+  change: Change,
+  number: number,
+  dismissal: Dismissal
+): Effect.fn.Return<ReadonlyArray<StandingThread>, ForgeError> {
+  const threads = yield* client.threads.list(change.repo, number)
+  const people = threads.flatMap(({ dismissedBy }) => dismissedBy)
+  const mayDismiss = yield* whoMayDismiss(client, change, dismissal, people)
+  return threads.flatMap((thread) => standing(thread, mayDismiss))
+})
 
 export type StandingThreads = Effect.Effect<ReadonlyArray<StandingThread>, ForgeError>
 
@@ -45,7 +79,8 @@ export const makeStandingThreads = () => {
   return Effect.fnUntraced(function* (
     client: ForgeClient,
     change: Change,
-    { runId, targetKey, channel, attempts, operation }: Publication
+    dismissal: Dismissal,
+    { runId, targetKey, channel, attempts, operation, status }: Publication
   ): Effect.fn.Return<ReadonlyArray<StandingThread>, ForgeError> {
     const { number } = change.target
     if (number === undefined) return []
@@ -53,8 +88,9 @@ export const makeStandingThreads = () => {
     const now = yield* Clock.currentTimeMillis
     const known = kept.get(key)
     kept.delete(key)
-    const usable = known !== undefined && known.client === client && now - known.at < keptMillis && attempts === 0
-    const threads = usable ? known.threads : yield* standingThreads(client, change, number)
+    const isRepeated = attempts > 0 || status === "unknown"
+    const usable = known !== undefined && known.client === client && now - known.at < keptMillis && !isRepeated
+    const threads = usable ? known.threads : yield* standingThreads(client, change, number, dismissal)
     if (operation._tag === "Threads") return threads
     for (const [other, { at }] of kept) if (now - at >= keptMillis || kept.size >= mostKept) kept.delete(other)
     kept.set(key, usable ? known : { client, at: now, threads })

@@ -15,17 +15,15 @@ import type { StandingThreads } from "./StandingThreads.ts"
 
 type ThreadsOperation = Extract<Operation, { readonly _tag: "Threads" }>
 
-/** `previous` is the last time this was done here: without one there is nothing to settle, and nothing is asked. */
 export const settleThreads = Effect.fnUntraced(function* (
   { workspace }: Reach,
   standing: StandingThreads,
   publication: Publication,
-  previous: Publication | undefined,
   { head, present, analysed, changed }: ThreadsOperation,
   limit: number
 ): Effect.fn.Return<Sent, ForgeError> {
   const done = { hostId: publication.operationId, url: undefined }
-  if (previous === undefined || changed.length === 0) return done
+  if (changed.length === 0) return done
   const threads = yield* standing
   const now = {
     found: [],

@@ -10,7 +10,7 @@ import type { Planned } from "./Channel.ts"
 import { labelsFor } from "./Labels.ts"
 import { renderMarker } from "./Marker.ts"
 import { digest } from "./OperationId.ts"
-import { safeLine, safeMarkdown } from "./SafeText.ts"
+import { gfm } from "./SafeText.ts"
 
 /** Longest reason that is shown; the run's record has all of it. */
 const longestReason = 2000
@@ -28,9 +28,9 @@ export interface TriageInput {
 
 const commentOf = ({ decision, workspace }: TriageInput, op: string): string => {
   const { triageKept, triageReopen, triageClosed } = labelsFor(workspace.review.output_language)
-  const category = safeLine(decision.category)
+  const category = gfm.line(decision.category)
   const closes = decision.verdict === "close"
-  const said = `**${closes ? triageClosed(category) : triageKept(category)}** ${safeMarkdown(decision.reason.slice(0, longestReason))}`
+  const said = `**${closes ? triageClosed(category) : triageKept(category)}** ${gfm.markdown(decision.reason.slice(0, longestReason))}`
   return [said, ...(closes ? [triageReopen] : []), renderMarker({ op })].join("\n\n")
 }
 

@@ -2,15 +2,18 @@
  * What templates see: event, target, repo, vcs, run, summary, problems, problem, mentions, and the words in the output language. All
  * text from models and changes is safe here already, so a template cannot forget to escape it.
  */
+import type { Analysis } from "../domain/Analysis.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Severity } from "../domain/Kinds.ts"
 import { severityRank } from "../domain/Kinds.ts"
 import type { Finding } from "../domain/Problem.ts"
 import type { PublishInput } from "./Channel.ts"
-import { labelsFor } from "./Labels.ts"
-import { headUrl } from "./Links.ts"
+import { labelsFor, reviewLabels } from "./Labels.ts"
+import { codeSlot } from "./CodeSlot.ts"
+import { verbatimFence } from "./Grammars.ts"
+import { headUrl, lineUrl, safeUrl } from "./Links.ts"
 import { mentionSlot } from "./Mention.ts"
-import { codeSpan, fenced, safeLine, safeMarkdown } from "./SafeText.ts"
+import type { SafeText } from "./SafeText.ts"
 
 const icons: Readonly<Record<Severity, string>> = { critical: "🛑", high: "🔴", medium: "🟠", low: "🟡", info: "🔵" }
 
@@ -26,18 +29,19 @@ const mostAbove = 100
 /** How a host writes a change that its reader can commit with one click. */
 export type SuggestionStyle = "lines" | "offsets" | "plain"
 
-const suggestionBlock = (finding: Finding, style: SuggestionStyle): string | undefined => {
+const suggestionBlock = (finding: Finding, style: SuggestionStyle, safe: SafeText): string | undefined => {
   const { suggestion } = finding.problem
   const { anchor } = finding
   if (suggestion === undefined || suggestion.trim() === "") return undefined
-  if (style === "plain" || anchor === undefined || anchor.side === "old") return fenced("", suggestion)
+  if (style === "plain" || anchor === undefined || anchor.side === "old") return safe.codeBlock("", suggestion)
   const above = anchor.line - (anchor.start ?? anchor.line)
   // GitLab silently takes no more lines than this, and would replace a part of what the suggestion was written for.
-  if (style === "offsets" && above > mostAbove) return fenced("", suggestion)
-  return fenced(style === "offsets" ? `suggestion:-${above}+0` : "suggestion", suggestion)
+  if (style === "offsets" && above > mostAbove) return safe.codeBlock("", suggestion)
+  const word = style === "offsets" ? `suggestion:-${above}+0` : "suggestion"
+  return verbatimFence(word, suggestion) ?? safe.codeBlock("", suggestion)
 }
 
-const placeOf = ({ anchor, problem }: Finding): string => {
+const placeOf = ({ anchor, problem }: Finding, { codeSpan }: SafeText): string => {
   const path = codeSpan(anchor?.path ?? problem.file)
   const line = anchor?.line ?? problem.line
   if (line === undefined) return path
@@ -45,78 +49,116 @@ const placeOf = ({ anchor, problem }: Finding): string => {
   return `${path}:${first === undefined || first === line ? line : `${first}-${line}`}`
 }
 
-export const problemView = (finding: Finding, language: string, style: SuggestionStyle, place_link?: string) => {
+/** The title as a link to the lines, with the place; where there is no title the place is the link. */
+const linkedTitle = (title: string | undefined, place: string, link: string | undefined, safe: SafeText): string => {
+  const name = title === undefined || title === "" ? place : title
+  const linked = link === undefined ? name : safe.link(name, link)
+  return name === place ? linked : `${linked} · ${place}`
+}
+
+export interface ProblemStyle {
+  readonly language: string
+  readonly suggestions: SuggestionStyle
+  readonly safe: SafeText
+}
+
+export const problemView = (finding: Finding, { language, suggestions, safe }: ProblemStyle, link?: string) => {
   const { problem, anchor } = finding
   const labels = labelsFor(language)
+  const place = placeOf(finding, safe)
   return {
-    file: safeLine(anchor?.path ?? problem.file),
+    file: safe.plain(anchor?.path ?? problem.file),
     line: anchor?.line ?? problem.line,
     start: anchor?.start,
-    place: placeOf(finding),
-    place_link: place_link === undefined ? placeOf(finding) : `[${placeOf(finding)}](${place_link})`,
+    place,
+    place_link: link === undefined ? place : safe.link(place, link),
+    title_link: linkedTitle(problem.title === undefined ? undefined : safe.line(problem.title), place, link, safe),
     severity: problem.severity,
     severity_label: labels.severity[problem.severity],
     icon: icons[problem.severity],
-    category: safeLine(problem.category).replaceAll("`", ""),
-    title: problem.title === undefined ? undefined : safeLine(problem.title),
-    message: safeMarkdown(problem.message),
-    suggestion: problem.suggestion,
-    suggestion_block: suggestionBlock(finding, style),
-    code_block: suggestionBlock(finding, "plain"),
+    category: safe.plain(problem.category),
+    title: problem.title === undefined ? undefined : safe.line(problem.title),
+    message: safe.markdown(problem.message),
+    suggestion: problem.suggestion === undefined ? undefined : codeSlot(finding.fingerprint),
+    suggestion_block: suggestionBlock(finding, suggestions, safe),
+    code_block: suggestionBlock(finding, "plain", safe),
     confidence: problem.confidence,
     fingerprint: finding.fingerprint
   }
 }
 
+const name = (safe: SafeText, text: string | undefined): string | undefined =>
+  text === undefined ? undefined : safe.plain(text)
+
+/** Ids of commits, revisions and changelists keep their letters: templates put them into addresses. */
+const commit = (safe: SafeText, text: string | undefined): string | undefined =>
+  text === undefined || /^[\w.-]{1,100}$/.test(text) ? text : safe.plain(text)
+
+/** Tokens, seconds and cost, as far as they are known. */
+const spentOn = ({ usage }: Analysis, seconds: number | undefined, language: string): string | undefined => {
+  const labels = labelsFor(language)
+  const tokens = usage.inputTokens + usage.outputTokens
+  const parts = [
+    ...(tokens === 0 ? [] : [labels.tokens(tokens.toLocaleString("en-US"))]),
+    ...(seconds === undefined ? [] : [`${seconds} s`]),
+    ...(usage.costUsd === undefined || tokens === 0
+      ? []
+      : [`${usage.costUsd.toFixed(usage.costUsd < 0.1 ? 4 : 2)} USD`])
+  ]
+  return parts.length === 0 ? undefined : parts.join(" · ")
+}
+
 /** What every template sees. */
 export const frameView = (
-  { change, head, analysis, runUrl, runId, workspace, linkTemplates }: PublishInput,
-  mention: boolean
+  input: PublishInput,
+  { mention, safe }: { readonly mention: boolean; readonly safe: SafeText }
 ) => {
+  const { change, head, analysis, runUrl, runId, linkTemplates, seconds } = input
+  const url = headUrl(change, head, linkTemplates)
+  const first = head.slice(0, 12)
+  const short = /^[\w.-]+$/.test(first) ? `\`${first}\`` : safe.codeSpan(first)
   return {
-    labels: labelsFor(workspace.review.output_language),
-    event: { provider: change.provider, trigger: change.trigger, requested_by: change.requestedBy },
+    labels: reviewLabels(input),
+    event: { provider: change.provider, trigger: change.trigger, requested_by: name(safe, change.requestedBy) },
     target: {
       kind: change.target.kind,
       number: change.target.number,
-      branch: change.target.branch,
-      title: change.title === undefined ? undefined : safeLine(change.title),
-      url: change.url,
-      place: placeOfTarget(change)
+      branch: name(safe, change.target.branch),
+      title: change.title === undefined ? undefined : safe.line(change.title),
+      url: safeUrl(change.url),
+      place: placeOfTarget(change, safe)
     },
-    repo: { full_name: change.repo.fullName, url: change.repo.webUrl },
+    repo: { full_name: name(safe, change.repo.fullName), url: safeUrl(change.repo.webUrl) },
     vcs: {
-      head,
-      head_short: head.slice(0, 12),
-      head_link: headLink(headUrl(change, head, linkTemplates), head),
-      head_url: headUrl(change, head, linkTemplates),
-      base: change.base,
-      head_ref: change.headRef,
-      base_ref: change.baseRef
+      head: commit(safe, head),
+      head_short: commit(safe, head.slice(0, 12)),
+      head_link: url === undefined ? short : safe.link(short, url),
+      head_url: url,
+      base: commit(safe, change.base),
+      head_ref: name(safe, change.headRef),
+      base_ref: name(safe, change.baseRef)
     },
     run: {
       id: runId,
       url: runUrl,
-      models: analysis.models.map(codeSpan).join(", "),
+      models: analysis.models.map(safe.codeSpan).join(", "),
       requests: analysis.usage.requests,
-      cost_usd: analysis.usage.costUsd
+      cost_usd: analysis.usage.costUsd,
+      seconds,
+      spent: spentOn(analysis, seconds, input.workspace.review.output_language)
     },
     mentions: mention ? mentionSlot : undefined
   }
 }
 
 /** What was reviewed, linked where the host said where it is. */
-const placeOfTarget = ({ repo, target, url, title }: Change): string => {
-  const number =
-    target.number === undefined ? (target.branch === undefined ? "" : ` ${target.branch}`) : ` #${target.number}`
-  const name = safeLine(`${repo.fullName}${number}`)
-  const linked = url !== undefined && /^https?:\/\/[^\s()]+$/.test(url) ? `[${name}](${url})` : name
-  return title === undefined ? linked : `${linked} ${safeLine(title)}`
-}
-
-const headLink = (url: string | undefined, head: string): string => {
-  const short = codeSpan(head.slice(0, 12))
-  return url === undefined ? short : `[${short}](${url})`
+const placeOfTarget = ({ repo, target, url, title }: Change, safe: SafeText): string => {
+  const of = target.branch === undefined ? "" : ` ${target.branch}`
+  const number = target.number === undefined ? of : ` #${target.number}`
+  const place = safe.plain(`${repo.fullName}${number}`)
+  const address = safeUrl(url)
+  const linked = address === undefined ? place : safe.link(place, address)
+  return title === undefined ? linked : `${linked} ${safe.line(title)}`
 }
 
 export interface Shares {
@@ -133,12 +175,16 @@ export interface SummaryOptions {
   /** Whether the text is compared with the review before. */
   readonly since: boolean
   readonly notices: ReadonlyArray<string>
+  readonly safe: SafeText
 }
 
-export const summaryView = (input: PublishInput, shares: Shares, { mention, since, notices }: SummaryOptions) => {
+export const summaryView = (input: PublishInput, shares: Shares, options: SummaryOptions) => {
   const { analysis, workspace } = input
+  const { since, notices, safe } = options
   const language = workspace.review.output_language
+  const style = { language, suggestions: "plain", safe } as const
   const labels = labelsFor(language)
+  const shown = (finding: Finding) => problemView(finding, style, lineUrl(input.change, input.head, finding))
   const atLine = new Set(shares.inline)
   const listed = shares.shown.filter((finding) => !atLine.has(finding))
   const severities = shares.shown.map((finding) => finding.problem.severity)
@@ -152,24 +198,30 @@ export const summaryView = (input: PublishInput, shares: Shares, { mention, sinc
     }))
   const { reviewed, skipped, lines } = analysis.coverage
   return {
-    ...frameView(input, mention),
+    ...frameView(input, options),
     summary: {
-      text: safeMarkdown(analysis.summary),
-      skipped: analysis.skipped === undefined ? undefined : safeLine(analysis.skipped),
+      text: safe.markdown(analysis.summary),
+      skipped: analysis.skipped === undefined ? undefined : safe.line(analysis.skipped),
       found: labels.found(shares.shown.length),
       inline: shares.inline.length,
       hidden: shares.hidden === 0 ? undefined : labels.hidden(shares.hidden),
       since: since ? sinceSlot : undefined
     },
     counts: counts.length === 0 ? undefined : counts,
-    problems: shares.shown.map((finding) => problemView(finding, language, "plain")),
-    listed: listed.length === 0 ? undefined : listed.map((finding) => problemView(finding, language, "plain")),
-    notices: [...analysis.notices, ...notices].map(safeLine),
+    problems: shares.shown.map(shown),
+    at_lines: shares.inline.length === 0 ? undefined : shares.inline.slice(0, mostPaths).map(shown),
+    more_at_lines: shares.inline.length > mostPaths ? labels.more(shares.inline.length - mostPaths) : undefined,
+    listed: listed.length === 0 ? undefined : listed.map(shown),
+    notices: [...analysis.notices, ...notices].map(safe.line),
     coverage: {
       line: labels.coverage(reviewed.length, lines, skipped.length),
-      read: bounded(reviewed.map(codeSpan), labels.more).join(", "),
+      read: bounded(reviewed, safe.codeSpan, labels.more).join(", "),
       left_out: bounded(
-        skipped.map(({ path, reason }) => ({ path: codeSpan(path), reason: labels.skip[reason] })),
+        skipped,
+        ({ path, reason, rule }) => ({
+          path: safe.codeSpan(path),
+          reason: rule === undefined ? labels.skip[reason] : `${labels.skip[reason]} (${safe.codeSpan(rule)})`
+        }),
         (count) => ({ path: "…", reason: labels.more(count) })
       ),
       files: reviewed.length,
@@ -178,5 +230,12 @@ export const summaryView = (input: PublishInput, shares: Shares, { mention, sinc
   }
 }
 
-const bounded = <A>(items: ReadonlyArray<A>, rest: (count: number) => A): ReadonlyArray<A> =>
-  items.length <= mostPaths ? items : [...items.slice(0, mostPaths), rest(items.length - mostPaths)]
+/** Renders only what is listed: a change may have a hundred thousand files. */
+const bounded = <A, B>(
+  items: ReadonlyArray<A>,
+  toRow: (item: A) => B,
+  toRest: (count: number) => B
+): ReadonlyArray<B> => {
+  const rows = items.slice(0, mostPaths).map(toRow)
+  return items.length <= mostPaths ? rows : [...rows, toRest(items.length - mostPaths)]
+}

@@ -24,12 +24,16 @@ export const readTemplate = (path: string): string | undefined => {
 /** The directory of a change's workspace; undefined where its names give no safe path. */
 const directoryOf = (snapshot: Snapshot, workspace: Workspace, change: Change): string | undefined => {
   const names = change.repo.fullName.split("/")
+  // As match rules see it: the branch of a pull request is the one it is to be merged into.
+  const branch = change.target.branch ?? change.baseRef
   const path = workspace.workPath(change.trigger, {
     vcs: change.provider,
     repo_ref: change.repo.fullName,
     repository: names.at(-1),
     namespace: names.slice(0, -1).join("/"),
-    branch: change.target.branch ?? change.headRef
+    project_key: change.repo.hostId === undefined ? undefined : String(change.repo.hostId),
+    branch,
+    ref: branch === undefined ? undefined : `refs/heads/${branch}`
   })
   return Result.isSuccess(path) ? join(snapshot.workspacesRoot, path.success) : undefined
 }

@@ -9,31 +9,31 @@ import { Batches } from "../store/Batches.ts"
 import type { Batch, Joined } from "../store/Batches.ts"
 import type { StoreError } from "../store/StoreError.ts"
 import { Queue } from "./Queue.ts"
-import type { Admission, Admitted, QueueError } from "./Queue.ts"
+import type { QueueAdmission, QueueAdmitted, QueueError } from "./Queue.ts"
 
-const isPush = (item: Admission): boolean => item.change.target.kind === "push" && item.change.head !== undefined
+const isPush = (item: QueueAdmission): boolean => item.change.target.kind === "push" && item.change.head !== undefined
 
 /** `Queue.admit` for work of all kinds: repeating it changes nothing, answers are in order. */
 export const admit = (
-  items: ReadonlyArray<Admission>
-): Effect.Effect<ReadonlyArray<Admitted>, QueueError | StoreError, Queue | Batches> =>
+  items: ReadonlyArray<QueueAdmission>
+): Effect.Effect<ReadonlyArray<QueueAdmitted>, QueueError | StoreError, Queue | Batches> =>
   items.some(isPush) ? admitSorted(items) : Effect.flatMap(Queue, (queue) => queue.admit(items))
 
-const admitSorted = Effect.fnUntraced(function* (items: ReadonlyArray<Admission>) {
+const admitSorted = Effect.fnUntraced(function* (items: ReadonlyArray<QueueAdmission>) {
   const queue = yield* Queue
   const batches = yield* Batches
   const joined = yield* batches.join(items.filter(isPush))
   const ofEvent = new Map(items.filter(isPush).map((item, index) => [item.eventId, joined[index]]))
   // A batch that takes several of these pushes goes into the queue as it stands after the last of them.
   const newest = new Map(joined.map(({ batch }) => [batch.id, batch]))
-  const batchOf = (item: Admission): Joined | undefined => ofEvent.get(item.eventId)
+  const batchOf = (item: QueueAdmission): Joined | undefined => ofEvent.get(item.eventId)
 
   const going = items.flatMap((item) => {
     const place = batchOf(item)
     if (place === undefined) return [item]
     return isQueued(place) ? [admissionOf(newest.get(place.batch.id) ?? place.batch, item.eventId)] : []
   })
-  const admitted = new Map<string, Admitted>()
+  const admitted = new Map<string, QueueAdmitted>()
   for (const [index, answer] of (yield* queue.admit(going)).entries()) {
     const item = going[index]
     if (item !== undefined) admitted.set(item.eventId, answer)
@@ -55,7 +55,7 @@ const admitSorted = Effect.fnUntraced(function* (items: ReadonlyArray<Admission>
 const isQueued = ({ batch, first }: Joined): boolean => first && !isEnded(batch.status)
 
 /** The whole batch, in the name of one of its pushes. */
-export const admissionOf = (batch: Batch, eventId: string): Admission => ({
+export const admissionOf = (batch: Batch, eventId: string): QueueAdmission => ({
   eventId,
   change: batch.change,
   configHash: batch.configHash,
@@ -66,7 +66,7 @@ export const admissionOf = (batch: Batch, eventId: string): Admission => ({
 })
 
 /** The answer for a push whose batch is not in the queue: it waits for the one before it, or has ended. */
-const heldBack = (item: Admission, place: Joined | undefined): Admitted => ({
+const heldBack = (item: QueueAdmission, place: Joined | undefined): QueueAdmitted => ({
   entryId: place?.batch.entryId ?? "",
   status:
     place === undefined || place.how === "known" ? "duplicate" : place.how === "joined" ? "coalesced" : "deferred",

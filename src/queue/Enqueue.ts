@@ -7,19 +7,20 @@ import type { Batches } from "../store/Batches.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { StoreError } from "../store/StoreError.ts"
 import { admit } from "./AutomaticCommits.ts"
+import { replacedReason } from "./Queue.ts"
 import type { Queue } from "./Queue.ts"
-import type { Admission, Admitted, QueueError } from "./Queue.ts"
+import type { QueueAdmission, QueueAdmitted, QueueError } from "./Queue.ts"
 
 export const enqueue = Effect.fnUntraced(function* (
-  items: ReadonlyArray<Admission>
-): Effect.fn.Return<ReadonlyArray<Admitted>, QueueError | StoreError, Queue | Receipts | Batches> {
+  items: ReadonlyArray<QueueAdmission>
+): Effect.fn.Return<ReadonlyArray<QueueAdmitted>, QueueError | StoreError, Queue | Receipts | Batches> {
   const receipts = yield* Receipts
   const admitted = yield* admit(items)
   for (const [index, answer] of admitted.entries()) {
     if (answer.superseded.length === 0) continue
     yield* receipts.settle(
       answer.superseded,
-      { outcome: "superseded", reason: `a newer head arrived with event ${items[index]?.eventId}` },
+      { outcome: "superseded", reason: `${replacedReason} since event ${items[index]?.eventId}` },
       items[index]?.admittedAt ?? 0
     )
   }

@@ -6,9 +6,11 @@
 import { foldRepo } from "../domain/Change.ts"
 import type { Entry, EntryStatus } from "../domain/Entry.ts"
 import { noEntries } from "./EntryTable.ts"
+import { cutoffOf } from "./ExpiryCutoffs.ts"
+import type { Cutoff, ExpiryCutoffs } from "./ExpiryCutoffs.ts"
 import { Heap } from "./Heap.ts"
 import type { Scheduled, Survey } from "./Plan.ts"
-import { Schedule } from "./Schedule.ts"
+import { ReviewSchedule } from "./Schedule.ts"
 
 /** As much of an entry as is known by heart. */
 export interface Tracked extends Omit<Scheduled, "status"> {
@@ -41,9 +43,10 @@ export class EntryIndex {
   readonly counts = { ...noEntries }
   readonly #next = new Map<string, Active>()
   readonly #running = new Map<string, Active>()
-  readonly #schedule = new Schedule<Active>()
-  readonly #expiring = this.#waitingByAge()
-  readonly #staying = this.#waitingByAge()
+  readonly #schedule = new ReviewSchedule<Active>()
+  /** By workspace. */
+  readonly #expiring = new Map<string, Heap<Tracked>>()
+  readonly #staying = byAge(() => this.counts.waiting)
 
   /**
    * An entry becomes another, comes (`from` undefined) or is forgotten (`to` undefined). Takes `to` for its own: it is what the entry's
@@ -97,21 +100,20 @@ export class EntryIndex {
   }
 
   oldestWaiting(): number | undefined {
-    const oldest = [this.#expiring, this.#staying].flatMap((waiting) => waiting.first()?.admittedAt ?? [])
-    return oldest.length === 0 ? undefined : Math.min(...oldest)
+    let oldest = this.#staying.first()?.admittedAt
+    for (const [workspace, waiting] of this.#expiring) {
+      const first = waiting.first()?.admittedAt
+      if (first === undefined) this.#expiring.delete(workspace)
+      else if (oldest === undefined || first < oldest) oldest = first
+    }
+    return oldest
   }
 
-  /** Ids of those that wait, may expire and were admitted before. */
-  expiring(admittedBefore: number): ReadonlyArray<string> {
-    const found: Array<Tracked> = []
-    for (let next = this.#expiring.first(); next !== undefined && next.admittedAt < admittedBefore;) {
-      found.push(next)
-      this.#expiring.take()
-      next = this.#expiring.first()
-    }
-    // They stay until the caller changes them.
-    for (const entry of found) this.#expiring.add(entry)
-    return found.map(({ id }) => id)
+  /** Ids of those that wait, may expire and were admitted before the time of their workspace. */
+  expiring(before: ExpiryCutoffs): ReadonlyArray<string> {
+    return Array.from(this.#expiring, ([workspace, waiting]) =>
+      admittedBefore(waiting, cutoffOf(before, workspace))
+    ).flat()
   }
 
   #leave(from: Active): void {
@@ -124,14 +126,34 @@ export class EntryIndex {
   #enter(to: Active): void {
     const places = to.status === "running" ? this.#running : this.#next
     places.set(to.targetKey, to)
-    if (to.status === "waiting") (to.expires ? this.#expiring : this.#staying).add(to)
+    if (to.status === "waiting") (to.expires ? this.#expiringIn(to.workspace) : this.#staying).add(to)
   }
 
-  #waitingByAge(): Heap<Tracked> {
-    return new Heap<Tracked>(
-      (a, b) => a.admittedAt - b.admittedAt,
-      (entry) => !entry.past,
-      () => this.counts.waiting
-    )
+  #expiringIn(workspace: string): Heap<Tracked> {
+    let waiting = this.#expiring.get(workspace)
+    if (waiting === undefined) {
+      waiting = byAge(() => this.#schedule.waiting(workspace))
+      this.#expiring.set(workspace, waiting)
+    }
+    return waiting
   }
+}
+
+const byAge = (max: () => number): Heap<Tracked> =>
+  new Heap<Tracked>(
+    (a, b) => a.admittedAt - b.admittedAt,
+    (entry) => !entry.past,
+    max
+  )
+
+const admittedBefore = (waiting: Heap<Tracked>, cutoff: Cutoff): ReadonlyArray<string> => {
+  if (cutoff === undefined) return []
+  const expired: Array<Tracked> = []
+  for (let next = waiting.first(); next !== undefined && next.admittedAt < cutoff; next = waiting.first()) {
+    expired.push(next)
+    waiting.take()
+  }
+  // They stay until the caller changes them.
+  for (const entry of expired) waiting.add(entry)
+  return expired.map(({ id }) => id)
 }

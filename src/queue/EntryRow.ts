@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { EntryStatus, isTerminal } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
+import { LeaseToken, noLease } from "../domain/FencingToken.ts"
 import { fromRow, fullNamePlace, toRow } from "./ChangeRow.ts"
 
 const Text = Schema.optional(Schema.NullOr(Schema.String))
@@ -17,7 +18,7 @@ const State = Schema.Struct({
   losses: Schema.Int,
   expires: Schema.Boolean,
   reason: Text,
-  token: Schema.Int,
+  token: LeaseToken,
   leaseUntil: Schema.optional(Schema.NullOr(Schema.Int)),
   owner: Text,
   cancelRequested: Text
@@ -91,7 +92,7 @@ export const toEntry = (found: unknown): Entry => {
   const { id, workspace, target_key: targetKey, opened, status, ...row } = decodeRow(found)
   const [configHash, events, priority, admittedAt, dueAt, expires, reason, change] = opened
   const state =
-    row.state ?? decodeState({ priority, admittedAt, dueAt, attempts: 0, losses: 0, expires, reason, token: 0 })
+    row.state ?? decodeState({ priority, admittedAt, dueAt, attempts: 0, losses: 0, expires, reason, token: noLease })
   return {
     ...state,
     id,

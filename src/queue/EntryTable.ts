@@ -3,13 +3,14 @@
  * that the transitions need. Each of them costs the same however many entries of other targets and workspaces there are.
  */
 import type { Entry, EntryStatus } from "../domain/Entry.ts"
+import type { ExpiryCutoffs } from "./ExpiryCutoffs.ts"
 import type { Survey } from "./Plan.ts"
 import type { ListFilter, ListPage, Pause } from "./QueueControl.ts"
-import type { Place } from "./Transitions.ts"
+import type { EntryPosition } from "./Transitions.ts"
 
 export interface EntryTable {
   readonly get: (entryId: string) => Entry | undefined
-  readonly place: (targetKey: string) => Place
+  readonly place: (targetKey: string) => EntryPosition
   /** The entry that answers for an event, also when it has ended. */
   readonly entryOf: (eventId: string) => string | undefined
   /** Active entries of a workspace, in order of creation. */
@@ -17,8 +18,8 @@ export interface EntryTable {
   readonly survey: (workspace: string, now: number, places: number) => Survey
   readonly workspaces: () => ReadonlyArray<string>
   readonly running: () => ReadonlyArray<Entry>
-  /** Those that wait, may expire and were admitted before. */
-  readonly expiring: (admittedBefore: number) => ReadonlyArray<Entry>
+  /** Those that wait, may expire and were admitted before the time of their workspace. */
+  readonly expiring: (before: ExpiryCutoffs) => ReadonlyArray<Entry>
   readonly oldestWaiting: () => number | undefined
   readonly byStatus: () => Readonly<Record<EntryStatus, number>>
   /** Entries that wait or are ready, in a workspace or in all. */

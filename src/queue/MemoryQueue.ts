@@ -3,14 +3,14 @@ import { Effect, Layer } from "effect"
 import * as MemoryTable from "./MemoryTable.ts"
 import type { Queue } from "./Queue.ts"
 import type { QueueControl } from "./QueueControl.ts"
-import type { Limits } from "./TableQueue.ts"
+import type { QueueLimits } from "./TableQueue.ts"
 import * as TableQueue from "./TableQueue.ts"
 
-export const layerMemory = (limits: Limits): Layer.Layer<Queue | QueueControl> =>
+export const layerMemory = (limits: QueueLimits): Layer.Layer<Queue | QueueControl> =>
   Layer.effectContext(
     Effect.sync(() => {
       const table = MemoryTable.make()
-      const access: TableQueue.Access = {
+      const access: TableQueue.TableAccess = {
         read: (use) => Effect.sync(() => use(table)),
         write: (use) => Effect.sync(() => use(table))
       }

@@ -70,7 +70,7 @@ export const make = (held = heldEnded): MemoryTable => {
     }),
     workspaces: () => index.workspaces(),
     running: () => all(index.allRunning()),
-    expiring: (admittedBefore) => all(index.expiring(admittedBefore)),
+    expiring: (before) => all(index.expiring(before)),
     oldestWaiting: () => index.oldestWaiting(),
     byStatus: () => ({ ...index.counts }),
     pending: (workspace) => index.pending(workspace),

@@ -12,18 +12,19 @@ import type { Scope } from "effect"
 import type { NatsConnection } from "../../nats/NatsConnection.ts"
 import type { NatsError } from "../../nats/NatsError.ts"
 import { makeLog } from "../../nats/NatsLog.ts"
+import type { Delivered } from "../../nats/NatsLog.ts"
 import { newId } from "../domain/Ids.ts"
 import * as GroupCommit from "../store/GroupCommit.ts"
 import type { EntryTable } from "./EntryTable.ts"
-import { decode, encode, NatsReplica } from "./NatsReplica.ts"
-import type { Message, Row } from "./NatsReplica.ts"
+import { encode, NatsReplica, read } from "./NatsReplica.ts"
+import type { JournalMessage, Row } from "./NatsReplica.ts"
 import { QueueError } from "./Queue.ts"
 import type { Queue } from "./Queue.ts"
 import type { QueueControl } from "./QueueControl.ts"
-import type { Limits } from "./TableQueue.ts"
+import type { QueueLimits } from "./TableQueue.ts"
 import * as TableQueue from "./TableQueue.ts"
 
-export interface NatsQueueOptions extends Limits {
+export interface NatsQueueOptions extends QueueLimits {
   /** Of the log; queues that share a server and a prefix have one each. `queue` when left out. */
   readonly name?: string | undefined
 }
@@ -51,14 +52,20 @@ const removeFrom = 256
 const unavailable = (why: string): QueueError =>
   new QueueError({ reason: "unavailable", message: `Queue over NATS: ${why}. It is tried again.` })
 
+const newerRelease = (sequence: number, why: string): QueueError =>
+  new QueueError({
+    reason: "unavailable",
+    message: `Queue over NATS: message ${sequence} of its log has a shape that only a newer release knows (${why.slice(0, 200)}). Upgrade this node.`
+  })
+
 const makeAccess = Effect.fnUntraced(function* (
   name: string
-): Effect.fn.Return<TableQueue.Access, QueueError | NatsError, NatsConnection | Scope.Scope> {
+): Effect.fn.Return<TableQueue.TableAccess, QueueError | NatsError, NatsConnection | Scope.Scope> {
   const replica = new NatsReplica()
   const tell = Effect.runForkWith(yield* Effect.context<never>())
   /** While a transaction waits for its place in the log, what others append waits too. */
   let flight: Deferred.Deferred<void> | undefined
-  let held: Array<{ readonly sequence: number; readonly payload: Uint8Array }> = []
+  let held: Array<Delivered> = []
   /** Whose answer was lost, and whether it is in the log. */
   let doubt: { readonly id: string; found: boolean } | undefined
   let unreadable: QueueError | undefined
@@ -70,25 +77,66 @@ const makeAccess = Effect.fnUntraced(function* (
     }
     waiters = waiters.filter(({ sequence }) => sequence > replica.applied)
   }
-  /** False when the log lost messages that the table does not have: it is read anew. */
-  const take = (sequence: number, payload: Uint8Array): boolean => {
+  /** Where the log was read from last; and by sequence, what did not follow from what was before it. */
+  let begin = 0
+  const breaks = new Map<number, string>()
+  /** The last of the damaged messages that were logged. */
+  let logged = 0
+  const logDamage = (sequence: number, entry: Effect.Effect<void>) => {
+    if (sequence <= logged) return
+    logged = sequence
+    tell(entry.pipe(Effect.annotateLogs({ log: name, sequence })))
+  }
+  /**
+   * Whether a message follows from the one before it. If not, the log lost messages that the table does not have, and is read from its
+   * beginning; where it breaks there too, messages are missing in the log itself, on every node, and it goes on behind them.
+   */
+  const follows = (sequence: number, message: Pick<JournalMessage, "after">): boolean => {
+    if (replica.continues(sequence, message)) {
+      breaks.delete(sequence)
+      return true
+    }
+    const place = `${begin} ${replica.applied}`
+    if (breaks.get(sequence) !== place) {
+      breaks.set(sequence, place)
+      return false
+    }
+    logDamage(
+      sequence,
+      Effect.logError("messages of the queue's log are missing, the next one is applied", { after: replica.applied })
+    )
+    return true
+  }
+  /** False when the log is to be read from its beginning. */
+  const take = (delivered: Delivered): boolean => {
+    const { payload, sequence, time } = delivered
     if (flight !== undefined) {
-      held.push({ sequence, payload })
+      held.push(delivered)
       return true
     }
     if (sequence <= replica.applied || unreadable !== undefined) return true
-    const message = read(payload)
-    if (message === undefined) {
-      unreadable = unavailable(`message ${sequence} of its log is not of this release`)
-      tell(Effect.logError(unreadable.message))
+    if (replica.applied === 0) begin = sequence
+    const reading = read(payload)
+    if (reading._tag === "Unknown") {
+      unreadable = newerRelease(sequence, reading.why)
+      tell(Effect.logError("message of the queue's log is from a newer release", { error: unreadable.message }))
       return true
     }
-    if (!replica.continues(sequence, message)) {
+    const { after } = reading._tag === "Message" ? reading.message : { after: replica.last ?? "" }
+    if (!follows(sequence, { after })) {
       replica.reset()
       return false
     }
-    if (doubt?.id === message.id) doubt.found = true
-    replica.apply(sequence, message)
+    if (reading._tag === "Message") {
+      if (doubt?.id === reading.message.id) doubt.found = true
+      replica.apply(sequence, reading.message)
+    } else {
+      logDamage(
+        sequence,
+        Effect.logError("damaged message of the queue's log skipped").pipe(Effect.annotateLogs({ error: reading.why }))
+      )
+      replica.skip(sequence, time, reading.why)
+    }
     arrived()
     return true
   }
@@ -99,7 +147,7 @@ const makeAccess = Effect.fnUntraced(function* (
     flight = undefined
     const messages = held
     held = []
-    if (!messages.every(({ sequence, payload }) => take(sequence, payload))) tell(log.restart)
+    if (!messages.every(take)) tell(log.restart)
     arrived()
     if (landing !== undefined) Deferred.doneUnsafe(landing, Effect.void)
   }
@@ -114,7 +162,7 @@ const makeAccess = Effect.fnUntraced(function* (
     const last = yield* Effect.mapError(log.last, ({ message }) => unavailable(message))
     if (last < before) {
       // Receipts without an outcome are queued again.
-      yield* Effect.logWarning("NATS lost what it held of the queue, all of it or the end; what is there is read anew")
+      yield* Effect.logWarning("NATS lost messages of the queue, the log is read from its start")
       yield* landed
       replica.reset()
       yield* log.restart
@@ -144,7 +192,7 @@ const makeAccess = Effect.fnUntraced(function* (
     return Deferred.await(asked)
   })
 
-  const messageOf = (rows: ReadonlyArray<Row>): Message => ({ id: newId(), after: replica.last, rows })
+  const messageOf = (rows: ReadonlyArray<Row>): JournalMessage => ({ id: newId(), after: replica.last ?? "", rows })
 
   /** Whether the transaction whose answer was lost is in the log. It cannot come later: something else stands in its place then. */
   const isInLog = Effect.fnUntraced(function* (id: string) {
@@ -232,7 +280,11 @@ const makeAccess = Effect.fnUntraced(function* (
     const { first } = replica
     if (first - removed < removeFrom) return Effect.void
     removed = first
-    tell(Effect.catch(log.removeBefore(first), (error) => Effect.logDebug(error.message)))
+    tell(
+      Effect.catch(log.removeBefore(first), (error) =>
+        Effect.logDebug("queue log not trimmed", { error: error.message })
+      )
+    )
     return Effect.void
   })
 
@@ -276,12 +328,4 @@ const decide = (replica: NatsReplica, operations: ReadonlyArray<Operation>): Rea
     throw cause
   }
   return replica.changes()
-}
-
-const read = (payload: Uint8Array): Message | undefined => {
-  try {
-    return decode(payload)
-  } catch {
-    return undefined
-  }
 }

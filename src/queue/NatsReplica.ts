@@ -10,10 +10,11 @@
  * an entry that waits for long does not keep everything after it, a transaction carries some of the oldest rows along (`carried`).
  */
 import { gunzipSync, gzipSync } from "node:zlib"
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
 import { Entry } from "../domain/Entry.ts"
 import type { EntryTable } from "./EntryTable.ts"
 import * as MemoryTable from "./MemoryTable.ts"
+import { quarantinedEntry } from "./Quarantined.ts"
 import type { Pause } from "./QueueControl.ts"
 
 const Scope = Schema.Literals(["workspace", "node"])
@@ -31,21 +32,65 @@ export type Row = typeof Row.Type
  * One message of the log. `id` lets its writer know it again when the answer was lost; `after` is that of the message before it, so that
  * a log that forgot its end and grew again is seen to be another one.
  */
-const Message = Schema.Struct({ id: Schema.String, after: Schema.String, rows: Schema.Array(Row) })
-export type Message = typeof Message.Type
+const JournalMessage = Schema.Struct({ id: Schema.String, after: Schema.String, rows: Schema.Array(Row) })
+export type JournalMessage = typeof JournalMessage.Type
+/** A message, or what a damaged one is read as. */
+type Applied = Omit<JournalMessage, "id"> & { readonly id: string | undefined }
 
-const decodeMessage = Schema.decodeUnknownSync(Schema.fromJsonString(Message))
+const decodeMessage = Schema.decodeUnknownResult(JournalMessage)
+/** What messages of all releases have. */
+const isEnvelope = Schema.is(
+  Schema.Struct({ id: Schema.String, after: Schema.String, rows: Schema.Array(Schema.Unknown) })
+)
 /** Smaller ones are not worth it. */
 const packFrom = 8192
 const gzipStart = 0x1f
 
-export const encode = (message: Message): Uint8Array => {
+export const encode = (message: JournalMessage): Uint8Array => {
   const text = Buffer.from(JSON.stringify(message))
   return text.length < packFrom ? text : gzipSync(text, { level: 1 })
 }
-/** Throws when it does not decode: it was not written by this release. */
-export const decode = (payload: Uint8Array): Message =>
-  decodeMessage((payload[0] === gzipStart ? gunzipSync(payload) : Buffer.from(payload)).toString("utf8"))
+
+/**
+ * `Damaged`: no release wrote these bytes, and nobody will ever read them. `Unknown`: a message of the queue whose rows this release does
+ * not know, because a newer one wrote it; to skip it would lose work.
+ */
+export type ReplicaReading =
+  | { readonly _tag: "Message"; readonly message: JournalMessage }
+  | { readonly _tag: "Damaged" | "Unknown"; readonly why: string }
+
+/** In one line. */
+const whyOf = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message : String(cause)).replaceAll(/\s+/g, " ")
+
+export const read = (payload: Uint8Array): ReplicaReading => {
+  let content: unknown
+  try {
+    content = JSON.parse((payload[0] === gzipStart ? gunzipSync(payload) : Buffer.from(payload)).toString("utf8"))
+  } catch (cause) {
+    return { _tag: "Damaged", why: whyOf(cause) }
+  }
+  if (!isEnvelope(content)) return { _tag: "Damaged", why: "it is not a message of the queue" }
+  const message = decodeMessage(content)
+  return Result.isSuccess(message)
+    ? { _tag: "Message", message: message.success }
+    : { _tag: "Unknown", why: whyOf(message.failure) }
+}
+
+/** The id of what stands for a damaged message: the same on every node. */
+const standInId = (sequence: number, time: number): string => {
+  const millis = time.toString(16).padStart(12, "0")
+  return `${millis.slice(0, 8)}-${millis.slice(8)}-7000-8000-${sequence.toString(16).padStart(12, "0")}`
+}
+
+/** What a damaged message is read as: an entry that shows it to operators. */
+const standIn = (sequence: number, time: number, why: string): Row => ({
+  put: quarantinedEntry(
+    { id: standInId(sequence, time), workspace: "", targetKey: "", repo: "", events: [], admittedAt: time },
+    `message ${sequence} of the queue's log`,
+    why
+  )
+})
 
 const keyOf = (row: Row): string =>
   "put" in row
@@ -72,9 +117,10 @@ export class NatsReplica {
   /** Which message each row counts in, and which rows count in each message, oldest first. */
   #place = new Map<string, number>()
   #counting = new Map<number, Set<string>>()
-  /** Sequence and id of the last message that is in the table. */
+  /** Sequence of the last message that is in the table. */
   applied = 0
-  last = ""
+  /** Its id; undefined when it was damaged, so that its id is unknown. */
+  last: string | undefined = ""
 
   /** For operations. Reads between transactions see what is in the log. */
   readonly table: EntryTable = this.#recording()
@@ -117,7 +163,7 @@ export class NatsReplica {
     return this.applied
   }
 
-  commit(sequence: number, message: Message): void {
+  commit(sequence: number, message: JournalMessage): void {
     this.#account(sequence, message)
     this.begin()
   }
@@ -129,12 +175,18 @@ export class NatsReplica {
   }
 
   /** Whether a message is the one after the last. */
-  continues(sequence: number, { after }: Message): boolean {
-    return this.applied === 0 || (sequence === this.applied + 1 && after === this.last)
+  continues(sequence: number, { after }: Pick<JournalMessage, "after">): boolean {
+    const follows = this.last === undefined || after === this.last
+    return this.applied === 0 || (sequence === this.applied + 1 && follows)
+  }
+
+  /** Skips a damaged message. `time` is when the log took it in. */
+  skip(sequence: number, time: number, why: string): void {
+    this.apply(sequence, { id: undefined, after: "", rows: [standIn(sequence, time, why)] })
   }
 
   /** What another node appended. */
-  apply(sequence: number, message: Message): void {
+  apply(sequence: number, message: Applied): void {
     for (const row of message.rows) {
       if ("put" in row) this.#base.set(row.put.id, row.put)
       else if ("forget" in row) this.#base.set(row.forget, undefined)
@@ -154,7 +206,7 @@ export class NatsReplica {
     this.begin()
   }
 
-  #account(sequence: number, { id, rows }: Message): void {
+  #account(sequence: number, { id, rows }: Applied): void {
     this.applied = sequence
     this.last = id
     const counting = new Set<string>()

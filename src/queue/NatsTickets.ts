@@ -13,14 +13,14 @@ export const layer = Layer.effect(
     return Tickets.of({
       offer: ({ entryId, workspace }) =>
         Effect.catch(Effect.asVoid(work.offer(entryId, workspace)), (error) =>
-          Effect.logDebug(`The ticket of entry ${entryId} was not offered: ${error.message}`)
+          Effect.logDebug("ticket not offered", { entry_id: entryId, error: error.message })
         ),
       take: Effect.map(work.take, ({ key, payload, done, again }) => ({
         entryId: key,
         workspace: payload,
         // Unheard, somebody else gets the ticket and finds the entry claimed.
         claimed: Effect.catch(done, (error) =>
-          Effect.logDebug(`The ticket of entry ${key} was not ended: ${error.message}`)
+          Effect.logDebug("ticket not ended", { entry_id: key, error: error.message })
         ),
         again
       }))

@@ -20,37 +20,37 @@ import { reviewAgain } from "./ReviewAgain.ts"
 import type { Again } from "./ReviewAgain.ts"
 import { tryAgain } from "./TryAgain.ts"
 import { standing } from "./Waiting.ts"
-import type { Standing } from "./Waiting.ts"
+import type { WaitingPosition } from "./Waiting.ts"
 
 type Failure = QueueError | StoreError
 
-export interface Shown {
+export interface EntryView {
   readonly entry: Entry
-  readonly standing: Standing
+  readonly standing: WaitingPosition
 }
 
 /** One thing by its id: an entry, or a batch of automatic commits that is not in the queue. */
 export type Found =
-  | ({ readonly _tag: "Entry" } & Shown)
+  | ({ readonly _tag: "Entry" } & EntryView)
   | { readonly _tag: "Batch"; readonly batch: Batch; readonly members: number }
 
 /** `stopping`: its worker ends it. `over`: it had ended already. */
 export type CancelAnswer = "cancelled" | "stopping" | "over" | "unknown"
 
 /** Told after a change, as far as anybody listens. */
-export interface Listeners {
+export interface QueueListeners {
   readonly changed: (workspace: string) => Effect.Effect<void>
   readonly stopping: (entryId: string, reason: string) => Effect.Effect<void>
 }
 
-const nobody: Listeners = { changed: () => Effect.void, stopping: () => Effect.void }
+const nobody: QueueListeners = { changed: () => Effect.void, stopping: () => Effect.void }
 
 export class Operations extends Context.Service<
   Operations,
   {
     readonly list: (
       filter: ListFilter
-    ) => Effect.Effect<{ readonly items: ReadonlyArray<Shown>; readonly next: string | undefined }, Failure>
+    ) => Effect.Effect<{ readonly items: ReadonlyArray<EntryView>; readonly next: string | undefined }, Failure>
     /** Batches of automatic commits that wait for the one before them, which is in the queue. */
     readonly heldBack: (workspace: string | undefined, limit: number) => Effect.Effect<ReadonlyArray<Batch>, Failure>
     readonly show: (id: string) => Effect.Effect<Found | undefined, Failure>
@@ -64,7 +64,7 @@ export class Operations extends Context.Service<
     readonly pauses: Effect.Effect<ReadonlyArray<Pause>, Failure>
   }
 >()("aicr/queue/Operations") {
-  static readonly layerWith = (listeners: Listeners) =>
+  static readonly layerWith = (listeners: QueueListeners) =>
     Layer.effect(
       Operations,
       Effect.suspend(() => make(listeners))
@@ -73,7 +73,7 @@ export class Operations extends Context.Service<
   static readonly layer = Operations.layerWith(nobody)
 }
 
-const make = Effect.fnUntraced(function* ({ changed, stopping }: Listeners) {
+const make = Effect.fnUntraced(function* ({ changed, stopping }: QueueListeners) {
   const records = yield* Effect.context<Batches | ConfigStore | Queue | QueueControl | Receipts>()
   const batches = yield* Batches
   const config = yield* ConfigStore
@@ -91,7 +91,7 @@ const make = Effect.fnUntraced(function* ({ changed, stopping }: Listeners) {
         Effect.map(queue.survey(workspace, now, concurrency), (survey) => [workspace, survey.out] as const)
       )
     )
-    return entries.map((entry): Shown => {
+    return entries.map((entry): EntryView => {
       const pause = pauseOf(pauses, "workspace", entry.workspace)
       const around = { now, pause, out: out.get(entry.workspace) ?? [], concurrency }
       return { entry, standing: standing(entry, around) }

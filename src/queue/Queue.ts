@@ -8,10 +8,12 @@ import type { Effect } from "effect"
 import type { AcceptedStatus } from "../domain/Decision.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Entry, EntryStatus } from "../domain/Entry.ts"
+import type { LeaseToken } from "../domain/FencingToken.ts"
+import type { ExpiryCutoffs } from "./ExpiryCutoffs.ts"
 import type { Survey } from "./Plan.ts"
 
 /** Work to be queued. Admitting the same `eventId` twice changes nothing and answers `duplicate`. */
-export interface Admission {
+export interface QueueAdmission {
   readonly eventId: string
   readonly change: Change
   readonly configHash: string
@@ -24,7 +26,7 @@ export interface Admission {
   readonly expires?: boolean | undefined
 }
 
-export interface Admitted {
+export interface QueueAdmitted {
   readonly entryId: string
   readonly status: AcceptedStatus
   readonly dueAt: number
@@ -35,10 +37,13 @@ export interface Admitted {
   readonly superseded: ReadonlyArray<string>
 }
 
+/** Why a delivery has no review of its own, where a later one of its pull request replaced it before its review began. */
+export const replacedReason = "the pull request has a newer head or another base"
+
 /** What a worker holds while it works. `token` fences its writes: a store refuses a token that is not the newest. */
 export interface Lease {
   readonly entryId: string
-  readonly token: number
+  readonly token: LeaseToken
 }
 
 export type Finish =
@@ -84,7 +89,7 @@ export class Queue extends Context.Service<
      * An entry without a head (comment command) joins what waits. Nothing joins an entry that is to be cancelled.
      * All or nothing.
      */
-    readonly admit: (items: ReadonlyArray<Admission>) => Effect.Effect<ReadonlyArray<Admitted>, QueueError>
+    readonly admit: (items: ReadonlyArray<QueueAdmission>) => Effect.Effect<ReadonlyArray<QueueAdmitted>, QueueError>
     /** The active (waiting, ready, running) entries of a workspace. */
     readonly load: (workspace: string) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
     /**
@@ -120,8 +125,8 @@ export class Queue extends Context.Service<
      * workers they are dead, and what was to be cancelled is cancelled. Answers them as they stand now.
      */
     readonly reclaim: (now: number, lost: (owner: string) => boolean) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
-    /** Waiting entries that may expire and were admitted before `before` end as `expired`; answers them. */
-    readonly expire: (before: number, reason: string) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
+    /** Waiting entries that may expire and were admitted before the time of their workspace end as `expired`; returns them. */
+    readonly expire: (before: ExpiryCutoffs, reason: string) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
     /** Forgets ended entries admitted before `before`, or beyond the newest `maxCount` ended ones. Answers how many. */
     readonly prune: (keep: { readonly maxCount: number; readonly before: number }) => Effect.Effect<number, QueueError>
     readonly stats: Effect.Effect<QueueStats, QueueError>

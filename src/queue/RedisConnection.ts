@@ -59,13 +59,18 @@ export const connect = Effect.fnUntraced(function* (
   let away = false
   redis.on("close", () => {
     if (!away)
-      log(Effect.logWarning(`Redis at ${place} is away (${said()}); work is accepted and queued when it is back`))
+      log(
+        Effect.logWarning("Redis disconnected, accepted work is queued when it is available", {
+          server: place,
+          error: said()
+        })
+      )
     away = true
   })
   redis.on("ready", () => {
     if (!away) return
     away = false
-    log(Effect.logInfo(`Redis at ${place} is back`))
+    log(Effect.logInfo("Redis reconnected", { server: place }))
     mark(redis, base).catch(() => undefined)
   })
   const attempt = <A>(use: () => Promise<A>): Effect.Effect<A, QueueError> =>
@@ -113,6 +118,15 @@ export const connect = Effect.fnUntraced(function* (
     evaluate(calls).then(
       ([answers, found]) => {
         underWay -= 1
+        const quarantined: unknown = Array.isArray(answers) ? answers[calls.length] : undefined
+        if (Array.isArray(quarantined)) {
+          const entry_ids = quarantined.map(String)
+          log(
+            Effect.logError("queue entries quarantined: Redis holds records that cannot be read").pipe(
+              Effect.annotateLogs({ entry_ids })
+            )
+          )
+        }
         calls.forEach(({ detailsOf, done }, index) => {
           const result = resultOf(answers, index, place)
           if (detailsOf === undefined) return done(result)
@@ -171,7 +185,7 @@ const startsWith = (error: unknown, word: string): boolean => error instanceof E
 const resultOf = (answers: unknown, index: number, place: string): Effect.Effect<unknown, QueueError> => {
   const result: unknown = Array.isArray(answers) ? answers[index] : undefined
   if (!Array.isArray(result) || result.length !== 2)
-    return Effect.fail(unavailable(place, "a transition has no answer"))
+    return Effect.fail(unavailable(place, "a transition returned nothing"))
   return result[0] === 1
     ? Effect.succeed(result[1])
     : Effect.fail(unavailable(place, `a transition failed: ${String(result[1])}`))
@@ -200,14 +214,15 @@ const remedied = (reason: string): string => {
 const warnOfLosses = Effect.fnUntraced(function* (info: string, place: string) {
   const field = (name: string) => new RegExp(`^${name}:(.*)$`, "m").exec(info)?.[1]?.trim()
   if (field("aof_enabled") === "0") {
-    yield* Effect.logWarning(
-      `Redis at ${place} keeps no append-only file (appendonly yes): its restart may forget queued work`
-    )
+    yield* Effect.logWarning("Redis has no append-only file, a restart may lose queued work; set appendonly yes", {
+      server: place
+    })
   }
   const policy = field("maxmemory_policy")
   if (policy !== undefined && policy !== "noeviction") {
-    yield* Effect.logWarning(
-      `Redis at ${place} may evict queued work (maxmemory-policy ${policy}); set it to noeviction`
-    )
+    yield* Effect.logWarning("Redis may evict queued work; set maxmemory-policy to noeviction", {
+      server: place,
+      policy
+    })
   }
 })

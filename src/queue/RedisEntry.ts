@@ -1,16 +1,17 @@
 /** How entries stand in Redis: two arrays whose places redis/shared.lua names too; what is undefined is false there. */
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
 import { foldRepo, targetKey } from "../domain/Change.ts"
 import { EntryStatus, isDueAtOnce } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
+import { LeaseToken } from "../domain/FencingToken.ts"
 import { fromRow, toRow } from "./ChangeRow.ts"
 import { pack, unpack, unpackFirst } from "./MessagePack.ts"
 import type { Scheduled, Survey } from "./Plan.ts"
-import type { Admission } from "./Queue.ts"
+import type { QueueAdmission } from "./Queue.ts"
 import { mayExpire } from "./Transitions.ts"
 
 /** Where a due entry waits in its workspace, as redis/shared.lua has it. */
-const place = (item: Admission, id: string, repo: string, target: string): string =>
+const place = (item: QueueAdmission, id: string, repo: string, target: string): string =>
   `${String(item.priority).padStart(3, "0")}\0${repo}\0${timeText(item.admittedAt)}\0${id}\0${timeText(item.dueAt)}\0${target}`
 const timeText = (time: number): string => String(time).padStart(16, "0")
 
@@ -18,7 +19,7 @@ const timeText = (time: number): string => String(time).padStart(16, "0")
  * One admission (redis/admit.lua): the entry that it makes when nothing is there that it joins, and its details. Who asked stands beside
  * the change, since who joins may have asked, and not in it.
  */
-export const admissionTexts = (item: Admission, id: string): readonly [Buffer, Buffer] => {
+export const admissionTexts = (item: QueueAdmission, id: string): readonly [Buffer, Buffer] => {
   const { change } = item
   const repo = foldRepo(change.repo.fullName)
   const target = targetKey(change)
@@ -90,9 +91,22 @@ export const linesOf = (text: string): ReadonlyArray<string> => (text === "" ? [
 
 const recordOf = (record: unknown) => listOf(unpack(bytesOf(record, "an entry")), "an entry")
 
-/** Of `[entry, details]`, as the scripts answer it. Throws when it does not decode. */
-export const toEntry = (answer: unknown): Entry => {
-  const [entry, details] = listOf(answer, "an entry")
+/** An entry of which the service cannot decode what Redis holds. */
+export interface Damage {
+  readonly id: string
+  readonly why: string
+}
+
+/** `[entry, details, id]`, as the scripts return it. Throws when not even its id is there. */
+export const readEntry = (row: unknown): Result.Result<Entry, Damage> => {
+  const [entry, details, id] = listOf(row, "an entry")
+  return Result.try({
+    try: () => toEntry(entry, details),
+    catch: (cause) => ({ id: stringOf(id, "id"), why: cause instanceof Error ? cause.message : String(cause) })
+  })
+}
+
+const toEntry = (entry: unknown, details: unknown): Entry => {
   const at = recordOf(entry)
   const [configHash, , requestedBy, events, text] = recordOf(details)
   const change = fromRow(listOf(JSON.parse(textOf(text, "change")), "change"))
@@ -112,14 +126,12 @@ export const toEntry = (answer: unknown): Entry => {
     reason: textIfAny(at[9], "reason"),
     attempts: numberOf(at[10], "attempts"),
     losses: numberOf(at[11], "losses"),
-    token: numberOf(at[12], "token"),
+    token: LeaseToken.make(numberOf(at[12], "token")),
     owner: textIfAny(at[13], "owner"),
     leaseUntil: at[14] === false ? undefined : numberOf(at[14], "lease"),
     cancelRequested: textIfAny(at[15], "cancel")
   }
 }
-
-export const toEntries = (answer: unknown): ReadonlyArray<Entry> => listOf(answer, "entries").map(toEntry)
 
 const toScheduled = (record: unknown): Scheduled => {
   const at = unpackFirst(bytesOf(record, "an entry"), 7)

@@ -3,34 +3,28 @@
  * what Transitions.ts says; here its arguments are made and its answers read. What survives a restart of Redis is what its
  * append-only file holds. All keys are `{<prefix>}:queue:…`, in one slot of a cluster.
  */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Result, Schema } from "effect"
 import type { Redacted } from "effect"
-import { EntryStatus, maxLosses } from "../domain/Entry.ts"
+import { EntryStatus, isTerminal, maxLosses } from "../domain/Entry.ts"
+import type { Entry } from "../domain/Entry.ts"
 import { newId } from "../domain/Ids.ts"
 import { noEntries } from "./EntryTable.ts"
+import { latestCutoff } from "./ExpiryCutoffs.ts"
 import type { Packable } from "./MessagePack.ts"
 import { Queue, QueueError } from "./Queue.ts"
-import type { Admission, Admitted, Cancelled, Finish, Renewal } from "./Queue.ts"
+import type { QueueAdmission, QueueAdmitted, Cancelled, Finish, Renewal } from "./Queue.ts"
 import { pauseKey, QueueControl } from "./QueueControl.ts"
-import type { ListPage, Pause, Retried } from "./QueueControl.ts"
+import type { Pause, Retried } from "./QueueControl.ts"
 import { connect } from "./RedisConnection.ts"
 import type { More, RedisConnection } from "./RedisConnection.ts"
-import {
-  admissionTexts,
-  linesOf,
-  listOf,
-  numberOf,
-  stringOf,
-  timeIfAny,
-  toEntries,
-  toEntry,
-  toSurvey
-} from "./RedisEntry.ts"
+import { admissionTexts, linesOf, listOf, numberOf, readEntry, stringOf, timeIfAny, toSurvey } from "./RedisEntry.ts"
+import type { Damage } from "./RedisEntry.ts"
 import type { ScriptName } from "./RedisScripts.ts"
 import { full } from "./TableQueue.ts"
-import type { Limits } from "./TableQueue.ts"
+import { storable } from "./Storable.ts"
+import type { QueueLimits } from "./TableQueue.ts"
 
-export interface RedisQueueOptions extends Limits {
+export interface RedisQueueOptions extends QueueLimits {
   readonly url: Redacted.Redacted
   /** Of the keys; services that share a Redis have one each. `aicr` when left out. */
   readonly prefix?: string | undefined
@@ -68,12 +62,32 @@ const decoded = <A>(read: () => A): Effect.Effect<A, QueueError> =>
       })
   })
 
-const queue = (connection: RedisConnection, base: string, limits: Limits): Queue["Service"] => {
+/** Reads entries row by row: one that the service cannot decode is quarantined, and is returned as it is from then on. */
+const entryReader = (connection: RedisConnection) => {
   const ask = reader(connection)
+  const quarantine = ({ id, why }: Damage): Effect.Effect<Entry, QueueError> =>
+    ask("quarantine", [id, why.slice(0, 200)], (row) =>
+      Result.getOrThrowWith(readEntry(row), (damage) => new Error(damage.why))
+    )
+  const entry = (row: unknown): Effect.Effect<Entry, QueueError> =>
+    Effect.flatMap(
+      decoded(() => readEntry(row)),
+      Result.match({ onSuccess: Effect.succeed, onFailure: quarantine })
+    )
+  return { entry, entries: (rows: ReadonlyArray<unknown>) => Effect.forEach(rows, entry) }
+}
+
+const rowsOf = (reply: unknown): ReadonlyArray<unknown> => listOf(reply, "entries")
+
+const queue = (connection: RedisConnection, base: string, limits: QueueLimits): Queue["Service"] => {
+  const ask = reader(connection)
+  const { entry, entries } = entryReader(connection)
   const { command } = connection
+  const load = (workspace: string) => Effect.flatMap(ask("load", [workspace], rowsOf), entries)
   return Queue.of({
-    admit: (items) =>
-      items.length === 0
+    admit: (given) => {
+      const items = given.map(storable)
+      return items.length === 0
         ? Effect.succeed([])
         : ask(
             "admit",
@@ -84,32 +98,47 @@ const queue = (connection: RedisConnection, base: string, limits: Limits): Queue
             Effect.flatMap((answer) =>
               "full" in answer ? Effect.fail(refused(answer.full, limits)) : Effect.succeed(answer.admitted)
             )
-          ),
-    load: (workspace) => ask("load", [workspace], toEntries),
-    survey: (workspace, now, places) => ask("survey", [workspace, now, places], toSurvey),
+          )
+    },
+    load: (workspace) => Effect.map(load(workspace), (active) => active.filter(({ status }) => !isTerminal(status))),
+    survey: (workspace, now, places) => {
+      const survey = ask("survey", [workspace, now, places], (reply) => reply)
+      return Effect.flatMap(survey, (reply) =>
+        Effect.catch(
+          decoded(() => toSurvey(reply)),
+          // An entry that is out and cannot be read is quarantined when all of them are loaded.
+          () => Effect.andThen(load(workspace), ask("survey", [workspace, now, places], toSurvey))
+        )
+      )
+    },
     // The empty name has what all of them count together.
     workspaces: Effect.map(
       command((redis) => redis.hkeys(`${base}workspaces`)),
       (names) => names.filter((name) => name !== "")
     ),
-    get: (entryId) => ask("get", [entryId], (answer) => (answer === false ? undefined : toEntry(answer))),
+    get: (entryId) =>
+      Effect.flatMap(
+        ask("get", [entryId], (row) => row),
+        (row) => (row === false ? Effect.succeed(undefined) : entry(row))
+      ),
     release: (entryIds, now) =>
       entryIds.length === 0 ? Effect.succeed([]) : ask("release", [now, entryIds], decodeStrings),
     withdraw: (entryIds) => (entryIds.length === 0 ? Effect.void : ask("withdraw", [entryIds], () => undefined)),
     claim: (entryId, owner, now, ttlMillis) =>
-      ask(
-        "claim",
-        [entryId, owner, now + ttlMillis],
-        (answer) => {
-          if (listOf(answer, "a claim")[0] === false) return undefined
-          const entry = toEntry(answer)
-          return { lease: { entryId, token: entry.token }, entry }
-        },
-        { detailsOf: entryId }
-      ),
+      Effect.gen(function* () {
+        const [claimed, details] = yield* ask(
+          "claim",
+          [entryId, owner, now + ttlMillis],
+          (reply) => listOf(reply, "a claim"),
+          { detailsOf: entryId }
+        )
+        if (claimed === false) return undefined
+        const found = yield* entry([claimed, details, Buffer.from(entryId)])
+        return found.status === "running" ? { lease: { entryId, token: found.token }, entry: found } : undefined
+      }),
     renew: ({ entryId, token }, until) => ask("renew", [entryId, token, until], decodeRenewal),
     finish: ({ entryId, token }, how) => ask("finish", [entryId, token, ...finishArgs(how)], (answer) => answer === 1),
-    cancel: (target, reason) => ask("cancel", [target, reason], decodeCancelled),
+    cancel: (target, reason) => Effect.flatMap(ask("cancel", [target, reason], rowsOf), cancelled(entry)),
     reclaim: Effect.fnUntraced(function* (now, lost) {
       const gone = []
       let from = "0"
@@ -121,14 +150,20 @@ const queue = (connection: RedisConnection, base: string, limits: Limits): Queue
         }
         from = page.next
       } while (from !== "0")
-      return gone.length === 0 ? [] : yield* ask("reclaim", [now, maxLosses, gone], toEntries)
+      return gone.length === 0 ? [] : yield* entries(yield* ask("reclaim", [now, maxLosses, gone], rowsOf))
     }),
     expire: Effect.fnUntraced(function* (before, reason) {
-      const all = []
+      const latest = latestCutoff(before)
+      if (latest === undefined) return []
+      const named = Array.from(before.workspaces, ([workspace, cutoff]) => [workspace, cutoff ?? false]).flat()
+      const all: Array<Entry> = []
+      let from = 0
       while (true) {
-        const expired = yield* ask("expire", [before, reason, step], toEntries)
-        all.push(...expired)
-        if (expired.length < step) return all
+        const args = [latest, before.others ?? false, named, reason, from, step]
+        const { rows, scanned, stayed } = yield* ask("expire", args, decodeExpired)
+        for (const expired of yield* entries(rows)) if (expired.status === "expired") all.push(expired)
+        if (scanned < step) return all
+        from += stayed
       }
     }),
     prune: Effect.fnUntraced(function* ({ maxCount, before }) {
@@ -150,12 +185,16 @@ const queue = (connection: RedisConnection, base: string, limits: Limits): Queue
 
 const control = (connection: RedisConnection, base: string): QueueControl["Service"] => {
   const ask = reader(connection)
+  const { entry, entries } = entryReader(connection)
   const { command } = connection
   const pauses = `${base}pauses`
   return QueueControl.of({
     list: ({ after = "", limit, workspace = "", targetKey = "", statuses = [] }) =>
-      ask("list", [after, limit, lookAt, workspace, targetKey, statuses], decodePage),
-    cancelEntry: (entryId, reason) => ask("cancel-entry", [entryId, reason], decodeCancelled),
+      Effect.gen(function* () {
+        const { next, rows } = yield* ask("list", [after, limit, lookAt, workspace, targetKey, statuses], decodePage)
+        return { entries: yield* entries(rows), next }
+      }),
+    cancelEntry: (entryId, reason) => Effect.flatMap(ask("cancel-entry", [entryId, reason], rowsOf), cancelled(entry)),
     retry: (entryId, now) => ask("retry", [entryId, now, "an operator asked for another try"], decodeRetried),
     pause: (pause) =>
       Effect.asVoid(command((redis) => redis.hset(pauses, pauseKey(pause.scope, pause.name), JSON.stringify(pause)))),
@@ -168,10 +207,10 @@ const control = (connection: RedisConnection, base: string): QueueControl["Servi
 }
 
 /** Numbers of those that are pushes, from 1. */
-const pushesOf = (items: ReadonlyArray<Admission>): ReadonlyArray<number> =>
+const pushesOf = (items: ReadonlyArray<QueueAdmission>): ReadonlyArray<number> =>
   items.flatMap(({ change }, index) => (change.target.kind === "push" ? [index + 1] : []))
 
-const refused = (workspace: string, limits: Limits): QueueError =>
+const refused = (workspace: string, limits: QueueLimits): QueueError =>
   workspace === ""
     ? full("the service", limits.total, "queue.limits.total")
     : full(`workspace ${workspace}`, limits.perWorkspace, "queue.limits.per_workspace")
@@ -188,7 +227,7 @@ const oneOf = <A extends string>(known: ReadonlyArray<A>, answer: unknown): A =>
 const statusesOfAdmission = ["queued", "deferred", "coalesced", "duplicate"] as const
 const decodeAdmitted = (
   answer: unknown
-): { readonly admitted: ReadonlyArray<Admitted> } | { readonly full: string } => {
+): { readonly admitted: ReadonlyArray<QueueAdmitted> } | { readonly full: string } => {
   const answers = listOf(answer, "admissions")
   if (Buffer.isBuffer(answers[0])) return { full: stringOf(answers[1], "workspace") }
   const admitted = answers.map((one) => {
@@ -222,19 +261,31 @@ const finishArgs = (how: Finish): ReadonlyArray<Packable> => {
   }
 }
 
-const decodePage = (answer: unknown): ListPage => {
-  const [next, entries] = listOf(answer, "a page")
-  return { entries: toEntries(entries), next: stringOf(next, "next page") || undefined }
+const decodeExpired = (reply: unknown) => {
+  const [scanned, stayed, rows] = listOf(reply, "expired entries")
+  return { rows: rowsOf(rows), scanned: numberOf(scanned, "a count"), stayed: numberOf(stayed, "a count") }
 }
 
-const decodeCancelled = (answer: unknown): Cancelled => {
-  const became = listOf(answer, "entries").map((one) => {
-    const [what, entry] = listOf(one, "an entry")
-    return { what: oneOf(["ended", "stopping"], what), entry: toEntry(entry) }
-  })
-  const those = (how: "ended" | "stopping") => became.flatMap(({ what, entry }) => (what === how ? [entry] : []))
-  return { ended: those("ended"), stopping: those("stopping") }
+const decodePage = (reply: unknown) => {
+  const [next, rows] = listOf(reply, "a page")
+  return { rows: rowsOf(rows), next: stringOf(next, "next page") || undefined }
 }
+
+/** Of pairs of what became of an entry and its row. */
+const cancelled = (entry: (row: unknown) => Effect.Effect<Entry, QueueError>) =>
+  Effect.fnUntraced(function* (pairs: ReadonlyArray<unknown>): Effect.fn.Return<Cancelled, QueueError> {
+    const became = yield* Effect.forEach(pairs, (pair) =>
+      Effect.flatMap(
+        decoded(() => {
+          const [what, row] = listOf(pair, "an entry")
+          return { what: oneOf(["ended", "stopping"], what), row }
+        }),
+        ({ what, row }) => Effect.map(entry(row), (found) => ({ what, found }))
+      )
+    )
+    const those = (how: "ended" | "stopping") => became.flatMap(({ what, found }) => (what === how ? [found] : []))
+    return { ended: those("ended"), stopping: those("stopping") }
+  })
 
 const decodeRunning = (answer: unknown) => {
   const [next, entries] = listOf(answer, "a page")

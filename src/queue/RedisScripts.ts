@@ -23,7 +23,8 @@ const names = [
   "prune",
   "stats",
   "list",
-  "retry"
+  "retry",
+  "quarantine"
 ] as const
 export type ScriptName = (typeof names)[number]
 
@@ -52,7 +53,7 @@ const inlined = (source: string): string => {
 }
 
 export const loadScript = (): Script => {
-  const parts = [read("calls"), read("store"), read("shared"), ...names.map(asFunction), read("run")]
+  const parts = [read("calls"), read("store"), read("shared"), read("damage"), ...names.map(asFunction), read("run")]
   const source = inlined(parts.join("\n"))
   return { source, sha: createHash("sha1").update(source).digest("hex") }
 }

@@ -27,7 +27,7 @@ interface Workspace<E> {
   readonly lanes: Map<number, Lanes<E>>
 }
 
-export class Schedule<E extends Kept> {
+export class ReviewSchedule<E extends Kept> {
   readonly #workspaces = new Map<string, Workspace<E>>()
 
   /** An active entry comes (`from` undefined), becomes another, or ends (`to` undefined); `from`, which is past, is what it was put as. */
@@ -70,6 +70,11 @@ export class Schedule<E extends Kept> {
     const heaps = [later, ...Array.from(lanes.values(), (byRepo) => [...byRepo.values()]).flat()]
     const waiting = heaps.flatMap((heap) => heap.current())
     return [...out.keys(), ...waiting.map(({ id }) => id)]
+  }
+
+  /** How many entries wait. */
+  waiting(workspaceId: string): number {
+    return this.#workspaces.get(workspaceId)?.waiting ?? 0
   }
 
   /** Entries that wait or are ready. */

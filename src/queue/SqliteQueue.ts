@@ -12,10 +12,10 @@ import { QueueError } from "./Queue.ts"
 import type { Queue } from "./Queue.ts"
 import type { QueueControl } from "./QueueControl.ts"
 import * as SqliteRows from "./SqliteRows.ts"
-import { pageBytes, pragmas, prepare } from "./SqliteSchema.ts"
+import { endOlderTwins, pageBytes, pragmas, prepare } from "./SqliteSchema.ts"
 import * as SqliteTable from "./SqliteTable.ts"
 import * as SqliteWriter from "./SqliteWriter.ts"
-import type { Limits } from "./TableQueue.ts"
+import type { QueueLimits } from "./TableQueue.ts"
 import * as TableQueue from "./TableQueue.ts"
 
 type Operation = (table: EntryTable) => void
@@ -26,12 +26,12 @@ const maxWaiting = 10_000
 const maxUnderWay = 2
 
 export const layerSqlite = (
-  options: { readonly path: string } & Limits
+  options: { readonly path: string } & QueueLimits
 ): Layer.Layer<Queue | QueueControl, QueueError> =>
   Layer.effectContext(
     Effect.gen(function* () {
       const { path } = options
-      const taken = `Another aicr process uses the queue ${path}. Stop it, or configure another queue.sqlite.path.`
+      const taken = `Another aicr process uses the queue ${path}. Stop it, or use the administration of the running service (/api/admin/queue).`
       yield* DataLock.acquire(`${path}.lock`, taken)
       const db = yield* openDatabase(path, pageBytes)
       const unavailable = (cause: unknown) => new QueueError({ reason: "unavailable", message: explain(cause, path) })
@@ -39,6 +39,7 @@ export const layerSqlite = (
 
       const table = yield* attempt(() => {
         prepare(db)
+        endOlderTwins(db)
         return SqliteTable.make(SqliteRows.open(db))
       })
       const writer = yield* Effect.mapError(

@@ -1,14 +1,15 @@
 /** What is asked of the queue's SQLite file, which is its schema (SqliteSchema.ts) as statements. All throw what SQLite throws, and when a row does not decode. */
 import type { DatabaseSync } from "node:sqlite"
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
 import { foldRepo } from "../domain/Change.ts"
 import { EntryStatus } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
 import type { Tracked } from "./EntryIndex.ts"
 import { openedPaths, toEntry } from "./EntryRow.ts"
+import { quarantinedEntry } from "./Quarantined.ts"
 import type { ListFilter, Pause } from "./QueueControl.ts"
 
-export interface Ended {
+export interface EndedRow {
   readonly id: string
   readonly status: EntryStatus
   readonly events: ReadonlyArray<string>
@@ -16,6 +17,8 @@ export interface Ended {
 
 export interface SqliteRows {
   readonly get: (id: string) => Entry | undefined
+  /** An entry whose row does not decode, as far as it can be read, given up with that as its reason. */
+  readonly unreadable: (id: string, why: string) => Entry | undefined
   readonly counts: () => ReadonlyArray<{ readonly status: EntryStatus; readonly n: number }>
   readonly active: () => Iterable<Tracked>
   readonly events: () => Iterable<{ readonly id: string; readonly events: ReadonlyArray<string> }>
@@ -26,7 +29,7 @@ export interface SqliteRows {
   readonly prunable: (
     keep: { readonly maxCount: number; readonly before: number },
     limit: number
-  ) => ReadonlyArray<Ended>
+  ) => ReadonlyArray<EndedRow>
 }
 
 /** Null: as it was opened. */
@@ -39,6 +42,9 @@ const events = `ifnull(${was("events")}, '[]')`
 
 export const open = (db: DatabaseSync): SqliteRows => {
   const byId = db.prepare("SELECT * FROM entries WHERE id = ?")
+  const remains = db.prepare(`
+    SELECT id, workspace, target_key, ${was("fullName")} AS repo, ${now("admittedAt")} AS admitted_at, ${events} AS events
+    FROM entries WHERE id = ?`)
   const counted = db.prepare(`SELECT ${status} AS status, count(*) AS n FROM entries GROUP BY 1`)
   const activeRows = db.prepare(`
     SELECT id, workspace, ${status} AS status, target_key, ${was("fullName")} AS repo, ${now("priority")} AS priority,
@@ -58,6 +64,10 @@ export const open = (db: DatabaseSync): SqliteRows => {
     get: (id) => {
       const row = byId.get(id)
       return row === undefined ? undefined : toEntry(row)
+    },
+    unreadable: (id, why) => {
+      const row = remains.get(id)
+      return row === undefined ? undefined : givenUp(decodeRemains(row), why)
     },
     counts: () => decodeCounts(counted.all()),
     active: function* () {
@@ -124,3 +134,30 @@ const decodeActive = (row: unknown): Tracked => {
 const decodeEnded = Schema.decodeUnknownSync(
   Schema.Array(Schema.Struct({ id: Schema.String, status: EntryStatus, events: Events }))
 )
+
+const decodeRemains = Schema.decodeUnknownSync(
+  Schema.Struct({
+    id: Schema.String,
+    workspace: Schema.String,
+    target_key: Schema.String,
+    repo: Schema.Unknown,
+    admitted_at: Schema.Unknown,
+    events: Schema.Unknown
+  })
+)
+const isInt = Schema.is(Schema.Int)
+const readEvents = (written: unknown): ReadonlyArray<string> =>
+  Result.getOrElse(Schema.decodeUnknownResult(Events)(written), () => [])
+
+const givenUp = (row: ReturnType<typeof decodeRemains>, why: string): Entry => {
+  const { id, workspace, target_key: targetKey, repo, events: written } = row
+  const remains = {
+    id,
+    workspace,
+    targetKey,
+    repo: typeof repo === "string" ? repo : "",
+    events: readEvents(written),
+    admittedAt: isInt(row.admitted_at) ? row.admitted_at : 0
+  }
+  return quarantinedEntry(remains, "what the queue holds of it", why)
+}

@@ -95,3 +95,22 @@ const stepsFrom = (version: number): string => {
   const step = steps[version]
   return step === undefined ? "" : step + stepsFrom(version + 1)
 }
+
+/** Ends all but the newest of several entries of one target that wait, with that as the reason: two would hold up their workspace. */
+export const endOlderTwins = (db: DatabaseSync): void => {
+  const opened = (index: number): string => `CASE WHEN json_valid(opened) THEN opened ->> '$[${index}]' END`
+  db.exec(`
+    UPDATE entries SET
+      status = 'dead',
+      ended = ifnull(${opened(3)}, 0),
+      state = json_set(
+        ifnull(state, json_object(
+          'priority', ifnull(${opened(2)}, 0), 'admittedAt', ifnull(${opened(3)}, 0), 'dueAt', ifnull(${opened(4)}, 0),
+          'attempts', 0, 'losses', 0, 'expires', json('false'), 'token', 0)),
+        '$.reason', 'quarantined: another entry of the same target waits')
+    WHERE id IN (
+      SELECT id FROM (
+        SELECT id, row_number() OVER (PARTITION BY target_key ORDER BY id DESC) AS place
+        FROM entries WHERE ifnull(status, 'waiting') IN ('waiting', 'ready'))
+      WHERE place > 1)`)
+}

@@ -18,23 +18,23 @@ import { pauseKey } from "./QueueControl.ts"
 import type { ListFilter, ListPage } from "./QueueControl.ts"
 import * as SqliteChanges from "./SqliteChanges.ts"
 import type { Changed, SqliteChange } from "./SqliteChanges.ts"
-import type { Ended, SqliteRows } from "./SqliteRows.ts"
+import type { EndedRow, SqliteRows } from "./SqliteRows.ts"
 
-export interface Batch {
+export interface WriteBatch {
   /** What is to be written, once all its operations were attempted. */
   readonly changes: () => ReadonlyArray<SqliteChange>
 }
 
 export interface SqliteTable extends EntryTable {
-  readonly begin: () => Batch
+  readonly begin: () => WriteBatch
   /** Runs an operation in the newest batch. One that throws has changed nothing, and what it threw is the answer. */
   readonly attempt: <A>(operation: (table: EntryTable) => A) => Result.Result<A, unknown>
-  readonly written: (batch: Batch) => void
+  readonly written: (batch: WriteBatch) => void
   /** Does nothing when it was taken back with one before it. */
-  readonly takeBack: (batch: Batch) => void
+  readonly takeBack: (batch: WriteBatch) => void
 }
 
-interface Unwritten extends Batch {
+interface Unwritten extends WriteBatch {
   /** Newest last. */
   readonly undo: Array<() => void>
   readonly entries: Map<string, Changed>
@@ -49,6 +49,8 @@ export const make = (rows: SqliteRows): SqliteTable => {
   const pauses = new Map(rows.pauses().map((pause) => [pauseKey(pause.scope, pause.name), pause]))
 
   const batches: Array<Unwritten> = []
+  /** Whether an operation runs, whose changes are written. */
+  let operating = false
   const newest = (): Unwritten => {
     const batch = batches.at(-1)
     if (batch === undefined) throw new Error("Nothing changes this table outside of a batch")
@@ -60,7 +62,7 @@ export const make = (rows: SqliteRows): SqliteTable => {
     put(map, key, value)
   }
   /** An entry that is known becomes another, or goes. */
-  const change = (id: string, from: Entry | Ended, to: Entry | undefined, isRewritten: boolean): void => {
+  const change = (id: string, from: Entry | EndedRow, to: Entry | undefined, isRewritten: boolean): void => {
     const { entries, undo } = newest()
     const before = entries.get(id)
     index.apply(own(from), to && tracked(to))
@@ -75,7 +77,7 @@ export const make = (rows: SqliteRows): SqliteTable => {
     })
   }
   /** As the index has it. */
-  const own = (entry: Entry | Ended): Tracked => {
+  const own = (entry: Entry | EndedRow): Tracked => {
     if (!("change" in entry) || isTerminal(entry.status)) return ended(entry.status)
     const found = index.find(entry.id, entry.targetKey)
     if (found === undefined) throw new Error(`entry ${entry.id} is ${entry.status}, but nothing of its target is`)
@@ -88,7 +90,20 @@ export const make = (rows: SqliteRows): SqliteTable => {
       const changed = batches[at]?.entries.get(id)
       if (changed !== undefined) return changed.entry
     }
-    return rows.get(id)
+    try {
+      return rows.get(id)
+    } catch (cause) {
+      return quarantine(id, cause instanceof Error ? cause.message : String(cause))
+    }
+  }
+  /** What cannot be read ends, with its reason, and holds up nothing that comes after it. Written where an operation meets it. */
+  const quarantine = (id: string, why: string): Entry | undefined => {
+    const entry = rows.unreadable(id, why.slice(0, 200))
+    const active = entry && index.find(id, entry.targetKey)
+    if (entry !== undefined && active !== undefined && operating) {
+      change(id, { ...entry, status: active.status }, entry, true)
+    }
+    return entry
   }
   const all = (ids: Iterable<string>) => Array.from(ids, get).filter((entry) => entry !== undefined)
   const unwritten = () => new Map(batches.flatMap(({ entries }) => [...entries]))
@@ -104,7 +119,7 @@ export const make = (rows: SqliteRows): SqliteTable => {
     }),
     workspaces: () => index.workspaces(),
     running: () => all(index.allRunning()),
-    expiring: (admittedBefore) => all(index.expiring(admittedBefore)),
+    expiring: (before) => all(index.expiring(before)),
     oldestWaiting: () => index.oldestWaiting(),
     byStatus: () => ({ ...index.counts }),
     pending: (workspace) => index.pending(workspace),
@@ -155,13 +170,16 @@ export const make = (rows: SqliteRows): SqliteTable => {
     attempt: (operation) => {
       const { undo } = newest()
       const undoable = undo.length
-      return Result.try({
+      operating = true
+      const result = Result.try({
         try: () => operation(table),
         catch: (cause) => {
           undoTo(undo, undoable)
           return cause
         }
       })
+      operating = false
+      return result
     },
     written: (batch) => {
       const at = batches.findIndex((other) => other === batch)
@@ -180,9 +198,8 @@ const indexOf = (rows: SqliteRows): EntryIndex => {
   const index = new EntryIndex()
   for (const { status, n } of rows.counts()) index.counts[status] = n
   for (const entry of rows.active()) {
-    if (entry.status !== "running" && index.next(entry.targetKey) !== undefined) {
-      throw new Error(`two entries of ${entry.targetKey} wait, which no release of the queue does`)
-    }
+    // No release makes two of one target wait; the owner of the file ends the older ones when it opens it (endOlderTwins).
+    if (entry.status !== "running" && index.next(entry.targetKey) !== undefined) continue
     // They are counted already.
     index.counts[entry.status] -= 1
     index.apply(undefined, entry)
@@ -205,7 +222,7 @@ const page = (filter: ListFilter, rows: SqliteRows, changed: ReadonlyMap<string,
   return pageOf([...stored, ...others], filter.limit)
 }
 
-const tracking = (entry: Entry | Ended): Tracked => ("change" in entry ? tracked(entry) : ended(entry.status))
+const tracking = (entry: Entry | EndedRow): Tracked => ("change" in entry ? tracked(entry) : ended(entry.status))
 
 /** Of an entry that has ended only its status is known by heart. */
 const ended = (status: EntryStatus): Tracked => ({ ...forgotten, status })

@@ -10,7 +10,7 @@ import { statements } from "./SqliteChanges.ts"
 import type { SqliteChange } from "./SqliteChanges.ts"
 
 /** As node:sqlite has it; `errcode` is SQLite's extended result code. */
-export interface Failure {
+export interface WriteFailure {
   readonly message: string
   readonly errcode: number | undefined
 }
@@ -19,7 +19,7 @@ interface Asked {
   readonly id: number
   readonly file: number
 }
-export type Question =
+export type WriteRequest =
   | (Asked & {
       readonly do: "open"
       readonly path: string
@@ -29,14 +29,14 @@ export type Question =
     })
   | (Asked & { readonly do: "write"; readonly epoch: number; readonly changes: ReadonlyArray<SqliteChange> })
   | (Asked & { readonly do: "close" })
-export interface Answer {
+export interface WriteResponse {
   readonly id: number
-  readonly failure: Failure | undefined
+  readonly failure: WriteFailure | undefined
 }
 
 /** Without its id. */
-type Request = Question extends infer Q ? (Q extends Question ? Omit<Q, "id"> : never) : never
-type Done = (failure: Failure | undefined) => void
+type Request = WriteRequest extends infer Q ? (Q extends WriteRequest ? Omit<Q, "id"> : never) : never
+type Done = (failure: WriteFailure | undefined) => void
 
 interface Thread {
   readonly worker: Worker
@@ -50,7 +50,7 @@ let lastFile = 0
 const start = (): Thread => {
   const worker = new Worker(new URL("./SqliteWriterThread.js", import.meta.url), { env: {}, execArgv: [] })
   const started: Thread = { worker, waiting: new Map() }
-  worker.on("message", ({ id, failure }: Answer) => answered(started, id, failure))
+  worker.on("message", ({ id, failure }: WriteResponse) => answered(started, id, failure))
   worker.on("error", (error) => {
     // Nobody knows what of the last writes is on disk: the next process finds out.
     throw error
@@ -60,7 +60,7 @@ const start = (): Thread => {
   return started
 }
 
-const answered = ({ waiting, worker }: Thread, id: number, failure: Failure | undefined): void => {
+const answered = ({ waiting, worker }: Thread, id: number, failure: WriteFailure | undefined): void => {
   const done = waiting.get(id)
   waiting.delete(id)
   if (waiting.size === 0) worker.unref()
@@ -85,13 +85,13 @@ export const open = Effect.fnUntraced(function* (options: {
   readonly path: string
   readonly pragmas: string
   readonly timeoutMillis: number
-}): Effect.fn.Return<SqliteWriter, Failure, Scope.Scope> {
+}): Effect.fn.Return<SqliteWriter, WriteFailure, Scope.Scope> {
   thread ??= start()
   const { path, pragmas, timeoutMillis } = options
   const [asking, file] = [thread, ++lastFile]
   let epoch = 0
   yield* Effect.acquireRelease(
-    Effect.callback<void, Failure>((resume) => {
+    Effect.callback<void, WriteFailure>((resume) => {
       ask(asking, { do: "open", file, path, pragmas, timeoutMillis, statements }, (failure) =>
         resume(failure === undefined ? Effect.void : Effect.fail(failure))
       )

@@ -5,13 +5,14 @@ import type { Entry } from "../domain/Entry.ts"
 import { newId } from "../domain/Ids.ts"
 import type { EntryTable } from "./EntryTable.ts"
 import { nothingCancelled, Queue, QueueError } from "./Queue.ts"
-import type { Admission, Admitted, Cancelled, Renewal } from "./Queue.ts"
+import type { QueueAdmission, QueueAdmitted, Cancelled, Renewal } from "./Queue.ts"
 import { QueueControl } from "./QueueControl.ts"
 import type { Retried } from "./QueueControl.ts"
+import { storable } from "./Storable.ts"
 import * as Transitions from "./Transitions.ts"
 
 /** Entries that may wait (`queue.limits`); admitting more is refused as `full`. */
-export interface Limits {
+export interface QueueLimits {
   readonly perWorkspace: number
   readonly total: number
 }
@@ -19,25 +20,27 @@ export interface Limits {
 /** Entries ended or removed in one transaction, so that many hold nobody up. */
 const atOnce = 1000
 
-export interface Access {
+export interface TableAccess {
   /** Runs `use` in a transaction of its own or shared with others; succeeds once its writes are as durable as the store is. */
   readonly write: <A>(use: (table: EntryTable) => A) => Effect.Effect<A, QueueError>
   readonly read: <A>(use: (table: EntryTable) => A) => Effect.Effect<A, QueueError>
 }
 
-export const make = (access: Access, limits: Limits): Context.Context<Queue | QueueControl> =>
+export const make = (access: TableAccess, limits: QueueLimits): Context.Context<Queue | QueueControl> =>
   Context.make(Queue, queue(access, limits)).pipe(Context.add(QueueControl, control(access)))
 
-const queue = ({ write, read }: Access, limits: Limits): Queue["Service"] =>
+const queue = ({ write, read }: TableAccess, limits: QueueLimits): Queue["Service"] =>
   Queue.of({
-    admit: (items) =>
-      Effect.flatMap(
-        write((table): ReadonlyArray<Admitted> | QueueError => {
+    admit: (given) => {
+      const items = given.map(storable)
+      return Effect.flatMap(
+        write((table): ReadonlyArray<QueueAdmitted> | QueueError => {
           const full = overLimit(table, items, limits)
           return full ?? items.map((item) => admit(table, item))
         }),
         (answer) => (answer instanceof QueueError ? Effect.fail(answer) : Effect.succeed(answer))
-      ),
+      )
+    },
 
     load: (workspace) => read((table) => table.active(workspace)),
     survey: (workspace, now, places) => read((table) => table.survey(workspace, now, places)),
@@ -133,7 +136,7 @@ const queue = ({ write, read }: Access, limits: Limits): Queue["Service"] =>
     stats: read((table) => ({ byStatus: table.byStatus(), oldestWaiting: table.oldestWaiting() }))
   })
 
-const control = ({ write, read }: Access): QueueControl["Service"] =>
+const control = ({ write, read }: TableAccess): QueueControl["Service"] =>
   QueueControl.of({
     list: (filter) => read((table) => table.list(filter)),
     cancelEntry: (entryId, reason) => write((table) => cancel(table, table.get(entryId), reason)),
@@ -168,7 +171,7 @@ const change = (table: EntryTable, from: Entry, to: Entry | undefined): boolean 
   return to !== undefined
 }
 
-const admit = (table: EntryTable, item: Admission): Admitted => {
+const admit = (table: EntryTable, item: QueueAdmission): QueueAdmitted => {
   const knownId = table.entryOf(item.eventId)
   const known = knownId === undefined ? undefined : table.get(knownId)
   if (known !== undefined) {
@@ -202,7 +205,11 @@ const end = (table: EntryTable, from: Entry, step: Transitions.Ended): Entry => 
 }
 
 /** Refuses a call that would leave more entries waiting than allowed; joining and replacing are always allowed. */
-const overLimit = (table: EntryTable, items: ReadonlyArray<Admission>, limits: Limits): QueueError | undefined => {
+const overLimit = (
+  table: EntryTable,
+  items: ReadonlyArray<QueueAdmission>,
+  limits: QueueLimits
+): QueueError | undefined => {
   const mightExceed = (pending: number, limit: number) => pending + items.length > limit
   if (
     !mightExceed(table.pending(), limits.total) &&
@@ -225,7 +232,7 @@ const overLimit = (table: EntryTable, items: ReadonlyArray<Admission>, limits: L
 }
 
 /** Whether this admission, alone, adds an entry to those that wait. */
-const opens = (table: EntryTable, item: Admission): boolean => {
+const opens = (table: EntryTable, item: QueueAdmission): boolean => {
   const knownId = table.entryOf(item.eventId)
   if (knownId !== undefined && table.get(knownId) !== undefined) return false
   const target = targetKey(item.change)

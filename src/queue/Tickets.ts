@@ -10,7 +10,7 @@ export interface Ticket {
   readonly workspace: string
 }
 
-export interface Taken extends Ticket {
+export interface TakenTicket extends Ticket {
   /** The entry is claimed, or needs no worker any more. */
   readonly claimed: Effect.Effect<void>
   /** Somebody else is to have it. */
@@ -22,7 +22,7 @@ export class Tickets extends Context.Service<
   {
     readonly offer: (ticket: Ticket) => Effect.Effect<void>
     /** Waits for the next ticket, in order of offering. */
-    readonly take: Effect.Effect<Taken>
+    readonly take: Effect.Effect<TakenTicket>
   }
 >()("aicr/queue/Tickets") {
   /**

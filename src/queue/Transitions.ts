@@ -7,17 +7,22 @@
  * | same as the running entry's  | joins next      | joins running                   | joins running      | joins running |
  * | any other, or none           | joins next      | joins next                      | replaces next      | opens   |
  *
+ * The head of a pull request that is to be merged into another branch than before is another head.
+ *
  * An automatic push always joins the next of its branch, and its change stands for both from then on: which pushes belong
  * together, and from where to where they go, was decided before (AutomaticCommits.ts).
  */
+import { haveSameBase } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import { isDue, isTerminal, maxLosses, Priority } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
-import type { Admission, Finish } from "./Queue.ts"
+import { nextLease, noLease } from "../domain/FencingToken.ts"
+import type { LeaseToken } from "../domain/FencingToken.ts"
+import type { QueueAdmission, Finish } from "./Queue.ts"
 import type { Retried } from "./QueueControl.ts"
 
 /** The active entries of one target. */
-export interface Place {
+export interface EntryPosition {
   readonly next: Entry | undefined
   readonly running: Entry | undefined
 }
@@ -29,12 +34,18 @@ export type Admittance =
   | { readonly _tag: "Opened"; readonly entry: Entry }
 
 /** `target` is the admission's own, which the caller looked up `place` by. */
-export const admit = ({ next, running }: Place, item: Admission, newId: () => string, target: string): Admittance => {
+export const admit = (
+  { next, running }: EntryPosition,
+  item: QueueAdmission,
+  newId: () => string,
+  target: string
+): Admittance => {
   const head = item.change.head
   if (next !== undefined && item.change.target.kind === "push") return extended(next, item)
-  if (next !== undefined && next.change.head === head) return joined(next, item)
+  const isSame = ({ change }: Entry): boolean => change.head === head && haveSameBase(change, item.change)
+  if (next !== undefined && isSame(next)) return joined(next, item)
   const joinable = running !== undefined && running.cancelRequested === undefined
-  if (joinable && head !== undefined && running.change.head === head) {
+  if (joinable && head !== undefined && isSame(running)) {
     return { _tag: "Joined", entry: withEvent(running, item.eventId), from: running }
   }
   if (next === undefined) return { _tag: "Opened", entry: opened(item, newId(), target) }
@@ -42,12 +53,15 @@ export const admit = ({ next, running }: Place, item: Admission, newId: () => st
   return {
     _tag: "Replaced",
     entry: inherit(opened(item, newId(), target), next),
-    superseded: { ...next, status: "superseded", reason: `a newer head arrived: ${head}` },
+    superseded: { ...next, status: "superseded", reason: replacedBy(next.change, item.change) },
     from: next
   }
 }
 
-const opened = (item: Admission, id: string, target: string): Entry => ({
+const replacedBy = (earlier: Change, { baseRef, head }: Change): string =>
+  earlier.head === head ? `the base changed to ${baseRef}` : `a newer head arrived: ${head}`
+
+const opened = (item: QueueAdmission, id: string, target: string): Entry => ({
   id,
   workspace: item.change.workspace,
   targetKey: target,
@@ -62,14 +76,14 @@ const opened = (item: Admission, id: string, target: string): Entry => ({
   losses: 0,
   expires: mayExpire(item),
   reason: item.reason,
-  token: 0,
+  token: noLease,
   leaseUntil: undefined,
   owner: undefined,
   cancelRequested: undefined
 })
 
 /** Automatic work may, unless the admission says otherwise. */
-export const mayExpire = ({ expires, priority }: Pick<Admission, "expires" | "priority">): boolean =>
+export const mayExpire = ({ expires, priority }: Pick<QueueAdmission, "expires" | "priority">): boolean =>
   expires ?? priority >= Priority.automatic
 
 const withEvent = (entry: Entry, eventId: string): Entry => ({ ...entry, events: [...entry.events, eventId] })
@@ -78,7 +92,7 @@ const withEvent = (entry: Entry, eventId: string): Entry => ({ ...entry, events:
  * What asks for the same review sooner or more urgently moves it forward; what may not expire keeps it. A backoff is cut short
  * only by a person.
  */
-const joined = (next: Entry, item: Admission): Admittance => {
+const joined = (next: Entry, item: QueueAdmission): Admittance => {
   const backsOff = next.attempts > 0 && item.change.requestedBy === undefined
   const sooner = !backsOff && item.dueAt < next.dueAt
   const change = next.change.head === undefined ? item.change : next.change
@@ -97,7 +111,7 @@ const joined = (next: Entry, item: Admission): Admittance => {
 }
 
 /** The batch of pushes that waits grows by one. */
-const extended = (next: Entry, item: Admission): Admittance => ({
+const extended = (next: Entry, item: QueueAdmission): Admittance => ({
   _tag: "Joined",
   entry: { ...withEvent(next, item.eventId), change: item.change },
   from: next
@@ -118,7 +132,7 @@ const requestedBy = (change: Change, person: string | undefined): Change =>
   person === change.requestedBy ? change : { ...change, requestedBy: person }
 
 /** waiting -> ready. Not while another entry of the target runs, and not before it is due. */
-export const release = (entry: Entry, { running }: Place, now: number): Entry | undefined =>
+export const release = (entry: Entry, { running }: EntryPosition, now: number): Entry | undefined =>
   entry.status === "waiting" && isDue(entry, now) && running === undefined ? { ...entry, status: "ready" } : undefined
 
 /** ready -> waiting. */
@@ -128,14 +142,14 @@ export const withdraw = (entry: Entry): Entry | undefined =>
 /** ready -> running, with the next token. */
 export const claim = (
   entry: Entry,
-  { running }: Place,
+  { running }: EntryPosition,
   lease: { readonly owner: string; readonly until: number }
 ): Entry | undefined =>
   entry.status === "ready" && running === undefined
-    ? { ...entry, status: "running", token: entry.token + 1, owner: lease.owner, leaseUntil: lease.until }
+    ? { ...entry, status: "running", token: nextLease(entry.token), owner: lease.owner, leaseUntil: lease.until }
     : undefined
 
-export const holds = (entry: Entry, token: number): boolean => entry.status === "running" && entry.token === token
+export const holds = (entry: Entry, token: LeaseToken): boolean => entry.status === "running" && entry.token === token
 
 const ended = (entry: Entry, end: Pick<Entry, "status" | "reason" | "attempts">): Entry => ({
   ...entry,
@@ -151,7 +165,7 @@ export type Ended =
   | { readonly _tag: "Yielded"; readonly entry: Entry; readonly to: Entry; readonly toFrom: Entry }
 
 /** The end of a running entry whose lease holds. What is to be cancelled does not wait again. */
-export const finish = (entry: Entry, { next }: Place, how: Finish): Ended => {
+export const finish = (entry: Entry, { next }: EntryPosition, how: Finish): Ended => {
   switch (how._tag) {
     case "Done":
       return {
@@ -182,7 +196,7 @@ export const isLost = (entry: Entry, now: number, lost: (owner: string) => boole
   entry.status === "running" && ((entry.leaseUntil ?? now) <= now || (entry.owner !== undefined && lost(entry.owner)))
 
 /** It costs no attempt, because nothing was completed; but an entry that keeps losing its workers is dead. */
-export const reclaim = (entry: Entry, { next }: Place, now: number): Ended => {
+export const reclaim = (entry: Entry, { next }: EntryPosition, now: number): Ended => {
   const { attempts } = entry
   const losses = entry.losses + 1
   const reason = losses === 1 ? "its worker was lost" : `its worker was lost, ${losses} times`
@@ -228,7 +242,7 @@ export const cancel = (entry: Entry, reason: string): Entry | undefined => {
 export const expire = (entry: Entry, reason: string): Entry => ({ ...entry, status: "expired", reason })
 
 /** dead -> waiting, as if it had never been tried. */
-export const retry = (entry: Entry, { next }: Place, now: number): Entry | Exclude<Retried, "retried"> => {
+export const retry = (entry: Entry, { next }: EntryPosition, now: number): Entry | Exclude<Retried, "retried"> => {
   if (entry.status !== "dead") return "not_dead"
   if (next !== undefined) return "newer"
   return {

@@ -28,7 +28,7 @@ export type Why =
   | "cancelling"
   | "ended"
 
-export interface Standing {
+export interface WaitingPosition {
   readonly why: Why
   /** In words for an operator. */
   readonly text: string
@@ -45,8 +45,8 @@ export interface Around {
   readonly concurrency: number
 }
 
-export const standing = (entry: Entry, { now, pause, out, concurrency }: Around): Standing => {
-  const at = (why: Why, text: string, until?: number): Standing => ({ why, text, until })
+export const standing = (entry: Entry, { now, pause, out, concurrency }: Around): WaitingPosition => {
+  const at = (why: Why, text: string, until?: number): WaitingPosition => ({ why, text, until })
   const because = entry.reason === undefined ? "" : ` (${entry.reason})`
   switch (entry.status) {
     case "running":

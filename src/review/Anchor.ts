@@ -10,8 +10,6 @@ import { findLines, findPart } from "./FindQuote.ts"
 import type { Match, MatchedLine } from "./FindQuote.ts"
 import { readQuote } from "./Quote.ts"
 import type { QuoteReading } from "./Quote.ts"
-import { atOnce } from "./Steps.ts"
-import type { Steps } from "./Steps.ts"
 
 export interface Anchored {
   readonly file: FileDiff
@@ -30,24 +28,24 @@ const closeBy = 2
 /** A part of a line must say this much to be looked for within lines. */
 const partWeight = 4
 
-/** For the problems of one change, without letting anybody in between. */
+/** Finds the places of the problems of one change. */
 export const makeAnchorer = (files: ReadonlyArray<FileDiff>): Anchorer => {
   const find = fileFinder(files)
   return (problem) => {
     const file = find(problem.file)
-    return file === undefined ? undefined : atOnce(anchorIn(file, problem))
+    return file === undefined ? undefined : anchorIn(file, problem)
   }
 }
 
 /** In the file that the problem means. */
-export function* anchorIn(file: FileDiff, problem: ReportedProblem): Steps<Anchored | undefined> {
+export const anchorIn = (file: FileDiff, problem: ReportedProblem): Anchored | undefined => {
   if (problem.quote === undefined) return undefined
   const readings = readQuote(problem.quote)
   for (const step of steps) {
     for (const reading of readings) {
       const old = (reading.side ?? problem.side) === "old"
       for (const side of old ? (["old", "new"] as const) : (["new", "old"] as const)) {
-        const match = choose(yield* step.matches(file, side, reading), side, reading, problem, step.unsure)
+        const match = choose(step.matches(file, side, reading), side, reading, problem, step.unsure)
         if (match !== undefined) return anchored(file, side, match, step.whole)
       }
     }
@@ -56,15 +54,10 @@ export function* anchorIn(file: FileDiff, problem: ReportedProblem): Steps<Ancho
 }
 
 interface Step {
-  readonly matches: (file: FileDiff, side: Side, reading: QuoteReading) => Steps<ReadonlyArray<Match>>
+  readonly matches: (file: FileDiff, side: Side, reading: QuoteReading) => ReadonlyArray<Match>
   readonly whole: boolean
   /** The match stands for less than the quote: it must be the only one, or the claimed one. */
   readonly unsure: boolean
-}
-
-// oxlint-disable-next-line require-yield -- a search that ends at once
-function* nowhere(): Steps<ReadonlyArray<Match>> {
-  return []
 }
 
 const isEllipsis = (squeezed: string): boolean => /^(\/\/|#|--|\/\*)?(\.\.\.|…)(\*\/)?$/.test(squeezed)
@@ -72,8 +65,7 @@ const isEllipsis = (squeezed: string): boolean => /^(\/\/|#|--|\/\*)?(\.\.\.|…
 const steps: ReadonlyArray<Step> = [
   { matches: (file, side, { squeezed }) => findLines(file, side, squeezed), whole: true, unsure: false },
   {
-    matches: (file, side, quote) =>
-      weight(quote.squeezed.join("")) < partWeight ? nowhere() : findPart(file, side, quote),
+    matches: (file, side, quote) => (weight(quote.squeezed.join("")) < partWeight ? [] : findPart(file, side, quote)),
     whole: false,
     unsure: false
   },
@@ -82,7 +74,7 @@ const steps: ReadonlyArray<Step> = [
     matches: (file, side, { squeezed }) => {
       const gap = squeezed.findIndex(isEllipsis)
       const first = squeezed.slice(0, gap > 0 ? gap : 1)
-      return squeezed.length > 1 && weight(first.join("")) >= sayingLittle ? findLines(file, side, first) : nowhere()
+      return squeezed.length > 1 && weight(first.join("")) >= sayingLittle ? findLines(file, side, first) : []
     },
     whole: false,
     unsure: true

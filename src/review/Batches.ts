@@ -3,11 +3,8 @@
  * hunks, a hunk that is too large by lines. Every line of every file is in exactly one batch. Pure.
  */
 import type { FileDiff, Hunk } from "./FileDiff.ts"
-import { linesIn } from "./HunkText.ts"
 import { hunkTokens } from "./RenderDiff.ts"
 import { riskTier } from "./Risk.ts"
-import { atOnce, meter, sortInSteps, stepLength } from "./Steps.ts"
-import type { Steps } from "./Steps.ts"
 import { countTokens } from "./Tokens.ts"
 
 export interface BatchFile {
@@ -19,7 +16,7 @@ export interface BatchFile {
   readonly whole: string | undefined
 }
 
-export interface Batch {
+export interface FileBatch {
   readonly files: ReadonlyArray<BatchFile>
   /** Estimate for the whole batch as it is rendered. */
   readonly tokens: number
@@ -35,19 +32,16 @@ const headingTokens = 32
 /** Patches of commits come in their order; what no commit shows comes after them. */
 const afterCommits = Number.MAX_SAFE_INTEGER
 
-export function* planBatches(
+export const planBatches = (
   files: ReadonlyArray<FileDiff>,
   maxTokens: number,
   wholeFiles: ReadonlyMap<string, string> = new Map()
-): Steps<ReadonlyArray<Batch>> {
-  const enough = meter()
+): ReadonlyArray<FileBatch> => {
   const tiers = new Map<FileDiff, number>()
   for (const file of files) {
     tiers.set(file, riskTier(file))
-    if (enough(file.path.length)) yield
   }
-  const ordered = yield* sortInSteps(
-    files,
+  const ordered = files.toSorted(
     (a, b) =>
       (a.commit?.index ?? afterCommits) - (b.commit?.index ?? afterCommits) ||
       (tiers.get(a) ?? 0) - (tiers.get(b) ?? 0) ||
@@ -60,9 +54,9 @@ export function* planBatches(
     const heading =
       headingTokens + countTokens(file.path) + countTokens(`${file.oldPath ?? ""}${file.commit?.title ?? ""}`)
     const room = Math.max(256, maxTokens - heading)
-    const { whole, wholeTokens } = yield* companion(unshown.get(file.path), room)
+    const { whole, wholeTokens } = companion(unshown.get(file.path), room)
     unshown.delete(file.path)
-    const pieces = yield* piecesOf(file, room, wholeTokens)
+    const pieces = piecesOf(file, room, wholeTokens)
     for (const [index, { hunks, tokens }] of pieces.entries()) {
       const cost = tokens + heading
       if (open === undefined || open.tokens + cost > maxTokens) {
@@ -77,33 +71,24 @@ export function* planBatches(
       })
       open.tokens += cost
     }
-    if (enough(file.path.length)) yield
   }
   return batches
 }
 
-/** Runs a plan without letting anybody in between. */
-export const planAtOnce = (
-  files: ReadonlyArray<FileDiff>,
-  maxTokens: number,
-  wholeFiles?: ReadonlyMap<string, string>
-): ReadonlyArray<Batch> => atOnce(planBatches(files, maxTokens, wholeFiles))
-
 /** A whole file takes at most half of a pass; a larger one is left to the model's tools. */
-function* companion(text: string | undefined, room: number) {
+const companion = (text: string | undefined, room: number) => {
   if (text === undefined) return { whole: undefined, wholeTokens: 0 }
   let wholeTokens = headingTokens
   for (let at = 0; at < text.length && wholeTokens * 2 <= room;) {
     const end = endOfBlock(text, at)
     wholeTokens += countTokens(text.slice(at, end))
     at = end
-    yield
   }
   return wholeTokens * 2 > room ? { whole: undefined, wholeTokens: 0 } : { whole: text, wholeTokens }
 }
 
 /** Lines are counted together as far as this, and a long one in parts: counting takes longer than reading. */
-const blockLength = stepLength / 4
+const blockLength = 4096
 
 const endOfBlock = (text: string, at: number): number => {
   const most = at + blockLength
@@ -112,11 +97,10 @@ const endOfBlock = (text: string, at: number): number => {
   return breaks < at ? most : breaks + 1
 }
 
-function* piecesOf(file: FileDiff, room: number, first: number): Steps<ReadonlyArray<Piece>> {
-  const enough = meter()
+const piecesOf = (file: FileDiff, room: number, first: number): ReadonlyArray<Piece> => {
   const pieces: Array<Piece> = [{ hunks: [], tokens: first }]
   for (const hunk of file.hunks) {
-    for (const { hunk: part, tokens } of yield* splitHunk(hunk, room)) {
+    for (const { hunk: part, tokens } of splitHunk(hunk, room)) {
       const last = pieces.at(-1)
       if (last === undefined || (last.tokens > 0 && last.tokens + tokens > room)) {
         pieces.push({ hunks: [part], tokens })
@@ -125,21 +109,19 @@ function* piecesOf(file: FileDiff, room: number, first: number): Steps<ReadonlyA
         last.tokens += tokens
       }
     }
-    if (enough(hunk.section.length)) yield
   }
   return pieces
 }
 
 /** Cuts a hunk between lines so that each part fits `room` (a single line may still be over). */
-function* splitHunk(hunk: Hunk, room: number): Steps<ReadonlyArray<{ readonly hunk: Hunk; readonly tokens: number }>> {
-  const enough = meter()
+const splitHunk = (hunk: Hunk, room: number): ReadonlyArray<{ readonly hunk: Hunk; readonly tokens: number }> => {
   const parts: Array<{ hunk: Hunk; tokens: number }> = []
   const header = headingTokens + countTokens(hunk.section)
   let start = { at: 0, old: hunk.oldStart, new: hunk.newStart }
   const next = { ...start }
   let tokens = header
-  const costs = yield* hunkTokens(hunk)
-  const whole = yield* linesIn(hunk)
+  const costs = hunkTokens(hunk)
+  const whole = hunk.lines
   const close = () => {
     const oldLines = next.old - start.old
     const newLines = next.new - start.new
@@ -157,7 +139,6 @@ function* splitHunk(hunk: Hunk, room: number): Steps<ReadonlyArray<{ readonly hu
     next.at++
     if (line[0] !== "+") next.old++
     if (line[0] !== "-") next.new++
-    if (enough(0)) yield
   }
   if (start.at === 0) return [{ hunk, tokens }]
   close()

@@ -47,7 +47,7 @@ const maxStarts = 5000
 export const readPatches = (
   files: ReadonlyArray<FileDiff>,
   ids: ReadonlyMap<string, string>,
-  findings: ReadonlyArray<Finding>
+  findings: ReadonlyArray<Pick<Finding, "anchor">>
 ): ReadonlyArray<FilePatch> => {
   const found = new Set(findings.map(({ anchor }) => anchor?.path))
   return files.flatMap((file): ReadonlyArray<FilePatch> => {

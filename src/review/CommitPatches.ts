@@ -3,9 +3,6 @@
  * resolution of a merge. Pure.
  */
 import type { FileDiff, FileHeader } from "./FileDiff.ts"
-import { linesIn } from "./HunkText.ts"
-import { meter } from "./Steps.ts"
-import type { Steps } from "./Steps.ts"
 
 /** Which commit of the range a patch is from. */
 export interface CommitLabel {
@@ -16,52 +13,58 @@ export interface CommitLabel {
   readonly title: string
 }
 
+export interface Lineage {
+  /** Paths of a commit that may belong to the change: by their names, or as what an added file was renamed from. */
+  readonly candidates: <A extends Pick<FileHeader, "path" | "status">>(listed: ReadonlyArray<A>) => ReadonlyArray<A>
+  /** Whether a file of the commit's diff belongs to it. */
+  readonly belongs: (file: FileHeader) => boolean
+}
+
 /**
  * For commits from the newest to the oldest: keeps files that are reviewed, under the names that they had at the time. A file
  * of a commit belongs to the change when the change has its name, or a later commit of it renamed it.
  */
-export const keepLineage = (files: ReadonlyArray<FileHeader>): ((file: FileHeader) => boolean) => {
+export const keepLineage = (files: ReadonlyArray<FileHeader>, maxDeleted: number): Lineage => {
   const names = new Set(files.map(({ path }) => path))
-  return ({ path, oldPath, status }) => {
-    if (!names.has(path)) return false
-    if (status === "renamed" && oldPath !== undefined) names.add(oldPath)
-    return true
+  return {
+    candidates: (listed) => {
+      const found: Array<(typeof listed)[number]> = []
+      let deleted = 0
+      for (const one of listed) {
+        if (names.has(one.path) || (one.status === "deleted" && deleted++ < maxDeleted)) found.push(one)
+      }
+      return found
+    },
+    belongs: ({ path, oldPath, status }) => {
+      if (!names.has(path)) return false
+      if (status === "renamed" && oldPath !== undefined) names.add(oldPath)
+      return true
+    }
   }
 }
 
 /** Files of the whole change with changed lines that no commit shows: they are shown as they came out. */
-export function* unshown(
-  files: ReadonlyArray<FileDiff>,
-  shown: ReadonlyArray<FileDiff>
-): Steps<ReadonlyArray<FileDiff>> {
-  const enough = meter()
+export const unshown = (files: ReadonlyArray<FileDiff>, shown: ReadonlyArray<FileDiff>): ReadonlyArray<FileDiff> => {
   const known = new Set<string>()
   for (const { hunks } of shown) {
     for (const hunk of hunks) {
-      for (const line of yield* linesIn(hunk)) {
+      for (const line of hunk.lines) {
         known.add(line)
-        if (enough(line.length)) yield
       }
-      if (enough(0)) yield
     }
-    if (enough(0)) yield
   }
   const left: Array<FileDiff> = []
   for (const file of files) {
-    if (yield* hasOther(file, known)) left.push(file)
-    yield
+    if (hasOther(file, known)) left.push(file)
   }
   return left
 }
 
-function* hasOther({ hunks }: FileDiff, known: ReadonlySet<string>): Steps<boolean> {
-  const enough = meter()
+const hasOther = ({ hunks }: FileDiff, known: ReadonlySet<string>): boolean => {
   for (const hunk of hunks) {
-    for (const line of yield* linesIn(hunk)) {
+    for (const line of hunk.lines) {
       if (line[0] !== " " && !known.has(line)) return true
-      if (enough(line.length)) yield
     }
-    if (enough(0)) yield
   }
   return false
 }

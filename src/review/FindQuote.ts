@@ -4,11 +4,8 @@
  */
 import { isBlank, isSqueezed, squeeze } from "./CodeText.ts"
 import type { FileDiff, NumberedLine } from "./FileDiff.ts"
-import { linesIn } from "./HunkText.ts"
-import { meter } from "./Steps.ts"
-import type { Steps } from "./Steps.ts"
 
-export type Side = "new" | "old"
+export type QuoteSide = "new" | "old"
 
 /** A line with the counters of both sides where it stands, on the side where it is not too. */
 export interface MatchedLine extends NumberedLine {
@@ -21,15 +18,15 @@ export type Match = ReadonlyArray<MatchedLine>
 type SameLine = (line: string, quoted: number) => boolean
 
 /** Where the squeezed lines stand one after the other. */
-export const findLines = (file: FileDiff, side: Side, squeezed: ReadonlyArray<string>): Steps<ReadonlyArray<Match>> =>
+export const findLines = (file: FileDiff, side: QuoteSide, squeezed: ReadonlyArray<string>): ReadonlyArray<Match> =>
   search(file, side, squeezed.length, (line, quoted) => isSqueezed(line, 1, squeezed[quoted] ?? ""))
 
 /** Likewise, but the first line may begin and the last may end within a line of the file. */
 export const findPart = (
   file: FileDiff,
-  side: Side,
+  side: QuoteSide,
   quote: { readonly lines: ReadonlyArray<string>; readonly squeezed: ReadonlyArray<string> }
-): Steps<ReadonlyArray<Match>> => {
+): ReadonlyArray<Match> => {
   const last = quote.squeezed.length - 1
   // Cheap to ask of every line; a line without it cannot hold the quote's first line.
   const [word = ""] = (quote.lines[0] ?? "").split(/\s+/).toSorted((a, b) => b.length - a.length)
@@ -43,29 +40,26 @@ export const findPart = (
   })
 }
 
-function* search(file: FileDiff, side: Side, length: number, same: SameLine): Steps<ReadonlyArray<Match>> {
-  const enough = meter()
+const search = (file: FileDiff, side: QuoteSide, length: number, same: SameLine): ReadonlyArray<Match> => {
   const other = side === "new" ? "-" : "+"
   const found: Array<Match> = []
   let held = 0
   if (length === 0) return found
   for (const hunk of file.hunks) {
     let { oldStart: oldLine, newStart: newLine } = hunk
-    const lines = yield* linesIn(hunk)
+    const lines = hunk.lines
     for (let at = 0; at < lines.length; at++) {
       const line = lines[at] ?? ""
       const mark = line[0]
       if (mark !== other && !isBlank(line, 1) && same(line, 0)) {
-        const match = yield* matchFrom(lines, at, { oldLine, newLine }, other, length, same)
+        const match = matchFrom(lines, at, { oldLine, newLine }, other, length, same)
         held += match?.length ?? 0
         if (held > most) return []
         if (match !== undefined) found.push(match)
       }
       if (mark !== "+") oldLine++
       if (mark !== "-") newLine++
-      if (enough(line.length)) yield
     }
-    if (enough(0)) yield
   }
   return found
 }
@@ -73,15 +67,14 @@ function* search(file: FileDiff, side: Side, length: number, same: SameLine): St
 /** Lines of all matches: what stands everywhere stands nowhere. */
 const most = 20_000
 
-function* matchFrom(
+const matchFrom = (
   lines: ReadonlyArray<string>,
   start: number,
   numbers: { readonly oldLine: number; readonly newLine: number },
   other: string,
   length: number,
   same: SameLine
-): Steps<Match | undefined> {
-  const enough = meter()
+): Match | undefined => {
   const match: Array<MatchedLine> = []
   let { oldLine, newLine } = numbers
   let quoted = 0
@@ -102,7 +95,6 @@ function* matchFrom(
     }
     if (kind !== "+") oldLine++
     if (kind !== "-") newLine++
-    if (enough(line.length)) yield
   }
   return undefined
 }

@@ -2,7 +2,7 @@
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 
 /** Lines of the head, both included, that should be seen around a hunk. */
-export interface Reach {
+export interface ContextReach {
   readonly from: number
   readonly to: number
 }
@@ -10,7 +10,7 @@ export interface Reach {
 /** `count` lines on either side of what is changed; context that is more is cut. */
 export const linesAround =
   (count: number) =>
-  (hunk: Hunk): Reach => ({
+  (hunk: Hunk): ContextReach => ({
     from: hunk.newStart + leading(hunk) - count,
     to: hunk.newStart + hunk.newLines - 1 - trailing(hunk) + count
   })
@@ -23,7 +23,7 @@ export const withContext = (
   file: FileDiff,
   whole: FileDiff,
   lines: ReadonlyArray<string> | undefined,
-  reachOf: (hunk: Hunk) => Reach
+  reachOf: (hunk: Hunk) => ContextReach
 ): FileDiff => {
   const wanted = new Set(file.hunks)
   let shownTo = 0
@@ -50,7 +50,7 @@ export const leading = ({ lines }: Hunk): number => {
 
 const trailing = ({ lines }: Hunk): number => lines.length - 1 - lines.findLastIndex((line) => line[0] !== " ")
 
-const trim = (hunk: Hunk, { from, to }: Reach): Hunk => {
+const trim = (hunk: Hunk, { from, to }: ContextReach): Hunk => {
   const top = Math.max(0, Math.min(leading(hunk), from - hunk.newStart))
   const bottom = Math.max(0, Math.min(trailing(hunk), hunk.newStart + hunk.newLines - 1 - to))
   if (top + bottom === 0) return hunk
@@ -68,7 +68,7 @@ const trim = (hunk: Hunk, { from, to }: Reach): Hunk => {
 const widen = (
   hunk: Hunk,
   lines: ReadonlyArray<string> | undefined,
-  { from, to }: Reach,
+  { from, to }: ContextReach,
   first: number,
   last: number
 ): Hunk => {

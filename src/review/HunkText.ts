@@ -3,14 +3,12 @@
  * thousands of lines, of which few are looked at one by one; what goes over all of them goes over the bytes. Pure.
  */
 import type { Hunk } from "./FileDiff.ts"
-import { atOnce, meter } from "./Steps.ts"
-import type { Steps } from "./Steps.ts"
 
 /** Lines with their line breaks, one piece after the other. */
 export type HunkBytes = ReadonlyArray<Uint8Array>
 
-/** Characters of a line that are read; what follows is data, of which nobody is shown that much. */
-export const readLength = 16_384
+/** Characters of a line that are read. What a change adds beyond is not read, and the review says so. */
+export const readLength = 65_536
 
 interface Body {
   readonly bytes: HunkBytes
@@ -54,31 +52,13 @@ export const hunkOf = (place: Omit<Hunk, "lines">, body: Omit<Body, "lines">): H
     section: place.section,
     openEnd: place.openEnd,
     get lines() {
-      own.lines ??= atOnce(read(own))
+      own.lines ??= read(own)
       return own.lines
     }
   }
   // oxlint-disable-next-line no-new -- it is the hunk itself that is marked
   new Bodies(hunk, own)
   return hunk
-}
-
-/** The lines of a hunk; of a large one they take a while to make. */
-export function* linesIn(hunk: Hunk): Steps<ReadonlyArray<string>> {
-  const body = Bodies.of(hunk)
-  if (body === undefined) return hunk.lines
-  if (body.lines !== undefined) return body.lines
-  const lines = yield* read(body)
-  return (body.lines ??= lines)
-}
-
-/** So that reading the lines of its hunks takes no time any more. */
-export function* readHunks({ hunks }: { readonly hunks: ReadonlyArray<Hunk> }): Steps<void> {
-  const enough = meter()
-  for (const hunk of hunks) {
-    yield* linesIn(hunk)
-    if (enough(0)) yield
-  }
 }
 
 /** The lines as bytes, each with its line break. */
@@ -91,6 +71,29 @@ export const bytesOf = (hunk: Hunk): HunkBytes => {
 }
 
 export const countLines = (hunk: Hunk): number => Bodies.of(hunk)?.count ?? hunk.lines.length
+
+/** Whether a line has more than so many bytes, without making strings of any. */
+export const hasLineOver = (hunk: Hunk, length: number): boolean => {
+  const body = Bodies.of(hunk)
+  if (body === undefined) {
+    for (const line of hunk.lines) {
+      if (line.length > length) return true
+    }
+    return false
+  }
+  let begun = 0
+  for (const piece of body.bytes) {
+    for (let at = 0; at < piece.length;) {
+      const next = piece.indexOf(newline, at)
+      begun += (next < 0 ? piece.length : next) - at
+      if (begun > length) return true
+      if (next < 0) break
+      begun = 0
+      at = next + 1
+    }
+  }
+  return false
+}
 
 /** The first lines as bytes, at most so many of them; undefined where the hunk has none of its own. */
 export const firstBytes = (hunk: Hunk, count: number, most = Number.POSITIVE_INFINITY): Uint8Array | undefined => {
@@ -124,16 +127,16 @@ const endOfLines = (bytes: Uint8Array, most: number): { readonly at: number; rea
   return { at, lines }
 }
 
-function* read({ bytes, asPrinted }: Body): Steps<ReadonlyArray<string>> {
+const read = ({ bytes, asPrinted }: Body): ReadonlyArray<string> => {
   const [only] = bytes
-  const lines = bytes.length === 1 && only !== undefined ? splitLines(textOf(only)) : yield* joined(bytes)
+  const lines = bytes.length === 1 && only !== undefined ? splitLines(textOf(only)) : joined(bytes)
   // Mail gateways and copies drop the space of an empty line.
   if (!asPrinted) for (let at = lines.indexOf(""); at >= 0; at = lines.indexOf("", at + 1)) lines[at] = " "
   return lines
 }
 
-/** A step for each piece. A line may go over many of them. */
-function* joined(bytes: HunkBytes): Steps<Array<string>> {
+/** A line may go over many pieces. */
+const joined = (bytes: HunkBytes): Array<string> => {
   const lines: Array<string> = []
   let begun: Array<Uint8Array> = []
   let length = 0
@@ -152,28 +155,23 @@ function* joined(bytes: HunkBytes): Steps<Array<string>> {
     const end = piece.lastIndexOf(newline) + 1
     if (end > 0) finish(piece.subarray(0, end))
     begin(piece.subarray(end))
-    yield
   }
   if (begun.length > 0) finish(new Uint8Array())
   return lines
 }
 
 /** The lines of a file; after a last line break one that is empty. As those of hunks they are read so far and no further. */
-export function* linesOfText(text: string): Steps<ReadonlyArray<string>> {
-  const enough = meter()
+export const linesOfText = (text: string): ReadonlyArray<string> => {
   const lines: Array<string> = []
   for (let at = 0; at <= text.length;) {
     const next = text.indexOf("\n", at)
     const end = next < 0 ? text.length : next
     lines.push(text.slice(at, Math.min(end, at + readLength - 1)))
-    if (enough((end - at) / quick)) yield
     at = end + 1
   }
   return lines
 }
 
-/** Looking for line breaks is so much quicker than looking at characters. */
-const quick = 8
 const newline = 10
 const bytesPerCharacter = 4
 

@@ -1,10 +1,8 @@
 /** What of a file's diff is shown of one place in it: the hunk it stands in, and others near it as far as there is room. Pure. */
 import type { Anchor } from "../domain/Problem.ts"
 import type { FileDiff, Hunk } from "./FileDiff.ts"
-import { countLines, linesIn } from "./HunkText.ts"
+import { countLines } from "./HunkText.ts"
 import { maxLineLength } from "./RenderDiff.ts"
-import { meter } from "./Steps.ts"
-import type { Steps } from "./Steps.ts"
 
 type Place = Pick<Anchor, "side" | "line">
 
@@ -13,13 +11,13 @@ const besideLine = 16
 const besideHunk = 64
 
 /** The hunk of the place, cut to the lines around it where it is longer than `room` characters; without a place the first hunk. */
-export function* hunksAround(file: FileDiff, place: Place | undefined, room: number): Steps<ReadonlyArray<Hunk>> {
+export const hunksAround = (file: FileDiff, place: Place | undefined, room: number): ReadonlyArray<Hunk> => {
   const { hunks } = file
-  const middle = yield* nearest(hunks, place)
+  const middle = nearest(hunks, place)
   const hunk = hunks[middle]
   if (hunk === undefined) return []
-  const shown = [yield* partAround(hunk, place, room)]
-  let left = room - besideHunk - (yield* sizeWithin(shown[0] ?? hunk, room))
+  const shown = [partAround(hunk, place, room)]
+  let left = room - besideHunk - sizeWithin(shown[0] ?? hunk, room)
   let from = middle
   let to = middle + 1
   for (;;) {
@@ -27,13 +25,12 @@ export function* hunksAround(file: FileDiff, place: Place | undefined, room: num
     const up = below === undefined || (above !== undefined && distance(above, place) <= distance(below, place))
     const next = up ? above : below
     if (next === undefined) return shown
-    left -= besideHunk + (yield* sizeWithin(next, left))
+    left -= besideHunk + sizeWithin(next, left)
     if (left <= 0) return shown
     if (up) shown.unshift(next)
     else shown.push(next)
     if (up) from--
     else to++
-    yield
   }
 }
 
@@ -43,8 +40,7 @@ const distance = ({ oldStart, oldLines, newStart, newLines }: Hunk, place: Place
   return Math.max(0, start - place.line, place.line - (start + length - 1))
 }
 
-function* nearest(hunks: ReadonlyArray<Hunk>, place: Place | undefined): Steps<number> {
-  const enough = meter()
+const nearest = (hunks: ReadonlyArray<Hunk>, place: Place | undefined): number => {
   let best = 0
   let least = Number.POSITIVE_INFINITY
   for (let at = 0; at < hunks.length && least > 0; at++) {
@@ -54,7 +50,6 @@ function* nearest(hunks: ReadonlyArray<Hunk>, place: Place | undefined): Steps<n
       best = at
       least = far
     }
-    if (enough(0)) yield
   }
   return best
 }
@@ -62,17 +57,16 @@ function* nearest(hunks: ReadonlyArray<Hunk>, place: Place | undefined): Steps<n
 const sizeOf = (line: string): number => Math.min(line.length, maxLineLength) + besideLine
 
 /** Of all lines, or more than `most`. */
-function* sizeWithin(hunk: Hunk, most: number): Steps<number> {
+const sizeWithin = (hunk: Hunk, most: number): number => {
   let size = countLines(hunk) * besideLine
   if (size > most) return size
   size = 0
-  for (const line of yield* linesIn(hunk)) if ((size += sizeOf(line)) > most) return size
+  for (const line of hunk.lines) if ((size += sizeOf(line)) > most) return size
   return size
 }
 
-function* partAround(hunk: Hunk, place: Place | undefined, room: number): Steps<Hunk> {
-  const enough = meter()
-  const lines = yield* linesIn(hunk)
+const partAround = (hunk: Hunk, place: Place | undefined, room: number): Hunk => {
+  const lines = hunk.lines
   let { oldStart, newStart } = hunk
   let at = 0
   const other = place?.side === "old" ? "+" : "-"
@@ -82,7 +76,6 @@ function* partAround(hunk: Hunk, place: Place | undefined, room: number): Steps<
       if (mark !== other && (place.side === "old" ? oldStart : newStart) >= place.line) break
       if (mark !== "+") oldStart++
       if (mark !== "-") newStart++
-      if (enough(0)) yield
     }
   }
   let left = Math.floor(room / 2)

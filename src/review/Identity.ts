@@ -8,8 +8,6 @@ import type { ReportedProblem } from "../domain/Problem.ts"
 import type { Anchored } from "./Anchor.ts"
 import { isSqueezed, squeeze } from "./CodeText.ts"
 import { enclosingDefinition } from "./Enclosing.ts"
-import { atOnce, meter } from "./Steps.ts"
-import type { Steps } from "./Steps.ts"
 
 /** Names that models use for the same thing. */
 const synonyms: Readonly<Record<string, string>> = {
@@ -40,7 +38,7 @@ export const canonicalCategory = (category: string): string => {
   const plain = category
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, "-")
-    .replace(/^-+|-+$/g, "")
+    .replace(/^-|-$/g, "")
   return Object.hasOwn(synonyms, plain) ? (synonyms[plain] ?? plain) : plain
 }
 
@@ -57,12 +55,12 @@ export interface EnclosingSymbol {
  * `lines` are those of the file at the anchor's side; without them the hunk's section stands for the definition. `symbols` are the
  * definitions around the anchor's first line, outermost first; undefined where no parser has read the file: indentation tells then.
  */
-export function* fingerprintIn(
+export const fingerprint = (
   problem: ReportedProblem,
   place: Anchored | undefined,
   lines: ReadonlyArray<string> | undefined,
   symbols?: ReadonlyArray<EnclosingSymbol>
-): Steps<string> {
+): string => {
   const category = canonicalCategory(problem.category)
   if (place === undefined) {
     const said = problem.quote ?? problem.title ?? problem.message
@@ -70,7 +68,7 @@ export function* fingerprintIn(
   }
   const { anchor, code, file } = place
   const lineage = anchor.oldPath ?? anchor.path
-  const { definition, occurrence } = yield* surroundings(place, lines, symbols)
+  const { definition, occurrence } = surroundings(place, lines, symbols)
   return digest([
     "line",
     lineage,
@@ -82,18 +80,14 @@ export function* fingerprintIn(
   ])
 }
 
-/** Likewise, without letting anybody in between. */
-export const fingerprint = (...given: Parameters<typeof fingerprintIn>): string => atOnce(fingerprintIn(...given))
-
 const digest = (parts: ReadonlyArray<string>): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32)
 
-function* surroundings(
+const surroundings = (
   { anchor, code }: Anchored,
   lines: ReadonlyArray<string> | undefined,
   symbols: ReadonlyArray<EnclosingSymbol> | undefined
-): Steps<{ readonly definition: string | undefined; readonly occurrence: string }> {
-  const enough = meter()
+): { readonly definition: string | undefined; readonly occurrence: string } => {
   if (lines === undefined) return { definition: undefined, occurrence: "0" }
   const at = (anchor.start ?? anchor.line) - 1
   const enclosing = symbols === undefined ? enclosingDefinition(lines, at) : innermost(symbols)
@@ -101,7 +95,6 @@ function* surroundings(
   let before = 0
   for (let i = (enclosing?.index ?? -1) + 1; i < at; i++) {
     if (wanted.every((text, offset) => isSqueezed(lines[i + offset] ?? "", 0, text))) before++
-    if (enough(lines[i]?.length ?? 0)) yield
   }
   return { definition: enclosing?.text ?? "", occurrence: String(before) }
 }

@@ -4,10 +4,7 @@
  */
 import type { ReportedProblem } from "../domain/Problem.ts"
 import type { FileDiff } from "./FileDiff.ts"
-import { linesIn } from "./HunkText.ts"
 import { riskTier } from "./Risk.ts"
-import { meter } from "./Steps.ts"
-import type { Steps } from "./Steps.ts"
 
 const rules = "(?:instructions?|rules?|prompts?|guidelines?|directives?|guardrails?|constraints?|messages?|context)"
 const reader =
@@ -63,14 +60,14 @@ const problem = (file: string, severity: "info" | "medium", title: string): Repo
   message
 })
 
-export function* injections(change: {
+export const injections = (change: {
   readonly files: ReadonlyArray<FileDiff>
   readonly title: string | undefined
   readonly description: string | undefined
-}): Steps<ReadonlyArray<ReportedProblem>> {
+}): ReadonlyArray<ReportedProblem> => {
   const found: Array<ReportedProblem> = []
   for (const part of ["title", "description"] as const) {
-    const line = yield* firstInstruction(change[part]?.slice(0, maxDescription).split("\n") ?? [])
+    const line = firstInstruction(change[part]?.slice(0, maxDescription).split("\n") ?? [])
     if (line !== undefined) {
       found.push({
         ...problem(`(${part} of the change)`, "medium", `Instruction to the reviewer in the ${part}`),
@@ -91,7 +88,7 @@ export function* injections(change: {
     if ([/[/.-]+/g, /[_/.-]+/g].some((between) => injectionIn(file.path.replace(between, " ")))) {
       found.push(problem(file.path, "medium", "Instruction to the reviewer in a file name"))
     }
-    const line = yield* addedInstruction(file)
+    const line = addedInstruction(file)
     if (line !== undefined) {
       // Tests and documents quote such text more often than they mean it.
       const severity =
@@ -102,41 +99,33 @@ export function* injections(change: {
         quote: line.text
       })
     }
-    yield
   }
   return found
 }
 
-function* firstInstruction(lines: ReadonlyArray<string>): Steps<string | undefined> {
-  const enough = meter()
+const firstInstruction = (lines: ReadonlyArray<string>): string | undefined => {
   for (const line of lines) {
     if (injectionIn(line)) return line
-    if (enough(line.length + askedLength)) yield
   }
   return undefined
 }
 
-function* addedInstruction(file: FileDiff): Steps<{ readonly number: number; readonly text: string } | undefined> {
-  const enough = meter()
+const addedInstruction = (file: FileDiff): { readonly number: number; readonly text: string } | undefined => {
   for (const hunk of file.hunks) {
     let number = hunk.newStart
-    for (const line of yield* linesIn(hunk)) {
+    for (const line of hunk.lines) {
       if (line[0] === "+") {
         const said = line.slice(1, maxCharacters + 1)
         const asked = hint.test(said)
         if (asked && injectionIn(said)) return { number, text: said.endsWith("\r") ? said.slice(0, -1) : said }
-        if (enough(said.length + (asked ? askedLength : 0))) yield
-      } else if (enough(0)) yield
+      }
       if (line[0] !== "-") number++
     }
-    if (enough(0)) yield
   }
   return undefined
 }
 
 const maxDescription = 50_000
-/** Asking a line takes as long as going over so many characters. */
-const askedLength = 2048
 /** A line without any of these says nothing to a reviewer: asked first, for there are many lines. */
 const hint =
   /ignor|disregard|forget|overrid|bypass|discard|you|act as|pretend|behave|review|assistant|model|agent|bot|\bai\b|a\.i\.|llm|gpt|claude|gemini|copilot|not |never|refrain|stop|no need|approve|lgtm|accept|merge|reveal|print|repeat|output|show|leak|send|exfil|post|include|dump|disclos|tell|call|invoke|use|run|execute|<\||inst\]|<<|<\/?(sys|inst)|system|human|severity|finding|problem|everything|audited|verified|vetted|instruction|prompt|task|[^ -~\t]/i

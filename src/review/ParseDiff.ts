@@ -6,8 +6,6 @@
 import type { FileDiff, FileHeader, Hunk } from "./FileDiff.ts"
 import { readName, readSame, readSide } from "./DiffPaths.ts"
 import { hunkOf, textOf } from "./HunkText.ts"
-import { atOnce, meter } from "./Steps.ts"
-import type { Steps } from "./Steps.ts"
 
 export class DiffFormatError extends Error {
   override readonly name = "DiffFormatError"
@@ -48,7 +46,7 @@ export interface DiffParser {
   /** Bytes of patch text of the kept files so far. */
   readonly keptBytes: number
   /** The bytes are not to be changed afterwards: lines are read from them when somebody asks. */
-  readonly push: (bytes: Uint8Array) => Steps<void>
+  readonly push: (bytes: Uint8Array) => void
   readonly end: () => ReadonlyArray<FileDiff>
 }
 
@@ -229,14 +227,11 @@ export const makeDiffParser = (keep: (file: FileHeader) => boolean = () => true)
     get keptBytes() {
       return keptBytes
     },
-    *push(bytes) {
-      const enough = meter()
+    push: (bytes) => {
       for (let from = 0; from < bytes.length; from += pieceLength) {
         const piece = bytes.subarray(from, from + pieceLength)
         for (let at = 0; at < piece.length;) {
-          const start = at
           at = open === undefined || file === undefined ? readOutside(piece, at) : readBody(file, open, piece, at)
-          if (enough((at - start) / share)) yield
         }
       }
       settle(bytes.buffer.byteLength)
@@ -251,10 +246,8 @@ export const makeDiffParser = (keep: (file: FileHeader) => boolean = () => true)
   }
 }
 
-/** Lines of a hunk are views of pieces of this size at most, so that what goes over them can stop in between. */
+/** Lines of a hunk are views of pieces of this size at most, so that no string is made of a line that is longer than is read of it. */
 const pieceLength = 65_536
-/** Going over bytes takes a fraction of what characters of lines do. */
-const share = 8
 /** With both names of a file, quoted as octal numbers, and to spare. */
 const maxHeader = 65_536
 
@@ -264,10 +257,10 @@ const plus = 43
 const minus = 45
 const backslash = 92
 
-/** A whole diff at once. */
+/** Parses a whole diff. */
 export const parseDiff = (text: string, keep?: (file: FileHeader) => boolean): ReadonlyArray<FileDiff> => {
   const parser = makeDiffParser(keep)
-  atOnce(parser.push(Buffer.from(text)))
+  parser.push(Buffer.from(text))
   return parser.end()
 }
 

@@ -17,16 +17,28 @@ export const readQuote = (quote: string): ReadonlyArray<QuoteReading> => {
   if (lines.length === 0) return []
   const readings = [reading(lines, undefined)]
   // `  12    |-code`: copied with the numbers of the prompt.
-  const gutter = /^\s*\d*\s+\d*\s*\|([+\- ])?/
-  if (lines.every((line) => gutter.test(line))) {
-    const marks = lines.map((line) => gutter.exec(line)?.[1])
-    readings.push(reading(trimBlank(lines.map((line) => line.replace(gutter, ""))), sideOf(marks)))
+  const numbered = lines.flatMap((line) => withoutGutter(line) ?? [])
+  if (numbered.length === lines.length) {
+    const marks = numbered.map(({ mark }) => mark)
+    readings.push(reading(trimBlank(numbered.map(({ code }) => code)), sideOf(marks)))
   }
   // `+code`: copied with the marks of a diff.
   if (lines.every((line) => line === "" || /^[+\- ]/.test(line)) && lines.some((line) => /^[+-]/.test(line))) {
     readings.push(reading(trimBlank(lines.map((line) => line.slice(1))), sideOf(lines.map((line) => line[0]))))
   }
   return readings.filter(({ squeezed }) => squeezed.length > 0)
+}
+
+/** A line after the bar behind at most two numbers, and the mark of a diff before it. Undefined for a line without such a gutter. */
+const withoutGutter = (line: string): { readonly mark: string | undefined; readonly code: string } | undefined => {
+  const bar = line.indexOf("|")
+  if (bar < 0) return undefined
+  const gutter = line.slice(0, bar)
+  if (!/\s/.test(gutter)) return undefined
+  const numbers = gutter.trim().split(/\s+/)
+  if (numbers.length > 2 || !numbers.every((number) => /^\d*$/.test(number))) return undefined
+  const mark = /^[+\- ]/.exec(line.slice(bar + 1, bar + 2))?.[0]
+  return { mark, code: line.slice(bar + 1 + (mark?.length ?? 0)) }
 }
 
 const sideOf = (marks: ReadonlyArray<string | undefined>): "new" | "old" | undefined => {

@@ -1,43 +1,46 @@
 /**
- * Texts of any length without the secrets in them, in steps. A text is cut where nothing near the cut looks like a secret, so that none is
+ * Texts of any length without the secrets in them. A long text is cut where nothing near the cut looks like a secret, so that none is
  * cut in two; lines can be long, so a cut need not be between them. Pure.
  */
 import { mayHoldSecret } from "./SecretHints.ts"
 import { scrubSecrets } from "./Secrets.ts"
-import { meter, stepLength } from "./Steps.ts"
-import type { Steps } from "./Steps.ts"
 
+/** Longer texts are scrubbed in pieces. */
+const wholeLength = 16_384
 /** A piece has up to twice as many characters. */
-const pieceLength = stepLength / 2
+const pieceLength = wholeLength / 2
 /** Characters on either side of a cut that have to be harmless. */
 const near = 512
 const stride = 256
 
-export function* scrubText(text: string): Steps<string> {
-  if (text.length <= stepLength) return scrubSecrets(text)
+export const scrubText = (text: string): string => {
+  if (text.length <= wholeLength) return scrubSecrets(text)
   const pieces: Array<string> = []
   for (let at = 0; at < text.length;) {
     const end = cutAfter(text, at + pieceLength)
     pieces.push(scrubSecrets(text.slice(at, end)))
     at = end
-    yield
   }
   return pieces.join("")
 }
 
 /** Line by line, so that every line keeps its number. */
-export function* scrubLines(text: string): Steps<string> {
-  const enough = meter()
-  const kept: Array<string> = []
+export const scrubLines = (text: string): string => {
+  const parts: Array<string> = []
+  /** The start of what is not in `parts` yet: lines without a secret are copied together. */
+  let rest = 0
   for (let at = 0; at <= text.length;) {
     const next = text.indexOf("\n", at)
     const end = next < 0 ? text.length : next
     const line = text.slice(at, end)
-    kept.push(line.length > stepLength ? yield* scrubText(line) : scrubSecrets(line))
-    if (enough(end - at)) yield
+    const scrubbed = line.length > wholeLength ? scrubText(line) : scrubSecrets(line)
+    if (scrubbed !== line) {
+      parts.push(text.slice(rest, at), scrubbed)
+      rest = end
+    }
     at = end + 1
   }
-  return kept.join("\n")
+  return rest === 0 ? text : parts.join("") + text.slice(rest)
 }
 
 const cutAfter = (text: string, from: number): number => {

@@ -3,15 +3,13 @@
  * include and exclude, the ignore file of the base branch, what programs wrote or nobody can read, and max_files at last,
  * which counts only what passed. Every file that is left out keeps the first reason that holds. Pure.
  */
-import type { SkipReason } from "../domain/Coverage.ts"
+import type { SkippedFile, SkipReason } from "../domain/Coverage.ts"
 import type { ReviewConfig } from "../config/schema/Review.ts"
 import { isSubmodule } from "./FileDiff.ts"
 import type { FileDiff, FileHeader } from "./FileDiff.ts"
-import { hasGeneratedMarker, isGeneratedName } from "./Generated.ts"
-import { anyGlob, underAny } from "./Globs.ts"
-import type { PathMatch } from "./Globs.ts"
-import { meter } from "./Steps.ts"
-import type { Steps } from "./Steps.ts"
+import type { GeneratedAttribute } from "./Attributes.ts"
+import { hasGeneratedMarker, isGenerated } from "./Generated.ts"
+import { anyGlob, underAny } from "../domain/Globs.ts"
 
 export interface TriggerFilters {
   /** Empty: no limit, as are the globs. */
@@ -20,27 +18,54 @@ export interface TriggerFilters {
   readonly exclude: ReadonlyArray<string>
 }
 
+/** A path that a change touches, as it is known before anything of the file is read. */
+export type ListedPath = Pick<FileHeader, "path" | "status" | "oldMode" | "newMode">
+
+export interface ChosenPaths<A> {
+  /** What is to be compared. */
+  readonly paths: ReadonlyArray<A>
+  /** To find renames with other changes among them would take too long. */
+  readonly exactRenames: boolean
+}
+
 export interface FileSelection {
-  /** To be asked once per file, in order, while the diff is read; true while the file may still be analysed. */
+  /** Which of all paths of the change are candidates, before their sizes are known. */
+  readonly candidates: <A extends ListedPath>(listed: ReadonlyArray<A>) => ReadonlyArray<A>
+  /** Which of the candidates are compared; `sizes` in their order. */
+  readonly choose: <A extends ListedPath>(candidates: ReadonlyArray<A>, sizes: ReadonlyArray<number>) => ChosenPaths<A>
+  /** To be asked once per file, in order, while the diff of the chosen ones is read; true while the file may still be analysed. */
   readonly keep: (file: FileHeader) => boolean
   /** What is analysed and what is not, when the diff has been read. */
-  readonly result: (files: ReadonlyArray<FileDiff>) => Steps<SelectedFiles>
+  readonly result: (files: ReadonlyArray<FileDiff>, listed: ReadonlyArray<ListedPath>) => SelectedFiles
 }
 
 export interface SelectedFiles {
   readonly files: ReadonlyArray<FileDiff>
-  readonly skipped: ReadonlyArray<{ readonly path: string; readonly reason: SkipReason }>
+  readonly skipped: ReadonlyArray<SkippedFile>
 }
 
-/** The first lines of a file are looked at. */
-const fileLength = 1024
+export const unreadIf = (unread: boolean): { readonly unread?: true } => (unread ? { unread: true } : {})
+
+/** Which candidates are binary or written by programs shows when they are compared: those do not count towards max_files. */
+const candidatesPerFile = 5
+/** Bytes of all files that are compared. */
+const comparedBytes = 1_073_741_824
+
+/** Git compares each deleted file with each added one, over all their bytes: so many take it a few seconds. */
+const renameBytes = 20_000_000_000
+
+/** The change may have text there that would have been read. */
+const isLimit = (reason: SkipReason): boolean => reason === "max_files" || reason === "too_large"
 
 export const selectFiles = (options: {
-  readonly review: Pick<ReviewConfig, "include" | "exclude" | "max_files">
+  readonly review: Pick<ReviewConfig, "include" | "exclude" | "max_files" | "max_file_bytes">
   readonly filters: TriggerFilters
-  readonly ignores: PathMatch
+  /** The rule of the repository's ignore file that hides a path. */
+  readonly ignoredBy: (path: string) => string | undefined
+  /** What the base says of generated files. */
+  readonly attribute?: GeneratedAttribute
 }): FileSelection => {
-  const { review, filters, ignores } = options
+  const { review, filters, ignoredBy, attribute = () => undefined } = options
   const watched = filters.watchPath.length === 0 ? () => true : underAny(filters.watchPath)
   const triggerIncludes = filters.include.length === 0 ? () => true : anyGlob(filters.include)
   const triggerExcludes = anyGlob(filters.exclude)
@@ -51,30 +76,77 @@ export const selectFiles = (options: {
     const { path } = file
     if (!watched(path)) return "not_watched"
     if (!triggerIncludes(path) || triggerExcludes(path) || !includes(path) || excludes(path)) return "excluded"
-    if (ignores(path)) return "ignored"
+    if (ignoredBy(path) !== undefined) return "ignored"
     if (isSubmodule(file)) return "submodule"
-    if (file.binary) return "binary"
-    return isGeneratedName(path) ? "generated" : undefined
+    if (isGenerated(file, attribute) === true) return "generated"
+    return file.binary ? "binary" : undefined
   }
 
   const reasons = new Map<string, SkipReason>()
   let kept = 0
   return {
+    candidates: (listed) => {
+      // Which deleted and added files are one that was renamed shows later: each kind has its own count here.
+      const counts = { deleted: 0, others: 0 }
+      const found: Array<(typeof listed)[number]> = []
+      for (const one of listed) {
+        const kind = one.status === "deleted" ? "deleted" : "others"
+        const known = reasonFor({ ...one, oldPath: undefined, binary: false })
+        // What was written by a program may have been renamed, which shows when it is compared.
+        const isOpen = known === "generated" && one.status === "deleted"
+        const reason =
+          (isOpen ? undefined : known) ??
+          (counts[kind] >= candidatesPerFile * review.max_files ? "max_files" : undefined)
+        if (reason !== undefined) reasons.set(one.path, reason)
+        else {
+          counts[kind]++
+          found.push(one)
+        }
+      }
+      return found
+    },
+    choose: (candidates, sizes) => {
+      const paths: Array<(typeof candidates)[number]> = []
+      let all = 0
+      const deleted = { count: 0, bytes: 0 }
+      const added = { count: 0, bytes: 0 }
+      for (const [index, one] of candidates.entries()) {
+        const bytes = sizes[index] ?? 0
+        if (bytes > review.max_file_bytes || all + bytes > comparedBytes) reasons.set(one.path, "too_large")
+        else {
+          all += bytes
+          paths.push(one)
+          const side = one.status === "deleted" ? deleted : one.status === "added" ? added : undefined
+          if (side !== undefined) {
+            side.count++
+            side.bytes += bytes
+          }
+        }
+      }
+      return { paths, exactRenames: added.count * deleted.bytes + deleted.count * added.bytes > renameBytes }
+    },
     keep: (file) => {
       const reason = reasonFor(file) ?? (kept >= review.max_files ? "max_files" : undefined)
       if (reason !== undefined) reasons.set(file.path, reason)
       else kept++
       return reason === undefined
     },
-    *result(files) {
-      const enough = meter()
+    result: (files, listed) => {
       const chosen: Array<FileDiff> = []
-      const skipped: Array<{ path: string; reason: SkipReason }> = []
+      const nothingAdded = new Set<string>()
       for (const file of files) {
-        const reason = reasons.get(file.path) ?? (hasGeneratedMarker(file) ? "generated" : undefined)
-        if (reason === undefined) chosen.push(file)
-        else skipped.push({ path: file.path, reason })
-        if (enough(fileLength)) yield
+        if (!reasons.has(file.path) && attribute(file.path) === undefined && hasGeneratedMarker(file)) {
+          reasons.set(file.path, "generated")
+        }
+        if (!reasons.has(file.path)) chosen.push(file)
+        else if (file.additions === 0) nothingAdded.add(file.path)
+      }
+      const skipped: Array<SkippedFile> = []
+      for (const { path, status } of listed) {
+        const reason = reasons.get(path)
+        const adds = status !== "deleted" && !nothingAdded.has(path)
+        if (reason === "ignored") skipped.push({ path, reason, rule: ignoredBy(path) })
+        else if (reason !== undefined) skipped.push({ path, reason, ...unreadIf(adds && isLimit(reason)) })
       }
       return { files: chosen, skipped }
     }

@@ -3,7 +3,8 @@
  * active, in the frontmatter (`applies_to:`, a list or comma-separated) or on a line of its own (`Applies To: src/**, *.sql`); a skill
  * without it is always active, and so is a forced one. Pure.
  */
-import { alternatives, namesOf, pathPattern } from "./PathPattern.ts"
+import { expandBraces } from "../domain/Braces.ts"
+import { compilePaths } from "../domain/PathPatterns.ts"
 
 export interface Skill {
   readonly name: string
@@ -13,7 +14,8 @@ export interface Skill {
 }
 
 const maxGlobs = 50
-const key = /^\s*(?:\*\*|#+\s*)?applies[ _-]?to(?:\*\*)?\s*:\s*(?:\*\*)?\s*(.*)$/i
+const maxGlobLength = 200
+const key = /^(?:\*\*|#+)?[ \t]*applies[ _-]?to(?:\*\*)?[ \t]*:/i
 
 export const readSkill = (name: string, document: string): Skill => {
   const front = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/.exec(document)
@@ -22,37 +24,102 @@ export const readSkill = (name: string, document: string): Skill => {
   return { name, text, appliesTo: given }
 }
 
+function* linesOf(text: string): Generator<string> {
+  for (let at = 0; at <= text.length;) {
+    const next = text.indexOf("\n", at)
+    const end = next < 0 ? text.length : next
+    yield text.slice(at, end).trim()
+    at = end + 1
+  }
+}
+
 /** The value on the key's own line, or the list of `- glob` lines below it. */
 const globsIn = (text: string): ReadonlyArray<string> | undefined => {
-  const lines = text.split(/\r?\n/)
-  const at = lines.findIndex((line) => key.test(line))
-  if (at < 0) return undefined
-  const inline = key.exec(lines[at] ?? "")?.[1] ?? ""
+  let inline: string | undefined
   const listed: Array<string> = []
-  for (const line of lines.slice(at + 1)) {
-    const item = /^\s*[-*]\s+(.+)$/.exec(line)?.[1]
-    if (item === undefined) break
-    listed.push(item)
+  for (const line of linesOf(text)) {
+    if (inline === undefined) {
+      if (key.test(line))
+        inline = line
+          .slice(line.indexOf(":") + 1)
+          .replace(/^\*\*/, "")
+          .trim()
+    } else if (inline === "" && listed.length < maxGlobs && /^[-*]\s/.test(line)) listed.push(line.slice(1))
+    else break
   }
-  const globs = (inline.trim() === "" ? listed : splitOutsideBraces(inline.replace(/^\[|\]$/g, "")))
+  if (inline === undefined) return undefined
+  const globs = (inline === "" ? listed : splitOutsideBraces(inline.replace(/^\[|\]$/g, "")))
     .map((glob) => glob.trim().replace(/^[`"']|[`"']$/g, ""))
-    .filter((glob) => glob !== "" && glob.length <= 200)
+    .filter((glob) => glob !== "" && glob.length <= maxGlobLength)
   return globs.slice(0, maxGlobs)
 }
 
 /** `*.{ts,js}, a/**` is two globs. */
-const splitOutsideBraces = (text: string): ReadonlyArray<string> => text.split(/,(?![^{]*\})/)
+const splitOutsideBraces = (text: string): ReadonlyArray<string> => {
+  const parts: Array<string> = []
+  let depth = 0
+  let from = 0
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]
+    if (char === "{") depth++
+    else if (char === "}") depth = Math.max(0, depth - 1)
+    else if (char === "," && depth === 0) {
+      parts.push(text.slice(from, at))
+      from = at + 1
+    }
+  }
+  return [...parts, text.slice(from)]
+}
 
 /** A glob without a slash means a name in any folder. */
 const anywhere = (glob: string): string => (glob.includes("/") ? glob : `**/${glob}`)
 
-export const isActive = (skill: Skill, paths: ReadonlyArray<string>, forced: ReadonlyArray<string>): boolean => {
-  if (skill.appliesTo === undefined || forced.includes(skill.name)) return true
-  const patterns = skill.appliesTo
-    .flatMap((glob) => alternatives(anywhere(glob.replace(/^\.?\//, ""))))
-    .map(pathPattern)
-  return paths.some((path) => {
-    const names = namesOf(path)
-    return patterns.some((matches) => matches(names))
-  })
+/** Patterns that the braces of all globs of a skill may stand for. */
+const maxAlternatives = 64
+/** Characters of the patterns of all skills: a path is matched in time that grows with them. */
+const maxCharacters = 16_384
+
+export interface ActiveSkills {
+  readonly active: ReadonlyArray<Skill>
+  /** Those that have more patterns than are matched. */
+  readonly refused: ReadonlyArray<Skill>
+}
+
+/** Those that one of the paths makes active, in their order; the first ones where all together have too many patterns. */
+export const activeSkills = (
+  skills: ReadonlyArray<Skill>,
+  paths: ReadonlyArray<string>,
+  forced: ReadonlyArray<string>
+): ActiveSkills => {
+  const active: Array<Skill> = []
+  const refused: Array<Skill> = []
+  let room = maxCharacters
+  for (const skill of skills) {
+    if (skill.appliesTo === undefined || forced.includes(skill.name)) {
+      active.push(skill)
+      continue
+    }
+    const patterns = patternsOf(skill.appliesTo)
+    room -= patterns.reduce((sum, pattern) => sum + pattern.length, 0)
+    if (room < 0) refused.push(skill)
+    else if (matchesAny(patterns, paths)) active.push(skill)
+  }
+  return { active, refused }
+}
+
+const patternsOf = (globs: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const patterns: Array<string> = []
+  for (const glob of globs) {
+    if (patterns.length >= maxAlternatives) break
+    patterns.push(...expandBraces(anywhere(glob.replace(/^\.?\//, "")), maxAlternatives - patterns.length))
+  }
+  return patterns
+}
+
+const matchesAny = (patterns: ReadonlyArray<string>, paths: ReadonlyArray<string>): boolean => {
+  const compiled = compilePaths(patterns.map((text) => ({ text })))
+  for (const path of paths) {
+    if (compiled.last(path) >= 0) return true
+  }
+  return false
 }

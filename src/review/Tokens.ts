@@ -3,8 +3,6 @@
  * goes by `estimateTokens`. Pure.
  */
 import { endOfPiece, piecesOf } from "./TokenPieces.ts"
-import { atOnce } from "./Steps.ts"
-import type { Steps } from "./Steps.ts"
 import { hashOf, readVocabulary } from "./Vocabulary.ts"
 import type { Vocabulary } from "./Vocabulary.ts"
 
@@ -13,15 +11,10 @@ const maxPiece = 512
 
 let vocabulary: Vocabulary | undefined
 
-/** Loads the vocabulary in steps. Without it the first count does so at once, which takes a twentieth of a second. */
-export function* prepareTokens(): Steps<void> {
-  vocabulary ??= yield* readVocabulary()
-}
-
 let scratch = new Uint8Array(8192)
 
 export const countTokens = (text: string): number => {
-  vocabulary ??= atOnce(readVocabulary())
+  vocabulary ??= readVocabulary()
   if (scratch.length < text.length) scratch = new Uint8Array(text.length * 2)
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)

@@ -5,7 +5,6 @@
 // The list is data of a package, read when it is first needed, as a dynamic import of it would be.
 // oxlint-disable-next-line no-restricted-imports
 import { readFileSync } from "node:fs"
-import type { Steps } from "./Steps.ts"
 
 export interface Vocabulary {
   /** Rank of the token that `bytes` from `from` to `to` are; -1 where they are none. */
@@ -16,7 +15,6 @@ const file = new URL(import.meta.resolve("gpt-tokenizer/data/o200k_base.tiktoken
 
 const slots = 1 << 19
 const maxTokens = 1 << 18
-const linesPerStep = 2048
 
 const slotOf = (hash: number): number => Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 13
 
@@ -35,7 +33,7 @@ for (const [value, char] of [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstu
  * Reads the list: a token in base64 and its rank per line, in the order of their ranks. There are two hundred
  * thousand.
  */
-export function* readVocabulary(): Steps<Vocabulary> {
+export const readVocabulary = (): Vocabulary => {
   const list = readFileSync(file)
   const blob = new Uint8Array(Math.ceil(list.length * 0.75))
   const starts = new Uint32Array(maxTokens + 1)
@@ -59,20 +57,18 @@ export function* readVocabulary(): Steps<Vocabulary> {
     }
     const next = list.indexOf(10, at)
     at = next < 0 ? list.length : next + 1
-    if (count % linesPerStep === 0) yield
   }
   starts[count] = end
-  return yield* tableOf(blob.slice(0, end), starts.subarray(0, count + 1))
+  return tableOf(blob.slice(0, end), starts.subarray(0, count + 1))
 }
 
-function* tableOf(blob: Uint8Array, starts: Uint32Array): Steps<Vocabulary> {
+const tableOf = (blob: Uint8Array, starts: Uint32Array): Vocabulary => {
   /** Rank and one; 0 is a free slot. */
   const table = new Int32Array(slots)
   for (let rank = 0; rank < starts.length - 1; rank++) {
     let slot = slotOf(hashOf(blob, starts[rank] ?? 0, starts[rank + 1] ?? 0))
     while (table[slot] !== 0) slot = (slot + 1) & (slots - 1)
     table[slot] = rank + 1
-    if (rank % linesPerStep === 0) yield
   }
   return {
     rank: (bytes, from, to, hash) => {

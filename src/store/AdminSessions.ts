@@ -16,6 +16,8 @@ export class AdminSessions extends Context.Service<
     readonly open: (digest: string, session: AdminSession) => Effect.Effect<void, StoreError>
     /** Undefined when there is none, or it has expired by `now`. */
     readonly find: (digest: string, now: number) => Effect.Effect<AdminSession | undefined, StoreError>
+    /** Ends all sessions but the one with this digest, or all. Returns how many ended. */
+    readonly revoke: (except: string | undefined) => Effect.Effect<number, StoreError>
     readonly close: (digest: string) => Effect.Effect<void, StoreError>
   }
 >()("aicr/store/AdminSessions") {}

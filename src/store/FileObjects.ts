@@ -6,30 +6,32 @@ import { Effect, Layer } from "effect"
 import { isObjectKey, Objects } from "./Objects.ts"
 import { StoreError } from "./StoreError.ts"
 
-/** Folders are made when the first object is put. */
 export const layerFiles = ({ root }: { readonly root: string }): Layer.Layer<Objects> =>
-  Layer.sync(Objects, () => {
-    const at = <A>(operation: string, key: string, use: (path: string) => Promise<A>) =>
-      isObjectKey(key)
-        ? Effect.tryPromise({ try: () => use(join(root, key)), catch: (cause) => failed(operation, root, cause) })
-        : Effect.die(new Error(`not an object key: ${key}`))
-    return Objects.of({
-      put: (key, content) => at("objects.put", key, (path) => write(path, content)),
-      has: (key) => at("objects.has", key, async (path) => (await absent(stat(path))) !== undefined),
-      get: (key, maxBytes) =>
-        at("objects.get", key, async (path) => {
-          const found = await absent(stat(path))
-          if (found === undefined) return undefined
-          if (found.size > maxBytes) throw new Error(`the object ${key} has more than ${maxBytes} bytes`)
-          return absent(readFile(path, "utf8"))
-        }),
-      list: (prefix) =>
-        at("objects.list", prefix, async (path) =>
-          ((await absent(readdir(path))) ?? []).filter((name) => !name.startsWith(".")).toSorted()
-        ),
-      remove: (prefix) => at("objects.remove", prefix, (path) => rm(path, { recursive: true, force: true }))
-    })
+  Layer.sync(Objects, () => objectsUnder(root))
+
+/** Folders are made when the first object is put. */
+export const objectsUnder = (root: string): Objects["Service"] => {
+  const at = <A>(operation: string, key: string, use: (path: string) => Promise<A>) =>
+    isObjectKey(key)
+      ? Effect.tryPromise({ try: () => use(join(root, key)), catch: (cause) => failed(operation, root, cause) })
+      : Effect.die(new Error(`not an object key: ${key}`))
+  return Objects.of({
+    put: (key, content) => at("objects.put", key, (path) => write(path, content)),
+    has: (key) => at("objects.has", key, async (path) => (await absent(stat(path))) !== undefined),
+    get: (key, maxBytes) =>
+      at("objects.get", key, async (path) => {
+        const found = await absent(stat(path))
+        if (found === undefined) return undefined
+        if (found.size > maxBytes) throw new Error(`the object ${key} has more than ${maxBytes} bytes`)
+        return absent(readFile(path, "utf8"))
+      }),
+    list: (prefix) =>
+      at("objects.list", prefix, async (path) =>
+        ((await absent(readdir(path))) ?? []).filter((name) => !name.startsWith(".")).toSorted()
+      ),
+    remove: (prefix) => at("objects.remove", prefix, (path) => rm(path, { recursive: true, force: true }))
   })
+}
 
 const write = async (path: string, content: string): Promise<void> => {
   const beside = join(dirname(path), `.${randomBytes(8).toString("hex")}`)

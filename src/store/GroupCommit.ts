@@ -106,7 +106,7 @@ export const make = Effect.fnUntraced(function* <I, O, E, R>(
 
 const firstOf = <O>(results: ReadonlyArray<O>): O => {
   for (const result of results) return result
-  throw new Error("A commit answered nothing")
+  throw new Error("the commit returned no result")
 }
 
 /** How many of the waiters, from the first, have at most `max` items together; at least one. */
@@ -127,6 +127,6 @@ const resultsOf = <O, E>(
   if (Exit.isFailure(exit)) return exit
   const results = exit.value.slice(first, first + count)
   return results.length < count
-    ? Exit.die(new Error("A commit answered fewer results than items"))
+    ? Exit.die(new Error("the commit returned fewer results than items"))
     : Exit.succeed(results)
 }

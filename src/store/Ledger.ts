@@ -1,5 +1,5 @@
 /**
- * What model calls cost, durably: accounts per run and per repository and UTC day, and the reservations that stand open. An
+ * What model calls cost, durably: accounts per run, per repository and UTC day, and per author and UTC day, and the reservations that stand open. An
  * account never passes its cap, whoever reserves at the same time on whichever node: the check and the addition are one
  * statement of the database.
  */
@@ -17,13 +17,16 @@ export interface LedgerReservation {
   /** US dollars; undefined: no cap. */
   readonly runCapUsd: number | undefined
   readonly dayCapUsd: number | undefined
+  /** Whose day it is as well, and their cap. Absent where nobody is named. */
+  readonly author?: string | undefined
+  readonly authorCapUsd?: number | undefined
   /** The process that asks: whose reservations are closed when it is gone. */
   readonly owner: string
 }
 
 export type LedgerAnswer =
   | { readonly _tag: "Reserved" }
-  | { readonly _tag: "Refused"; readonly account: "run" | "day"; readonly committedUsd: number }
+  | { readonly _tag: "Refused"; readonly account: "run" | "day" | "author"; readonly committedUsd: number }
 
 export class Ledger extends Context.Service<
   Ledger,
@@ -43,9 +46,20 @@ export class Ledger extends Context.Service<
       before: number,
       now: number
     ) => Effect.Effect<number, StoreError>
+    /**
+     * Counts a review towards an author's hour, unless that passes `max`: false then. The same `id` counts once, and stays counted for
+     * the hour it came in.
+     */
+    readonly countReview: (
+      review: { readonly id: string; readonly author: string; readonly hour: string; readonly max: number },
+      now: number
+    ) => Effect.Effect<boolean, StoreError>
     /** Spent and reserved, in US dollars. */
     readonly committed: (
-      account: { readonly runId: string } | { readonly repository: string; readonly day: string }
+      account:
+        | { readonly runId: string }
+        | { readonly repository: string; readonly day: string }
+        | { readonly author: string; readonly day: string }
     ) => Effect.Effect<number, StoreError>
     /** Removes closed reservations and accounts that nothing touched since `before`. */
     readonly prune: (before: number) => Effect.Effect<number, StoreError>

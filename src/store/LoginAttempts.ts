@@ -4,24 +4,31 @@ import type { Effect } from "effect"
 import type { StoreError } from "./StoreError.ts"
 
 export interface AttemptLimits {
-  /** Failures of one subject within the window. */
-  readonly most: number
+  /** Failures of one client within the window, after which it is locked. */
+  readonly perClient: number
   readonly windowMillis: number
-  /** Of all subjects together: what is kept is bounded, whoever tries. */
-  readonly mostOfAll: number
+  /** Failures that are kept, whoever tries: beyond it the oldest are forgotten, nobody is locked. */
+  readonly total: number
+}
+
+/** Whose attempt it is. */
+export interface AttemptSubjects {
+  readonly client: string
+  readonly user: string
 }
 
 export type Attempt =
-  | { readonly _tag: "Begun"; readonly id: string }
-  /** Nothing was counted. */
+  /** `userFailures`: of this user within the window, before this attempt. */
+  | { readonly _tag: "Begun"; readonly id: string; readonly userFailures: number }
+  /** The client is locked; nothing was counted. */
   | { readonly _tag: "Held"; readonly until: number }
 
 export class LoginAttempts extends Context.Service<
   LoginAttempts,
   {
-    /** Counts an attempt of these subjects together, unless one of them has used up its own: attempts at once cannot pass either. */
+    /** Counts an attempt, unless its client is locked: concurrent attempts cannot exceed the limit either. */
     readonly begin: (
-      subjects: ReadonlyArray<string>,
+      subjects: AttemptSubjects,
       limits: AttemptLimits,
       now: number
     ) => Effect.Effect<Attempt, StoreError>

@@ -17,6 +17,11 @@ import publishers from "./migrations/0006_publishers.ts"
 import writers from "./migrations/0007_writers.ts"
 import lessons from "./migrations/0008_lessons.ts"
 import admin from "./migrations/0009_admin.ts"
+import configurations from "./migrations/0010_configurations.ts"
+import publisherStarts from "./migrations/0011_publisher_starts.ts"
+import waitingRuns from "./migrations/0012_waiting_runs.ts"
+import authors from "./migrations/0013_authors.ts"
+import ignoredDismissals from "./migrations/0014_ignored_dismissals.ts"
 
 const all = {
   "0001_events": events,
@@ -27,7 +32,12 @@ const all = {
   "0006_publishers": publishers,
   "0007_writers": writers,
   "0008_lessons": lessons,
-  "0009_admin": admin
+  "0009_admin": admin,
+  "0010_configurations": configurations,
+  "0011_publisher_starts": publisherStarts,
+  "0012_waiting_runs": waitingRuns,
+  "0013_authors": authors,
+  "0014_ignored_dismissals": ignoredDismissals
 }
 
 const table = "aicr_migrations"
@@ -122,7 +132,7 @@ const newer = (steps: ReadonlyArray<string>) =>
     reason: "unavailable",
     operation: "migrations",
     message:
-      `The database has the migrations ${steps.join(", ")}, which this release does not know. ` +
+      `The database has the migrations ${steps.join(", ")}, which are unknown to this release. ` +
       `Start the newer release that made them, or configure another database.`
   })
 

@@ -6,7 +6,8 @@
  */
 import { Context } from "effect"
 import type { Effect } from "effect"
-import type { Operation, Publication, PublicationStatus } from "../domain/Publication.ts"
+import type { PublisherToken } from "../domain/FencingToken.ts"
+import type { IgnoredDismissal, Operation, Publication, PublicationStatus } from "../domain/Publication.ts"
 import type { StoreError } from "./StoreError.ts"
 
 export interface PublicationUpdate {
@@ -15,6 +16,9 @@ export interface PublicationUpdate {
   readonly hostId?: string | undefined
   readonly url?: string | undefined
   readonly error?: string | undefined
+  readonly ignoredDismissals?: ReadonlyArray<IgnoredDismissal> | undefined
+  /** The host failed a write: counts for `attempts`. */
+  readonly isAttempt?: boolean | undefined
 }
 
 export class Outbox extends Context.Service<
@@ -29,19 +33,25 @@ export class Outbox extends Context.Service<
     readonly open: (targetKey: string) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
     /** All rows of a run, in order. */
     readonly ofRun: (runId: string) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
-    /** Makes the caller the target's only publisher. Answers its token. */
-    readonly takeOver: (targetKey: string, now: number) => Effect.Effect<number, StoreError>
-    /** Whether nobody took the target over since: asked right before each write to the host. */
-    readonly holds: (targetKey: string, token: number) => Effect.Effect<boolean, StoreError>
     /**
-     * Compare-and-set. False when the row is no longer in `from`, or another publisher took its target over. Moving to `sending`
-     * counts an attempt.
+     * Makes the caller the target's only publisher. Answers its token. Counts a start, before anything of the target is handled: a
+     * process that dies while it handles a row leaves the count as it is.
+     */
+    readonly takeOver: (targetKey: string, now: number) => Effect.Effect<PublisherToken, StoreError>
+    /** Starts of publishers of a target since the last one that `progressed`, that of the caller included. */
+    readonly starts: (targetKey: string) => Effect.Effect<number, StoreError>
+    /** The caller handled a row and is alive: the count begins again. Without effect for an old token. */
+    readonly progressed: (targetKey: string, token: PublisherToken) => Effect.Effect<void, StoreError>
+    /** Whether nobody took the target over since: asked right before each write to the host. */
+    readonly holds: (targetKey: string, token: PublisherToken) => Effect.Effect<boolean, StoreError>
+    /**
+     * Compare-and-set. False when the row is no longer in `from`, or another publisher took its target over.
      */
     readonly move: (
       id: string,
       from: PublicationStatus,
       update: PublicationUpdate,
-      token: number,
+      token: PublisherToken,
       now: number
     ) => Effect.Effect<boolean, StoreError>
     /** Targets with open rows; woken at start and by the sweeper. */

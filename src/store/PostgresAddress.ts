@@ -35,7 +35,7 @@ export const addressOf = (url: Redacted.Redacted<string>): Effect.Effect<Postgre
 class Refused extends Error {}
 
 const parse = (text: string): PostgresAddress => {
-  if (!/^postgres(ql)?:\/\//.test(text)) throw new Refused(`it is no postgres:// address; write it as ${spelling}`)
+  if (!/^postgres(ql)?:\/\//.test(text)) throw new Refused(`not a postgres:// URL; write it as ${spelling}`)
   const url = new URL(text)
   const mode = url.searchParams.get("sslmode")
   if (mode !== null && !modes.includes(mode))

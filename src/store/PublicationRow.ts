@@ -1,7 +1,7 @@
 /** How a publication stands in the table `publications`. */
 import { Array as Arr, Effect, Order, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { Operation, PublicationStatus } from "../domain/Publication.ts"
+import { IgnoredDismissal, Operation, PublicationStatus } from "../domain/Publication.ts"
 import type { Publication } from "../domain/Publication.ts"
 
 const PublicationRow = Schema.Struct({
@@ -17,7 +17,8 @@ const PublicationRow = Schema.Struct({
   not_before: Schema.NullOr(Schema.Int),
   host_id: Schema.NullOr(Schema.String),
   url: Schema.NullOr(Schema.String),
-  error: Schema.NullOr(Schema.String)
+  error: Schema.NullOr(Schema.String),
+  ignored_dismissals: Schema.NullOr(Schema.fromJsonString(Schema.Array(IgnoredDismissal)))
 })
 
 export const decodePublicationRows = Schema.decodeUnknownEffect(Schema.Array(PublicationRow))
@@ -35,7 +36,8 @@ export const toPublication = (row: typeof PublicationRow.Type): Publication => (
   notBefore: row.not_before ?? undefined,
   hostId: row.host_id ?? undefined,
   url: row.url ?? undefined,
-  error: row.error ?? undefined
+  error: row.error ?? undefined,
+  ignoredDismissals: row.ignored_dismissals ?? undefined
 })
 
 const byPosition = Order.mapInput(Order.Number, (row: Publication) => row.position)
@@ -56,6 +58,10 @@ export const insertPublications = (
     { discard: true }
   )
 
+/** As the column holds it. */
+export const toJson = (dismissals: ReadonlyArray<IgnoredDismissal> | undefined): string | null =>
+  dismissals === undefined ? null : JSON.stringify(dismissals)
+
 const toPublicationRow = (row: Publication, now: number) => ({
   id: row.id,
   operation_id: row.operationId,
@@ -71,6 +77,7 @@ const toPublicationRow = (row: Publication, now: number) => ({
   host_id: row.hostId ?? null,
   url: row.url ?? null,
   error: row.error ?? null,
+  ignored_dismissals: toJson(row.ignoredDismissals),
   created_at: now,
   updated_at: now
 })

@@ -68,6 +68,12 @@ export class Receipts extends Context.Service<
       },
       now: number
     ) => Effect.Effect<void, StoreError>
+    /** Notes that what counted as executed came to nothing after all: its review could not be published. */
+    readonly revise: (
+      eventIds: ReadonlyArray<string>,
+      outcome: { readonly outcome: "failed"; readonly reason: string; readonly runId: string },
+      now: number
+    ) => Effect.Effect<void, StoreError>
     /** Takes the outcome of these events back, because an operator has their work tried again. */
     readonly reopen: (eventIds: ReadonlyArray<string>) => Effect.Effect<void, StoreError>
     /** Accepted records without an outcome, oldest first, after the given id; at most `limit`. */

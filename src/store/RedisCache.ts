@@ -26,9 +26,9 @@ export const layerRedis = (options: RedisCacheOptions): Layer.Layer<Cache> =>
       const place = placeOf(url)
       const opened = yield* Effect.orElseSucceed(open(url, failsAtOnce("aicr-cache", answerWithin)), () => undefined)
       if (opened === undefined || place === undefined || !isRedisUrl(url)) {
-        yield* Effect.logWarning(
-          "storage.cache.redis.url_env does not hold a Redis URL (redis:// or rediss://): nothing is cached"
-        )
+        yield* Effect.logWarning("invalid Redis URL in storage.cache.redis.url_env, nothing is cached", {
+          expected: "redis://host:port or rediss://host:port"
+        })
         return noCache
       }
       const { redis, said } = opened
@@ -39,9 +39,10 @@ export const layerRedis = (options: RedisCacheOptions): Layer.Layer<Cache> =>
         askAgainAt = (yield* Clock.currentTimeMillis) + leaveAlone
         if (away) return undefined
         away = true
-        yield* Effect.logWarning(
-          `The cache in Redis at ${place} is away (${reasonOf(cause, said())}); hosts and models are asked again until it is back`
-        )
+        yield* Effect.logWarning("Redis cache unavailable, requests go to hosts and models", {
+          server: place,
+          error: reasonOf(cause, said())
+        })
         return undefined
       })
       const attempt = <A>(use: (client: Redis) => Promise<A>): Effect.Effect<A | undefined> =>
@@ -51,7 +52,7 @@ export const layerRedis = (options: RedisCacheOptions): Layer.Layer<Cache> =>
           Effect.tap(() => {
             if (!away) return Effect.void
             away = false
-            return Effect.logInfo(`The cache in Redis at ${place} is back`)
+            return Effect.logInfo("Redis cache available", { server: place })
           }),
           Effect.catch(failed)
         )

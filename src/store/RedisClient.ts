@@ -5,11 +5,11 @@
 import { Effect, Redacted } from "effect"
 import type { Scope } from "effect"
 import type { Redis, RedisOptions } from "ioredis"
+import { backoffMillis, doubling } from "../domain/Backoff.ts"
 
 /** Milliseconds that an attempt to connect may take. */
 const connectTimeout = 5000
-/** Milliseconds between attempts to connect, at most. */
-const longestPause = 2000
+const betweenConnects = doubling(100, 2000)
 
 type Settings = Pick<
   RedisOptions,
@@ -28,7 +28,7 @@ export const failsAtOnce = (connectionName: string, answerWithin: number): Setti
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
-  retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), longestPause)
+  retryStrategy: (times) => backoffMillis(betweenConnects, times, 0)
 })
 
 export interface RedisClient {
@@ -50,7 +50,7 @@ export const open = Effect.fnUntraced(function* (
     }),
     (client) => Effect.sync(() => client.disconnect())
   )
-  let said = "no answer"
+  let said = "no response"
   // Without a listener an error event would end the process, or be written to the console.
   redis.on("error", (error: Error) => {
     said = error.message

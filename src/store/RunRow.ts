@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { Analysis } from "../domain/Analysis.ts"
 import { Change } from "../domain/Change.ts"
+import type { LeaseToken } from "../domain/FencingToken.ts"
 import { RunStatus } from "../domain/Run.ts"
 import type { Run } from "./Runs.ts"
 
@@ -25,7 +26,9 @@ const RunRow = Schema.Struct({
   analysis: Schema.NullOr(AnalysisText),
   created_at: Schema.Int,
   started_at: Schema.NullOr(Schema.Int),
-  finished_at: Schema.NullOr(Schema.Int)
+  finished_at: Schema.NullOr(Schema.Int),
+  waiting_since: Schema.NullOr(Schema.Int),
+  waiting_until: Schema.NullOr(Schema.Int)
 })
 export type RunRow = typeof RunRow.Type
 
@@ -46,13 +49,16 @@ export const toRun = (row: RunRow): Run => ({
   analysis: row.analysis ?? undefined,
   createdAt: row.created_at,
   startedAt: row.started_at ?? undefined,
-  finishedAt: row.finished_at ?? undefined
+  finishedAt: row.finished_at ?? undefined,
+  waitingSince: row.waiting_since ?? undefined,
+  waitingUntil: row.waiting_until ?? undefined
 })
 
-/** A new run in `preparing`. */
+/** A new run. */
 export const newRunRow = (
   run: Pick<Run, "id" | "entryId" | "workspace" | "targetKey" | "change" | "head" | "base" | "configHash">,
-  token: number,
+  status: "queued" | "preparing",
+  token: LeaseToken,
   now: number
 ) => ({
   id: run.id,
@@ -63,9 +69,9 @@ export const newRunRow = (
   change: JSON.stringify(run.change),
   head: run.head,
   base: run.base ?? null,
-  status: "preparing",
+  status,
   partial: 0,
   config_hash: run.configHash,
   created_at: now,
-  started_at: now
+  started_at: status === "queued" ? null : now
 })

@@ -6,6 +6,7 @@ import { Context } from "effect"
 import type { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
 import type { Analysis } from "../domain/Analysis.ts"
+import type { LeaseToken } from "../domain/FencingToken.ts"
 import type { Publication } from "../domain/Publication.ts"
 import type { RunStatus } from "../domain/Run.ts"
 import type { StoreError } from "./StoreError.ts"
@@ -26,6 +27,9 @@ export interface Run {
   readonly analysis: Analysis | undefined
   readonly createdAt: number
   readonly startedAt: number | undefined
+  /** Milliseconds since the epoch: since when it waits for its host, and until when before it is tried again. */
+  readonly waitingSince?: number | undefined
+  readonly waitingUntil?: number | undefined
   readonly finishedAt: number | undefined
 }
 
@@ -33,18 +37,33 @@ export class Runs extends Context.Service<
   Runs,
   {
     /**
+     * The unfinished run of this entry, or a new one in `queued`; a later `begin` of the entry continues it. Undefined when a worker with a
+     * newer token has it.
+     */
+    readonly open: (
+      run: Pick<Run, "entryId" | "workspace" | "targetKey" | "change" | "head" | "base" | "configHash">,
+      token: LeaseToken,
+      now: number
+    ) => Effect.Effect<Run | undefined, StoreError>
+    /** Back to `queued`: it waits for its host, and says why. `waitingSince` is kept until the analysis begins. False: the token is stale. */
+    readonly wait: (
+      runId: string,
+      token: LeaseToken,
+      waiting: { readonly since: number; readonly until: number; readonly reason: string }
+    ) => Effect.Effect<boolean, StoreError>
+    /**
      * The run of this entry and head: a new one in `preparing`, or the unfinished one that an earlier worker left, taken over by
      * the higher token. Undefined when a worker with a newer token has it.
      */
     readonly begin: (
       run: Pick<Run, "entryId" | "workspace" | "targetKey" | "change" | "head" | "base" | "configHash">,
-      token: number,
+      token: LeaseToken,
       now: number
     ) => Effect.Effect<Run | undefined, StoreError>
     /** Compare-and-set on status and token. False: the move is not allowed from where the run is, or the token is stale. */
     readonly move: (
       runId: string,
-      token: number,
+      token: LeaseToken,
       to: RunStatus,
       now: number,
       reason?: string
@@ -55,7 +74,7 @@ export class Runs extends Context.Service<
      */
     readonly complete: (
       runId: string,
-      token: number,
+      token: LeaseToken,
       analysis: Analysis,
       publications: ReadonlyArray<Publication>,
       now: number

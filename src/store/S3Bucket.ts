@@ -1,10 +1,11 @@
 /**
- * A bucket of S3 or of a server that speaks its protocol, over plain HTTP requests that are signed (SigV4.ts). Every request may be
- * repeated: what fails in passing (429, 5xx, no answer) is tried three more times within a few seconds. Answers are read within
+ * A bucket of S3 or of a server that speaks its protocol, over plain HTTP requests that aws4fetch signs, body included. Every request may be
+ * repeated: a transient failure (429, 5xx, no response) is retried three times within a few seconds. Responses are read within
  * bounds. No message holds a key; of an error's XML only code and message are taken.
  */
-import { Clock, Effect, Redacted, Schedule } from "effect"
-import { queryOf, sign } from "./SigV4.ts"
+import { createHash } from "node:crypto"
+import { AwsV4Signer } from "aws4fetch"
+import { Effect, Redacted, Schedule } from "effect"
 import { StoreError } from "./StoreError.ts"
 
 export interface BucketOptions {
@@ -18,9 +19,9 @@ export interface BucketOptions {
   readonly forcePathStyle?: boolean | undefined
 }
 
-export interface Asked {
+export interface S3Request {
   readonly method: "DELETE" | "GET" | "HEAD" | "PUT"
-  /** Of the object; left out for the bucket itself. */
+  /** Key of the object, which `isObjectKey`; left out for the bucket itself. */
   readonly key?: string
   readonly query?: Readonly<Record<string, string>>
   readonly body?: string
@@ -29,9 +30,9 @@ export interface Asked {
 }
 
 /** `absent`: there is no such object. */
-export type Answer = { readonly _tag: "Found"; readonly text: string } | { readonly _tag: "Absent" }
+export type S3Response = { readonly _tag: "Found"; readonly text: string } | { readonly _tag: "Absent" }
 
-export type Bucket = (operation: string, asked: Asked) => Effect.Effect<Answer, StoreError>
+export type Bucket = (operation: string, asked: S3Request) => Effect.Effect<S3Response, StoreError>
 
 const patienceMillis = 30_000
 const maxErrorBytes = 64 * 1024
@@ -45,14 +46,20 @@ class Failed extends Error {
   }
 }
 
+/** The bucket cannot be addressed at the endpoint that is configured. */
+class UnusableEndpoint extends Error {}
+
 export const open = (options: BucketOptions): Effect.Effect<Bucket, StoreError> =>
   Effect.try({
     try: () => bucketAt(options),
-    catch: () =>
+    catch: (cause) =>
       new StoreError({
         reason: "unavailable",
         operation: "objects.open",
-        message: "storage.object.s3: the endpoint is no address; write it as https://s3.example.com"
+        message:
+          cause instanceof UnusableEndpoint
+            ? cause.message
+            : "storage.object.s3: invalid endpoint URL; write it as https://s3.example.com"
       })
   })
 
@@ -62,23 +69,41 @@ const bucketAt = (options: BucketOptions): Bucket => {
   const base = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`)
   const byPath = options.forcePathStyle ?? endpoint !== undefined
   const root = base.pathname.replace(/\/$/, "") + (byPath ? `/${bucket}` : "")
-  if (!byPath) base.hostname = `${bucket}.${base.hostname}`
+  if (!byPath) {
+    const { hostname } = base
+    base.hostname = `${bucket}.${hostname}`
+    // An assignment that gives no valid host name changes nothing.
+    if (base.hostname === hostname) {
+      throw new UnusableEndpoint(
+        `storage.object.s3: bucket ${bucket} cannot be part of the host name at ${hostname}; set force_path_style to true`
+      )
+    }
+  }
   const place = `S3 ${base.host}${root}`
   const key = {
     accessKeyId: Redacted.value(options.accessKeyId),
     secretAccessKey: Redacted.value(options.secretAccessKey),
-    region
+    region,
+    service: "s3"
   }
 
-  const send = async (asked: Asked, now: number, signal: AbortSignal): Promise<Answer> => {
+  const send = async (asked: S3Request, signal: AbortSignal): Promise<S3Response> => {
     const { body = "", method } = asked
     const url = new URL(base.origin)
-    url.pathname =
-      asked.key === undefined ? root || "/" : `${root}/${asked.key.split("/").map(encodeURIComponent).join("/")}`
-    url.search = queryOf(asked.query ?? {})
+    url.pathname = asked.key === undefined ? root || "/" : `${root}/${asked.key}`
+    url.search = new URLSearchParams(asked.query).toString()
+    const signer = new AwsV4Signer({
+      ...key,
+      method,
+      url: url.href,
+      headers: { "x-amz-content-sha256": createHash("sha256").update(body).digest("hex") }
+    })
+    const { headers } = await signer.sign()
+    // The query goes out in the form that was signed: a space is not a plus sign.
+    url.search = signer.encodedSearch
     const response = await fetch(url, {
       method,
-      headers: sign({ method, url, body }, key, new Date(now)),
+      headers,
       redirect: "manual",
       signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMillis)]),
       ...(method === "PUT" ? { body } : {})
@@ -92,12 +117,10 @@ const bucketAt = (options: BucketOptions): Bucket => {
   }
 
   return (operation, asked) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      Effect.tryPromise({
-        try: (signal) => send(asked, now, signal),
-        catch: (cause) => (cause instanceof Failed ? cause : new Failed(withRemedy(reasonOf(cause), undefined), true))
-      })
-    ).pipe(
+    Effect.tryPromise({
+      try: (signal) => send(asked, signal),
+      catch: (cause) => (cause instanceof Failed ? cause : new Failed(withRemedy(reasonOf(cause), undefined), true))
+    }).pipe(
       Effect.retry({ while: ({ passing }) => passing, schedule: retried }),
       Effect.mapError(
         ({ message }) => new StoreError({ reason: "unavailable", operation, message: `${place}: ${message}` })
@@ -134,7 +157,7 @@ const read = async (response: Response, maxBytes: number): Promise<string> => {
     size += chunk.length
     // An answer that nobody asked for is let go.
     if (maxBytes === 0) continue
-    if (size > maxBytes) throw new Failed(`the answer has more than ${maxBytes} bytes`, false)
+    if (size > maxBytes) throw new Failed(`the response has more than ${maxBytes} bytes`, false)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString("utf8")
@@ -143,9 +166,21 @@ const read = async (response: Response, maxBytes: number): Promise<string> => {
 /** The text of the first element of this name. */
 export const fieldOf = (xml: string, name: string): string | undefined => fieldsOf(xml, name)[0]
 
-/** The texts of all elements of this name. */
+/** The texts of all elements of this name that hold no others. */
 export const fieldsOf = (xml: string, name: string): ReadonlyArray<string> =>
-  Array.from(xml.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, "g")), ([, text = ""]) => unescape(text))
+  elements(xml, name)
+    .filter((content) => !content.includes("<"))
+    .map(unescape)
+
+/** What all elements of this name hold, from each end tag back to the start tag before it. One pass, also over tags without a partner. */
+export const elements = (xml: string, name: string): ReadonlyArray<string> => {
+  const [startTag, endTag] = [`<${name}>`, `</${name}>`]
+  const parts = xml.split(endTag)
+  return parts.slice(0, -1).flatMap((part) => {
+    const start = part.lastIndexOf(startTag)
+    return start === -1 ? [] : [part.slice(start + startTag.length)]
+  })
+}
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }
 

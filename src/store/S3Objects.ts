@@ -1,7 +1,7 @@
 /** Objects in a bucket: an object is there whole or not at all, and all nodes see the same ones. */
 import { Effect, Layer } from "effect"
 import { isObjectKey, Objects } from "./Objects.ts"
-import { fieldOf, fieldsOf, open } from "./S3Bucket.ts"
+import { elements, fieldOf, fieldsOf, open } from "./S3Bucket.ts"
 import type { BucketOptions } from "./S3Bucket.ts"
 import { StoreError } from "./StoreError.ts"
 
@@ -32,10 +32,8 @@ export const layerS3 = (options: BucketOptions): Layer.Layer<Objects, StoreError
           }
           const answer = yield* bucket(operation, { method: "GET", query, maxBytes: maxPageBytes })
           const xml = answer._tag === "Found" ? answer.text : ""
-          const contents = Array.from(xml.matchAll(/<Contents>(.*?)<\/Contents>/gs), ([, one = ""]) => one)
-          found.push(...contents.flatMap((one) => fieldsOf(one, "Key")))
-          const folders = Array.from(xml.matchAll(/<CommonPrefixes>(.*?)<\/CommonPrefixes>/gs), ([, one = ""]) => one)
-          found.push(...folders.flatMap((one) => fieldsOf(one, "Prefix")))
+          found.push(...elements(xml, "Contents").flatMap((one) => fieldsOf(one, "Key")))
+          found.push(...elements(xml, "CommonPrefixes").flatMap((one) => fieldsOf(one, "Prefix")))
           token = fieldOf(xml, "NextContinuationToken")
           if (token === undefined) return found
         }

@@ -28,6 +28,11 @@ export const layer: Layer.Layer<AdminSessions, never, SqlClient.SqlClient> = Lay
           ),
           unavailable("sessions.find")
         ),
+      revoke: (except) =>
+        sql`DELETE FROM admin_sessions WHERE digest <> ${except ?? ""} RETURNING digest`.pipe(
+          Effect.map((rows) => rows.length),
+          unavailable("sessions.revoke")
+        ),
       close: (digest) =>
         sql`DELETE FROM admin_sessions WHERE digest = ${digest}`.pipe(Effect.asVoid, unavailable("sessions.close"))
     })

@@ -8,136 +8,187 @@ import { unavailable } from "./StoreFailure.ts"
 
 const nanos = (usd: number): number => Math.ceil(usd * 1e9)
 const runAccount = (runId: string): string => `run:${runId}`
+const authorAccount = (author: string, day: string): string => `author:${day}:${author}`
+const reviewAccount = (author: string, hour: string): string => `reviews:${hour}:${author}`
 const dayAccount = (repository: string, day: string): string => `day:${day}:${repository}`
 
-/** Open reservations looked at in one sweep. */
+const accountOf = (account: Parameters<Ledger["Service"]["committed"]>[0]): string => {
+  if ("runId" in account) return runAccount(account.runId)
+  return "author" in account ? authorAccount(account.author, account.day) : dayAccount(account.repository, account.day)
+}
+
+const maxNanos = (capUsd: number | undefined): number =>
+  capUsd === undefined ? Number.MAX_SAFE_INTEGER : nanos(capUsd)
+
+interface Open {
+  readonly run_account: string
+  readonly day_account: string
+  /** Null without an author, and in reservations of earlier releases. */
+  readonly author_account: string | null
+  readonly amount: number
+}
+
+const isAccount = (account: string | null): account is string => account !== null
+
+/** A reservation of no money, closed. */
+const nothing = { run_account: "", day_account: "", author_account: null, amount: 0, status: "closed", owner: "" }
+
+/** Open reservations read in one sweep. */
 const sweepSize = 1000
+
+const committedOf = (sql: SqlClient.SqlClient, account: string) =>
+  Effect.map(sql<{ committed: number }>`SELECT committed FROM ledger_accounts WHERE id = ${account}`, ([row]) =>
+    Number(row?.committed ?? 0)
+  )
+
+/** Adds to the account; false when the sum would be above the cap. One statement, so that no other addition comes in between. */
+const add = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  account: string,
+  amount: number,
+  max: number,
+  now: number
+) {
+  if (amount > max) return false
+  const added = yield* sql`
+    INSERT INTO ledger_accounts ${sql.insert({ id: account, committed: amount, updated_at: now })}
+    ON CONFLICT (id) DO UPDATE SET
+      committed = ledger_accounts.committed + excluded.committed, updated_at = excluded.updated_at
+    WHERE ledger_accounts.committed + excluded.committed <= ${max}
+    RETURNING id`
+  return added.length > 0
+})
+
+const reserve = (sql: SqlClient.SqlClient): Ledger["Service"]["reserve"] =>
+  Effect.fnUntraced(
+    function* (request, now) {
+      const amount = nanos(request.usd)
+      const run = runAccount(request.runId)
+      const day = dayAccount(request.repository, request.day)
+      const author = request.author === undefined ? undefined : authorAccount(request.author, request.day)
+      const inserted = yield* sql`
+        INSERT INTO ledger_reservations ${sql.insert({
+          id: request.id,
+          run_account: run,
+          day_account: day,
+          author_account: author ?? null,
+          amount,
+          status: "open",
+          owner: request.owner,
+          reserved_at: now
+        })} ON CONFLICT (id) DO NOTHING RETURNING id`
+      if (inserted.length === 0) return { _tag: "Reserved" } satisfies LedgerAnswer
+      const accounts = [
+        { kind: "run", id: run, cap: request.runCapUsd },
+        { kind: "day", id: day, cap: request.dayCapUsd },
+        ...(author === undefined ? [] : [{ kind: "author", id: author, cap: request.authorCapUsd } as const])
+      ] as const
+      for (const [index, account] of accounts.entries()) {
+        if (yield* add(sql, account.id, amount, maxNanos(account.cap), now)) continue
+        for (const { id } of accounts.slice(0, index))
+          yield* sql`UPDATE ledger_accounts SET committed = committed - ${amount} WHERE id = ${id}`
+        yield* sql`DELETE FROM ledger_reservations WHERE id = ${request.id}`
+        const committedUsd = (yield* committedOf(sql, account.id)) / 1e9
+        return { _tag: "Refused", account: account.kind, committedUsd } satisfies LedgerAnswer
+      }
+      return { _tag: "Reserved" } satisfies LedgerAnswer
+    },
+    sql.withTransaction,
+    unavailable("ledger.reserve")
+  )
+
+/** Closes an open reservation with what it came to. */
+const close = (sql: SqlClient.SqlClient) =>
+  Effect.fnUntraced(
+    function* (id: string, usd: number | undefined, now: number) {
+      const [open] = yield* sql<Open>`
+        UPDATE ledger_reservations SET status = 'closed' WHERE id = ${id} AND status = 'open'
+        RETURNING run_account, day_account, author_account, amount`
+      if (open === undefined) return
+      const difference = usd === undefined ? 0 : nanos(usd) - Number(open.amount)
+      // In the order in which `reserve` takes them, so that two operations never wait for each other.
+      for (const account of [open.run_account, open.day_account, open.author_account].filter(isAccount))
+        yield* sql`UPDATE ledger_accounts SET committed = committed + ${difference}, updated_at = ${now}
+          WHERE id = ${account}`
+    },
+    sql.withTransaction,
+    unavailable("ledger.close")
+  )
+
+const countReview = (sql: SqlClient.SqlClient): Ledger["Service"]["countReview"] =>
+  Effect.fnUntraced(
+    function* ({ id, author, hour, max }, now) {
+      const account = reviewAccount(author, hour)
+      const inserted = yield* sql`
+        INSERT INTO ledger_reservations ${sql.insert({ ...nothing, id, author_account: account, reserved_at: now })}
+        ON CONFLICT (id) DO NOTHING RETURNING id`
+      if (inserted.length === 0 || (yield* add(sql, account, 1, max, now))) return true
+      yield* sql`DELETE FROM ledger_reservations WHERE id = ${id}`
+      return false
+    },
+    sql.withTransaction,
+    unavailable("ledger.countReview")
+  )
+
+/** Also a reservation that does not exist yet: its caller has given up, and it may still arrive. */
+const refund = (sql: SqlClient.SqlClient): Ledger["Service"]["refund"] =>
+  Effect.fnUntraced(
+    function* (id: string, now: number) {
+      yield* sql`INSERT INTO ledger_reservations ${sql.insert({ ...nothing, id, reserved_at: now })}
+        ON CONFLICT (id) DO NOTHING`
+      yield* close(sql)(id, 0, now)
+    },
+    sql.withTransaction,
+    unavailable("ledger.refund")
+  )
+
+const closeLost = (sql: SqlClient.SqlClient): Ledger["Service"]["closeLost"] =>
+  Effect.fnUntraced(function* (lost, before, now) {
+    const open = yield* sql<{ id: string; owner: string; reserved_at: number }>`
+      SELECT id, owner, reserved_at FROM ledger_reservations WHERE status = 'open'
+      ORDER BY reserved_at LIMIT ${sweepSize}`.pipe(unavailable("ledger.closeLost"))
+    const gone = open.filter(({ owner, reserved_at }) => Number(reserved_at) < before || lost(owner))
+    for (const { id } of gone) yield* close(sql)(id, undefined, now)
+    return gone.length
+  })
+
+const committed =
+  (sql: SqlClient.SqlClient): Ledger["Service"]["committed"] =>
+  (account) =>
+    committedOf(sql, accountOf(account)).pipe(
+      Effect.map((amount) => amount / 1e9),
+      unavailable("ledger.committed")
+    )
+
+const prune =
+  (sql: SqlClient.SqlClient): Ledger["Service"]["prune"] =>
+  (before) =>
+    Effect.gen(function* () {
+      yield* deleteInSteps(
+        (step) => sql`
+          DELETE FROM ledger_reservations WHERE id IN (
+            SELECT id FROM ledger_reservations WHERE status = 'closed' AND reserved_at < ${before} LIMIT ${step})
+          RETURNING id`
+      )
+      return yield* deleteInSteps(
+        (step) => sql`
+          DELETE FROM ledger_accounts WHERE id IN (
+            SELECT id FROM ledger_accounts WHERE updated_at < ${before} LIMIT ${step})
+          RETURNING id`
+      )
+    }).pipe(unavailable("ledger.prune"))
 
 export const layer: Layer.Layer<Ledger, never, SqlClient.SqlClient> = Layer.effect(
   Ledger,
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-
-    const committedOf = (account: string) =>
-      Effect.map(sql<{ committed: number }>`SELECT committed FROM ledger_accounts WHERE id = ${account}`, ([row]) =>
-        Number(row?.committed ?? 0)
-      )
-
-    /** Adds to the account unless that passes the cap; false: it would. One statement, so that no other addition comes between. */
-    const add = Effect.fnUntraced(function* (account: string, amount: number, cap: number | undefined, now: number) {
-      const most = cap === undefined ? Number.MAX_SAFE_INTEGER : nanos(cap)
-      if (amount > most) return false
-      const added = yield* sql`
-        INSERT INTO ledger_accounts ${sql.insert({ id: account, committed: amount, updated_at: now })}
-        ON CONFLICT (id) DO UPDATE SET
-          committed = ledger_accounts.committed + excluded.committed, updated_at = excluded.updated_at
-        WHERE ledger_accounts.committed + excluded.committed <= ${most}
-        RETURNING id`
-      return added.length > 0
+  Effect.map(SqlClient.SqlClient, (sql) =>
+    Ledger.of({
+      reserve: reserve(sql),
+      settle: close(sql),
+      refund: refund(sql),
+      countReview: countReview(sql),
+      closeLost: closeLost(sql),
+      committed: committed(sql),
+      prune: prune(sql)
     })
-
-    const reserve: Ledger["Service"]["reserve"] = Effect.fnUntraced(
-      function* (asked, now) {
-        const amount = nanos(asked.usd)
-        const run = runAccount(asked.runId)
-        const day = dayAccount(asked.repository, asked.day)
-        const made = yield* sql`
-          INSERT INTO ledger_reservations ${sql.insert({
-            id: asked.id,
-            run_account: run,
-            day_account: day,
-            amount,
-            status: "open",
-            owner: asked.owner,
-            reserved_at: now
-          })} ON CONFLICT (id) DO NOTHING RETURNING id`
-        if (made.length === 0) return { _tag: "Reserved" } satisfies LedgerAnswer
-        const refused = !(yield* add(run, amount, asked.runCapUsd, now))
-          ? "run"
-          : !(yield* add(day, amount, asked.dayCapUsd, now))
-            ? "day"
-            : undefined
-        if (refused === undefined) return { _tag: "Reserved" } satisfies LedgerAnswer
-        if (refused === "day")
-          yield* sql`UPDATE ledger_accounts SET committed = committed - ${amount} WHERE id = ${run}`
-        yield* sql`DELETE FROM ledger_reservations WHERE id = ${asked.id}`
-        const committedUsd = (yield* committedOf(refused === "run" ? run : day)) / 1e9
-        return { _tag: "Refused", account: refused, committedUsd } satisfies LedgerAnswer
-      },
-      sql.withTransaction,
-      unavailable("ledger.reserve")
-    )
-
-    /** Closes an open reservation with what it came to. */
-    const close = Effect.fnUntraced(
-      function* (id: string, usd: number | undefined, now: number) {
-        const [open] = yield* sql<{ run_account: string; day_account: string; amount: number }>`
-          UPDATE ledger_reservations SET status = 'closed' WHERE id = ${id} AND status = 'open'
-          RETURNING run_account, day_account, amount`
-        if (open === undefined) return
-        const difference = usd === undefined ? 0 : nanos(usd) - Number(open.amount)
-        // In the order in which `reserve` takes them, so that nobody waits for each other.
-        for (const account of [open.run_account, open.day_account])
-          yield* sql`UPDATE ledger_accounts SET committed = committed + ${difference}, updated_at = ${now}
-            WHERE id = ${account}`
-      },
-      sql.withTransaction,
-      unavailable("ledger.close")
-    )
-
-    /** Also what is not there yet: whoever asked for it has given up, and it may still come. */
-    const refund = Effect.fnUntraced(
-      function* (id: string, now: number) {
-        yield* sql`INSERT INTO ledger_reservations ${sql.insert({
-          id,
-          run_account: "",
-          day_account: "",
-          amount: 0,
-          status: "closed",
-          owner: "",
-          reserved_at: now
-        })} ON CONFLICT (id) DO NOTHING`
-        yield* close(id, 0, now)
-      },
-      sql.withTransaction,
-      unavailable("ledger.refund")
-    )
-
-    return Ledger.of({
-      reserve,
-      settle: close,
-      refund,
-
-      closeLost: Effect.fnUntraced(function* (lost, before, now) {
-        const open = yield* sql<{ id: string; owner: string; reserved_at: number }>`
-          SELECT id, owner, reserved_at FROM ledger_reservations WHERE status = 'open'
-          ORDER BY reserved_at LIMIT ${sweepSize}`.pipe(unavailable("ledger.closeLost"))
-        const gone = open.filter(({ owner, reserved_at }) => Number(reserved_at) < before || lost(owner))
-        for (const { id } of gone) yield* close(id, undefined, now)
-        return gone.length
-      }),
-
-      committed: (account) =>
-        committedOf("runId" in account ? runAccount(account.runId) : dayAccount(account.repository, account.day)).pipe(
-          Effect.map((amount) => amount / 1e9),
-          unavailable("ledger.committed")
-        ),
-
-      prune: (before) =>
-        Effect.gen(function* () {
-          yield* deleteInSteps(
-            (step) => sql`
-              DELETE FROM ledger_reservations WHERE id IN (
-                SELECT id FROM ledger_reservations WHERE status = 'closed' AND reserved_at < ${before} LIMIT ${step})
-              RETURNING id`
-          )
-          return yield* deleteInSteps(
-            (step) => sql`
-              DELETE FROM ledger_accounts WHERE id IN (
-                SELECT id FROM ledger_accounts WHERE updated_at < ${before} LIMIT ${step})
-              RETURNING id`
-          )
-        }).pipe(unavailable("ledger.prune"))
-    })
-  })
+  )
 )

@@ -20,98 +20,111 @@ const Row = Schema.Struct({
 })
 const decode = Schema.decodeUnknownEffect(Schema.Array(Row))
 
-/** Characters kept of one text; a database takes no NUL. */
-const kept = (text: string, most: number): string => text.replaceAll("\u0000", "").slice(0, most)
+/** Cuts a text to what is kept of it. NUL goes: a database refuses it. */
+const kept = (text: string, maxLength: number): string => text.replaceAll("\u0000", "").slice(0, maxLength)
+
+const lessonRow = (repository: string, lesson: Omit<Lesson, "learnedAt">, now: number, keepMillis: number) => {
+  const texts = {
+    category: kept(lesson.category, 100),
+    path: kept(lesson.path, 1024),
+    title: kept(lesson.title, 300),
+    quote: kept(lesson.quote, 1000)
+  }
+  return {
+    repository,
+    fingerprint: lesson.fingerprint,
+    verdict: lesson.verdict,
+    severity: lesson.severity,
+    ...texts,
+    size: Object.values(texts).reduce((sum, text) => sum + Buffer.byteLength(text), 0),
+    learned_at: now,
+    expires_at: now + keepMillis
+  }
+}
+
+const learn = (sql: SqlClient.SqlClient): Lessons["Service"]["learn"] =>
+  Effect.fnUntraced(
+    function* (repository, lessons, { maxEntries, maxBytes, keepMillis }, now) {
+      let changed = 0
+      for (const lesson of lessons) {
+        const rows = yield* sql`
+          INSERT INTO lessons ${sql.insert(lessonRow(repository, lesson, now, keepMillis))}
+          ON CONFLICT (repository, fingerprint) DO UPDATE SET
+            verdict = excluded.verdict, learned_at = excluded.learned_at, expires_at = excluded.expires_at
+          WHERE lessons.verdict <> excluded.verdict RETURNING fingerprint`
+        changed += rows.length
+      }
+      if (changed === 0) return 0
+      yield* sql`
+        DELETE FROM lessons WHERE repository = ${repository} AND (
+          learned_at <= ${now - keepMillis} OR fingerprint IN (
+            SELECT fingerprint FROM (
+              SELECT fingerprint,
+                ROW_NUMBER() OVER (ORDER BY learned_at DESC, fingerprint) AS place,
+                SUM(size) OVER (ORDER BY learned_at DESC, fingerprint) AS total
+              FROM lessons WHERE repository = ${repository}) AS ranked
+            WHERE place > ${maxEntries} OR total > ${maxBytes}))`
+      return changed
+    },
+    sql.withTransaction,
+    unavailable("lessons.learn")
+  )
+
+const recall = (sql: SqlClient.SqlClient): Lessons["Service"]["recall"] =>
+  Effect.fnUntraced(function* (repository, since, limit) {
+    const found = yield* sql`
+      SELECT fingerprint, verdict, category, severity, path, title, quote, learned_at FROM lessons
+      WHERE repository = ${repository} AND learned_at > ${since}
+      ORDER BY learned_at DESC, fingerprint LIMIT ${limit}`.pipe(unavailable("lessons.recall"))
+    // Postgres answers large integers as texts.
+    const rows = yield* decode(
+      found.map((row) => ({ ...Object(row), learned_at: Number(Object(row).learned_at) }))
+    ).pipe(Effect.mapError((error) => corrupt("lessons.recall", error)))
+    return rows.map(({ learned_at: learnedAt, ...lesson }) => ({ ...lesson, learnedAt }))
+  })
+
+const sizes = (sql: SqlClient.SqlClient): Lessons["Service"]["sizes"] =>
+  sql<{ repository: string; entries: number; bytes: number }>`
+    SELECT repository, COUNT(*) AS entries, SUM(size) AS bytes FROM lessons GROUP BY repository ORDER BY repository`.pipe(
+    Effect.map((rows) =>
+      rows.map(({ repository, entries, bytes }) => ({
+        repository,
+        entries: Number(entries),
+        bytes: Number(bytes)
+      }))
+    ),
+    unavailable("lessons.sizes")
+  )
+
+const clear =
+  (sql: SqlClient.SqlClient): Lessons["Service"]["clear"] =>
+  (repository) =>
+    Effect.map(
+      repository === undefined
+        ? sql`DELETE FROM lessons RETURNING fingerprint`
+        : sql`DELETE FROM lessons WHERE repository = ${repository} RETURNING fingerprint`,
+      (rows) => rows.length
+    ).pipe(unavailable("lessons.clear"))
+
+const prune =
+  (sql: SqlClient.SqlClient): Lessons["Service"]["prune"] =>
+  (now) =>
+    deleteInSteps(
+      (step) => sql`
+        DELETE FROM lessons WHERE (repository, fingerprint) IN (
+          SELECT repository, fingerprint FROM lessons WHERE expires_at <= ${now} LIMIT ${step})
+        RETURNING fingerprint`
+    ).pipe(unavailable("lessons.prune"))
 
 export const layer: Layer.Layer<Lessons, never, SqlClient.SqlClient> = Layer.effect(
   Lessons,
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-
-    const rowOf = (repository: string, lesson: Omit<Lesson, "learnedAt">, now: number, keepMillis: number) => {
-      const texts = {
-        category: kept(lesson.category, 100),
-        path: kept(lesson.path, 1024),
-        title: kept(lesson.title, 300),
-        quote: kept(lesson.quote, 1000)
-      }
-      return {
-        repository,
-        fingerprint: lesson.fingerprint,
-        verdict: lesson.verdict,
-        severity: lesson.severity,
-        ...texts,
-        size: Object.values(texts).reduce((sum, text) => sum + Buffer.byteLength(text), 0),
-        learned_at: now,
-        expires_at: now + keepMillis
-      }
-    }
-
-    const learn: Lessons["Service"]["learn"] = Effect.fnUntraced(
-      function* (repository, lessons, { maxEntries, maxBytes, keepMillis }, now) {
-        let changed = 0
-        for (const lesson of lessons) {
-          const rows = yield* sql`
-            INSERT INTO lessons ${sql.insert(rowOf(repository, lesson, now, keepMillis))}
-            ON CONFLICT (repository, fingerprint) DO UPDATE SET
-              verdict = excluded.verdict, learned_at = excluded.learned_at, expires_at = excluded.expires_at
-            WHERE lessons.verdict <> excluded.verdict RETURNING fingerprint`
-          changed += rows.length
-        }
-        if (changed === 0) return 0
-        yield* sql`
-          DELETE FROM lessons WHERE repository = ${repository} AND (
-            learned_at <= ${now - keepMillis} OR fingerprint IN (
-              SELECT fingerprint FROM (
-                SELECT fingerprint,
-                  ROW_NUMBER() OVER (ORDER BY learned_at DESC, fingerprint) AS place,
-                  SUM(size) OVER (ORDER BY learned_at DESC, fingerprint) AS total
-                FROM lessons WHERE repository = ${repository}) AS ranked
-              WHERE place > ${maxEntries} OR total > ${maxBytes}))`
-        return changed
-      },
-      sql.withTransaction,
-      unavailable("lessons.learn")
-    )
-
-    return Lessons.of({
-      learn,
-      recall: Effect.fnUntraced(function* (repository, since, limit) {
-        const found = yield* sql`
-          SELECT fingerprint, verdict, category, severity, path, title, quote, learned_at FROM lessons
-          WHERE repository = ${repository} AND learned_at > ${since}
-          ORDER BY learned_at DESC, fingerprint LIMIT ${limit}`.pipe(unavailable("lessons.recall"))
-        // Postgres answers large integers as texts.
-        const rows = yield* decode(
-          found.map((row) => ({ ...Object(row), learned_at: Number(Object(row).learned_at) }))
-        ).pipe(Effect.mapError((error) => corrupt("lessons.recall", error)))
-        return rows.map(({ learned_at: learnedAt, ...lesson }) => ({ ...lesson, learnedAt }))
-      }),
-      sizes: sql<{ repository: string; entries: number; bytes: number }>`
-        SELECT repository, COUNT(*) AS entries, SUM(size) AS bytes FROM lessons GROUP BY repository ORDER BY repository`.pipe(
-        Effect.map((rows) =>
-          rows.map(({ repository, entries, bytes }) => ({
-            repository,
-            entries: Number(entries),
-            bytes: Number(bytes)
-          }))
-        ),
-        unavailable("lessons.sizes")
-      ),
-      clear: (repository) =>
-        Effect.map(
-          repository === undefined
-            ? sql`DELETE FROM lessons RETURNING fingerprint`
-            : sql`DELETE FROM lessons WHERE repository = ${repository} RETURNING fingerprint`,
-          (rows) => rows.length
-        ).pipe(unavailable("lessons.clear")),
-      prune: (now) =>
-        deleteInSteps(
-          (step) => sql`
-            DELETE FROM lessons WHERE (repository, fingerprint) IN (
-              SELECT repository, fingerprint FROM lessons WHERE expires_at <= ${now} LIMIT ${step})
-            RETURNING fingerprint`
-        ).pipe(unavailable("lessons.prune"))
+  Effect.map(SqlClient.SqlClient, (sql) =>
+    Lessons.of({
+      learn: learn(sql),
+      recall: recall(sql),
+      sizes: sizes(sql),
+      clear: clear(sql),
+      prune: prune(sql)
     })
-  })
+  )
 )

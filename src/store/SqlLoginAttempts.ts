@@ -12,33 +12,35 @@ export const layer: Layer.Layer<LoginAttempts, never, SqlClient.SqlClient> = Lay
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    /** When the subject may try again: when the oldest of its last failures leaves the window. */
-    const heldUntil = Effect.fnUntraced(function* (
-      subject: string,
-      { most, windowMillis }: AttemptLimits,
-      now: number
-    ) {
+    /** When the client may try again: when the oldest of its last failures leaves the window. */
+    const lockedUntil = Effect.fnUntraced(function* (client: string, { perClient, windowMillis }: AttemptLimits) {
       const [row] = yield* sql<{ at: number }>`
-        SELECT at FROM login_attempts WHERE subject = ${subject} AND at > ${now - windowMillis}
-        ORDER BY at DESC LIMIT 1 OFFSET ${most - 1}`
+        SELECT at FROM login_attempts WHERE subject = ${client} ORDER BY at DESC LIMIT 1 OFFSET ${perClient - 1}`
       return row === undefined ? undefined : row.at + windowMillis
+    })
+
+    const forgetOld = Effect.fnUntraced(function* ({ total, windowMillis }: AttemptLimits, now: number) {
+      yield* sql`DELETE FROM login_attempts WHERE at <= ${now - windowMillis}`
+      const [oldest] = yield* sql<{ at: number }>`
+        SELECT at FROM login_attempts ORDER BY at DESC LIMIT 1 OFFSET ${total - 1}`
+      if (oldest !== undefined) yield* sql`DELETE FROM login_attempts WHERE at <= ${oldest.at}`
     })
 
     return LoginAttempts.of({
       begin: Effect.fnUntraced(
-        function* (subjects, limits, now) {
+        function* ({ client, user }, limits, now) {
           yield* lockNames(sql, ["logins"])
-          yield* sql`DELETE FROM login_attempts WHERE at <= ${now - limits.windowMillis}`
-          const held = yield* Effect.forEach(subjects, (subject) => heldUntil(subject, limits, now))
-          const [all] = yield* sql<{ n: number; first: number | null }>`
-            SELECT count(*) AS n, min(at) AS first FROM login_attempts`
-          if (all !== undefined && all.n >= limits.mostOfAll) held.push((all.first ?? now) + limits.windowMillis)
-          const untils = held.filter((until) => until !== undefined)
-          if (untils.length > 0) return { _tag: "Held", until: Math.max(...untils) } satisfies Attempt
+          yield* forgetOld(limits, now)
+          const until = yield* lockedUntil(client, limits)
+          if (until !== undefined) return { _tag: "Held", until } satisfies Attempt
+          const [failures] = yield* sql<{ n: number }>`
+            SELECT count(*) AS n FROM login_attempts WHERE subject = ${user}`
           const id = newId()
-          for (const subject of new Set(subjects))
-            yield* sql`INSERT INTO login_attempts ${sql.insert({ id, subject, at: now })}`
-          return { _tag: "Begun", id } satisfies Attempt
+          yield* sql`INSERT INTO login_attempts ${sql.insert([
+            { id, subject: client, at: now },
+            { id, subject: user, at: now }
+          ])}`
+          return { _tag: "Begun", id, userFailures: Number(failures?.n ?? 0) } satisfies Attempt
         },
         sql.withTransaction,
         unavailable("logins.begin")

@@ -2,95 +2,139 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
+import { PublisherToken } from "../domain/FencingToken.ts"
 import { canMove } from "../domain/Publication.ts"
 import { Outbox } from "./Outbox.ts"
 import { isAnswerLost } from "./PostgresFailure.ts"
-import { decodePublicationRows, insertPublications, rowsPerInsert, toPublication } from "./PublicationRow.ts"
+import { decodePublicationRows, insertPublications, rowsPerInsert, toJson, toPublication } from "./PublicationRow.ts"
 import { corrupt, unavailable } from "./StoreFailure.ts"
+
+/** Decodes the rows of an operation. */
+const select = (operation: string, rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) =>
+  rows.pipe(
+    unavailable(operation),
+    Effect.flatMap((found) => Effect.mapError(decodePublicationRows(found), (error) => corrupt(operation, error))),
+    Effect.map((found) => found.map(toPublication))
+  )
+
+// Rows that are there are left as they are, so that after a lost answer it may be done again.
+const add =
+  (sql: SqlClient.SqlClient): Outbox["Service"]["add"] =>
+  (rows, now) =>
+    rows.length > rowsPerInsert
+      ? insertPublications(sql, rows, now).pipe(sql.withTransaction, unavailable("outbox.add"))
+      : insertPublications(sql, rows, now).pipe(
+          Effect.retry({ times: 1, while: isAnswerLost }),
+          unavailable("outbox.add")
+        )
+
+const open =
+  (sql: SqlClient.SqlClient): Outbox["Service"]["open"] =>
+  (targetKey) =>
+    select(
+      "outbox.open",
+      sql`
+        SELECT * FROM publications
+        WHERE target_key = ${targetKey} AND status IN ('pending', 'sending', 'unknown')
+        ORDER BY run_id, position, seq`
+    )
+
+const ofRun =
+  (sql: SqlClient.SqlClient): Outbox["Service"]["ofRun"] =>
+  (runId) =>
+    select("outbox.ofRun", sql`SELECT * FROM publications WHERE run_id = ${runId} ORDER BY position, seq`)
+
+const takeOver =
+  (sql: SqlClient.SqlClient): Outbox["Service"]["takeOver"] =>
+  (targetKey, now) =>
+    sql<{ token: number }>`
+      INSERT INTO publishers ${sql.insert({ target_key: targetKey, token: 1, updated_at: now, starts: 1 })}
+      ON CONFLICT (target_key) DO UPDATE
+      SET token = publishers.token + 1, updated_at = ${now}, starts = publishers.starts + 1
+      RETURNING token`.pipe(
+      unavailable("outbox.takeOver"),
+      Effect.map(([row]) => PublisherToken.make(Number(row?.token)))
+    )
+
+const starts =
+  (sql: SqlClient.SqlClient): Outbox["Service"]["starts"] =>
+  (targetKey) =>
+    sql<{ starts: number }>`SELECT starts FROM publishers WHERE target_key = ${targetKey}`.pipe(
+      unavailable("outbox.starts"),
+      Effect.map(([row]) => Number(row?.starts ?? 0))
+    )
+
+const progressed =
+  (sql: SqlClient.SqlClient): Outbox["Service"]["progressed"] =>
+  (targetKey, token) =>
+    sql`UPDATE publishers SET starts = 0 WHERE target_key = ${targetKey} AND token = ${token}`.pipe(
+      unavailable("outbox.progressed"),
+      Effect.asVoid
+    )
+
+const holds =
+  (sql: SqlClient.SqlClient): Outbox["Service"]["holds"] =>
+  (targetKey, token) =>
+    sql`SELECT 1 FROM publishers WHERE target_key = ${targetKey} AND token = ${token}`.pipe(
+      unavailable("outbox.holds"),
+      Effect.map((rows) => rows.length > 0)
+    )
+
+const move =
+  (sql: SqlClient.SqlClient): Outbox["Service"]["move"] =>
+  (id, from, { status, notBefore, hostId, url, error, isAttempt, ignoredDismissals }, token, now) =>
+    canMove(from, status)
+      ? sql`
+        UPDATE publications
+        SET status = ${status}, attempts = attempts + ${isAttempt === true ? 1 : 0},
+          not_before = ${notBefore ?? null}, error = ${error ?? null}, updated_at = ${now},
+          host_id = COALESCE(${hostId ?? null}, host_id), url = COALESCE(${url ?? null}, url),
+          ignored_dismissals = COALESCE(${toJson(ignoredDismissals)}, ignored_dismissals)
+        WHERE id = ${id} AND status = ${from} AND EXISTS (
+          SELECT 1 FROM publishers
+          WHERE publishers.target_key = publications.target_key AND publishers.token = ${token})
+        RETURNING id`.pipe(
+          Effect.map((rows) => rows.length > 0),
+          unavailable("outbox.move")
+        )
+      : Effect.die(new Error(`A publication cannot go from ${from} to ${status}`))
+
+const targets = (sql: SqlClient.SqlClient): Outbox["Service"]["targets"] =>
+  sql<{ target_key: string }>`
+    SELECT DISTINCT target_key FROM publications WHERE status IN ('pending', 'sending', 'unknown')`.pipe(
+    Effect.map((rows) => rows.map((row) => row.target_key)),
+    unavailable("outbox.targets")
+  )
+
+const lastSent =
+  (sql: SqlClient.SqlClient): Outbox["Service"]["lastSent"] =>
+  (targetKey, channel, kind, runId) =>
+    Effect.map(
+      select(
+        "outbox.lastSent",
+        sql`
+          SELECT * FROM publications
+          WHERE target_key = ${targetKey} AND channel = ${channel} AND kind = ${kind} AND status = 'sent'
+            AND run_id <> ${runId}
+          ORDER BY seq DESC LIMIT 1`
+      ),
+      (found) => found[0]
+    )
 
 export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effect(
   Outbox,
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-
-    const select = (operation: string, rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) =>
-      rows.pipe(
-        unavailable(operation),
-        Effect.flatMap((found) => Effect.mapError(decodePublicationRows(found), (error) => corrupt(operation, error))),
-        Effect.map((found) => found.map(toPublication))
-      )
-
-    return Outbox.of({
-      // Rows that are there are left as they are, so that after a lost answer it may be done again.
-      add: (rows, now) =>
-        rows.length > rowsPerInsert
-          ? insertPublications(sql, rows, now).pipe(sql.withTransaction, unavailable("outbox.add"))
-          : insertPublications(sql, rows, now).pipe(
-              Effect.retry({ times: 1, while: isAnswerLost }),
-              unavailable("outbox.add")
-            ),
-
-      open: (targetKey) =>
-        select(
-          "outbox.open",
-          sql`
-            SELECT * FROM publications
-            WHERE target_key = ${targetKey} AND status IN ('pending', 'sending', 'unknown')
-            ORDER BY run_id, position, seq`
-        ),
-
-      ofRun: (runId) =>
-        select("outbox.ofRun", sql`SELECT * FROM publications WHERE run_id = ${runId} ORDER BY position, seq`),
-
-      takeOver: (targetKey, now) =>
-        sql<{ token: number }>`
-          INSERT INTO publishers ${sql.insert({ target_key: targetKey, token: 1, updated_at: now })}
-          ON CONFLICT (target_key) DO UPDATE SET token = publishers.token + 1, updated_at = ${now}
-          RETURNING token`.pipe(
-          unavailable("outbox.takeOver"),
-          Effect.map(([row]) => Number(row?.token))
-        ),
-
-      holds: (targetKey, token) =>
-        sql`SELECT 1 FROM publishers WHERE target_key = ${targetKey} AND token = ${token}`.pipe(
-          unavailable("outbox.holds"),
-          Effect.map((rows) => rows.length > 0)
-        ),
-
-      move: (id, from, { status, notBefore, hostId, url, error }, token, now) =>
-        canMove(from, status)
-          ? sql`
-              UPDATE publications
-              SET status = ${status}, attempts = attempts + ${status === "sending" ? 1 : 0},
-                not_before = ${notBefore ?? null}, error = ${error ?? null}, updated_at = ${now},
-                host_id = COALESCE(${hostId ?? null}, host_id), url = COALESCE(${url ?? null}, url)
-              WHERE id = ${id} AND status = ${from} AND EXISTS (
-                SELECT 1 FROM publishers
-                WHERE publishers.target_key = publications.target_key AND publishers.token = ${token})
-              RETURNING id`.pipe(
-              Effect.map((rows) => rows.length > 0),
-              unavailable("outbox.move")
-            )
-          : Effect.die(new Error(`A publication cannot go from ${from} to ${status}`)),
-
-      targets: sql<{ target_key: string }>`
-        SELECT DISTINCT target_key FROM publications WHERE status IN ('pending', 'sending', 'unknown')`.pipe(
-        Effect.map((rows) => rows.map((row) => row.target_key)),
-        unavailable("outbox.targets")
-      ),
-
-      lastSent: (targetKey, channel, kind, runId) =>
-        Effect.map(
-          select(
-            "outbox.lastSent",
-            sql`
-              SELECT * FROM publications
-              WHERE target_key = ${targetKey} AND channel = ${channel} AND kind = ${kind} AND status = 'sent'
-                AND run_id <> ${runId}
-              ORDER BY seq DESC LIMIT 1`
-          ),
-          (found) => found[0]
-        )
+  Effect.map(SqlClient.SqlClient, (sql) =>
+    Outbox.of({
+      add: add(sql),
+      open: open(sql),
+      ofRun: ofRun(sql),
+      takeOver: takeOver(sql),
+      starts: starts(sql),
+      progressed: progressed(sql),
+      holds: holds(sql),
+      move: move(sql),
+      targets: targets(sql),
+      lastSent: lastSent(sql)
     })
-  })
+  )
 )

@@ -1,6 +1,7 @@
 /** Receipts in the table `events`. Records are written by group commit: one insert and one sync for all that wait. */
-import { Array as Arr, Effect, Layer } from "effect"
+import { Array as Arr, Clock, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { truncate } from "../domain/Text.ts"
 import { decodeEventRows, toStoredEvent } from "./EventRow.ts"
 import { deleteInSteps } from "./DeleteInSteps.ts"
 import type { Deliveries, SelectEvents } from "./Deliveries.ts"
@@ -16,109 +17,171 @@ const maxBatch = 512
 /** Records waiting for their commit; beyond, a delivery is refused so that the host sends it again. */
 const maxWaiting = 10_000
 
+/** Decodes the rows of an operation; one that does not decode fails it. */
+const select = <E>(operation: string, rows: Effect.Effect<ReadonlyArray<object>, E>) =>
+  Effect.flatMap(rows, (found) =>
+    Effect.mapBoth(decodeEventRows(found), {
+      onFailure: (error) => corrupt(operation, error),
+      onSuccess: (decoded) => decoded.map(toStoredEvent)
+    })
+  )
+
+const quarantine = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, operation: string, id: string, why: string) {
+  const now = yield* Clock.currentTimeMillis
+  yield* Effect.logError("event record quarantined").pipe(Effect.annotateLogs({ event_id: id, reason: why }))
+  yield* sql`
+    UPDATE events SET outcome = 'failed', outcome_reason = ${truncate(`quarantined: ${why}`, 500)}, outcome_at = ${now}
+    WHERE id = ${id}`.pipe(unavailable(operation))
+})
+
+/** For sweeps: a record that does not decode gets an outcome that says so, and those after it are read. */
+const selectReadable = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  operation: string,
+  rows: Effect.Effect<ReadonlyArray<{ readonly id: string }>, StoreError>
+) {
+  const events: Array<StoredEvent> = []
+  for (const row of yield* rows) {
+    const decoded = yield* Effect.result(decodeEventRows([row]))
+    if (Result.isSuccess(decoded)) events.push(...decoded.success.map(toStoredEvent))
+    else yield* quarantine(sql, operation, row.id, corrupt(operation, decoded.failure).message)
+  }
+  return events
+})
+
+const selectStored: SelectEvents = (rows) => select("receipts.store", rows)
+
+/** One insert and one sync for all records that wait. */
+const commitInGroups = (deliveries: Deliveries) =>
+  GroupCommit.make({
+    commit: (records: ReadonlyArray<EventRecord>) => deliveries.store(records).pipe(unavailable("receipts.store")),
+    maxBatch,
+    maxWaiting,
+    refuse: (why) =>
+      new StoreError({
+        reason: "unavailable",
+        operation: "receipts.store",
+        message:
+          why === "full"
+            ? `${maxWaiting} records wait to be stored; the database does not keep up with what comes in.`
+            : "The service is stopping."
+      })
+  })
+
+const settle =
+  (sql: SqlClient.SqlClient): Receipts["Service"]["settle"] =>
+  (eventIds, { outcome, reason, runId }, now) =>
+    Effect.forEach(
+      Arr.chunksOf(eventIds, maxBatch),
+      (ids) => sql`
+        UPDATE events
+        SET outcome = ${outcome}, outcome_reason = ${reason ?? null}, outcome_at = ${now}, run_id = ${runId ?? null}
+        WHERE ${sql.in("id", ids)} AND outcome IS NULL`,
+      { discard: true }
+    ).pipe(unavailable("receipts.settle"))
+
+const revise =
+  (sql: SqlClient.SqlClient): Receipts["Service"]["revise"] =>
+  (eventIds, { outcome, reason, runId }, now) =>
+    Effect.forEach(
+      Arr.chunksOf(eventIds, maxBatch),
+      (ids) => sql`
+        UPDATE events
+        SET outcome = ${outcome}, outcome_reason = ${reason}, outcome_at = ${now}, run_id = ${runId}
+        WHERE ${sql.in("id", ids)} AND (outcome IS NULL OR outcome = 'executed')`,
+      { discard: true }
+    ).pipe(unavailable("receipts.revise"))
+
+const reopen =
+  (sql: SqlClient.SqlClient): Receipts["Service"]["reopen"] =>
+  (eventIds) =>
+    Effect.forEach(
+      Arr.chunksOf(eventIds, maxBatch),
+      (ids) => sql`
+        UPDATE events SET outcome = NULL, outcome_reason = NULL, outcome_at = NULL, run_id = NULL
+        WHERE ${sql.in("id", ids)}`,
+      { discard: true }
+    ).pipe(unavailable("receipts.reopen"))
+
+const unsettled =
+  (sql: SqlClient.SqlClient): Receipts["Service"]["unsettled"] =>
+  (after, limit) =>
+    selectReadable(
+      sql,
+      "receipts.unsettled",
+      sql<{ id: string }>`
+        SELECT * FROM events
+        WHERE work IS NOT NULL AND outcome IS NULL
+          AND seq > COALESCE((SELECT seq FROM events WHERE id = ${after ?? ""}), 0)
+        ORDER BY seq LIMIT ${limit}`.pipe(unavailable("receipts.unsettled"))
+    )
+
+const unrouted =
+  (sql: SqlClient.SqlClient): Receipts["Service"]["unrouted"] =>
+  (after, limit) =>
+    selectReadable(
+      sql,
+      "receipts.unrouted",
+      sql<{ id: string }>`
+        SELECT * FROM events WHERE routing IS NOT NULL AND outcome IS NULL AND id > ${after ?? ""}
+        ORDER BY id LIMIT ${limit}`.pipe(unavailable("receipts.unrouted"))
+    )
+
+const get =
+  (sql: SqlClient.SqlClient): Receipts["Service"]["get"] =>
+  (id) =>
+    Effect.map(
+      select("receipts.get", sql`SELECT * FROM events WHERE id = ${id}`.pipe(unavailable("receipts.get"))),
+      (events): StoredEvent | undefined => events[0]
+    )
+
+const list =
+  (sql: SqlClient.SqlClient): Receipts["Service"]["list"] =>
+  ({ workspace, decision, before, limit }) =>
+    select(
+      "receipts.list",
+      sql`
+        SELECT * FROM events WHERE ${sql.and([
+          sql`1 = 1`,
+          ...(workspace === undefined ? [] : [sql`workspace = ${workspace}`]),
+          ...(decision === undefined ? [] : [sql`decision = ${decision}`]),
+          ...(before === undefined ? [] : [sql`id < ${before}`])
+        ])} ORDER BY id DESC LIMIT ${limit}`.pipe(unavailable("receipts.list"))
+    )
+
+const prune =
+  (sql: SqlClient.SqlClient, deliveries: Deliveries): Receipts["Service"]["prune"] =>
+  ({ maxCount, before }) =>
+    deleteInSteps((step) =>
+      sql<{ seq: number; delivery_key: string }>`
+        DELETE FROM events WHERE seq IN (
+          SELECT seq FROM events
+          WHERE ((work IS NULL AND routing IS NULL) OR outcome IS NOT NULL)
+            AND (received_at < ${before} OR id <= (SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ${maxCount}))
+          ORDER BY id LIMIT ${step})
+        RETURNING seq, delivery_key`.pipe(Effect.tap((rows) => Effect.sync(() => deliveries.forget(rows))))
+    ).pipe(unavailable("receipts.prune"))
+
 export const layer: Layer.Layer<Receipts, StoreError, SqlClient.SqlClient> = Layer.effect(
   Receipts,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-
-    const select = <E>(operation: string, rows: Effect.Effect<ReadonlyArray<object>, E>) =>
-      Effect.flatMap(rows, (found) =>
-        Effect.mapBoth(decodeEventRows(found), {
-          onFailure: (error) => corrupt(operation, error),
-          onSuccess: (decoded) => decoded.map(toStoredEvent)
-        })
-      )
-
-    const selectStored: SelectEvents = (rows) => select("receipts.store", rows)
     const deliveries: Deliveries = yield* sql.onDialectOrElse({
       pg: () => Effect.succeed(UniqueDeliveries.make(sql, selectStored)),
       orElse: () => IndexedDeliveries.make(sql, selectStored).pipe(unavailable("receipts.open"))
     })
-
-    const group = yield* GroupCommit.make({
-      commit: (records: ReadonlyArray<EventRecord>) => deliveries.store(records).pipe(unavailable("receipts.store")),
-      maxBatch,
-      maxWaiting,
-      refuse: (why) =>
-        new StoreError({
-          reason: "unavailable",
-          operation: "receipts.store",
-          message:
-            why === "full"
-              ? `${maxWaiting} records wait to be stored; the database does not keep up with what comes in.`
-              : "The service is stopping."
-        })
-    })
-
+    const group = yield* commitInGroups(deliveries)
     return Receipts.of({
       store: group.submit,
       storeAll: group.submitAll,
-
-      settle: (eventIds, { outcome, reason, runId }, now) =>
-        Effect.forEach(
-          Arr.chunksOf(eventIds, maxBatch),
-          (ids) => sql`
-            UPDATE events
-            SET outcome = ${outcome}, outcome_reason = ${reason ?? null}, outcome_at = ${now}, run_id = ${runId ?? null}
-            WHERE ${sql.in("id", ids)} AND outcome IS NULL`,
-          { discard: true }
-        ).pipe(unavailable("receipts.settle")),
-
-      reopen: (eventIds) =>
-        Effect.forEach(
-          Arr.chunksOf(eventIds, maxBatch),
-          (ids) => sql`
-            UPDATE events SET outcome = NULL, outcome_reason = NULL, outcome_at = NULL, run_id = NULL
-            WHERE ${sql.in("id", ids)}`,
-          { discard: true }
-        ).pipe(unavailable("receipts.reopen")),
-
-      unsettled: (after, limit) =>
-        select(
-          "receipts.unsettled",
-          sql`
-            SELECT * FROM events
-            WHERE work IS NOT NULL AND outcome IS NULL
-              AND seq > COALESCE((SELECT seq FROM events WHERE id = ${after ?? ""}), 0)
-            ORDER BY seq LIMIT ${limit}`.pipe(unavailable("receipts.unsettled"))
-        ),
-
-      unrouted: (after, limit) =>
-        select(
-          "receipts.unrouted",
-          sql`
-            SELECT * FROM events WHERE routing IS NOT NULL AND outcome IS NULL AND id > ${after ?? ""}
-            ORDER BY id LIMIT ${limit}`.pipe(unavailable("receipts.unrouted"))
-        ),
-
-      get: (id) =>
-        Effect.map(
-          select("receipts.get", sql`SELECT * FROM events WHERE id = ${id}`.pipe(unavailable("receipts.get"))),
-          (events): StoredEvent | undefined => events[0]
-        ),
-
-      list: ({ workspace, decision, before, limit }) =>
-        select(
-          "receipts.list",
-          sql`
-            SELECT * FROM events WHERE ${sql.and([
-              sql`1 = 1`,
-              ...(workspace === undefined ? [] : [sql`workspace = ${workspace}`]),
-              ...(decision === undefined ? [] : [sql`decision = ${decision}`]),
-              ...(before === undefined ? [] : [sql`id < ${before}`])
-            ])} ORDER BY id DESC LIMIT ${limit}`.pipe(unavailable("receipts.list"))
-        ),
-
-      prune: ({ maxCount, before }) =>
-        deleteInSteps((step) =>
-          sql<{ seq: number; delivery_key: string }>`
-            DELETE FROM events WHERE seq IN (
-              SELECT seq FROM events
-              WHERE ((work IS NULL AND routing IS NULL) OR outcome IS NOT NULL)
-                AND (received_at < ${before} OR id <= (SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ${maxCount}))
-              ORDER BY id LIMIT ${step})
-            RETURNING seq, delivery_key`.pipe(Effect.tap((rows) => Effect.sync(() => deliveries.forget(rows))))
-        ).pipe(unavailable("receipts.prune"))
+      settle: settle(sql),
+      revise: revise(sql),
+      reopen: reopen(sql),
+      unsettled: unsettled(sql),
+      unrouted: unrouted(sql),
+      get: get(sql),
+      list: list(sql),
+      prune: prune(sql, deliveries)
     })
   })
 )

@@ -1,9 +1,10 @@
 /**
  * Runs in the table `runs`. Every write is a compare-and-set in one UPDATE: the status it may come from (domain/Run.ts) and,
- * for workers, the token stand in its WHERE clause, and the number of rows it answers says whether it happened.
+ * for workers, the token are in its WHERE clause, and the number of rows it returns says whether it happened.
  */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { LeaseToken } from "../domain/FencingToken.ts"
 import { newId } from "../domain/Ids.ts"
 import { RunStatus, isTerminal, sourcesOf } from "../domain/Run.ts"
 import { deleteInSteps } from "./DeleteInSteps.ts"
@@ -17,132 +18,171 @@ import { corrupt, unavailable } from "./StoreFailure.ts"
 
 const ended = RunStatus.literals.filter(isTerminal)
 
-export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect(
-  Runs,
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+const decode = (operation: string) => (found: ReadonlyArray<object>) =>
+  Effect.mapError(decodeRunRows(found), (error) => corrupt(operation, error))
+const first = (rows: Effect.Effect<ReadonlyArray<RunRow>, StoreError>) =>
+  Effect.map(rows, (found) => (found[0] === undefined ? undefined : toRun(found[0])))
 
-    const decode = (operation: string) => (found: ReadonlyArray<object>) =>
-      Effect.mapError(decodeRunRows(found), (error) => corrupt(operation, error))
-    const first = (rows: Effect.Effect<ReadonlyArray<RunRow>, StoreError>) =>
-      Effect.map(rows, (found) => (found[0] === undefined ? undefined : toRun(found[0])))
+const insert = (
+  sql: SqlClient.SqlClient,
+  run: Parameters<Runs["Service"]["begin"]>[0],
+  status: "queued" | "preparing",
+  token: LeaseToken,
+  now: number
+) => sql`INSERT INTO runs ${sql.insert(newRunRow({ ...run, id: newId() }, status, token, now)).returning("*")}`
 
-    const begin: Runs["Service"]["begin"] = Effect.fnUntraced(
-      function* (run, token, now) {
-        yield* lockNames(sql, [`runs:${run.entryId}`])
-        const known = yield* Effect.flatMap(
-          sql`SELECT * FROM runs WHERE entry_id = ${run.entryId} ORDER BY id`,
-          decode("runs.begin")
-        )
-        if (known.some((row) => row.token > token)) return undefined
-        const left = known.find((row) => row.head === run.head && !isTerminal(row.status))
-        const rows =
-          left === undefined
-            ? yield* sql`INSERT INTO runs ${sql.insert(newRunRow({ ...run, id: newId() }, token, now)).returning("*")}`
-            : yield* sql`UPDATE runs SET token = ${token}, status = ${takenUp(left.status)}
-                WHERE id = ${left.id} RETURNING *`
-        const [row] = yield* decode("runs.begin")(rows)
-        return row === undefined ? undefined : toRun(row)
-      },
-      sql.withTransaction,
-      unavailable("runs.begin")
+const open = (sql: SqlClient.SqlClient): Runs["Service"]["open"] =>
+  Effect.fnUntraced(
+    function* (run, token, now) {
+      yield* lockNames(sql, [`runs:${run.entryId}`])
+      const earlier = yield* Effect.flatMap(
+        sql`SELECT * FROM runs WHERE entry_id = ${run.entryId} ORDER BY id DESC`,
+        decode("runs.open")
+      )
+      if (earlier.some((row) => row.token > token)) return undefined
+      const unfinished = earlier.find((row) => !isTerminal(row.status))
+      if (unfinished !== undefined) return toRun(unfinished)
+      const [row] = yield* decode("runs.open")(yield* insert(sql, run, "queued", token, now))
+      return row === undefined ? undefined : toRun(row)
+    },
+    sql.withTransaction,
+    unavailable("runs.open")
+  )
+
+const begin = (sql: SqlClient.SqlClient): Runs["Service"]["begin"] =>
+  Effect.fnUntraced(
+    function* (run, token, now) {
+      yield* lockNames(sql, [`runs:${run.entryId}`])
+      const earlier = yield* Effect.flatMap(
+        sql`SELECT * FROM runs WHERE entry_id = ${run.entryId} ORDER BY id`,
+        decode("runs.begin")
+      )
+      if (earlier.some((row) => row.token > token)) return undefined
+      const unfinished =
+        earlier.find((row) => row.head === run.head && row.status !== "queued" && !isTerminal(row.status)) ??
+        earlier.find((row) => row.status === "queued")
+      const rows =
+        unfinished === undefined
+          ? yield* insert(sql, run, "preparing", token, now)
+          : yield* sql`UPDATE runs SET token = ${token}, status = ${resumed(unfinished.status)}, workspace = ${run.workspace}, head = ${run.head},
+              base = ${run.base ?? null}, change = ${JSON.stringify(run.change)}, reason = NULL,
+              started_at = COALESCE(started_at, ${now}), waiting_until = NULL
+            WHERE id = ${unfinished.id} RETURNING *`
+      const [row] = yield* decode("runs.begin")(rows)
+      return row === undefined ? undefined : toRun(row)
+    },
+    sql.withTransaction,
+    unavailable("runs.begin")
+  )
+
+const complete = (sql: SqlClient.SqlClient): Runs["Service"]["complete"] =>
+  Effect.fnUntraced(
+    function* (runId, token, analysis, publications, now) {
+      const moved = yield* sql`
+        UPDATE runs SET status = 'publishing', token = ${token}, analysis = ${encodeAnalysis(analysis)}
+        WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", sourcesOf("publishing"))} RETURNING id`
+      if (moved.length === 0) return false
+      yield* insertPublications(sql, publications, now)
+      return true
+    },
+    sql.withTransaction,
+    unavailable("runs.complete")
+  )
+
+const wait =
+  (sql: SqlClient.SqlClient): Runs["Service"]["wait"] =>
+  (runId, token, { since, until, reason }) =>
+    sql`
+      UPDATE runs SET status = 'queued', token = ${token}, reason = ${reason},
+        waiting_since = ${since}, waiting_until = ${until}
+      WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", sourcesOf("queued"))} RETURNING id`.pipe(
+      Effect.map((rows) => rows.length > 0),
+      unavailable("runs.wait")
     )
 
-    const complete: Runs["Service"]["complete"] = Effect.fnUntraced(
-      function* (runId, token, analysis, publications, now) {
-        const moved = yield* sql`
-          UPDATE runs SET status = 'publishing', token = ${token}, analysis = ${encodeAnalysis(analysis)}
-          WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", sourcesOf("publishing"))} RETURNING id`
-        if (moved.length === 0) return false
-        yield* insertPublications(sql, publications, now)
-        return true
-      },
-      sql.withTransaction,
-      unavailable("runs.complete")
-    )
-
-    return Runs.of({
-      begin,
-
-      move: (runId, token, to, now, reason) =>
-        // Publishing is entered by `complete` alone, which stores what is to be published.
-        to === "publishing"
-          ? Effect.succeed(false)
-          : sql`
-              UPDATE runs
-              SET status = ${to}, token = ${token}, reason = ${reason ?? null}, finished_at = ${isTerminal(to) ? now : null}
-              WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", sourcesOf(to))} RETURNING id`.pipe(
-              Effect.map((rows) => rows.length > 0),
-              unavailable("runs.move")
-            ),
-
-      complete,
-
-      settle: (runId, to, { partial, reason }, now) =>
-        sql`
-          UPDATE runs SET status = ${to}, partial = ${partial ? 1 : 0}, reason = ${reason ?? null}, finished_at = ${now}
-          WHERE id = ${runId} AND status = 'publishing' RETURNING id`.pipe(
+const move =
+  (sql: SqlClient.SqlClient): Runs["Service"]["move"] =>
+  (runId, token, to, now, reason) =>
+    // Publishing is entered by `complete` alone, which stores what is to be published.
+    to === "publishing"
+      ? Effect.succeed(false)
+      : sql`
+        UPDATE runs
+        SET status = ${to}, token = ${token}, reason = ${reason ?? null}, finished_at = ${isTerminal(to) ? now : null},
+          waiting_until = NULL, waiting_since = ${to === "preparing" ? sql`waiting_since` : null}
+        WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", sourcesOf(to))} RETURNING id`.pipe(
           Effect.map((rows) => rows.length > 0),
-          unavailable("runs.settle")
-        ),
+          unavailable("runs.move")
+        )
 
-      get: (runId) =>
-        sql`SELECT * FROM runs WHERE id = ${runId}`.pipe(
-          unavailable("runs.get"),
-          Effect.flatMap(decode("runs.get")),
-          first
-        ),
+const settle =
+  (sql: SqlClient.SqlClient): Runs["Service"]["settle"] =>
+  (runId, to, { partial, reason }, now) =>
+    sql`
+      UPDATE runs SET status = ${to}, partial = ${partial ? 1 : 0}, reason = ${reason ?? null}, finished_at = ${now}
+      WHERE id = ${runId} AND status = 'publishing' RETURNING id`.pipe(
+      Effect.map((rows) => rows.length > 0),
+      unavailable("runs.settle")
+    )
 
-      find: (targetKey, head, statuses) =>
-        sql`
-          SELECT * FROM runs WHERE target_key = ${targetKey} AND head = ${head} AND ${sql.in("status", statuses)}
-          ORDER BY id DESC LIMIT 1`.pipe(unavailable("runs.find"), Effect.flatMap(decode("runs.find")), first),
+const get =
+  (sql: SqlClient.SqlClient): Runs["Service"]["get"] =>
+  (runId) =>
+    sql`SELECT * FROM runs WHERE id = ${runId}`.pipe(unavailable("runs.get"), Effect.flatMap(decode("runs.get")), first)
 
-      latestAnalysis: (targetKey) =>
-        sql`SELECT * FROM runs WHERE target_key = ${targetKey} AND analysis IS NOT NULL ORDER BY id DESC LIMIT 1`.pipe(
-          unavailable("runs.latestAnalysis"),
-          Effect.flatMap(decode("runs.latestAnalysis")),
-          first
-        ),
+const find =
+  (sql: SqlClient.SqlClient): Runs["Service"]["find"] =>
+  (targetKey, head, statuses) =>
+    sql`
+      SELECT * FROM runs WHERE target_key = ${targetKey} AND head = ${head} AND ${sql.in("status", statuses)}
+      ORDER BY id DESC LIMIT 1`.pipe(unavailable("runs.find"), Effect.flatMap(decode("runs.find")), first)
 
-      list: ({ workspace, status, targetKey, before, limit }) =>
-        sql`
-          SELECT * FROM runs WHERE ${sql.and([
-            sql`1 = 1`,
-            ...(workspace === undefined ? [] : [sql`workspace = ${workspace}`]),
-            ...(status === undefined ? [] : [sql`status = ${status}`]),
-            ...(targetKey === undefined ? [] : [sql`target_key = ${targetKey}`]),
-            ...(before === undefined ? [] : [sql`id < ${before}`])
-          ])} ORDER BY id DESC LIMIT ${limit}`.pipe(
-          unavailable("runs.list"),
-          Effect.flatMap(decode("runs.list")),
-          Effect.map((rows) => rows.map(toRun))
-        ),
+const latestAnalysis =
+  (sql: SqlClient.SqlClient): Runs["Service"]["latestAnalysis"] =>
+  (targetKey) =>
+    sql`SELECT * FROM runs WHERE target_key = ${targetKey} AND analysis IS NOT NULL ORDER BY id DESC LIMIT 1`.pipe(
+      unavailable("runs.latestAnalysis"),
+      Effect.flatMap(decode("runs.latestAnalysis")),
+      first
+    )
 
-      prune: ({ maxCount, before }) =>
-        Effect.gen(function* () {
-          const removed = yield* deleteInSteps((step) =>
-            sql.withTransaction(removeRuns(sql, { maxCount, before, step }))
-          )
-          yield* deleteInSteps(
-            (step) => sql`
-              DELETE FROM publications WHERE seq IN (
-                SELECT seq FROM publications WHERE status = 'sent' AND updated_at < ${before}
-                  AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = publications.run_id)
-                LIMIT ${step})
-              RETURNING seq`
-          )
-          yield* deleteInSteps(
-            (step) => sql`
-              DELETE FROM publishers WHERE target_key IN (
-                SELECT target_key FROM publishers WHERE updated_at < ${before} LIMIT ${step})
-              RETURNING target_key`
-          )
-          return removed
-        }).pipe(unavailable("runs.prune"))
-    })
-  })
-)
+const list =
+  (sql: SqlClient.SqlClient): Runs["Service"]["list"] =>
+  ({ workspace, status, targetKey, before, limit }) =>
+    sql`
+      SELECT * FROM runs WHERE ${sql.and([
+        sql`1 = 1`,
+        ...(workspace === undefined ? [] : [sql`workspace = ${workspace}`]),
+        ...(status === undefined ? [] : [sql`status = ${status}`]),
+        ...(targetKey === undefined ? [] : [sql`target_key = ${targetKey}`]),
+        ...(before === undefined ? [] : [sql`id < ${before}`])
+      ])} ORDER BY id DESC LIMIT ${limit}`.pipe(
+      unavailable("runs.list"),
+      Effect.flatMap(decode("runs.list")),
+      Effect.map((rows) => rows.map(toRun))
+    )
+
+const prune =
+  (sql: SqlClient.SqlClient): Runs["Service"]["prune"] =>
+  ({ maxCount, before }) =>
+    Effect.gen(function* () {
+      const removed = yield* deleteInSteps((step) => sql.withTransaction(removeRuns(sql, { maxCount, before, step })))
+      yield* deleteInSteps(
+        (step) => sql`
+          DELETE FROM publications WHERE seq IN (
+            SELECT seq FROM publications WHERE status = 'sent' AND updated_at < ${before}
+              AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = publications.run_id)
+            LIMIT ${step})
+          RETURNING seq`
+      )
+      yield* deleteInSteps(
+        (step) => sql`
+          DELETE FROM publishers WHERE target_key IN (
+            SELECT target_key FROM publishers WHERE updated_at < ${before} LIMIT ${step})
+          RETURNING target_key`
+      )
+      return removed
+    }).pipe(unavailable("runs.prune"))
 
 /**
  * Removes ended runs with their publications, but for the newest sent one of each target, channel and kind: it says where a
@@ -172,5 +212,24 @@ const removeRuns = Effect.fnUntraced(function* (
   return removed
 })
 
-/** A run that a lost worker left is prepared anew, unless its analysis is stored: that is never done again. */
-const takenUp = (status: RunStatus): RunStatus => (status === "publishing" ? "publishing" : "preparing")
+/** The status of a run that is resumed after its worker was lost: prepared again, unless its analysis is stored, which is never repeated. */
+const resumed = (status: RunStatus): RunStatus => (status === "publishing" ? "publishing" : "preparing")
+
+export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect(
+  Runs,
+  Effect.map(SqlClient.SqlClient, (sql) =>
+    Runs.of({
+      open: open(sql),
+      begin: begin(sql),
+      wait: wait(sql),
+      move: move(sql),
+      complete: complete(sql),
+      settle: settle(sql),
+      get: get(sql),
+      find: find(sql),
+      latestAnalysis: latestAnalysis(sql),
+      list: list(sql),
+      prune: prune(sql)
+    })
+  )
+)

@@ -63,7 +63,7 @@ const remedies: Readonly<Record<number, string>> = {
   5: "Another process holds its lock; stop it or wait for it.",
   8: "It is read-only for this user; make the file and its folder writable.",
   10: "The disk reported an error; check the disk and the file system.",
-  11: "It is damaged; restore it from a backup or move it away to start anew.",
+  11: "It is damaged; restore it from a backup, or rename it to start with an empty one.",
   13: "The disk is full; free some space.",
-  26: "It is not a SQLite database; move it away or configure another path."
+  26: "It is not a SQLite database; rename it or configure another path."
 }

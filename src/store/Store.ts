@@ -3,6 +3,7 @@ import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { AdminSessions } from "./AdminSessions.ts"
 import type { Batches } from "./Batches.ts"
+import type { Configurations } from "./Configurations.ts"
 import type { Ledger } from "./Ledger.ts"
 import type { Lessons } from "./Lessons.ts"
 import type { LoginAttempts } from "./LoginAttempts.ts"
@@ -13,6 +14,7 @@ import type { Runs } from "./Runs.ts"
 import type { Schedules } from "./Schedules.ts"
 import * as SqlAdminSessions from "./SqlAdminSessions.ts"
 import * as SqlBatches from "./SqlBatches.ts"
+import * as SqlConfigurations from "./SqlConfigurations.ts"
 import * as SqlLedger from "./SqlLedger.ts"
 import * as SqlLessons from "./SqlLessons.ts"
 import * as SqlLoginAttempts from "./SqlLoginAttempts.ts"
@@ -23,7 +25,17 @@ import * as SqlSchedules from "./SqlSchedules.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 import type { StoreError } from "./StoreError.ts"
 
-export type Records = Receipts | Runs | Outbox | Batches | Schedules | Ledger | AdminSessions | LoginAttempts | Lessons
+export type Records =
+  | Receipts
+  | Runs
+  | Outbox
+  | Batches
+  | Configurations
+  | Schedules
+  | Ledger
+  | AdminSessions
+  | LoginAttempts
+  | Lessons
 
 /** The repositories over any SqlClient. */
 export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreError, SqlClient.SqlClient> =>
@@ -32,6 +44,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlRuns.layer,
     SqlOutbox.layer,
     SqlBatches.layer,
+    SqlConfigurations.layer,
     SqlSchedules.layer,
     SqlLedger.layer,
     SqlLessons.layer,

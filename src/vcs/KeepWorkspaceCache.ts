@@ -20,23 +20,25 @@ const turn = Effect.gen(function* () {
   const policy = policyOf((yield* ConfigStore).current().document.workspaces.cache)
   const { bytes, evicted, orphans } = yield* (yield* WorkspaceCache).tidy(policy, yield* Clock.currentTimeMillis)
   yield* Metric.update(Metrics.cacheBytes, bytes)
-  if (orphans > 0) yield* Effect.logInfo(`Removed ${orphans} checkouts of processes that no longer run`)
+  if (orphans > 0) yield* Effect.logInfo("checkouts of ended processes removed", { checkouts: orphans })
   for (const mirror of evicted) {
     yield* Metric.update(Metric.withAttributes(Metrics.cacheEvictions, { policy: policy.eviction }), 1)
-    yield* Effect.logInfo(
-      `Evicted ${mirror.folder} (${mib(mirror.bytes)}, last used ${new Date(mirror.usedAt).toISOString()}) from the workspace cache`
-    )
+    yield* Effect.logInfo("mirror evicted from the workspace cache", {
+      folder: mirror.folder,
+      size: mib(mirror.bytes),
+      used_at: new Date(mirror.usedAt).toISOString()
+    })
   }
   if (bytes > policy.maxBytes) {
-    yield* Effect.logWarning(
-      `The workspace cache holds ${mib(bytes)}, over workspaces.cache.max_total_gb: what is left is in use`
-    )
+    yield* Effect.logWarning("workspace cache over workspaces.cache.max_total_gb, the rest is in use", {
+      size: mib(bytes)
+    })
   }
 })
 
 export const layer: Layer.Layer<never, never, ConfigStore | WorkspaceCache> = Layer.effectDiscard(
   turn.pipe(
-    Effect.catch(({ message }) => Effect.logWarning(`The workspace cache was not tidied: ${message}`)),
+    Effect.catch(({ message }) => Effect.logWarning("workspace cache not cleaned", { error: message })),
     Effect.repeat(Schedule.spaced(every)),
     Effect.forkScoped
   )

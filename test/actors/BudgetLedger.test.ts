@@ -1,6 +1,6 @@
 /** Money over the real path: gateway, actor, ledger in SQLite, and a model server that counts what it was asked. */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Layer, Logger } from "effect"
+import { Clock, Effect, Fiber, Layer, Logger } from "effect"
 import * as BudgetLedger from "../../actors/BudgetLedger.ts"
 import { LiveNodes } from "../../src/domain/LiveNodes.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
@@ -12,11 +12,14 @@ import { Gateway } from "../../src/llm/Gateway.ts"
 import * as GatewayLayer from "../../src/llm/GatewayLayer.ts"
 import { Limiter } from "../../src/llm/Limiter.ts"
 import { ModelRun } from "../../src/llm/ModelRun.ts"
+import type { ModelAccount } from "../../src/llm/ModelRun.ts"
 import { estimateUsd } from "../../src/llm/Spending.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
 import * as Store from "../../src/store/Store.ts"
+import { StoreError } from "../../src/store/StoreError.ts"
 import { faults, startFakeModel } from "../harness/FakeModel.ts"
 import type { Script } from "../harness/FakeModel.ts"
+import { waitUntil } from "../harness/Wait.ts"
 import { testCluster } from "../harness/TestCluster.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 
@@ -69,7 +72,7 @@ const snapshot = (url: string, budget: Record<string, unknown>, priced = true) =
     }
   })
 
-const call = (from: ReturnType<typeof snapshot>, run: string) =>
+const call = (from: ReturnType<typeof snapshot>, run: string, by: Partial<ModelAccount> = {}) =>
   Gateway.use((gateway) =>
     gateway.call({
       snapshot: from,
@@ -80,7 +83,7 @@ const call = (from: ReturnType<typeof snapshot>, run: string) =>
       tools: [],
       deadlineMillis: 20_000
     })
-  ).pipe(Effect.provideService(ModelRun, { id: run, repository }))
+  ).pipe(Effect.provideService(ModelRun, { id: run, repository, ...by }))
 
 const spentToday = Effect.flatMap(Clock.currentTimeMillis, (now) =>
   Ledger.use((ledger) => ledger.committed({ repository, day: new Date(now).toISOString().slice(0, 10) }))
@@ -135,6 +138,23 @@ describe("budget", () => {
         }
         assert.isAbove(results.filter(({ _tag }) => _tag === "Failure").length, 80)
       }).pipe(Effect.scoped, run)
+  )
+
+  it.live("an author's day is over in every repository; others go on", () =>
+    Effect.gen(function* () {
+      // Each answer costs 19 cents and is estimated at 20.
+      const fake = yield* fakeModel({ text: "hello", usage: { input: 1000, output: 900, cached: 0 } })
+      const from = snapshot(fake.url, { per_author_daily_usd: 0.3 })
+      const ada = { author: "t:ada" }
+      assert.strictEqual((yield* Effect.result(call(from, "run-1", ada)))._tag, "Success")
+      const second = yield* Effect.result(call(from, "run-2", { ...ada, repository: "t:team/other" }))
+      assert.match(
+        second._tag === "Failure" ? second.failure.message : "",
+        /the budget is used up: 0\.19 of 0\.30 US dollars of llm\.budget\.per_author_daily_usd/
+      )
+      assert.strictEqual((yield* Effect.result(call(from, "run-3", { author: "t:grace" })))._tag, "Success")
+      assert.strictEqual((yield* Effect.result(call(from, "run-4")))._tag, "Success")
+    }).pipe(Effect.scoped, run)
   )
 
   it.live("answers dearer than estimated pass the cap by no more than the last answers' error", () =>
@@ -198,6 +218,56 @@ describe("budget", () => {
       yield* BudgetLedger.closeLostReservations(now)
       assert.strictEqual(yield* ledger.closeLost(() => true, 0, now), 1)
     }).pipe(run)
+  )
+})
+
+describe("a reservation whose reply is lost", () => {
+  const lost = new StoreError({ reason: "unavailable", operation: "ledger.reserve", message: "the reply is lost" })
+  const reservation = {
+    id: "r1",
+    run: { id: "unanswered", repository },
+    usd: 0.5,
+    caps: { perRunUsd: undefined, perRepoDailyUsd: undefined }
+  }
+  const committedIs = (ledger: Ledger["Service"], usd: number) =>
+    Effect.promise(() =>
+      waitUntil(async () => (await Effect.runPromise(ledger.committed({ runId: "unanswered" }))) === usd, {
+        describe: () => `${usd} US dollars are committed`
+      })
+    )
+
+  /** The ledger makes the reservation, and then the reply is this. */
+  const withReply = (reply: Effect.Effect<never, StoreError>) => {
+    const ledger = Layer.effect(
+      Ledger,
+      Effect.map(Ledger, (real) => ({
+        ...real,
+        reserve: (made, now) => Effect.andThen(real.reserve(made, now), reply)
+      }))
+    ).pipe(Layer.provide(Store.layerMemory))
+    return BudgetLedger.budgetLayer.pipe(
+      Layer.provideMerge(BudgetLedger.layer),
+      Layer.provideMerge(Layer.merge(ledger, NodeIdentity.layer("node"))),
+      Layer.provideMerge(testCluster)
+    )
+  }
+
+  it.live("is refunded when the ledger failed", () =>
+    Effect.gen(function* () {
+      const [budget, ledger] = [yield* Budget, yield* Ledger]
+      assert.strictEqual((yield* Effect.flip(budget.reserve(reservation)))._tag, "BudgetError")
+      yield* committedIs(ledger, 0)
+    }).pipe(Effect.provide([withReply(Effect.fail(lost)), Logger.layer([])]))
+  )
+
+  it.live("is refunded when its caller does not wait for it", () =>
+    Effect.gen(function* () {
+      const [budget, ledger] = [yield* Budget, yield* Ledger]
+      const caller = yield* Effect.forkChild(budget.reserve(reservation))
+      yield* committedIs(ledger, 0.5)
+      yield* Fiber.interrupt(caller)
+      yield* committedIs(ledger, 0)
+    }).pipe(Effect.provide([withReply(Effect.never), Logger.layer([])]))
   )
 })
 

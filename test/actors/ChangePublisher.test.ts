@@ -4,18 +4,20 @@ import { Context, Effect, Layer, Ref } from "effect"
 import { TestClock } from "effect/testing"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
+import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import type { Operation, Publication } from "../../src/domain/Publication.ts"
-import { BeforeWrite, WriteFence } from "../../src/forge/BeforeWrite.ts"
+import { WriteOwner } from "../../src/forge/WriteOwner.ts"
 import { ForgeError } from "../../src/forge/Forge.ts"
 import type { HostPull } from "../../src/forge/Forge.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import { Queue } from "../../src/queue/Queue.ts"
+import { QueueControl } from "../../src/queue/QueueControl.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import { actorStores, testForges, testSnapshotWith } from "../harness/ActorParts.ts"
@@ -30,6 +32,8 @@ class Host extends Context.Service<
     readonly done: Ref.Ref<ReadonlyArray<string>>
     /** Answers for the next sends: `lost` does the work and loses the answer. */
     readonly faults: Ref.Ref<ReadonlyArray<"lost" | ForgeError["reason"]>>
+    /** Bodies of summaries that reached the host. */
+    readonly bodies: Ref.Ref<ReadonlyArray<string>>
     /** Done between the last look at the head and the write. */
     readonly asleep: Ref.Ref<Effect.Effect<void>>
   }
@@ -40,6 +44,7 @@ class Host extends Context.Service<
       return {
         pull: yield* Ref.make<Pick<HostPull, "head" | "state">>({ head: "h1", state: "open" }),
         done: yield* Ref.make<ReadonlyArray<string>>([]),
+        bodies: yield* Ref.make<ReadonlyArray<string>>([]),
         faults: yield* Ref.make<ReadonlyArray<"lost" | ForgeError["reason"]>>([]),
         asleep: yield* Ref.make<Effect.Effect<void>>(Effect.void)
       }
@@ -67,20 +72,24 @@ const outputs = Layer.effect(
       ],
       send: (_workspace, _change, publication) =>
         Effect.gen(function* () {
-          if (publication.operation._tag !== "Status") yield* yield* BeforeWrite
+          const owner = yield* WriteOwner
+          if (publication.operation._tag !== "Status") yield* owner.guard
           yield* yield* Ref.get(host.asleep)
-          yield* yield* WriteFence
+          yield* owner.fence
           const [fault, ...later] = yield* Ref.get(host.faults)
           yield* Ref.set(host.faults, later)
           if (fault !== undefined && fault !== "lost") return yield* refuse(fault)
           yield* Ref.update(host.done, (done) => [...done, publication.operationId])
+          const written = publication.operation
+          if (written._tag === "Summary") yield* Ref.update(host.bodies, (bodies) => [...bodies, written.body])
           if (fault === "lost") return yield* refuse("unknown_outcome")
           const { runId, targetKey: target, operationId, operation, position } = publication
           const next =
             operation._tag === "Issues"
               ? [row(runId, target, `next:${operationId}`, { _tag: "Issue", action: "create", files: [] }, position)]
               : []
-          return { hostId: `id-${operationId}`, url: undefined, next }
+          const ignoredDismissals = operation._tag === "Summary" ? [{ fp: "f", file: "a", by: ["eve"] }] : undefined
+          return { hostId: `id-${operationId}`, url: undefined, next, ignoredDismissals }
         }),
       find: (_workspace, _change, publication) =>
         Effect.map(Ref.get(host.done), (done) =>
@@ -92,20 +101,28 @@ const outputs = Layer.effect(
   })
 )
 
-const parts = Layer.mergeAll(
-  actorStores(),
-  outputs,
-  Layer.effect(
-    Forges,
-    Effect.map(Host, (host) => testForges(Ref.get(host.pull)))
-  ),
-  Layer.succeed(ConfigStore, testSnapshotWith("w", "t"))
-).pipe(Layer.provideMerge(Host.layer))
+const partsWith = (store: ConfigStore["Service"]) =>
+  Layer.mergeAll(
+    actorStores(),
+    outputs,
+    Layer.effect(
+      Forges,
+      Effect.map(Host, (host) => testForges(Ref.get(host.pull)))
+    ),
+    Layer.succeed(ConfigStore, store)
+  ).pipe(Layer.provideMerge(Host.layer))
 
-const world = Layer.mergeAll(Publisher.layer, Scheduler.layer).pipe(
-  Layer.provideMerge(parts),
-  Layer.provideMerge(testCluster)
-)
+const worldWith = (store: ConfigStore["Service"]) =>
+  Layer.mergeAll(Publisher.layer, Scheduler.layer).pipe(
+    Layer.provideMerge(partsWith(store)),
+    Layer.provideMerge(testCluster)
+  )
+const world = worldWith(testSnapshotWith("w", "t"))
+/** The clock of a test starts at midnight on a Thursday. */
+const opensAt = (start: string) =>
+  testSnapshotWith("w", "t", {
+    review: { pull_request: { schedule: { rules: [{ days: ["thu"], windows: [{ start, end: "18:00" }] }] } } }
+  })
 
 const change: Change = {
   provider: "gitea",
@@ -149,16 +166,16 @@ const publishingRun = Effect.fnUntraced(function* (head = "h1") {
   const runs = yield* Runs
   const run = yield* runs.begin(
     { entryId: newId(), workspace: "w", targetKey: key, change: { ...change, head }, head, base: "b", configHash: "c" },
-    1,
+    LeaseToken.make(1),
     0
   )
   assert(run !== undefined)
-  yield* runs.move(run.id, 1, "analyzing", 0)
+  yield* runs.move(run.id, LeaseToken.make(1), "analyzing", 0)
   const rows = [
     row(run.id, key, `review:${run.id}`, { _tag: "Review", head, event: "COMMENT", body: "", comments: [] }, 0),
     row(run.id, key, `summary:${run.id}`, { _tag: "Summary", head, body: "" }, 1)
   ]
-  assert(yield* runs.complete(run.id, 1, analysis, rows, 0))
+  assert(yield* runs.complete(run.id, LeaseToken.make(1), analysis, rows, 0))
   return run.id
 })
 
@@ -184,6 +201,10 @@ describe("ChangePublisher", () => {
       yield* publish
       assert.deepStrictEqual(yield* Ref.get(host.done), [`review:${run}`, `summary:${run}`])
       assert.strictEqual(yield* statusOf(run), "succeeded")
+      assert.deepStrictEqual(
+        (yield* (yield* Outbox).ofRun(run)).map(({ ignoredDismissals }) => ignoredDismissals),
+        [undefined, [{ fp: "f", file: "a", by: ["eve"] }]]
+      )
       yield* publish
       assert.strictEqual((yield* Ref.get(host.done)).length, 2)
     })
@@ -272,12 +293,10 @@ describe("ChangePublisher", () => {
       const run = yield* publishingRun()
       const [review] = yield* outbox.ofRun(run)
       assert(review !== undefined)
-      // Meanwhile the other node finds the row, does not find it at the host, and sends it.
+      // In between the other node sends the row.
       const elsewhere = Effect.gen(function* () {
         yield* Ref.set(host.asleep, Effect.void)
         const token = yield* outbox.takeOver(key, 0)
-        yield* outbox.move(review.id, "sending", { status: "unknown" }, token, 0)
-        yield* outbox.move(review.id, "unknown", { status: "pending" }, token, 0)
         yield* outbox.move(review.id, "pending", { status: "sending" }, token, 0)
         yield* Ref.update(host.done, (done) => [...done, review.operationId])
         yield* outbox.move(review.id, "sending", { status: "sent" }, token, 0)
@@ -295,6 +314,20 @@ describe("ChangePublisher", () => {
       yield* Ref.set(host.faults, ["rate_limited", "unavailable"])
       const run = yield* publishingRun()
       yield* publish
+      assert.deepStrictEqual(yield* Ref.get(host.done), [`review:${run}`, `summary:${run}`])
+    })
+  )
+
+  each("more messages than a mailbox holds arrive while it waits for the host", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      const publisherOf = yield* Publisher.ChangePublisher.client
+      yield* Ref.set(host.faults, ["rate_limited"])
+      const run = yield* publishingRun()
+      const done = yield* Effect.forkChild(publisherOf(key).Publish(), { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      for (let n = 0; n < 600; n++) yield* publisherOf(key).Publish(undefined, { discard: true })
+      while (done.pollUnsafe() === undefined) yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(yield* Ref.get(host.done), [`review:${run}`, `summary:${run}`])
     })
   )
@@ -331,6 +364,63 @@ describe("ChangePublisher", () => {
     })
   )
 
+  const inWindow = (
+    name: string,
+    start: string,
+    test: () => Effect.Effect<void, unknown, Layer.Success<typeof world>>
+  ) => layer(worldWith(opensAt(start)))((it) => it.effect(name, test))
+
+  inWindow(
+    "the newest head waits for its window; the finished review is published on its own commit and says so",
+    "08:00",
+    () =>
+      Effect.gen(function* () {
+        const host = yield* Host
+        const queue = yield* Queue
+        yield* Ref.update(host.pull, (pull) => ({ ...pull, head: "h2" }))
+        const dueAt = 8 * 3_600_000
+        const [own] = yield* queue.admit([
+          { eventId: "push", change: { ...change, head: "h2" }, configHash: "c", priority: 10, admittedAt: 0, dueAt }
+        ])
+        const run = yield* publishingRun("h1")
+        yield* publish
+        const waiting = yield* queue.load("w")
+        assert.deepStrictEqual(
+          waiting.map((entry) => [entry.id, entry.change.head, entry.dueAt]),
+          [[own?.entryId, "h2", dueAt]]
+        )
+        assert.deepStrictEqual(yield* Ref.get(host.done), [`review:${run}`, `summary:${run}`])
+        assert.deepStrictEqual(yield* rowsOf(run), ["sent", "sent"])
+        assert.strictEqual(yield* statusOf(run), "succeeded")
+        const note = "This review is of commit h1. The newest commit, h2, will be reviewed after 1970-01-01 08:00 UTC."
+        assert.deepStrictEqual(yield* Ref.get(host.bodies), [`> ${note}\n\n`])
+      })
+  )
+
+  inWindow("a window that opens within the hour keeps nothing: the newest head is reviewed in it", "00:30", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      yield* Ref.update(host.pull, (pull) => ({ ...pull, head: "h2" }))
+      const run = yield* publishingRun("h1")
+      yield* publish
+      const [entry] = yield* (yield* Queue).load("w")
+      assert.deepStrictEqual([entry?.change.head, entry?.dueAt], ["h2", 1_800_000])
+      assert.strictEqual(yield* statusOf(run), "skipped")
+    })
+  )
+
+  each("a paused workspace does not keep a finished review from being published", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      yield* Ref.update(host.pull, (pull) => ({ ...pull, head: "h2" }))
+      yield* (yield* QueueControl).pause({ scope: "workspace", name: "w", reason: "moving", since: 0 })
+      const run = yield* publishingRun("h1")
+      yield* publish
+      assert.strictEqual(yield* statusOf(run), "succeeded")
+      assert.include((yield* Ref.get(host.bodies)).join(), "when reviews of this repository are resumed")
+    })
+  )
+
   each("a closed pull request gets the summary only", () =>
     Effect.gen(function* () {
       const host = yield* Host
@@ -347,12 +437,12 @@ describe("ChangePublisher", () => {
       const runs = yield* Runs
       const run = yield* runs.begin(
         { entryId: newId(), workspace: "w", targetKey: key, change, head: "h9", base: "b", configHash: "c" },
-        1,
+        LeaseToken.make(1),
         0
       )
       assert(run !== undefined)
-      yield* runs.move(run.id, 1, "analyzing", 0)
-      assert(yield* runs.complete(run.id, 1, analysis, [], 0))
+      yield* runs.move(run.id, LeaseToken.make(1), "analyzing", 0)
+      assert(yield* runs.complete(run.id, LeaseToken.make(1), analysis, [], 0))
       yield* publish
       assert.strictEqual(yield* statusOf(run.id), "succeeded")
     })

@@ -16,6 +16,7 @@ const document = {
   triggers: [
     { name: "depot", kind: "perforce", depot_path: "//depot/..." },
     { name: "other", kind: "perforce", depot_path: "//other/..." },
+    { name: "named", kind: "perforce", depot_path: "//named/..." },
     { name: "tree", kind: "subversion", repository_url: "https://svn.test/repo" }
   ],
   review: {
@@ -30,6 +31,8 @@ const document = {
     instances: {
       main: { source_repo: { trigger: "depot", repo: "//depot/main/..." } },
       rel: { source_repo: { trigger: "depot", repo: "//depot/rel/..." } },
+      // Its repository says nothing of paths: those of the trigger decide.
+      named: { source_repo: { trigger: "named", repo: "named" } },
       off: { source_repo: { trigger: "other", repo: "//other/..." }, enabled: false },
       svn: { match: [{ source: { repo_ref: { glob: "https://svn.test/*" } } }] }
     }
@@ -62,6 +65,7 @@ layer(world)("route", (t) => {
     [{ files: ["//depot/main/a.c", "//depot/rel/a.c"] }, ["main", "rel"]],
     [{ files: ["//depot/main/a.c", "//depot/rel/a.c"], workspaces: ["rel"] }, ["rel"]],
     [{ files: ["//other/a.c"] }, []],
+    [{ files: ["//named/a.c"] }, ["named"]],
     [{ vcs: "subversion", files: ["trunk/a.c"] }, ["svn"]]
   ])("%j", ([over, expected]) =>
     Effect.gen(function* () {

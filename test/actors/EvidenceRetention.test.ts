@@ -2,6 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { pruneEvidence } from "../../actors/EvidenceRetention.ts"
+import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import * as FileObjects from "../../src/store/FileObjects.ts"
 import { isObjectKey, Objects } from "../../src/store/Objects.ts"
 import { Runs } from "../../src/store/Runs.ts"
@@ -30,7 +31,7 @@ it.live("what was kept of a run without a record is removed", () =>
           base: undefined,
           configHash: "c"
         },
-        1,
+        LeaseToken.make(1),
         1
       )
       const kept = `runs/${run?.id}/calls/1.json`

@@ -60,6 +60,7 @@ const begun = (loads: ReadonlyArray<Load>) =>
     let left = loads.reduce((sum, { entries, workspace }) => sum + (isSmall(workspace) ? entries : 0), 0)
     // Each review ends at once: what the repository says of it can not be had.
     const vcs = Vcs.of({
+      isAncestor: () => Effect.succeed(true),
       checkout: ({ mirror }) =>
         Effect.gen(function* () {
           const workspace = mirror.split("/").at(-1) ?? ""
@@ -83,7 +84,11 @@ const begun = (loads: ReadonlyArray<Load>) =>
           Layer.mock(Outputs, { anyFor: () => true, plan: () => [], status: () => [] }),
           Layer.succeed(Forges, {
             ...forge,
-            client: (profile) => ({ ...forge.client(profile), gitAuthorization: () => Effect.succeed(undefined) })
+            client: (profile) => ({
+              ...forge.client(profile),
+              gitAuthorization: () => Effect.succeed(undefined),
+              newestCommit: () => Effect.succeed("b")
+            })
           }),
           Layer.succeed(ConfigStore, configOf(loads)),
           // A warning for each review that ends.

@@ -1,16 +1,19 @@
 /** The sweeper: what lost too many workers is dead and says so, and only what may expire is closed for waiting too long. */
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Housekeeping from "../../actors/Housekeeping.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
+import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { storeOf } from "../../src/config/FileConfigStore.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { maxLosses, Priority } from "../../src/domain/Entry.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
+import { newId } from "../../src/domain/Ids.ts"
 import { LiveNodes } from "../../src/domain/LiveNodes.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { Forges } from "../../src/forge/Forges.ts"
@@ -40,25 +43,42 @@ const tellingChat = (store: ConfigStore["Service"]): ConfigStore["Service"] => {
   return storeOf(telling)
 }
 
-const world = Housekeeping.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(Publisher.layer, Scheduler.layer)),
-  Layer.provideMerge(
-    Layer.mergeAll(
-      actorStores(),
-      LiveNodes.layerAlone.pipe(Layer.provideMerge(NodeIdentity.layer("node"))),
-      Layer.mock(Objects, { list: () => Effect.succeed([]) }),
-      Layer.mock(Outputs, {
-        anyFor: () => true,
-        plan: () => [],
-        status: () => [],
-        send: (_workspace, _change, row) => Effect.succeed({ hostId: row.operationId, url: undefined, next: [] })
-      }),
-      Layer.succeed(Forges, testForges(Effect.die("no pull request is asked for"))),
-      Layer.succeed(ConfigStore, tellingChat(testSnapshotWith("w", "t")))
-    )
-  ),
-  Layer.provideMerge(testCluster)
-)
+const worldWith = (stores: ReturnType<typeof actorStores>, config = tellingChat(testSnapshotWith("w", "t"))) =>
+  Housekeeping.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(Publisher.layer, Scheduler.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        stores,
+        LiveNodes.layerAlone.pipe(Layer.provideMerge(NodeIdentity.layer("node"))),
+        Layer.mock(Objects, { list: () => Effect.succeed([]) }),
+        Layer.mock(Outputs, {
+          anyFor: () => true,
+          plan: () => [],
+          status: () => [],
+          send: (_workspace, _change, row) => Effect.succeed({ hostId: row.operationId, url: undefined, next: [] })
+        }),
+        Layer.succeed(Forges, testForges(Effect.die("no pull request is asked for"))),
+        Layer.succeed(ConfigStore, config)
+      )
+    ),
+    Layer.provideMerge(testCluster)
+  )
+
+const world = worldWith(actorStores())
+
+/** A queue that cannot take lost workers' entries back, and cannot take the entry of one event. */
+const faulty = (eventId: string) =>
+  Layer.effect(
+    Queue,
+    Effect.map(Queue, (queue) => ({
+      ...queue,
+      reclaim: () => Effect.die(new Error("an entry that cannot be processed")),
+      admit: (items: Parameters<typeof queue.admit>[0]) =>
+        items.some((item) => item.eventId === eventId)
+          ? Effect.die(new Error("an entry that cannot be admitted"))
+          : queue.admit(items)
+    }))
+  ).pipe(Layer.provideMerge(actorStores()))
 
 const change = (number: number): Change => ({
   provider: "gitea",
@@ -131,6 +151,43 @@ const claim = Effect.fnUntraced(function* (entryId: string, owner: string) {
 const each = (name: string, test: () => Effect.Effect<void, unknown, Layer.Success<typeof world>>) =>
   layer(world)((it) => it.effect(name, test))
 
+layer(worldWith(faulty("event-1")))((it) =>
+  it.effect("what cannot be processed stops neither the steps of a sweep nor the things after it", () =>
+    Effect.gen(function* () {
+      const receipts = yield* Receipts
+      const sql = yield* SqlClient.SqlClient
+      const now = yield* Clock.currentTimeMillis
+      const old = now - 73 * 3_600_000
+      const stored = (number: number, priority: number) =>
+        receipts.store({
+          id: `event-${number}`,
+          deliveryKey: `gitea:${number}`,
+          provider: "gitea",
+          event: "pull_request",
+          action: "opened",
+          trigger: "t",
+          workspace: "w",
+          targetKind: "pull_request",
+          targetKey: targetKey(change(number)),
+          repo: "team/app",
+          decision: "queued",
+          reason: undefined,
+          work: { change: change(number), configHash: "c", priority, dueAt: now + 3_600_000 },
+          receivedAt: old
+        })
+      for (const number of [1, 2, 3]) yield* stored(number, Priority.automatic)
+      yield* sql`UPDATE events SET work = '{}' WHERE id = 'event-2'`
+      // The event after the broken ones is queued, and the step after that closes what waits for too long.
+      yield* settled(3)
+      assert.deepStrictEqual(yield* outcomeOf(3), ["expired", "queued_timeout"])
+      const [row] = yield* sql<{ outcome: string; outcome_reason: string }>`
+        SELECT outcome, outcome_reason FROM events WHERE id = 'event-2'`
+      assert.strictEqual(row?.outcome, "failed")
+      assert.match(row?.outcome_reason ?? "", /^quarantined: /)
+    })
+  )
+)
+
 each("an entry whose workers keep dying is dead in the end, and its receipt says why", () =>
   Effect.gen(function* () {
     const queue = yield* Queue
@@ -185,7 +242,7 @@ each(
         [["group", "Chat"]]
       )
       const { operation } = rows[0] ?? {}
-      assert.isTrue(operation?._tag === "Chat" && operation.body.includes("72") && operation.body.includes("#1 @ h1"))
+      assert.isTrue(operation?._tag === "Chat" && operation.body.includes("72") && operation.body.includes("1 @ h1"))
       // The process died before the receipt had its outcome: it gets it, and nobody hears of it twice.
       yield* (yield* Receipts).reopen(["event-1"])
       yield* settled(1)
@@ -193,3 +250,84 @@ each(
       assert.strictEqual((yield* (yield* Outbox).ofRun(run?.id ?? "")).length, 1)
     })
 )
+
+/** A configuration whose workspace has this limit, until it is changed. */
+const limits = { hours: 2 }
+const withOwnLimit = (): ConfigStore["Service"] => {
+  const current = () =>
+    tellingChat(
+      testSnapshotWith("w", "t", { review: { auto_commit: { queued_timeout_hours: limits.hours } } })
+    ).current()
+  return { ...storeOf(current()), current }
+}
+
+layer(worldWith(actorStores(), withOwnLimit()))((it) =>
+  it.effect("a workspace's own queued_timeout_hours counts, as the configuration in force has it; 0 is never", () =>
+    Effect.gen(function* () {
+      const hour = 3_600_000
+      const now = yield* Clock.currentTimeMillis
+      const status = (entryId: string) =>
+        Effect.flatMap(Queue, (queue) => Effect.map(queue.get(entryId), (entry) => entry?.status))
+      const old = yield* accept(1, Priority.automatic, now - 3 * hour, now + hour)
+      const young = yield* accept(2, Priority.automatic, now - hour, now + hour)
+      yield* entryIs(old, "expired", (entry) => entry.status === "expired")
+      yield* settled(1)
+      const [run] = yield* (yield* Runs).list({ targetKey: targetKey(change(1)), limit: 1 })
+      const [row] = yield* (yield* Outbox).ofRun(run?.id ?? "")
+      assert.isTrue(row?.operation._tag === "Chat" && row.operation.body.includes(" 2 "))
+
+      limits.hours = 0
+      const ancient = yield* accept(3, Priority.automatic, now - 100 * hour, now + hour)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual([yield* status(young), yield* status(ancient)], ["waiting", "waiting"])
+      limits.hours = 99
+      yield* entryIs(ancient, "expired", (entry) => entry.status === "expired")
+      assert.strictEqual(yield* status(young), "waiting")
+    })
+  )
+)
+
+layer(world)("a review that began and ended without a result", (it) => {
+  it.effect("ends the status of its commit, and says why; a head that is reviewed again keeps its own", () =>
+    Effect.gen(function* () {
+      const runs = yield* Runs
+      const outbox = yield* Outbox
+      const queue = yield* Queue
+      const begin = Effect.fnUntraced(function* (number: number, head: string, entryId: string) {
+        const target = targetKey(change(number))
+        const of = { ...change(number), head }
+        const begun = { entryId, workspace: "w", targetKey: target, change: of, head, base: "b", configHash: "c" }
+        const run = yield* runs.begin(begun, LeaseToken.make(1), 1)
+        assert(run !== undefined)
+        const operation = { _tag: "Status", head, state: "pending", description: "Review in progress" } as const
+        const row = { id: newId(), operationId: newId(), runId: run.id, targetKey: target, channel: "commit_status" }
+        yield* outbox.add([{ ...row, operation, status: "pending", position: 0, attempts: 0 }], 1)
+        return run
+      })
+      const lost = yield* begin(21, "h21", "entry-is-gone")
+      const replaced = yield* begin(22, "h22", yield* accept(22, Priority.pullRequest, 0, 9e12))
+      yield* begin(22, "h22-new", yield* accept(26, Priority.pullRequest, 0, 9e12))
+      yield* queue.cancel(targetKey(change(22)), "replaced")
+      const again = yield* begin(23, "h23", yield* accept(23, Priority.pullRequest, 0, 9e12))
+      yield* begin(23, "h23", yield* accept(25, Priority.pullRequest, 0, 9e12))
+      yield* queue.cancel(targetKey(change(23)), "cancelled by dana")
+      const waiting = yield* accept(24, Priority.pullRequest, 0, 9e12)
+      const cancelled = yield* begin(24, "h24", waiting)
+      yield* queue.cancel(targetKey(change(24)), "cancelled by dana")
+
+      const statuses = (runId: string) =>
+        Effect.map(outbox.ofRun(runId), (rows) =>
+          rows.flatMap(({ operation }) => (operation._tag === "Status" ? [operation.description] : []))
+        )
+      yield* swept(
+        "the cancelled one ends",
+        Effect.map(statuses(cancelled.id), (all) => all.length === 2)
+      )
+      yield* swept("another sweep", Effect.as(TestClock.adjust("1 minute"), true))
+      assert.deepStrictEqual(yield* statuses(lost.id), ["Review in progress", "The review failed"])
+      assert.deepStrictEqual(yield* statuses(replaced.id), ["Review in progress", "Superseded by h22-new"])
+      assert.deepStrictEqual(yield* statuses(again.id), ["Review in progress"])
+      assert.deepStrictEqual(yield* statuses(cancelled.id), ["Review in progress", "The review was cancelled"])
+    })
+  )
+})

@@ -2,12 +2,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { lessonsFor, repositoryKey } from "../../actors/Reflect.ts"
+import { lessonsFor } from "../../actors/Reflect.ts"
+import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { resolve } from "../../src/config/Defaults.ts"
 import type { GivenDocument } from "../../src/config/Document.ts"
 import { ReviewConfig } from "../../src/config/schema/Review.ts"
 import type { Change } from "../../src/domain/Change.ts"
-import { targetKey } from "../../src/domain/Change.ts"
+import { repositoryKey, targetKey } from "../../src/domain/Change.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
 import { ForgeError } from "../../src/forge/Forge.ts"
 import type { ForgeClient, HostThread } from "../../src/forge/Forge.ts"
@@ -18,11 +19,12 @@ import { Runs } from "../../src/store/Runs.ts"
 import * as Store from "../../src/store/Store.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import { Paces, WriteGap } from "../../src/forge/Pacing.ts"
-import { changed, context, removed, startHost } from "../forge/Clients.ts"
+import { changed, context, removed, repoName, startHost } from "../forge/Clients.ts"
 import { threadOf } from "../harness/FakeThreads.ts"
 import { testForges } from "../harness/ActorParts.ts"
 import { testWorkspace } from "../harness/TestSnapshot.ts"
 import { analysis } from "../store/Fixtures.ts"
+import { owned } from "../harness/Owners.ts"
 
 const change = (number: number): Change => ({
   provider: "gitea",
@@ -49,7 +51,7 @@ const thread = (n: number, more: Partial<HostThread> = {}): HostThread => ({
   hostId: String(n),
   body: `text\n${renderMarker({ op: "o", fp: finding(n).fingerprint })}`,
   path: "src/db/a.ts",
-  dismissed: false,
+  dismissedBy: [],
   resolved: false,
   replied: false,
   ...more
@@ -57,12 +59,13 @@ const thread = (n: number, more: Partial<HostThread> = {}): HostThread => ({
 
 const clientWith = (list: ForgeClient["threads"]["list"]): ForgeClient => {
   const client = testForges(Effect.die("none")).client(Object.create(null))
-  return { ...client, threads: { ...client.threads, list } }
+  return { ...client, canWrite: () => Effect.succeed(true), threads: { ...client.threads, list } }
 }
 
-const workspaceWith = (reflection: NonNullable<NonNullable<GivenDocument["review"]>["reflection"]>) => ({
+type Review = NonNullable<GivenDocument["review"]>
+const workspaceWith = (reflection: NonNullable<Review["reflection"]>, review: Review = {}) => ({
   ...testWorkspace(),
-  review: resolve(ReviewConfig, { reflection: { enabled: true, ...reflection } })
+  review: resolve(ReviewConfig, { reflection: { enabled: true, ...reflection }, ...review })
 })
 const workspace = workspaceWith({ mode: "light" })
 
@@ -79,12 +82,12 @@ const reviewed = Effect.fnUntraced(function* (number: number, findings: Readonly
       base: "b",
       configHash: "c"
     },
-    1,
+    LeaseToken.make(1),
     1
   )
   if (run === undefined) return yield* Effect.die("not begun")
-  yield* runs.move(run.id, 1, "analyzing", 2)
-  yield* runs.complete(run.id, 1, { ...analysis, findings }, [], 3)
+  yield* runs.move(run.id, LeaseToken.make(1), "analyzing", 2)
+  yield* runs.complete(run.id, LeaseToken.make(1), { ...analysis, findings }, [], 3)
 })
 
 const before = (number: number, client: ForgeClient, given = workspace) =>
@@ -94,14 +97,30 @@ const run = <A, E>(effect: Effect.Effect<A, E, Lessons | Runs>) =>
   effect.pipe(Effect.provide([Layer.fresh(Store.layerMemory), Logger.layer([])]))
 
 describe("reflection", () => {
+  it.effect("what somebody dismissed who may not write, or who wrote the change, teaches nothing", () =>
+    Effect.gen(function* () {
+      yield* reviewed(1, [finding(1), finding(2)])
+      const all = [thread(1, { dismissedBy: ["eve"] }), thread(2, { dismissedBy: ["Dana"] })]
+      const client = {
+        ...clientWith(() => Effect.succeed(all)),
+        canWrite: (_: unknown, username: string) => Effect.succeed(username !== "eve")
+      }
+      const change1 = { ...change(1), author: { username: "dana" } }
+      const learnt = yield* lessonsFor({ change: change1, targetKey: targetKey(change1) }, workspace, client)
+      assert.deepStrictEqual(learnt, [])
+      const open = workspaceWith({ mode: "light" }, { dismissal: "anyone" })
+      assert.lengthOf(yield* lessonsFor({ change: change1, targetKey: targetKey(change1) }, open, client), 2)
+    }).pipe(run)
+  )
+
   it.effect("what a person dismissed on one pull request is a hint for the next one", () =>
     Effect.gen(function* () {
       yield* reviewed(1, [finding(1), finding(2), finding(3)])
       const threads = [
-        thread(1, { dismissed: true }),
+        thread(1, { dismissedBy: ["ann"] }),
         thread(2),
         thread(3, { resolved: true }),
-        thread(9, { dismissed: true })
+        thread(9, { dismissedBy: ["ann"] })
       ]
       yield* before(
         1,
@@ -136,7 +155,7 @@ describe("reflection", () => {
       yield* reviewed(1, [finding(1)])
       yield* before(
         1,
-        clientWith(() => Effect.succeed([thread(1, { dismissed: true })]))
+        clientWith(() => Effect.succeed([thread(1, { dismissedBy: ["ann"] })]))
       )
       for (const given of [testWorkspace(), workspaceWith({ mode: "off" })]) {
         assert.deepStrictEqual(
@@ -156,7 +175,7 @@ describe("reflection", () => {
       yield* reviewed(1, [finding(1)])
       yield* before(
         1,
-        clientWith(() => Effect.succeed([thread(1, { dismissed: true })]))
+        clientWith(() => Effect.succeed([thread(1, { dismissedBy: ["ann"] })]))
       )
       const away = new ForgeError({ reason: "unavailable", operation: "GET /x", message: "down" })
       assert.lengthOf(
@@ -176,13 +195,37 @@ describe("reflection", () => {
       const quiet = clientWith(() => Effect.succeed([]))
       yield* before(
         1,
-        clientWith(() => Effect.succeed([thread(1, { dismissed: true })])),
+        clientWith(() => Effect.succeed([thread(1, { dismissedBy: ["ann"] })])),
         short
       )
       yield* TestClock.adjust("47 hours")
       assert.lengthOf(yield* before(1, quiet, short), 1)
       yield* TestClock.adjust("1 hour")
       assert.lengthOf(yield* before(1, quiet, short), 0)
+    }).pipe(run)
+  )
+
+  it.effect.each([
+    ["max_entries", { max_entries: 2 }, 1, 2],
+    ["max_size_kb", { max_size_kb: 1 }, 400, 2],
+    ["neither", {}, 400, 3]
+  ] as const)("keeps as many lessons as the workspace allows: %s", ([, memory, quoteLength, kept]) =>
+    Effect.gen(function* () {
+      const findings = [1, 2, 3].map((n) => {
+        const { problem, ...rest } = finding(n)
+        return { ...rest, problem: { ...problem, quote: "x".repeat(quoteLength) } }
+      })
+      yield* reviewed(1, findings)
+      const threads = [1, 2, 3].map((n) => thread(n, { dismissedBy: ["ann"] }))
+      const bounded = workspaceWith({ memory })
+      assert.lengthOf(
+        yield* before(
+          1,
+          clientWith(() => Effect.succeed(threads)),
+          bounded
+        ),
+        kept
+      )
     }).pipe(run)
   )
 })
@@ -206,8 +249,9 @@ describe.each(ForgeKind.literals)("reflection on %s", (kind) => {
       assert.lengthOf(comments, 3)
       if (dismissed === undefined || settled === undefined) return
       // GitHub's REST API does not say who resolved a thread; a thumbs-down counts there.
-      if (kind === "github") threadOf(dismissed).thumbsDown = 1
-      else threadOf(dismissed).resolver = host.forge.user("dana")
+      if (kind === "github") threadOf(dismissed).thumbsDown.push(host.forge.user("ann"))
+      else threadOf(dismissed).resolver = host.forge.user("ann")
+      host.forge.setPermission(repoName, "ann", "write")
       // GitLab's threads are resolved by us; elsewhere our own words say it.
       if (kind === "gitlab") threadOf(settled).resolver = host.forge.user("aicr")
       else threadOf(settled).body = `${text(3)}\n${renderMarker({ op: "r", state: "resolved" })}`
@@ -216,16 +260,22 @@ describe.each(ForgeKind.literals)("reflection on %s", (kind) => {
       const target = targetKey(subject)
       const runs = yield* Runs
       const begun = { workspace: "w", targetKey: target, change: subject, head: "h", base: "b", configHash: "c" }
-      const first = yield* runs.begin({ ...begun, entryId: "e" }, 1, 1)
-      yield* runs.move(first?.id ?? "", 1, "analyzing", 2)
+      const first = yield* runs.begin({ ...begun, entryId: "e" }, LeaseToken.make(1), 1)
+      yield* runs.move(first?.id ?? "", LeaseToken.make(1), "analyzing", 2)
       const findings = [finding(1), finding(2), finding(3)]
-      yield* runs.complete(first?.id ?? "", 1, { ...analysis, findings }, [], 3)
+      yield* runs.complete(first?.id ?? "", LeaseToken.make(1), { ...analysis, findings }, [], 3)
       const lessons = yield* lessonsFor({ change: subject, targetKey: target }, workspace, host.client)
       assert.deepStrictEqual(lessons.map(({ title, verdict }) => `${title} ${verdict}`).toSorted(), [
         "Title 1 dismissed",
         "Title 3 resolved"
       ])
       host.forge.expectContract()
-    }).pipe(Effect.scoped, Effect.provideService(WriteGap, Duration.zero), Effect.provideService(Paces, new Map()), run)
+    }).pipe(
+      Effect.scoped,
+      Effect.provideService(WriteGap, Duration.zero),
+      Effect.provideService(Paces, new Map()),
+      owned,
+      run
+    )
   )
 })

@@ -1,89 +1,67 @@
 /** The slots of a node: a review that is cancelled ends at once with all it started, and a drained node takes nothing. */
 import { assert, layer } from "@effect/vitest"
-import { Clock, Context, Effect, Layer, Ref } from "effect"
+import { Clock, Context, Effect, Fiber, Layer, Ref } from "effect"
 import { TestClock } from "effect/testing"
-import * as Publisher from "../../actors/ChangePublisher.ts"
-import * as Executor from "../../actors/ReviewExecutor.ts"
-import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
-import { Agent } from "../../src/agent/Agent.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
-import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
+import { Priority } from "../../src/domain/Entry.ts"
+import { ForgeError } from "../../src/forge/Forge.ts"
 import { Forges } from "../../src/forge/Forges.ts"
-import { Catalog } from "../../src/llm/catalog/Catalog.ts"
-import { Gateway } from "../../src/llm/Gateway.ts"
+import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { QueueControl } from "../../src/queue/QueueControl.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { Runs } from "../../src/store/Runs.ts"
-import { Objects } from "../../src/store/Objects.ts"
-import { Vcs } from "../../src/vcs/Checkout.ts"
-import { ContextRepositories } from "../../src/vcs/ContextRepositories.ts"
-import { actorStores, testForges, testSnapshotWith } from "../harness/ActorParts.ts"
-import { testCluster } from "../harness/TestCluster.ts"
+import { testForges, testSnapshotWith } from "../harness/ActorParts.ts"
+import { executorWorld } from "../harness/ExecutorWorld.ts"
+import { until } from "../harness/UntilOnTestClock.ts"
+import { begunAre, Checkouts, endlessReviews, endlessVcs, scheduler, statusIs } from "./EndlessReviews.ts"
 
-/** Checkouts that never come to an end by themselves. */
-class Checkouts extends Context.Service<
-  Checkouts,
-  { readonly begun: Ref.Ref<number>; readonly cleaned: Ref.Ref<number> }
->()("test/Checkouts") {
-  static readonly layer = Layer.effect(Checkouts, Effect.all({ begun: Ref.make(0), cleaned: Ref.make(0) }))
+/** Fails as often as it is told to before the first checkout. */
+class Host extends Context.Service<Host, { readonly failure: Ref.Ref<ForgeError | undefined> }>()("test/Host") {
+  static readonly layer = Layer.effect(
+    Host,
+    Effect.map(Ref.make<ForgeError | undefined>(undefined), (failure) => ({ failure }))
+  )
 }
-
-const vcs = Layer.effect(
-  Vcs,
-  Effect.gen(function* () {
-    const { begun, cleaned } = yield* Checkouts
-    return Vcs.of({
-      checkout: () =>
-        Effect.gen(function* () {
-          // Cleaning up takes its time; the entry must not end before.
-          yield* Effect.addFinalizer(() =>
-            Effect.andThen(
-              Effect.callback<void>((done) => {
-                setImmediate(() => done(Effect.void))
-              }),
-              Ref.update(cleaned, (count) => count + 1)
-            )
-          )
-          yield* Ref.update(begun, (count) => count + 1)
-          return yield* Effect.never
-        })
-    })
-  })
-)
-
-const noContext = Layer.succeed(ContextRepositories, ContextRepositories.of({ mount: () => Effect.never }))
 const noForge = testForges(Effect.die("no pull request is asked for"))
-const world = Executor.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(Publisher.layer, Scheduler.layer)),
-  Layer.provideMerge(
-    Layer.mergeAll(
-      actorStores(),
-      NodeIdentity.layer("node"),
-      vcs,
-      noContext,
-      Layer.mock(Objects, {}),
-      Layer.mock(Agent, {}),
-      Layer.mock(Gateway, {}),
-      Layer.mock(Catalog, {}),
-      Layer.mock(Outputs, { anyFor: () => true, plan: () => [], status: () => [] }),
-      Layer.succeed(Forges, {
-        ...noForge,
-        client: (profile) => ({ ...noForge.client(profile), gitAuthorization: () => Effect.succeed(undefined) })
-      }),
-      Layer.succeed(ConfigStore, testSnapshotWith("w", "t"))
-    )
-  ),
-  Layer.provideMerge(Checkouts.layer),
-  Layer.provideMerge(testCluster)
+const forges = Layer.effect(
+  Forges,
+  Effect.map(Host, ({ failure }) => ({
+    ...noForge,
+    client: (profile: TriggerProfile) => ({
+      ...noForge.client(profile),
+      newestCommit: () => Effect.succeed("m"),
+      gitAuthorization: () =>
+        Effect.flatMap(Ref.get(failure), (error) =>
+          error === undefined ? Effect.succeed(undefined) : Effect.fail(error)
+        )
+    })
+  }))
 )
+const worldWith = (config: ConfigStore["Service"]) =>
+  executorWorld(
+    Layer.mergeAll(
+      endlessVcs,
+      Layer.mock(Outputs, {
+        anyFor: (_workspace, { target }) => target.branch !== "branch-9",
+        plan: () => [],
+        status: () => []
+      }),
+      forges,
+      Layer.succeed(ConfigStore, config)
+    ),
+    Layer.merge(Checkouts.layer, Host.layer)
+  )
+const world = worldWith(testSnapshotWith("w", "t"))
+const expiringSoon = worldWith(testSnapshotWith("w", "t", { review: { auto_commit: { queued_timeout_hours: 2 } } }))
 
 const change = (number: number): Change => ({
   provider: "gitea",
-  trigger: "t",
+  // The configuration has no trigger of the other name.
+  trigger: number === 8 ? "gone" : "t",
   workspace: "w",
   repo: { fullName: "team/app" },
   target: { kind: "push", branch: `branch-${number}` },
@@ -91,66 +69,7 @@ const change = (number: number): Change => ({
   base: "b"
 })
 
-/** Its receipt and its entry. */
-const accept = Effect.fnUntraced(function* (number: number) {
-  const receipts = yield* Receipts
-  const queue = yield* Queue
-  const eventId = `event-${number}`
-  const work = { change: change(number), configHash: "c", priority: 10, dueAt: 0 }
-  yield* receipts.store({
-    id: eventId,
-    deliveryKey: `gitea:${number}`,
-    provider: "gitea",
-    event: "push",
-    action: undefined,
-    trigger: "t",
-    workspace: "w",
-    targetKind: "push",
-    targetKey: targetKey(change(number)),
-    repo: "team/app",
-    decision: "queued",
-    reason: undefined,
-    work,
-    receivedAt: 0
-  })
-  const [admitted] = yield* queue.admit([{ eventId, ...work, admittedAt: 0 }])
-  return admitted?.entryId ?? ""
-})
-
-const scheduler = Effect.map(Scheduler.WorkspaceScheduler.client, (schedulerOf) => schedulerOf("w"))
-
-/** Lets time pass until it is so; at most a minute of it. */
-const until = <E, R>(what: string, condition: Effect.Effect<boolean, E, R>, step = "100 millis" as const) =>
-  Effect.gen(function* () {
-    const begun = yield* Clock.currentTimeMillis
-    while (!(yield* condition)) {
-      if ((yield* Clock.currentTimeMillis) - begun > 60_000) return yield* Effect.die(new Error(`not so: ${what}`))
-      yield* TestClock.adjust(step)
-      yield* Effect.callback<void>((done) => {
-        setImmediate(() => done(Effect.void))
-      })
-    }
-    return (yield* Clock.currentTimeMillis) - begun
-  })
-
-const begunAre = (count: number) =>
-  Effect.flatMap(Checkouts, ({ begun }) => Effect.map(Ref.get(begun), (found) => found === count))
-const statusIs = (entryId: string, status: string) =>
-  Effect.flatMap(Queue, (queue) => Effect.map(queue.get(entryId), (entry) => entry?.status === status))
-const running = Effect.fnUntraced(function* (number: number) {
-  const { begun } = yield* Checkouts
-  const before = yield* Ref.get(begun)
-  const entryId = yield* accept(number)
-  yield* Effect.forkChild(Effect.flatMap(scheduler, (one) => one.Wake()))
-  yield* until("the review runs", begunAre(before + 1))
-  return entryId
-})
-
-/** Nothing may run when the test ends: stopping waits for it on a clock that stands still. */
-const end = Effect.fnUntraced(function* (number: number, entryId: string) {
-  yield* (yield* scheduler).Cancel({ targetKey: targetKey(change(number)), reason: "closed" })
-  yield* until("the entry has ended", statusIs(entryId, "cancelled"))
-})
+const { accept, running, end } = endlessReviews(change)
 
 const each = (name: string, test: () => Effect.Effect<void, unknown, Layer.Success<typeof world>>) =>
   layer(world)((it) => it.effect(name, test))
@@ -216,5 +135,109 @@ each("a drained node finishes what runs and takes nothing more until it is resum
     yield* control.resume("node", "node")
     yield* until("it runs", statusIs(next, "running"))
     yield* end(2, next)
+  })
+)
+
+const down = new ForgeError({ reason: "unavailable", operation: "GET /x", message: "connect ECONNREFUSED" })
+const runOf = (number: number) =>
+  Effect.flatMap(Runs, (runs) =>
+    Effect.map(runs.list({ targetKey: targetKey(change(number)), limit: 5 }), ([run]) => run)
+  )
+
+each("a host that is down for twelve hours costs no attempt; the run says what it waits for and until when", () =>
+  Effect.gen(function* () {
+    const { failure } = yield* Host
+    const queue = yield* Queue
+    yield* Ref.set(failure, down)
+    const entryId = yield* accept(1)
+    yield* Effect.forkChild(Effect.flatMap(scheduler, (one) => one.Wake()))
+    yield* until(
+      "the run waits",
+      Effect.map(runOf(1), (run) => run?.waitingUntil !== undefined)
+    )
+    const begun = yield* Clock.currentTimeMillis
+    while ((yield* Clock.currentTimeMillis) - begun < 12 * 3_600_000) {
+      yield* TestClock.adjust("1 minute")
+      yield* Effect.callback<void>((done) => {
+        setImmediate(() => done(Effect.void))
+      })
+    }
+    yield* until("it waits again", statusIs(entryId, "waiting"))
+    const [entry, run] = [yield* queue.get(entryId), yield* runOf(1)]
+    assert.deepInclude(entry, { attempts: 0, losses: 0 })
+    assert.deepInclude(run, { status: "queued", reason: "the request to the host failed: connect ECONNREFUSED" })
+    assert.strictEqual(entry?.dueAt, run?.waitingUntil)
+    assert.isAbove(run?.waitingUntil ?? 0, yield* Clock.currentTimeMillis)
+    // Fewer than one attempt in ten minutes, after the first ones.
+    assert.isBelow(entry?.token ?? Infinity, 130)
+    yield* Ref.set(failure, undefined)
+    const { begun: checkouts } = yield* Checkouts
+    while ((yield* Ref.get(checkouts)) === 0) {
+      yield* TestClock.adjust("1 minute")
+      yield* Effect.callback<void>((done) => {
+        setImmediate(() => done(Effect.void))
+      })
+    }
+    assert.strictEqual((yield* runOf(1))?.id, run?.id)
+    yield* end(1, entryId)
+  })
+)
+
+each("after a day of outage the review is dead with its reason, and an operator can try it again", () =>
+  Effect.gen(function* () {
+    const { failure } = yield* Host
+    yield* Ref.set(failure, down)
+    const entryId = yield* accept(1)
+    yield* Effect.forkChild(Effect.flatMap(scheduler, (one) => one.Wake()))
+    const begun = yield* Clock.currentTimeMillis
+    while (!(yield* statusIs(entryId, "dead"))) {
+      assert.isBelow((yield* Clock.currentTimeMillis) - begun, 25 * 3_600_000)
+      yield* TestClock.adjust("1 minute")
+      yield* Effect.callback<void>((done) => {
+        setImmediate(() => done(Effect.void))
+      })
+    }
+    assert.isAtLeast((yield* Clock.currentTimeMillis) - begun, 24 * 3_600_000)
+    const run = yield* runOf(1)
+    assert.strictEqual(run?.status, "failed")
+    assert.include(run?.reason ?? "", "given up after 24 hours")
+    yield* Ref.set(failure, undefined)
+    const retried = yield* Effect.forkChild(Effect.flatMap(scheduler, (one) => one.Retry({ entryId })))
+    yield* until("the review runs", begunAre(1))
+    assert.strictEqual(yield* Fiber.join(retried), "retried")
+    yield* end(1, entryId)
+  })
+)
+
+layer(expiringSoon)((it) =>
+  it.effect("automatic work waits no longer for its host than its workspace allows", () =>
+    Effect.gen(function* () {
+      yield* Ref.set((yield* Host).failure, down)
+      const [pull, push] = [yield* accept(1), yield* accept(2, Priority.automatic)]
+      yield* Effect.forkChild(Effect.flatMap(scheduler, (one) => one.Wake()))
+      const begun = yield* Clock.currentTimeMillis
+      while (!(yield* statusIs(push, "dead"))) {
+        assert.isBelow((yield* Clock.currentTimeMillis) - begun, 3 * 3_600_000)
+        yield* TestClock.adjust("1 minute")
+        yield* Effect.callback<void>((done) => {
+          setImmediate(() => done(Effect.void))
+        })
+      }
+      assert.isAtLeast((yield* Clock.currentTimeMillis) - begun, 2 * 3_600_000)
+      assert.include((yield* runOf(2))?.reason ?? "", "given up after 2 hours")
+      assert.isFalse(yield* statusIs(pull, "dead"))
+    })
+  )
+)
+
+each("a review that nothing is configured for ends with a run that says why", () =>
+  Effect.gen(function* () {
+    const [gone, unrouted] = [yield* accept(8), yield* accept(9)]
+    yield* Effect.forkChild(Effect.flatMap(scheduler, (one) => one.Wake()))
+    yield* until("the entry without a trigger is dead", statusIs(gone, "dead"))
+    yield* until("the entry without a channel is done", statusIs(unrouted, "done"))
+    assert.deepInclude(yield* runOf(8), { status: "failed", reason: "trigger gone is no longer configured" })
+    const reason = "no channel publishes reviews of a push here; see outputs.routes"
+    assert.deepInclude(yield* runOf(9), { status: "skipped", reason })
   })
 )

@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { rangeOf } from "../../actors/ReviewRange.ts"
+import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { snapshotOf } from "../../src/config/LoadConfig.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { targetKey } from "../../src/domain/Change.ts"
@@ -51,7 +52,7 @@ const entry = (change: Pick<Change, "target"> & Partial<Change>): Entry => {
     attempts: 0,
     losses: 0,
     expires: false,
-    token: 1
+    token: LeaseToken.make(1)
   }
 }
 
@@ -106,6 +107,20 @@ layer(Store.layerMemory)("range", (it) => {
       ["main", "main@2026-03-09T03:00:00.000Z"]
     ],
     [
+      "its first run, admitted a moment after the fire",
+      { ...scheduled, admittedAt: firedAt + 250 },
+      { main: "m", "main@2026-03-09T03:00:00.000Z": "y" },
+      { head: "m", base: "y", baseRef: undefined },
+      ["main", "main@2026-03-09T03:00:00.000Z"]
+    ],
+    [
+      "its first run, admitted hours later because the service was down",
+      { ...scheduled, admittedAt: firedAt + 6 * 3_600_000 },
+      { main: "m", "main@2026-03-09T03:00:00.000Z": "y" },
+      { head: "m", base: "y", baseRef: undefined },
+      ["main", "main@2026-03-09T03:00:00.000Z"]
+    ],
+    [
       "nothing new",
       scheduled,
       { main: "m", "main@2026-03-09T03:00:00.000Z": "m" },
@@ -143,10 +158,10 @@ layer(Store.layerMemory)("range", (it) => {
     Effect.gen(function* () {
       const runs = yield* Runs
       const begun = { entryId: "earlier", workspace: "app", targetKey: scheduled.targetKey, change: scheduled.change }
-      const run = yield* runs.begin({ ...begun, head: "last", base: "x", configHash: "c" }, 1, 1)
+      const run = yield* runs.begin({ ...begun, head: "last", base: "x", configHash: "c" }, LeaseToken.make(1), 1)
       if (run === undefined) return yield* Effect.die(new Error("not begun"))
-      yield* runs.move(run.id, 1, "analyzing", 2)
-      yield* runs.complete(run.id, 1, analysis, [], 3)
+      yield* runs.move(run.id, LeaseToken.make(1), "analyzing", 2)
+      yield* runs.complete(run.id, LeaseToken.make(1), analysis, [], 3)
       yield* runs.settle(run.id, "succeeded", { partial: false }, 4)
       const { answer } = yield* range(scheduled, { main: "m" })
       assert.deepStrictEqual(answer, { head: "m", base: "last", baseRef: undefined })

@@ -1,7 +1,6 @@
 /** The run of an issue: what the host says it is, one decision per text on record, and failures that leave the issue open. */
 import { assert, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Ref } from "effect"
-import { TestClock } from "effect/testing"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Executor from "../../actors/ReviewExecutor.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
@@ -19,12 +18,15 @@ import { ModelRun } from "../../src/llm/ModelRun.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Runs } from "../../src/store/Runs.ts"
+import type { Run } from "../../src/store/Runs.ts"
 import { Objects } from "../../src/store/Objects.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 import { ContextRepositories } from "../../src/vcs/ContextRepositories.ts"
 import { calling } from "../engine/Fixture.ts"
 import { actorStores, testForges, testSnapshotWith } from "../harness/ActorParts.ts"
 import { testCluster } from "../harness/TestCluster.ts"
+import type { ModelAccount } from "../../src/llm/ModelRun.ts"
+import { until } from "../harness/UntilOnTestClock.ts"
 
 const close = { verdict: "close", category: "spam", reason: "it sells watches", confidence: 0.95 }
 const spam: ReadIssue = { title: "Great offer", body: "Buy cheap watches now!", state: "open", labels: [] }
@@ -36,7 +38,7 @@ class Given extends Context.Service<
     readonly issue: Ref.Ref<ReadIssue>
     readonly enabled: Ref.Ref<boolean>
     readonly answer: Ref.Ref<GatewayAnswer | GatewayError>
-    readonly asked: Ref.Ref<ReadonlyArray<ModelRun>>
+    readonly asked: Ref.Ref<ReadonlyArray<ModelAccount>>
   }
 >()("test/Given") {
   static readonly layer = Layer.effect(
@@ -45,7 +47,7 @@ class Given extends Context.Service<
       issue: Ref.make(spam),
       enabled: Ref.make(true),
       answer: Ref.make<GatewayAnswer | GatewayError>(calling("triage", close)),
-      asked: Ref.make<ReadonlyArray<ModelRun>>([])
+      asked: Ref.make<ReadonlyArray<ModelAccount>>([])
     })
   )
 }
@@ -91,7 +93,7 @@ const config = Layer.effect(
       const triage = { ...workspace.triage, enabled: Effect.runSync(Ref.get(enabled)) }
       return { ...current, workspaces: new Map([["w", { ...workspace, triage, triageModelChain: "default" }]]) }
     }
-    return ConfigStore.of({ ...store, current: snapshot, pinned: snapshot })
+    return ConfigStore.of({ ...store, current: snapshot, pinned: () => Effect.sync(snapshot) })
   })
 )
 
@@ -125,17 +127,7 @@ const change: Change = {
   target: { kind: "issue", number: 7 }
 }
 
-const until = <E, R>(what: string, condition: Effect.Effect<boolean, E, R>) =>
-  Effect.gen(function* () {
-    const begun = yield* Clock.currentTimeMillis
-    while (!(yield* condition)) {
-      if ((yield* Clock.currentTimeMillis) - begun > 600_000) return yield* Effect.die(new Error(`not so: ${what}`))
-      yield* TestClock.adjust("1 seconds")
-      yield* Effect.callback<void>((done) => {
-        setImmediate(() => done(Effect.void))
-      })
-    }
-  })
+const slowly = { step: "1 second", atMost: "10 minutes" } as const
 
 /** The issue's event comes; answers how the entry ended and the runs, oldest first. */
 const triaged = Effect.fnUntraced(function* (eventId: string) {
@@ -148,13 +140,15 @@ const triaged = Effect.fnUntraced(function* (eventId: string) {
   yield* Effect.forkChild(scheduler("w").Wake())
   yield* until(
     "the entry has ended",
-    Effect.map(queue.get(entryId), (entry) => entry?.status === "done" || entry?.status === "dead")
+    Effect.map(queue.get(entryId), (entry) => entry?.status === "done" || entry?.status === "dead"),
+    slowly
   )
   const runs = yield* Runs
   const listed = runs.list({ targetKey: targetKey(change), limit: 10 })
   yield* until(
     "no run is open",
-    Effect.map(listed, (all) => all.every(({ finishedAt }) => finishedAt !== undefined))
+    Effect.map(listed, (all) => all.every(({ finishedAt }) => finishedAt !== undefined)),
+    slowly
   )
   return { entry: yield* queue.get(entryId), runs: (yield* listed).toReversed() }
 })
@@ -173,7 +167,7 @@ each("the decision is stored as the run's analysis, its money is the run's and t
     assert.strictEqual(runs[0]?.change.title, "Great offer")
     assert.strictEqual(runs[0]?.analysis?.usage.costUsd, 0.25)
     const { asked } = yield* Given
-    assert.deepEqual(yield* Ref.get(asked), [{ id: runs[0]?.id ?? "", repository: "t:team/app" }])
+    assert.deepEqual(yield* Ref.get(asked), [{ id: runs[0]?.id ?? "", repository: "t:team/app", author: undefined }])
   })
 )
 
@@ -182,9 +176,10 @@ each("the same text is judged once, another text again", () =>
     const { asked, issue } = yield* Given
     yield* triaged("one")
     yield* Ref.update(issue, (before) => ({ ...before, labels: ["seen"] }))
-    assert.lengthOf((yield* triaged("two")).runs, 1)
+    const judged = (runs: ReadonlyArray<Run>) => runs.filter(({ status }) => status !== "skipped")
+    assert.lengthOf(judged((yield* triaged("two")).runs), 1)
     yield* Ref.update(issue, (before) => ({ ...before, body: "More watches." }))
-    assert.lengthOf((yield* triaged("three")).runs, 2)
+    assert.lengthOf(judged((yield* triaged("three")).runs), 2)
     assert.lengthOf(yield* Ref.get(asked), 2)
   })
 )
@@ -194,7 +189,11 @@ each("an issue that is closed, has an ignored label or whose triage is off is no
     const { asked, enabled, issue } = yield* Given
     const reasonOf = Effect.fnUntraced(function* (eventId: string) {
       const { entry, runs } = yield* triaged(eventId)
-      assert.lengthOf(runs, 0)
+      assert.isTrue(runs.every(({ status, analysis }) => status === "skipped" && analysis === undefined))
+      assert.include(
+        runs.map(({ reason }) => reason),
+        entry?.reason
+      )
       return entry?.reason
     })
     yield* Ref.update(issue, (before) => ({ ...before, state: "closed" as const }))

@@ -7,6 +7,7 @@ import { ForgeError } from "../../src/forge/Forge.ts"
 import { Paces, pacedWrite } from "../../src/forge/Pacing.ts"
 import { WriteTurns } from "../../src/forge/WriteTurns.ts"
 import { testCluster } from "../harness/TestCluster.ts"
+import { owned } from "../harness/Owners.ts"
 
 const world = WritePacer.layer.pipe(Layer.provideMerge(testCluster))
 
@@ -14,7 +15,7 @@ const world = WritePacer.layer.pipe(Layer.provideMerge(testCluster))
 const onNode = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.scoped(
     Effect.flatMap(Layer.build(Layer.fresh(WritePacer.turnsLayer)), (context) =>
-      effect.pipe(Effect.provideContext(context), Effect.provideService(Paces, new Map()))
+      effect.pipe(Effect.provideContext(context), Effect.provideService(Paces, new Map()), owned)
     )
   )
 

@@ -42,7 +42,13 @@ export const startAdmin = async (settings: AdminSettings = {}) => {
     Layer.unwrap(Effect.map(snapshotOf({ ...document, ...settings.document }, env), layerOf)),
     settings.records ?? Layer.fresh(Store.layerMemory),
     Layer.fresh(MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 })),
-    Layer.succeed(Wake, { workspace: () => {}, closed: () => {}, command: () => {}, installationChanged: () => {} }),
+    Layer.succeed(Wake, {
+      workspace: () => {},
+      newerHead: () => {},
+      closed: () => {},
+      command: () => {},
+      installationChanged: () => {}
+    }),
     OwnAccounts.layer,
     NodeIdentity.layer("node-1"),
     Logger.layer([Logger.make(({ message }) => logged.push(JSON.stringify(message)))])

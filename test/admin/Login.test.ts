@@ -1,8 +1,12 @@
 /** Who gets in, for how long, and how often one may try, over real HTTP. */
 import { createHash } from "node:crypto"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { afterEach, assert, describe, it } from "vitest"
+import { delayMillis } from "../../src/admin/LoginThrottle.ts"
 import * as SqliteClient from "../../src/store/SqliteClient.ts"
 import { layer as recordsOver } from "../../src/store/Store.ts"
 import { waitUntil } from "../harness/Wait.ts"
@@ -16,8 +20,15 @@ const start = async (settings?: AdminSettings) => {
   servers.push(server)
   return server
 }
+const folders: Array<string> = []
+const temporary = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), "aicr-login-"))
+  folders.push(folder)
+  return folder
+}
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.stop()
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
 })
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
@@ -109,8 +120,8 @@ describe("login", () => {
         ])
       })
     )
-    assert.include(rows, sha256(token))
-    for (const secret of [token, password, "my-secret-typed-as-name"]) {
+    assert.match(rows, /"digest":"[0-9a-f]{64}"/)
+    for (const secret of [token, sha256(token), password, sha256(password), "my-secret-typed-as-name"]) {
       assert.notInclude(rows, secret)
       assert.notInclude(wrong.text, secret)
       assert.notInclude(admin.logged.join("\n"), secret)
@@ -122,6 +133,7 @@ describe("login", () => {
     ["no object", [], 400, "invalid_payload"],
     ["no password", { username: "root" }, 400, "invalid_payload"],
     ["a number", { username: "root", password: 7 }, 400, "invalid_payload"],
+    ["half a character", { username: "\ud800", password }, 400, "invalid_payload"],
     ["a very long name", { username: "x".repeat(2000), password }, 400, "invalid_payload"],
     ["too much", { username: "root", password, more: "x".repeat(1024 * 1024) }, 413, "body_too_large"]
   ])("refuses %s", async (_, body, status, code) => {
@@ -129,6 +141,50 @@ describe("login", () => {
     const answer = await admin.call("POST", "/login", { body })
     assert.deepStrictEqual([answer.status, answer.body["code"]], [status, code])
     assert.notInclude(answer.text, password)
+  })
+})
+
+describe("sessions", () => {
+  it.each([
+    ["another password", { SVC_ADMIN_PASSWORD: "another" }],
+    ["another user name", { SVC_ADMIN_USERNAME: "other" }],
+    ["the hash of another password", { HASH: `sha256:${sha256("another")}` }]
+  ])("end with %s", async (_, changed) => {
+    const records = recordsOver("auto").pipe(
+      Layer.provideMerge(SqliteClient.layer({ path: join(await temporary(), "records.db") }))
+    )
+    const before = { SVC_ADMIN_USERNAME: "root", SVC_ADMIN_PASSWORD: password, HASH: `sha256:${sha256(password)}` }
+    const hashed = "HASH" in changed ? { admin: { password_hash_env: "HASH" } } : {}
+    const one = await start({ records, env: before, document: hashed })
+    const token = await one.token()
+    const same = await start({ records, env: before, document: hashed })
+    assert.strictEqual((await same.call("GET", "/nodes", { token })).status, 200)
+    const two = await start({ records, env: { ...before, ...changed }, document: hashed })
+    assert.strictEqual((await two.call("GET", "/nodes", { token })).status, 401)
+  })
+
+  it("are revoked, all but the caller's or all", async () => {
+    const admin = await start()
+    const [mine, stolen] = [await admin.token(), await admin.token()]
+    const opens = async (token: unknown) => (await admin.call("GET", "/nodes", { token })).status
+    const others = await admin.call("POST", "/sessions/revoke", { token: mine, body: { keep_current: true } })
+    assert.deepStrictEqual([others.status, others.body], [200, { revoked: 1 }])
+    assert.deepStrictEqual([await opens(mine), await opens(stolen)], [200, 401])
+    const all = await admin.call("POST", "/sessions/revoke", { token: mine })
+    assert.deepStrictEqual([all.status, all.body], [200, { revoked: 1 }])
+    assert.strictEqual(await opens(mine), 401)
+    assert.include(admin.logged.join("\n"), "sessions of administrators revoked")
+  })
+
+  it("are not revoked by what is not understood, or by nobody", async () => {
+    const admin = await start()
+    const token = await admin.token()
+    for (const body of [{ keep_current: "yes" }, { keep: true }, [], "{"]) {
+      assert.strictEqual((await admin.call("POST", "/sessions/revoke", { token, body })).status, 400)
+    }
+    assert.strictEqual((await admin.call("POST", "/sessions/revoke")).status, 401)
+    assert.strictEqual((await admin.call("GET", "/sessions/revoke", { token })).status, 405)
+    assert.strictEqual((await admin.call("GET", "/nodes", { token })).status, 200)
   })
 })
 
@@ -156,13 +212,29 @@ describe("throttle", () => {
     assert.strictEqual(answers.filter(({ status }) => status === 429).length, 25)
   })
 
-  it("counts per address that a trusted proxy names, and per user name over all addresses", async () => {
-    const admin = await start({ document: { server: { trust_proxy: "loopback" } } })
+  it.each(["loopback", true])("locks the address that a trusted proxy names, with trust_proxy: %s", async (trust) => {
+    const admin = await start({ document: { server: { trust_proxy: trust } } })
     const from = (address: string) => ({ "x-forwarded-for": `6.6.6.6, ${address}` })
     await fail(admin, 5, "somebody", from("203.0.113.1"))
     assert.strictEqual((await admin.login(password, "root", from("203.0.113.1"))).status, 429)
     assert.strictEqual((await admin.login(password, "root", from("203.0.113.2"))).status, 200)
-    assert.strictEqual((await admin.login("wrong", "somebody", from("203.0.113.3"))).status, 429)
+  })
+
+  it("an address that a client makes up neither escapes the lock nor locks others out", async () => {
+    const admin = await start({ document: { server: { trust_proxy: true } } })
+    const from = (spoofed: string) => ({ "x-forwarded-for": `${spoofed}, 203.0.113.1` })
+    for (let at = 0; at < 5; at++) await fail(admin, 1, `user-${at}`, from(`198.51.100.${at}`))
+    assert.strictEqual((await admin.login("wrong", "user-9", from("198.51.100.9"))).status, 429)
+    assert.strictEqual((await admin.login(password, "root", { "x-forwarded-for": "198.51.100.1" })).status, 200)
+  })
+
+  it("wrong passwords for the administrator from other addresses delay the right one and do not lock it out", async () => {
+    const admin = await start({ document: { server: { trust_proxy: "loopback" } } })
+    for (let at = 0; at < 5; at++) await fail(admin, 1, "root", { "x-forwarded-for": `203.0.113.${at}` })
+    const startedAt = performance.now()
+    assert.strictEqual((await admin.login(password, "root", { "x-forwarded-for": "203.0.113.9" })).status, 200)
+    assert.isAtLeast(performance.now() - startedAt, 490)
+    assert.deepStrictEqual([0, 4, 5, 6, 9, 100, 20_000].map(delayMillis), [0, 0, 500, 1000, 8000, 8000, 8000])
   })
 
   it("does not believe what anybody says who is no proxy", async () => {

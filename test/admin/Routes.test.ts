@@ -1,6 +1,7 @@
 /** What an administrator sees and does, over real HTTP: queue, batches, events, runs, nodes. */
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import { Priority } from "../../src/domain/Entry.ts"
@@ -90,12 +91,37 @@ describe("queue", () => {
     ["/queue?limit=0", "limit"],
     ["/queue?limit=9999", "limit"],
     ["/runs?stauts=failed", "stauts"],
+    ["/runs?workspace=app%00", "workspace"],
     ["/events?decision=queued&decision=ignored", "decision"]
   ])("%s names the parameter that is wrong", async (path, name) => {
     const { body, status } = await get(path)
     assert.strictEqual(status, 400)
     assert.strictEqual(body["code"], "invalid_payload")
     assert.match(JSON.stringify(body["issues"]), new RegExp(`"path":"${name}"`))
+  })
+})
+
+describe("queue entries", () => {
+  it("a dead one is tried again, and only then", async () => {
+    const { eventId, entryId } = await deliver(change({ target: { kind: "pull_request", number: 77 } }), 10)
+    assert.deepInclude(await post(`/queue/${entryId}/retry`), { status: 409 })
+    const { lease } = await claimed(entryId)
+    await admin.run(
+      Effect.gen(function* () {
+        yield* (yield* Queue).finish(lease, { _tag: "Dead", reason: "the host was down" })
+        yield* (yield* Receipts).settle([eventId], { outcome: "failed", reason: "the host was down" }, 9)
+      })
+    )
+    const again = await post(`/queue/${entryId}/retry`)
+    assert.deepStrictEqual([again.status, again.body], [202, { id: entryId, status: "retried" }])
+    const { body } = await get("/queue?status=waiting&limit=200")
+    assert.deepInclude(
+      itemsOf(body).find(({ id }) => id === entryId),
+      { status: "waiting", attempts: 0 }
+    )
+    assert.isUndefined((await get(`/events/${eventId}`)).body["outcome"])
+    assert.strictEqual((await post(`/queue/${newId()}/retry`)).status, 404)
+    assert.strictEqual((await admin.call("POST", `/queue/${entryId}/retry`, {})).status, 401)
   })
 })
 
@@ -171,6 +197,8 @@ describe("runs", () => {
   it("shows what was found, what it cost and what was published", async () => {
     const { entryId } = await deliver(change({ target: { kind: "pull_request", number: 20 } }), Priority.pullRequest)
     const given = change({ target: { kind: "pull_request", number: 20 } })
+    const eves = { fp: "e".repeat(32), file: "src/a.ts", by: ["eve"] }
+    const danas = { fp: "d".repeat(32), file: "src/b.ts", by: ["dana", "eve"] }
     const runId = await admin.run(
       Effect.gen(function* () {
         const runs = yield* Runs
@@ -184,16 +212,20 @@ describe("runs", () => {
             base: undefined,
             configHash: "c"
           },
-          1,
+          LeaseToken.make(1),
           100
         )
         const id = run?.id ?? ""
-        yield* runs.move(id, 1, "analyzing", 110)
+        yield* runs.move(id, LeaseToken.make(1), "analyzing", 110)
         yield* runs.complete(
           id,
-          1,
+          LeaseToken.make(1),
           { ...analysis, usage: { ...analysis.usage, costUsd: 0.02 } },
-          [publication({ runId: id })],
+          [
+            publication({ runId: id }),
+            publication({ runId: id, ignoredDismissals: [eves, danas] }),
+            publication({ runId: id, ignoredDismissals: [eves] })
+          ],
           120
         )
         yield* runs.settle(id, "succeeded", { partial: false }, 150)
@@ -205,6 +237,10 @@ describe("runs", () => {
     const { body } = await get(`/runs/${runId}`)
     assert.deepInclude(itemsOf({ items: body["findings"] })[0], { severity: "high", message: "Off by one" })
     assert.deepInclude(itemsOf({ items: body["publications"] })[0], { operation: "Summary", status: "pending" })
+    assert.deepStrictEqual(body["ignored_dismissals"], [
+      { fingerprint: eves.fp, file: "src/a.ts", by: ["eve"] },
+      { fingerprint: danas.fp, file: "src/b.ts", by: ["dana", "eve"] }
+    ])
     assert.deepInclude(body["usage"], { input_tokens: 10, cost_usd: 0.02 })
     assert.strictEqual((await get(`/runs/${newId()}`)).status, 404)
 
@@ -227,7 +263,7 @@ describe("runs", () => {
               base: undefined,
               configHash: "c"
             },
-            1,
+            LeaseToken.make(1),
             1
           )
         )
@@ -269,7 +305,7 @@ describe("runs", () => {
             base: undefined,
             configHash: "c"
           },
-          1,
+          LeaseToken.make(1),
           1
         )
       )

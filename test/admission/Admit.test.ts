@@ -60,6 +60,7 @@ const command = (name: "review" | "help" | "cancel" = "review", sender: string |
   sender: sender === undefined ? undefined : { username: sender },
   command: name,
   number: 7,
+  baseRef: undefined,
   title: undefined,
   url: undefined
 })
@@ -73,7 +74,7 @@ const issue = (): HostEvent => ({
   url: undefined
 })
 
-const snapshotWith = (review: unknown, instance: object = {}, base_url = "https://git.test") =>
+const snapshotWith = (review: unknown, instance: object = {}, base_url: string | null = "https://git.test") =>
   Effect.runPromise(
     snapshotOf(
       {
@@ -144,6 +145,18 @@ describe("reasons", () => {
       "source_excluded"
     ],
     [
+      "a push of a bot in another case",
+      push({ listed: [{ author: "CI[bot]", email: undefined, message: "" }] }),
+      { auto_commit: { exclude_sources: [{ id: "ci", match: { author: { glob: "ci*" } } }] } },
+      "accepted"
+    ],
+    [
+      "a push of a bot in another case that is folded",
+      push({ listed: [{ author: "CI[bot]", email: undefined, message: "" }] }),
+      { auto_commit: { exclude_sources: [{ id: "ci", match: { author: { glob: "ci*", ignore_case: true } } }] } },
+      "source_excluded"
+    ],
+    [
       "a bot among people",
       push({
         listed: [
@@ -208,6 +221,8 @@ describe("reasons", () => {
     const decided = decide(await snapshotWith({}, { triage: { enabled: true } }), issue())
     assert.deepInclude(decided, { accepted: true })
     assert.deepInclude(decided.accepted ? decided.change : {}, { target: { kind: "issue", number: 3 } })
+    const without = await snapshotWith({}, { triage: { enabled: true, events: [] } })
+    assert.deepInclude(decide(without, issue()), { accepted: false, reason: "unsupported_event" })
   })
 
   it("issues of hosts without triage start nothing, also where all workspaces have it by default", async () => {
@@ -228,7 +243,7 @@ describe("reasons", () => {
 
   it("a closed pull request names what is to be cancelled, under the key it was queued under", async () => {
     const snapshot = await snapshotWith({})
-    const closed = decide(snapshot, { _tag: "PullRequestClosed", ...facts, number: 7 })
+    const closed = decide(snapshot, { _tag: "PullRequestClosed", ...facts, number: 7, baseRef: "main" })
     assert.deepInclude(closed, { accepted: false, reason: "closed", closes: "tea:acme/app:pull_request:7" })
   })
 })
@@ -300,6 +315,12 @@ describe("work", () => {
     assert.deepInclude(decide(fallback, pull()), { dueAt: at("22:00") })
     const lifted = await snapshotWith({ auto_commit: { schedule: night }, pull_request: { schedule: { rules: [] } } })
     assert.deepInclude(decide(lifted, pull()), { dueAt: now })
+    const elsewhere = await snapshotWith({ pull_request: { schedule: { ...evening, timezone: "America/New_York" } } })
+    assert.deepInclude(decide(elsewhere, pull()), { dueAt: at("20:00") + 5 * 60 * minute })
+    const pushedElsewhere = await snapshotWith({
+      auto_commit: { schedule: { ...evening, timezone: "America/New_York" } }
+    })
+    assert.deepInclude(decide(pushedElsewhere, push()), { dueAt: at("20:00") + 5 * 60 * minute })
     const late = await snapshotWith({ auto_commit: { delay_seconds: 10 * 3600, schedule: evening } })
     assert.deepInclude(decide(late, push()), { dueAt: at("20:00") + 7 * 24 * 60 * minute })
   })
@@ -313,5 +334,7 @@ describe("work", () => {
     for (const elsewhere of ["https://evil.test/Acme/App.git", "https://git.test.evil.test/x", undefined]) {
       assert.strictEqual(cloneUrl(snapshot, elsewhere), "https://git.test/Acme/App.git")
     }
+    const nowhere = await snapshotWith({}, {}, null)
+    assert.isUndefined(cloneUrl(nowhere, "https://evil.test/x"))
   })
 })

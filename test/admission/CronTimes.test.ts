@@ -1,7 +1,7 @@
 /** Times of scheduled triggers: zones, clock changes, and what is due after being down. */
 import { assert, describe, it } from "vitest"
 import * as fc from "fast-check"
-import { dueFire, nextFire, previousFire } from "../../src/admission/CronTimes.ts"
+import { dueFire, nextFire, previousFire, rangeStart } from "../../src/admission/CronTimes.ts"
 import type { Trigger } from "../../src/config/schema/Triggers.ts"
 
 const trigger = (cron: string, timezone?: string): Trigger => ({
@@ -89,5 +89,63 @@ describe("due fire", () => {
 
   it("the time before is the one that was fired for", () => {
     assert.strictEqual(iso(previousFire(nightly, at("2026-01-02T03:00:00Z"))), "2026-01-01T03:00:00.000Z")
+  })
+})
+
+describe("range of a fire", () => {
+  it.each<readonly [string, string, string, string, string]>([
+    ["admitted at once", "0 3 * * *", "UTC", "2026-01-02T03:00:00.000Z", "2026-01-01T03:00:00.000Z"],
+    ["admitted a little later", "0 3 * * *", "UTC", "2026-01-02T03:00:00.250Z", "2026-01-01T03:00:00.000Z"],
+    ["admitted after hours of being down", "0 3 * * *", "UTC", "2026-01-02T20:00:00.000Z", "2026-01-01T03:00:00.000Z"],
+    ["over a gap", "30 2 * * *", "Europe/Berlin", "2026-03-29T01:30:05.000Z", "2026-03-28T01:30:00.000Z"],
+    ["after a gap", "30 2 * * *", "Europe/Berlin", "2026-03-30T00:30:05.000Z", "2026-03-29T01:30:00.000Z"],
+    ["over an overlap", "30 2 * * *", "Europe/Berlin", "2026-10-26T01:30:05.000Z", "2026-10-25T00:30:00.000Z"]
+  ])("%s", (_, cron, zone, admitted, expected) => {
+    assert.strictEqual(iso(rangeStart(trigger(cron, zone), at(admitted))), expected)
+  })
+
+  it("is from the time before the one that is fired for, whatever the delay, the outage and the clocks", () => {
+    const crons = ["0 3 * * *", "30 2 * * *", "*/20 * * * *", "15 1,2,3 * * *", "0 0 * * 1", "45 23 1 * *"]
+    const zones = ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"]
+    // Weeks around each of a year's clock changes, and any other time.
+    const changes = ["2026-03-08", "2026-03-29", "2026-04-05", "2026-10-04", "2026-10-25", "2026-11-01"]
+    const around = fc
+      .tuple(fc.constantFrom(...changes), fc.integer({ min: -5 * 86_400_000, max: 5 * 86_400_000 }))
+      .map(([day, offset]) => at(`${day}T00:00:00Z`) + offset)
+    const anyTime = fc.integer({ min: at("2026-01-01T00:00:00Z"), max: at("2027-01-01T00:00:00Z") })
+    const delay = fc.oneof(
+      fc.constant(0),
+      fc.integer({ min: 1, max: 5000 }),
+      fc.integer({ min: 1, max: 3 * 86_400_000 })
+    )
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...crons),
+        fc.constantFrom(...zones),
+        fc.oneof(around, anyTime),
+        delay,
+        (cron, zone, last, down) => {
+          const given = trigger(cron, zone)
+          // As the schedule looks: it was up until `last`, and looks again after the next time and a delay.
+          const next = nextFire(given, last)
+          if (next === undefined) return
+          const now = next + down
+          const fired = dueFire(given, last, now)
+          assert.isDefined(fired)
+          // Times one after the other from well before, of which the last two count.
+          let before: number | undefined
+          let newest: number | undefined
+          const back = (cron.startsWith("45") ? 70 : 15) * 86_400_000
+          for (let time = nextFire(given, last - back); time !== undefined && time <= now;) {
+            before = newest
+            newest = time
+            time = nextFire(given, time)
+          }
+          assert.strictEqual(iso(fired), iso(newest))
+          assert.strictEqual(iso(rangeStart(given, now)), iso(before))
+        }
+      ),
+      { numRuns: 150 }
+    )
   })
 })

@@ -7,7 +7,9 @@ export const fakeCheckout = (files: Readonly<Record<string, string>>): Checkout 
   directory: Effect.succeed("/nowhere"),
   head: "1".repeat(40),
   from: "2".repeat(40),
-  diff: Stream.empty,
+  changes: () => Effect.succeed([]),
+  sizes: () => Effect.succeed([]),
+  diff: () => Stream.empty,
   file: (path, _at, maxBytes) => {
     const content = Object.hasOwn(files, path) ? files[path] : undefined
     return Effect.succeed(content === undefined || content.length > maxBytes ? undefined : content)

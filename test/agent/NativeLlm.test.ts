@@ -9,6 +9,8 @@ import { faults, review, startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel, Reply, Script } from "../harness/FakeModel.ts"
 import { testSnapshot, testWorkspace } from "../harness/TestSnapshot.ts"
 import { fakeCheckout } from "./FakeCheckout.ts"
+import { testOwners } from "../harness/Owners.ts"
+import type { Owners } from "../harness/Owners.ts"
 
 const fakeModel = (script: Script) =>
   Effect.acquireRelease(
@@ -31,8 +33,8 @@ const brief = (fakes: ReadonlyArray<FakeModel>, more: Partial<Brief> = {}): Brie
   ...more
 })
 
-const layers = Layer.merge(agentLayer.pipe(Layer.provide(gatewayLayer)), Logger.layer([]))
-const run = <A, E>(effect: Effect.Effect<A, E, Agent>) => effect.pipe(Effect.provide(layers))
+const layers = Layer.mergeAll(agentLayer.pipe(Layer.provide(gatewayLayer)), Logger.layer([]), testOwners)
+const run = <A, E>(effect: Effect.Effect<A, E, Agent | Owners>) => effect.pipe(Effect.provide(layers))
 const analyse = (given: Brief) => Agent.use((agent) => agent.analyse(given))
 
 const problem = (more: Record<string, unknown> = {}) => ({
@@ -133,7 +135,7 @@ describe("native agent", () => {
       const fake = yield* fakeModel(review([problem(), { nonsense: true }]))
       const found = yield* analyse(brief([fake]))
       assert.strictEqual(found.problems.length, 1)
-      assert.deepStrictEqual(found.notices, ["1 report of the model was not valid and is left out"])
+      assert.deepStrictEqual(found.notices, ["1 invalid report of the model was discarded"])
       assert.strictEqual(fake.requests.length, 2)
     }).pipe(Effect.scoped, run)
   )

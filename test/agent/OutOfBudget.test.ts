@@ -8,6 +8,7 @@ import { startFakeModel } from "../harness/FakeModel.ts"
 import type { Script } from "../harness/FakeModel.ts"
 import { testSnapshot, testWorkspace } from "../harness/TestSnapshot.ts"
 import { fakeCheckout } from "./FakeCheckout.ts"
+import { testOwners } from "../harness/Owners.ts"
 
 const fakeModel = (script: Script) =>
   Effect.acquireRelease(
@@ -32,7 +33,7 @@ const analyse = (url: string, per_run_usd: number) =>
       prompt: "the diff",
       checkout: fakeCheckout({})
     })
-  ).pipe(Effect.provide([agentLayer.pipe(Layer.provide(gatewayLayer)), Logger.layer([])]))
+  ).pipe(Effect.provide([agentLayer.pipe(Layer.provide(gatewayLayer)), Logger.layer([]), testOwners]))
 
 const problem = {
   name: "report_problem",

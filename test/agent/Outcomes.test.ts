@@ -7,10 +7,13 @@ import { reviewChange } from "../../src/engine/ReviewChange.ts"
 import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 import { layerGit } from "../../src/vcs/git/GitVcs.ts"
+import { localLimits } from "../../src/vcs/ProcessLimits.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
 import { testSnapshot, testWorkspace } from "../harness/TestSnapshot.ts"
 import { makeRepository, temporaryFolder } from "../vcs/Repository.ts"
+import { testOwners } from "../harness/Owners.ts"
+import { testThreads } from "../harness/Threads.ts"
 
 const repository = makeRepository()
 repository.write("src/a.ts", "export const a = 1\n")
@@ -37,6 +40,7 @@ const run = (problems: ReadonlyArray<unknown>): Promise<Analysis> => {
         base,
         headRef: undefined,
         baseRef: undefined,
+        rules: undefined,
         compare: "merge-base"
       })
     )
@@ -57,8 +61,10 @@ const run = (problems: ReadonlyArray<unknown>): Promise<Analysis> => {
     Effect.scoped,
     Effect.provide([
       agentLayer.pipe(Layer.provideMerge(gatewayLayer)),
-      layerGit({ root: temporaryFolder(), allowLocal: true }),
-      Logger.layer([])
+      layerGit({ root: temporaryFolder(), limits: () => localLimits, allowLocal: true }),
+      Logger.layer([]),
+      testOwners,
+      testThreads
     ]),
     Effect.runPromise
   )

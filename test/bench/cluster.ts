@@ -44,7 +44,7 @@ const setDrained = async (at: ClusterInstallation, name: string, drained: boolea
     env: { PATH: process.env["PATH"], ...at.env(name, "executor") }
   })
   const last = (said: string) => at.node(name).log.lastIndexOf(said)
-  await waitUntil(() => last("is drained") > last("takes work again") === drained, { describe: () => at.logs(10) })
+  await waitUntil(() => last("node drained") > last("node resumed") === drained, { describe: () => at.logs(10) })
 }
 
 const scale = async (): Promise<{ readonly one: number; readonly three: number }> => {

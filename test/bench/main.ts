@@ -14,6 +14,8 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   cluster: () => import("./cluster.ts").then((module) => module.cluster),
   config: () => import("./config.ts").then((module) => module.config),
   engine: () => import("./engine.ts").then((module) => module.engine),
+  hostile: () => import("./hostile.ts").then((module) => module.hostile),
+  "hostile-port": () => import("./hostilePort.ts").then((module) => module.hostilePort),
   ingest: () => import("./ingest.ts").then((module) => module.ingest),
   overhead: () => import("./overhead.ts").then((module) => module.overhead),
   queue: () => import("./queue.ts").then((module) => module.queue),

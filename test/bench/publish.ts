@@ -10,7 +10,8 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { layerOf } from "../../src/config/FileConfigStore.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
-import { BeforeWrite } from "../../src/forge/BeforeWrite.ts"
+import { WriteOwner } from "../../src/forge/WriteOwner.ts"
+import { WriteTurns } from "../../src/forge/WriteTurns.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { Paces, WriteGap } from "../../src/forge/Pacing.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
@@ -20,6 +21,8 @@ import { startFakeForge } from "../harness/FakeForge.ts"
 import type { FakeForge } from "../harness/FakeForge.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { analysis, change, finding, input } from "../outputs/Fixtures.ts"
+import { AuthorGuess } from "../../src/outputs/AuthorGuess.ts"
+import { inSnapshot } from "../outputs/InSnapshot.ts"
 
 const changes = 50
 const findingsEach = 20
@@ -48,11 +51,11 @@ const prepare = async (forge: FakeForge): Promise<void> => {
 const servicesOf = (forge: FakeForge) => {
   const snapshot = { ...testSnapshot({}), triggers: new Map([["host", forge.profile()]]) }
   const layer = OutputsLayer.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(layerOf(snapshot), Forges.layer, Cache.layerNone))
+    Layer.provideMerge(Layer.mergeAll(layerOf(snapshot), Forges.layer, Cache.layerNone, AuthorGuess.layerNone))
   )
   const services = Effect.runSync(Effect.scoped(Layer.build(layer)))
   return {
-    outputs: Context.get(services, Outputs),
+    outputs: inSnapshot(Context.get(services, Outputs), snapshot),
     client: Context.get(services, Forges).client(forge.profile())
   }
 }
@@ -88,7 +91,8 @@ const measure = async (kind: ForgeKind) => {
         outputs
           .send(own.workspace, given, row, undefined)
           .pipe(
-            Effect.provideService(BeforeWrite, guard),
+            Effect.provide(WriteTurns.layerAlone),
+            Effect.provideService(WriteOwner, { fence: Effect.void, guard }),
             Effect.provideService(WriteGap, Duration.zero),
             Effect.provideService(Paces, new Map())
           )

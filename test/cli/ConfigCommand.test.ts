@@ -52,6 +52,73 @@ it("check: exit code 0 for valid files, whose unset variables count only with --
   expect((await aicr(["config", "check", "--env", file("good.yaml")], { HOOK_SECRET: "s" })).code).toBe(0)
 })
 
+it("check: as JSON and as SARIF, with the same exit code", async () => {
+  const json = await aicr(["config", "check", "--format", "json", file("good.yaml"), file("bad.yaml")])
+  expect(json.code).toBe(2)
+  const [good, bad] = JSON.parse(json.out)
+  expect(good).toMatchObject({ file: file("good.yaml"), valid: true, issues: [{ severity: "warning" }] })
+  expect(bad).toMatchObject({
+    valid: false,
+    issues: [{ severity: "error", path: "server.port", line: 1, column: 17 }, {}]
+  })
+  const sarif = await aicr(["config", "check", "--format", "sarif", file("bad.yaml")])
+  expect(sarif.code).toBe(2)
+  const { version, runs } = JSON.parse(sarif.out)
+  expect([version, runs[0].results[0]]).toMatchObject([
+    "2.1.0",
+    {
+      level: "error",
+      message: { text: expect.stringMatching(/^server\.port: expected/) },
+      locations: [{ physicalLocation: { region: { startLine: 1, startColumn: 17 } } }]
+    }
+  ])
+  expect(json.out + sarif.out).not.toContain("literal-token")
+})
+
+it("check: every variable that is not set is an error with --env, and nothing advises to go without one", async () => {
+  await writeFile(
+    file("env.yaml"),
+    "llm: { providers: [{ id: p, kind: anthropic, api_key_env: MODEL_KEY }] }\ntriggers: [{ name: t, kind: github, webhook_secret_env: HOOK_SECRET }]\n"
+  )
+  const { code, err } = await aicr(["config", "check", "--env", file("env.yaml")])
+  expect(code).toBe(2)
+  expect(err).toMatch(/^\S+ llm\.providers\[0\]\.api_key_env: the environment variable MODEL_KEY is not set$/m)
+  expect(err).toMatch(/webhook_secret_env: the environment variable HOOK_SECRET is not set; set it$/m)
+  expect(err).not.toMatch(/remove the field/)
+  expect((await aicr(["config", "check", "--env", file("env.yaml")], { MODEL_KEY: "a", HOOK_SECRET: "b" })).code).toBe(
+    0
+  )
+})
+
+it("a token in the place of a variable's name is an error for check and show, and is not printed", async () => {
+  const token = "ghp_Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4zAb3d"
+  await writeFile(file("pasted.yaml"), `triggers: [{ name: t, kind: github, token_env: ${token} }]\n`)
+  for (const args of [
+    ["check", file("pasted.yaml")],
+    ["show", "--config", file("pasted.yaml")]
+  ]) {
+    const { code, out, err } = await aicr(["config", ...args])
+    expect(code).toBe(2)
+    expect(err).toContain(
+      "triggers[0].token_env: expected the name of an environment variable, found what looks like a credential"
+    )
+    expect(out + err).not.toContain(token)
+  }
+})
+
+it("show: where workspaces are, their paths, and maps without entries", async () => {
+  await writeFile(
+    file("places.yaml"),
+    "triggers: [{ name: t, kind: github }]\nworkspaces: { instances: { w: { source_repo: { trigger: t, repo: a/b } } } }\n"
+  )
+  const whole = await aicr(["config", "show", "--config", file("places.yaml")])
+  expect(whole.out).toMatch(new RegExp(`^workspaces\\.root = "${join(folder, "workspaces")}" +# default$`, "m"))
+  expect(whole.out).toMatch(/^prompts\.system = \{\} +# default$/m)
+  expect(whole.out).toMatch(/^im\.connections = \{\} +# default$/m)
+  const one = await aicr(["config", "show", "--config", file("places.yaml"), "--workspace", "w"])
+  expect(one.out).toMatch(/^work_path = "\{\{workspace\.id\}\}" +# default$/m)
+})
+
 it("check: nodes that work together need stores that they share", async () => {
   const nats = { SVC_NATS_URL: "nats://127.0.0.1:4222" }
   const apart = await aicr(["config", "check", file("good.yaml")], nats)

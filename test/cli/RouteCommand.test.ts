@@ -7,15 +7,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 const document = `
 llm: {providers: [{id: main, kind: openai_compatible, base_url: "http://localhost:1/v1"}], model_chain: {default: [{provider: main, model: m}]}}
-triggers: [{name: git, kind: gitea, base_url: "http://localhost:2"}]
+triggers: [{name: git, kind: gitea, base_url: "http://localhost:2"}, {name: hub, kind: github}]
 workspaces: {instances: {shop: {source_repo: {trigger: git, repo: team/shop}, review: {output_language: en}}}}
 outputs:
   templates: {good: "Found {{problems.length}} by {{event.provider}}", bad: "{{nothing \\"here\\"}}"}
   channels:
     - {name: reviews, kind: gitea_pr_review, templates: {summary: good}}
     - {name: issues, kind: gitea_problem_issue, templates: {problem: bad}}
+    - {name: mirror, kind: github_pr_review, trigger: hub}
   routes:
-    rules: [{match: {target_kind: push}, summary: [issues]}, {match: {target_kind: scheduled}, summary: [reviews]}]
+    rules: [{match: {target_kind: push}, summary: [issues]}, {match: {target_kind: scheduled}, summary: [reviews]}, {match: {target_kind: manual}, summary: [mirror]}]
     default: {line_comments: [reviews], summary: [reviews]}
 `
 
@@ -52,6 +53,10 @@ describe("aicr route and template", () => {
     [
       ["--target-kind", "scheduled"],
       "scheduled of trigger git in workspace shop: outputs.routes.rules[1]\n  reviews (gitea_pr_review): nothing: kind gitea_pr_review publishes no scheduled\n  nothing is published, so nothing is reviewed"
+    ],
+    [
+      ["--target-kind", "manual"],
+      "manual of trigger git in workspace shop: outputs.routes.rules[2]\n  mirror (github_pr_review): nothing: it writes to the host of trigger hub, and the change is at that of trigger git; to send it there set repo or project_id of the channel\n  nothing is published, so nothing is reviewed"
     ]
   ])("routes %j", async (args, text) => {
     expect(await aicr("route", "test", "-w", "shop", "--trigger", "git", ...args)).toMatchObject({ code: 0, out: text })
@@ -62,7 +67,7 @@ describe("aicr route and template", () => {
     expect([missing.code, missing.error]).toEqual([2, expect.stringContaining('has no trigger "other"; it has: git')])
     expect((await aicr("route", "test", "-w", "x", "--trigger", "git")).code).toBe(2)
     expect((await aicr("template", "render", "-w", "shop", "--channel", "x")).error).toContain(
-      "it has: reviews, issues"
+      "it has: reviews, issues, mirror"
     )
   })
 

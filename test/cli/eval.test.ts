@@ -64,11 +64,11 @@ describe("aicr eval", () => {
   }, 60_000)
 
   it.each([
-    ["a folder that is not there", ["nowhere", "--demo"], /nowhere is no folder/],
+    ["a folder that is not there", ["nowhere", "--demo"], /nowhere is not a readable folder/],
     ["files that are no labelled changes", [".", "--demo"], /broken: cannot be read[^]*empty: files/],
     ["a name that no change has", ["--demo", "--only", "cobol"], /none of \d+ changes has cobol in its name/],
     ["a share that is none", ["--demo", "--min-precision", "80"], /--min-precision is a share from 0 to 1/],
-    ["no model", ["--only", "ts-sql"], /no model to ask/]
+    ["no model", ["--only", "ts-sql"], /no model configured/]
   ])(
     "ends with 2 for %s",
     async (_, args, message) => {

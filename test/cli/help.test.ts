@@ -91,10 +91,10 @@ describe("errors", () => {
   it.each([
     [["demo", "--log-level", "debug"], 2, "Unrecognized flag: --log-level"],
     [["confg"], 2, "Did you mean this?\n    config"],
-    [["serve"], 2, "config.yaml: there is no such file; name yours, or begin with config.example.yaml"],
-    [["config", "check", "nope.yaml"], 2, "nope.yaml: there is no such file"],
+    [["serve"], 2, "config.yaml: file not found; name yours, or begin with config.example.yaml"],
+    [["config", "check", "nope.yaml"], 2, "nope.yaml: file not found"],
     [["config", "check", "."], 2, ".: this is a folder"],
-    [["replay", "--config", "nope.yaml"], 2, "nope.yaml: there is no such file"],
+    [["replay", "--config", "nope.yaml"], 2, "nope.yaml: file not found"],
     [["review", "--pull", "1"], 2, "add --publish"]
   ])("%j ends with %d and says what to do", async (args, code, message) => {
     const ended = await aicr(args, temporaryFolder())

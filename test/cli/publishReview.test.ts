@@ -157,13 +157,13 @@ describe("aicr review --publish", () => {
       "on a pull request that stands elsewhere",
       ({ config }) => ["--config", config, "--publish", "--pull", "1", "--head", "origin/main"],
       2,
-      "pull request 1 of team/shop stands at"
+      "the head of pull request 1 of team/shop is"
     ],
     [
       "on one that is not there",
       ({ config }) => ["--config", config, "--publish", "--pull", "9"],
       3,
-      "the host could not be asked"
+      "the request to the host failed"
     ],
     [
       "on another repository",
@@ -206,7 +206,7 @@ describe("aicr review --publish", () => {
     at.host.refuses = true
     const { code, stderr, stdout } = await aicr(at, "--config", at.config, "--publish")
     expect(stdout).toContain("a.ts:2")
-    expect(stderr).toContain("writes were not done: review: ")
+    expect(stderr).toContain("writes failed: review: ")
     expect(code).toBe(3)
   }, 30_000)
 })

@@ -1,8 +1,10 @@
 /** `aicr queue` as its users start it, on a SQLite queue of its own and beside one that is being served. */
-import { execFile } from "node:child_process"
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { Effect, Layer } from "effect"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { stringify } from "yaml"
@@ -13,6 +15,8 @@ import { Queue } from "../../src/queue/Queue.ts"
 import { layerSqlite } from "../../src/queue/SqliteQueue.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import * as Store from "../../src/store/Store.ts"
+import { freePort } from "../harness/FreePort.ts"
+import { waitUntil } from "../harness/Wait.ts"
 import { event } from "../store/Fixtures.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -26,23 +30,25 @@ beforeEach(async () => {
 })
 afterEach(() => rm(directory, { recursive: true, force: true }))
 
-const configure = (kind: string) =>
+const configure = (kind: string, server: object = {}) =>
   writeFile(
     config,
     stringify({
       triggers: [{ name: "main", kind: "gitea", base_url: "https://git.test", webhook_secret_env: "NOT_SET_HERE" }],
       workspaces: { instances: { app: { source_repo: { trigger: "main", repo: "acme/app" } } } },
+      server,
       queue: { kind, sqlite: { path: "queue.db" } },
       storage: { database: { sqlite: { path: "aicr.db" } } }
     })
   )
 
-const aicr = (...args: ReadonlyArray<string>) =>
+const aicr = (...args: ReadonlyArray<string>) => aicrWith({}, ...args)
+const aicrWith = (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
   new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
     execFile(
       join(root, "node_modules/.bin/node"),
       ["--disable-warning=ExperimentalWarning", "src/main.ts", "queue", ...args, "--config", config],
-      { cwd: root, env: { PATH: process.env["PATH"] } },
+      { cwd: root, env: { PATH: process.env["PATH"], ...env } },
       (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
     )
   })
@@ -59,8 +65,12 @@ const inStores = <A, E>(effect: Effect.Effect<A, E, Stores>): Promise<A> =>
   Effect.runPromise(Effect.provide(effect, stores()))
 
 /** A delivery as ingress takes it. */
-const admit = Effect.fn(function* (number: number, over: { readonly push?: boolean; readonly dueAt?: number } = {}) {
+const admit = Effect.fn(function* (
+  number: number,
+  over: { readonly push?: boolean; readonly dueAt?: number; readonly admittedAt?: number } = {}
+) {
   const id = newId()
+  const { admittedAt = 0 } = over
   const target =
     over.push === true ? ({ kind: "push", branch: "dev" } as const) : ({ kind: "pull_request", number } as const)
   const dueAt = over.dueAt ?? 0
@@ -75,12 +85,33 @@ const admit = Effect.fn(function* (number: number, over: { readonly push?: boole
     title: `Change ${number}`
   } as const
   const work = { change, configHash: "c", priority: Priority.pullRequest, dueAt }
-  yield* (yield* Receipts).store(event({ id, deliveryKey: id, work, receivedAt: 0 }))
-  const [admitted] = yield* enqueue([{ eventId: id, ...work, admittedAt: 0 }])
+  yield* (yield* Receipts).store(event({ id, deliveryKey: id, work, receivedAt: admittedAt }))
+  const [admitted] = yield* enqueue([{ eventId: id, ...work, admittedAt }])
   return { eventId: id, entryId: admitted?.entryId ?? "" }
+})
+/** An entry that was given up. */
+const giveUp = Effect.fn(function* (now: number) {
+  const made = yield* admit(1, { admittedAt: now })
+  const queue = yield* Queue
+  yield* queue.release([made.entryId], now + 1)
+  const claimed = yield* queue.claim(made.entryId, "n/1", now + 1, 1000)
+  if (claimed === undefined) return yield* Effect.die(new Error("not claimed"))
+  yield* queue.finish(claimed.lease, { _tag: "Dead", reason: "no such commit" })
+  yield* (yield* Receipts).settle([made.eventId], { outcome: "failed" }, now + 2)
+  return made
 })
 const outcomeOf = (id: string) =>
   inStores(Effect.flatMap(Receipts, (receipts) => Effect.map(receipts.get(id), (found) => found?.outcome)))
+
+/** Sessions of administrators on record. */
+const countSessions = () => {
+  const db = new DatabaseSync(join(directory, "aicr.db"), { readOnly: true })
+  try {
+    return db.prepare("SELECT count(*) AS count FROM admin_sessions").get()?.["count"]
+  } finally {
+    db.close()
+  }
+}
 
 describe("aicr queue", () => {
   it("lists and shows what waits, why and until when", async () => {
@@ -118,18 +149,7 @@ describe("aicr queue", () => {
   })
 
   it("tries again what was given up, and only that", async () => {
-    const { entryId, eventId } = await inStores(
-      Effect.gen(function* () {
-        const made = yield* admit(1)
-        const queue = yield* Queue
-        yield* queue.release([made.entryId], 1)
-        const claimed = yield* queue.claim(made.entryId, "n/1", 1, 1000)
-        if (claimed === undefined) return yield* Effect.die(new Error("not claimed"))
-        yield* queue.finish(claimed.lease, { _tag: "Dead", reason: "no such commit" })
-        yield* (yield* Receipts).settle([made.eventId], { outcome: "failed" }, 2)
-        return made
-      })
-    )
+    const { entryId, eventId } = await inStores(giveUp(0))
     assert.match((await aicr("list", "--status", "dead")).out, /dead .*no such commit/)
     assert.match((await aicr("retry", entryId)).out, /waits again/)
     assert.isUndefined(await outcomeOf(eventId))
@@ -161,6 +181,54 @@ describe("aicr queue", () => {
       })
     )
   })
+
+  it("tries again through the administration of the service that holds the queue", async () => {
+    const port = await freePort()
+    await configure("sqlite", { port, hostname: "127.0.0.1", path_prefix: "/review/" })
+    const { entryId } = await inStores(giveUp(Date.now()))
+    // What waits again is not reviewed while the test looks at it.
+    assert.strictEqual((await aicr("pause", "-w", "app")).code, 0)
+    const admin = { SVC_ADMIN_USERNAME: "root", SVC_ADMIN_PASSWORD: "correct horse" }
+    const url = `http://127.0.0.1:${port}/review`
+    const service = spawn(join(root, "node_modules/.bin/node"), ["src/main.ts", "serve", "--config", config], {
+      cwd: root,
+      env: { PATH: process.env["PATH"], NOT_SET_HERE: "s", ...admin }
+    })
+    let log = ""
+    for (const stream of [service.stdout, service.stderr]) stream.on("data", (text) => (log += String(text)))
+    const ended = once(service, "exit")
+    try {
+      await waitUntil(async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok, { describe: () => log })
+      const [none, wrong, unknown, retried] = await Promise.all([
+        aicr("retry", entryId),
+        aicrWith({ ...admin, SVC_ADMIN_PASSWORD: "wrong" }, "retry", entryId),
+        aicrWith(admin, "retry", "nothing", "--url", url),
+        aicrWith(admin, "retry", entryId)
+      ])
+      assert.deepStrictEqual([none.code, wrong.code, unknown.code, retried.code], [2, 2, 2, 0], retried.err)
+      assert.match(none.err, /set SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD/)
+      assert.match(wrong.err, /refused the login; check SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD/)
+      assert.match(unknown.err, /has the id nothing/)
+      assert.strictEqual(retried.out, `${entryId} waits again, with all its attempts.\n`)
+      assert.match((await aicr("show", entryId)).out, /status +waiting\n/)
+      const again = await aicrWith(admin, "retry", entryId)
+      assert.deepStrictEqual([again.code, again.out], [2, ""])
+      assert.match(again.err, /is not dead/)
+      // Every session was ended.
+      assert.strictEqual(countSessions(), 0)
+    } finally {
+      service.kill("SIGTERM")
+      await ended
+    }
+    const gone = await aicrWith(admin, "retry", entryId, "--url", url)
+    assert.strictEqual(gone.code, 3)
+    assert.match(gone.err, /no service responds at .*ECONNREFUSED; start it, or name its address with --url/)
+    const plain = await aicrWith(admin, "retry", entryId, "--url", "http://aicr.example.com")
+    assert.deepStrictEqual(
+      [plain.code, plain.err.trim()],
+      [2, "--url: http would send the password unencrypted to aicr.example.com; use https"]
+    )
+  }, 60_000)
 
   it("says plainly that a queue in memory is the service's alone", async () => {
     await configure("memory")

@@ -18,6 +18,7 @@ import { emptyReport, silentGateway } from "../engine/Fixture.ts"
 import { startGitServer } from "../vcs/GitServer.ts"
 import { makeRepository, temporaryFolder } from "../vcs/Repository.ts"
 import type { Repository } from "../vcs/Repository.ts"
+import { testThreads } from "../harness/Threads.ts"
 
 const finder: ModelFinder = {
   variables: ["TEST_MODEL_KEY"],
@@ -76,7 +77,7 @@ const aicr = async (args: ReadonlyArray<string>, report: AgentReport = found): P
     Effect.succeed({
       reviewLocally: (options: LocalReviewOptions) =>
         reviewLocally(options, finder, localPublisher).pipe(
-          Effect.provide([layerLocal, agent, silentGateway, Catalog.layerOffline]),
+          Effect.provide([layerLocal, testThreads, agent, silentGateway, Catalog.layerOffline]),
           Effect.catchTag("CheckoutError", (error) => Effect.die(error))
         )
     })
@@ -120,7 +121,7 @@ describe("aicr review", () => {
     expect(stdout).toContain("Not read:\n  vendor/x.js (excluded)")
     expect(stdout).toMatch(/main\.\.\.[0-9a-f]{10}: 2 problems in 1 file, 3 changed lines \(test\/model/)
     expect(stdout).not.toContain("\u001b")
-    expect(stderr).toContain("reading 1 file, 3 changed lines, 1 file left out\n")
+    expect(stderr).toContain("reading 1 file, 3 changed lines, 1 file skipped\n")
     expect(briefs[0]?.workspace.agent.default).toBe("native-llm")
   })
 
@@ -188,9 +189,9 @@ describe("aicr review", () => {
   it.each<readonly [string, ReadonlyArray<string>, string]>([
     ["an unknown format", ["--format", "xml"], ""],
     ["an unknown severity", ["--fail-on", "worst"], ""],
-    ["an unknown base", ["--base", "nope"], "--base: there is no commit nope"],
-    ["an unknown head", ["--head", "nope"], "--head: there is no commit nope"],
-    ["a base that looks like an option", ["--base=--output=/tmp/x"], "--base: there is no commit"],
+    ["an unknown base", ["--base", "nope"], "--base: commit nope not found"],
+    ["an unknown head", ["--head", "nope"], "--head: commit nope not found"],
+    ["a base that looks like an option", ["--base=--output=/tmp/x"], "--base: commit"],
     ["a model without a provider", ["--model", "small"], "provider/model"],
     ["a model of another provider", ["--model", "other/small"], "tester only"],
     ["a workspace without a configuration", ["--workspace", "w"], "--config"],

@@ -149,7 +149,7 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
   [
     "a misspelt key",
     { server: { prot: 1 } },
-    'server.prot: unknown key "prot"; did you mean "port"? (allowed here: auth, base_url, hostname, metrics, path_prefix, port, trust_proxy, webhook_body_limit_mb)'
+    'server.prot: unknown key "prot"; did you mean "port"? (allowed here: auth, base_url, hostname, limits, metrics, path_prefix, port, trust_proxy, webhook_body_limit_mb)'
   ],
   [
     "a misspelt value",
@@ -179,7 +179,7 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
   [
     "the document as a list",
     [],
-    ": expected a map of llm, triggers, workspaces, outputs, prompts, im, agent, review, queue, config_sources, storage, compression, server, admin"
+    ": expected a map of llm, triggers, workspaces, outputs, prompts, im, agent, review, queue, config_sources, storage, compression, server, admin, allow_empty"
   ],
   [
     "a trigger twice",
@@ -189,17 +189,50 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
         { name: "a", kind: "manual" }
       ]
     },
-    'triggers[1].name: "a" is taken by triggers[0]; choose another name'
+    'triggers[1].name: "a" is already used by triggers[0]; choose another name'
+  ],
+  [
+    "a token without a host to send it to",
+    { triggers: [{ name: "a", kind: "forgejo", webhook_secret: "s", token: "t" }] },
+    "triggers[0].base_url: missing; token is sent to this host only. Set base_url to the web address of the forgejo server, e.g. https://git.example.com"
+  ],
+  [
+    "the name of a token without a host to send it to",
+    { triggers: [{ name: "a", kind: "githost_a", webhook_secret: "s", token_env: "TOKEN" }] },
+    "triggers[0].base_url: missing; token_env is sent to this host only. Set base_url to the web address of the gitea server, e.g. https://git.example.com"
+  ],
+  [
+    "a channel that would send the credential of a trigger to another host",
+    {
+      triggers: [{ name: "a", kind: "gitea", base_url: "https://git.test", webhook_secret: "s", token_env: "TOKEN" }],
+      outputs: { channels: [{ name: "c", kind: "gitea_pr_review", base_url: "https://other.test" }] }
+    },
+    "outputs.channels[0].base_url: is of another host than trigger a, whose credential is not sent there; set token_env of the channel, or drop base_url"
+  ],
+  [
+    "a channel of a workspace that would send the credential of its trigger over an unencrypted connection",
+    {
+      triggers: [
+        { name: "a", kind: "gitea", base_url: "http://git.test", webhook_secret: "s" },
+        { name: "b", kind: "gitea", base_url: "https://git.test", webhook_secret: "s", token: "t" }
+      ],
+      workspaces: {
+        defaults: {
+          outputs: { channels: [{ name: "c", kind: "gitea_issue", trigger: "b", base_url: "http://git.test" }] }
+        }
+      }
+    },
+    "workspaces.defaults.outputs.channels[0].base_url: is of another host than trigger b, whose credential is not sent there; set token_env of the channel, or drop base_url"
   ],
   [
     "a channel twice",
     { outputs: { channels: [1, 2].map(() => ({ name: "c", kind: "gitea_pr_review" })) } },
-    'outputs.channels[1].name: "c" is taken by outputs.channels[0]; choose another name'
+    'outputs.channels[1].name: "c" is already used by outputs.channels[0]; choose another name'
   ],
   [
     "a provider twice",
     { llm: { providers: [1, 2].map(() => ({ id: "p", kind: "ollama" })) } },
-    'llm.providers[1].id: "p" is taken by llm.providers[0]; choose another id'
+    'llm.providers[1].id: "p" is already used by llm.providers[0]; choose another id'
   ],
   [
     "groups without the default one",
@@ -247,7 +280,7 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
         }
       }
     },
-    'workspaces.instances.w.match[1].id: "a" is taken by workspaces.instances.w.match[0]; choose another id'
+    'workspaces.instances.w.match[1].id: "a" is already used by workspaces.instances.w.match[0]; choose another id'
   ],
   [
     "triage elsewhere",
@@ -391,7 +424,7 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
   [
     "an alias twice",
     { workspaces: { defaults: { context_repositories: [1, 2].map(() => ({ alias: "a", kind: "git", url: "u" })) } } },
-    'workspaces.defaults.context_repositories[1].alias: "a" is taken by workspaces.defaults.context_repositories[0]; choose another alias'
+    'workspaces.defaults.context_repositories[1].alias: "a" is already used by workspaces.defaults.context_repositories[0]; choose another alias'
   ],
   [
     "a template that is not there",
@@ -408,6 +441,15 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
 describe("what is wrong is said once, with what to do", () => {
   it.each(wrong)("%s", (_, document, error) => {
     expect(errors(document)).toEqual([error])
+  })
+
+  it.each([
+    ["another path of the trigger's host", { base_url: "https://git.test/git" }],
+    ["another host with a token of the channel", { base_url: "https://other.test", token: "own" }],
+    ["another host with the name of a token of the channel", { base_url: "https://other.test", token_env: "SET" }]
+  ])("a channel may write to %s", (_, own) => {
+    const triggers = [{ name: "a", kind: "gitea", base_url: "https://git.test", webhook_secret: "s", token: "t" }]
+    expect(errors({ triggers, outputs: { channels: [{ name: "c", kind: "gitea_pr_review", ...own }] } })).toEqual([])
   })
 
   it("all at once", () => {
@@ -486,6 +528,32 @@ describe("warnings", () => {
   })
 })
 
+describe("blank credentials", () => {
+  const names = /^(user|username|private_key_path|private_key_env)$/
+  const secrets = [
+    ...exclusive.map(([field]) => field).filter((field) => !names.test(field.split(".").at(-1) ?? "")),
+    "llm.providers[].api_key",
+    "server.auth.api_key",
+    "admin.password"
+  ]
+
+  it.each(secrets)("%s is an error, given literally or by a variable", (field) => {
+    const { around, path } = placeOf(field)
+    const messages = (document: unknown, at: ReadonlyArray<string | number>) =>
+      read(document, { SET: "value", BLANK: " \t\n" } as { SET: string }, "errors")
+        .issues.filter((issue) => issue.severity === "error" && issue.path === formatPath(at))
+        .map(({ message }) => message)
+    for (const blank of [" ", "\u00a0\n", ""]) {
+      expect(messages(withValue(around, path, blank), path)).toContainEqual(expect.stringContaining("not blank"))
+    }
+    expect(messages(withValue(around, path, `sha256:${"0".repeat(64)}`), path)).toEqual([])
+    const variable = [...path.slice(0, -1), `${String(path.at(-1))}_env`]
+    expect(messages(withValue(around, variable, "BLANK"), variable)).toEqual([
+      "the environment variable BLANK holds nothing but white space; set it"
+    ])
+  })
+})
+
 describe("variables that the service needs to start", () => {
   const callback = { enabled: true, verification_token_env: "UNSET", encrypt_key: "e" }
   it.each([
@@ -534,6 +602,22 @@ describe("variables that the service needs to start", () => {
     const { snapshot, issues } = read(document, { SET: "value" }, "errors")
     expect(snapshot).toBeDefined()
     expect(issues).toContainEqual(expect.objectContaining({ severity: "warning" }))
+  })
+
+  it("not what guards deliveries, on a node that takes none", () => {
+    const document = {
+      server: { auth: { api_key_env: "UNSET" } },
+      storage: { database: { kind: "postgres", postgres: { url_env: "UNSET" } } },
+      triggers: [{ name: "t", kind: "github", webhook_secret_env: "UNSET" }]
+    }
+    const errorsOf = (receives: boolean) =>
+      readDocument(document, {}, { receives })
+        .issues.filter(({ severity }) => severity === "error")
+        .map(({ path }) => path)
+        .toSorted()
+    const store = "storage.database.postgres.url_env"
+    expect(errorsOf(true)).toEqual(["server.auth.api_key_env", store, "triggers[0].webhook_secret_env"])
+    expect(errorsOf(false)).toEqual([store])
   })
 
   it("an empty variable is unset", () => {

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
-import { heldSnapshots, layerFile, layerOf } from "../../src/config/FileConfigStore.ts"
+import { layerFile, layerOf } from "../../src/config/FileConfigStore.ts"
+import { heldSnapshots } from "../../src/config/HeldSnapshots.ts"
 import { snapshotOf } from "../../src/config/LoadConfig.ts"
 
 let folder = ""
@@ -22,7 +23,9 @@ const withStore = async (
   use: (store: ConfigStore["Service"], log: ReadonlyArray<string>) => Promise<void>
 ): Promise<void> => {
   const log: Array<string> = []
-  const logger = Logger.layer([Logger.make(({ message, logLevel }) => log.push(`${logLevel} ${String(message)}`))])
+  const logger = Logger.layer([
+    Logger.make(({ message, logLevel }) => log.push(`${logLevel} ${JSON.stringify(message)}`))
+  ])
   const scope = Scope.makeUnsafe()
   try {
     const context = await Effect.runPromise(Layer.buildWithScope(Layer.provide(layerFile(file(), {}), logger), scope))
@@ -72,7 +75,7 @@ it("keeps the snapshot in force when the new file is bad, and names every error"
     expect(await Effect.runPromise(store.reload)).toBe("refused")
     expect(port(store)).toBe(1)
     const said = log.filter((line) => line.startsWith("Error"))
-    expect(said[0]).toMatch(/is refused, the one in force stays/)
+    expect(said[0]).toMatch(/configuration refused, the current one stays in force.*"errors":2/)
     expect(said[0]).toContain(`${file()}:1:17 server.port: `)
     expect(said[0]).toContain(`${file()}:2:16 queue.kind: `)
     await rm(file())
@@ -104,15 +107,63 @@ it("replaces by content, announces replacements, and holds replaced snapshots fo
     await until(() => port(store) === 2)
     await heard
     expect(await Effect.runPromise(Deferred.await(listening))).toBe(2)
-    expect(store.pinned(first.hash)).toBe(first)
-    expect(store.pinned("unknown")).toBe(store.current())
+    const pinned = (hash: string) => Effect.runPromise(store.pinned(hash))
+    expect(await pinned(first.hash)).toBe(first)
+    expect(await pinned("unknown")).toBe(store.current())
     for (let next = 3; next < 3 + heldSnapshots; next++) {
       await write(`server: { port: ${next} }`)
       await Effect.runPromise(store.reload)
     }
     await until(() => port(store) === 2 + heldSnapshots)
-    expect(store.pinned(first.hash)).toBe(store.current())
+    expect(await pinned(first.hash)).toBe(store.current())
   })
+})
+
+it("judges a file that is being written when it is whole", async () => {
+  const whole = "triggers:\n  - { name: hub, kind: github }\n  - { name: lab, kind: gitlab }\n"
+  await write(whole)
+  await withStore(async (store, log) => {
+    // Truncated and half-written, as a slow copy leaves it, with the rest soon after.
+    await write("")
+    const reloading = Effect.runPromise(store.reload)
+    await write(whole.slice(0, 20))
+    await write(`${whole}server: { port: 9 }\n`)
+    expect(await reloading).toBe("replaced")
+    expect(port(store)).toBe(9)
+    expect(log.filter((line) => line.startsWith("Error"))).toEqual([])
+  })
+})
+
+it.each([
+  ["empty", "", "empty"],
+  ["a comment", "# nothing\n", "empty"],
+  ["without triggers", "server: { port: 2 }", "no_triggers"],
+  ["cut in the middle", "triggers:\n  - { name: hub, ki", "invalid"]
+])("refuses a document that is %s where triggers are in force", async (_, text, reason) => {
+  await write("triggers: [{ name: hub, kind: github }]")
+  await withStore(async (store) => {
+    await write(text)
+    expect(await Effect.runPromise(store.reload)).toBe("refused")
+    expect(store.current().triggers.size).toBe(1)
+    expect(store.refused()).toMatchObject({ reason, errors: 1, file: file() })
+    await write(`allow_empty: true\n${reason === "invalid" ? "" : text}`)
+    expect(await Effect.runPromise(store.reload)).toBe("replaced")
+    expect(store.current().triggers.size).toBe(0)
+    expect(store.refused()).toBeUndefined()
+  })
+})
+
+it("starts without triggers, also again, but not on an empty file unless that is meant", async () => {
+  await write("server: { port: 1 }")
+  await withStore(async (store) => {
+    await write("server: { port: 2 }")
+    expect(await Effect.runPromise(store.reload)).toBe("replaced")
+  })
+  await write("")
+  const exit = await Effect.runPromiseExit(Effect.scoped(Layer.build(layerFile(file(), {}))))
+  expect(String(exit)).toContain("begin with config.example.yaml, or write allow_empty: true at the top level")
+  await write("allow_empty: true")
+  await withStore(async (store) => expect(store.current().triggers.size).toBe(0))
 })
 
 it("does not start on a bad file", async () => {

@@ -19,18 +19,30 @@ describe("positions", () => {
     ["server:\n  prot: 1\n", "c.yaml:2:3 server.prot: unknown key"],
     ["triggers:\n  - kind: manual\n", "c.yaml:2:5 triggers[0].name: missing; expected text of 1 to 4096 characters"],
     ["queue: { kind: kv_store }", "c.yaml:1:1 storage.cache.redis.url_env: missing; queue.kind redis needs it"],
-    [
-      "server: { port: 1 }\nserver: { port: 2 }\n",
-      "c.yaml:2:1 server: the key stands twice, first at line 1; keep one"
-    ],
+    ["server: { port: 1 }\nserver: { port: 2 }\n", "c.yaml:2:1 server: duplicate key, first at line 1; keep one"],
     [
       "server:\n  auth: { api_key: a, api_key: b }",
-      "c.yaml:2:23 server.auth.api_key: the key stands twice, first at line 2; keep one"
+      "c.yaml:2:23 server.auth.api_key: duplicate key, first at line 2; keep one"
     ],
-    ["a: [", "c.yaml:1:5 not valid YAML: "],
+    ["a: [", "c.yaml:1:4 not valid YAML: a bracket that begins here is not closed; close it; the line is: a: ["],
     ["a: 1\n---\nb: 2\n", "c.yaml:2:1 not valid YAML: more than one document in the text; one is read"],
-    ["server: !!js/function x", "c.yaml:1:9 not valid YAML: Unresolved tag"],
+    ["server: !!js/function x", "c.yaml:1:9 not valid YAML: an unresolved tag (!…)"],
     ["server: *nowhere", "c.yaml:1:9 server: an alias without an anchor before it"],
+    ['a: "x\nb: 1\nc: 2\n', "c.yaml:1:4 not valid YAML: a quote that begins here is not closed"],
+    ["a: b: c", "c.yaml:1:4 not valid YAML: a map within a line: there is a second `key:` in a value"],
+    ["a:\n  b: 1\n c: 2\n", "c.yaml:3:1 not valid YAML: the indentation does not fit the lines above"],
+    ["a: 1\nb\nc: 2\n", "c.yaml:2:1 not valid YAML: a key without a value; write `key: value`; the line is: b"],
+    [
+      "a: @x",
+      "c.yaml:1:4 not valid YAML: a text cannot begin with this character; put it in quotes; the line is: a: @x"
+    ],
+    ["a:\n\t- x", "c.yaml:2:1 not valid YAML: a tab is used for indentation; use spaces"],
+    [
+      "review: { output_language: 7 }",
+      "review.output_language: expected text of 1 to 4096 characters, found the number 7"
+    ],
+    ["server: { base_url: ftp://x }", 'URL without credentials, found "ftp://x"'],
+    ["server: { base_url: 'https://u:hunter2@h' }", 'found "https://********@h"'],
     ["? [a]\n: 1", "c.yaml:1:3 a key that is not text"],
     ["- a\n", "c.yaml:1:1 expected a map of llm"],
     ["just text", "c.yaml:1:1 expected a map of llm"],
@@ -38,6 +50,18 @@ describe("positions", () => {
     ["x: &a { port: 0 }\nserver: *a\n", "c.yaml:1:15 server.port: expected a whole number"]
   ])("%j: %s", (text, issue) => {
     expect(issuesOf(text)).toContainEqual(expect.stringContaining(issue))
+  })
+
+  it("at most three for what is not YAML, one of a line, and no secret in the line that is shown", () => {
+    const text = `a: [\ntoken: hunter2-secret: x\nb: @\nc: @\nd: @\n`
+    const issues = issuesOf(text)
+    expect(issues.length).toBeGreaterThan(0)
+    expect(issues.length).toBeLessThanOrEqual(3)
+    const secrets = ["  token: hunter2: x", "private_key: 'hunter2", "x: hunter2hunter2hunter2hunter2: y"]
+    for (const line of secrets) expect(issuesOf(line).join()).not.toContain("hunter2")
+    const many = issuesOf(Array.from({ length: 9 }, (_, n) => `k${n}: @x`).join("\n"))
+    expect(many).toHaveLength(3)
+    expect(new Set(many.map((issue) => issue.split(":")[1])).size).toBe(3)
   })
 
   it("in order of the text", () => {
@@ -237,7 +261,7 @@ describe("loadConfig", () => {
   it("says which file cannot be read", async () => {
     const exit = await Effect.runPromiseExit(loadConfig({ file: "/nowhere/c.yaml" }, {}))
     expect(Exit.isFailure(exit)).toBe(true)
-    expect(String(exit)).toContain("/nowhere/c.yaml: there is no such file")
+    expect(String(exit)).toContain("/nowhere/c.yaml: file not found")
   })
   it("takes a document in memory", async () => {
     const snapshot = await Effect.runPromise(snapshotOf({ queue: { kind: "embedded_sql" } }, {}, { baseDir: "/x" }))

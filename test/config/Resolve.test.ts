@@ -79,8 +79,10 @@ describe("per field, the nearest layer wins", () => {
 
   it("context repositories are replaced whole, and their defaults filled in", () => {
     const one = { alias: "one", kind: "git", url: "u" }
-    const two = { alias: "two", kind: "svn", repository_url: "u", max_mb: 1 }
-    expect(workspace({}, { context_repositories: [one] }).contextRepositories).toEqual([{ ...one, max_mb: 512 }])
+    const two = { alias: "two", kind: "svn", repository_url: "u", max_mb: 1, visibility: "any_author" }
+    expect(workspace({}, { context_repositories: [one] }).contextRepositories).toEqual([
+      { ...one, max_mb: 512, visibility: "members" }
+    ])
     expect(workspace({ context_repositories: [two] }, { context_repositories: [one] }).contextRepositories).toEqual([
       { ...two, kind: "subversion" }
     ])

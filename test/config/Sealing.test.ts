@@ -143,12 +143,12 @@ describe("fields", () => {
 
   it.each([
     ["triggers.main.tokn", 'triggers.main has no field "tokn"'],
-    ["triggers.main.name", "is no credential"],
-    ["triggers.main", "is no credential"],
+    ["triggers.main.name", "is not a credential"],
+    ["triggers.main", "is not a credential"],
     ["nonsense", 'the document has no field "nonsense"'],
     ["triggers.main.token.more", "triggers.main.token has no fields"],
-    ["", "is no path"],
-    ["a..b", "is no path"]
+    ["", "invalid path"],
+    ["a..b", "invalid path"]
   ])("%j is refused", (field, message) =>
     expect(sealed(field)).toMatchObject({ failure: expect.stringContaining(message) })
   )

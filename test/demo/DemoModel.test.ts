@@ -10,8 +10,11 @@ import { reviewChange } from "../../src/engine/ReviewChange.ts"
 import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 import { layerGit } from "../../src/vcs/git/GitVcs.ts"
+import { localLimits } from "../../src/vcs/ProcessLimits.ts"
 import { testSnapshot, testWorkspace } from "../harness/TestSnapshot.ts"
 import { makeRepository, temporaryFolder } from "../vcs/Repository.ts"
+import { testOwners } from "../harness/Owners.ts"
+import { testThreads } from "../harness/Threads.ts"
 
 const Faults = Schema.Struct({
   faults: Schema.Array(
@@ -52,6 +55,7 @@ const review = (base: Files, head: Files): Promise<Analysis> => {
         base: from,
         headRef: undefined,
         baseRef: undefined,
+        rules: undefined,
         compare: "merge-base"
       })
     )
@@ -72,8 +76,10 @@ const review = (base: Files, head: Files): Promise<Analysis> => {
     Effect.scoped,
     Effect.provide([
       agentLayer.pipe(Layer.provideMerge(gatewayLayer)),
-      layerGit({ root: temporaryFolder(), allowLocal: true }),
-      Logger.layer([])
+      layerGit({ root: temporaryFolder(), limits: () => localLimits, allowLocal: true }),
+      Logger.layer([]),
+      testOwners,
+      testThreads
     ]),
     Effect.runPromise
   )

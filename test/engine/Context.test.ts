@@ -9,6 +9,7 @@ import type { Brief } from "../../src/agent/Agent.ts"
 import { contextProblems, mountContext } from "../../src/engine/ContextMounts.ts"
 import { snapshotOf } from "../../src/config/LoadConfig.ts"
 import { layerGit } from "../../src/vcs/git/GitVcs.ts"
+import { localLimits } from "../../src/vcs/ProcessLimits.ts"
 import { startGitServer } from "../vcs/GitServer.ts"
 import type { GitServer } from "../vcs/GitServer.ts"
 import { makeRepository, temporaryFolder } from "../vcs/Repository.ts"
@@ -40,7 +41,8 @@ const good = () => ({ alias: "lib", kind: "git", url: `${server.url}/library/.gi
 const review = async (
   repositories: ReadonlyArray<Record<string, unknown>>,
   look: (read: Reader, brief: Brief) => Effect.Effect<unknown> = () => Effect.void,
-  settings: Record<string, unknown> = {}
+  settings: Record<string, unknown> = {},
+  outsider?: string
 ) => {
   const document = { workspaces: { instances: { w: instance(repositories) } } }
   let seen: unknown
@@ -49,7 +51,7 @@ const review = async (
   if (workspace === undefined) throw new Error("no workspace")
   const found = await Effect.runPromise(
     Effect.gen(function* () {
-      const context = yield* mountContext(snapshot, workspace)
+      const context = yield* mountContext(snapshot, workspace, outsider)
       return yield* Effect.promise(() =>
         runEngine({
           repository,
@@ -66,7 +68,10 @@ const review = async (
             })
         })
       )
-    }).pipe(Effect.scoped, Effect.provide([layerGit({ root: temporaryFolder() }), Logger.layer([])]))
+    }).pipe(
+      Effect.scoped,
+      Effect.provide([layerGit({ root: temporaryFolder(), limits: () => localLimits }), Logger.layer([])])
+    )
   )
   return { ...found, seen, system: found.briefs[0]?.system ?? "" }
 }
@@ -97,8 +102,8 @@ describe("a further repository", () => {
     ["lib:../library/src/add.ts", "refused: the path must be relative to the repository"],
     ["lib:src/../../x", "refused: the path must be relative to the repository"],
     ["lib:.git/config", "refused: the path must be relative to the repository"],
-    ["lib:nothing.ts", "not available: there is no such file or directory"],
-    ["other:src/add.ts", "not available: there is no such text file"],
+    ["lib:nothing.ts", "not available: no such file or directory"],
+    ["other:src/add.ts", "not available: no such text file"],
     ["a.ts", "1: add(1, 2)"]
   ])("%s is answered with %j", async (path, expected) => {
     expect((await review([good()], fetch(path))).seen).toContain(expected)
@@ -128,7 +133,7 @@ describe("a repository that cannot be read", () => {
   const without = (notice: string) => `The context repository lib was not read: ${notice}.`
   it.each([
     [{ token: "wrong-token-1" }, "its host does not let us in; set its token_env"],
-    [{ ref: "gone" }, "there is no branch or tag gone"],
+    [{ ref: "gone" }, "no branch or tag named gone"],
     [{ token: undefined, token_env: "NOT_SET" }, "the variable NOT_SET is not set"]
   ])("%j is said, and the review goes on with the others", async (overrides, notice) => {
     const { analysis, system } = await review([
@@ -139,6 +144,16 @@ describe("a repository that cannot be read", () => {
     expect(analysis.coverage.reviewed).toEqual(["a.ts"])
     expect(system).toContain("as `alias:path`: second.")
     expect(JSON.stringify(analysis)).not.toContain("wrong-token")
+  })
+
+  it("one that is for members, where somebody else asks", async () => {
+    const repositories = [good(), { ...good(), alias: "open", visibility: "any_author" }]
+    const { analysis, system } = await review(repositories, undefined, {}, "mallory")
+    expect(analysis.notices).toEqual([
+      without("mallory has no write access to this repository, and only members may have it read")
+    ])
+    expect(system).toContain("as `alias:path`: open.")
+    expect((await review(repositories)).analysis.notices).toEqual([])
   })
 
   it("too large", async () => {
@@ -157,7 +172,7 @@ describe("a repository that cannot be read", () => {
     const snapshot = await Effect.runPromise(snapshotOf(documentWith([one]), {}))
     const why = `this build reads git repositories as context, not ${name} ones`
     expect(contextProblems(snapshot)).toMatchObject([
-      { severity: "warning", message: `lib is left out of reviews: ${why}` }
+      { severity: "warning", message: `lib is not read in reviews: ${why}` }
     ])
     expect((await review([one])).analysis.notices).toEqual([without(why)])
   })

@@ -19,6 +19,7 @@ import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
 import { layerLocal } from "../../src/vcs/git/GitLocalRepository.ts"
 import * as GitScratchRepository from "../../src/vcs/git/GitScratchRepository.ts"
 import { faults, review, startFakeModel } from "../harness/FakeModel.ts"
+import { testThreads } from "../harness/Threads.ts"
 import type { FakeModel, Recorded, Reply } from "../harness/FakeModel.ts"
 
 const folder = join(import.meta.dirname, "../eval")
@@ -113,6 +114,7 @@ const evaluated = async (answer: (one: EvalCase) => Reply, some: ReadonlyArray<E
   }).pipe(
     Effect.provide([
       layerLocal,
+      testThreads,
       GitScratchRepository.layer,
       agentLayer.pipe(Layer.provideMerge(gatewayLayer)),
       Logger.layer([])
@@ -297,7 +299,11 @@ describe("a labelled change", () => {
       /one: expected.0: a.go has no lines "y\(\)"/
     ],
     ["code that is there twice", [{ file: "a.go", code: "x()", category: "c", why: "w" }], /2 times; take more lines/],
-    ["a file that is not there", [{ file: "b.go", code: "x()", category: "c", why: "w" }], /there is no file b.go/],
+    [
+      "a file that is not there",
+      [{ file: "b.go", code: "x()", category: "c", why: "w" }],
+      /file b.go not found on this side/
+    ],
     ["no category", [{ file: "a.go", code: "a", why: "w" }], /one: expected.0.category/],
     ["an unknown key", [{ file: "a.go", code: "a", category: "c", why: "w", lien: 3 }], /lien/]
   ])("with %s is refused with the place", (_, expected, message) => {

@@ -11,10 +11,14 @@ import type { Lesson } from "../../src/domain/Lesson.ts"
 import type { ContextMounts } from "../../src/engine/ContextMounts.ts"
 import { reviewChange } from "../../src/engine/ReviewChange.ts"
 import type { ReviewInput } from "../../src/engine/ReviewChange.ts"
+import { ChangeThreads } from "../../src/engine/threads/ChangeThreads.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 import { layerGit } from "../../src/vcs/git/GitVcs.ts"
+import { localLimits } from "../../src/vcs/ProcessLimits.ts"
 import type { Repository } from "../vcs/Repository.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
+import { testOwners } from "../harness/Owners.ts"
+import { testThreads } from "../harness/Threads.ts"
 
 export const emptyReport: AgentReport = {
   problems: [],
@@ -58,6 +62,8 @@ export interface EngineOptions {
   readonly repository: Repository
   readonly base: string
   readonly head: string
+  /** The commit that rules are read from, where it is not the base. */
+  readonly rules?: string
   readonly review?: Record<string, unknown>
   readonly document?: Record<string, unknown>
   readonly filters?: Partial<ReviewInput["filters"]>
@@ -70,6 +76,7 @@ export interface EngineOptions {
   readonly previous?: Analysis | undefined
   readonly lessons?: ReadonlyArray<Lesson>
   readonly context?: ContextMounts
+  readonly threads?: ChangeThreads["Service"]
 }
 
 export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
@@ -119,6 +126,7 @@ export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
       headRef: undefined,
       baseRef: undefined,
       compare: options.compare ?? "merge-base",
+      rules: { commit: options.rules ?? options.base, ref: undefined },
       headOnly: workspace.review.commit_strategy === "head_only"
     })
     const filters = { watchPath: [], include: [], exclude: [], ...options.filters }
@@ -136,7 +144,14 @@ export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
     return { analysis, briefs, calls }
   }).pipe(
     Effect.scoped,
-    Effect.provide([layerGit({ root: temporaryFolder(), allowLocal: true }), agent, gateway, Catalog.layerOffline]),
+    Effect.provide([
+      layerGit({ root: temporaryFolder(), limits: () => localLimits, allowLocal: true }),
+      agent,
+      gateway,
+      Catalog.layerOffline,
+      testOwners,
+      options.threads === undefined ? testThreads : Layer.succeed(ChangeThreads, options.threads)
+    ]),
     Effect.runPromise
   )
 }

@@ -15,6 +15,7 @@ import { layerMemory } from "../../src/store/MemoryCache.ts"
 import { testForges } from "../harness/ActorParts.ts"
 import { testSnapshot, testWorkspace } from "../harness/TestSnapshot.ts"
 import { calling } from "./Fixture.ts"
+import { owned } from "../harness/Owners.ts"
 
 const mappings = { "jane.doe@corp.test": "@jdoe", "j.smith@corp.test": "smithy", "bot@corp.test": "robot" }
 const change: Change = {
@@ -30,7 +31,6 @@ const stranger: CommitAuthor = { name: "Doe, Jane", email: "jane@home.test", acc
 interface Given {
   readonly author?: CommitAuthor
   readonly answer?: GatewayAnswer | GatewayError
-  readonly configured?: boolean
   readonly mappings?: Readonly<Record<string, string>>
   readonly blacklist?: ReadonlyArray<string>
   readonly times?: number
@@ -56,14 +56,12 @@ const resolved = async (given: Given = {}) => {
       }
     })
   )
-  const snapshot = testSnapshot(
-    given.configured === false
-      ? {}
-      : { llm: { author_resolution_model_chain: "people", model_chain: { people: [{ provider: "p", model: "m" }] } } }
-  )
+  const snapshot = testSnapshot({
+    llm: { author_resolution_model_chain: "people", model_chain: { people: [{ provider: "p", model: "m" }] } }
+  })
   const config = layerOf(snapshot)
   const workspace = {
-    ...testWorkspace(),
+    ...testWorkspace({ snapshot }),
     authorResolutionModelChain: "people",
     outputs: resolve(OutputsConfig, {
       author_resolution: { email_mappings: given.mappings ?? mappings, email_blacklist: given.blacklist ?? [] }
@@ -96,6 +94,7 @@ const resolved = async (given: Given = {}) => {
       )
     ),
     Effect.provide(Logger.layer([])),
+    owned,
     Effect.runPromise
   )
   return { account: accounts[0], accounts, requests, asked: asked.length }
@@ -120,7 +119,6 @@ describe("author resolution by a model", () => {
     ["a mapping", { author: { ...stranger, email: "Jane.Doe@corp.test" } }, "jdoe"],
     ["the blacklist", { blacklist: ["jane@home.test"] }, undefined],
     ["the host's account", { author: { ...stranger, account: "jane" } }, "jane"],
-    ["no group of its own", { configured: false }, "pusher"],
     ["no mapped account", { mappings: {} }, "pusher"],
     ["a commit that names nobody", { author: { name: undefined, email: undefined, account: undefined } }, "pusher"]
   ])("asks no model where there is %s", async (_, given, account) => {

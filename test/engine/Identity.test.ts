@@ -7,8 +7,10 @@ import { Effect, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import type { ReportedProblem } from "../../src/domain/Problem.ts"
 import { findingsOf } from "../../src/engine/Findings.ts"
-import { parseDiff } from "../../src/review/ParseDiff.ts"
+import { readDiff } from "../../src/engine/ReadDiff.ts"
+import { ChangeThreads } from "../../src/engine/threads/ChangeThreads.ts"
 import type { Checkout } from "../../src/vcs/Checkout.ts"
+import { testThreads } from "../harness/Threads.ts"
 
 interface Layout {
   readonly indent: string
@@ -209,20 +211,34 @@ const diffOf = (path: string, printed: ReadonlyArray<string>): string =>
     ""
   ].join("\n")
 
+const findingsIn = Effect.fnUntraced(
+  function* (checkout: Checkout, diff: string, problems: ReadonlyArray<ReportedProblem>) {
+    const change = yield* (yield* ChangeThreads).open(512)
+    yield* change.run("beginDiff")
+    yield* readDiff(change, Stream.succeed(Buffer.from(diff)), 1_000_000, 1_000_000)
+    yield* change.run("selectRead")
+    return yield* findingsOf(change, checkout, problems)
+  },
+  Effect.scoped,
+  Effect.provide(testThreads)
+)
+
 /** What reviews do with a reported problem, and the line that it came to stand on. */
 const identify = (path: string, printed: ReadonlyArray<string>, line: number, said: Partial<ReportedProblem> = {}) => {
   const checkout: Checkout = {
     directory: Effect.die("not asked for"),
     head: "h",
     from: "b",
-    diff: Stream.die("not asked for"),
+    changes: () => Effect.die("not asked for"),
+    sizes: () => Effect.die("not asked for"),
+    diff: () => Stream.die("not asked for"),
     file: () => Effect.succeed(printed.join("\n")),
     list: () => Effect.succeed([]),
     blame: () => Effect.succeed([])
   }
   return Effect.runPromise(
     Effect.map(
-      findingsOf(checkout, parseDiff(diffOf(path, printed)), [
+      findingsIn(checkout, diffOf(path, printed), [
         {
           file: path,
           line,

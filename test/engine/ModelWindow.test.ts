@@ -17,10 +17,15 @@ const change = () => {
 /** Under the 120 000 tokens that a window of 200 000 leaves, over the 76 800 that one of 128 000 does. */
 const given = change()
 
-const passes = async (provider: Record<string, unknown>, catalog: Record<string, unknown>): Promise<number> => {
+const passes = async (
+  provider: Record<string, unknown>,
+  catalog: Record<string, unknown>,
+  compression: Record<string, unknown> = {}
+): Promise<number> => {
   const { briefs } = await runEngine({
     ...given,
     document: {
+      compression,
       llm: {
         providers: [{ id: "p", kind: "anthropic", api_key: "k", ...provider }],
         model_chain: { default: [{ provider: "p", model: "claude-sonnet-4-5" }] },
@@ -59,5 +64,11 @@ describe("the model's window", () => {
   ])("%s", async (_, provider, catalog, expected) => {
     const count = await passes(provider, catalog)
     expect(count === 1 ? "one" : count < 5 ? "some" : "many").toBe(expected)
+  })
+
+  it("is used up to max_input_ratio", async () => {
+    const large = { context_window: 200_000 }
+    expect(await passes(large, {}, { max_input_ratio: 0.9 })).toBe(1)
+    expect(await passes(large, {}, { max_input_ratio: 0.1 })).toBeGreaterThan(4)
   })
 })

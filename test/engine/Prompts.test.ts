@@ -9,6 +9,7 @@ import { Gateway } from "../../src/llm/Gateway.ts"
 import { basePrompt } from "../../src/review/BasePrompt.ts"
 import { makeRepository, temporaryFolder } from "../vcs/Repository.ts"
 import { calling, emptyReport, runEngine } from "./Fixture.ts"
+import { owned } from "../harness/Owners.ts"
 
 const change = () => {
   const repository = makeRepository()
@@ -145,6 +146,7 @@ describe("the end of a review", () => {
       agent: (brief) =>
         analyseNatively(passLimits)(brief).pipe(
           Effect.provideService(Gateway, gateway),
+          owned,
           Effect.provide(Logger.layer([Logger.make(({ message }) => void logged.push(message))])),
           Effect.mapError((error) => new AgentError({ reason: "failed", message: error.message }))
         )

@@ -8,10 +8,9 @@ import { agentLayer } from "../../src/agent/AgentModes.ts"
 import { snapshotOf } from "../../src/config/LoadConfig.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import { compareFindings } from "../../src/engine/CompareFindings.ts"
-import { jsonInSteps } from "../../src/engine/JsonInSteps.ts"
 import { replayRun } from "../../src/engine/ReplayRun.ts"
 import { reviewOnRecord } from "../../src/engine/ReviewOnRecord.ts"
-import { keptDiff } from "../../src/engine/ReviewRecord.ts"
+import { scrubDiff } from "../../src/engine/work/RecordWork.ts"
 import { Budget } from "../../src/llm/Budget.ts"
 import { Catalog } from "../../src/llm/catalog/Catalog.ts"
 import { layerMemory } from "../../src/llm/catalog/MemoryCatalogCache.ts"
@@ -25,13 +24,15 @@ import * as FileObjects from "../../src/store/FileObjects.ts"
 import type { Run } from "../../src/store/Runs.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 import { layerGit } from "../../src/vcs/git/GitVcs.ts"
+import { localLimits } from "../../src/vcs/ProcessLimits.ts"
 import { scrubLines } from "../../src/review/ScrubText.ts"
-import { atOnce } from "../../src/review/Steps.ts"
 import { startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel, Recorded, Reply } from "../harness/FakeModel.ts"
 import { startGitServer } from "../vcs/GitServer.ts"
 import type { GitServer } from "../vcs/GitServer.ts"
 import { makeRepository, temporaryFolder } from "../vcs/Repository.ts"
+import { testThreads } from "../harness/Threads.ts"
+import { owned } from "../harness/Owners.ts"
 
 const projects = temporaryFolder()
 const library = makeRepository(join(projects, "library"))
@@ -115,6 +116,7 @@ const catalog = Catalog.layer.pipe(Layer.provide(layerMemory))
 const objectsAt = (root: string) =>
   Layer.provideMerge(Evidence.layer, FileObjects.layerFiles({ root })).pipe(
     Layer.merge(Logger.layer([])),
+    Layer.merge(testThreads),
     Layer.merge(catalog)
   )
 const live = GatewayLayer.layer.pipe(Layer.provide([Budget.layerMemory, Limiter.layerMemory, catalog]))
@@ -136,21 +138,26 @@ const recordRun = (root: string, id = "run-1") =>
         base,
         headRef: undefined,
         baseRef: undefined,
+        rules: undefined,
         compare: "merge-base"
       })
-      const analysis = yield* reviewOnRecord(id, {
-        snapshot,
-        workspace,
-        checkout,
-        title: "A change",
-        description: "Of two files",
-        filters: { watchPath: [], include: [], exclude: [] }
-      }).pipe(Effect.provideService(ModelRun, { id, repository: "r" }))
+      const analysis = yield* reviewOnRecord(
+        id,
+        {
+          snapshot,
+          workspace,
+          checkout,
+          title: "A change",
+          description: "Of two files",
+          filters: { watchPath: [], include: [], exclude: [] }
+        },
+        undefined
+      ).pipe(Effect.provideService(ModelRun, { id, repository: "r" }))
       return { ...runOf(analysis), id }
     }).pipe(
       Effect.scoped,
       Effect.provide(agentLayer.pipe(Layer.provideMerge(live), Layer.provideMerge(objectsAt(root)))),
-      Effect.provide(layerGit({ root: temporaryFolder(), allowLocal: true }))
+      Effect.provide(layerGit({ root: temporaryFolder(), limits: () => localLimits, allowLocal: true }))
     )
   )
 const runOf = (analysis: Analysis): Run => ({
@@ -191,7 +198,7 @@ const replayed = (root: string, run: Run, document?: Record<string, unknown>, pr
         )
       )
       return { replay, asked: answers.asked(), recorded: answers.recorded }
-    }).pipe(Effect.provide(objectsAt(root)))
+    }).pipe(Effect.provide(objectsAt(root)), owned)
   )
 
 describe("a replay", () => {
@@ -246,7 +253,8 @@ describe("a replay", () => {
         return yield* replayRun(run, snapshot, workspace)
       }).pipe(
         Effect.provide(agentLayer.pipe(Layer.provideMerge(GatewayLayer.gatewayLayer))),
-        Effect.provide(FileObjects.layerFiles({ root }))
+        Effect.provide([FileObjects.layerFiles({ root }), testThreads]),
+        owned
       )
     )
     expect(found.difference.gone.map(({ problem }) => problem.title)).toEqual(["Wrong const a30 = -1"])
@@ -281,7 +289,7 @@ describe("a replay", () => {
     const run = await recordRun(root)
     rmSync(join(root, "runs", run.id, "calls"), { recursive: true })
     await expect(replayed(root, run)).rejects.toMatchObject({
-      message: expect.stringContaining("the recorded run has no answer to this question; ask a model with --model")
+      message: expect.stringContaining("no recorded response to this request; call a model with --model")
     })
   })
 
@@ -302,7 +310,7 @@ describe("a replay", () => {
 })
 
 it("a record keeps every line of a text, whatever its blocks", () => {
-  const kept = (text: string): string => atOnce(scrubLines(text))
+  const kept = (text: string): string => scrubLines(text)
   for (const end of ["", "\n", "\n\n"]) {
     const long = Array.from({ length: 9000 }, (_, at) => `line ${at} ${"x".repeat(at % 40)}`).join("\n") + end
     expect(kept(long)).toBe(long)
@@ -323,24 +331,13 @@ it("a record keeps a diff as it came, whatever its pieces", () => {
         let at = 0
         for (const cut of cuts) pieces.push(bytes.subarray(at, (at += cut)))
         pieces.push(bytes.subarray(at))
-        expect(atOnce(keptDiff(pieces))).toBe(bytes.toString())
+        expect(scrubDiff(pieces)).toBe(bytes.toString())
       }
     )
   )
   const secret = `ghp_${"a1B2".repeat(9)}`
   const pieces = [`a\n${secret.slice(0, 9)}`, secret.slice(9), "\nb"].map((text) => Buffer.from(text))
-  expect(atOnce(keptDiff(pieces))).toBe("a\n[secret removed]\nb")
-})
-
-it("a record is written as JSON is", () => {
-  fc.assert(
-    fc.property(fc.jsonValue(), fc.nat({ max: 3 }), (value, times) => {
-      const long = `${'😀\n"'.repeat(times * 5461)}x`
-      const record = { value, absent: undefined, list: [undefined, long, {}, []], [long.slice(-20)]: long }
-      expect(JSON.parse(atOnce(jsonInSteps(record)))).toEqual(JSON.parse(JSON.stringify(record)))
-    })
-  )
-  expect(atOnce(jsonInSteps({ a: [1, "b", null], c: undefined, d: {} }))).toBe('{"a":[1,"b",null],"d":{}}')
+  expect(scrubDiff(pieces)).toBe("a\n[secret removed]\nb")
 })
 
 describe("compareFindings", () => {

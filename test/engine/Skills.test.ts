@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { isActive, readSkill } from "../../src/review/Skills.ts"
+import { activeSkills, readSkill } from "../../src/review/Skills.ts"
 import { makeRepository } from "../vcs/Repository.ts"
 import { runEngine } from "./Fixture.ts"
 
@@ -19,8 +19,9 @@ describe("Applies To", () => {
     ["*.sql", "a.sqlx", false]
   ])("%s on %s is %s", (glob, path, expected) => {
     const skill = { name: "s", text: "t", appliesTo: [glob] }
-    expect(isActive(skill, [path], [])).toBe(expected)
-    expect(isActive(skill, [path], ["s"])).toBe(true)
+    const active = (forced: ReadonlyArray<string>) => activeSkills([skill], ["x", path], forced).active
+    expect(active([])).toEqual(expected ? [skill] : [])
+    expect(active(["s"])).toEqual([skill])
   })
 })
 

@@ -23,6 +23,7 @@ import { testSnapshot, testWorkspace } from "../harness/TestSnapshot.ts"
 import { attempts } from "../review/injection/Attempts.ts"
 import { calling } from "./Fixture.ts"
 import { triageAttempts } from "./TriageAttempts.ts"
+import { owned } from "../harness/Owners.ts"
 
 type Block = NonNullable<NonNullable<GivenDocument["workspaces"]>["defaults"]>["triage"]
 
@@ -62,6 +63,7 @@ const triaged = async (
   const result = await triageIssue(testSnapshot({}), workspaceOf(block), issue).pipe(
     Effect.provideService(Gateway, gateway),
     Effect.provide(Logger.layer([])),
+    owned,
     Effect.runPromise
   )
   return { ...result, requests }
@@ -215,6 +217,7 @@ describe("triage", () => {
           )
         ),
         Effect.provide(Logger.layer([])),
+        owned,
         Effect.runPromise
       )
       expect(first.decision).toEqual(close)

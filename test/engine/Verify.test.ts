@@ -155,7 +155,7 @@ describe("a pass that fails", () => {
     expect(briefs.length).toBeGreaterThan(1)
     expect(analysis.partial).toBe(true)
     expect(analysis.findings.length).toBeGreaterThan(0)
-    expect(analysis.coverage.skipped).toContainEqual({ path: "b.ts", reason: "failed" })
+    expect(analysis.coverage.skipped).toContainEqual({ path: "b.ts", reason: "failed", unread: true })
     expect(analysis.coverage.reviewed).not.toContain("b.ts")
     expect(analysis.notices.join()).toMatch(/of \d passes failed/)
     const again = await runEngine({ repository, base, head, document, previous: analysis })

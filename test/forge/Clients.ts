@@ -9,6 +9,8 @@ import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import { startFakeForge } from "../harness/FakeForge.ts"
 import type { FakeForge } from "../harness/FakeForge.ts"
+import { owned } from "../harness/Owners.ts"
+import type { Owners } from "../harness/Owners.ts"
 
 export interface Host {
   readonly forge: FakeForge
@@ -43,13 +45,13 @@ export const startHost = async (kind: ForgeKind): Promise<Host> => {
 }
 
 /** Runs a call as its own process would: nothing paced by earlier tests, no pause between writes. */
-export const run = <A>(effect: Effect.Effect<A, ForgeError>): Promise<A> => Effect.runPromise(unpaced(effect))
+export const run = <A>(effect: Effect.Effect<A, ForgeError, Owners>): Promise<A> => Effect.runPromise(unpaced(effect))
 
-export const failure = <A>(effect: Effect.Effect<A, ForgeError>): Promise<ForgeError> =>
+export const failure = <A>(effect: Effect.Effect<A, ForgeError, Owners>): Promise<ForgeError> =>
   Effect.runPromise(Effect.flip(unpaced(effect)))
 
-export const unpaced = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-  effect.pipe(Effect.provideService(WriteGap, Duration.zero), Effect.provideService(Paces, new Map()))
+export const unpaced = <A, E>(effect: Effect.Effect<A, E, Owners>): Effect.Effect<A, E> =>
+  effect.pipe(Effect.provideService(WriteGap, Duration.zero), Effect.provideService(Paces, new Map()), owned)
 
 export const changed = (body: string): InlineComment => ({ path: file, side: "new", line: 20, body })
 export const removed = (body: string): InlineComment => ({ path: file, side: "old", line: 22, body })

@@ -36,7 +36,7 @@ describe.each(ForgeKind.literals)("credentials at %s", (kind) => {
 
   it("that may do everything are let in", async () => {
     const { here } = await start()
-    expect(await reports(here)).toEqual([{ level: "ok", text: `trigger host: aicr is let in on ${repoName}` }])
+    expect(await reports(here)).toEqual([{ level: "ok", text: `trigger host: authenticated as aicr on ${repoName}` }])
   })
 
   it("without write access are told what needs it", async () => {

@@ -75,6 +75,16 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
     expect(["not_found", "invalid"]).toContain(missing.reason)
   })
 
+  it("knows the tip of a branch that the host protects, and of no other", async () => {
+    const { client, forge, pull, repo } = host
+    const { protectedBranches } = forge.repository("team/shop")
+    expect(await run(client.protectedTip(repo, "feature/x"))).toBeUndefined()
+    protectedBranches.add("feature/x")
+    expect(await run(client.protectedTip(repo, "feature/x"))).toBe(pull.head)
+    expect(await run(client.protectedTip(repo, "nowhere"))).toBeUndefined()
+    protectedBranches.clear()
+  })
+
   it("knows its account once and for all", async () => {
     const before = host.forge.requests.length
     expect((await run(host.client.self)).username).toBe("aicr")
@@ -176,6 +186,10 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
     await run(client.setStatus(repo, pull.head, { state: "success", description: "d".repeat(500), url: undefined }))
     const statuses = forge.repository(repoName).statuses.get(pull.head) ?? []
     expect(statuses.at(-1)).toMatchObject({ context: "aicr/review", state: "success" })
+    // None of them lets a commit pass that was not read.
+    await run(client.setStatus(repo, pull.head, { state: "neutral", description: "part", url: undefined }))
+    const neutral = { gitea: "warning", forgejo: "warning", github: "error", gitlab: "skipped" }[kind]
+    expect(forge.repository(repoName).statuses.get(pull.head)?.at(-1)?.state).toBe(neutral)
     expect(statuses[0]).toMatchObject({ state: kind === "gitlab" ? "failed" : "failure", description: "no" })
   })
 

@@ -2,9 +2,16 @@
 import { createPublicKey, generateKeyPairSync, verify } from "node:crypto"
 import { createServer } from "node:http"
 import type { Server } from "node:http"
-import { Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { admit } from "../../src/admission/Admit.ts"
+import { layerOf } from "../../src/config/FileConfigStore.ts"
+import { snapshotOf } from "../../src/config/LoadConfig.ts"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
+import { Forges } from "../../src/forge/Forges.ts"
+import * as LearnOwnAccounts from "../../src/forge/LearnOwnAccounts.ts"
+import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
+import { waitUntil } from "../harness/Wait.ts"
 import { githubClient } from "../../src/forge/github/client.ts"
 import { failure, run } from "./Clients.ts"
 
@@ -51,7 +58,11 @@ describe("github app", () => {
       if (path === "/app/installations/77/access_tokens") {
         return answer(201, { token: `ghs_${++issued}`, expires_at: new Date(Date.now() + life).toISOString() })
       }
+      if (path === "/api/graphql") expect(authorization).toBe("Bearer ghs_1")
       if (!/^Bearer ghs_\d+$/.test(authorization)) return answer(401, { message: "Bad credentials" })
+      if (request.method === "PATCH") return answer(200, { id: 5 })
+      if (path === "/api/graphql")
+        return answer(200, { errors: [{ type: "FORBIDDEN", message: "not by integration" }] })
       return answer(200, { sha: authorization.replace("Bearer ", "") })
     })
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -111,6 +122,12 @@ describe("github app", () => {
     expect(asked).not.toContain("GET /repos/octo/repo/installation")
   })
 
+  it("calls the GraphQL API with the token of the installation", async () => {
+    await run(githubClient(profile(app)).threads.resolve(repo, 1, "5", "gone"))
+    expect(asked.slice(-2)).toEqual(["PATCH /repos/octo/repo/pulls/comments/5", "POST /api/graphql"])
+    expect(issued).toBe(1)
+  })
+
   it("signs its comments as the app's account", async () => {
     expect(await run(githubClient(profile(app)).self)).toEqual({ username: "my-reviewer[bot]" })
   })
@@ -128,5 +145,57 @@ describe("github app", () => {
     expect(error.message).not.toContain("hunter2")
     const unset = await failure(githubClient(profile({ app_id: 1, private_key_env: "NO_SUCH_KEY" })).self)
     expect(unset.message).toContain("NO_SUCH_KEY")
+  })
+
+  it("the account of the app is learnt, and its own events start nothing", async () => {
+    const own = await Effect.runPromise(
+      Effect.gen(function* () {
+        const snapshot = yield* snapshotOf(
+          {
+            triggers: [
+              {
+                name: "hub",
+                kind: "github",
+                webhook_secret: "s",
+                base_url: url,
+                app: { app_id: 12345, private_key: pem }
+              }
+            ],
+            workspaces: { instances: { app: { source_repo: { trigger: "hub", repo: "octo/repo" } } } }
+          },
+          {}
+        )
+        const learning = LearnOwnAccounts.layer.pipe(
+          Layer.provideMerge(Layer.mergeAll(OwnAccounts.layer, Forges.layer, layerOf(snapshot)))
+        )
+        return yield* Effect.gen(function* () {
+          const accounts = yield* OwnAccounts
+          yield* Effect.promise(() => waitUntil(() => accounts.of("hub"), { describe: () => asked.join() }))
+          const commanded = {
+            _tag: "Commanded",
+            provider: "github",
+            event: "issue_comment",
+            action: "created",
+            repo: { fullName: "octo/repo" },
+            number: 1,
+            command: "review",
+            baseRef: undefined,
+            title: undefined,
+            url: undefined
+          } as const
+          const decide = (username: string) =>
+            admit({
+              snapshot,
+              verified: snapshot.triggersOfKind("github"),
+              event: { ...commanded, sender: { username } },
+              ownAccount: accounts.of,
+              now: 0
+            })
+          return [decide("my-reviewer[bot]"), decide("ada")]
+        }).pipe(Effect.provide(learning), Effect.scoped)
+      })
+    )
+    expect(own).toMatchObject([{ accepted: false, reason: "own_event" }, { accepted: true }])
+    expect(asked).toContain("GET /app")
   })
 })

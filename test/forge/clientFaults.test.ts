@@ -90,11 +90,39 @@ describe.each(ForgeKind.literals)("faults of %s", (kind) => {
     expect(shown).toContain("[redacted]")
   })
 
+  it("keeps nothing of a credential that the host echoes in other forms", async () => {
+    const { token } = host.forge
+    const forms = [
+      Buffer.from(`user:${token}`).toString("base64"),
+      Buffer.from(token).toString("base64url"),
+      Buffer.from(token).toString("hex"),
+      JSON.stringify(JSON.stringify({ authorization: `Bearer ${token}` }))
+    ]
+    for (const form of forms) {
+      host.forge.fail("GET /", fault.answered(400, { message: `cannot parse authorization ${form}` }))
+      const { message } = await failure(host.client.pull(host.repo, 1))
+      expect(message).toContain("[redacted]")
+      expect(message).not.toContain(token)
+      expect(message).not.toContain(form)
+      host.forge.clearFaults()
+    }
+  })
+
   it("reads a Retry-After date", async () => {
     host.forge.fail("GET /", fault.tooMany(new Date(Date.now() + 90_000).toUTCString()))
     const { retryAfterMillis = 0 } = await failure(host.client.pull(host.repo, 1))
     expect(retryAfterMillis).toBeGreaterThan(80_000)
     expect(retryAfterMillis).toBeLessThanOrEqual(90_000)
+  })
+
+  it.each([
+    ["1.5", 1500],
+    ["-5", 60_000],
+    ["soon", 60_000],
+    ["99999999999", 24 * 3_600_000]
+  ])("waits as long as Retry-After: %s means", async (header, millis) => {
+    host.forge.fail("GET /", fault.tooMany(header))
+    expect(await failure(host.client.pull(host.repo, 1))).toMatchObject({ retryAfterMillis: millis })
   })
 
   it("bounds what it reads", async () => {

@@ -11,6 +11,7 @@ import { Redacted } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import { giteaClient } from "../../src/forge/gitea/client.ts"
+import { snapshotFrom } from "../outputs/FromDocument.ts"
 import { failure, run } from "./Clients.ts"
 
 const portOf = async (server: Server): Promise<number> => {
@@ -87,6 +88,13 @@ describe.skipIf(!canCertify)("the way to the host", () => {
     expect(await run(self(tlsUrl, { tls_ca_path: cert }))).toEqual({ username: "aicr" })
     const missing = await failure(self(tlsUrl, { tls_ca_path: join(directory, "none.pem") }))
     expect(missing.message).toContain("none.pem cannot be read")
+  })
+
+  it("trusts the authorities that a trigger of the document names", async () => {
+    const trigger = { name: "host", kind: "gitea", webhook_secret: "s", token: "t0ken", base_url: tlsUrl }
+    const profile = snapshotFrom({ triggers: [{ ...trigger, tls_ca_path: cert }] }).triggers.get("host")
+    if (profile === undefined) throw new Error("no trigger")
+    expect(await run(giteaClient({ ranges: false })(profile).self)).toEqual({ username: "aicr" })
   })
 
   it("goes through http_proxy, with TLS inside too", async () => {

@@ -3,10 +3,11 @@ import { describe, expect, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { ForgeError } from "../../src/forge/Forge.ts"
-import { WriteFence } from "../../src/forge/BeforeWrite.ts"
+import { WriteOwner } from "../../src/forge/WriteOwner.ts"
 import { Paces, WriteGap, fencedWrite, paced, pacedWrite } from "../../src/forge/Pacing.ts"
+import { owned } from "../harness/Owners.ts"
 
-const fresh = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provideService(effect, Paces, new Map())
+const fresh = <A, E, R>(effect: Effect.Effect<A, E, R>) => owned(Effect.provideService(effect, Paces, new Map()))
 
 const limited = (retryAfterMillis: number) =>
   new ForgeError({ reason: "rate_limited", retryAfterMillis, operation: "POST /x", message: "slow down" })
@@ -61,7 +62,7 @@ describe("pacing", () => {
           expect((yield* Effect.flip(fencedWrite("a", "POST /status", send("status")))).message).toBe(taken.message)
           yield* paced("a", "GET /x", send("read"))
           expect(sent).toEqual(["first", "read"])
-        }).pipe(Effect.provideService(WriteFence, fence))
+        }).pipe(Effect.provideService(WriteOwner, { fence, guard: Effect.void }))
       })
     )
   )

@@ -17,12 +17,14 @@ import { makeAnchorer } from "../../src/review/Anchor.ts"
 import { parseDiff } from "../../src/review/ParseDiff.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 import { layerGit } from "../../src/vcs/git/GitVcs.ts"
+import { localLimits } from "../../src/vcs/ProcessLimits.ts"
 import { startFakeForge } from "../harness/FakeForge.ts"
 import type { FakeForge } from "../harness/FakeForge.ts"
 import { field, isList, isNumber, isObject, isText } from "../harness/Fields.ts"
 import { blamed, changedFiles, generatedCommits, gitIn, realCommits, truthOf } from "../harness/History.ts"
 import type { Changed, Commit, Truth } from "../harness/History.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
+import { wholeDiff } from "../vcs/WholeDiff.ts"
 import { run } from "./Clients.ts"
 
 const wanted = Number(process.env["AICR_TEST_COMMITS"] ?? 100)
@@ -120,7 +122,7 @@ const quotesOf = (truth: Truth, file: Changed): ReadonlyArray<Quoted> => {
   ]
 }
 
-const runtime = ManagedRuntime.make(layerGit({ root: temporaryFolder(), allowLocal: true }))
+const runtime = ManagedRuntime.make(layerGit({ root: temporaryFolder(), limits: () => localLimits, allowLocal: true }))
 
 const diffOf = ({ repository, base, head }: Commit): Promise<string> =>
   runtime.runPromise(
@@ -134,9 +136,10 @@ const diffOf = ({ repository, base, head }: Commit): Promise<string> =>
           base,
           headRef: undefined,
           baseRef: undefined,
+          rules: undefined,
           compare: "endpoints"
         })
-        return Buffer.concat(yield* Stream.runCollect(checkout.diff)).toString("utf8")
+        return Buffer.concat(yield* Stream.runCollect(wholeDiff(checkout))).toString("utf8")
       })
     )
   )

@@ -1,6 +1,6 @@
 /** Deliveries as hosts really send them, and as nobody should. */
 import webhookExamples from "@octokit/webhooks-examples" with { type: "json" }
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { admit } from "../../src/admission/Admit.ts"
@@ -10,6 +10,7 @@ import { ForgeKind } from "../../src/domain/Kinds.ts"
 import type { Headers, Parsed } from "../../src/forge/Forge.ts"
 import { findCommand, isOwnComment } from "../../src/forge/Command.ts"
 import { webhooks } from "../../src/forge/Webhooks.ts"
+import { isSignedBy, parseBody } from "../harness/Verify.ts"
 import { contractBytes, contractJson, missing, noContracts } from "./Contracts.ts"
 
 const eventIn = (parsed: Parsed): HostEvent => {
@@ -83,7 +84,7 @@ describe.skipIf(noContracts)(`recorded payloads${missing}`, () => {
   const parse = ({ file, headers, host }: Expected): HostEvent => {
     const lower: Record<string, string> = {}
     for (const [name, value] of Object.entries(headers)) lower[name.toLowerCase()] = value
-    return eventIn(webhooks[host].parse(lower, contractBytes(`payloads/${file}`)))
+    return eventIn(parseBody(webhooks[host], lower, contractBytes(`payloads/${file}`)))
   }
 
   const same = (actual: unknown, expected: unknown, what: string) => {
@@ -157,7 +158,7 @@ describe.skipIf(noContracts)(`recorded payloads${missing}`, () => {
     const { secret } = manifest
     for (const { file, hmac_sha256_hex, host } of payloads) {
       const headers = { "x-hub-signature-256": `sha256=${hmac_sha256_hex}`, "x-gitlab-token": secret }
-      assert.isTrue(webhooks[host].verify(Redacted.make(secret), headers, contractBytes(`payloads/${file}`), 0), file)
+      assert.isTrue(isSignedBy(webhooks[host], secret, headers, contractBytes(`payloads/${file}`)), file)
     }
   })
 
@@ -282,7 +283,7 @@ describe("events", () => {
     assert.strictEqual(edited({ title: { from: "y" } }), "Ignored")
   })
 
-  it("an update on GitLab counts with new commits or when it is no longer a draft", () => {
+  it("an update on GitLab counts with new commits, with another target branch, or when it is no longer a draft", () => {
     const update = (attributes: object, changes: object = {}) =>
       tag(
         parse(
@@ -299,7 +300,52 @@ describe("events", () => {
     assert.strictEqual(update({}, { draft: { previous: true, current: false } }), "PullRequestUpdated")
     assert.strictEqual(update({}, { work_in_progress: { previous: true, current: false } }), "PullRequestUpdated")
     assert.strictEqual(update({}, { draft: { previous: false, current: true } }), "Ignored")
+    assert.strictEqual(update({}, { target_branch: { previous: "main", current: "next" } }), "PullRequestUpdated")
     assert.strictEqual(update({}, { labels: {} }), "Ignored")
+  })
+
+  it("an edit on Gitea and Forgejo counts when the base was changed", () => {
+    const edited = (kind: "gitea" | "forgejo", changes: object) =>
+      tag(
+        parse(
+          kind,
+          { [`x-${kind}-event`]: "pull_request" },
+          { action: "edited", repository, changes, pull_request: pull }
+        )
+      )
+    for (const kind of ["gitea", "forgejo"] as const) {
+      assert.strictEqual(edited(kind, { ref: { from: "main" } }), "PullRequestUpdated")
+      assert.strictEqual(edited(kind, { base: { ref: { from: "main" } } }), "PullRequestUpdated")
+      assert.strictEqual(edited(kind, { body: { from: "y" } }), "Ignored")
+      assert.strictEqual(edited(kind, {}), "Ignored")
+    }
+  })
+
+  describe("GitLab's System Hooks and confidential notes", () => {
+    const project = { path_with_namespace: "a/b/c" }
+    const id = "a".repeat(40)
+    const merge = { object_kind: "merge_request", event_type: "merge_request", project, user: { username: "ada" } }
+    const pushed = { project, ref: "refs/heads/x", before: "b".repeat(40), after: id, user_username: "ada" }
+    const note = { project, merge_request: { iid: 3 }, object_attributes: { note: "/aicr review", internal: true } }
+    it.each<readonly [string, string, object, string]>([
+      ["a push", "System Hook", { event_name: "push", ...pushed }, "Pushed"],
+      ["a push named by its kind", "System Hook", { object_kind: "push", ...pushed }, "Pushed"],
+      [
+        "a merge request",
+        "System Hook",
+        { ...merge, object_attributes: { iid: 3, action: "open", last_commit: { id } } },
+        "PullRequestUpdated"
+      ],
+      ["a merge", "System Hook", { ...merge, object_attributes: { iid: 3, action: "merge" } }, "PullRequestClosed"],
+      ["a tag", "System Hook", { event_name: "tag_push", ...pushed }, "Ignored"],
+      ["a new user", "System Hook", { event_name: "user_create", username: "ada" }, "Ignored"],
+      ["a prototype's name", "System Hook", { event_name: "constructor" }, "Ignored"],
+      ["a confidential note", "Confidential Note Hook", note, "Commanded"]
+    ])("%s", (_, name, payload, expected) => {
+      const event = eventIn(parse("gitlab", { "x-gitlab-event": name }, payload))
+      assert.deepStrictEqual<ReadonlyArray<string>>([event._tag, event.event], [expected, name])
+      if (event._tag === "Ignored") assert.strictEqual(event.reason, "unsupported_event")
+    })
   })
 
   it("no e-mail address is read but for source exclusion", () => {
@@ -342,6 +388,42 @@ describe("events", () => {
     assert.deepInclude(named, { _tag: "Rejected", reason: "invalid_payload", event: "pull_request" })
   })
 
+  it("text that no store can hold is refused with its place, and a cut leaves no half of a character", () => {
+    const hub = (over: object, top: object = {}) =>
+      parse("github", { "x-github-event": "pull_request" }, { ...opened, pull_request: { ...pull, ...over }, ...top })
+    const opened = { action: "opened", repository }
+    const refused: ReadonlyArray<readonly [Parsed, string]> = [
+      [hub({ head: { sha: "a".repeat(40), ref: "f\ud800" } }), "pull_request.head.ref"],
+      [hub({ title: "\udfff" }), "pull_request.title"],
+      [hub({ title: "a\u0000b" }), "pull_request.title"],
+      [hub({ labels: [{ name: "ok" }, { name: "\ud83d" }] }), "pull_request.labels[1].name"],
+      [hub({}, { sender: { login: "\ud800" } }), "sender.login"],
+      [hub({}, { action: "\ud800" }), "action"]
+    ]
+    for (const [parsed, path] of refused) {
+      assert.deepInclude(parsed, { _tag: "Rejected", reason: "invalid_payload" })
+      assert.deepStrictEqual(parsed._tag === "Rejected" ? parsed.issues.map((issue) => issue.path) : [], [path])
+    }
+    const cut = eventIn(hub({ title: `${"t".repeat(999)}\u{1f600}` }))
+    assert.strictEqual(cut._tag === "PullRequestUpdated" ? cut.pull.title : "", "t".repeat(999))
+    const pushed = eventIn(
+      parse(
+        "github",
+        { "x-github-event": "push" },
+        {
+          ref: "refs/heads/x",
+          before: "b".repeat(40),
+          after: "a".repeat(40),
+          repository,
+          commits: [{ message: "\ud800", author: { name: "a\u0000" } }]
+        }
+      )
+    )
+    assert.deepStrictEqual(pushed._tag === "Pushed" ? pushed.listed : [], [
+      { author: "a\ufffd", email: undefined, message: "\ufffd" }
+    ])
+  })
+
   it("delivery ids are the host's, and unusable ones are none", () => {
     const all = {
       "x-github-delivery": "h",
@@ -351,9 +433,14 @@ describe("events", () => {
       "idempotency-key": "i"
     }
     const ids = (headers: Headers) =>
-      (["github", "gitea", "forgejo", "gitlab"] as const).map((kind) => webhooks[kind].deliveryId(headers))
-    assert.deepStrictEqual(ids(all), ["h", "t", "f", "u"])
+      (["github", "gitea", "forgejo", "gitlab"] as const).map((kind) =>
+        webhooks[kind].deliveryId(headers, Buffer.from("{}"))
+      )
+    assert.deepStrictEqual(ids(all), ["h", "t", "f", "i"])
     assert.deepStrictEqual(ids({ "x-github-delivery": "h", "idempotency-key": "i" }), ["h", "h", "h", "i"])
+    const [, , , chained] = ids({ "x-gitlab-event-uuid": "u" })
+    assert.match(chained ?? "", /^u:[0-9a-f]{64}$/)
+    assert.notStrictEqual(chained, webhooks.gitlab.deliveryId({ "x-gitlab-event-uuid": "u" }, Buffer.from("{} ")))
     for (const unusable of ["", " ", "x".repeat(201), "a b", "ä"]) {
       assert.deepStrictEqual(ids({ "x-github-delivery": unusable, "idempotency-key": unusable }), [
         undefined,
@@ -375,6 +462,12 @@ describe("commands", () => {
     ["/aicr  help", "help"],
     ["/aicr cancel.", "cancel"],
     ["/aicr cancel\n/review", "cancel"],
+    ["/aicr reviw", "help"],
+    ["/aicr please look\nat this", "help"],
+    ["/aicr reviw\n/aicr cancel", "cancel"],
+    ["the /aicr folder", undefined],
+    ["> /aicr reviw", undefined],
+    ["/aicr /help", undefined],
     ["/help", undefined],
     ["/aicr", undefined],
     ["/aicr\nreview", undefined],
@@ -446,7 +539,7 @@ describe("for any input", () => {
         contentType,
         fc.uint8Array({ maxLength: 500 }),
         (kind, name, type, body) => {
-          const parsed = webhooks[kind].parse({ [names[kind]]: name, "content-type": type }, body)
+          const parsed = parseBody(webhooks[kind], { [names[kind]]: name, "content-type": type }, body)
           assert.include(["Event", "Rejected"], parsed._tag)
         }
       ),

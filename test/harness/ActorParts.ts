@@ -2,26 +2,32 @@
 import { Effect, Layer } from "effect"
 import type { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { storeOf } from "../../src/config/FileConfigStore.ts"
-import type { TriggerProfile } from "../../src/config/Snapshot.ts"
+import type { Snapshot, TriggerProfile } from "../../src/config/Snapshot.ts"
 import type { ForgeClient, HostPull } from "../../src/forge/Forge.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { Progress } from "../../src/observability/Progress.ts"
 import { Cancellations } from "../../src/queue/Cancellations.ts"
 import * as MemoryQueue from "../../src/queue/MemoryQueue.ts"
-import type { Limits } from "../../src/queue/TableQueue.ts"
+import { NewerHeads } from "../../src/queue/NewerHeads.ts"
+import type { QueueLimits } from "../../src/queue/TableQueue.ts"
 import { Tickets } from "../../src/queue/Tickets.ts"
+import { AnalysisSpool } from "../../src/store/AnalysisSpool.ts"
 import * as Store from "../../src/store/Store.ts"
+import { testThreads } from "./Threads.ts"
 import { testSnapshot, testWorkspace } from "./TestSnapshot.ts"
 
 /** What actors keep and what they tell each other, in memory. */
-export const actorStores = (limits: Limits = { perWorkspace: 100, total: 100 }) =>
+export const actorStores = (limits: QueueLimits = { perWorkspace: 100, total: 100 }) =>
   Layer.mergeAll(
     Store.layerMemory,
     MemoryQueue.layerMemory(limits),
     Tickets.layerMemory,
     Cancellations.layerMemory,
-    Progress.layer
+    NewerHeads.layerMemory,
+    AnalysisSpool.layerNone,
+    Progress.layer,
+    testThreads
   )
 
 const unexpected = Effect.die("this test's host is only asked for its pull request")
@@ -45,11 +51,14 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
       })),
     openPulls: () => unexpected,
     branchHead: () => unexpected,
+    protectedTip: () => unexpected,
     newestCommit: () => unexpected,
     self: unexpected,
     canWrite: () => unexpected,
+    repositoryId: () => unexpected,
     missing: () => unexpected,
     createReview: () => unexpected,
+    verdicts: undefined,
     reviewTexts: () => unexpected,
     gitAuthorization: () => unexpected,
     createComment: () => unexpected,
@@ -73,7 +82,11 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
   return Forges.of({ of: (kind) => forgeTable[kind], client: () => client, forget: () => {} })
 }
 
-export const testSnapshotWith = (workspace: string, trigger: string): ConfigStore["Service"] => {
+export const testSnapshotWith = (
+  workspace: string,
+  trigger: string,
+  own: Parameters<typeof testWorkspace>[0] = {}
+): ConfigStore["Service"] => {
   const base = testSnapshot({})
   const settings = { name: trigger, kind: "gitea", enabled: true, trust_server_cert: false } as const
   const profile: TriggerProfile = {
@@ -86,10 +99,10 @@ export const testSnapshotWith = (workspace: string, trigger: string): ConfigStor
     apiUrl: "http://host.test/api/v1",
     settings
   }
-  const snapshot = {
+  const snapshot: Snapshot = {
     ...base,
     triggers: new Map([[trigger, profile]]),
-    workspaces: new Map([[workspace, { ...testWorkspace(), id: workspace }]])
+    workspaces: new Map([[workspace, { ...testWorkspace(own), id: workspace, snapshot: () => snapshot }]])
   }
   return storeOf(snapshot)
 }

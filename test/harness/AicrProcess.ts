@@ -4,6 +4,7 @@
  */
 import { execFile, spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
+import { readdir, readlink } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { waitUntil } from "./Wait.ts"
@@ -85,6 +86,15 @@ export class AicrProcess implements AsyncDisposable {
       `--pid=${this.#running().pid}`,
       `--fsize=${may ? "unlimited" : "0:unlimited"}`
     ])
+  }
+
+  /** How many sockets it has open, of any kind. */
+  async openSockets(): Promise<number> {
+    const folder = `/proc/${this.#running().pid}/fd`
+    const targets = await Promise.all(
+      (await readdir(folder)).map((entry) => readlink(join(folder, entry)).catch(() => ""))
+    )
+    return targets.filter((target) => target.startsWith("socket:")).length
   }
 
   freeze(): void {

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { Client } from "pg"
 import { stringify } from "yaml"
 import { startDemoForge } from "../../src/demo/DemoForge.ts"
-import type { Delivery, DemoForge } from "../../src/demo/DemoForge.ts"
+import type { DemoDelivery, DemoForge } from "../../src/demo/DemoForge.ts"
 import type { ApiRequest } from "../../src/demo/DemoForgeDialect.ts"
 import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
 import { AicrProcess } from "./AicrProcess.ts"
@@ -137,12 +137,14 @@ export class ClusterInstallation implements AsyncDisposable {
     return node
   }
 
-  /** Of a node, and of an operator beside it. */
+  /** Of a node, and of an operator beside it. A node has the secrets of its roles only, as the deployments do it. */
   env(name: string, roles: string): Readonly<Record<string, string>> {
+    const plays = (role: string): boolean => roles === "all" || roles.split(",").includes(role)
+    const tokens = this.repositories.map((_, index) => [`TEST_TOKEN_${index}`, tokenOf(index)])
     return {
-      ...Object.fromEntries(this.repositories.map((_, index) => [`TEST_TOKEN_${index}`, tokenOf(index)])),
-      TEST_SECRET: secret,
-      TEST_KEY: "key-of-the-model",
+      ...(plays("executor") || plays("publisher") ? Object.fromEntries(tokens) : {}),
+      ...(plays("ingress") ? { TEST_SECRET: secret } : {}),
+      ...(plays("executor") ? { TEST_KEY: "key-of-the-model" } : {}),
       TEST_POSTGRES: this.postgres.url,
       TEST_REDIS: this.redis.url,
       SVC_NATS_URL: this.#options.line === false ? this.nats.url : `nats://127.0.0.1:${this.line.port}`,
@@ -184,7 +186,7 @@ export class ClusterInstallation implements AsyncDisposable {
     })
   }
 
-  async #send(delivery: Delivery): Promise<boolean> {
+  async #send(delivery: DemoDelivery): Promise<boolean> {
     const name = this.ingress[this.#turn++ % this.ingress.length]
     if (name === undefined) throw new Error("no node takes deliveries")
     const to = { ...delivery, url: `${this.node(name).url}/webhooks/gitea` }

@@ -1,6 +1,6 @@
 /** What accounts and tokens may do at the fake hosts, where the hosts can be asked. Put over the dialects of the fake forge. */
 import { repositoryOf } from "../../src/demo/DemoForgeDialect.ts"
-import type { ApiContext, Dialect, Route } from "../../src/demo/DemoForgeDialect.ts"
+import type { ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
 import type { DemoRepository } from "../../src/demo/DemoForgeState.ts"
 
 export interface FakeAccess {
@@ -18,7 +18,7 @@ export const accessOf = (repository: DemoRepository): FakeAccess => {
 
 const onlyOne = ({ state }: ApiContext) => [...state.repositories.values()].map(accessOf)[0]
 
-const repository: Route = {
+const repository: DemoRoute = {
   method: "GET",
   path: "/repos/{owner}/{repo}",
   answer: (context) => {
@@ -29,15 +29,20 @@ const repository: Route = {
   }
 }
 
-const gitlab: ReadonlyArray<Route> = [
+const gitlab: ReadonlyArray<DemoRoute> = [
   {
     method: "GET",
     path: "/projects/{id}",
     answer: (context) => {
       const level = onlyOne(context)?.push === true ? 30 : 20
+      const { id: given } = context.params
+      const found = [...context.state.repositories.values()].find(({ fullName, id }) =>
+        [fullName, String(id)].includes(given ?? "")
+      )
+      if (found === undefined) return { status: 404, body: { message: "404 Project Not Found" } }
       return {
         status: 200,
-        body: { id: 1, permissions: { project_access: { access_level: level }, group_access: null } }
+        body: { id: found.id, permissions: { project_access: { access_level: level }, group_access: null } }
       }
     }
   },
@@ -54,7 +59,7 @@ const gitlab: ReadonlyArray<Route> = [
 ]
 
 /** GitHub says a classic token's scopes with every answer. */
-const withScopes = (route: Route): Route => ({
+const withScopes = (route: DemoRoute): DemoRoute => ({
   ...route,
   answer: async (context) => {
     const answer = await route.answer(context)
@@ -65,7 +70,7 @@ const withScopes = (route: Route): Route => ({
   }
 })
 
-export const withAccess = (kind: "gitea" | "github" | "gitlab", dialect: Dialect): Dialect => {
+export const withAccess = (kind: "gitea" | "github" | "gitlab", dialect: DemoDialect): DemoDialect => {
   const routes = [...(kind === "gitlab" ? gitlab : [repository]), ...dialect.routes]
   return { ...dialect, routes: kind === "github" ? routes.map(withScopes) : routes }
 }

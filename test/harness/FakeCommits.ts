@@ -13,3 +13,8 @@ export const newestFirst = async (
   const log = await git(directory, args).catch(() => undefined)
   return log?.split("\n").filter((line) => line !== "")
 }
+
+export const tipOf = async ({ directory }: DemoRepository, branch: string): Promise<string | undefined> => {
+  const id = await git(directory, ["rev-parse", "--verify", `refs/heads/${branch}^{commit}`]).catch(() => "")
+  return id.trim() || undefined
+}

@@ -9,22 +9,23 @@ import { Redacted } from "effect"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import { startDemoForge } from "../../src/demo/DemoForge.ts"
 import type { DemoForge, DemoForgeOptions, Fault } from "../../src/demo/DemoForge.ts"
-import type { ApiRequest, Dialect } from "../../src/demo/DemoForgeDialect.ts"
+import type { ApiRequest, DemoDialect } from "../../src/demo/DemoForgeDialect.ts"
 import { giteaDialect } from "../../src/demo/DemoForgeGitea.ts"
 import { hostUrls } from "../../src/domain/HostUrls.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import { withAccess } from "./FakeAccess.ts"
 import { issuesOf, withIssues } from "./FakeIssues.ts"
 import type { FakeIssues } from "./FakeIssues.ts"
+import { withGraphql } from "./FakeGraphql.ts"
 import { withThreads } from "./FakeThreads.ts"
 import { githubDialect } from "./FakeGithub.ts"
 import { gitlabDialect } from "./FakeGitlab.ts"
 import { openApi } from "./OpenApi.ts"
 
-const dialects: Readonly<Record<ForgeKind, Dialect>> = {
+const dialects: Readonly<Record<ForgeKind, DemoDialect>> = {
   gitea: withAccess("gitea", withThreads("gitea", withIssues("gitea", giteaDialect))),
   forgejo: withAccess("gitea", withThreads("gitea", withIssues("gitea", giteaDialect))),
-  github: withAccess("github", withThreads("github", withIssues("github", githubDialect))),
+  github: withGraphql(withAccess("github", withThreads("github", withIssues("github", githubDialect)))),
   gitlab: withAccess("gitlab", withThreads("gitlab", withIssues("gitlab", gitlabDialect)))
 }
 

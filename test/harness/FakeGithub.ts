@@ -1,10 +1,10 @@
 /** GitHub as the fake forge speaks it (Enterprise paths): answers, refusals, pages and signed webhooks. */
 import { createHmac } from "node:crypto"
 import { git, gitOnce, hasCommit } from "../../src/demo/DemoForgeGit.ts"
-import { newestFirst } from "./FakeCommits.ts"
+import { newestFirst, tipOf } from "./FakeCommits.ts"
 import { lineAt } from "../../src/demo/DemoForgeDiff.ts"
 import { page, repositoryOf } from "../../src/demo/DemoForgeDialect.ts"
-import type { ApiAnswer, ApiContext, Dialect, Route } from "../../src/demo/DemoForgeDialect.ts"
+import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
 import { diffOf } from "../../src/demo/DemoForgeState.ts"
 import type { DemoComment, DemoPull, DemoRepository, DemoUser } from "../../src/demo/DemoForgeState.ts"
 import { field, isList, isNumber, isText } from "./Fields.ts"
@@ -85,7 +85,10 @@ const commentJson = (comment: DemoComment, pull: DemoPull, url: string) => ({
 })
 
 const onPull =
-  (param: string, answer: (context: ApiContext, pull: DemoPull) => ApiAnswer | Promise<ApiAnswer>): Route["answer"] =>
+  (
+    param: string,
+    answer: (context: ApiContext, pull: DemoPull) => ApiAnswer | Promise<ApiAnswer>
+  ): DemoRoute["answer"] =>
   (context) => {
     const pull = repositoryOf(context)?.pulls.get(Number(context.params[param]))
     return pull === undefined ? notFound : answer(context, pull)
@@ -155,7 +158,7 @@ const createReview = async ({ state, request, url }: ApiContext, pull: DemoPull)
 }
 
 const repo = "/repos/{owner}/{repo}"
-const routes: ReadonlyArray<Route> = [
+const routes: ReadonlyArray<DemoRoute> = [
   { method: "GET", path: "/user", answer: ({ request, url }) => ({ status: 200, body: userJson(request.user, url) }) },
   {
     method: "GET",
@@ -183,6 +186,18 @@ const routes: ReadonlyArray<Route> = [
       if (repository === undefined) return notFound
       const found = await newestFirst(repository, query.get("sha"), query.get("until"))
       return found === undefined ? notFound : { status: 200, body: found.map((sha) => ({ sha })) }
+    }
+  },
+  {
+    method: "GET",
+    path: `${repo}/branches/{branch}`,
+    answer: async (context) => {
+      const repository = repositoryOf(context)
+      const name = context.params["branch"] ?? ""
+      const sha = repository && (await tipOf(repository, name))
+      return sha === undefined
+        ? notFound
+        : { status: 200, body: { name, protected: repository?.protectedBranches.has(name), commit: { sha } } }
     }
   },
   {
@@ -295,7 +310,7 @@ const routes: ReadonlyArray<Route> = [
   }
 ]
 
-export const githubDialect: Dialect = {
+export const githubDialect: DemoDialect = {
   name: "github",
   apiPath: "/api/v3",
   routes,

@@ -1,9 +1,9 @@
 /** GitLab as the fake forge speaks it: merge requests, notes, discussions and draft notes, and its webhooks. */
 import { git, gitOnce, hasCommit } from "../../src/demo/DemoForgeGit.ts"
-import { newestFirst } from "./FakeCommits.ts"
+import { newestFirst, tipOf } from "./FakeCommits.ts"
 import { lineAt } from "../../src/demo/DemoForgeDiff.ts"
 import { page } from "../../src/demo/DemoForgeDialect.ts"
-import type { ApiAnswer, ApiContext, Dialect, Route } from "../../src/demo/DemoForgeDialect.ts"
+import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
 import { diffOf } from "../../src/demo/DemoForgeState.ts"
 import type { DemoPull, DemoRepository, DemoReviewComment, DemoUser } from "../../src/demo/DemoForgeState.ts"
 import { startOfRange } from "./GitlabLineRange.ts"
@@ -40,7 +40,7 @@ const projectOf = ({ state, params }: ApiContext): DemoRepository | undefined =>
   )
 
 const onMerge =
-  (answer: (context: ApiContext, pull: DemoPull) => ApiAnswer | Promise<ApiAnswer>): Route["answer"] =>
+  (answer: (context: ApiContext, pull: DemoPull) => ApiAnswer | Promise<ApiAnswer>): DemoRoute["answer"] =>
   (context) => {
     const pull = projectOf(context)?.pulls.get(Number(context.params["iid"]))
     return pull === undefined ? notFound : answer(context, pull)
@@ -103,7 +103,7 @@ const placeOf = async (pull: DemoPull, position: object): Promise<Draft["at"] | 
 }
 
 const mr = "/projects/{id}/merge_requests/{iid}"
-const routes: ReadonlyArray<Route> = [
+const routes: ReadonlyArray<DemoRoute> = [
   { method: "GET", path: "/user", answer: ({ request }) => ({ status: 200, body: userJson(request.user) }) },
   {
     method: "GET",
@@ -143,6 +143,18 @@ const routes: ReadonlyArray<Route> = [
       if (project === undefined) return notFound
       const found = await newestFirst(project, query.get("ref_name"), query.get("until"))
       return found === undefined ? notFound : { status: 200, body: found.map((id) => ({ id })) }
+    }
+  },
+  {
+    method: "GET",
+    path: "/projects/{id}/repository/branches/{branch}",
+    answer: async (context) => {
+      const project = projectOf(context)
+      const name = context.params["branch"] ?? ""
+      const id = project && (await tipOf(project, name))
+      return id === undefined
+        ? notFound
+        : { status: 200, body: { name, protected: project?.protectedBranches.has(name), commit: { id } } }
     }
   },
   {
@@ -313,7 +325,7 @@ const actions: Readonly<Record<string, string>> = {
   label_updated: "update"
 }
 
-export const gitlabDialect: Dialect = {
+export const gitlabDialect: DemoDialect = {
   name: "gitlab",
   apiPath: "/api/v4",
   routes,
@@ -388,5 +400,5 @@ export const gitlabDialect: Dialect = {
       }
     }
   },
-  sign: (_body, secret, deliveryId) => ({ "x-gitlab-token": secret, "x-gitlab-event-uuid": deliveryId })
+  sign: (_body, secret, deliveryId) => ({ "x-gitlab-token": secret, "idempotency-key": deliveryId })
 }

@@ -1,7 +1,7 @@
 /** Issues, labels, files and commit comments as the hosts answer them, added to the dialects of the fake forge. */
 import { git, gitOnce } from "../../src/demo/DemoForgeGit.ts"
 import { page, repositoryOf } from "../../src/demo/DemoForgeDialect.ts"
-import type { ApiAnswer, ApiContext, Dialect, Route } from "../../src/demo/DemoForgeDialect.ts"
+import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
 import type { DemoRepository, DemoUser } from "../../src/demo/DemoForgeState.ts"
 import { field, isList, isNumber, isText } from "./Fields.ts"
 
@@ -126,7 +126,7 @@ const assigneesOf = (kind: Kind, context: ApiContext, body: unknown): ReadonlyAr
 /** Accounts that GitLab's user search knows. */
 const logins = ["dana", "aicr", "olga", "mallory"]
 
-const routesOf = (kind: Kind, dialect: Dialect): ReadonlyArray<Route> => {
+const routesOf = (kind: Kind, dialect: DemoDialect): ReadonlyArray<DemoRoute> => {
   const refusal = (status: number, message: string): ApiAnswer => ({ status, body: dialect.error(message) })
   const notFound = refusal(404, "Not Found")
   const repo = kind === "gitlab" ? "/projects/{id}" : "/repos/{owner}/{repo}"
@@ -361,7 +361,7 @@ const routesOf = (kind: Kind, dialect: Dialect): ReadonlyArray<Route> => {
 const commentPath = /\/issues\/\{\w+\}\/comments$/
 
 /** Gitea and GitHub answer comments on issues and on pull requests at one path. */
-const eitherComment = (route: Route): Route => ({
+const eitherComment = (route: DemoRoute): DemoRoute => ({
   ...route,
   answer: (context) => {
     const repository = repositoryOf(context)
@@ -387,7 +387,7 @@ const eitherComment = (route: Route): Route => ({
 const commitPath = /\/commits\/\{(ref|sha)\}$/
 
 /** Hosts answer commits and branches at one path: a full id is answered here, the rest by the dialect. */
-const eitherCommit = (own: Route, dialect: Dialect): Route => {
+const eitherCommit = (own: DemoRoute, dialect: DemoDialect): DemoRoute => {
   const branch = dialect.routes.find(({ path, method }) => method === "GET" && commitPath.test(path))
   return {
     ...own,
@@ -398,7 +398,7 @@ const eitherCommit = (own: Route, dialect: Dialect): Route => {
   }
 }
 
-export const withIssues = (kind: Kind, dialect: Dialect): Dialect => ({
+export const withIssues = (kind: Kind, dialect: DemoDialect): DemoDialect => ({
   ...dialect,
   routes: [
     ...routesOf(kind, dialect).map((route) => (commitPath.test(route.path) ? eitherCommit(route, dialect) : route)),

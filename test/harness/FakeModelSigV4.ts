@@ -23,7 +23,9 @@ export const signatureProblem = (request: {
   if (id !== awsKeys.id) return "unknown access key"
   if (!names.split(";").includes("host")) return "host is not signed"
   const url = new URL(request.path, "http://fake")
-  const uri = url.pathname.split("/").map(strictEncode).join("/")
+  // S3 signs the path encoded once, all other services twice.
+  const decoded = service === "s3" ? decodeURIComponent(url.pathname) : url.pathname
+  const uri = decoded.split("/").map(strictEncode).join("/")
   const headers = names.split(";").map((name) => `${name}:${String(request.headers[name] ?? "").trim()}\n`)
   const canonical = [request.method, uri, url.search.slice(1), headers.join(""), names, hash(request.text)].join("\n")
   const date = String(request.headers["x-amz-date"])

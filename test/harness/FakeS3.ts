@@ -12,6 +12,8 @@ export interface FakeS3 extends AsyncDisposable {
   readonly objects: Map<string, string>
   /** Method and path with query, in order. */
   readonly requests: Array<string>
+  /** Regions that the signatures are for, in order. */
+  readonly regions: Array<string>
   /** Answers instead of the server, when it answers. */
   fault: (method: string, path: string) => { readonly status: number; readonly body: string } | undefined
 }
@@ -20,6 +22,8 @@ export const s3Keys = awsKeys
 
 /** Keys and folders of one page of a list. */
 const pageSize = 3
+/** Tokens are opaque: this one has every character that a query encodes in its own way. */
+const tokenStart = "1/b+c=* (~!')&é"
 
 const bodyOf = async (request: IncomingMessage): Promise<string> => {
   const chunks: Array<Buffer> = []
@@ -44,7 +48,7 @@ const listed = (objects: ReadonlyMap<string, string>, query: URLSearchParams): s
       })
       .toSorted()
   )
-  const from = Number(query.get("continuation-token") ?? 0)
+  const from = Number(query.get("continuation-token")?.slice(tokenStart.length) ?? 0)
   const page = [...entries].slice(from, from + pageSize)
   const more = from + pageSize < entries.size
   const shown = page.map((one) =>
@@ -52,16 +56,18 @@ const listed = (objects: ReadonlyMap<string, string>, query: URLSearchParams): s
       ? `<CommonPrefixes><Prefix>${xml(one)}</Prefix></CommonPrefixes>`
       : `<Contents><Key>${xml(one)}</Key><Size>1</Size></Contents>`
   )
-  return `<?xml version="1.0"?><ListBucketResult><Name>evidence</Name><Prefix>${xml(prefix)}</Prefix>${shown.join("\n")}<IsTruncated>${more}</IsTruncated>${more ? `<NextContinuationToken>${from + pageSize}</NextContinuationToken>` : ""}</ListBucketResult>`
+  return `<?xml version="1.0"?><ListBucketResult><Name>evidence</Name><Prefix>${xml(prefix)}</Prefix>${shown.join("\n")}<IsTruncated>${more}</IsTruncated>${more ? `<NextContinuationToken>${xml(`${tokenStart}${from + pageSize}`)}</NextContinuationToken>` : ""}</ListBucketResult>`
 }
 
 export const startFakeS3 = async (bucket = "evidence"): Promise<FakeS3> => {
   const objects = new Map<string, string>()
   const requests: Array<string> = []
+  const regions: Array<string> = []
   const server = createServer(async (request, response) => {
     const text = await bodyOf(request)
     const { method = "", url: path = "" } = request
     requests.push(`${method} ${path}`)
+    regions.push(/Credential=[^/]*\/\d+\/([^/]*)\//.exec(request.headers.authorization ?? "")?.[1] ?? "")
     const answer = (status: number, body = ""): void => void response.writeHead(status).end(body)
     const fault = fake.fault(method, path)
     if (fault !== undefined) return answer(fault.status, fault.body)
@@ -93,6 +99,7 @@ export const startFakeS3 = async (bucket = "evidence"): Promise<FakeS3> => {
     url: `http://127.0.0.1:${port}`,
     objects,
     requests,
+    regions,
     fault: () => undefined,
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {

@@ -1,6 +1,6 @@
 /** What becomes of inline comments at the hosts: edits, answers, resolving, reactions. Put over the dialects of the fake forge. */
 import { repositoryOf } from "../../src/demo/DemoForgeDialect.ts"
-import type { ApiAnswer, ApiContext, Dialect, Route } from "../../src/demo/DemoForgeDialect.ts"
+import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
 import type { DemoPull, DemoReviewComment, DemoUser } from "../../src/demo/DemoForgeState.ts"
 import { field, isList, isNumber, isObject, isText } from "./Fields.ts"
 
@@ -8,13 +8,21 @@ export interface FakeThread {
   /** Text after an edit. */
   body: string | undefined
   resolver: DemoUser | undefined
+  /** Requests that resolved it. */
+  timesResolved: number
   answers: Array<{ readonly user: DemoUser; readonly body: string }>
-  thumbsDown: number
+  readonly thumbsDown: Array<DemoUser>
 }
 
 const threads = new WeakMap<DemoReviewComment, FakeThread>()
 export const threadOf = (comment: DemoReviewComment): FakeThread => {
-  const known = threads.get(comment) ?? { body: undefined, resolver: undefined, answers: [], thumbsDown: 0 }
+  const known = threads.get(comment) ?? {
+    body: undefined,
+    resolver: undefined,
+    timesResolved: 0,
+    answers: [],
+    thumbsDown: []
+  }
   threads.set(comment, known)
   return known
 }
@@ -47,7 +55,7 @@ const enriched = (
   return { ...answer, body }
 }
 
-const over = (route: Route, change: (context: ApiContext, answer: ApiAnswer) => ApiAnswer): Route => ({
+const over = (route: DemoRoute, change: (context: ApiContext, answer: ApiAnswer) => ApiAnswer): DemoRoute => ({
   ...route,
   answer: async (context) => change(context, await route.answer(context))
 })
@@ -83,7 +91,18 @@ const withAnswers = (context: ApiContext, answer: ApiAnswer): ApiAnswer => {
   return { ...answer, body: [...answer.body, ...answers] }
 }
 
-const gitea = (route: Route): Route => {
+const gitea = (route: DemoRoute): DemoRoute => {
+  if (route.method === "GET" && route.path.endsWith("/pulls/{index}/reviews")) {
+    return over(route, (context, answer) => {
+      const ids = new Set(pullsOf(context).flatMap((pull) => [...(dismissedReviews.get(pull) ?? [])]))
+      const body = isList(answer.body)
+        ? answer.body.map((one) =>
+            isObject(one) ? { ...one, dismissed: ids.has(field(one, "id", isNumber) ?? 0) } : one
+          )
+        : answer.body
+      return { ...answer, body }
+    })
+  }
   if (route.method === "GET" && route.path.endsWith("/reviews/{id}/comments")) {
     return over(route, (context, answer) =>
       withAnswers(
@@ -99,20 +118,20 @@ const gitea = (route: Route): Route => {
   return { ...route, answer: (context) => edit(context) ?? route.answer(context) }
 }
 
-const github = (route: Route): Route =>
+const github = (route: DemoRoute): DemoRoute =>
   route.method === "GET" && route.path.endsWith("/pulls/{number}/comments")
     ? over(route, (context, answer) =>
         withAnswers(
           context,
           enriched(context, answer, (comment, { body, thumbsDown }) => ({
             body: body ?? comment.body,
-            reactions: { "+1": 0, "-1": thumbsDown }
+            reactions: { "+1": 0, "-1": thumbsDown.length }
           }))
         )
       )
     : route
 
-const gitlab = (route: Route): Route => {
+const gitlab = (route: DemoRoute): DemoRoute => {
   if (route.method !== "GET" || !route.path.endsWith("/discussions")) return route
   return over(route, (context, answer) => {
     if (!isList(answer.body)) return answer
@@ -136,17 +155,49 @@ const gitlab = (route: Route): Route => {
   })
 }
 
+const reactions = (context: ApiContext): ApiAnswer | undefined => {
+  const comment = commentNumbered(context, Number(context.params["id"]))
+  if (comment === undefined) return undefined
+  const body = threadOf(comment).thumbsDown.map(({ id, login }) => ({ id, content: "-1", user: { id, login } }))
+  return { status: 200, body }
+}
+
+const dismissedReviews = new WeakMap<DemoPull, Set<number>>()
+
+/** A dismissed review: on GitHub another state, on Gitea a mark. */
+const dismissal = (context: ApiContext, field_: "number" | "index", state: string): ApiAnswer | undefined => {
+  const pull = repositoryOf(context)?.pulls.get(Number(context.params[field_]))
+  const at = pull?.reviews.findIndex(({ id }) => id === Number(context.params["id"])) ?? -1
+  const review = pull?.reviews[at]
+  if (pull === undefined || review === undefined || field(context.request.body, "message", isText) === undefined) {
+    return undefined
+  }
+  pull.reviews[at] = { ...review, state }
+  dismissedReviews.set(pull, (dismissedReviews.get(pull) ?? new Set()).add(review.id))
+  return { status: 200, body: { id: review.id, state, body: review.body, dismissed: true } }
+}
+
 const kinds = { gitea, github, gitlab } as const
 
-export const withThreads = (kind: keyof typeof kinds, dialect: Dialect): Dialect => {
+export const withThreads = (kind: keyof typeof kinds, dialect: DemoDialect): DemoDialect => {
   const notFound: ApiAnswer = { status: 404, body: dialect.error("Not Found") }
-  const more: ReadonlyArray<Route> =
+  const more: ReadonlyArray<DemoRoute> =
     kind === "github"
       ? [
           {
             method: "PATCH",
             path: "/repos/{owner}/{repo}/pulls/comments/{id}",
             answer: (context) => edit(context) ?? notFound
+          },
+          {
+            method: "PUT",
+            path: "/repos/{owner}/{repo}/pulls/{number}/reviews/{id}/dismissals",
+            answer: (context) => dismissal(context, "number", "DISMISSED") ?? notFound
+          },
+          {
+            method: "GET",
+            path: "/repos/{owner}/{repo}/pulls/comments/{id}/reactions",
+            answer: (context) => reactions(context) ?? notFound
           }
         ]
       : kind === "gitlab"
@@ -158,10 +209,17 @@ export const withThreads = (kind: keyof typeof kinds, dialect: Dialect): Dialect
                 const comment = commentNumbered(context, Number((context.params["discussion"] ?? "").slice(1)))
                 if (comment === undefined) return notFound
                 threadOf(comment).resolver = context.request.user
+                threadOf(comment).timesResolved++
                 return { status: 200, body: {} }
               }
             }
           ]
-        : []
+        : [
+            {
+              method: "POST",
+              path: "/repos/{owner}/{repo}/pulls/{index}/reviews/{id}/dismissals",
+              answer: (context) => dismissal(context, "index", "REQUEST_CHANGES") ?? notFound
+            }
+          ]
   return { ...dialect, routes: [...dialect.routes.map(kinds[kind]), ...more] }
 }

@@ -22,6 +22,8 @@ export interface InstallationOptions {
   readonly queue: "memory" | "sqlite"
   /** One workspace and one trigger with a token of its own each, so that writes are paced apart; `team/one` when left out. */
   readonly repositories?: ReadonlyArray<string>
+  /** Further tokens of the same account, after those of the repositories. */
+  readonly spareTokens?: number
   readonly concurrency?: number
   readonly perWorkspaceConcurrency?: number
   /** Records in this Postgres instead of a file. */
@@ -107,6 +109,7 @@ export class Installation implements AsyncDisposable {
 
   static async make(options: InstallationOptions): Promise<Installation> {
     const repositories = options.repositories ?? ["team/one"]
+    const tokens = Array.from({ length: repositories.length + (options.spareTokens ?? 0) }, (_, index) => index)
     const directory = await mkdtemp(join(tmpdir(), "aicr-scenario-"))
     const host: HostHooks = { onRequest: () => undefined, onAnswer: () => {} }
     await mkdir(join(directory, "forge"))
@@ -116,7 +119,7 @@ export class Installation implements AsyncDisposable {
     const forge = await startDemoForge({
       directory: join(directory, "forge"),
       token: tokenOf(0),
-      accounts: Object.fromEntries(repositories.map((_, index) => [tokenOf(index), "aicr"])),
+      accounts: Object.fromEntries(tokens.map((index) => [tokenOf(index), "aicr"])),
       secret,
       webhookUrl: `${url}/webhooks/gitea`,
       onRequest: (request) => host.onRequest(request),
@@ -129,7 +132,7 @@ export class Installation implements AsyncDisposable {
     const configFile = join(directory, "config.yaml")
     await writeFile(configFile, stringify(documentOf(options, repositories, { directory, port, forge, model })))
     const env = {
-      ...Object.fromEntries(repositories.map((_, index) => [`TEST_TOKEN_${index}`, tokenOf(index)])),
+      ...Object.fromEntries(tokens.map((index) => [`TEST_TOKEN_${index}`, tokenOf(index)])),
       TEST_SECRET: secret,
       TEST_KEY: "key-of-the-model",
       ...(options.database === undefined ? {} : { TEST_DATABASE: options.database }),

@@ -19,11 +19,25 @@ export const contract = (path: string): unknown => {
 
 /** Operations that the hosts document and the subsets at hand leave out: known by method and path only. */
 const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
-  // docs.github.com, "Get repository permissions for a user"
-  github: ["GET /repos/{owner}/{repo}/collaborators/{username}/permission"],
-  // docs.gitlab.com, "Delete a draft note"
+  // docs.gitea.com, "Retrieve a specific branch from a repository, including its effective branch protection"
+  gitea: ["GET /repos/{owner}/{repo}/branches/{branch}"],
+  forgejo: ["GET /repos/{owner}/{repo}/branches/{branch}"],
+  // docs.github.com, "Get repository permissions for a user", "Get a branch", "List commits",
+  // "List reactions for a pull request review comment", "Dismiss a review for a pull request"
+  // and the GraphQL API, of which FakeGraphql.ts checks the requests
+  github: [
+    "POST /api/graphql",
+    "GET /repos/{owner}/{repo}/pulls/comments/{comment_id}/reactions",
+    "PUT /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/dismissals",
+    "GET /repos/{owner}/{repo}/collaborators/{username}/permission",
+    "GET /repos/{owner}/{repo}/branches/{branch}",
+    "GET /repos/{owner}/{repo}/commits"
+  ],
+  // docs.gitlab.com, "Delete a draft note", "Get single repository branch", "List repository commits"
   // docs.gitlab.com, "Get single personal access token, using a request header"
   gitlab: [
+    "GET /projects/{id}/repository/branches/{branch}",
+    "GET /projects/{id}/repository/commits",
     "DELETE /projects/{id}/merge_requests/{merge_request_iid}/draft_notes/{draft_note_id}",
     "GET /personal_access_tokens/self"
   ]

@@ -33,12 +33,14 @@ export const testSnapshot = (tree: unknown, env: Env = {}): Snapshot => {
 
 export const testWorkspace = (
   settings: {
+    readonly snapshot?: Snapshot
     readonly review?: GivenDocument["review"]
     readonly agent?: typeof AgentConfig.Type
     readonly modelChain?: string | undefined
   } = {}
 ): Workspace => ({
   id: "test",
+  snapshot: () => settings.snapshot ?? testSnapshot({}),
   enabled: true,
   instance: resolve(WorkspaceInstance, { source_repo: { trigger: "test", repo: "owner/name" } }),
   review: resolve(ReviewConfig, settings.review),

@@ -42,6 +42,7 @@ export const document = {
 
 export interface Woken {
   readonly workspaces: Array<string>
+  readonly newerHeads: Array<string>
   readonly closed: Array<string>
   readonly commands: Array<CommandRequest>
   readonly installations: Array<string>
@@ -69,9 +70,10 @@ export interface IngressSettings extends IngressOptions {
 }
 
 export const startIngress = async (settings: IngressSettings = {}): Promise<Ingress> => {
-  const woken: Woken = { workspaces: [], closed: [], commands: [], installations: [] }
+  const woken: Woken = { workspaces: [], newerHeads: [], closed: [], commands: [], installations: [] }
   const wake = Layer.succeed(Wake, {
     workspace: (id) => void woken.workspaces.push(id),
+    newerHead: (target, head) => void woken.newerHeads.push(`${target} ${head}`),
     closed: (_workspace, target) => void woken.closed.push(target),
     command: (request) => void woken.commands.push(request),
     installationChanged: (triggers) => void woken.installations.push(...triggers)
@@ -101,6 +103,9 @@ export const startIngress = async (settings: IngressSettings = {}): Promise<Ingr
 
 export const hmac = (body: string | Uint8Array, key = secret): string =>
   createHmac("sha256", key).update(body).digest("hex")
+
+/** Has the form of a signature, so that the body is needed to refuse it. */
+export const forged = { "x-hub-signature-256": `sha256=${"0".repeat(64)}` }
 
 export const head = "ec26c3e57ca3a959ca5aad62de7213c562f8c821"
 

@@ -34,8 +34,9 @@ export interface RawConnection {
   readonly closed: Promise<void>
 }
 
-export const open = (port: number): RawConnection => {
-  const socket = connect({ port, host: "127.0.0.1" })
+/** `from`: an address on loopback, for clients that count as different ones. */
+export const open = (port: number, from = "127.0.0.1"): RawConnection => {
+  const socket = connect({ port, host: "127.0.0.1", localAddress: from })
   let received = ""
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()))
   const answer = new Promise<RawAnswer | undefined>((resolve) => {

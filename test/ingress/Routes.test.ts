@@ -6,7 +6,7 @@ import { namesOf, spellingsOf } from "../../src/domain/Vocabulary.ts"
 import { normalisePrefix, routeOf } from "../../src/ingress/Routes.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import type { Ingress } from "./Ingress.ts"
-import { deliver, document, hmac, pullRequest, startIngress } from "./Ingress.ts"
+import { deliver, document, forged, hmac, pullRequest, startIngress } from "./Ingress.ts"
 import { open, post } from "./Raw.ts"
 
 let ingress: Ingress | undefined
@@ -132,7 +132,7 @@ describe("start and stop", () => {
   it("stopping does not wait for ever", async () => {
     const started = await startIngress({ graceMillis: 100 })
     const stuck = open(started.port)
-    stuck.socket.write(post("/webhooks/github", { "content-length": 100 }, "{"))
+    stuck.socket.write(post("/webhooks/github", { ...forged, "content-length": 100 }, "{"))
     await waitUntil(async () => (await fetch(`${started.url}/healthz`)).ok, { describe: () => "the server answers" })
     await started.stop()
     await stuck.closed

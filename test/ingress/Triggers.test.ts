@@ -99,6 +99,23 @@ describe("keys", () => {
     await start()
   })
 
+  it("a workspace's key that is switched off does not authenticate", async () => {
+    const { app } = document.workspaces.instances
+    const off = { ...app, auth: { ...app.auth, enabled: false } }
+    await start({ document: { ...document, workspaces: { instances: { app: off } } } })
+    const body = { repo: "acme/app", head, base }
+    assert.strictEqual((await call("manual", body, { "x-api-key": env.WORKSPACE_KEY })).status, 401)
+    assert.strictEqual((await call("manual", body)).status, 202)
+  })
+
+  it("a workspace's key that the document holds authenticates for it", async () => {
+    const { app } = document.workspaces.instances
+    const literal = { ...app, auth: { api_key: "a-key-in-the-document" } }
+    await start({ document: { ...document, workspaces: { instances: { app: literal } } } })
+    const response = await call("manual", { repo: "acme/app", head, base }, { "x-api-key": "a-key-in-the-document" })
+    assert.strictEqual(response.status, 202)
+  })
+
   it("a body is not read for nobody", async () => {
     await start()
     const answer = await call("manual", "x".repeat(1000), keyless)
@@ -179,6 +196,48 @@ describe("manual and custom", () => {
     assert.lengthOf(await queued("app"), 2)
   })
 
+  it("callers of different workspaces do not share keys, nor what their bodies say", async () => {
+    await start()
+    const key = { "idempotency-key": "build-7" }
+    const twin = (workspace: string) => ({ repo: "acme/twin", head, workspace })
+    const answers = [
+      await call("manual", twin("twin-tea"), key),
+      await call("manual", twin("twin-jo"), key),
+      await call("manual", twin("twin-jo"), key),
+      await call("manual", { repo: "acme/twin", head, trigger: "tea" }, key),
+      await call("manual", { repo: "acme/twin", head, trigger: "jo" }),
+      await call("manual", { repo: "acme/twin", head, trigger: "jo", title: "other" })
+    ]
+    assert.deepStrictEqual(
+      answers.map(({ body }) => [body["workspace"], body["status"]]),
+      [
+        ["twin-tea", "queued"],
+        ["twin-jo", "queued"],
+        ["twin-jo", "duplicate"],
+        ["twin-tea", "duplicate"],
+        ["twin-jo", "coalesced"],
+        ["twin-jo", "coalesced"]
+      ]
+    )
+  })
+
+  it("reports of a depot by holders of different keys are different reports", async () => {
+    await start()
+    const key = { "idempotency-key": "change-7" }
+    const own = { ...key, "x-api-key": env.WORKSPACE_KEY }
+    const answers = [
+      await call("p4", { change: 7 }, own),
+      await call("p4", { change: 7 }, key),
+      await call("p4", { change: 7 }, key),
+      await call("p4", { change: 8 }, { "x-api-key": env.WORKSPACE_KEY }),
+      await call("p4", { change: 8 })
+    ]
+    assert.deepStrictEqual(
+      answers.map(({ body }) => body["status"]),
+      ["queued", "queued", "duplicate", "queued", "queued"]
+    )
+  })
+
   it.each<readonly [string, object, string]>([
     ["a repository nobody bound", { repo: "acme/nothing" }, "repository_not_configured"],
     ["one on two hosts", { repo: "acme/twin" }, "ambiguous_route"],
@@ -219,6 +278,8 @@ describe("manual and custom", () => {
       "invalid_payload",
       ["repo", "head", "url", "author"]
     ],
+    ["half a character", { repo: "acme/app", head: "\ud800", title: "\udc00" }, "invalid_payload", ["head", "title"]],
+    ["a NUL", { repo: "acme/app", head, title: "a\u0000" }, "invalid_payload", ["title"]],
     ["too long", { repo: `acme/${"x".repeat(300)}`, head }, "invalid_payload", ["repo"]]
   ])("%s is refused with places", async (_, payload, reason, places) => {
     await start()

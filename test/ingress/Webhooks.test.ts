@@ -5,7 +5,7 @@ import { Receipts } from "../../src/store/Receipts.ts"
 import { StoreError } from "../../src/store/StoreError.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import type { Ingress } from "./Ingress.ts"
-import { deliver, document, eventOf, head, hmac, pullRequest, startIngress } from "./Ingress.ts"
+import { deliver, document, env, eventOf, head, hmac, pullRequest, secret, startIngress } from "./Ingress.ts"
 
 let ingress: Ingress
 afterEach(() => ingress.stop())
@@ -78,6 +78,33 @@ describe("accepted", () => {
     )
   })
 
+  it("each of GitLab's chain of events, which share a UUID", async () => {
+    ingress = await startIngress()
+    const merge = async (iid: number, key?: string) => {
+      const body = JSON.stringify({
+        object_kind: "merge_request",
+        project: { id: 1, path_with_namespace: "acme/app" },
+        user: { username: "ada" },
+        object_attributes: { iid, action: "open", source_branch: "x", target_branch: "main", last_commit: { id: head } }
+      })
+      const headers = {
+        "x-gitlab-event": "Merge Request Hook",
+        "x-gitlab-token": secret,
+        "x-gitlab-event-uuid": "chain"
+      }
+      const response = await fetch(`${ingress.url}/webhooks/gitlab`, {
+        method: "POST",
+        headers: { ...headers, ...(key === undefined ? {} : { "idempotency-key": key }) },
+        body
+      })
+      const { status }: { readonly status?: unknown } = Object(await response.json())
+      return status
+    }
+    const statuses = [await merge(1), await merge(2), await merge(1)]
+    statuses.push(await merge(3, "k"), await merge(3, "k"), await merge(3, "l"))
+    assert.deepStrictEqual(statuses, ["queued", "queued", "duplicate", "queued", "duplicate", "coalesced"])
+  })
+
   it("again after a refusal: a redelivery is decided anew", async () => {
     ingress = await startIngress()
     const again = { "x-github-delivery": "one" }
@@ -104,7 +131,7 @@ describe("accepted", () => {
       },
       { describe: () => "the first record is settled as superseded" }
     )
-    assert.strictEqual(record.outcome, "superseded")
+    assert.strictEqual(record.outcomeReason, "the pull request has a newer head or another base")
   })
 
   it("later where a schedule says so", async () => {
@@ -143,6 +170,15 @@ describe("not accepted", () => {
       assert.deepInclude(record, { decision: "ignored", reason, event, trigger: "hub" })
     }
     assert.deepStrictEqual(await Effect.runPromise(ingress.queue.load("on-hub")), [])
+  })
+
+  it("a delivery of a pull request notifies the review of an older head, once", async () => {
+    ingress = await startIngress()
+    const first = pullRequest()
+    await deliver(ingress, "pull_request", first)
+    await deliver(ingress, "pull_request", pullRequest({ action: "closed" }))
+    assert.lengthOf(ingress.woken.newerHeads, 1)
+    assert.match(ingress.woken.newerHeads[0] ?? "", /^hub:acme\/app:pull_request:7 [0-9a-f]+$/)
   })
 
   it("what waits for a closed pull request is cancelled, and its record says so", async () => {
@@ -258,7 +294,7 @@ describe("profiles on a shared route", () => {
   const shared = {
     triggers: [
       { name: "one", kind: "github", webhook_secret_env: "SECRET" },
-      { name: "two", kind: "github", webhook_secret_env: "OTHER_SECRET" },
+      { name: "two", kind: "github", webhook_secret: env.OTHER_SECRET },
       { name: "off", kind: "github", webhook_secret_env: "SECRET", enabled: false },
       { name: "open", kind: "gitlab" }
     ],
@@ -325,6 +361,7 @@ describe("when the stores fail", () => {
     store: () => full,
     storeAll: () => full,
     settle: () => Effect.void,
+    revise: () => Effect.void,
     unsettled: () => Effect.succeed([]),
     reopen: () => Effect.void,
     unrouted: () => Effect.succeed([]),

@@ -8,6 +8,8 @@ import type { Reply, Script } from "../harness/FakeModel.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { documentFor, env, protocols, publicKey } from "./Protocols.ts"
 import type { ProtocolCase } from "./Protocols.ts"
+import { testOwners } from "../harness/Owners.ts"
+import type { Owners } from "../harness/Owners.ts"
 
 const tool = {
   name: "report_problem",
@@ -35,8 +37,8 @@ const request = (document: unknown, more: Partial<GatewayRequest> = {}): Gateway
 const call = (document: unknown, more: Partial<GatewayRequest> = {}) =>
   Gateway.use((gateway) => gateway.call(request(document, more)))
 
-const run = <A, E>(effect: Effect.Effect<A, E, Gateway>) =>
-  effect.pipe(Effect.provide([gatewayLayer, Logger.layer([])]))
+const run = <A, E>(effect: Effect.Effect<A, E, Gateway | Owners>) =>
+  effect.pipe(Effect.provide([gatewayLayer, Logger.layer([]), testOwners]))
 
 /** Short where it is to run out; where it is not, long enough for a busy machine. */
 const timeoutFor = (reason: string) => (reason === "timeout" ? 300 : 10_000)

@@ -8,6 +8,7 @@ import { Gateway } from "../../src/llm/Gateway.ts"
 import type { Message } from "../../src/llm/Gateway.ts"
 import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
 import { windowFor } from "../../src/llm/Ollama.ts"
+import { owned } from "../harness/Owners.ts"
 
 interface Seen {
   readonly path: string
@@ -87,7 +88,7 @@ const ask = (messages: ReadonlyArray<Message>, provider: Record<string, unknown>
       tools: [{ name: "skip", description: "ends", parameters: { type: "object", properties: {} } }],
       deadlineMillis: 10_000
     })
-  }).pipe(Effect.provide(gatewayLayer))
+  }).pipe(Effect.provide(gatewayLayer), owned)
 
 const long = "const a = 1\n".repeat(4000)
 

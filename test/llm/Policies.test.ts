@@ -3,10 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { APICallError } from "ai"
 import * as fc from "fast-check"
 import { candidates, modelKey } from "../../src/llm/Chain.ts"
-import { classify, retryAfterMillis, scrub } from "../../src/llm/Failure.ts"
+import { classify, scrub } from "../../src/llm/Failure.ts"
 import { providerProblems } from "../../src/llm/ProviderProblems.ts"
 import { versioned } from "../../src/llm/ProviderSettings.ts"
-import { defaultRetryPolicy, delayMillis, retryPolicy } from "../../src/llm/RetryPolicy.ts"
+import { defaultRetryPolicy, retryDelayMillis, retryPolicy } from "../../src/llm/RetryPolicy.ts"
 import { anthropicThinking, googleThinking, openaiEffort } from "../../src/llm/Thinking.ts"
 import { resolveToolName } from "../../src/llm/ToolNames.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
@@ -95,46 +95,35 @@ describe("classify", () => {
   })
 })
 
-describe("Retry-After", () => {
-  it.each([
-    [{ "retry-after": "7" }, 7000],
-    [{ "retry-after": "0.5" }, 500],
-    [{ "retry-after-ms": "250", "retry-after": "9" }, 250],
-    [{ "retry-after": "Fri, 02 Jan 2026 03:04:15 GMT" }, 10_000],
-    [{ "retry-after": "Fri, 02 Jan 2026 03:00:00 GMT" }, 0],
-    [{ "retry-after": "soon" }, undefined],
-    [{ "retry-after": "-5" }, undefined],
-    [{}, undefined]
-  ] satisfies ReadonlyArray<readonly [Record<string, string>, number | undefined]>)("%j", (headers, expected) => {
-    assert.strictEqual(retryAfterMillis(headers, now), expected)
-  })
-})
+describe("retryDelayMillis", () => {
+  const backoff = { kind: "exponential", base_ms: 100, max_ms: 1000, jitter: false } as const
+  const policy = { ...defaultRetryPolicy, backoff }
 
-describe("delayMillis", () => {
-  const policy = { ...defaultRetryPolicy, baseMillis: 100, maxMillis: 1000, jitter: false }
-  it.each([
-    ["exponential", [100, 200, 400, 800, 1000]],
-    ["linear", [100, 200, 300, 400, 500]],
-    ["constant", [100, 100, 100, 100, 100]]
-  ] as const)("%s", (kind, expected) => {
-    const delays = expected.map((_, at) => delayMillis({ ...policy, kind }, at + 1, undefined, 0.5))
-    assert.deepStrictEqual(delays, [...expected])
-  })
-
-  it("jitter takes up to half away, never more", () => {
-    fc.assert(
-      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 1, max: 1000 }), (random, attempt) => {
-        const delay = delayMillis({ ...policy, jitter: true }, attempt, undefined, random)
-        const full = delayMillis(policy, attempt, undefined, 0)
-        assert.isAtMost(delay, full)
-        assert.isAtLeast(delay, full / 2 - 1)
-      })
-    )
+  it("is the backoff of the attempt, with the jitter that the configuration sets", () => {
+    const { llm } = testSnapshot({ llm: { providers: [{ id: "p", kind: "ollama" }] } }).document
+    const delays = (given: { readonly jitter?: boolean }) => {
+      const configured = retryPolicy({ ...llm, retry: { backoff: given } }, "p")
+      return [0, 0.5, 0.999].map((random) => retryDelayMillis(configured, 2, undefined, random))
+    }
+    assert.deepStrictEqual(delays({}), [2000, 1500, 1001])
+    assert.deepStrictEqual(delays({ jitter: true }), [2000, 1500, 1001])
+    assert.deepStrictEqual(delays({ jitter: false }), [2000, 2000, 2000])
   })
 
   it("Retry-After is obeyed exactly, unless it is not respected", () => {
-    assert.strictEqual(delayMillis(policy, 1, 90_000, 0.9), 90_000)
-    assert.strictEqual(delayMillis({ ...policy, respectRetryAfter: false }, 1, 90_000, 0), 100)
+    assert.strictEqual(retryDelayMillis(policy, 1, 90_000, 0.9), 90_000)
+    assert.strictEqual(retryDelayMillis({ ...policy, respectRetryAfter: false }, 1, 90_000, 0), 100)
+  })
+
+  it.each([
+    ["base_ms", { backoff: { base_ms: 70, jitter: false } }, [70, 140, 280], undefined],
+    ["max_ms", { backoff: { max_ms: 1500, jitter: false } }, [1000, 1500, 1500], undefined],
+    ["jitter", { backoff: { jitter: false } }, [1000, 2000, 4000], undefined],
+    ["respect_retry_after", { respect_retry_after: false, backoff: { jitter: false } }, [1000, 2000, 4000], 90_000]
+  ] as const)("llm.retry: %s decides how long it waits", (_, retry, expected, retryAfterMillis) => {
+    const { llm } = testSnapshot({ llm: { providers: [{ id: "p", kind: "ollama" }], retry } }).document
+    const waits = expected.map((_wait, at) => retryDelayMillis(retryPolicy(llm, "p"), at + 1, retryAfterMillis, 0.5))
+    assert.deepStrictEqual(waits, [...expected])
   })
 
   it("the provider's override beats llm.retry, which beats the defaults", () => {
@@ -145,7 +134,11 @@ describe("delayMillis", () => {
         per_provider_overrides: { p: { max_attempts: 2, give_up_after_seconds: 1.5 } }
       }
     }).document
-    assert.deepInclude(retryPolicy(llm, "p"), { maxAttempts: 2, giveUpMillis: 1500, kind: "linear", baseMillis: 1000 })
+    assert.deepInclude(retryPolicy(llm, "p"), {
+      maxAttempts: 2,
+      giveUpMillis: 1500,
+      backoff: { kind: "linear", base_ms: 1000, max_ms: 30_000, jitter: true }
+    })
     assert.deepInclude(retryPolicy(llm, "q"), { maxAttempts: 4, giveUpMillis: 10_000 })
   })
 })

@@ -9,6 +9,7 @@ import { startFakeModel } from "../harness/FakeModel.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { documentFor, env, protocols, publicKey } from "./Protocols.ts"
 import type { ProtocolCase } from "./Protocols.ts"
+import { testOwners } from "../harness/Owners.ts"
 
 /** The request that one call with these settings makes. */
 const sentWith = (protocol: ProtocolCase, provider: Record<string, unknown>) =>
@@ -32,7 +33,7 @@ const sentWith = (protocol: ProtocolCase, provider: Record<string, unknown>) =>
     const [sent] = fake.requests
     if (sent === undefined) return yield* Effect.die("nothing was sent")
     return { ...sent, warnings: providerProblems(snapshot).map(({ path }) => path) }
-  }).pipe(Effect.scoped, Effect.provide([gatewayLayer, Logger.layer([])]))
+  }).pipe(Effect.scoped, Effect.provide([gatewayLayer, Logger.layer([]), testOwners]))
 
 type Family = "chat" | "anthropic" | "gemini" | "bedrock claude" | "bedrock"
 const families: Readonly<Record<string, Family>> = {

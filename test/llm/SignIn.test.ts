@@ -16,6 +16,8 @@ import { awsKeys } from "../harness/FakeModelSigV4.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { documentFor, env, protocols, publicKey, serviceAccount } from "./Protocols.ts"
 import type { ProtocolCase } from "./Protocols.ts"
+import { testOwners } from "../harness/Owners.ts"
+import type { Owners } from "../harness/Owners.ts"
 
 const fakeModel = (script: Script, rules: SignInRules = {}) =>
   Effect.acquireRelease(
@@ -45,8 +47,8 @@ const caller = (document: unknown) => {
   )
 }
 
-const run = <A, E>(effect: Effect.Effect<A, E, Gateway>) =>
-  effect.pipe(Effect.provide([gatewayLayer, Logger.layer([])]))
+const run = <A, E>(effect: Effect.Effect<A, E, Gateway | Owners>) =>
+  effect.pipe(Effect.provide([gatewayLayer, Logger.layer([]), testOwners]))
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "aicr-sign-in-"))),

@@ -54,7 +54,7 @@ describe("bucket", () => {
         expect((yield* keys()).toSorted()).toEqual(["a.1", "b.1"])
         expect((yield* entries("a.*")).map(({ key, value }) => [key, value])).toEqual([["a.1", "of a.1"]])
         expect(yield* Effect.flip(put("no good", ""))).toMatchObject({
-          message: expect.stringContaining("cannot be a key")
+          message: expect.stringContaining("invalid bucket key")
         })
       })
     ))

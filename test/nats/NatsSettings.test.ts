@@ -64,7 +64,7 @@ describe("what the environment says", () => {
   it.each([
     [{ SVC_NATS_URL: "," }, "names no server"],
     [{ SVC_NATS_URL: "nats://" }, "has no host"],
-    [{ SVC_NATS_URL: "nats://s3cret@x:y" }, "is no URL"],
+    [{ SVC_NATS_URL: "nats://s3cret@x:y" }, "is not a URL"],
     [{ SVC_NATS_URL: "http://s3cret@x" }, "http:// is not supported"],
     [{ SVC_NATS_URL: "nats://:s3cret@x" }, "a password but no user"],
     [{ SVC_NATS_URL: "nats://a:s3cret%zz@x" }, "not percent-encoded"],

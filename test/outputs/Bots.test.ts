@@ -12,6 +12,7 @@ import { contract } from "../harness/OpenApi.ts"
 import { field, isList, isObject, isText } from "../harness/Fields.ts"
 import { analysis, channel, finding, input, workspace } from "./Fixtures.ts"
 import { publishAll } from "./Publishing.ts"
+import { owned } from "../harness/Owners.ts"
 
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
 type Reply = { readonly status?: number; readonly body?: unknown; readonly cut?: boolean }
@@ -151,6 +152,10 @@ describe("chat bots", () => {
     const quiet = workspace({ no_problems: { action: "suppress" } })
     await publishAll(setup("feishu_bot"), { ...at([]), workspace: quiet })
     expect(platform.got).toEqual([])
+    await publishAll(setup("feishu_bot"), { ...at([]), workspace: workspace() })
+    expect(platform.got).toEqual([])
+    await publishAll(setup("feishu_bot"), { ...at([]), workspace: workspace({ no_problems: { action: "publish" } }) })
+    expect(platform.got).toHaveLength(1)
   })
 
   it("tells a group of each new issue once, whatever is lost", async () => {
@@ -218,7 +223,7 @@ describe("credentials", () => {
       attempts: 0,
       ...planned
     } as const
-    const error = await Effect.runPromise(Effect.flip(table.feishu_bot.send(reach, row, undefined)))
+    const error = await Effect.runPromise(owned(Effect.flip(table.feishu_bot.send(reach, row, undefined))))
     expect(error.message).toBe("channel chat has no webhook_url; set webhook_url_env to its variable")
   })
 })

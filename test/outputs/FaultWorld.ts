@@ -6,6 +6,7 @@ import { Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
+import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { layerOf } from "../../src/config/FileConfigStore.ts"
 import type { OutputsConfig } from "../../src/config/schema/Outputs.ts"
 import type { Fault } from "../../src/demo/DemoForge.ts"
@@ -32,8 +33,10 @@ import type { Host } from "../forge/Clients.ts"
 import { startChatPlatform } from "../harness/ChatPlatform.ts"
 import { threadOf } from "../harness/FakeThreads.ts"
 import { testCluster } from "../harness/TestCluster.ts"
+import type { Snapshot } from "../../src/config/Snapshot.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { analysis, finding, workspace } from "./Fixtures.ts"
+import { AuthorGuess } from "../../src/outputs/AuthorGuess.ts"
 
 type ChannelSettings = NonNullable<(typeof OutputsConfig.Type)["channels"]>[number]
 
@@ -54,6 +57,8 @@ export interface Judged {
   readonly run: { readonly status: string; readonly partial: boolean; readonly reason: string | undefined }
   /** Rows of the outbox as `Operation status`. */
   readonly rows: ReadonlyArray<string>
+  /** Most attempts of a row. */
+  readonly attempts: number
 }
 
 /** Of the service for an answer, in these tests. */
@@ -67,10 +72,10 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
     { channels: [own], routes: { default: { line_comments: ["channel"], summary: ["channel"] } } },
     { output_language: "en", labels: { auto_tag: "in review", reviewed_tag: "reviewed" } }
   )
-  const snapshot = {
+  const snapshot: Snapshot = {
     ...testSnapshot({}, { WEBHOOK: platform.url }),
     triggers: new Map([["host", host.forge.profile()]]),
-    workspaces: new Map([["shop", space]])
+    workspaces: new Map([["shop", { ...space, snapshot: (): Snapshot => snapshot }]])
   }
   const parts = Layer.mergeAll(
     Store.layerMemory,
@@ -80,7 +85,10 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
     Progress.layer,
     OutputsLayer.layer,
     Layer.succeed(AnswerTimeout, patience)
-  ).pipe(Layer.provideMerge(Layer.mergeAll(Forges.layer, Cache.layerNone)), Layer.provideMerge(layerOf(snapshot)))
+  ).pipe(
+    Layer.provideMerge(Layer.mergeAll(Forges.layer, Cache.layerNone, AuthorGuess.layerNone)),
+    Layer.provideMerge(layerOf(snapshot))
+  )
   const world = Layer.mergeAll(Publisher.layer, Scheduler.layer).pipe(
     Layer.provideMerge(parts),
     Layer.provideMerge(testCluster)
@@ -107,9 +115,14 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
     const before = { issues: issues.issues.length, notes: issues.commitComments.length, chat: platform.got.length }
 
     let reviews = 0
-    /** Publishes what a review of the next head found. */
-    const review = Effect.fnUntraced(function* (findings: ReadonlyArray<Finding>) {
-      const head = heads[reviews++] ?? ""
+    /**
+     * Publishes what a review of the next head found, or with `again` of the same. `tick`: how far the clock goes in a millisecond.
+     */
+    const review = Effect.fnUntraced(function* (
+      findings: ReadonlyArray<Finding>,
+      { tick = "10 seconds", again = false }: { readonly tick?: Duration.Input; readonly again?: boolean } = {}
+    ) {
+      const head = heads[again ? reviews - 1 : reviews++] ?? ""
       pull.head = head
       const change: Change = {
         provider: kind,
@@ -127,30 +140,32 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
       const key = targetKey(change)
       const run = yield* runs.begin(
         { entryId: newId(), workspace: "shop", targetKey: key, change, head, base: "b", configHash: "test" },
-        1,
+        LeaseToken.make(1),
         0
       )
       if (run === undefined) return yield* Effect.die("the run did not begin")
-      yield* runs.move(run.id, 1, "analyzing", 0)
+      yield* runs.move(run.id, LeaseToken.make(1), "analyzing", 0)
       const found = analysis(findings, { coverage: { reviewed: [file], skipped: [], lines: 3 } })
       const input = { runId: run.id, targetKey: key, change, head, workspace: space, runUrl: undefined }
       yield* outbox.add(outputs.status(input, "pending", "Review in progress"), 0)
       const plan = outputs.plan({ ...input, analysis: found })
       const status = outputs.status(input, "success", "done").map((row) => ({ ...row, position: plan.length }))
-      if (!(yield* runs.complete(run.id, 1, found, [...plan, ...status], 0))) return yield* Effect.die("lost the lease")
+      if (!(yield* runs.complete(run.id, LeaseToken.make(1), found, [...plan, ...status], 0)))
+        return yield* Effect.die("lost the lease")
       const publisherOf = yield* Publisher.ChangePublisher.client
       const done = yield* Effect.forkChild(publisherOf(key).Publish())
       // Requests take real time; pauses between attempts pass at once.
       while (done.pollUnsafe() === undefined) {
         yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 1)))
-        yield* TestClock.adjust("10 seconds")
+        yield* TestClock.adjust(tick)
       }
       const rows = yield* outbox.ofRun(run.id)
       const record = yield* runs.get(run.id)
       const judged: Judged = {
         head,
         run: { status: record?.status ?? "none", partial: record?.partial ?? false, reason: record?.reason },
-        rows: rows.map((row) => `${row.operation._tag} ${row.status}`)
+        rows: rows.map((row) => `${row.operation._tag} ${row.status}`),
+        attempts: Math.max(...rows.map((row) => row.attempts))
       }
       return judged
     })
@@ -166,7 +181,7 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
         .map((comment) => {
           const { body, resolver } = threadOf(comment)
           const marked = parseMarkers(body ?? "").some(({ state }) => state === "resolved")
-          return `line ${comment.line} ${fps(comment.body).join()}${marked || resolver !== undefined ? " resolved" : ""}`
+          return `line ${comment.line} ${fps(comment.body).join()}${marked ? " marked" : ""}${resolver === undefined ? "" : " resolved"}`
         })
       const comments = pull.comments
         .filter(({ user }) => user.login === "aicr")

@@ -181,6 +181,7 @@ describe.each(ForgeKind.literals)("managed issues on %s", (kind) => {
       message: "owners",
       files: { OWNERS: "* @mallory\nsrc/ @olga\n" }
     })
+    await here.forge.push(repoName, { branch: "own", message: "own owners", files: { OWNERS: "* @mallory\n" } })
     const names = kind === "gitea" || kind === "forgejo" ? {} : { labels: ["review"] }
     const to = setup(here, {
       ...names,
@@ -189,13 +190,28 @@ describe.each(ForgeKind.literals)("managed issues on %s", (kind) => {
       assign_committer: true,
       add_owners_as_assignees: true
     })
-    await publishAll(to, given(here, [at(1, 20, { severity: "high" })]))
+    const reviewed = given(here, [at(1, 20, { severity: "high" })])
+    await publishAll(to, { ...reviewed, change: { ...reviewed.change, baseRef: "own" } })
     expect(fake.labels.get("aicr/high")?.color).toBe("123456")
     expect(fake.issues[0]?.labels).toEqual([...(names.labels ?? []), "aicr/high"])
     expect(fake.issues[0]?.assignees.toSorted()).toEqual(["dana", "olga"])
     fake.unassignable.add("olga")
     await publishAll(to, given(here, [at(2, 29)], [file], { head: "b".repeat(40) }))
     expect(fake.issues[1]?.assignees).toEqual([])
+  })
+
+  it("assigns the owners of the default branch to what a push brought, whatever its own branch says", async () => {
+    const here = await start()
+    const fake = here.forge.issues(repoName)
+    const push = (branch: string, owner: string) =>
+      here.forge.push(repoName, { branch, message: "owners", files: { OWNERS: `* @${owner}\n` } })
+    await push("main", "olga")
+    const branch = here.pull.headBranch
+    await push(branch, "mallory")
+    const to = setup(here, { add_owners_as_assignees: true })
+    const pushed = { ...change, provider: kind, head: here.pull.head, target: { kind: "push", branch } } as const
+    await publishAll(to, given(here, [at(1, 20)], [file], { change: pushed }))
+    expect(fake.issues[0]?.assignees).toEqual(["olga"])
   })
 
   const faults: ReadonlyArray<readonly [string, Fault]> = [

@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { cut } from "../../src/outputs/Cut.ts"
 import { needle, parseMarkers, renderMarker, splitMarkers } from "../../src/outputs/Marker.ts"
-import { codeSpan, fenced, safeLine, safeMarkdown } from "../../src/outputs/SafeText.ts"
+import { safeTexts } from "../../src/outputs/SafeText.ts"
 
 const text = fc.string({ unit: "binary" })
 const markers = fc.record({ op: text, fp: text, scope: text }, { requiredKeys: ["op"] })
@@ -70,8 +70,9 @@ describe("markers", () => {
   it("cannot be forged through any text that we take from elsewhere", () => {
     fc.assert(
       fc.property(hostile, (evil) => {
-        for (const made of [safeMarkdown(evil), safeLine(evil), codeSpan(evil), fenced("", evil) ?? ""]) {
-          expect(parseMarkers(made)).toEqual([])
+        for (const { markdown, line, plain, codeSpan, codeBlock } of Object.values(safeTexts)) {
+          const made = [markdown(evil), line(evil), plain(evil), codeSpan(evil), codeBlock("ts", evil)]
+          expect(made.flatMap(parseMarkers)).toEqual([])
         }
       }),
       { numRuns: 500 }
@@ -87,7 +88,7 @@ describe("cutting", () => {
         fc.array(markers, { minLength: 1, maxLength: 3 }),
         fc.integer({ min: 0, max: 400 }),
         (evil, list, spare) => {
-          const body = `${safeMarkdown(evil.repeat(20))}\n\n${list.map(renderMarker).join("\n")}`
+          const body = `${safeTexts.gfm.markdown(evil.repeat(20))}\n\n${list.map(renderMarker).join("\n")}`
           const limit = list.map(renderMarker).join("\n").length + 40 + spare
           const short = cut(body, limit, "_cut_")
           expect(short.length).toBeLessThanOrEqual(limit)

@@ -1,8 +1,9 @@
 /** Rows for an analysis, and each row sent with the credentials and to the repository that its channel names. */
+import { createServer } from "node:http"
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { layerOf } from "../../src/config/FileConfigStore.ts"
 import type { Change } from "../../src/domain/Change.ts"
@@ -14,22 +15,27 @@ import * as OutputsLayer from "../../src/outputs/OutputsLayer.ts"
 import { templateFileProblems } from "../../src/outputs/TemplateFiles.ts"
 import { Cache } from "../../src/store/Cache.ts"
 import { layerMemory } from "../../src/store/MemoryCache.ts"
+import { ModelRun } from "../../src/llm/ModelRun.ts"
+import type { ModelAccount } from "../../src/llm/ModelRun.ts"
 import { AuthorGuess } from "../../src/outputs/AuthorGuess.ts"
 import { repoName, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { analysis, change, finding, input, workspace } from "./Fixtures.ts"
+import { owned } from "../harness/Owners.ts"
+import { inSnapshot } from "./InSnapshot.ts"
 
 const outputsWith = (
   profiles: ReadonlyArray<TriggerProfile>,
   env: Readonly<Record<string, string>> = {},
   workspacesRoot = "/nowhere",
-  also: Layer.Layer<Cache> = Cache.layerNone
+  also: Layer.Layer<Cache> = Cache.layerNone,
+  guess: Layer.Layer<AuthorGuess> = AuthorGuess.layerNone
 ): Outputs["Service"] => {
   const triggers = new Map(profiles.map((profile) => [profile.name, profile]))
   const snapshot = { ...testSnapshot({}, env), triggers, workspacesRoot }
-  const layer = Layer.provide(OutputsLayer.layer, [layerOf(snapshot), Forges.layer, also])
-  return Context.get(Effect.runSync(Effect.scoped(Layer.build(layer))), Outputs)
+  const layer = Layer.provide(OutputsLayer.layer, [layerOf(snapshot), Forges.layer, also, guess])
+  return inSnapshot(Context.get(Effect.runSync(Effect.scoped(Layer.build(layer))), Outputs), snapshot)
 }
 
 const routes = (name: string) => ({ default: { line_comments: [name], summary: [name] } })
@@ -48,13 +54,13 @@ describe("outputs", () => {
   })
 
   const summaryRow = (service: Outputs["Service"], space: ReturnType<typeof workspace>, given: Change = change) => {
-    const rows = service.plan(input([], { workspace: space, change: given, head: host.pull.head }))
+    const rows = service.plan(input([finding(1)], { workspace: space, change: given, head: host.pull.head }))
     const [row] = rows
     if (row === undefined) throw new Error("nothing planned")
     return row
   }
   const send = (service: Outputs["Service"], space: ReturnType<typeof workspace>) =>
-    Effect.runPromise(Effect.result(service.send(space, change, summaryRow(service, space), undefined)))
+    Effect.runPromise(owned(Effect.result(service.send(space, change, summaryRow(service, space), undefined))))
 
   it("plans rows in order, ready for the outbox", () => {
     const service = outputsWith([host.forge.profile()])
@@ -80,8 +86,8 @@ describe("outputs", () => {
     const guessing = Layer.succeed(AuthorGuess, {
       guess: ({ commit }) => Effect.sync(() => (asked.push(commit), "guessed"))
     })
-    const kept = Layer.merge(guessing, Layer.fresh(layerMemory({ ttlMillis: 60_000 })))
-    const service = outputsWith([host.forge.profile()], {}, "/nowhere", kept)
+    const kept = Layer.fresh(layerMemory({ ttlMillis: 60_000 }))
+    const service = outputsWith([host.forge.profile()], {}, "/nowhere", kept, guessing)
     const space = workspace({
       author_resolution: { email_mappings: { "someone@corp.test": "guessed" } },
       channels: [{ name: "gitea_pr_review", kind: "gitea_pr_review", mention_author: true }]
@@ -92,6 +98,36 @@ describe("outputs", () => {
     expect(host.pull.comments.at(-1)?.body).toContain("@guessed")
     expect([asked.length, commits() - before]).toEqual([1, 1])
     host.pull.comments.splice(0)
+  })
+
+  it("a model that is asked for an author is charged to the run that is published, also while its row is looked up", async () => {
+    const charged: Array<ModelAccount> = []
+    const guessing = Layer.succeed(AuthorGuess, {
+      guess: () =>
+        Effect.gen(function* () {
+          charged.push(yield* ModelRun)
+          return undefined
+        })
+    })
+    const service = outputsWith(
+      [host.forge.profile()],
+      { HOOK: `${host.forge.url}/hook` },
+      "/nowhere",
+      Cache.layerNone,
+      guessing
+    )
+    const channels = [{ name: "chat", kind: "feishu_bot", mention_author: true, webhook_url_env: "HOOK" }] as const
+    const space = workspace({
+      author_resolution: { email_mappings: { "someone@corp.test": "guessed" } },
+      channels,
+      routes: routes("chat")
+    })
+    const [row] = service.plan(input([finding(1)], { workspace: space, head: host.pull.head, runId: "run-7" }))
+    if (row === undefined) throw new Error("nothing planned")
+    await Effect.runPromise(Effect.result(owned(service.send(space, change, row, undefined))))
+    await Effect.runPromise(service.find(space, change, row))
+    const account = { id: "run-7", repository: `${change.trigger}:${change.repo.fullName}` }
+    expect(charged).toEqual([account, account])
   })
 
   it.each<readonly [string, Partial<Change>, boolean]>([
@@ -126,7 +162,7 @@ describe("outputs", () => {
     expect(service.status(given, "success", "d").map(({ operation }) => operation._tag)).toEqual(["Status"])
     expect(ended.at(-1)?.operation).toEqual({ _tag: "Label", name: "reviewed" })
     for (const row of [...begun, ...ended, ...ended].filter(({ operation }) => operation._tag === "Label")) {
-      await Effect.runPromise(service.send(space, change, row, undefined))
+      await Effect.runPromise(owned(service.send(space, change, row, undefined)))
     }
     expect(host.forge.pull(repoName, 1).labels.map(({ name }) => name)).toEqual(["bug", "in review", "reviewed"])
     host.forge.expectContract()
@@ -162,7 +198,7 @@ describe("outputs", () => {
     expect(service.anyFor(space, push)).toBe(true)
     const [row] = service.plan(input([finding(1)], { workspace: space, change: push }))
     if (row === undefined) throw new Error("nothing planned")
-    const { next } = await Effect.runPromise(service.send(space, push, row, undefined))
+    const { next } = await Effect.runPromise(owned(service.send(space, push, row, undefined)))
     expect(next.map(({ operation, channel, runId, position }) => [operation._tag, channel, runId, position])).toEqual([
       ["Issue", "issues", row.runId, row.position]
     ])
@@ -173,8 +209,62 @@ describe("outputs", () => {
     expect(await send(service, workspace())).toMatchObject({ _tag: "Success" })
     const [status] = service.status(input([], { head: host.pull.head }), "success", "done")
     if (status === undefined) throw new Error("no status")
-    await Effect.runPromise(service.send(workspace(), change, status, undefined))
+    await Effect.runPromise(owned(service.send(workspace(), change, status, undefined)))
     expect(host.forge.repository(repoName).statuses.get(host.pull.head)).toMatchObject([{ description: "done" }])
+  })
+
+  it("works by the configuration of the workspace, whatever is in force meanwhile", async () => {
+    const admitted = {
+      ...testSnapshot({}),
+      triggers: new Map([["host", host.forge.profile()]])
+    }
+    expect(await send(outputsWith([]), workspace())).toMatchObject({ failure: { _tag: "ChannelMissing" } })
+    const layer = Layer.provide(OutputsLayer.layer, [
+      layerOf(testSnapshot({})),
+      Forges.layer,
+      Cache.layerNone,
+      AuthorGuess.layerNone
+    ])
+    const outputs = Context.get(Effect.runSync(Effect.scoped(Layer.build(layer))), Outputs)
+    expect(await send(inSnapshot(outputs, admitted), workspace())).toMatchObject({ _tag: "Success" })
+  })
+
+  it("sets a status whose credential is refused with the one in force, and nothing else", async () => {
+    const wrong = { ...host.forge.profile(), token: Redacted.make("revoked") }
+    const admitted = { ...testSnapshot({}), triggers: new Map([["host", wrong]]) }
+    const current = { ...testSnapshot({}), triggers: new Map([["renamed", host.forge.profile("renamed")]]) }
+    const layer = Layer.provide(OutputsLayer.layer, [
+      layerOf(current),
+      Forges.layer,
+      Cache.layerNone,
+      AuthorGuess.layerNone
+    ])
+    const service = inSnapshot(Context.get(Effect.runSync(Effect.scoped(Layer.build(layer))), Outputs), admitted)
+    expect(await send(service, workspace())).toMatchObject({ failure: { reason: "unauthorized" } })
+    const [status] = service.status(input([], { head: host.pull.head }), "failure", "not published")
+    if (status === undefined) throw new Error("no status")
+    await Effect.runPromise(owned(service.send(workspace(), change, status, undefined)))
+    expect(host.forge.repository(repoName).statuses.get(host.pull.head)?.at(-1)).toMatchObject({ state: "failure" })
+  })
+
+  it.each([
+    [
+      "gitea",
+      { hostId: "7", url: "http://forge.test/pulls/1#issuecomment-7" },
+      "http://forge.test/pulls/1#issuecomment-7"
+    ],
+    ["gitlab", { hostId: "7" }, "http://forge.test/merge/1#note_7"],
+    ["gitea", { hostId: "7" }, "http://dash.test/runs/1"],
+    ["gitea", undefined, "http://dash.test/runs/1"]
+  ] as const)("a status on %s links the summary %j, else the run", async (provider, summary, url) => {
+    const service = outputsWith([host.forge.profile()])
+    const given = { ...input([], { head: host.pull.head }), runUrl: "http://dash.test/runs/1" }
+    const [status] = service.status(given, "success", "done")
+    if (status === undefined) throw new Error("no status")
+    const subject = { ...change, provider, url: "http://forge.test/merge/1" }
+    const previous = summary === undefined ? undefined : { ...status, ...summary }
+    await Effect.runPromise(owned(service.send(workspace(), subject, status, previous)))
+    expect(host.forge.repository(repoName).statuses.get(host.pull.head)?.at(-1)?.targetUrl).toBe(url)
   })
 
   it("sends with the channel's token to the channel's host and repository", async () => {
@@ -191,6 +281,32 @@ describe("outputs", () => {
     const space = workspace({ channels, routes: routes("own") })
     expect(await send(service, space)).toMatchObject({ _tag: "Success" })
     expect(host.forge.pull("team/mirror", 1).comments.map(({ user }) => user.login)).toEqual(["aicr"])
+  })
+
+  it("sends the trigger's credential to no other origin than the trigger's, and to any path of it", async () => {
+    const requests: Array<string | undefined> = []
+    const other = createServer((request, response) => {
+      requests.push(request.headers.authorization)
+      response.writeHead(404).end()
+    })
+    const url = await new Promise<string>((done) => {
+      other.listen(0, "127.0.0.1", () => {
+        const address = other.address()
+        done(`http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`)
+      })
+    })
+    const sendTo = (profile: TriggerProfile) => {
+      const channels = [{ name: "own", kind: "gitea_pr_review", base_url: `${url}/git` }] as const
+      return send(outputsWith([profile]), workspace({ channels, routes: routes("own") }))
+    }
+    const refused = await sendTo(host.forge.profile())
+    expect(refused).toMatchObject({ failure: { _tag: "ChannelMissing" } })
+    expect(JSON.stringify(refused)).toContain("set token_env of the channel")
+    expect(requests).toEqual([])
+    await sendTo({ ...host.forge.profile(), baseUrl: url, apiUrl: `${url}/api/v1` })
+    expect(requests.length).toBeGreaterThan(0)
+    expect(requests.every((authorization) => authorization?.includes(host.forge.token))).toBe(true)
+    await new Promise((done) => other.close(done))
   })
 
   it("uses another trigger where the channel names one", async () => {
@@ -210,7 +326,7 @@ describe("outputs", () => {
     const service = outputsWith([host.forge.profile()])
     const channels = [{ name: "own", kind: "gitea_pr_review" }] as const
     const row = summaryRow(service, workspace({ channels, routes: routes("own") }))
-    const gone = await Effect.runPromise(Effect.flip(service.send(workspace(), change, row, undefined)))
+    const gone = await Effect.runPromise(owned(Effect.flip(service.send(workspace(), change, row, undefined))))
     expect(gone).toBeInstanceOf(ChannelMissing)
     expect(gone.message).toContain("channel own of workspace shop")
     const nowhere = await Effect.runPromise(
@@ -249,5 +365,34 @@ describe("templates in workspaces' directories", () => {
     expect(found[0]?.message).toContain("does not work as the summary of channel gitea_pr_review")
     expect(templateFileProblems({ ...snapshot, workspacesRoot: join(root, "nowhere") })).toEqual([])
     await rm(root, { recursive: true })
+  })
+})
+
+describe("links of a change that a schedule or a call started", () => {
+  it("are made by its own trigger, else by the host's", () => {
+    const scheduled = { ...change, trigger: "nightly", host: "host" }
+    const profile = (name: string, commit?: string) => ({
+      name,
+      kind: "gitea" as const,
+      enabled: true,
+      webhookSecret: undefined,
+      token: undefined,
+      baseUrl: "http://host.test",
+      apiUrl: "http://host.test/api/v1",
+      settings: {
+        name,
+        kind: "gitea" as const,
+        enabled: true,
+        trust_server_cert: false,
+        ...(commit === undefined ? {} : { commit_url_template: commit })
+      }
+    })
+    const linked = (own: string | undefined) => {
+      const service = outputsWith([profile("host", "https://host.link/{{sha}}"), profile("nightly", own)])
+      return JSON.stringify(service.plan(input([finding(1)], { change: scheduled, workspace: workspace() })))
+    }
+    expect(linked(undefined)).toContain("https://host.link/")
+    expect(linked("https://own.link/{{sha}}")).toContain("https://own.link/")
+    expect(linked("https://own.link/{{sha}}")).not.toContain("https://host.link/")
   })
 })

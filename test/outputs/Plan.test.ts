@@ -56,7 +56,7 @@ describe("plan", () => {
 
   it.each([
     [100, "```suggestion:-100+0"],
-    [101, "```\\nx\\n```"]
+    [101, "```text\\nx\\n```"]
   ])("lets GitLab commit a suggestion %s lines up, and shows a longer one as code", (above, expected) => {
     const long = finding(200, { suggestion: "x" }, { path: "a", side: "new", start: 200 - above, line: 200 })
     expect(JSON.stringify(table.gitlab_mr_review.plan(input([long]), channel(), both))).toContain(expected)
@@ -66,7 +66,7 @@ describe("plan", () => {
     const [review] = reviewsOf(
       operations(input([finding(3, { suggestion: "x" }, { path: "a", side: "old", line: 3 })]))
     )
-    expect(review?.comments[0]?.body).toContain("```\nx\n```")
+    expect(review?.comments[0]?.body).toContain("```text\nx\n```")
   })
 
   it("writes the summary as people read it", () => {
@@ -80,13 +80,17 @@ describe("plan", () => {
 
       What the change does.
 
-      **4 problems found.** Comments stand at their lines.
+      **4 problems found.** Comments are at their lines.
 
       | Severity | Problems |
       | --- | --- |
       | 🛑 Critical | 1 |
       | 🟠 Medium | 2 |
       | 🟡 Low | 1 |
+
+      - 🛑 Critical · [Title 1](http://forge.test/team/shop/src/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/src/a.ts#L1) · \`src/a.ts\`:1
+      - 🟠 Medium · [Title 2](http://forge.test/team/shop/src/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/src/a.ts#L2) · \`src/a.ts\`:2
+      - 🟠 Medium · [Title 3](http://forge.test/team/shop/src/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/src/a.ts#L3) · \`src/a.ts\`:3
 
       ### Problems without a line comment
 
@@ -99,24 +103,31 @@ describe("plan", () => {
       - The budget ran out.
 
       <details>
-      <summary>Coverage: 1 file and 12 changed lines read, 1 left out</summary>
+      <summary>Coverage: 1 file and 12 changed lines read, 1 skipped</summary>
 
       **Read:** \`src/a.ts\`
 
-      **Left out:**
+      **Not read:**
 
       - \`yarn.lock\`: excluded by configuration
 
       </details>
 
-      <sub>aicr · Model \`demo/rules\` · commit [\`aaaaaaaaaaaa\`](http://forge.test/team/shop/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) · [details of the run](http://dash.test/runs/1)</sub>"
+      <sub>aicr · Model \`demo/rules\` · commit [\`aaaaaaaaaaaa\`](http://forge.test/team/shop/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) · 15 tokens · [details of the run](http://dash.test/runs/1)</sub>"
     `)
   })
 
-  it("publishes the summary only when nothing was found", () => {
+  it("only updates a summary when nothing was found", () => {
     const list = operations(input([]))
-    expect(list.map(({ _tag }) => _tag)).toEqual(["Summary"])
+    expect(list).toMatchObject([{ _tag: "Summary", onlyUpdate: true }])
     expect(visible(summaryOf(list))).toContain("No problems found.")
+    const found = operations(input([finding(1)]))
+    expect(found[0]).not.toHaveProperty("onlyUpdate")
+  })
+
+  it("writes a summary where files could not be reviewed, though nothing was found", () => {
+    const list = operations(input([], { analysis: analysis([], { partial: true }) }))
+    expect(list.map((one) => [one._tag, "onlyUpdate" in one])).toEqual([["Summary", false]])
   })
 
   it("posts a clean review too where skip_lgtm is off", () => {
@@ -127,20 +138,30 @@ describe("plan", () => {
   })
 
   it.each([
-    ["publish", undefined, "text", 1],
-    ["suppress", undefined, "text", 0],
-    ["publish_if_summary", undefined, "text", 1],
-    ["publish_if_summary", undefined, " ", 0],
-    ["suppress", "publish", "text", 1],
-    [undefined, "suppress", "text", 0],
-    [undefined, undefined, "", 1]
-  ] as const)("no problems: workspace %s, channel %s, summary '%s'", (general, own, summary, count) => {
-    const outputs = workspace(general === undefined ? {} : { no_problems: { action: general } })
-    const settings = channel(own === undefined ? {} : { no_problems: { action: own } })
-    const given = input([], { workspace: outputs, analysis: analysis([], { summary }) })
-    expect(plan(given, settings)).toHaveLength(count)
-    expect(plan(input([finding(1)], { workspace: outputs }), settings)).toHaveLength(2)
-  })
+    ["publish", undefined, "text", true, "publish"],
+    ["suppress", undefined, "text", false, "suppress"],
+    ["publish_if_summary", undefined, "text", true, "publish"],
+    ["publish_if_summary", undefined, " ", true, "suppress"],
+    ["suppress", "publish", "text", true, "publish"],
+    [undefined, "suppress", "text", false, "suppress"],
+    [undefined, undefined, "", true, "update"],
+    [undefined, undefined, "", false, "publish"]
+  ] as const)(
+    "no problems: workspace %s, channel %s, summary '%s', skip_lgtm %s: %s",
+    (general, own, summary, skip, policy) => {
+      const outputs = workspace(general === undefined ? {} : { no_problems: { action: general } }, {
+        output_language: "en",
+        skip_lgtm: skip
+      })
+      const settings = channel(own === undefined ? {} : { no_problems: { action: own } })
+      const given = input([], { workspace: outputs, analysis: analysis([], { summary }) })
+      const summaries = operations(given, settings).filter(({ _tag }) => _tag === "Summary")
+      expect(summaries.map((one) => ("onlyUpdate" in one ? "update" : "publish"))).toEqual(
+        policy === "suppress" ? [] : [policy]
+      )
+      expect(plan(input([finding(1)], { workspace: outputs }), settings)).toHaveLength(2)
+    }
+  )
 
   it("puts at most 30 comments into one review", () => {
     const list = operations(input(Array.from({ length: 65 }, (_, i) => finding(i + 1))))
@@ -170,8 +191,28 @@ describe("plan", () => {
       channel({ max_comments: 1 })
     )
     expect(reviewsOf(list)[0]?.comments.map(({ line }) => line)).toEqual([2])
-    expect(summaryOf(list)).toContain("Title 1")
-    expect(summaryOf(list)).not.toContain("Title 2")
+    expect(summaryOf(list)).toContain("Message 1")
+    expect(summaryOf(list)).not.toContain("Message 2")
+    expect(summaryOf(list)).toContain("- 🔴 High · [Title 2](http://forge.test/team/shop/src/commit/")
+  })
+
+  it("says in the summary what the review took, as far as it is known", () => {
+    const given = input([finding(1)], { seconds: 34 })
+    const usage = { ...given.analysis.usage, inputTokens: 12_000, outputTokens: 345, costUsd: 0.1234 }
+    expect(summaryOf(operations({ ...given, analysis: { ...given.analysis, usage } }))).toContain(
+      " · 12,345 tokens · 34 s · 0.12 USD</sub>"
+    )
+    const none = { ...usage, inputTokens: 0, outputTokens: 0, costUsd: 0 }
+    const { seconds: _seconds, ...unknown } = given
+    expect(summaryOf(operations({ ...unknown, analysis: { ...given.analysis, usage: none } }))).not.toMatch(
+      /tokens| s<|USD/
+    )
+  })
+
+  it("lists at most forty titles of comments at lines", () => {
+    const list = operations(input(Array.from({ length: 45 }, (_, i) => finding(i + 1))))
+    expect(summaryOf(list).match(/^- .*\[Title/gm)).toHaveLength(40)
+    expect(summaryOf(list)).toContain("- and 5 more")
   })
 
   it("lists everything in the summary where there are no line comments", () => {
@@ -216,6 +257,8 @@ describe("plan", () => {
     expect(ids()).toEqual(ids())
     expect(new Set(ids()).size).toBe(2)
     expect(ids(input([finding(1)], { runId: "run-2" }))).toEqual(ids())
+    const again = ids(input([finding(1)], { runId: "run-2", isRepeated: true }))
+    expect(ids().filter((id) => again.includes(id))).toEqual([])
     const others = [
       ids(input([finding(1)], { head: "b".repeat(40) })),
       ids(input([finding(1)], { change: { ...change, requestedBy: "dana" } })),

@@ -47,8 +47,9 @@ export const reachOf = (setup: Setup, given: PublishInput, client: ForgeClient):
 })
 
 /** Channels are all there in these tests. */
-export const orDie = <A>(effect: Effect.Effect<A, ForgeError | ChannelMissing>): Effect.Effect<A, ForgeError> =>
-  Effect.catchTag(effect, "ChannelMissing", Effect.die)
+export const orDie = <A, R>(
+  effect: Effect.Effect<A, ForgeError | ChannelMissing, R>
+): Effect.Effect<A, ForgeError, R> => Effect.catchTag(effect, "ChannelMissing", Effect.die)
 
 const final = ({ reason }: ForgeError): boolean =>
   ["unauthorized", "forbidden", "not_found", "conflict", "invalid"].includes(reason)
@@ -82,7 +83,7 @@ export const publishAll = async (setup: Setup, given: PublishInput): Promise<Rea
       const answer: Sent | undefined =
         sent._tag === "Success" ? sent.success : looked?._tag === "Success" ? looked.success : undefined
       if (answer !== undefined) {
-        row = { ...row, status: "sent", hostId: answer.hostId }
+        row = { ...row, status: "sent", hostId: answer.hostId, ignoredDismissals: answer.ignoredDismissals }
         waiting.unshift(...(answer.next ?? []).map((planned) => rowOf(planned, channel.name, given.runId)))
       } else if (sent._tag === "Failure" && final(sent.failure)) {
         row = { ...row, status: "failed", error: sent.failure.message }

@@ -17,7 +17,7 @@ import { noCache } from "../../src/store/Cache.ts"
 import { file, repoName, run, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { fault } from "../harness/FakeForge.ts"
-import { analysis, change, channel, finding, input } from "./Fixtures.ts"
+import { analysis, change, channel, finding, input, workspace } from "./Fixtures.ts"
 
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
 const rows = {
@@ -95,7 +95,7 @@ const reach = (client: ForgeClient, given: PublishInput): Reach => ({
 })
 
 /** Channels are all there in these tests. */
-const orDie = <A>(effect: Effect.Effect<A, ForgeError | ChannelMissing>): Effect.Effect<A, ForgeError> =>
+const orDie = <A, R>(effect: Effect.Effect<A, ForgeError | ChannelMissing, R>): Effect.Effect<A, ForgeError, R> =>
   Effect.catchTag(effect, "ChannelMissing", Effect.die)
 
 const final = ({ reason }: ForgeError): boolean =>
@@ -171,14 +171,15 @@ describe.each(ForgeKind.literals)("publishing to %s", (kind) => {
     expect(here.pull.comments.at(-1)?.body).toContain("All is well now.")
     // Without a record of it, and after somebody deleted it.
     await publish(rows[kind], here.client, inputFor(here, [], { analysis: analysis([], { summary: "Third." }) }))
+    expect(here.pull.comments.at(-1)?.body).toContain("Third.")
     expect(standing(here).comments).toEqual(["summary"])
     here.pull.comments.splice(0)
-    await publish(
-      rows[kind],
-      here.client,
-      inputFor(here, [], { analysis: analysis([], { summary: "Fourth." }) }),
-      first
-    )
+    const text = { analysis: analysis([], { summary: "Fourth." }) }
+    const [unwritten] = await publish(rows[kind], here.client, inputFor(here, [], text), first)
+    // A clean review writes no summary where there is none, and the next review knows that there is none.
+    expect([unwritten?.status, here.pull.comments]).toEqual(["sent", []])
+    const loud = workspace({ no_problems: { action: "publish" } })
+    await publish(rows[kind], here.client, inputFor(here, [], { ...text, workspace: loud }), unwritten)
     expect(here.pull.comments.map((comment) => comment.body.includes("Fourth."))).toEqual([true])
   })
 

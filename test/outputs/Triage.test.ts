@@ -1,7 +1,9 @@
 /** What triage does to an issue: planned from the decision, done once whatever goes wrong, and not to a text that nobody judged. */
 import { Context, Effect, Layer } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
+import { resolve } from "../../src/config/Defaults.ts"
 import { layerOf } from "../../src/config/FileConfigStore.ts"
+import { Triage as TriageSettings } from "../../src/config/schema/Workspaces.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import type { TriageDecision } from "../../src/domain/Triage.ts"
 import { Forges } from "../../src/forge/Forges.ts"
@@ -15,6 +17,8 @@ import type { Host } from "../forge/Clients.ts"
 import { fault } from "../harness/FakeForge.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { analysis, input, workspace } from "./Fixtures.ts"
+import { AuthorGuess } from "../../src/outputs/AuthorGuess.ts"
+import { inSnapshot } from "./InSnapshot.ts"
 
 const spam: TriageDecision = {
   verdict: "close",
@@ -28,7 +32,7 @@ const issue = { title: "Great offer", body: "Buy cheap watches!" }
 type Actions = ReadonlyArray<"close" | "label" | "comment">
 const spaceWith = (actions: Actions, dryRun = false) => {
   const space = workspace()
-  return { ...space, triage: { ...space.triage, enabled: true, actions, dry_run: dryRun } }
+  return { ...space, triage: resolve(TriageSettings, { enabled: true, actions, dry_run: dryRun }) }
 }
 const tags = (decision: TriageDecision, actions: Actions, dryRun = false) =>
   triageOperations({
@@ -83,8 +87,13 @@ describe.each(["gitea", "forgejo"] as const)("triage at %s", (kind) => {
     if (there === undefined) throw new Error("no issue")
     const space = spaceWith(actions)
     const snapshot = { ...testSnapshot({}), triggers: new Map([["host", here.forge.profile()]]) }
-    const layer = Layer.provide(OutputsLayer.layer, [layerOf(snapshot), Forges.layer, Cache.layerNone])
-    const outputs = Context.get(Effect.runSync(Effect.scoped(Layer.build(layer))), Outputs)
+    const layer = Layer.provide(OutputsLayer.layer, [
+      layerOf(snapshot),
+      Forges.layer,
+      Cache.layerNone,
+      AuthorGuess.layerNone
+    ])
+    const outputs = inSnapshot(Context.get(Effect.runSync(Effect.scoped(Layer.build(layer))), Outputs), snapshot)
     const change: Change = {
       provider: kind,
       trigger: "host",

@@ -1,7 +1,8 @@
 /** Admissions for the queue's tests. */
 import type { Change } from "../../src/domain/Change.ts"
 import { newId } from "../../src/domain/Ids.ts"
-import type { Admission } from "../../src/queue/Queue.ts"
+import type { ExpiryCutoffs } from "../../src/queue/ExpiryCutoffs.ts"
+import type { QueueAdmission } from "../../src/queue/Queue.ts"
 
 export const change = (number: number, head: string | undefined, workspace = "app"): Change => ({
   provider: "gitea",
@@ -14,8 +15,8 @@ export const change = (number: number, head: string | undefined, workspace = "ap
 
 /** Admitted and due at 100. `number`, `head` and `workspace` say of what. */
 export const admission = (
-  over: Partial<Admission> & { readonly number?: number; readonly head?: string; readonly workspace?: string } = {}
-): Admission => {
+  over: Partial<QueueAdmission> & { readonly number?: number; readonly head?: string; readonly workspace?: string } = {}
+): QueueAdmission => {
   const { number = 1, head, workspace, ...rest } = over
   return {
     eventId: newId(),
@@ -29,3 +30,6 @@ export const admission = (
 }
 
 export const targetOf = (number: number, workspace = "app") => `main:acme/${workspace}:pull_request:${number}`
+
+/** The same time for every workspace. */
+export const before = (others: number): ExpiryCutoffs => ({ workspaces: new Map(), others })

@@ -9,7 +9,7 @@ import { Priority } from "../../src/domain/Entry.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { admit } from "../../src/queue/AutomaticCommits.ts"
 import { Queue } from "../../src/queue/Queue.ts"
-import type { Admission } from "../../src/queue/Queue.ts"
+import type { QueueAdmission } from "../../src/queue/Queue.ts"
 import { Batches } from "../../src/store/Batches.ts"
 import { databases } from "../store/Databases.ts"
 import { admission } from "./Admissions.ts"
@@ -22,7 +22,7 @@ const pushed = (
   after: string,
   at: number,
   over: Partial<Pick<Change, "commits" | "workspace"> & { readonly branch: string; readonly dueAt: number }> = {}
-): Admission => {
+): QueueAdmission => {
   const { branch = "main", dueAt = at + delay, ...rest } = over
   return {
     eventId: newId(),
@@ -44,7 +44,7 @@ const pushed = (
   }
 }
 
-const admitted = (...items: ReadonlyArray<Admission>) => admit(items)
+const admitted = (...items: ReadonlyArray<QueueAdmission>) => admit(items)
 const batchesOf = (workspace = "app") =>
   Effect.flatMap(Batches, (batches) =>
     Effect.map(batches.list({ workspace, limit: 100 }), (found) => found.toReversed())

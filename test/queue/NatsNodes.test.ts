@@ -10,9 +10,13 @@ import { LiveNodes } from "../../src/domain/LiveNodes.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import * as NatsProgress from "../../src/observability/NatsProgress.ts"
 import { Progress } from "../../src/observability/Progress.ts"
+import type { ProgressEvent } from "../../src/observability/Progress.ts"
+import type { Finding } from "../../src/domain/Problem.ts"
 import { Cancellations } from "../../src/queue/Cancellations.ts"
 import * as NatsCancellations from "../../src/queue/NatsCancellations.ts"
 import * as NatsLiveNodes from "../../src/queue/NatsLiveNodes.ts"
+import * as NatsNewerHeads from "../../src/queue/NatsNewerHeads.ts"
+import { NewerHeads } from "../../src/queue/NewerHeads.ts"
 import * as NatsTickets from "../../src/queue/NatsTickets.ts"
 import { Tickets } from "../../src/queue/Tickets.ts"
 import { CutLine } from "../harness/CutLine.ts"
@@ -52,6 +56,7 @@ const node = Effect.fnUntraced(function* (name: string) {
       Layer.mergeAll(
         NatsTickets.layer,
         NatsCancellations.layer,
+        NatsNewerHeads.layer,
         NatsProgress.layer,
         NatsLiveNodes.layerWith({ steadyMillis })
       ).pipe(
@@ -102,6 +107,16 @@ describe("between nodes", () => {
       }).pipe(Effect.scoped)
     )
 
+    it.effect("a newer head that one node received is noticed by the review on another", () =>
+      Effect.gen(function* () {
+        const [a, b] = [yield* node("a"), yield* node("b")]
+        const next = yield* Context.get(b, NewerHeads).listen("t:acme/app:pull_request:7")
+        yield* at(a, NewerHeads, ({ notify }) => notify("t:acme/app:pull_request:8", "other"))
+        yield* at(a, NewerHeads, ({ notify }) => notify("t:acme/app:pull_request:7", "newest"))
+        assert.strictEqual(yield* Effect.timeout(next, "5 seconds"), "newest")
+      }).pipe(Effect.scoped)
+    )
+
     it.effect("progress of one node is seen on another, and once on its own", () =>
       Effect.gen(function* () {
         const [a, b] = [yield* node("a"), yield* node("b")]
@@ -128,6 +143,34 @@ describe("between nodes", () => {
         yield* tell(b, "last")
         while (!onA.includes("last")) yield* Effect.sleep("5 millis")
         for (const seen of [onA, onB]) assert.deepStrictEqual(seen.slice(-2), ["once", "last"])
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("the bus carries how many problems a review found, and none of them", () =>
+      Effect.gen(function* () {
+        const [a, b] = [yield* node("a"), yield* node("b")]
+        const seen: Array<ProgressEvent> = []
+        const { events } = Context.get(b, Progress)
+        yield* Effect.forkChild(Stream.runForEach(events, (event) => Effect.sync(() => seen.push(event))))
+        const finding: Finding = {
+          fingerprint: "f",
+          problem: { file: "src/private.ts", severity: "high", category: "bug", message: "quotes private code" }
+        }
+        while (seen.length === 0) {
+          yield* at(a, Progress, (progress) =>
+            progress.tell({
+              _tag: "Analysed",
+              workspace: "w",
+              targetKey: "t",
+              runId: "r",
+              problems: 1,
+              findings: [finding],
+              models: ["m"]
+            })
+          )
+          yield* Effect.sleep("20 millis")
+        }
+        assert.deepInclude(seen[0], { _tag: "Analysed", runId: "r", problems: 1, findings: undefined })
       }).pipe(Effect.scoped)
     )
 

@@ -1,10 +1,11 @@
 /** What only the queue over NATS can get wrong: nodes that write at once, a server that goes away, hangs or forgets, a log that grows. */
 import { assert, describe, it } from "@effect/vitest"
-import { jetstreamManager } from "@nats-io/jetstream"
+import { jetstream, jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer, Logger, Result } from "effect"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { natsSettings } from "../../nats/NatsSettings.ts"
+import { encode } from "../../src/queue/NatsReplica.ts"
 import { layerNats } from "../../src/queue/NatsQueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { QueueControl } from "../../src/queue/QueueControl.ts"
@@ -43,6 +44,18 @@ const inStream = <A>(url: string, use: (manager: Awaited<ReturnType<typeof jetst
     }
   })
 const stream = "aicr_log_queue"
+
+/** Writes to the log what no node would write. */
+const append = (url: string, bytes: Uint8Array) =>
+  Effect.promise(async () => {
+    const connection = await connect({ servers: url })
+    try {
+      const { config } = await (await jetstreamManager(connection)).streams.info(stream)
+      await jetstream(connection).publish(config.subjects[0] ?? "", bytes)
+    } finally {
+      await connection.close()
+    }
+  })
 
 describe("NatsQueue", () => {
   it.live("three nodes work on the same entries: each is done once, and all nodes say the same", () =>
@@ -208,6 +221,89 @@ describe("NatsQueue", () => {
         }
       }).pipe(Effect.scoped),
     120_000
+  )
+
+  it.live("skips damaged messages: all nodes go on in the same state, and an entry says what was lost", () =>
+    Effect.gen(function* () {
+      const { url } = yield* server
+      const lines: Array<string> = []
+      const logger = Logger.layer([Logger.make(({ message }) => lines.push(String(message)))])
+      const [one, two] = yield* Effect.provide(Effect.all([node(url), node(url)]), logger)
+      const message = encode({ id: "x", after: "", rows: [] })
+      const damages = [
+        Buffer.from("not a message"),
+        Buffer.from(""),
+        Buffer.from(message).subarray(0, -3),
+        Buffer.from([0x1f, 0x8b, 8, 0, 1, 2, 3]),
+        Buffer.from('{"order":7}'),
+        Buffer.from("[1]")
+      ]
+      // As text: what is undefined where it was decided is absent where it was read.
+      const state = ({ control, queue }: typeof one) =>
+        Effect.map(Effect.all([control.list({ limit: 100 }), queue.stats]), (found) => JSON.stringify(found))
+      for (const [index, bytes] of damages.entries()) {
+        yield* one.queue.admit([admission({ number: 2 * index, head: "a" })])
+        yield* append(url, bytes)
+        // Who writes behind it knows no more than the others what it was.
+        const [admitted] = yield* two.queue.admit([admission({ number: 2 * index + 1, head: "a" })])
+        assert.strictEqual(admitted?.status, "queued")
+        assert.strictEqual(yield* state(one), yield* state(two))
+      }
+      const { byStatus } = yield* one.queue.stats
+      const { entries } = yield* one.control.list({ limit: 100 })
+      assert.deepInclude(byStatus, { waiting: 2 * damages.length, dead: damages.length })
+      const lost = entries.filter(({ status }) => status === "dead")
+      for (const { reason } of lost)
+        assert.match(reason ?? "", /^quarantined: message \d+ of the queue's log cannot be read/)
+      const late = yield* node(url, "late")
+      assert.strictEqual(yield* state(late), yield* state(one))
+      const isNamed = (line: string) => line === "damaged message of the queue's log skipped"
+      // Once by each of the two nodes.
+      assert.lengthOf(lines.filter(isNamed), 2 * damages.length)
+      yield* one.queue.prune({ maxCount: 0, before: 0 })
+      assert.deepInclude((yield* late.queue.stats).byStatus, { waiting: 2 * damages.length, dead: 0 })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses what a newer release wrote, and does not skip it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* server
+      const { queue } = yield* node(url)
+      yield* queue.admit([admission({ number: 1, head: "a" })])
+      yield* append(url, Buffer.from(JSON.stringify({ id: "x", after: "y", rows: [{ reserve: { id: "z" } }] })))
+      const late = Effect.scoped(Effect.asVoid(node(url, "late")))
+      const admit = queue.admit([admission({ number: 2, head: "a" })])
+      for (const use of [Effect.asVoid(queue.stats), Effect.asVoid(admit), late]) {
+        const error = yield* Effect.flip(use)
+        assert.match(
+          error.message,
+          /message 2 of its log has a shape that only a newer release knows .* Upgrade this node/
+        )
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("goes on behind messages that the log itself lacks, on every node that reads it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* server
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { queue } = yield* node(url)
+          for (let number = 1; number <= 6; number++) yield* queue.admit([admission({ number, head: "a" })])
+        })
+      )
+      yield* inStream(url, async (manager) => {
+        for (const sequence of [2, 3, 5]) await manager.streams.deleteMessage(stream, sequence)
+      })
+      const [one, two] = yield* Effect.all([node(url), node(url)])
+      const numbers = ({ queue }: typeof one) =>
+        Effect.map(queue.load("app"), (entries) => entries.map(({ change }) => change.target.number))
+      assert.deepStrictEqual(yield* numbers(one), [1, 4, 6])
+      yield* one.queue.admit([admission({ number: 7, head: "a" })])
+      yield* two.queue.admit([admission({ number: 8, head: "a" })])
+      assert.deepStrictEqual(yield* numbers(two), [1, 4, 6, 7, 8])
+      assert.deepStrictEqual(yield* numbers(one), yield* numbers(two))
+    }).pipe(Effect.scoped)
   )
 
   it.live("a log that was lost with its disk begins anew, on every node", () =>

@@ -70,6 +70,7 @@ const compare = Effect.fnUntraced(function* (queue: Queue["Service"], model: Que
         target: entry?.targetKey,
         workspace: entry?.workspace,
         head: entry?.change.head,
+        baseRef: entry?.change.baseRef,
         requestedBy: entry?.change.requestedBy,
         status: entry?.status,
         events: entry?.events.toSorted(),

@@ -5,7 +5,7 @@
 import { maxLosses } from "../../src/domain/Entry.ts"
 import type { EntryStatus } from "../../src/domain/Entry.ts"
 import type { Survey } from "../../src/queue/Plan.ts"
-import type { Admission, Finish } from "../../src/queue/Queue.ts"
+import type { QueueAdmission, Finish } from "../../src/queue/Queue.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 
 /** Its time has come, or had come when it was admitted. */
@@ -17,6 +17,7 @@ export interface ModelEntry {
   target: string
   workspace: string
   head: string | undefined
+  baseRef: string | undefined
   requestedBy: string | undefined
   status: EntryStatus
   events: Array<string>
@@ -38,19 +39,26 @@ export class QueueModel {
   private next = 0
 
   /** The entry that answers for the admission, and how. New entries are called `new:<n>` until the store names them. */
-  admit(item: Admission): { readonly entry: ModelEntry; readonly status: string; readonly superseded: Array<string> } {
+  admit(item: QueueAdmission): {
+    readonly entry: ModelEntry
+    readonly status: string
+    readonly superseded: Array<string>
+  } {
     const known = this.entries.find((entry) => entry.events.includes(item.eventId))
     if (known !== undefined) {
       return { entry: known, status: "duplicate", superseded: known.status === "superseded" ? [item.eventId] : [] }
     }
     const target = targetKey(item.change)
-    const { head, requestedBy } = item.change
+    const { baseRef, head, requestedBy } = item.change
     const expires = item.expires ?? item.priority >= 20
     const waits = this.waiting(target)
     const runs = this.entries.find(
       (entry) => entry.target === target && entry.status === "running" && entry.cancelRequested === undefined
     )
-    const exact = [waits, runs].find((entry) => entry !== undefined && entry.head === head && (head || entry === waits))
+    const isOther = (entry: ModelEntry) => Boolean(entry.baseRef && baseRef && entry.baseRef !== baseRef)
+    const exact = [waits, runs].find(
+      (entry) => entry !== undefined && entry.head === head && !isOther(entry) && (head || entry === waits)
+    )
     const joined = exact ?? (waits !== undefined && (!waits.head || !head) ? waits : undefined)
     if (joined !== undefined) {
       joined.events.push(item.eventId)
@@ -58,6 +66,7 @@ export class QueueModel {
         if (joined.attempts === 0 || requestedBy !== undefined) joined.dueAt = Math.min(joined.dueAt, item.dueAt)
         joined.expires &&= expires
         joined.priority = Math.min(joined.priority, item.priority)
+        if (joined.head === undefined) joined.baseRef = baseRef
         joined.head ??= head
         joined.requestedBy ??= requestedBy
       }
@@ -68,6 +77,7 @@ export class QueueModel {
       target,
       workspace: item.change.workspace,
       head,
+      baseRef,
       requestedBy,
       status: "waiting",
       events: [item.eventId],

@@ -2,9 +2,9 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"
-import type { Admission, Cancelled, Finish, Lease, Queue, Renewal } from "../../src/queue/Queue.ts"
+import type { QueueAdmission, Cancelled, Finish, Lease, Queue, Renewal } from "../../src/queue/Queue.ts"
 import type { QueueControl } from "../../src/queue/QueueControl.ts"
-import { change, targetOf } from "./Admissions.ts"
+import { before, change, targetOf } from "./Admissions.ts"
 import type { ModelEntry, QueueModel } from "./QueueModel.ts"
 
 export type Step =
@@ -13,6 +13,7 @@ export type Step =
       readonly items: ReadonlyArray<{
         readonly target: number
         readonly head: string | undefined
+        readonly baseRef?: string | undefined
         readonly event: number
         readonly delay: number
         readonly priority: number
@@ -35,6 +36,7 @@ const small = fc.nat({ max: 7 })
 const item = fc.record({
   target: fc.nat({ max: 2 }),
   head: fc.constantFrom("a", "b", "c", undefined),
+  baseRef: fc.constantFrom(undefined, "main", "main", "next"),
   event: fc.nat({ max: 30 }),
   delay: fc.constantFrom(-5, 0, 0, 0, 10),
   priority: fc.constantFrom(0, 10, 20),
@@ -202,7 +204,7 @@ export class Play {
       }
       case "Expire": {
         const expected = model.expire(now - taken.age)
-        assert.sameMembers(ids(yield* queue.expire(now - taken.age, "queued_timeout")), ids(expected))
+        assert.sameMembers(ids(yield* queue.expire(before(now - taken.age), "queued_timeout")), ids(expected))
         return
       }
       case "Pass":
@@ -221,8 +223,9 @@ export class Play {
     return lease === undefined || entry === undefined ? undefined : { lease, entry }
   }
 
-  private admission(one: Extract<Step, { _tag: "Admit" }>["items"][number]): Admission {
-    const asked = change(one.target, one.head, workspaceOf(one.target))
+  private admission(one: Extract<Step, { _tag: "Admit" }>["items"][number]): QueueAdmission {
+    const base = one.baseRef === undefined ? {} : { baseRef: one.baseRef }
+    const asked = { ...change(one.target, one.head, workspaceOf(one.target)), ...base }
     return {
       eventId: `event-${one.event}`,
       change: one.person ? { ...asked, requestedBy: "ada" } : asked,

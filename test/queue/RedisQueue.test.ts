@@ -2,11 +2,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { Redis } from "ioredis"
+import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { Queue } from "../../src/queue/Queue.ts"
+import { pack } from "../../src/queue/MessagePack.ts"
+import { QueueControl } from "../../src/queue/QueueControl.ts"
 import { layerRedis } from "../../src/queue/RedisQueue.ts"
 import { RedisServer } from "../harness/Redis.ts"
 import { waitUntil } from "../harness/Wait.ts"
-import { admission } from "./Admissions.ts"
+import { admission, before, targetOf } from "./Admissions.ts"
 import { manyEntries } from "./Stores.ts"
 
 const server = Effect.acquireRelease(
@@ -46,14 +49,14 @@ describe("RedisQueue", () => {
           admission({ number: index + 1, expires: true, admittedAt: index + 1, dueAt: index + 1 })
         )
         for (let at = 0; at < many.length; at += 500) yield* queue.admit(many.slice(at, at + 500))
-        assert.strictEqual((yield* queue.expire(4400, "too old")).length, 4399)
+        assert.strictEqual((yield* queue.expire(before(4400), "too old")).length, 4399)
         assert.strictEqual((yield* queue.stats).oldestWaiting, 4400)
         assert.strictEqual(yield* Effect.promise(() => raw.zcard("{aicr}:queue:waiting")), 101)
-        yield* queue.expire(5000, "too old")
+        yield* queue.expire(before(5000), "too old")
         assert.strictEqual((yield* queue.stats).oldestWaiting, undefined)
         // What is pruned leaves nothing behind, whether somebody looked or not.
         yield* queue.admit([admission({ number: 1, expires: true })])
-        yield* queue.expire(5000, "too old")
+        yield* queue.expire(before(5000), "too old")
         yield* queue.prune({ maxCount: 0, before: 0 })
         const left = yield* Effect.promise(() => raw.keys("*"))
         assert.sameMembers(left, ["{aicr}:queue:layout", "{aicr}:queue:workspaces"])
@@ -167,6 +170,118 @@ describe("RedisQueue", () => {
     })
   )
 
+  it.live("an entry that cannot be read is quarantined with its reason, wherever it is, and holds up nothing", () =>
+    Effect.gen(function* () {
+      const redis = yield* server
+      const raw = new Redis(redis.url)
+      const [entries, details] = ["{aicr}:queue:entries", "{aicr}:queue:details"]
+      const damage = (key: string, id: string, bytes: string | Buffer) => Effect.promise(() => raw.hset(key, id, bytes))
+      const cut = (key: string, id: string) =>
+        Effect.gen(function* () {
+          const whole = yield* Effect.promise(() => raw.hgetBuffer(key, id))
+          yield* damage(key, id, whole?.subarray(0, -4) ?? "")
+        })
+      yield* Effect.gen(function* () {
+        const queue = yield* Queue
+        const control = yield* QueueControl
+        const open = Effect.fnUntraced(function* (over: Parameters<typeof admission>[0]) {
+          const item = admission({ head: "a", ...over })
+          const [admitted] = yield* queue.admit([item])
+          return { id: admitted?.entryId ?? "", item }
+        })
+        const run = Effect.fnUntraced(function* (number: number) {
+          const { id, item } = yield* open({ number })
+          yield* queue.release([id], 100)
+          yield* queue.claim(id, "node/1", 100, 50)
+          return { id, item }
+        })
+        const isQuarantined = Effect.fnUntraced(function* (id: string) {
+          const entry = yield* queue.get(id)
+          assert.strictEqual(entry?.status, "dead")
+          assert.match(entry?.reason ?? "", /^quarantined: /)
+        })
+        const counts = Effect.map(queue.stats, ({ byStatus }) =>
+          Object.fromEntries(Object.entries(byStatus).filter(([, count]) => count > 0))
+        )
+
+        // One that runs, met by the sweep for lost workers.
+        const lost = yield* run(1)
+        const kept = yield* run(2)
+        yield* damage(entries, lost.id, "not packed")
+        assert.deepStrictEqual(
+          (yield* queue.reclaim(1000, () => true)).map(({ id }) => id),
+          [kept.id]
+        )
+        yield* isQuarantined(lost.id)
+        assert.deepStrictEqual(yield* counts, { waiting: 1, dead: 1 })
+        // Its target is free again, and its event is a duplicate.
+        const again = yield* queue.admit([admission({ number: 1, head: "a" }), lost.item])
+        assert.deepStrictEqual(
+          again.map(({ status }) => status),
+          ["queued", "duplicate"]
+        )
+
+        // Those that wait: due, and not due yet; cut off, empty, and gone. Met by expiry, which ends the one after them.
+        const waiting = yield* Effect.forEach([3, 4, 5, 6], (number) =>
+          open({ number, expires: true, admittedAt: number, dueAt: number < 5 ? number : 900 })
+        )
+        const [due, gone, later, sound] = waiting.map(({ id }) => id)
+        yield* cut(entries, due ?? "")
+        yield* Effect.promise(() => raw.hdel(entries, gone ?? ""))
+        yield* damage(entries, later ?? "", "")
+        assert.deepStrictEqual(
+          (yield* queue.expire(before(50), "queued_timeout")).map(({ id }) => id),
+          [sound]
+        )
+        for (const id of [due, gone, later]) yield* isQuarantined(id ?? "")
+        assert.deepStrictEqual(yield* counts, { waiting: 2, expired: 1, dead: 4 })
+
+        // What is cut off keeps what can be read of it.
+        assert.deepInclude(yield* queue.get(due ?? ""), { targetKey: targetOf(3), workspace: "app", admittedAt: 3 })
+
+        // In a page of a list, and by its details alone: what Lua can read and the service cannot too.
+        const [one, two] = [yield* open({ number: 7 }), yield* open({ number: 8 })]
+        yield* cut(details, one.id)
+        yield* damage(details, two.id, pack([["c0ffee", "a", false, two.item.eventId, '["x"]']]))
+        const page = yield* control.list({ limit: 100 })
+        assert.includeMembers(
+          page.entries.map(({ id }) => id),
+          [one.id, two.id, kept.id]
+        )
+        for (const { id } of [one, two]) yield* isQuarantined(id)
+        assert.deepInclude(yield* queue.get(two.id), { events: [two.item.eventId] })
+
+        // Claimed, surveyed while it is out, joined by the next head.
+        const claimed = yield* open({ number: 9 })
+        yield* queue.release([claimed.id], 100)
+        yield* cut(details, claimed.id)
+        assert.isUndefined(yield* queue.claim(claimed.id, "node/1", 100, 50))
+        yield* isQuarantined(claimed.id)
+        const out = yield* run(10)
+        yield* damage(entries, out.id, "not packed")
+        const survey = yield* queue.survey("app", 1000, 10)
+        assert.deepStrictEqual(survey.out, [])
+        assert.lengthOf(survey.due, 2)
+        yield* isQuarantined(out.id)
+        const first = yield* open({ number: 11 })
+        yield* cut(details, first.id)
+        const second = yield* queue.admit([admission({ number: 11, head: "b" })])
+        assert.deepInclude(second[0], { status: "queued", superseded: [] })
+        yield* isQuarantined(first.id)
+        assert.deepStrictEqual(yield* counts, { waiting: 3, expired: 1, dead: 9 })
+
+        // Nothing is left of them after they are pruned.
+        const active = yield* queue.load("app")
+        for (const { targetKey } of active) yield* queue.cancel(targetKey, "over")
+        yield* queue.prune({ maxCount: 0, before: 0 })
+        assert.deepStrictEqual(yield* counts, {})
+        const rest = ["targets", "later:app", "due:app", "expiring", "ended", "ids", "entries", "details"]
+        assert.strictEqual(yield* Effect.promise(() => raw.exists(rest.map((name) => `{aicr}:queue:${name}`))), 0)
+      }).pipe(Effect.provide(on(redis.url)))
+      raw.disconnect()
+    }).pipe(Effect.scoped)
+  )
+
   it.live("a transition that fails writes nothing and holds up no other", () =>
     Effect.gen(function* () {
       const redis = yield* server
@@ -175,23 +290,24 @@ describe("RedisQueue", () => {
         const queue = yield* Queue
         const answers = (yield* Effect.forEach([1, 2], admit)).flat()
         const [broken = "", whole = ""] = answers.map(({ entryId }) => entryId)
-        yield* queue.release([broken, whole], 100)
-        const entries = "{aicr}:queue:entries"
-        yield* Effect.promise(() => raw.hset(entries, broken, "not packed"))
+        yield* queue.release([whole], 100)
+        const workspaces = "{aicr}:queue:workspaces"
+        const [elsewhere] = yield* queue.admit([admission({ number: 4, workspace: "broken" })])
+        yield* Effect.promise(() => raw.hset(workspaces, "broken", "not packed"))
         // In one turn of the event loop, so in one message.
         const [bad, good, third] = yield* Effect.all(
           [
-            Effect.result(queue.claim(broken, "node/1", 100, 60_000)),
+            Effect.result(queue.release([broken, elsewhere?.entryId ?? ""], 100)),
             Effect.result(queue.claim(whole, "node/1", 100, 60_000)),
             Effect.result(admit(3))
           ],
           { concurrency: "unbounded" }
         )
         assert.strictEqual(bad._tag === "Failure" && bad.failure.reason, "unavailable")
-        assert.strictEqual(good._tag === "Success" && good.success?.lease.token, 1)
+        assert.strictEqual(good._tag === "Success" && good.success?.lease.token, LeaseToken.make(1))
         assert.strictEqual(third._tag === "Success" && third.success[0]?.status, "queued")
-        assert.strictEqual(yield* Effect.promise(() => raw.hget(entries, broken)), "not packed")
-        assert.deepInclude((yield* queue.stats).byStatus, { ready: 1, running: 1, waiting: 1 })
+        assert.strictEqual(yield* Effect.promise(() => raw.hget(workspaces, "broken")), "not packed")
+        assert.deepInclude((yield* queue.stats).byStatus, { ready: 0, running: 1, waiting: 3 })
       }).pipe(Effect.provide(on(redis.url)))
       raw.disconnect()
     }).pipe(Effect.scoped)
@@ -228,9 +344,12 @@ describe("RedisQueue", () => {
           due.map(({ targetKey }) => targetKey.split(":").at(-1))
         assert.deepStrictEqual(numbers(yield* survey), ["1", "2"])
         // In one turn of the event loop: two messages, of which the first has the end and a survey.
-        const [ended, after] = yield* Effect.all([queue.expire(200, "waited for long"), survey, survey, survey], {
-          concurrency: "unbounded"
-        })
+        const [ended, after] = yield* Effect.all(
+          [queue.expire(before(200), "waited for long"), survey, survey, survey],
+          {
+            concurrency: "unbounded"
+          }
+        )
         assert.strictEqual(ended.length, 1)
         assert.deepStrictEqual(numbers(after), ["2"])
       }).pipe(Effect.provide(on(redis.url)))

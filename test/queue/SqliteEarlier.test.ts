@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
 import { Queue } from "../../src/queue/Queue.ts"
@@ -58,7 +59,7 @@ const entry = (number: number, over: Partial<Entry>): Entry => ({
   losses: 0,
   expires: true,
   reason: undefined,
-  token: 0,
+  token: LeaseToken.make(0),
   leaseUntil: undefined,
   owner: undefined,
   cancelRequested: undefined,
@@ -83,8 +84,14 @@ const everything: Change = {
 const entries = [
   entry(1, {}),
   entry(2, { dueAt: 9000, expires: false, reason: "a delay", events: ["event-2", "event-2b"], change: everything }),
-  entry(3, { status: "running", token: 4, leaseUntil: 5000, owner: "node/1", cancelRequested: "asked" }),
-  entry(4, { status: "dead", token: 2, attempts: 2, losses: 1, reason: "it failed" })
+  entry(3, {
+    status: "running",
+    token: LeaseToken.make(4),
+    leaseUntil: 5000,
+    owner: "node/1",
+    cancelRequested: "asked"
+  }),
+  entry(4, { status: "dead", token: LeaseToken.make(2), attempts: 2, losses: 1, reason: "it failed" })
 ]
 
 type Values = ReadonlyArray<string | number | null>

@@ -155,27 +155,60 @@ describe("SqliteQueue", () => {
       })
   )
 
-  it.effect("an entry that does not decode fails alone", () =>
+  it.effect("an entry that does not decode is quarantined with its reason, and holds up nothing", () =>
     Effect.gen(function* () {
       const path = join(yield* folder, "queue.db")
+      const broken = admission({ number: 1 })
+      const lost = admission({ number: 4 })
+      const id = yield* Effect.gen(function* () {
+        const queue = yield* Queue
+        const [first, sound, run] = yield* queue.admit([broken, admission({ number: 2 }), lost])
+        yield* queue.release([run?.entryId ?? ""], 100)
+        yield* queue.claim(run?.entryId ?? "", "node/1", 100, 50)
+        const other = yield* foreign(path)
+        const destroy = other.prepare("UPDATE entries SET opened = json_set(opened, '$[7]', json('{}')) WHERE id = ?")
+        destroy.run(first?.entryId ?? "")
+        destroy.run(run?.entryId ?? "")
+        assert.deepStrictEqual(yield* queue.release([first?.entryId ?? "", sound?.entryId ?? ""], 100), [
+          sound?.entryId ?? ""
+        ])
+        assert.deepStrictEqual(yield* queue.reclaim(1000, () => true), [])
+        assert.deepInclude((yield* queue.stats).byStatus, { waiting: 0, ready: 1, running: 0, dead: 2 })
+        const entry = yield* queue.get(first?.entryId ?? "")
+        assert.deepInclude(entry, { status: "dead", events: [broken.eventId], workspace: "app" })
+        assert.match(entry?.reason ?? "", /^quarantined: /)
+        // Its target is free again, and its event is answered for.
+        const mixed = yield* queue.admit([admission({ number: 3 }), admission({ number: 1 }), broken])
+        assert.deepStrictEqual(
+          mixed.map(({ status }) => status),
+          ["queued", "queued", "duplicate"]
+        )
+        return first?.entryId ?? ""
+      }).pipe(Effect.provide(inFile(path)))
+      const again = yield* Effect.provide(
+        Effect.flatMap(Queue, (queue) => Effect.all([queue.get(id), queue.stats])),
+        inFile(path)
+      )
+      assert.match(again[0]?.reason ?? "", /^quarantined: /)
+      assert.deepInclude(again[1].byStatus, { dead: 2 })
+    })
+  )
+
+  it.effect("of two entries of one target that wait, the newer is kept when the file is opened", () =>
+    Effect.gen(function* () {
+      const path = join(yield* folder, "queue.db")
+      const [older, newer] = yield* Effect.provide(
+        Effect.flatMap(Queue, (queue) => queue.admit([admission({ number: 1 }), admission({ number: 2 })])),
+        inFile(path)
+      )
+      const other = yield* foreign(path)
+      other.exec("UPDATE entries SET target_key = 'twins'")
       yield* Effect.gen(function* () {
         const queue = yield* Queue
-        const [broken, sound] = yield* queue.admit([admission({ number: 1 }), admission({ number: 2 })])
-        const other = yield* foreign(path)
-        other.prepare("UPDATE entries SET opened = '{}' WHERE id = ?").run(broken?.entryId ?? "")
-        const release = (id: string | undefined) => Effect.result(queue.release([id ?? ""], 100))
-        const [first, second] = yield* Effect.all([release(broken?.entryId), release(sound?.entryId)], {
-          concurrency: "unbounded"
-        })
-        assert.strictEqual(first._tag, "Failure")
-        assert.isTrue(second._tag === "Success" && second.success.length === 1)
-        assert.deepInclude((yield* queue.stats).byStatus, { waiting: 1, ready: 1 })
-        // All or nothing: what was admitted with the one that meets the broken entry is neither known nor in the file.
-        const mixed = [admission({ number: 3 }), admission({ number: 1 })]
-        assert.strictEqual((yield* Effect.flip(queue.admit(mixed))).reason, "unavailable")
-        assert.deepInclude((yield* queue.stats).byStatus, { waiting: 1, ready: 1 })
-        assert.deepStrictEqual({ ...other.prepare("SELECT count(*) AS n FROM entries").get() }, { n: 2 })
-        assert.strictEqual((yield* queue.admit(mixed.slice(0, 1)))[0]?.status, "queued")
+        const entry = yield* queue.get(older?.entryId ?? "")
+        assert.deepInclude(entry, { status: "dead", reason: "quarantined: another entry of the same target waits" })
+        assert.deepStrictEqual(yield* queue.release([newer?.entryId ?? ""], 100), [newer?.entryId ?? ""])
+        assert.deepInclude((yield* queue.stats).byStatus, { dead: 1, ready: 1 })
       }).pipe(Effect.provide(inFile(path)))
     })
   )

@@ -11,17 +11,17 @@ import type { Queue, QueueError } from "../../src/queue/Queue.ts"
 import type { QueueControl } from "../../src/queue/QueueControl.ts"
 import { layerRedis } from "../../src/queue/RedisQueue.ts"
 import { layerSqlite } from "../../src/queue/SqliteQueue.ts"
-import type { Limits } from "../../src/queue/TableQueue.ts"
+import type { QueueLimits } from "../../src/queue/TableQueue.ts"
 import { NatsServer } from "../harness/Nats.ts"
 import { RedisServer } from "../harness/Redis.ts"
 
-export const manyEntries: Limits = { perWorkspace: 10_000, total: 100_000 }
+export const manyEntries: QueueLimits = { perWorkspace: 10_000, total: 100_000 }
 
 export interface QueueStore {
   readonly name: string
   /** Whether entries are there again after the layer was closed and built anew over the same place. */
   readonly durable: boolean
-  readonly layer: (place: string, limits?: Limits) => Layer.Layer<Queue | QueueControl, QueueError>
+  readonly layer: (place: string, limits?: QueueLimits) => Layer.Layer<Queue | QueueControl, QueueError>
 }
 
 /** One server for all places of this process, or the one of the process that started it. A place is a prefix of its own. */
@@ -88,5 +88,5 @@ export const folder = folderIn(tmpdir())
 /** In memory where the system has such a place: for thousands of stores of which none is to outlive a crash. */
 export const quickFolder = folderIn(existsSync("/dev/shm") ? "/dev/shm" : tmpdir())
 
-export const inFolder = (store: QueueStore, limits?: Limits): Layer.Layer<Queue | QueueControl, QueueError> =>
+export const inFolder = (store: QueueStore, limits?: QueueLimits): Layer.Layer<Queue | QueueControl, QueueError> =>
   Layer.unwrap(Effect.map(folder, (path) => store.layer(path, limits)))

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest"
+import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
 import { standing } from "../../src/queue/Waiting.ts"
 import type { Around } from "../../src/queue/Waiting.ts"
@@ -18,7 +19,7 @@ const entry: Entry = {
   attempts: 0,
   losses: 0,
   expires: false,
-  token: 0
+  token: LeaseToken.make(0)
 }
 const around: Around = { now: 100, pause: undefined, out: [], concurrency: 1 }
 const pause = { scope: "workspace", name: "app", reason: "ada: too noisy", since: 5 } as const

@@ -1,18 +1,19 @@
 /** What every store of the queue must do, whatever is behind it. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { maxLosses } from "../../src/domain/Entry.ts"
 import { nothingCancelled, Queue } from "../../src/queue/Queue.ts"
-import type { Admission, Finish, QueueError } from "../../src/queue/Queue.ts"
+import type { QueueAdmission, Finish, QueueError } from "../../src/queue/Queue.ts"
 import type { ListFilter } from "../../src/queue/QueueControl.ts"
 import { QueueControl } from "../../src/queue/QueueControl.ts"
-import type { Limits } from "../../src/queue/TableQueue.ts"
-import { admission, targetOf } from "./Admissions.ts"
+import type { QueueLimits } from "../../src/queue/TableQueue.ts"
+import { admission, before, targetOf } from "./Admissions.ts"
 
 const use = <A, E>(f: (queue: Queue["Service"]) => Effect.Effect<A, E>): Effect.Effect<A, E, Queue> =>
   Effect.flatMap(Queue, f)
 
-const admitted = (item: Admission) =>
+const admitted = (item: QueueAdmission) =>
   use((queue) =>
     Effect.flatMap(queue.admit([item]), ([answer]) =>
       answer === undefined ? Effect.die(new Error("No answer")) : Effect.succeed(answer)
@@ -40,9 +41,49 @@ const running = Effect.fn(function* (over?: Parameters<typeof admission>[0]) {
 
 export const conformance = (
   name: string,
-  store: (limits?: Limits) => Layer.Layer<Queue | QueueControl, QueueError>
+  store: (limits?: QueueLimits) => Layer.Layer<Queue | QueueControl, QueueError>
 ) => {
   describe(`Queue (${name})`, () => {
+    layer(store())("text that no store can hold", (it) => {
+      it.effect("is repaired, and holds up nothing", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const ill = (head: string) => {
+            const item = admission({ workspace: "ill", priority: 30, dueAt: 0, expires: true })
+            const target = { kind: "push", branch: "x\ud800" } as const
+            const author = { username: "\udc00", name: "a\u0000" }
+            return { ...item, change: { ...item.change, target, head, title: "\ud83d", author } }
+          }
+          const sound = yield* one({ workspace: "ill", number: 2 })
+          const first = yield* admitted(ill("a"))
+          // The same target, read back as it was written: the second head finds the first.
+          const second = yield* admitted(ill("b"))
+          assert.strictEqual(second.status, "coalesced")
+          const entry = yield* found(first.entryId)
+          assert.deepInclude(entry.change, {
+            target: { kind: "push", branch: "x\ufffd" },
+            title: "\ufffd",
+            author: { username: "\ufffd", name: "a\ufffd" }
+          })
+          const survey = yield* queue.survey("ill", 100, 10)
+          assert.lengthOf(survey.due, 2)
+          assert.sameMembers(
+            [...(yield* queue.release([first.entryId, sound.entryId], 100))],
+            [first.entryId, sound.entryId]
+          )
+          const { lease } = yield* claim(first.entryId)
+          assert.strictEqual((yield* claim(sound.entryId)).entry.id, sound.entryId)
+          assert.lengthOf(yield* queue.reclaim(1000, () => true), 2)
+          assert.isFalse(yield* queue.finish(lease, { _tag: "Done" }))
+          assert.deepStrictEqual(
+            (yield* queue.expire(before(1000), "queued_timeout")).map(({ id }) => id),
+            [first.entryId]
+          )
+          assert.strictEqual(yield* statusOf(sound.entryId), "waiting")
+        })
+      )
+    })
+
     layer(store())("admit", (it) => {
       it.effect("gives back what was admitted", () =>
         Effect.gen(function* () {
@@ -66,7 +107,7 @@ export const conformance = (
             losses: 0,
             expires: false,
             reason: undefined,
-            token: 0,
+            token: LeaseToken.make(0),
             leaseUntil: undefined,
             owner: undefined,
             cancelRequested: undefined
@@ -147,6 +188,35 @@ export const conformance = (
         })
       )
 
+      it.effect(
+        "the same head with another base is another review: it waits behind what runs and replaces what waits",
+        () =>
+          Effect.gen(function* () {
+            const queue = yield* Queue
+            const into = (baseRef: string | undefined) => {
+              const item = admission({ number: 70, head: "a" })
+              return admitted({ ...item, change: { ...item.change, ...(baseRef === undefined ? {} : { baseRef }) } })
+            }
+            const first = yield* into("main")
+            yield* queue.release([first.entryId], 100)
+            const { lease } = yield* claim(first.entryId)
+            assert.strictEqual((yield* into("main")).entryId, first.entryId)
+            assert.strictEqual((yield* into(undefined)).entryId, first.entryId)
+            const moved = yield* into("next")
+            assert.strictEqual(moved.status, "queued")
+            assert.strictEqual((yield* into("next")).entryId, moved.entryId)
+            const again = yield* into("other")
+            assert.lengthOf(again.superseded, 2)
+            assert.deepInclude(yield* found(moved.entryId), {
+              status: "superseded",
+              reason: "the base changed to other"
+            })
+            assert.isTrue(yield* queue.finish(lease, { _tag: "Done" }))
+            yield* queue.release([again.entryId], 100)
+            assert.strictEqual((yield* claim(again.entryId)).entry.change.baseRef, "other")
+          })
+      )
+
       it.effect("a command joins nothing that runs: its head may be another", () =>
         Effect.gen(function* () {
           const { entry } = yield* running({ number: 8, head: "a" })
@@ -177,7 +247,7 @@ export const conformance = (
       it.effect("refuse a call as a whole, and never what joins or replaces", () =>
         Effect.gen(function* () {
           const queue = yield* Queue
-          const refused = (items: ReadonlyArray<Admission>) =>
+          const refused = (items: ReadonlyArray<QueueAdmission>) =>
             Effect.map(Effect.flip(queue.admit(items)), (error) => error.reason)
           yield* queue.admit([admission({ number: 1, head: "a" })])
           assert.strictEqual(yield* refused([admission({ number: 2 }), admission({ number: 3 })]), "full")
@@ -204,7 +274,7 @@ export const conformance = (
           assert.deepStrictEqual(yield* queue.release([entryId], 100), [])
           const { lease, entry } = yield* claim(entryId)
           assert.deepStrictEqual(lease, { entryId, token: 1 })
-          assert.deepInclude(entry, { status: "running", owner: "node/1", leaseUntil: 150, token: 1 })
+          assert.deepInclude(entry, { status: "running", owner: "node/1", leaseUntil: 150, token: LeaseToken.make(1) })
           assert.deepStrictEqual(yield* queue.get(entryId), entry)
           assert.isUndefined(yield* queue.claim(entryId, "node/2", 100, 50))
           assert.isTrue(yield* queue.finish(lease, { _tag: "Done", reason: "reviewed" }))
@@ -255,7 +325,7 @@ export const conformance = (
             dueAt: 300,
             attempts: 1,
             reason: "429",
-            token: 1,
+            token: LeaseToken.make(1),
             owner: undefined
           })
           // Nobody but a person cuts a backoff short.
@@ -444,7 +514,7 @@ export const conformance = (
           const young = yield* one({ number: 4, ...automatic, admittedAt: 20 })
           const asked = yield* one({ number: 8, ...automatic })
           yield* one({ number: 8, head: "a", priority: 0, admittedAt: 15 })
-          const expired = yield* queue.expire(20, "queued_timeout")
+          const expired = yield* queue.expire(before(20), "queued_timeout")
           assert.sameDeepMembers(
             expired.map((entry) => [entry.id, entry.status, entry.reason]),
             [old, chat].map(({ entryId }) => [entryId, "expired", "queued_timeout"])
@@ -453,7 +523,48 @@ export const conformance = (
           for (const { entryId } of [pull, kept, young, asked]) assert.strictEqual(yield* statusOf(entryId), "waiting")
           // It may again when its ticket was lost.
           yield* queue.withdraw([ready.entryId])
-          assert.strictEqual((yield* queue.expire(20, "queued_timeout")).length, 1)
+          assert.strictEqual((yield* queue.expire(before(20), "queued_timeout")).length, 1)
+        })
+      )
+    })
+
+    layer(store())("expiry by workspace", (it) => {
+      it.effect("goes by the time of each, of which some never expire", () =>
+        Effect.gen(function* () {
+          const queue = yield* Queue
+          const admit = (workspace: string, count: number, admittedAt: number) =>
+            Effect.map(
+              queue.admit(
+                Array.from({ length: count }, (_, number) =>
+                  admission({ workspace, number, admittedAt, dueAt: 9000, priority: 20 })
+                )
+              ),
+              (all) => all.map(({ entryId }) => entryId)
+            )
+          // More than one page of those that stay, in front of those that do not.
+          const never = yield* admit("never", 700, 1)
+          const long = yield* admit("long", 2, 5)
+          const short = yield* admit("short", 2, 2000)
+          const other = [...(yield* admit("other", 1, 20)), ...(yield* admit("gone", 1, 21))]
+          const expire = (
+            workspaces: ReadonlyArray<readonly [string, number | undefined]>,
+            others: number | undefined
+          ) =>
+            Effect.map(queue.expire({ workspaces: new Map(workspaces), others }, "queued_timeout"), (expired) =>
+              expired.map(({ id }) => id)
+            )
+          assert.deepStrictEqual(yield* expire([], undefined), [])
+          const limits = [
+            ["never", undefined],
+            ["long", 5],
+            ["short", 2001]
+          ] as const
+          assert.sameMembers([...(yield* expire(limits, 21))], [...short, ...other.slice(0, 1)])
+          for (const id of [...long, ...other.slice(1)]) assert.strictEqual(yield* statusOf(id), "waiting")
+          // A change of the limits is for what waits already.
+          assert.sameMembers([...(yield* expire([["never", 2]], undefined))], never)
+          assert.sameMembers([...(yield* expire([["gone", undefined]], 6))], long)
+          assert.strictEqual((yield* queue.stats).oldestWaiting, 21)
         })
       )
     })
@@ -493,7 +604,7 @@ export const conformance = (
             dueAt: 400,
             attempts: 0,
             losses: 0,
-            token: 1
+            token: LeaseToken.make(1)
           })
           assert.strictEqual(yield* control.retry(lease.entryId, 400), "not_dead")
           assert.deepStrictEqual(yield* queue.release([lease.entryId], 400), [lease.entryId])
@@ -548,7 +659,7 @@ export const conformance = (
       it.effect("shows what is out, the first due of each repository and priority, and the next due time", () =>
         Effect.gen(function* () {
           const queue = yield* Queue
-          const of = (repo: string, number: number, over: Partial<Admission> = {}) => {
+          const of = (repo: string, number: number, over: Partial<QueueAdmission> = {}) => {
             const item = admission({ number, head: "a", admittedAt: 50 + number, ...over })
             return { ...item, change: { ...item.change, repo: { fullName: repo } } }
           }
@@ -709,7 +820,7 @@ export const conformance = (
             admission({ number: 100 + number, admittedAt: number, priority: 20, workspace: "many" })
           )
           yield* queue.admit(items)
-          yield* queue.expire(10_000, "queued_timeout")
+          yield* queue.expire(before(10_000), "queued_timeout")
           assert.strictEqual(yield* queue.prune({ maxCount: 100, before: 10 }), 2400)
           assert.strictEqual((yield* queue.stats).byStatus.expired, 100)
           assert.strictEqual((yield* admitted(admission({ ...items[2499] }))).status, "duplicate")

@@ -25,7 +25,24 @@ const unread = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
   return [...new Set(names)].filter((name) => name.startsWith("SVC_") && !isRead(name))
 }
 
+/** What keeps a container to itself. */
+const confined = {
+  read_only: Schema.Literal(true),
+  cap_drop: Schema.Tuple([Schema.Literal("ALL")]),
+  security_opt: Schema.Tuple([Schema.Literal("no-new-privileges:true")]),
+  pids_limit: Schema.Int,
+  mem_limit: Schema.String
+}
+
 const Service = Schema.Struct({
+  ...confined,
+  /** What the image's own start needs, never more than these. */
+  cap_add: Schema.optional(
+    Schema.Array(Schema.Literals(["SETGID", "SETUID", "CHOWN", "FOWNER", "DAC_OVERRIDE", "NET_BIND_SERVICE"]))
+  ),
+  user: Schema.optional(Schema.String),
+  tmpfs: Schema.optional(Schema.Array(Schema.String)),
+  shm_size: Schema.optional(Schema.String),
   image: Schema.String,
   build: Schema.optional(Schema.String),
   profiles: Schema.optional(Schema.Tuple([Schema.Literals(["alone", "cluster"])])),
@@ -38,7 +55,7 @@ const Service = Schema.Struct({
   ports: Schema.optional(Schema.Array(Schema.String)),
   volumes: Schema.Array(Schema.String),
   healthcheck: Schema.Struct({
-    test: Schema.Array(Schema.String),
+    test: Schema.NonEmptyArray(Schema.String),
     interval: Schema.String,
     timeout: Schema.String,
     retries: Schema.Int,
@@ -112,7 +129,7 @@ describe("docker-compose.yml", () => {
 
   it.each(services)("%s: pinned image, health check by a command, named volumes", (_name, service) => {
     expect(service.image).toMatch(/^[a-z]+:\d+\.?\d*/)
-    expect(service.healthcheck.test[0]).toBe("CMD")
+    expect(["CMD", "CMD-SHELL"]).toContain(service.healthcheck.test[0])
     expect(service.volumes.length).toBeGreaterThan(0)
     const named = service.volumes
       .filter((volume) => !volume.startsWith("./"))
@@ -125,9 +142,30 @@ describe("docker-compose.yml", () => {
     const used = services.flatMap(([, service]) => service.volumes.map((volume) => volume.split(":")[0]))
     expect(Object.keys(compose.volumes).filter((volume) => !used.includes(volume))).toEqual([])
     const values = services.flatMap(([, service]) => Object.entries(service.environment ?? {}))
-    const inline = values.filter(([name, value]) => /password|secret|token|key/i.test(name) && !value.startsWith("${"))
+    const inline = values.filter(([name, value]) => /password|secret|token|key/i.test(name) && !/^"?\$\{/.test(value))
     expect(inline).toEqual([])
     expect(values.filter(([, value]) => /:\/\/[^:/@]*:(?!\$\{)[^@]*@/.test(value))).toEqual([])
+  })
+
+  it("gives a node of a cluster the secrets of its roles only", () => {
+    const files = (name: string) => (compose.services[name]?.env_file ?? []).map(({ path }) => path)
+    expect(files("ingress-1")).toEqual(["secrets/deliveries.env"])
+    expect(files("executor-1")).toEqual(["secrets/hosts.env", "secrets/models.env"])
+    expect(files("publisher-1")).toEqual(["secrets/hosts.env"])
+    const twins = [
+      ["ingress-1", "ingress-2"],
+      ["executor-1", "executor-2"]
+    ] as const
+    for (const [one, other] of twins) expect(files(other)).toEqual(files(one))
+  })
+
+  it("lets nobody into Redis and NATS without a password", () => {
+    expect(compose.services["redis"]?.command?.join(" ")).toContain("requirepass")
+    for (const name of ["nats-1", "nats-2", "nats-3"]) {
+      expect(compose.services[name]?.command).toContain("--config=/etc/nats/nats-cluster.conf")
+      // On the command line it would drop the authorization of the file.
+      expect(compose.services[name]?.command?.filter((flag) => flag.startsWith("--cluster"))).toEqual([])
+    }
   })
 
   it("gives every node longer to stop than it gives itself", () => {
@@ -160,10 +198,32 @@ describe("deploy/kubernetes", () => {
       template: Schema.Struct({
         spec: Schema.Struct({
           terminationGracePeriodSeconds: Schema.Int,
+          automountServiceAccountToken: Schema.Literal(false),
+          securityContext: Schema.Struct({
+            runAsNonRoot: Schema.Literal(true),
+            seccompProfile: Schema.Struct({ type: Schema.Literal("RuntimeDefault") })
+          }),
           containers: Schema.Tuple([
             Schema.Struct({
               env: Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.optional(Schema.String) })),
-              envFrom: Schema.Unknown,
+              envFrom: Schema.Array(
+                Schema.Struct({
+                  secretRef: Schema.optional(Schema.Struct({ name: Schema.String })),
+                  configMapRef: Schema.optional(Schema.Struct({ name: Schema.String }))
+                })
+              ),
+              securityContext: Schema.Struct({
+                allowPrivilegeEscalation: Schema.Literal(false),
+                readOnlyRootFilesystem: Schema.Literal(true),
+                capabilities: Schema.Struct({ drop: Schema.Tuple([Schema.Literal("ALL")]) })
+              }),
+              resources: Schema.Struct({
+                limits: Schema.Struct({
+                  cpu: Schema.String,
+                  memory: Schema.String,
+                  "ephemeral-storage": Schema.String
+                })
+              }),
               startupProbe: Schema.Struct({
                 httpGet: Schema.Struct({ path: Schema.Literal("/readyz"), port: Schema.String })
               }),
@@ -183,6 +243,15 @@ describe("deploy/kubernetes", () => {
   const nodes = ["ingress", "executor", "publisher"].map((name) =>
     Schema.decodeUnknownSync(Node)(documents(`${name}.yaml`)[0])
   )
+
+  const secrets = Schema.decodeUnknownSync(
+    Schema.Array(
+      Schema.Struct({
+        metadata: Schema.Struct({ name: Schema.String }),
+        stringData: Schema.Record(Schema.String, Schema.Literal(""))
+      })
+    )
+  )(documents("secrets.example.yaml"))
 
   it("is made of files that exist, each a document or more with a kind", () => {
     const files = [
@@ -211,10 +280,40 @@ describe("deploy/kubernetes", () => {
     const names = nodes.flatMap(({ spec }) => spec.template.spec.containers[0].env.map(({ name }) => name))
     expect(unread([...settings, ...names])).toEqual([])
     const config = read(`${folder}/config.yaml`)
-    const Example = Schema.Struct({ stringData: Schema.Record(Schema.String, Schema.Literal("")) })
-    const example = Schema.decodeUnknownSync(Example)(documents("secret.example.yaml")[0])
     const named = [...config.matchAll(/\w+_env: (\w+)/g)].map(([, name]) => name ?? "")
-    expect(Object.keys(example.stringData).toSorted()).toEqual([...new Set(named)].toSorted())
+    const held = secrets
+      .filter(({ metadata: { name } }) => name !== "nats")
+      .flatMap(({ stringData }) => Object.keys(stringData))
+    expect(held.toSorted()).toEqual([...new Set([...named, "SVC_NATS_USER", "SVC_NATS_PASSWORD"])].toSorted())
+  })
+
+  it("gives a node the secrets of its roles only, and each to some node", () => {
+    const perNode = nodes.map(({ spec }) =>
+      spec.template.spec.containers[0].envFrom.flatMap(({ secretRef }) => secretRef?.name ?? [])
+    )
+    expect(perNode).toEqual([
+      ["aicr-stores", "aicr-deliveries"],
+      ["aicr-stores", "aicr-hosts", "aicr-models"],
+      ["aicr-stores", "aicr-hosts"]
+    ])
+    const names = secrets.map(({ metadata: { name } }) => name)
+    expect(new Set([...perNode.flat(), "nats"])).toEqual(new Set(names))
+  })
+
+  it("lets nothing pass between pods that no policy names", () => {
+    const Policy = Schema.Struct({
+      kind: Schema.Literal("NetworkPolicy"),
+      metadata: Schema.Struct({ name: Schema.String }),
+      spec: Schema.Struct({
+        podSelector: Schema.Unknown,
+        policyTypes: Schema.Array(Schema.Literals(["Ingress", "Egress"])),
+        egress: Schema.optional(Schema.Array(Schema.Struct({ to: Schema.optional(Schema.Array(Schema.Unknown)) })))
+      })
+    })
+    const policies = Schema.decodeUnknownSync(Schema.Array(Policy))(documents("network.yaml"))
+    expect(policies[0]?.spec).toEqual({ podSelector: {}, policyTypes: ["Ingress", "Egress"] })
+    const outside = policies.find(({ metadata }) => metadata.name === "hosts-and-models")
+    expect(JSON.stringify(outside?.spec.egress?.[0]?.to)).toContain("169.254.0.0/16")
   })
 
   it("its configuration is one for several nodes", () => {

@@ -6,6 +6,7 @@ import { Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { formatIssue } from "../../src/config/ConfigIssue.ts"
 import { readText } from "../../src/config/LoadConfig.ts"
+import { IgnoreReason, RejectReason } from "../../src/domain/Decision.ts"
 import { zones } from "../../oxlint.config.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -14,7 +15,9 @@ const documents = [
   "README.md",
   "ARCHITECTURE.md",
   "CONTRIBUTING.md",
-  ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`)
 ]
 
 const Package = Schema.fromJsonString(Schema.Struct({ scripts: Schema.Record(Schema.String, Schema.String) }))
@@ -66,6 +69,15 @@ describe("commands", () => {
       const flags = line.match(/--[a-z-]+/g) ?? []
       expect([line, flags.filter((flag) => !new RegExp(`${flag}[ ,]`).test(text))]).toEqual([line, []])
     }
+  })
+})
+
+describe("deliveries", () => {
+  it.each([
+    ["Why a delivery starts nothing", IgnoreReason],
+    ["Why a delivery cannot be read", RejectReason]
+  ])("%s: the reasons are those of the code", (title, { literals }) => {
+    expect(firstColumn(section(read("docs/deliveries.md"), title))).toEqual([...literals])
   })
 })
 

@@ -25,6 +25,12 @@ const importing = (file: string, from: string, refused: boolean): Row => ({
   refused
 })
 
+/** A function of so many lines, with a comment and a blank line in it. */
+const functionOf = (lines: number): string => {
+  const body = Array.from({ length: lines - 5 }, (_, at) => `  list.push(${at})`)
+  return ["export const x = (list: Array<number>) => {", "  // why", "", ...body, "  return list", "}", ""].join("\n")
+}
+
 const rows: ReadonlyArray<Row> = [
   importing("src/domain/Case.ts", "../queue/Queue.ts", true),
   importing("src/domain/Case.ts", "node:fs", true),
@@ -99,6 +105,10 @@ const rows: ReadonlyArray<Row> = [
   },
   { file: "src/queue/Case.ts", code: "console.log(1)\n", rule: "no-console", refused: true },
   { file: "src/cli/Case.ts", code: "console.log(1)\n", rule: "no-console", refused: false },
+  ...["actors/Case.ts", "nats/Case.ts", "src/store/Case.ts", "src/Case.ts"].flatMap((file) => [
+    { file, code: functionOf(81), rule: "max-lines-per-function", refused: true },
+    { file, code: functionOf(80), rule: "max-lines-per-function", refused: false }
+  ]),
   {
     file: "test/case.test.ts",
     code: 'import { it } from "vitest"\nit.only("x", ({ expect }) => expect(1).toBe(1))\n',

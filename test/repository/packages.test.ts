@@ -50,6 +50,28 @@ describe("the command line", () => {
   })
 })
 
+describe("a thread that analyses changes", () => {
+  /** What a file loads, and what that loads; types are not loaded. */
+  const loadedBy = async (file: string, seen = new Set<string>()): Promise<ReadonlySet<string>> => {
+    if (seen.has(file)) return seen
+    seen.add(file)
+    const imports = (await readFile(file, "utf8")).matchAll(/^(?:import|export) (?!type\b)[^"']*?from "([^"]+)"/gm)
+    for (const [, name = ""] of imports) {
+      if (name.startsWith(".")) await loadedBy(join(dirname(file), name), seen)
+      else seen.add(name)
+    }
+    return seen
+  }
+
+  const constants = "gpt-tokenizer/encodingParams/constants"
+
+  it("loads no package but the constants of a tokenizer: each thread would pay for it", async () => {
+    const loaded = await loadedBy(join(root, "src/engine/threads/ThreadMain.ts"))
+    expect(loaded).toContain(join(root, "src/review/ParseDiff.ts"))
+    expect([...loaded].filter((name) => !name.startsWith(root) && !name.startsWith("node:"))).toEqual([constants])
+  })
+})
+
 describe("the service on its own", () => {
   it.each(["memory", "sqlite"] as const)("loads no client of another server, queue %s", async (queue) => {
     const { env, loaded } = recording()

@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest"
 import * as fc from "fast-check"
-import { planAtOnce } from "../../src/review/Batches.ts"
+import { planBatches } from "../../src/review/Batches.ts"
 import { numberLines } from "../../src/review/FileDiff.ts"
 import type { FileDiff } from "../../src/review/FileDiff.ts"
 import { changePrompt, systemPrompt } from "../../src/review/Prompt.ts"
 import { maxLineLength, renderFile } from "../../src/review/RenderDiff.ts"
 import { passTokens } from "../../src/review/TokenBudget.ts"
 import { countTokens } from "../../src/review/Tokens.ts"
-import { atOnce } from "../../src/review/Steps.ts"
 
 const line = fc.tuple(fc.constantFrom("+", "-", " "), fc.string({ maxLength: 120 })).map(([mark, text]) => mark + text)
 const file: fc.Arbitrary<FileDiff> = fc
@@ -54,10 +53,10 @@ describe("batches", () => {
         fc.uniqueArray(file, { selector: ({ path }) => path, maxLength: 8 }),
         fc.integer({ min: 600, max: 4000 }),
         (files, limit) => {
-          const batches = planAtOnce(files, limit)
+          const batches = planBatches(files, limit)
           expect(facts(batches.flatMap((batch) => batch.files.map((part) => part.file)))).toEqual(facts(files))
           for (const { files: parts, tokens } of batches) {
-            const rendered = parts.map(({ file: shown, part }) => atOnce(renderFile(shown, part))).join("\n")
+            const rendered = parts.map(({ file: shown, part }) => renderFile(shown, part)).join("\n")
             expect(tokens).toBeLessThanOrEqual(limit)
             expect(countTokens(rendered)).toBeLessThanOrEqual(tokens)
           }
@@ -70,7 +69,10 @@ describe("batches", () => {
   it("put the risky before the rest, and tests and prose last", () => {
     const [sample] = fc.sample(file, 1)
     const named = (path: string): FileDiff => ({ ...(sample as FileDiff), path, hunks: [] })
-    const [batch] = planAtOnce(["README.md", "src/util.ts", "src/util.test.ts", "src/auth/login.ts"].map(named), 10_000)
+    const [batch] = planBatches(
+      ["README.md", "src/util.ts", "src/util.test.ts", "src/auth/login.ts"].map(named),
+      10_000
+    )
     expect(batch?.files.map((part) => part.file.path)).toEqual([
       "src/auth/login.ts",
       "src/util.ts",
@@ -104,17 +106,15 @@ describe("the prompt", () => {
     ]
   })
   const prompt = (files: ReadonlyArray<FileDiff>, elsewhere: ReadonlyArray<string> = []) =>
-    atOnce(
-      changePrompt({
-        title: "t",
-        description: undefined,
-        languages: ["TypeScript"],
-        batch: { files: files.map((one) => ({ file: one, part: undefined, whole: undefined })), tokens: 0 },
-        pass: { index: 1, of: 1 },
-        elsewhere,
-        fence: "f3nc3"
-      })
-    )
+    changePrompt({
+      title: "t",
+      description: undefined,
+      languages: ["TypeScript"],
+      batch: { files: files.map((one) => ({ file: one, part: undefined, whole: undefined })), tokens: 0 },
+      pass: { index: 1, of: 1 },
+      elsewhere,
+      fence: "f3nc3"
+    })
 
   it("shows both numbers, the mark and the code", () => {
     expect(prompt([hostile("src/a.ts", "b")])).toContain(

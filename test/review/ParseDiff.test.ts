@@ -2,7 +2,6 @@ import { afterAll, describe, expect, it } from "vitest"
 import * as fc from "fast-check"
 import type { FileDiff } from "../../src/review/FileDiff.ts"
 import { DiffFormatError, makeDiffParser, parseDiff } from "../../src/review/ParseDiff.ts"
-import { atOnce } from "../../src/review/Steps.ts"
 import { closeDiffs, realDiff } from "./RealDiffs.ts"
 import { contentOf, treeChange } from "./Trees.ts"
 
@@ -61,10 +60,10 @@ describe("parseDiff", () => {
         const bytes = Buffer.from(text)
         let at = 0
         for (const cut of cuts) {
-          atOnce(parser.push(bytes.subarray(at, at + cut)))
+          parser.push(bytes.subarray(at, at + cut))
           at += cut
         }
-        atOnce(parser.push(bytes.subarray(at)))
+        parser.push(bytes.subarray(at))
         expect(parser.end()).toEqual(files)
       }),
       { numRuns: 150 }
@@ -77,7 +76,7 @@ describe("parseDiff", () => {
         const text = await realDiff(change)
         const all = parseDiff(text)
         const parser = makeDiffParser(({ path }) => path.includes("a"))
-        atOnce(parser.push(Buffer.from(text)))
+        parser.push(Buffer.from(text))
         const files = parser.end()
         expect(files.map(({ path }) => path)).toEqual(all.map(({ path }) => path))
         for (const [index, file] of files.entries()) {

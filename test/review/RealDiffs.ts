@@ -4,12 +4,14 @@ import { spawn } from "node:child_process"
 import { Effect, ManagedRuntime, Stream } from "effect"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 import { layerGit } from "../../src/vcs/git/GitVcs.ts"
+import { localLimits } from "../../src/vcs/ProcessLimits.ts"
+import { wholeDiff } from "../vcs/WholeDiff.ts"
 import { makeRepository, temporaryFolder } from "../vcs/Repository.ts"
 import { contentOf } from "./Trees.ts"
 import type { Tree, TreeChange } from "./Trees.ts"
 
 const repository = makeRepository()
-const runtime = ManagedRuntime.make(layerGit({ root: temporaryFolder(), allowLocal: true }))
+const runtime = ManagedRuntime.make(layerGit({ root: temporaryFolder(), limits: () => localLimits, allowLocal: true }))
 
 /** Writes both trees with one `git fast-import`. */
 const commitBoth = async ({ before, after }: TreeChange): Promise<{ readonly base: string; readonly head: string }> => {
@@ -59,9 +61,10 @@ export const realDiff = async (change: TreeChange): Promise<string> => {
           base,
           headRef: undefined,
           baseRef: undefined,
+          rules: undefined,
           compare: "endpoints"
         })
-        const chunks = yield* Stream.runCollect(checkout.diff)
+        const chunks = yield* Stream.runCollect(wholeDiff(checkout))
         return Buffer.concat(chunks).toString("utf8")
       })
     )

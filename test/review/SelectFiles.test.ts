@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest"
-import { anyGlob, underAny } from "../../src/review/Globs.ts"
+import { anyGlob, underAny } from "../../src/domain/Globs.ts"
 import { parseIgnoreFile } from "../../src/review/IgnoreFile.ts"
 import { parseDiff } from "../../src/review/ParseDiff.ts"
 import { selectFiles } from "../../src/review/SelectFiles.ts"
-import { atOnce } from "../../src/review/Steps.ts"
 
 describe("globs", () => {
   it.each([
@@ -58,14 +57,25 @@ describe("the ignore file", () => {
     ["a{b,c}", "a{b,c}", true],
     ["a (1).txt", "a (1).txt", true],
     ["foo\r\n", "foo", true]
-  ])("%j and %s: %s", (text, path, expected) => expect(parseIgnoreFile(text).ignores(path)).toBe(expected))
+  ])("%j and %s: %s", (text, path, expected) =>
+    expect(parseIgnoreFile(text).ignoredBy(path) !== undefined).toBe(expected)
+  )
+
+  it("names the rule that decides", () => {
+    const { ignoredBy } = parseIgnoreFile("# docs\ndocs/\n*.md\n!keep.md\n")
+    expect([ignoredBy("docs/a.txt"), ignoredBy("docs/b.md"), ignoredBy("docs/keep.md")]).toEqual([
+      "line 2: docs/",
+      "line 3: *.md",
+      undefined
+    ])
+  })
 
   it("is bounded: what is refused is named", () => {
-    const { ignores, refused } = parseIgnoreFile(`${"*a".repeat(20)}\n${"x".repeat(300)}\n${"y\n".repeat(1200)}`)
+    const { ignoredBy, refused } = parseIgnoreFile(`${"*a".repeat(20)}\n${"x".repeat(300)}\n${"y\n".repeat(1200)}`)
     expect(refused[0]).toContain("line 1: more than 8 wildcards")
     expect(refused[1]).toContain("line 2: longer than 256")
     expect(refused[2]).toContain("more than 1000 rules")
-    expect(ignores("y")).toBe(true)
+    expect(ignoredBy("y")).toBe("line 1002: y")
   })
 })
 
@@ -74,12 +84,18 @@ const file = (path: string, extra = "", body = "@@ -1 +1 @@\n-a\n+b\n") =>
 
 const select = (diff: string, options: Partial<Parameters<typeof selectFiles>[0]> = {}) => {
   const selection = selectFiles({
-    review: { include: ["**/*"], exclude: ["**/vendor/**"], max_files: 10 },
+    review: { include: ["**/*"], exclude: ["**/vendor/**"], max_files: 10, max_file_bytes: 1000 },
     filters: { watchPath: [], include: [], exclude: [] },
-    ignores: () => false,
+    ignoredBy: () => undefined,
     ...options
   })
-  const { files, skipped } = atOnce(selection.result(parseDiff(diff, selection.keep)))
+  const listed = parseDiff(diff).map(({ path, oldMode, newMode }) => ({
+    path,
+    oldMode,
+    newMode,
+    status: "modified" as const
+  }))
+  const { files, skipped } = selection.result(parseDiff(diff, selection.keep), listed)
   return { files: files.map(({ path }) => path), skipped: skipped.map(({ path, reason }) => `${path}:${reason}`) }
 }
 
@@ -91,7 +107,7 @@ describe("selectFiles", () => {
     expect(
       select(diff, {
         filters: { watchPath: ["src"], include: ["**/*.{ts,sum}"], exclude: [] },
-        ignores: (path) => path.includes("secret")
+        ignoredBy: (path) => (path.includes("secret") ? "line 1: *secret*" : undefined)
       })
     ).toEqual({
       files: ["src/a.ts"],
@@ -100,7 +116,7 @@ describe("selectFiles", () => {
   })
 
   it("counts only files that pass towards max_files", () => {
-    const review = { include: ["**/*"], exclude: ["**/vendor/**"], max_files: 2 }
+    const review = { include: ["**/*"], exclude: ["**/vendor/**"], max_files: 2, max_file_bytes: 1000 }
     const diff = ["vendor/a.ts", "b.ts", "c.ts", "d.ts"].map((path) => file(path)).join("")
     expect(select(diff, { review })).toEqual({
       files: ["b.ts", "c.ts"],
@@ -124,5 +140,56 @@ describe("selectFiles", () => {
       file("m", `index ${id}..${id} 160000\n`) +
       `diff --git a/x.png b/x.png\nindex ${id}..${id} 100644\nBinary files a/x.png and b/x.png differ\n`
     expect(select(diff)).toEqual({ files: [], skipped: ["m:submodule", "x.png:binary"] })
+  })
+
+  const paths = (status: "added" | "deleted" | "modified", names: ReadonlyArray<string>) =>
+    names.map((path) => ({ path, status, oldMode: "100644", newMode: "100644" }))
+  const choose = (
+    listed: ReturnType<typeof paths>,
+    sizes: (path: string) => number,
+    review: Partial<Parameters<typeof selectFiles>[0]["review"]> = {}
+  ) => {
+    const selection = selectFiles({
+      review: { include: ["**/*"], exclude: ["**/vendor/**"], max_files: 10, max_file_bytes: 1000, ...review },
+      filters: { watchPath: [], include: [], exclude: [] },
+      ignoredBy: () => undefined
+    })
+    const candidates = selection.candidates(listed)
+    const asked = candidates.map(({ path }) => path)
+    const chosen = selection.choose(candidates, asked.map(sizes))
+    const { skipped } = selection.result([], listed)
+    return { asked, chosen: chosen.paths.map(({ path }) => path), exactRenames: chosen.exactRenames, skipped }
+  }
+
+  it("asks for no size of what is left out, and compares nothing that is too large", () => {
+    const listed = paths("modified", ["a.ts", "large.ts", "vendor/b.ts"])
+    expect(choose(listed, (path) => (path === "large.ts" ? 1001 : 1000))).toEqual({
+      asked: ["a.ts", "large.ts"],
+      chosen: ["a.ts"],
+      exactRenames: false,
+      skipped: [
+        { path: "large.ts", reason: "too_large", unread: true },
+        { path: "vendor/b.ts", reason: "excluded" }
+      ]
+    })
+  })
+
+  it("takes as many deleted files as others, for they may be what others were renamed from", () => {
+    const names = (kind: string) => Array.from({ length: 6 }, (_, index) => `${kind}${index}`)
+    const listed = [...paths("added", names("a")), ...paths("deleted", names("d"))]
+    const { chosen, skipped } = choose(listed, () => 1, { max_files: 1 })
+    expect(chosen).toEqual([...names("a").slice(0, 5), ...names("d").slice(0, 5)])
+    expect(skipped).toEqual([
+      { path: "a5", reason: "max_files", unread: true },
+      { path: "d5", reason: "max_files" }
+    ])
+  })
+
+  it("looks for renames with other changes only where that is bearable", () => {
+    const names = (kind: string) => Array.from({ length: 500 }, (_, index) => `${kind}${index}`)
+    const listed = [...paths("added", names("a")), ...paths("deleted", names("d"))]
+    const limits = { max_files: 1000, max_file_bytes: 1_000_000 }
+    expect(choose(listed, () => 10_000, limits).exactRenames).toBe(false)
+    expect(choose(listed, () => 100_000, limits).exactRenames).toBe(true)
   })
 })

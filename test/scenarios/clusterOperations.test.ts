@@ -69,7 +69,7 @@ it("aicr nodes shows who is there and what they do", async () => {
 it("a drained node takes nothing, and goes on when it is resumed", async () => {
   const config = join(at.directory, "work.yaml")
   expect(await aicr("queue", "pause", "--config", config, "--node", "work")).toMatchObject({ code: 0 })
-  await waitUntil(() => at.node("work").log.includes("is drained"), { describe: () => at.logs(10) })
+  await waitUntil(() => at.node("work").log.includes("node drained"), { describe: () => at.logs(10) })
   const pull = await at.open("drained", "team/r0")
   await at.deliver(pull)
   await waitUntil(async () => (await aicr("queue", "list", "--config", config)).out.includes(" ready "), {

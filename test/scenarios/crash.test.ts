@@ -92,6 +92,34 @@ describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
     expect(at.asked("change")).toBe(asked)
   })
 
+  it("between two answers of a conversation: it goes on from the first, which is not paid for again", async () => {
+    await using at = await Installation.make({ queue })
+    await at.aicr.start()
+    const pull = await at.open("change")
+    const killed = Promise.withResolvers<void>()
+    const reading = { name: "fetch_more_context", input: { path: "README.md", reason: "what is it" } }
+    at.model.script((_, number) => {
+      if (number === 0) return { calls: [reading] }
+      killed.resolve(at.aicr.kill().then(() => undefined))
+      return { cut: true }
+    })
+    await at.forge.notify(pull, "opened")
+    await killed.promise
+    const asked = at.model.requests.length
+
+    at.model.script(honest)
+    await at.aicr.start()
+    await at.reviewed(pull)
+    const resumed = at.model.requests.slice(asked)
+    expect(resumed).toHaveLength(1)
+    // The second step of the conversation, with what the first one asked to read.
+    expect(resumed[0]?.text).toContain("fetch_more_context")
+    expect(resumed[0]?.text).toContain("# Start")
+    expect(at.aicr.log).toMatch(
+      /"answers":1[^\n]*"recorded responses of an earlier attempt found"|"recorded responses of an earlier attempt found"[^\n]*"answers":1/
+    )
+  })
+
   it("while a second delivery of the same head waits", async () => {
     await using at = await Installation.make({ queue })
     await at.aicr.start()

@@ -14,6 +14,8 @@ import { freePort } from "../harness/FreePort.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const quote = "  return total / 0"
+/** Where a problem of this severity fails the commit status. */
+const failing: ReadonlyArray<string> = ["forgejo", "github"]
 
 it.each(["gitea", "forgejo", "github", "gitlab"] as const)(
   "a pull request on %s is reviewed on the right line",
@@ -53,7 +55,7 @@ it.each(["gitea", "forgejo", "github", "gitlab"] as const)(
           model_chain: { default: [{ provider: "fake", model: "fake" }] }
         },
         agent: { default: "native-llm" },
-        review: { output_language: "en" },
+        review: { output_language: "en", ...(failing.includes(kind) ? { status_fail_on: "medium" } : {}) },
         storage: { database: { sqlite: { path: "aicr.db" } }, object: { filesystem: { root: "objects" } } }
       })
     )
@@ -79,7 +81,8 @@ it.each(["gitea", "forgejo", "github", "gitlab"] as const)(
       status: 202,
       body: { accepted: true, provider: kind, workspace: "one" }
     })
-    await waitUntil(() => pull.repository.statuses.get(pull.head)?.at(-1)?.state === "success", {
+    const status = () => pull.repository.statuses.get(pull.head)?.at(-1)
+    await waitUntil(() => status()?.state === (failing.includes(kind) ? "failure" : "success"), {
       timeout: 60_000,
       describe: () => `the last status is there; the log says:\n${aicr.log}`
     })
@@ -88,7 +91,10 @@ it.each(["gitea", "forgejo", "github", "gitlab"] as const)(
       comments.map(({ path, line, side }) => ({ path, line, side }))
     )
     expect(placed).toEqual([{ path: "src/sum.ts", line: 4, side: "new" }])
-    expect(pull.comments.filter(({ user }) => user.login === "aicr")).toHaveLength(1)
+    const summaries = pull.comments.filter(({ user }) => user.login === "aicr")
+    expect(summaries).toHaveLength(1)
+    expect(status()?.targetUrl).toMatch(new RegExp(`#(issuecomment-|note_)${summaries[0]?.id}$`))
+    expect(summaries[0]?.body).toMatch(/- 🔴 High · \[Division by zero\]\(http[^)]*src\/sum\.ts#L4\)/)
     forge.expectContract()
   }
 )

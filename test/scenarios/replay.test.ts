@@ -38,7 +38,7 @@ describe("aicr replay", () => {
   it("finds what the service found, and asks nobody", async () => {
     const asked = installation.model.requests.length
     const { code, out } = await aicr("replay", run, "--config", config())
-    expect(out).toContain("1 recorded answers: 1 to the same questions, 0 to changed ones; 0 questions had none.")
+    expect(out).toContain("1 recorded responses: 1 to the same requests, 0 to changed ones; 0 requests had none")
     expect(out).toContain("No difference: 1 finding, as then.")
     expect(code).toBe(0)
     expect(installation.model.requests.length).toBe(asked)
@@ -66,8 +66,8 @@ describe("aicr replay", () => {
   })
 
   it.each([
-    [["replay", "0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90"], "there is no run 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90"],
-    [["replay", "RUN", "--model", "nobody/m"], "there is no provider nobody in llm.providers (fake)"]
+    [["replay", "0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90"], "run 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90 not found"],
+    [["replay", "RUN", "--model", "nobody/m"], "unknown provider nobody; llm.providers has fake"]
   ])("%j is refused with a reason", async (args, message) => {
     const { code, out } = await aicr(...args.map((arg) => (arg === "RUN" ? run : arg)), "--config", config())
     expect(out).toContain(message)

@@ -50,7 +50,7 @@ it("a review reads further repositories, is killed, and is done after the restar
   const asked = at.model.requests.at(-1)?.text ?? ""
   expect(asked).toContain("as `alias:path`: two.")
   const [summary] = pull.comments
-  expect(summary?.body).toContain("The context repository gone was not read: there is no branch or tag no-such-branch.")
+  expect(summary?.body).toContain("The context repository gone was not read: no branch or tag named no-such-branch.")
   await at.settled()
 
   await at.aicr.stop()
@@ -65,7 +65,7 @@ it("a review reads further repositories, is killed, and is done after the restar
   await waitUntil(
     async () => {
       const text = await metrics()
-      return said.every((line) => line.test(text)) && /Evicted .*team-one-[0-9a-f]{16}\.git/.test(at.aicr.log)
+      return said.every((line) => line.test(text)) && /team-one-[0-9a-f]{16}\.git.*mirror evicted/.test(at.aicr.log)
     },
     { describe: () => `${kept(at).join()}\n${at.aicr.log}` }
   )

@@ -75,6 +75,49 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
     }).pipe(run)
   )
 
+  it.effect("an author's cap holds over repositories and leaves the other accounts as they were", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const ada = { author: "t:ada", authorCapUsd: 1, runCapUsd: undefined, dayCapUsd: undefined }
+      const spent = Ledger.use((known) => known.committed({ author: "t:ada", day }))
+      assert.strictEqual((yield* ledger.reserve(asked("a", 0.6, ada), 1))._tag, "Reserved")
+      const elsewhere = { ...ada, repository: "t:team/other", runId: "run-2" }
+      assert.deepStrictEqual(yield* ledger.reserve(asked("b", 0.6, elsewhere), 1), {
+        _tag: "Refused",
+        account: "author",
+        committedUsd: 0.6
+      })
+      assert.strictEqual(yield* ofRun("run-2"), 0)
+      assert.strictEqual(yield* ledger.committed({ repository: "t:team/other", day }), 0)
+      const grace = { ...elsewhere, author: "t:grace" }
+      assert.strictEqual((yield* ledger.reserve(asked("c", 0.6, grace), 1))._tag, "Reserved")
+      assert.strictEqual((yield* ledger.reserve(asked("d", 0.6, { ...ada, day: "2026-02-01" }), 1))._tag, "Reserved")
+      yield* ledger.settle("a", 0.1, 2)
+      assert.closeTo(yield* spent, 0.1, 1e-9)
+      assert.strictEqual((yield* ledger.reserve(asked("e", 0.6, elsewhere), 3))._tag, "Reserved")
+      yield* ledger.refund("e", 4)
+      assert.closeTo(yield* spent, 0.1, 1e-9)
+    }).pipe(run)
+  )
+
+  it.effect("reviews of an author and hour are counted, each once", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const count = (id: string, author = "t:ada", hour = "2026-01-31T12") =>
+        ledger.countReview({ id, author, hour, max: 2 }, 1)
+      assert.deepStrictEqual([yield* count("a"), yield* count("a"), yield* count("b")], [true, true, true])
+      assert.deepStrictEqual([yield* count("c"), yield* count("c"), yield* count("a")], [false, false, true])
+      assert.isTrue(yield* count("c", "t:grace"))
+      assert.isTrue(yield* count("d", "t:ada", "2026-01-31T13"))
+      const many = Array.from({ length: 20 }, (_, at) => count(`m${at}`, "t:eve"))
+      const counted = yield* Effect.all(many, { concurrency: "unbounded" })
+      assert.lengthOf(
+        counted.filter((one) => one),
+        2
+      )
+    }).pipe(run)
+  )
+
   it.effect("many at once never pass the cap together", () =>
     Effect.gen(function* () {
       const ledger = yield* Ledger

@@ -4,44 +4,71 @@ import { AdminSessions } from "../../src/store/AdminSessions.ts"
 import { LoginAttempts } from "../../src/store/LoginAttempts.ts"
 import { databases } from "./Databases.ts"
 
-const limits = { most: 3, windowMillis: 100, mostOfAll: 1000 }
+const limits = { perClient: 3, windowMillis: 100, total: 1000 }
 
 describe.each(databases)("logins in $name", ({ layer }) => {
-  it.effect("a subject is held from its last allowed failure until the first one leaves the window", () =>
+  it.effect("a client is locked from its last allowed failure until the first one leaves the window", () =>
     Effect.gen(function* () {
       const attempts = yield* LoginAttempts
-      const begin = (now: number, ...subjects: ReadonlyArray<string>) => attempts.begin(subjects, limits, now)
-      for (const now of [10, 20, 30]) assert.strictEqual((yield* begin(now, "a", "user"))._tag, "Begun")
+      const begin = (now: number, client: string) => attempts.begin({ client, user: "user" }, limits, now)
+      for (const now of [10, 20, 30]) assert.strictEqual((yield* begin(now, "a"))._tag, "Begun")
       assert.deepStrictEqual(yield* begin(40, "a"), { _tag: "Held", until: 110 })
-      assert.deepStrictEqual(yield* begin(40, "b", "user"), { _tag: "Held", until: 110 })
       assert.strictEqual((yield* begin(50, "b"))._tag, "Begun")
       assert.strictEqual((yield* begin(110, "a"))._tag, "Begun")
       assert.deepStrictEqual(yield* begin(111, "a"), { _tag: "Held", until: 120 })
     }).pipe(Effect.provide(layer()))
   )
 
+  it.effect("a user is never locked; its failures from all clients are counted", () =>
+    Effect.gen(function* () {
+      const attempts = yield* LoginAttempts
+      const begin = (now: number, client: string) => attempts.begin({ client, user: "user" }, limits, now)
+      for (let at = 0; at < 10; at++) {
+        const attempt = yield* begin(10, `client ${at}`)
+        assert.strictEqual(attempt._tag === "Begun" ? attempt.userFailures : undefined, at)
+      }
+      const later = yield* begin(110, "another")
+      assert.strictEqual(later._tag === "Begun" ? later.userFailures : undefined, 0)
+    }).pipe(Effect.provide(layer()))
+  )
+
   it.effect("an attempt that was right does not count, one under way does", () =>
     Effect.gen(function* () {
       const attempts = yield* LoginAttempts
+      const begin = (now: number) => attempts.begin({ client: "a", user: "user" }, limits, now)
       const answers = yield* Effect.all(
-        Array.from({ length: 9 }, () => attempts.begin(["a"], limits, 10)),
+        Array.from({ length: 9 }, () => begin(10)),
         { concurrency: "unbounded" }
       )
       const begun = answers.flatMap((answer) => (answer._tag === "Begun" ? [answer.id] : []))
       assert.lengthOf(begun, 3)
       yield* attempts.succeeded(begun[0] ?? "")
-      assert.strictEqual((yield* attempts.begin(["a"], limits, 11))._tag, "Begun")
-      assert.strictEqual((yield* attempts.begin(["a"], limits, 11))._tag, "Held")
+      assert.strictEqual((yield* begin(11))._tag, "Begun")
+      assert.strictEqual((yield* begin(11))._tag, "Held")
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("what is kept of all together is bounded", () =>
+  it.effect("what is kept of all together is bounded, and locks nobody", () =>
     Effect.gen(function* () {
       const attempts = yield* LoginAttempts
-      const few = { ...limits, mostOfAll: 4 }
-      for (const name of ["a", "b", "c", "d"]) yield* attempts.begin([name], few, 10)
-      assert.deepStrictEqual(yield* attempts.begin(["e"], few, 20), { _tag: "Held", until: 110 })
-      assert.strictEqual((yield* attempts.begin(["e"], few, 110))._tag, "Begun")
+      const few = { ...limits, perClient: 1, total: 4 }
+      const begin = (now: number, client: string) => attempts.begin({ client, user: "user" }, few, now)
+      for (let now = 10; now < 20; now++) assert.strictEqual((yield* begin(now, `client ${now}`))._tag, "Begun")
+      assert.strictEqual((yield* begin(20, "client 19"))._tag, "Held")
+      assert.strictEqual((yield* begin(20, "client 10"))._tag, "Begun")
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("sessions are revoked, all of them or all but one", () =>
+    Effect.gen(function* () {
+      const sessions = yield* AdminSessions
+      const session = { username: "root", createdAt: 1, expiresAt: 10 }
+      for (const digest of ["one", "two", "three"]) yield* sessions.open(digest, session)
+      assert.strictEqual(yield* sessions.revoke("two"), 2)
+      assert.isUndefined(yield* sessions.find("one", 2))
+      assert.deepStrictEqual(yield* sessions.find("two", 2), session)
+      assert.strictEqual(yield* sessions.revoke(undefined), 1)
+      assert.isUndefined(yield* sessions.find("two", 2))
     }).pipe(Effect.provide(layer()))
   )
 

@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { targetKey } from "../../src/domain/Change.ts"
+import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { Batches } from "../../src/store/Batches.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
 import * as Migrations from "../../src/store/Migrations.ts"
@@ -109,7 +110,7 @@ describe("many nodes on one Postgres", () => {
         const begun = yield* Effect.all(
           [node, other, node, other].map((context, at) =>
             Effect.provide(
-              Runs.use((runs) => runs.begin(start(`e${round}`), at + 1, 1)),
+              Runs.use((runs) => runs.begin(start(`e${round}`), LeaseToken.make(at + 1), 1)),
               context
             )
           ),
@@ -119,20 +120,30 @@ describe("many nodes on one Postgres", () => {
         const runs = begun.flatMap((run) => (run === undefined ? [] : [run.id]))
         assert.strictEqual(new Set(runs).size, 1)
         const id = runs[0] ?? ""
-        const write = (token: number, context: typeof node) =>
+        const write = (token: LeaseToken, context: typeof node) =>
           Effect.provide(
             Runs.use((all) => all.move(id, token, "analyzing", 2)),
             context
           )
-        assert.deepStrictEqual(yield* Effect.all([write(3, other), write(4, node)], { concurrency: 2 }), [false, true])
-        const complete = (token: number, context: typeof node) =>
+        assert.deepStrictEqual(
+          yield* Effect.all([write(LeaseToken.make(3), other), write(LeaseToken.make(4), node)], { concurrency: 2 }),
+          [false, true]
+        )
+        const complete = (token: LeaseToken, context: typeof node) =>
           Effect.provide(
             Runs.use((all) => all.complete(id, token, analysis, [], 3)),
             context
           )
-        const completed = yield* Effect.all([complete(4, node), complete(4, other), complete(3, other)], {
-          concurrency: 3
-        })
+        const completed = yield* Effect.all(
+          [
+            complete(LeaseToken.make(4), node),
+            complete(LeaseToken.make(4), other),
+            complete(LeaseToken.make(3), other)
+          ],
+          {
+            concurrency: 3
+          }
+        )
         assert.deepStrictEqual(completed.filter(Boolean).length, 1)
         assert.isFalse(completed[2])
       }

@@ -27,7 +27,12 @@ describe("Migrations", () => {
         "0006_publishers",
         "0007_writers",
         "0008_lessons",
-        "0009_admin"
+        "0009_admin",
+        "0010_configurations",
+        "0011_publisher_starts",
+        "0012_waiting_runs",
+        "0013_authors",
+        "0014_ignored_dismissals"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

@@ -1,5 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { PublisherToken } from "../../src/domain/FencingToken.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { databases } from "./Databases.ts"
 import { publication } from "./Fixtures.ts"
@@ -18,7 +19,13 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
           open.map((row) => row.id),
           [first.id, second.id, later.id]
         )
-        assert.deepStrictEqual(open[2], { ...later, hostId: undefined, url: undefined, error: undefined })
+        assert.deepStrictEqual(open[2], {
+          ...later,
+          hostId: undefined,
+          url: undefined,
+          error: undefined,
+          ignoredDismissals: undefined
+        })
         yield* outbox.add([], 3)
       })
     )
@@ -31,12 +38,13 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
         const token = yield* outbox.takeOver("moves", 1)
         assert.isTrue(yield* outbox.move(row.id, "pending", { status: "sending" }, token, 2))
         assert.isFalse(yield* outbox.move(row.id, "pending", { status: "sending" }, token, 2))
-        yield* outbox.move(row.id, "sending", { status: "pending", notBefore: 50, error: "429", hostId: "h" }, token, 3)
+        const refused = { status: "pending", notBefore: 50, error: "429", hostId: "h", isAttempt: true } as const
+        yield* outbox.move(row.id, "sending", refused, token, 3)
         assert.deepInclude((yield* outbox.open("moves"))[0], { attempts: 1, notBefore: 50, error: "429", hostId: "h" })
         yield* outbox.move(row.id, "pending", { status: "sending" }, token, 4)
         assert.deepInclude((yield* outbox.open("moves"))[0], {
           status: "sending",
-          attempts: 2,
+          attempts: 1,
           notBefore: undefined,
           error: undefined,
           hostId: "h"
@@ -51,6 +59,24 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
         })
         assert.isUndefined(yield* outbox.lastSent("moves", row.channel, "Review", "another run"))
         assert.isFalse(yield* outbox.move("unknown", "pending", { status: "dropped" }, token, 6))
+      })
+    )
+
+    it.effect("keeps dismissals that were not obeyed", () =>
+      Effect.gen(function* () {
+        const outbox = yield* Outbox
+        const ignoredDismissals = [{ fp: "f".repeat(32), file: "src/ä b.ts", by: ["eve", "dana"] }]
+        const [row, found] = [
+          publication({ runId: "sees", targetKey: "seen" }),
+          publication({ runId: "saw", targetKey: "seen", ignoredDismissals })
+        ]
+        yield* outbox.add([row, found], 1)
+        const token = yield* outbox.takeOver("seen", 1)
+        yield* outbox.move(row.id, "pending", { status: "sending" }, token, 2)
+        yield* outbox.move(row.id, "sending", { status: "sent", ignoredDismissals }, token, 3)
+        yield* outbox.move(found.id, "pending", { status: "dropped" }, token, 4)
+        for (const { runId } of [row, found])
+          assert.deepStrictEqual((yield* outbox.ofRun(runId))[0]?.ignoredDismissals, ignoredDismissals)
       })
     )
 
@@ -72,10 +98,27 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
       })
     )
 
+    it.effect("counts the publishers of a target that came to no end of a row", () =>
+      Effect.gen(function* () {
+        const outbox = yield* Outbox
+        assert.strictEqual(yield* outbox.starts("counted"), 0)
+        const first = yield* outbox.takeOver("counted", 1)
+        assert.strictEqual(yield* outbox.starts("counted"), 1)
+        const second = yield* outbox.takeOver("counted", 2)
+        assert.strictEqual(yield* outbox.starts("counted"), 2)
+        yield* outbox.progressed("counted", first)
+        assert.strictEqual(yield* outbox.starts("counted"), 2)
+        yield* outbox.progressed("counted", second)
+        assert.strictEqual(yield* outbox.starts("counted"), 0)
+        yield* outbox.takeOver("counted", 3)
+        assert.strictEqual(yield* outbox.starts("counted"), 1)
+      })
+    )
+
     it.effect("an illegal transition is a defect", () =>
       Effect.gen(function* () {
         const outbox = yield* Outbox
-        const exit = yield* Effect.exit(outbox.move("any", "sent", { status: "pending" }, 1, 1))
+        const exit = yield* Effect.exit(outbox.move("any", "sent", { status: "pending" }, PublisherToken.make(1), 1))
         assert.strictEqual(exit._tag === "Failure" ? exit.cause.reasons[0]?._tag : undefined, "Die")
       })
     )

@@ -1,5 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Exit } from "effect"
+import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Runs } from "../../src/store/Runs.ts"
@@ -17,7 +18,7 @@ const start = (entryId: string, head = "a".repeat(40)) => ({
 })
 
 const begun = Effect.fn(function* (entryId: string, token: number, head?: string) {
-  const run = yield* (yield* Runs).begin(start(entryId, head), token, token * 10)
+  const run = yield* (yield* Runs).begin(start(entryId, head), LeaseToken.make(token), token * 10)
   return run ?? (yield* Effect.die(new Error("The run should have begun")))
 })
 
@@ -35,9 +36,40 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
           analysis: undefined,
           createdAt: 10,
           startedAt: 10,
-          finishedAt: undefined
+          finishedAt: undefined,
+          waitingSince: undefined,
+          waitingUntil: undefined
         })
         assert.deepStrictEqual(yield* (yield* Runs).get(run.id), run)
+      })
+    )
+
+    it.effect("continues the run that was opened with the first claim, with what the host said meanwhile", () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const opened = yield* runs.open({ ...start("opened"), head: "" }, LeaseToken.make(1), 10)
+        const id = opened?.id ?? ""
+        assert.deepInclude(opened, { status: "queued", startedAt: undefined, head: "" })
+        assert.isTrue(yield* runs.wait(id, LeaseToken.make(1), { since: 10, until: 500, reason: "the host is down" }))
+        assert.deepInclude(yield* runs.get(id), { reason: "the host is down", waitingSince: 10, waitingUntil: 500 })
+        // Claimed again: the same run.
+        assert.strictEqual((yield* runs.open(start("opened"), LeaseToken.make(2), 20))?.id, id)
+        const run = yield* runs.begin(start("opened"), LeaseToken.make(2), 30)
+        assert.deepInclude(run, {
+          id,
+          status: "preparing",
+          head: start("opened").head,
+          startedAt: 30,
+          reason: undefined
+        })
+        assert.deepInclude(run, { waitingSince: 10, waitingUntil: undefined })
+        assert.isFalse(yield* runs.wait(id, LeaseToken.make(1), { since: 10, until: 600, reason: "stale" }))
+        // The outage goes on: its begin stays, until the analysis begins.
+        assert.isTrue(yield* runs.wait(id, LeaseToken.make(2), { since: 10, until: 700, reason: "again" }))
+        assert.isTrue(yield* runs.move(id, LeaseToken.make(2), "preparing", 31))
+        assert.isTrue(yield* runs.move(id, LeaseToken.make(2), "analyzing", 32))
+        assert.deepInclude(yield* runs.get(id), { waitingSince: undefined, waitingUntil: undefined, reason: undefined })
+        assert.isUndefined(yield* runs.open(start("opened"), LeaseToken.make(1), 40))
       })
     )
 
@@ -45,15 +77,17 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
       Effect.gen(function* () {
         const runs = yield* Runs
         const first = yield* begun("two", 1)
-        assert.isTrue(yield* runs.move(first.id, 1, "analyzing", 11))
+        assert.isTrue(yield* runs.move(first.id, LeaseToken.make(1), "analyzing", 11))
         const second = yield* begun("two", 2)
         assert.strictEqual(second.id, first.id)
         assert.strictEqual(second.status, "preparing")
-        assert.isUndefined(yield* runs.begin(start("two"), 1, 12))
-        assert.isUndefined(yield* runs.begin(start("two", "b".repeat(40)), 1, 12))
-        assert.isFalse(yield* runs.move(first.id, 1, "failed", 13, "stale"))
-        assert.isTrue(yield* runs.move(first.id, 2, "analyzing", 14))
-        assert.isFalse(yield* runs.complete(first.id, 1, analysis, [publication({ runId: first.id })], 15))
+        assert.isUndefined(yield* runs.begin(start("two"), LeaseToken.make(1), 12))
+        assert.isUndefined(yield* runs.begin(start("two", "b".repeat(40)), LeaseToken.make(1), 12))
+        assert.isFalse(yield* runs.move(first.id, LeaseToken.make(1), "failed", 13, "stale"))
+        assert.isTrue(yield* runs.move(first.id, LeaseToken.make(2), "analyzing", 14))
+        assert.isFalse(
+          yield* runs.complete(first.id, LeaseToken.make(1), analysis, [publication({ runId: first.id })], 15)
+        )
         assert.deepStrictEqual(yield* (yield* Outbox).ofRun(first.id), [])
         assert.strictEqual((yield* runs.get(first.id))?.status, "analyzing")
       })
@@ -63,8 +97,8 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
       Effect.gen(function* () {
         const runs = yield* Runs
         const first = yield* begun("three", 1)
-        yield* runs.move(first.id, 1, "analyzing", 11)
-        assert.isTrue(yield* runs.complete(first.id, 1, analysis, [], 12))
+        yield* runs.move(first.id, LeaseToken.make(1), "analyzing", 11)
+        assert.isTrue(yield* runs.complete(first.id, LeaseToken.make(1), analysis, [], 12))
         const second = yield* begun("three", 2)
         assert.deepInclude(second, { id: first.id, status: "publishing", analysis })
       })
@@ -74,7 +108,7 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
       Effect.gen(function* () {
         const runs = yield* Runs
         const first = yield* begun("four", 1)
-        yield* runs.move(first.id, 1, "failed", 11, "no disk")
+        yield* runs.move(first.id, LeaseToken.make(1), "failed", 11, "no disk")
         assert.deepInclude(yield* runs.get(first.id), { status: "failed", reason: "no disk", finishedAt: 11 })
         const second = yield* begun("four", 2)
         assert.notStrictEqual(second.id, first.id)
@@ -87,15 +121,14 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
       Effect.gen(function* () {
         const runs = yield* Runs
         const { id } = yield* begun("one", 1)
-        assert.isFalse(yield* runs.move(id, 1, "succeeded", 11))
+        assert.isFalse(yield* runs.move(id, LeaseToken.make(1), "succeeded", 11))
         assert.isFalse(yield* runs.settle(id, "succeeded", { partial: false }, 11))
-        assert.isFalse(yield* runs.complete(id, 1, analysis, [], 11))
-        assert.isTrue(yield* runs.move(id, 1, "analyzing", 12))
-        assert.isFalse(yield* runs.move(id, 1, "publishing", 12))
-        assert.isTrue(yield* runs.complete(id, 1, analysis, [], 13))
+        assert.isTrue(yield* runs.move(id, LeaseToken.make(1), "analyzing", 12))
+        assert.isFalse(yield* runs.move(id, LeaseToken.make(1), "publishing", 12))
+        assert.isTrue(yield* runs.complete(id, LeaseToken.make(1), analysis, [], 13))
         assert.isTrue(yield* runs.settle(id, "succeeded", { partial: true, reason: "one channel failed" }, 14))
         assert.isFalse(yield* runs.settle(id, "failed", { partial: false }, 15))
-        assert.isFalse(yield* runs.move(id, 1, "failed", 15))
+        assert.isFalse(yield* runs.move(id, LeaseToken.make(1), "failed", 15))
         assert.deepInclude(yield* runs.get(id), {
           status: "succeeded",
           partial: true,
@@ -106,6 +139,19 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
       })
     )
 
+    it.effect("into publishing from preparing too, where the start of the analysis could not be stored", () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const { id } = yield* begun("early", 1)
+        assert.isTrue(yield* runs.complete(id, LeaseToken.make(1), analysis, [], 11))
+        assert.isFalse(yield* runs.move(id, LeaseToken.make(1), "analyzing", 12))
+        assert.deepInclude(yield* runs.get(id), { status: "publishing", analysis })
+        const { id: ended } = yield* begun("ended", 1)
+        assert.isTrue(yield* runs.move(ended, LeaseToken.make(1), "failed", 11))
+        assert.isFalse(yield* runs.complete(ended, LeaseToken.make(1), analysis, [], 12))
+      })
+    )
+
     it.effect("complete stores analysis and publications together, each operation once", () =>
       Effect.gen(function* () {
         const runs = yield* Runs
@@ -113,13 +159,13 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
         const { id } = yield* begun("two", 1)
         const there = publication({ runId: "earlier", operationId: "same" })
         yield* outbox.add([there], 1)
-        yield* runs.move(id, 1, "analyzing", 12)
+        yield* runs.move(id, LeaseToken.make(1), "analyzing", 12)
         const rows = [
           publication({ runId: id, position: 1 }),
           publication({ runId: id, position: 0 }),
           publication({ runId: id, operationId: "same", position: 2 })
         ]
-        assert.isTrue(yield* runs.complete(id, 1, analysis, rows, 13))
+        assert.isTrue(yield* runs.complete(id, LeaseToken.make(1), analysis, rows, 13))
         assert.deepStrictEqual(
           (yield* outbox.ofRun(id)).map((row) => row.id),
           [rows[1]?.id, rows[0]?.id]
@@ -133,10 +179,10 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
         const runs = yield* Runs
         const outbox = yield* Outbox
         const { id } = yield* begun("three", 1)
-        yield* runs.move(id, 1, "analyzing", 12)
+        yield* runs.move(id, LeaseToken.make(1), "analyzing", 12)
         const row = publication({ runId: id })
         const exit = yield* Effect.exit(
-          runs.complete(id, 1, analysis, [row, publication({ runId: id, id: row.id })], 13)
+          runs.complete(id, LeaseToken.make(1), analysis, [row, publication({ runId: id, id: row.id })], 13)
         )
         assert.strictEqual(exit._tag, "Failure")
         assert.deepInclude(yield* runs.get(id), { status: "analyzing", analysis: undefined })
@@ -152,7 +198,7 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
         const a = yield* begun("a", 1)
         const b = yield* begun("b", 1)
         const c = yield* begun("c", 1, "b".repeat(40))
-        yield* runs.move(b.id, 1, "failed", 2)
+        yield* runs.move(b.id, LeaseToken.make(1), "failed", 2)
         const find = (head: string, ...statuses: ReadonlyArray<"failed" | "preparing">) =>
           Effect.map(runs.find(targetKey(change()), head, statuses), (run) => run?.id)
         assert.strictEqual(yield* find("a".repeat(40), "failed", "preparing"), b.id)
@@ -170,7 +216,7 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
       Effect.gen(function* () {
         const runs = yield* Runs
         const outbox = yield* Outbox
-        const ended = Effect.fn(function* (entryId: string, token: number) {
+        const ended = Effect.fn(function* (entryId: string, token: LeaseToken) {
           const run = yield* begun(entryId, token)
           yield* runs.move(run.id, token, "analyzing", 1)
           const row = publication({ runId: run.id, targetKey: "prune" })
@@ -189,8 +235,8 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
           yield* runs.settle(run.id, "succeeded", { partial: false }, 1)
           return { run, row, review }
         })
-        const first = yield* ended("p1", 1)
-        const second = yield* ended("p2", 2)
+        const first = yield* ended("p1", LeaseToken.make(1))
+        const second = yield* ended("p2", LeaseToken.make(2))
         const running = yield* begun("p3", 3)
         // Nothing is old enough; all but the newest run go by count, and the running ones of the test above stay.
         assert.strictEqual(yield* runs.prune({ maxCount: 1, before: 1 }), 3)
@@ -217,7 +263,7 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
         const runs = yield* Runs
         assert.isUndefined(yield* runs.latestAnalysis(targetKey(change())))
         const first = yield* begun("la-1", 1)
-        assert.isTrue(yield* runs.move(first.id, 1, "analyzing", 11))
+        assert.isTrue(yield* runs.move(first.id, LeaseToken.make(1), "analyzing", 11))
         const stored = {
           ...analysis,
           patches: [
@@ -225,7 +271,7 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
             { path: "b", id: "2" }
           ]
         }
-        assert.isTrue(yield* runs.complete(first.id, 1, stored, [], 12))
+        assert.isTrue(yield* runs.complete(first.id, LeaseToken.make(1), stored, [], 12))
         assert.isTrue(yield* runs.settle(first.id, "skipped", { partial: false, reason: "the head moved on" }, 13))
         yield* begun("la-2", 1, "b".repeat(40))
         const found = yield* runs.latestAnalysis(targetKey(change()))
@@ -239,9 +285,9 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
       Effect.gen(function* () {
         const runs = yield* Runs
         const { id } = yield* begun("unreadable", 1, "c".repeat(40))
-        assert.isTrue(yield* runs.move(id, 1, "analyzing", 11))
+        assert.isTrue(yield* runs.move(id, LeaseToken.make(1), "analyzing", 11))
         const broken = { ...analysis, usage: { ...analysis.usage, costUsd: Number.NaN } }
-        const exit = yield* Effect.exit(runs.complete(id, 1, broken, [], 12))
+        const exit = yield* Effect.exit(runs.complete(id, LeaseToken.make(1), broken, [], 12))
         assert.isTrue(Exit.hasDies(exit))
         assert.strictEqual((yield* runs.get(id))?.status, "analyzing")
       })

@@ -7,6 +7,7 @@ import { Effect, Redacted } from "effect"
 import { ContextRepositories } from "../../src/vcs/ContextRepositories.ts"
 import type { MountRequest } from "../../src/vcs/ContextRepositories.ts"
 import { layerGit } from "../../src/vcs/git/GitVcs.ts"
+import { localLimits } from "../../src/vcs/ProcessLimits.ts"
 import { startGitServer } from "./GitServer.ts"
 import type { GitServer } from "./GitServer.ts"
 import { makeRepository, temporaryFolder } from "./Repository.ts"
@@ -56,7 +57,7 @@ const limits = { maxBytes: 1000, maxNames: 10 }
 const read = (path: string, overrides: Partial<MountRequest> = {}) =>
   Effect.scoped(Effect.flatMap(mount(overrides), (found) => found.read(path, limits)))
 const run = <A, E>(effect: Effect.Effect<A, E, ContextRepositories>, root = temporaryFolder()) =>
-  Effect.runPromise(effect.pipe(Effect.provide(layerGit({ root }))))
+  Effect.runPromise(effect.pipe(Effect.provide(layerGit({ root, limits: () => localLimits }))))
 const outcome = <A, E>(effect: Effect.Effect<A, E, ContextRepositories>, root = temporaryFolder()) =>
   run(Effect.result(effect), root)
 
@@ -98,9 +99,9 @@ describe("a revision", () => {
   })
 
   it.each([
-    ["no-such-branch", "there is no branch or tag no-such-branch"],
-    ["../x", "no name of a git ref"],
-    ["a b", "no name of a git ref"]
+    ["no-such-branch", "no branch or tag named no-such-branch"],
+    ["../x", "invalid git ref name"],
+    ["a b", "invalid git ref name"]
   ])("%s is refused by name", async (ref, message) => {
     expect(await outcome(read("README.md", { ref }))).toMatchObject({
       failure: { reason: "missing", message: expect.stringContaining(message) }
@@ -152,11 +153,11 @@ describe("paths", () => {
     ["src", { _tag: "Directory", names: ["add.ts"], more: 0 }],
     ["src/add.ts", { _tag: "File", text: "export const add = 1\n" }],
     ["outside", { _tag: "Refused", why: "it is a symbolic link, which is not followed" }],
-    ["inside/add.ts", { _tag: "Refused", why: "there is no such file or directory" }],
-    ["../library/README.md", { _tag: "Refused", why: "there is no such file or directory" }],
-    ["/etc/passwd", { _tag: "Refused", why: "there is no such file or directory" }],
-    ["src/../README.md", { _tag: "Refused", why: "there is no such file or directory" }],
-    ["nothing", { _tag: "Refused", why: "there is no such file or directory" }],
+    ["inside/add.ts", { _tag: "Refused", why: "no such file or directory" }],
+    ["../library/README.md", { _tag: "Refused", why: "no such file or directory" }],
+    ["/etc/passwd", { _tag: "Refused", why: "no such file or directory" }],
+    ["src/../README.md", { _tag: "Refused", why: "no such file or directory" }],
+    ["nothing", { _tag: "Refused", why: "no such file or directory" }],
     ["picture.bin", { _tag: "Refused", why: "it is not text, or it is too large" }]
   ])("%j", async (path, expected) => {
     expect(await run(read(path))).toEqual(expected)

@@ -10,6 +10,8 @@ import { isJustBefore, parseCommit } from "../../src/vcs/git/CommitObject.ts"
 import type { ReadObject } from "../../src/vcs/git/CommitObject.ts"
 import { diffOptions } from "../../src/vcs/git/DiffStream.ts"
 import { layerGit } from "../../src/vcs/git/GitVcs.ts"
+import { localLimits } from "../../src/vcs/ProcessLimits.ts"
+import { wholeDiff } from "./WholeDiff.ts"
 import { makeRepository, temporaryFolder } from "./Repository.ts"
 
 const repository = makeRepository()
@@ -46,7 +48,9 @@ afterAll(() => {
 const using = <A, E>(use: (vcs: Vcs["Service"]) => Effect.Effect<A, E>) => {
   writeFileSync(join(started, "log"), "")
   return Effect.runPromise(
-    Effect.flatMap(Vcs, use).pipe(Effect.provide(layerGit({ root: temporaryFolder(), allowLocal: true })))
+    Effect.flatMap(Vcs, use).pipe(
+      Effect.provide(layerGit({ root: temporaryFolder(), limits: () => localLimits, allowLocal: true }))
+    )
   )
 }
 const checkedOut = <A, E>(
@@ -65,13 +69,14 @@ const checkedOut = <A, E>(
         base,
         headRef: undefined,
         baseRef: undefined,
+        rules: undefined,
         compare: "merge-base"
       }),
       use
     )
   )
-const textOf = ({ diff }: Checkout) =>
-  Effect.map(Stream.runCollect(diff), (chunks) => Buffer.concat([...chunks]).toString())
+const textOf = (checkout: Checkout) =>
+  Effect.map(Stream.runCollect(wholeDiff(checkout)), (chunks) => Buffer.concat([...chunks]).toString())
 const alone = (from: string, head: string) => `${repository.git("diff-tree", ...diffOptions, from, head)}\n`.trimStart()
 
 describe("diffs through one process", () => {
@@ -90,7 +95,7 @@ describe("diffs through one process", () => {
   })
 
   it("are whole when two are read at once, and after one was left early", async () => {
-    const first = ({ diff }: Checkout) => Stream.runCollect(Stream.take(diff, 1))
+    const first = (checkout: Checkout) => Stream.runCollect(Stream.take(wholeDiff(checkout), 1))
     const texts = await using((vcs) =>
       Effect.gen(function* () {
         yield* checkedOut(vcs, renamed, large, first)

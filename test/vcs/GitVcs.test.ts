@@ -5,8 +5,10 @@ import { Effect, Redacted, Stream } from "effect"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 import type { Checkout, CheckoutRequest } from "../../src/vcs/Checkout.ts"
 import { layerGit } from "../../src/vcs/git/GitVcs.ts"
+import { localLimits } from "../../src/vcs/ProcessLimits.ts"
 import { startGitServer } from "./GitServer.ts"
 import type { GitServer } from "./GitServer.ts"
+import { wholeDiff } from "./WholeDiff.ts"
 import { makeRepository, temporaryFolder } from "./Repository.ts"
 
 const projects = temporaryFolder()
@@ -24,6 +26,7 @@ const request = (overrides: Partial<CheckoutRequest> = {}): CheckoutRequest => (
   base,
   headRef: "refs/pull/7/head",
   baseRef: "refs/heads/main",
+  rules: undefined,
   compare: "merge-base",
   ...overrides
 })
@@ -35,13 +38,13 @@ const run = <A, E>(
 ) =>
   Effect.runPromise(
     Effect.scoped(Effect.flatMap(Vcs, (vcs) => vcs.checkout(request(overrides))).pipe(Effect.flatMap(use))).pipe(
-      Effect.provide(layerGit({ root }))
+      Effect.provide(layerGit({ root, limits: () => localLimits }))
     )
   )
 
 const diffText = (checkout: Checkout) =>
   Stream.runFold(
-    checkout.diff,
+    wholeDiff(checkout),
     () => "",
     (text, chunk) => text + Buffer.from(chunk).toString()
   )
@@ -152,7 +155,7 @@ describe("checkout over http", () => {
   })
 
   it("ends git when its reader leaves", async () => {
-    const first = await run((checkout) => Stream.runHead(checkout.diff))
+    const first = await run((checkout) => Stream.runHead(wholeDiff(checkout)))
     expect(first._tag).toBe("Some")
   })
 })

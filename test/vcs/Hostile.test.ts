@@ -7,9 +7,11 @@ import { Effect, Stream } from "effect"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 import type { Checkout, CheckoutRequest } from "../../src/vcs/Checkout.ts"
 import { layerGit } from "../../src/vcs/git/GitVcs.ts"
+import { localLimits } from "../../src/vcs/ProcessLimits.ts"
 import { parseDiff } from "../../src/review/ParseDiff.ts"
 import { startGitServer } from "./GitServer.ts"
 import type { GitServer } from "./GitServer.ts"
+import { wholeDiff } from "./WholeDiff.ts"
 import { makeRepository, temporaryFolder } from "./Repository.ts"
 
 const projects = temporaryFolder()
@@ -117,15 +119,16 @@ const run = <A, E>(
           base,
           headRef: "refs/heads/-upload-pack",
           baseRef: "refs/heads/main",
+          rules: undefined,
           compare: "merge-base",
           ...overrides
         })
       ).pipe(Effect.flatMap(use))
-    ).pipe(Effect.provide(layerGit({ root: temporaryFolder(), allowLocal: local })))
+    ).pipe(Effect.provide(layerGit({ root: temporaryFolder(), limits: () => localLimits, allowLocal: local })))
   )
 
 const diffOf = (checkout: Checkout) =>
-  Effect.map(Stream.runCollect(checkout.diff), (chunks) => parseDiff(Buffer.concat(chunks).toString()))
+  Effect.map(Stream.runCollect(wholeDiff(checkout)), (chunks) => parseDiff(Buffer.concat(chunks).toString()))
 
 describe.each([
   ["fetched", false],

@@ -1,15 +1,27 @@
 /** What mirrors and worktrees do over time: many at once, crashes, old refs, other object formats, other ranges. */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Effect, Stream } from "effect"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 import type { Checkout, CheckoutRequest } from "../../src/vcs/Checkout.ts"
 import { layerGit } from "../../src/vcs/git/GitVcs.ts"
+import { localLimits } from "../../src/vcs/ProcessLimits.ts"
 import { refName } from "../../src/vcs/git/Fetch.ts"
 import { mirrorFolder } from "../../src/vcs/git/Mirrors.ts"
 import { startGitServer } from "./GitServer.ts"
 import type { GitServer } from "./GitServer.ts"
+import { wholeDiff } from "./WholeDiff.ts"
 import { makeRepository, temporaryFolder } from "./Repository.ts"
 
 const projects = temporaryFolder()
@@ -42,16 +54,17 @@ const checkout = (overrides: Partial<CheckoutRequest> = {}) =>
       base,
       headRef: undefined,
       baseRef: undefined,
+      rules: undefined,
       compare: "merge-base",
       ...overrides
     })
   )
 
 const run = <A, E>(effect: Effect.Effect<A, E, Vcs>, root = temporaryFolder(), allowLocal = false) =>
-  Effect.runPromise(effect.pipe(Effect.provide(layerGit({ root, allowLocal }))))
+  Effect.runPromise(effect.pipe(Effect.provide(layerGit({ root, limits: () => localLimits, allowLocal }))))
 
 const diffText = (found: Checkout) =>
-  Effect.map(Stream.runCollect(found.diff), (chunks) => Buffer.concat(chunks).toString())
+  Effect.map(Stream.runCollect(wholeDiff(found)), (chunks) => Buffer.concat(chunks).toString())
 
 const mirrorOf = (root: string) => join(root, "mirrors", mirrorFolder("shop"))
 
@@ -180,6 +193,95 @@ describe("ranges", () => {
   })
 })
 
+it("mirrors and worktrees are for their own user alone, also where they were made otherwise", async () => {
+  const root = temporaryFolder()
+  const folders = ["mirrors", "worktrees", join("mirrors", mirrorFolder("shop"))]
+  const modes = () => folders.map((folder) => statSync(join(root, folder)).mode & 0o777)
+  const seen = await run(
+    Effect.scoped(
+      Effect.flatMap(checkout(), (found) =>
+        Effect.map(found.directory, (directory) => ({
+          worktree: statSync(directory).mode & 0o777,
+          file: statSync(join(directory, "a.txt")).mode & 0o777,
+          modes: modes()
+        }))
+      )
+    ),
+    root
+  )
+  expect(seen).toEqual({ worktree: 0o700, file: 0o600, modes: [0o700, 0o700, 0o700] })
+  for (const folder of folders) chmodSync(join(root, folder), 0o755)
+  await run(Effect.scoped(checkout()), root)
+  expect(modes()).toEqual([0o700, 0o700, 0o700])
+})
+
+describe("the object format of a mirror is the one of its remote", () => {
+  const long = "a".repeat(64)
+  const text = (request: Partial<CheckoutRequest> = {}) =>
+    Effect.scoped(Effect.flatMap(checkout(request), (found) => found.file("a.txt", "head", 100)))
+
+  it("a delivery that names SHA-256 ids is refused, and the next review is made", async () => {
+    const root = temporaryFolder()
+    const refused = await run(Effect.flip(text({ head: long, base: long })), root)
+    expect(refused).toMatchObject({ reason: "failed", message: expect.stringContaining("repository is sha1") })
+    expect(await run(text(), root)).toBe("head 0\n")
+    const again = await run(Effect.flip(text({ head: long, base: long })), root)
+    expect(again).toMatchObject({ reason: "failed" })
+    expect(await run(text(), root)).toBe("head 0\n")
+  })
+
+  it("also within one process, where the mirror stays open", async () => {
+    const seen = await run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const open = yield* checkout()
+          const refused = yield* Effect.flip(text({ head: long, base: long }))
+          return [refused.reason, yield* open.file("a.txt", "head", 100), yield* text({ head: heads[1] ?? "" })]
+        })
+      )
+    )
+    expect(seen).toEqual(["failed", "head 0\n", "head 1\n"])
+  })
+
+  it("ids of two formats in one delivery are refused", async () => {
+    const rules = { commit: long, ref: "HEAD" }
+    for (const request of [{ head: long }, { base: long }, { rules }]) {
+      const refused = await run(Effect.flip(text(request)))
+      expect(refused.message).toContain("different object formats")
+    }
+  })
+
+  it("a mirror of the wrong format is rebuilt, a damaged one too", async () => {
+    const root = temporaryFolder()
+    await run(text(), root)
+    const mirror = mirrorOf(root)
+    rmSync(mirror, { recursive: true })
+    makeRepository(mirror, "--bare", "--object-format=sha256")
+    mkdirSync(join(mirror, "info"), { recursive: true })
+    writeFileSync(join(mirror, "info", "attributes"), "")
+    expect(await run(text(), root)).toBe("head 0\n")
+    rmSync(join(mirror, "HEAD"))
+    expect(await run(text(), root)).toBe("head 0\n")
+  })
+
+  it("SHA-256 repositories are fetched, and their SHA-1 ids refused", async () => {
+    const modern = makeRepository(join(projects, "modern"), "--object-format=sha256")
+    modern.write("a.txt", "one\n")
+    const from = modern.commit("one")
+    modern.write("a.txt", "two\n")
+    const head = modern.commit("two")
+    const url = `${server.url}/modern/.git`
+    const root = temporaryFolder()
+    const refused = await run(Effect.flip(text({ url })), root)
+    expect(refused.reason).toBe("failed")
+    expect(await run(text({ url, head, base: from }), root)).toBe("two\n")
+    expect(await run(Effect.flip(text({ url })), root)).toMatchObject({
+      message: expect.stringContaining("repository is sha256")
+    })
+    expect(await run(text({ url, head, base: from }), root)).toBe("two\n")
+  })
+})
+
 it.runIf(process.platform === "linux")(
   "git ends when the reader of a diff leaves, though most of it is unread",
   async () => {
@@ -202,7 +304,7 @@ it.runIf(process.platform === "linux")(
           const found = yield* checkout()
           const during = yield* Effect.scoped(
             Effect.gen(function* () {
-              const pull = yield* Stream.toPull(found.diff)
+              const pull = yield* Stream.toPull(wholeDiff(found))
               yield* pull
               return running()
             })

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 import { layerGit } from "../../src/vcs/git/GitVcs.ts"
+import { localLimits } from "../../src/vcs/ProcessLimits.ts"
 import { redact } from "../../src/vcs/git/GitFailure.ts"
 import { startGitServer } from "./GitServer.ts"
 import type { GitServer } from "./GitServer.ts"
@@ -38,10 +39,15 @@ const checkout = (root: string, fetchTimeoutMillis?: number) =>
         base: head,
         headRef: undefined,
         baseRef: undefined,
+        rules: undefined,
         compare: "endpoints"
       })
     ).pipe(Effect.flatMap((found) => Effect.andThen(found.directory, found.file("a.ts", "head", 10))))
-  ).pipe(Effect.provide(layerGit({ root, ...(fetchTimeoutMillis === undefined ? {} : { fetchTimeoutMillis }) })))
+  ).pipe(
+    Effect.provide(
+      layerGit({ root, limits: () => localLimits, ...(fetchTimeoutMillis === undefined ? {} : { fetchTimeoutMillis }) })
+    )
+  )
 
 interface Process {
   readonly pid: string
@@ -148,4 +154,6 @@ it("redacts what git repeats", () => {
   const clean = redact(said, [`Authorization: Basic ${token}`])
   expect(clean).not.toContain(token)
   expect(clean).not.toContain("pw@")
+  const header = `Authorization: Basic ${Buffer.from("oauth2:t0p-secret").toString("base64")}`
+  expect(redact("remote: wrong password for oauth2:t0p-secret", [header])).toBe("remote: wrong password for [redacted]")
 })

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 import { layerGit } from "../../src/vcs/git/GitVcs.ts"
+import { localLimits } from "../../src/vcs/ProcessLimits.ts"
 import { makeMirrors, mirrorFolder } from "../../src/vcs/git/Mirrors.ts"
 import { planEviction } from "../../src/vcs/PlanEviction.ts"
 import { WorkspaceCache } from "../../src/vcs/WorkspaceCache.ts"
@@ -65,13 +66,14 @@ const checkout = (mirror: string) =>
       base,
       headRef: undefined,
       baseRef: undefined,
+      rules: undefined,
       compare: "merge-base"
     })
   )
 const tidy = (rules: Partial<CachePolicy> = {}) =>
   Effect.flatMap(WorkspaceCache, (cache) => cache.tidy(policy({ maxBytes: 1, ...rules }), Date.now()))
 const run = <A, E>(root: string, effect: Effect.Effect<A, E, Vcs | WorkspaceCache>) =>
-  Effect.runPromise(effect.pipe(Effect.provide(layerGit({ root, allowLocal: true }))))
+  Effect.runPromise(effect.pipe(Effect.provide(layerGit({ root, limits: () => localLimits, allowLocal: true }))))
 const mirrorsOf = (root: string) => readdirSync(join(root, "mirrors"))
 
 describe("tidy", () => {
@@ -179,10 +181,16 @@ describe("tidy", () => {
 
 it("a mirror that came into use after the plan was made is not evicted", async () => {
   const root = temporaryFolder()
-  const mirrors = makeMirrors(root, () => Effect.void)
+  const mirrors = makeMirrors(
+    root,
+    () => localLimits,
+    () => Effect.void
+  )
   const seen = await Effect.runPromise(
     Effect.gen(function* () {
-      const during = yield* Effect.scoped(Effect.andThen(mirrors.open("one", head), mirrors.evict(mirrorFolder("one"))))
+      const during = yield* Effect.scoped(
+        Effect.andThen(mirrors.open("one", "sha1", Effect.succeed("sha1")), mirrors.evict(mirrorFolder("one")))
+      )
       return [during, yield* mirrors.evict(mirrorFolder("one"))]
     })
   )

@@ -17,7 +17,7 @@ export const engineFlags = {
   ),
   model: Flag.String("model").pipe(
     Flag.withMetavar("PROVIDER/MODEL"),
-    Flag.withDescription("The model to ask instead of the configured ones"),
+    Flag.withDescription("Model to use instead of the configured ones"),
     Flag.optional
   )
 }

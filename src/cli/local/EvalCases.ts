@@ -14,7 +14,7 @@ const mostBytes = 1_048_576
 export const readCases = Effect.fnUntraced(function* (folder: string, only: ReadonlyArray<string>) {
   const names = yield* Effect.tryPromise({
     try: () => readdir(folder, { recursive: true }),
-    catch: () => new ExitWith({ code: 2, message: `${folder} is no folder that can be read` })
+    catch: () => new ExitWith({ code: 2, message: `${folder} is not a readable folder` })
   })
   const files = names.filter((name) => /\.ya?ml$/.test(name)).toSorted()
   if (files.length === 0)

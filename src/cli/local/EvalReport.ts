@@ -36,9 +36,9 @@ export const renderTable = (score: EvalScore): string => {
     `By language\n${table(named(score.byLanguage))}`,
     ...detailsOf(score.scored),
     [
-      `Clean changes left alone: ${score.silent} of ${score.clean}`,
+      `Clean changes without findings: ${score.silent} of ${score.clean}`,
       ...(score.failed === 0 ? [] : [`Reviews that failed: ${score.failed} of ${score.cases}`]),
-      `Models: ${score.models.join(", ") || "none answered"}`,
+      `Models: ${score.models.join(", ") || "none"}`,
       `Spent: ${usage.requests} requests, ${usage.inputTokens} tokens in (${usage.cachedTokens} cached), ${usage.outputTokens} out, ${cost}, ${score.seconds.toFixed(1)} s of reviewing`
     ].join("\n")
   ]

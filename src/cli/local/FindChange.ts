@@ -40,7 +40,7 @@ export const findChange = Effect.fn("findChange")(function* (
   const asked = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>
     Effect.mapError(
       effect,
-      ({ message }) => new ExitWith({ code: 3, message: `--publish: the host could not be asked: ${message}` })
+      ({ message }) => new ExitWith({ code: 3, message: `--publish: the request to the host failed: ${message}` })
     )
   const short = head.slice(0, 12)
   const numbers = wanted.pull === undefined ? yield* asked(client.openPulls(repo, head)) : [wanted.pull]
@@ -57,7 +57,7 @@ export const findChange = Effect.fn("findChange")(function* (
   if (pull.state !== "open") return yield* refused(`pull request ${number} of ${fullName} is ${pull.state}`)
   if (pull.head !== head) {
     return yield* refused(
-      `pull request ${number} of ${fullName} stands at ${pull.head.slice(0, 12)}, not at ${short}; push or pull first, or review it with --head`
+      `the head of pull request ${number} of ${fullName} is ${pull.head.slice(0, 12)}, not ${short}; push or pull first, or review it with --head`
     )
   }
   const change = {

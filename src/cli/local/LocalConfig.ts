@@ -60,9 +60,7 @@ export const withModel = Effect.fnUntraced(function* (snapshot: Snapshot, worksp
   const { llm } = snapshot.document
   const known = llm.providers.map((provider) => provider.id)
   if (!known.includes(id)) {
-    return yield* refused(
-      `--model ${name}: there is no provider ${id} in llm.providers (${known.join(", ") || "none at all"})`
-    )
+    return yield* refused(`--model ${name}: unknown provider ${id}; llm.providers has ${known.join(", ") || "none"}`)
   }
   const model_chain = { ...llm.model_chain, [group]: [{ provider: id, model, role: "any" as const }] }
   return {
@@ -87,7 +85,7 @@ const fromEnvironment = Effect.fnUntraced(function* (
   const found = finder.find(options.model === undefined ? env : { ...env, AICR_MODEL: options.model })
   if (found === undefined) {
     return yield* refused(
-      `no model to ask: none of ${finder.variables.join(", ")} is set. Set one, or name a configuration with --config. To see a review without a model: npm run demo`
+      `no model configured: none of ${finder.variables.join(", ")} is set. Set one, or name a configuration with --config. To see a review without a model: npm run demo`
     )
   }
   const [provider, model] =

@@ -1,45 +1,41 @@
-/** For a file, a wiki or a comment. */
+/** For a file, a wiki or a comment: text of the model, of the change and of paths is as inert as in what is posted. */
 import type { Finding } from "../../domain/Problem.ts"
+import { gfm } from "../../outputs/SafeText.ts"
 import { count } from "../Wording.ts"
 import { placeOf, titleOf, verdictOf } from "./Report.ts"
 import type { LocalReview } from "./Report.ts"
 
 export const renderMarkdown = (review: LocalReview): string => {
   const { findings, summary, coverage, notices, models } = review.analysis
-  const blocks = ["# Code review", verdictOf(review)]
-  if (summary.trim() !== "") blocks.push(summary.trim())
+  const blocks = ["# Code review", gfm.line(verdictOf(review))]
+  if (summary.trim() !== "") blocks.push(gfm.markdown(summary))
   if (findings.length > 0) blocks.push("## Problems", ...findings.map(renderFinding))
   if (coverage.skipped.length > 0) {
-    const rows = coverage.skipped.map(({ path, reason }) => `- ${code(path)}: ${reason}`)
+    const rows = coverage.skipped.map(
+      ({ path, reason, rule }) =>
+        `- ${gfm.codeSpan(path)}: ${reason}${rule === undefined ? "" : ` (${gfm.codeSpan(rule)})`}`
+    )
     blocks.push(`<details><summary>${count(rows.length, "file")} not read</summary>`, rows.join("\n"), "</details>")
   }
-  if (notices.length > 0) blocks.push(notices.map((notice) => `> ${notice}`).join("\n"))
-  if (models.length > 0) blocks.push(`Written by ${models.map(code).join(", ")}.`)
-  return `${blocks.join("\n\n")}\n`
+  if (notices.length > 0) blocks.push(notices.map((notice) => `> ${gfm.line(notice)}`).join("\n"))
+  if (models.length > 0) blocks.push(`Written by ${models.map(gfm.codeSpan).join(", ")}.`)
+  return `${joined(blocks)}\n`
 }
 
 const renderFinding = (finding: Finding): string => {
   const { problem } = finding
-  const parts = [
-    `### ${titleOf(finding).replace(/\s+/g, " ")}`,
-    `${code(placeOf(finding))} · **${problem.severity}** · ${problem.category}`,
-    problem.message.trim()
-  ]
-  if (problem.quote !== undefined) parts.push(fenced(problem.quote.trimEnd()))
-  if (problem.suggestion !== undefined) parts.push("Suggestion:", fenced(problem.suggestion.trimEnd()))
-  return parts.join("\n\n")
+  return joined([
+    `### ${gfm.line(titleOf(finding))}`,
+    `${gfm.codeSpan(placeOf(finding))} · **${problem.severity}** · ${gfm.plain(problem.category)}`,
+    gfm.markdown(problem.message),
+    ...(problem.quote === undefined ? [] : [gfm.codeBlock("", problem.quote.trimEnd())]),
+    ...(problem.suggestion === undefined ? [] : ["Suggestion:", gfm.codeBlock("", problem.suggestion.trimEnd())])
+  ])
 }
 
-/** A fence longer than any run of backticks inside. */
-const fenced = (text: string): string => {
-  const fence = "`".repeat(Math.max(3, longestRun(text) + 1))
-  return `${fence}\n${text}\n${fence}`
-}
-
-const code = (text: string): string => {
-  const ticks = "`".repeat(longestRun(text) + 1)
-  const pad = text.startsWith("`") || text.endsWith("`") ? " " : ""
-  return `${ticks}${pad}${text.replace(/\s+/g, " ")}${pad}${ticks}`
-}
-
-const longestRun = (text: string): number => Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length))
+/** Values of several lines may begin with empty lines, which nothing needs between blocks. */
+const joined = (blocks: ReadonlyArray<string>): string =>
+  blocks
+    .map((block) => block.replace(/^\n+/, "").trimEnd())
+    .filter((block) => block !== "")
+    .join("\n\n")

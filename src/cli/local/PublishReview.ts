@@ -8,6 +8,7 @@ import { ChangePublisher } from "../../../actors/ChangePublisher.ts"
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 import type { Analysis } from "../../domain/Analysis.ts"
 import { targetKey as keyOf } from "../../domain/Change.ts"
+import { nextLease, noLease } from "../../domain/FencingToken.ts"
 import { newId } from "../../domain/Ids.ts"
 import { Outputs } from "../../outputs/Outputs.ts"
 import { Outbox } from "../../store/Outbox.ts"
@@ -23,7 +24,7 @@ export interface PublishedReview {
 
 /** Hosts take a write a second; a host that refuses for longer is left. */
 const patience = Duration.minutes(10)
-const token = 1
+const token = nextLease(noLease)
 
 const failed = (message: string) => new ExitWith({ code: 3, message: `--publish: ${message}` })
 
@@ -61,15 +62,14 @@ export const publishReview = Effect.fn("publishReview")(function* (
     Effect.mapError((error) => (error instanceof ExitWith ? error : failed(error.message))),
     Effect.timeoutOrElse({
       duration: patience,
-      orElse: () =>
-        failed(`the host did not take everything within ${Duration.toMinutes(patience)} minutes; run it again`)
+      orElse: () => failed(`publishing did not finish within ${Duration.toMinutes(patience)} minutes; run it again`)
     })
   )
   const rows = yield* work
   const left = rows.filter(({ status }) => status !== "sent")
   if (left.length > 0) {
     const why = [...new Set(left.map(({ channel, error, status }) => `${channel}: ${error ?? status}`))]
-    return yield* failed(`${left.length} of ${rows.length} writes were not done: ${why.join("; ")}`)
+    return yield* failed(`${left.length} of ${rows.length} writes failed: ${why.join("; ")}`)
   }
   return { url, channels: [...new Set(rows.map(({ channel }) => channel))] }
 })

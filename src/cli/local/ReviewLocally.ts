@@ -4,6 +4,7 @@ import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 import type { Analysis } from "../../domain/Analysis.ts"
 import type { Agent } from "../../agent/Agent.ts"
 import { reviewRepository } from "../../engine/ReviewRepository.ts"
+import type { ChangeThreads } from "../../engine/threads/ChangeThreads.ts"
 import type { Catalog } from "../../llm/catalog/Catalog.ts"
 import type { Gateway } from "../../llm/Gateway.ts"
 import type { Vcs } from "../../vcs/Checkout.ts"
@@ -16,6 +17,7 @@ import type { FoundChange, WantedChange } from "./FindChange.ts"
 import type { PublishedReview } from "./PublishReview.ts"
 import type { LocalReview } from "./Report.ts"
 import { describeStep } from "./Steps.ts"
+import { ModelRun } from "../../llm/ModelRun.ts"
 
 export interface LocalReviewOptions extends LocalConfigOptions {
   readonly path: string
@@ -47,7 +49,11 @@ export const reviewLocally = Effect.fn("reviewLocally")(function* (
   options: LocalReviewOptions,
   finder: ModelFinder,
   publisher: LocalPublisher
-): Effect.fn.Return<LocalReview, ExitWith, Vcs | ContextRepositories | LocalRepository | Agent | Catalog | Gateway> {
+): Effect.fn.Return<
+  LocalReview,
+  ExitWith,
+  Vcs | ContextRepositories | LocalRepository | Agent | Catalog | ChangeThreads | Gateway
+> {
   if (options.publish !== undefined && options.config === undefined) {
     return yield* new ExitWith({
       code: 2,
@@ -79,7 +85,10 @@ export const reviewLocally = Effect.fn("reviewLocally")(function* (
     workspace,
     range,
     progress: (step) => options.progress(describeStep(step))
-  }).pipe(Effect.mapError(({ message }) => new ExitWith({ code: 3, message: `the review failed: ${message}` })))
+  }).pipe(
+    Effect.provideService(ModelRun, { id: "local", repository: "local" }),
+    Effect.mapError(({ message }) => new ExitWith({ code: 3, message: `the review failed: ${message}` }))
+  )
   const review = { root: range.root, baseName: range.baseName, from, head: range.head, analysis }
   if (found === undefined) return review
   yield* options.progress("publishing")

@@ -38,7 +38,7 @@ export const makeSteps: Effect.Effect<Steps, never, Scope.Scope> = Effect.gen(fu
 export const describeStep = (step: ReviewStep): string => {
   switch (step._tag) {
     case "Planned": {
-      const left = step.skipped === 0 ? "" : `, ${count(step.skipped, "file")} left out`
+      const left = step.skipped === 0 ? "" : `, ${count(step.skipped, "file")} skipped`
       const passes = step.passes > 1 ? ` in ${step.passes} passes` : ""
       return `reading ${count(step.files, "file")}, ${count(step.lines, "changed line")}${passes}${left}`
     }

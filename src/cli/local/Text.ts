@@ -12,7 +12,9 @@ export const renderText = (review: LocalReview, colour: boolean): string => {
   const { findings, summary, coverage, notices, models, usage } = review.analysis
   const blocks = findings.map((finding) => renderFinding(finding, paint))
   if (summary.trim() !== "") blocks.push(plain(summary.trim()))
-  const left = coverage.skipped.map(({ path, reason }) => `  ${plain(path)} (${reason})`)
+  const left = coverage.skipped.map(
+    ({ path, reason, rule }) => `  ${plain(path)} (${reason}${rule === undefined ? "" : ` by ${plain(rule)}`})`
+  )
   if (left.length > 0) blocks.push(["Not read:", ...shortened(left, 20)].join("\n"))
   if (notices.length > 0) blocks.push(notices.map((notice) => paint("33", `Note: ${plain(notice)}`)).join("\n"))
   const cost = usage.costUsd === undefined || usage.costUsd === 0 ? "" : `, $${usage.costUsd.toFixed(4)}`

@@ -2,9 +2,10 @@
 import type { Report } from "../Normalise.ts"
 import type { Path } from "../Path.ts"
 import { formatPath, isRecord } from "../Path.ts"
-import type { Check, Reports } from "./CrossCheck.ts"
+import { checkChannelHost } from "./ChannelHosts.ts"
+import type { Check, CrossCheckReports } from "./CrossCheck.ts"
 import { checkReference, checkUnique } from "./Names.ts"
-import type { Place, Tree } from "./Tree.ts"
+import type { TreePosition, Tree } from "./Tree.ts"
 import { entriesAt, recordAt, recordsAt, textAt, textsAt } from "./Tree.ts"
 
 /** Channel kinds whose trigger must be of one of these kinds. */
@@ -30,9 +31,8 @@ export const checkChannels: Check = (tree, reports) => {
     path: ["workspaces", "defaults", "outputs"],
     outputs: recordAt(tree, "workspaces", "defaults", "outputs")
   }
-  const triggers = new Map(
-    recordsAt(tree, "triggers").map(({ value }) => [textAt(value, "name"), textAt(value, "kind")])
-  )
+  const profiles = recordsAt(tree, "triggers")
+  const triggers = new Map(profiles.map(({ value }) => [textAt(value, "name"), textAt(value, "kind")]))
   const connections = new Map(
     entriesAt(tree, "im", "connections").map(({ key, value }) => [key, textAt(value, "kind")])
   )
@@ -42,13 +42,18 @@ export const checkChannels: Check = (tree, reports) => {
       path: [...layer.path, ...item.path]
     }))
     checkUnique(channels, "name", reports.error)
-    for (const channel of channels) checkChannel(channel, triggers, connections, reports)
-    if (layer.outputs["template_engine"] === "eta")
-      reports.warning({
-        path: [...layer.path, "template_engine"],
-        message: "eta is accepted and not implemented; templates are rendered with handlebars",
-        at: "value"
-      })
+    for (const channel of channels) {
+      checkChannel(channel, triggers, connections, reports)
+      checkLinks(channel, reports)
+      checkChannelHost(channel, triggerKinds[textAt(channel.value, "kind") ?? ""], profiles, reports)
+    }
+    for (const { path, value } of recordsAt(layer.outputs, "routes", "rules"))
+      if (textAt(value, "match", "target_kind") === "commit")
+        reports.warning({
+          path: [...layer.path, ...path, "match", "target_kind"],
+          message: "no change is of kind commit, so the rule matches nothing; commits that are pushed are of kind push",
+          at: "value"
+        })
   }
   checkOwn(global)
   checkReferences([global], reports.error)
@@ -103,7 +108,7 @@ const checkReferences = (layers: ReadonlyArray<Layer>, error: Report): void => {
     }
 }
 
-const targetsOf = (layer: Layer | undefined, part: "rules" | "default"): ReadonlyArray<Place<string>> => {
+const targetsOf = (layer: Layer | undefined, part: "rules" | "default"): ReadonlyArray<TreePosition<string>> => {
   if (layer === undefined) return []
   const routes =
     part === "rules"
@@ -116,11 +121,28 @@ const targetsOf = (layer: Layer | undefined, part: "rules" | "default"): Readonl
   )
 }
 
+/**
+ * Templates of revisions and changelists on a channel that writes to a git host. Only managed issues of a repository of the channel's
+ * own are written for changes of other systems.
+ */
+const checkLinks = ({ path, value }: TreePosition<Tree>, { warning }: CrossCheckReports): void => {
+  const kind = textAt(value, "kind") ?? ""
+  if (triggerKinds[kind] === undefined) return
+  if (kind.endsWith("_issue") && ["owner", "repo", "project_id"].some((key) => value[key] !== undefined)) return
+  for (const field of ["revision_url_template", "change_url_template"])
+    if (value[field] !== undefined)
+      warning({
+        path: [...path, field],
+        message: `without effect on kind ${kind}, whose links are made by commit_url_template; set that instead`,
+        at: "key"
+      })
+}
+
 const checkChannel = (
-  { path, value }: Place<Tree>,
+  { path, value }: TreePosition<Tree>,
   triggers: ReadonlyMap<string | undefined, string | undefined>,
   connections: ReadonlyMap<string, string | undefined>,
-  { error }: Reports
+  { error }: CrossCheckReports
 ): void => {
   const kind = textAt(value, "kind") ?? ""
   const has = (key: string): boolean => value[key] !== undefined || value[`${key}_env`] !== undefined

@@ -2,7 +2,7 @@
 import type { Report } from "../Normalise.ts"
 import type { Check } from "./CrossCheck.ts"
 import { checkReference, declared } from "./Names.ts"
-import type { Place, Tree } from "./Tree.ts"
+import type { TreePosition, Tree } from "./Tree.ts"
 import { entriesAt, recordAt, recordsAt, textAt } from "./Tree.ts"
 
 const conversations: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -21,7 +21,7 @@ export const checkChat: Check = (tree, { error }) => {
   }
 }
 
-const checkConnection = ({ path, value }: Place<Tree>, error: Report): void => {
+const checkConnection = ({ path, value }: TreePosition<Tree>, error: Report): void => {
   const kind = textAt(value, "kind")
   if (kind === undefined) return
   const has = (holder: Tree, key: string): boolean => holder[key] !== undefined || holder[`${key}_env`] !== undefined
@@ -45,7 +45,7 @@ const checkConnection = ({ path, value }: Place<Tree>, error: Report): void => {
       })
 }
 
-const checkActors = ({ path, value }: Place<Tree>, connection: Tree | undefined, error: Report): void => {
+const checkActors = ({ path, value }: TreePosition<Tree>, connection: Tree | undefined, error: Report): void => {
   const protocol = textAt(connection, "kind")
   const platform = protocol?.split("_")[0]
   for (const actor of recordsAt(value, "actors")) {
@@ -80,8 +80,8 @@ const fittingKinds = (protocol: string): string =>
 
 const checkEnabled = (
   tree: unknown,
-  { path, value }: Place<Tree>,
-  connection: Place<Tree> | undefined,
+  { path, value }: TreePosition<Tree>,
+  connection: TreePosition<Tree> | undefined,
   error: Report
 ): void => {
   const names = declared(tree)

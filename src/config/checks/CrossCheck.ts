@@ -10,12 +10,12 @@ import { checkTriggers } from "./Triggers.ts"
 import { checkUnread } from "./Unread.ts"
 import { checkWorkspaces } from "./Workspaces.ts"
 
-export interface Reports {
+export interface CrossCheckReports {
   readonly error: Report
   readonly warning: Report
 }
 
-export type Check = (tree: unknown, reports: Reports, env: Env) => void
+export type Check = (tree: unknown, reports: CrossCheckReports, env: Env) => void
 
 const checks: ReadonlyArray<Check> = [
   checkFields,
@@ -28,6 +28,6 @@ const checks: ReadonlyArray<Check> = [
   checkUnread
 ]
 
-export const crossCheck = (tree: unknown, env: Env, reports: Reports): void => {
+export const crossCheck = (tree: unknown, env: Env, reports: CrossCheckReports): void => {
   for (const check of checks) check(tree, reports, env)
 }

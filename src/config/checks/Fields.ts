@@ -5,7 +5,7 @@ import type { Path } from "../Path.ts"
 import { formatPath, isRecord } from "../Path.ts"
 import type { FieldShape, ObjectShape, Shape } from "../Shape.ts"
 import { shapeOf } from "../Shape.ts"
-import type { Check, Reports } from "./CrossCheck.ts"
+import type { Check, CrossCheckReports } from "./CrossCheck.ts"
 import type { Declared } from "./Names.ts"
 import { checkReference, declared } from "./Names.ts"
 import { textsAt } from "./Tree.ts"
@@ -14,7 +14,7 @@ type Names = ReturnType<typeof declared>
 
 export const checkFields: Check = (tree, reports) => walk(shapeOf(Document), tree, [], reports, declared(tree))
 
-const walk = (shape: Shape, value: unknown, path: Path, reports: Reports, names: Names): void => {
+const walk = (shape: Shape, value: unknown, path: Path, reports: CrossCheckReports, names: Names): void => {
   if (shape.type === "list") {
     if (Array.isArray(value)) value.forEach((item, index) => walk(shape.item, item, [...path, index], reports, names))
   } else if (shape.type === "union") {
@@ -34,7 +34,7 @@ const checkField = (
   { name, meta }: FieldShape,
   holder: Readonly<Record<string, unknown>>,
   at: Path,
-  { error, warning }: Reports,
+  { error, warning }: CrossCheckReports,
   names: Names
 ): void => {
   const path = [...at, name]
@@ -56,6 +56,10 @@ const checkField = (
     warning({ path, message: `wins over ${formatPath([...at, meta.winsOver])}, which is not used`, at: "key" })
   if (meta.reserved !== undefined)
     warning({ path, message: `reserved: accepted and without effect; ${meta.reserved}`, at: "key" })
+  if (meta.unimplemented !== undefined && holder[name] === meta.unimplemented.value) {
+    const { instead, value } = meta.unimplemented
+    warning({ path, message: `${value} is accepted and not implemented; ${instead}`, at: "value" })
+  }
   const target = referenceOf(meta.refers, names)
   if (target !== undefined)
     for (const { path: place, value } of textsAt(holder, name)) checkReference(value, [...at, ...place], target, error)
@@ -86,7 +90,7 @@ const checkOneOf = (
   { limits: { oneOf } }: ObjectShape,
   value: Readonly<Record<string, unknown>>,
   path: Path,
-  { error }: Reports
+  { error }: CrossCheckReports
 ): void => {
   if (oneOf !== undefined && oneOf.every((name) => value[name] === undefined))
     error({ path, message: `needs exactly one of ${oneOf.join(", ")}`, at: "value" })

@@ -1,9 +1,10 @@
 /** Model groups, provider ids and waits. */
 import { isRecord, valueAt } from "../Path.ts"
 import type { Path } from "../Path.ts"
-import type { Check, Reports } from "./CrossCheck.ts"
+import type { Report } from "../Normalise.ts"
+import type { Check, CrossCheckReports } from "./CrossCheck.ts"
 import { checkReference, checkUnique, declared } from "./Names.ts"
-import { recordAt, recordsAt, textAt } from "./Tree.ts"
+import { entriesAt, recordAt, recordsAt, textAt } from "./Tree.ts"
 
 export const checkLlm: Check = (tree, reports) => {
   const { error } = reports
@@ -25,15 +26,32 @@ export const checkLlm: Check = (tree, reports) => {
     ["queue", "rate_limit", "per_provider_rps"]
   ])
     for (const id of Object.keys(recordAt(tree, ...path))) checkReference(id, [...path, id], names.provider, error)
+  checkNative(tree, names.chain.names.size, error)
   checkBackoff(tree, ["llm", "retry", "backoff"], {}, reports)
   checkBackoff(tree, ["queue", "retry", "backoff"], { base_ms: 5000, max_ms: 60_000 }, reports)
+}
+
+/** A review without an agent of its own calls a model directly. */
+const checkNative = (tree: unknown, chains: number, error: Report): void => {
+  if (chains > 0) return
+  const native = entriesAt(tree, "workspaces", "instances").find(({ value }) => {
+    const layers = [textAt(value, "agent", "default"), textAt(tree, "workspaces", "defaults", "agent", "default")]
+    const mode = layers.find((layer) => layer !== undefined) ?? textAt(tree, "agent", "default")
+    return value["enabled"] !== false && mode === "native-llm"
+  })
+  if (native !== undefined)
+    error({
+      path: ["llm", "model_chain"],
+      message: `missing; workspace ${native.key} uses agent mode native-llm, which calls the models of a group; add llm.providers and llm.model_chain.default`,
+      at: "key"
+    })
 }
 
 const checkBackoff = (
   tree: unknown,
   path: Path,
   defaults: { readonly base_ms?: number; readonly max_ms?: number },
-  { error }: Reports
+  { error }: CrossCheckReports
 ): void => {
   const backoff = valueAt(tree, path)
   if (!isRecord(backoff)) return

@@ -4,7 +4,7 @@ import type { Report } from "../Normalise.ts"
 import type { Path } from "../Path.ts"
 import { formatPath } from "../Path.ts"
 import { didYouMean } from "../Suggest.ts"
-import type { Place, Tree } from "./Tree.ts"
+import type { TreePosition, Tree } from "./Tree.ts"
 import { recordAt, recordsAt, textAt } from "./Tree.ts"
 
 const listed = (tree: unknown, key: string, ...path: Path): ReadonlySet<string> =>
@@ -38,7 +38,7 @@ export const checkReference = (name: string, path: Path, { where, names }: Decla
 }
 
 /** Each value of `key` once. */
-export const checkUnique = (items: ReadonlyArray<Place<Tree>>, key: string, error: Report): void => {
+export const checkUnique = (items: ReadonlyArray<TreePosition<Tree>>, key: string, error: Report): void => {
   const seen = new Map<string, Path>()
   for (const { path, value } of items) {
     const name = textAt(value, key)
@@ -48,7 +48,7 @@ export const checkUnique = (items: ReadonlyArray<Place<Tree>>, key: string, erro
     else
       error({
         path: [...path, key],
-        message: `${JSON.stringify(name)} is taken by ${formatPath(first)}; choose another ${key}`,
+        message: `${JSON.stringify(name)} is already used by ${formatPath(first)}; choose another ${key}`,
         at: "value"
       })
   }

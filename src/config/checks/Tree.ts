@@ -2,7 +2,7 @@
 import type { Path } from "../Path.ts"
 import { isRecord, valueAt } from "../Path.ts"
 
-export interface Place<V> {
+export interface TreePosition<V> {
   readonly path: Path
   readonly value: V
 }
@@ -14,7 +14,7 @@ export const recordAt = (root: unknown, ...path: Path): Tree => {
 }
 
 /** The maps of a list at a path, each with its own path. */
-export const recordsAt = (root: unknown, ...path: Path): ReadonlyArray<Place<Tree>> => {
+export const recordsAt = (root: unknown, ...path: Path): ReadonlyArray<TreePosition<Tree>> => {
   const value = valueAt(root, path)
   return Array.isArray(value)
     ? value.flatMap((item: unknown, index) => (isRecord(item) ? [{ path: [...path, index], value: item }] : []))
@@ -22,7 +22,7 @@ export const recordsAt = (root: unknown, ...path: Path): ReadonlyArray<Place<Tre
 }
 
 /** The maps of a map at a path, each with its own path. */
-export const entriesAt = (root: unknown, ...path: Path): ReadonlyArray<Place<Tree> & { readonly key: string }> =>
+export const entriesAt = (root: unknown, ...path: Path): ReadonlyArray<TreePosition<Tree> & { readonly key: string }> =>
   Object.entries(recordAt(root, ...path)).flatMap(([key, value]) =>
     isRecord(value) ? [{ key, path: [...path, key], value }] : []
   )
@@ -33,7 +33,7 @@ export const textAt = (root: unknown, ...path: Path): string | undefined => {
 }
 
 /** The texts of a list at a path, or the one text there. */
-export const textsAt = (root: unknown, ...path: Path): ReadonlyArray<Place<string>> => {
+export const textsAt = (root: unknown, ...path: Path): ReadonlyArray<TreePosition<string>> => {
   const value = valueAt(root, path)
   if (typeof value === "string") return [{ path, value }]
   return Array.isArray(value)

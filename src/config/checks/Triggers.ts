@@ -1,10 +1,50 @@
 /** Trigger profiles: names, app credentials, unprotected entrances. */
-import type { Check } from "./CrossCheck.ts"
+import type { Check, CrossCheckReports } from "./CrossCheck.ts"
 import { checkUnique } from "./Names.ts"
 import { recordAt, recordsAt, textAt } from "./Tree.ts"
+import type { Tree } from "./Tree.ts"
 import { isRecord } from "../Path.ts"
+import type { Path } from "../Path.ts"
 
 const gitKinds = ["gitea", "forgejo", "github", "gitlab"]
+
+const linkField: Readonly<Record<string, string>> = {
+  perforce: "change_url_template",
+  subversion: "revision_url_template"
+}
+
+/** What a kind reviews is a commit, a revision or a changelist; scheduled and manual changes are of the host that they name. */
+const checkLinks = (kind: string, value: Tree, path: Path, { warning }: CrossCheckReports): void => {
+  if (kind === "scheduled" || kind === "manual") return
+  const used = linkField[kind] ?? "commit_url_template"
+  for (const field of ["commit_url_template", "revision_url_template", "change_url_template"])
+    if (field !== used && value[field] !== undefined)
+      warning({
+        path: [...path, field],
+        message: `without effect on kind ${kind}, whose links are made by ${used}; set that instead`,
+        at: "key"
+      })
+}
+
+const credentials = ["token", "token_env"]
+
+/** Credentials go to the configured host only; without one a payload would name where. */
+const checkBaseUrl = (kind: string, value: Tree, path: Path, { error, warning }: CrossCheckReports): void => {
+  if ((kind !== "gitea" && kind !== "forgejo") || value["base_url"] !== undefined) return
+  const credential = credentials.find((key) => value[key] !== undefined)
+  if (credential === undefined)
+    warning({
+      path,
+      message: `${kind} needs base_url; without it nothing is read from the host or written to it`,
+      at: "key"
+    })
+  else
+    error({
+      path: [...path, "base_url"],
+      message: `missing; ${credential} is sent to this host only. Set base_url to the web address of the ${kind} server, e.g. https://git.example.com`,
+      at: "value"
+    })
+}
 
 export const checkTriggers: Check = (tree, { error, warning }) => {
   const triggers = recordsAt(tree, "triggers")
@@ -17,12 +57,8 @@ export const checkTriggers: Check = (tree, { error, warning }) => {
         message: "no webhook secret: signatures are not checked, anyone can send webhooks; set webhook_secret_env",
         at: "key"
       })
-    if ((kind === "gitea" || kind === "forgejo") && value["base_url"] === undefined)
-      warning({
-        path,
-        message: `${kind} needs base_url to publish; without it nothing is written to the host`,
-        at: "key"
-      })
+    checkBaseUrl(kind, value, path, { error, warning })
+    checkLinks(kind, value, path, { error, warning })
     if (!isRecord(value["app"])) continue
     const app = recordAt(value, "app")
     if (app["app_id"] === undefined && app["client_id"] === undefined)

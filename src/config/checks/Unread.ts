@@ -5,11 +5,11 @@ import { isRecord } from "../Path.ts"
 import type { Shape } from "../Shape.ts"
 import { shapeOf } from "../Shape.ts"
 import { unconsumedAt } from "../Unconsumed.ts"
-import type { Check, Reports } from "./CrossCheck.ts"
+import type { Check, CrossCheckReports } from "./CrossCheck.ts"
 
 export const checkUnread: Check = (tree, reports) => walk(shapeOf(Document), tree, [], "", reports)
 
-const walk = (shape: Shape, value: unknown, path: Path, field: string, { warning, error }: Reports): void => {
+const walk = (shape: Shape, value: unknown, path: Path, field: string, { warning, error }: CrossCheckReports): void => {
   const row = unconsumedAt(field)
   if (row !== undefined) {
     warning({ path, message: `without effect in this build: ${row.effect}`, at: "key" })

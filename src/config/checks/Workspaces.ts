@@ -1,12 +1,13 @@
 /** Workspaces: one binding each, usable work paths, names unique within, what belongs at another level. */
 import { Result } from "effect"
+import { foldRepo } from "../../domain/Change.ts"
 import type { Report } from "../Normalise.ts"
 import type { Path } from "../Path.ts"
 import { isRecord } from "../Path.ts"
 import { checkPath, compileWorkPath } from "../WorkPath.ts"
 import type { Check } from "./CrossCheck.ts"
 import { checkUnique } from "./Names.ts"
-import type { Place, Tree } from "./Tree.ts"
+import type { TreePosition, Tree } from "./Tree.ts"
 import { entriesAt, recordAt, recordsAt, textAt, textsAt } from "./Tree.ts"
 
 export const checkWorkspaces: Check = (tree, { error }) => {
@@ -17,6 +18,7 @@ export const checkWorkspaces: Check = (tree, { error }) => {
       return name === undefined || kind === undefined ? [] : [[name, kind] as const]
     })
   )
+  checkRepositories(tree, kinds, error)
   checkSchedules(recordAt(tree, "review"), ["review"], error)
   checkLayer({ path: ["workspaces", "defaults"], value: recordAt(tree, "workspaces", "defaults") }, error)
   for (const instance of entriesAt(tree, "workspaces", "instances")) {
@@ -33,7 +35,50 @@ export const checkWorkspaces: Check = (tree, { error }) => {
   }
 }
 
-const checkBinding = ({ path, value }: Place<Tree>, error: Report): void => {
+const gitKinds: ReadonlyArray<string | undefined> = ["gitea", "forgejo", "github", "gitlab"]
+
+/** Two enabled workspaces of one repository would make each of its deliveries ambiguous. */
+const checkRepositories = (tree: unknown, kinds: ReadonlyMap<string, string>, error: Report): void => {
+  const bound = new Map<string, string>()
+  for (const { key, path, value } of entriesAt(tree, "workspaces", "instances")) {
+    const trigger = textAt(value, "source_repo", "trigger")
+    const repo = textAt(value, "source_repo", "repo")
+    if (trigger === undefined || repo === undefined) continue
+    const at = [...path, "source_repo", "repo"]
+    checkRepoName(repo, kinds.get(trigger), at, error)
+    if (value["enabled"] === false) continue
+    const name = JSON.stringify([trigger, foldRepo(repo)])
+    const other = bound.get(name)
+    if (other === undefined) bound.set(name, key)
+    else
+      error({
+        path: at,
+        message: `workspace ${other} has repository ${JSON.stringify(repo)} of trigger ${trigger} already, so its deliveries would be ambiguous; keep one, or set enabled: false on one`,
+        at: "value"
+      })
+  }
+  for (const trigger of recordsAt(tree, "triggers"))
+    for (const { path, value } of recordsAt(trigger.value, "repositories")) {
+      const repo = textAt(value, "repo")
+      if (repo !== undefined) checkRepoName(repo, "scheduled", [...trigger.path, ...path, "repo"], error)
+    }
+}
+
+/** A host names its repositories by a path; a URL names nothing in its deliveries. */
+const checkRepoName = (repo: string, kind: string | undefined, path: Path, error: Report): void => {
+  if (!gitKinds.includes(kind) && kind !== "scheduled" && kind !== "manual") return
+  const inUrl = /^(?:[a-z+]+:\/\/[^/]+\/|[\w.-]+@[\w.-]+:)(.*?)(?:\.git)?\/?$/i.exec(repo)
+  if (inUrl === null) return
+  const name = inUrl[1] ?? ""
+  const hint = name === "" ? "" : `; write ${JSON.stringify(name)}`
+  error({
+    path,
+    message: `expected a repository as the host names it, such as owner/name, found a URL${hint}`,
+    at: "value"
+  })
+}
+
+const checkBinding = ({ path, value }: TreePosition<Tree>, error: Report): void => {
   const { source_repo, match, work_path } = value
   if (source_repo === undefined && match === undefined)
     error({ path: [...path, "source_repo"], message: "missing; set source_repo or match", at: "value" })
@@ -63,7 +108,7 @@ const checkBinding = ({ path, value }: Place<Tree>, error: Report): void => {
   }
 }
 
-const checkTriage = ({ path, value }: Place<Tree>, kinds: ReadonlyMap<string, string>, error: Report): void => {
+const checkTriage = ({ path, value }: TreePosition<Tree>, kinds: ReadonlyMap<string, string>, error: Report): void => {
   if (!isRecord(value["triage"])) return
   const source = textAt(value, "source_repo", "trigger")
   const named = [
@@ -81,7 +126,7 @@ const checkTriage = ({ path, value }: Place<Tree>, kinds: ReadonlyMap<string, st
   }
 }
 
-const checkLayer = ({ path, value }: Place<Tree>, error: Report): void => {
+const checkLayer = ({ path, value }: TreePosition<Tree>, error: Report): void => {
   if (recordAt(value, "agent", "sandbox")["kind"] !== undefined)
     error({
       path: [...path, "agent", "sandbox", "kind"],

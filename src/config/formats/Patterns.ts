@@ -1,6 +1,8 @@
 /** Patterns as fields: path globs, and matchers with exactly one of exact, glob and regex. */
 import { Schema } from "effect"
 import { RE2JS } from "re2js"
+import { expandBraces } from "../../domain/Braces.ts"
+import { maxAlternatives } from "../../domain/Globs.ts"
 import { optional } from "../Field.ts"
 import { checked, Flag, LimitsKey } from "../Scalars.ts"
 
@@ -9,10 +11,14 @@ const maxPattern = 1024
 
 /** A path glob of `review`: `*`, `**`, `?`, classes and braces; relative, no traversal. */
 export const Glob = checked(
-  `a path glob of 1 to ${maxPattern} characters, relative and without ..`,
+  `a path glob of 1 to ${maxPattern} characters, relative, without ".." segments, whose braces expand to at most ${maxAlternatives} patterns`,
   "glob",
   (value) =>
-    value.length >= 1 && value.length <= maxPattern && !value.startsWith("/") && !value.split("/").includes("..")
+    value.length >= 1 &&
+    value.length <= maxPattern &&
+    !value.startsWith("/") &&
+    !value.split("/").includes("..") &&
+    expandBraces(value, maxAlternatives + 1).length <= maxAlternatives
 )
 
 /** A linear-time regular expression (RE2 syntax: no backreferences, no lookaround). */

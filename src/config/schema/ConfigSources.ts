@@ -8,7 +8,7 @@ export const SecretRef = Schema.Struct({
   env: required(EnvName, "Environment variable that edits may refer to."),
   target: required(
     list(Text, { minItems: 1 }),
-    "Exact path of the field, part by part; ids, names and aliases stand in place of array indices."
+    "Exact path of the field, part by part; ids, names and aliases replace array indices."
   ),
   destinations: optional(map(Schema.Unknown), "Exact destination: kind, endpoints, linked trigger.")
 })

@@ -22,7 +22,7 @@ export const Callback = Schema.Struct({
 })
 export type Callback = Resolved<typeof Callback>
 
-export const Connection = Schema.Struct({
+export const ChatConnection = Schema.Struct({
   kind: required(named("connectionKind"), "Platform and protocol."),
   enabled: defaulted(Flag, true, "False keeps the connection configured and unused."),
   corp_id: optional(Text, "Corporation id.", { ...wecom, requiredWhen: wecom.when }),
@@ -48,9 +48,12 @@ export const Connection = Schema.Struct({
   }),
   base_url: optional(Url, "Base URL of the open platform.", feishu),
   tenant_key: optional(Text, "Tenant key.", feishu),
-  callback: optional(Callback, "Receiving by callback. Left out or disabled: the server dials out where it can.")
+  callback: optional(
+    Callback,
+    "Receiving by callback. Omitted or disabled: the server connects to the platform where it can."
+  )
 })
-export type Connection = Resolved<typeof Connection>
+export type ChatConnection = Resolved<typeof ChatConnection>
 
 const scope = (...values: ReadonlyArray<string>) => ({ when: kinds(...values) })
 
@@ -138,7 +141,7 @@ export type CommandBinding = Resolved<typeof CommandBinding>
 
 export const ImConfig = Schema.Struct({
   connections: defaulted(
-    map(Connection, { keys: /^[A-Za-z0-9][A-Za-z0-9_-]*$/, expected: "a map from connection id to connection" }),
+    map(ChatConnection, { keys: /^[A-Za-z0-9][A-Za-z0-9_-]*$/, expected: "a map from connection id to connection" }),
     {},
     "Connections by id."
   ),

@@ -56,7 +56,7 @@ export const LlmProvider = Schema.Struct({
   http_proxy: optional(Url, "HTTP proxy for requests to this provider."),
   timeout_ms: optional(PositiveInt, "Deadline of one call in milliseconds."),
   context_window: optional(PositiveInt, "Context window in tokens; beats catalog data."),
-  max_output_tokens: optional(PositiveInt, "Largest answer in tokens; beats catalog data."),
+  max_output_tokens: optional(PositiveInt, "Maximum response length in tokens; overrides catalog data."),
   aws_region: optional(Text, "AWS region.", bedrock),
   aws_profile: optional(Text, "AWS profile of the shared credentials file.", bedrock),
   aws_access_key_env: optional(EnvName, "Environment variable that holds the AWS access key id.", bedrock),
@@ -110,7 +110,7 @@ export type Backoff = Resolved<typeof Backoff>
 const CatalogOverride = Schema.StructWithRest(
   Schema.Struct({
     supported_reasoning_efforts: optional(list(Text), "Reasoning efforts that the model takes."),
-    default_reasoning_effort: optional(Text, "Reasoning effort used when none is asked for.")
+    default_reasoning_effort: optional(Text, "Reasoning effort used when none is configured.")
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
@@ -152,13 +152,13 @@ export const LlmConfig = Schema.Struct({
     "default",
     "Main group used where nothing nearer names one. Must exist when groups are configured."
   ),
-  triage_model_chain: optional(Text, "Group for lifecycle analysis. Left out: the workspace's main group.", {
+  triage_model_chain: optional(Text, "Group for lifecycle analysis. Default: the workspace's main group.", {
     refers: "chain",
     defaultText: "inherit"
   }),
   author_resolution_model_chain: optional(
     Text,
-    "Group for directory identity analysis. Left out: llm.default_model_chain.",
+    "Group for directory identity analysis. Default: llm.default_model_chain.",
     { refers: "chain", defaultText: "inherit" }
   ),
   retry: group(
@@ -173,7 +173,11 @@ export const LlmConfig = Schema.Struct({
   budget: group(
     {
       per_run_usd: optional(number(0), "Most US dollars per run."),
-      per_repo_daily_usd: optional(number(0), "Most US dollars per repository and UTC day.")
+      per_repo_daily_usd: optional(number(0), "Most US dollars per repository and UTC day."),
+      per_author_daily_usd: optional(
+        number(0),
+        "Most US dollars per author of changes and UTC day, over all repositories of a host's trigger."
+      )
     },
     "Caps on spend."
   ),

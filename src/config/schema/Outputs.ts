@@ -31,10 +31,10 @@ const directories = { when: kinds("feishu_app", "wecom_app", "wecom_bot") }
 const file = { when: { field: "source", values: ["file"], absent: "feishu_api" } }
 const api = { when: { field: "source", values: ["feishu_api"], absent: "feishu_api" } }
 
-export const NoProblems = Schema.Struct({
+/** Fields of their own in each place, as are those of `routeTargets`: tests observe the effect of each. */
+const noProblems = () => ({
   action: optional(choice("publish", "suppress", "publish_if_summary"), "What happens when no problem was found.")
 })
-export type NoProblems = Resolved<typeof NoProblems>
 
 export const MemberDirectory = Schema.Struct({
   source: optional(named("directorySource"), "Where members come from.", { defaultText: "feishu_api" }),
@@ -91,12 +91,15 @@ export type ChatTarget = Resolved<typeof ChatTarget>
 export const Channel = Schema.Struct({
   name: required(Text, "Name used in routes and templates. Unique."),
   kind: required(named("channelKind"), "Channel kind."),
-  trigger: optional(Text, "Trigger whose host and credential the channel uses. Left out: the change's own.", {
+  trigger: optional(Text, "Trigger whose host and credential the channel uses. Default: the change's own.", {
     refers: "trigger"
   }),
   mention_author: optional(Flag, "Mention the author that was found for the commit."),
   mention_fallback: optional(choice("all", "skip"), "Whom to mention when no author was found."),
-  no_problems: optional(NoProblems, "What this channel does when no problem was found. Left out: outputs.no_problems."),
+  no_problems: optional(
+    Schema.Struct(noProblems()),
+    "What this channel does when no problem was found. Default: outputs.no_problems."
+  ),
   commit_url_template: optional(Text, "Link to a commit."),
   revision_url_template: optional(Text, "Link to a revision."),
   change_url_template: optional(Text, "Link to a changelist."),
@@ -121,7 +124,7 @@ export const Channel = Schema.Struct({
   }),
   issue_mode: optional(
     choice("per_problem", "consolidated", "per_commit"),
-    "What one managed issue stands for.",
+    "What one managed issue represents.",
     issues
   ),
   issue_link_card: optional(
@@ -148,8 +151,17 @@ export const Channel = Schema.Struct({
     "Severity to colour of labels that are created.",
     issues
   ),
-  review_mode: optional(choice("auto", "review", "comment"), "One review, or single comments.", reviews),
+  review_mode: optional(
+    choice("auto", "review", "comment"),
+    "`auto` and `review`: problems as comments at their lines, in one review. `comment`: all of them in the summary comment, none at a line.",
+    reviews
+  ),
   review_event: optional(choice("COMMENT", "REQUEST_CHANGES"), "Verdict of the review.", reviews),
+  review_approve: optional(
+    choice("never", "when_clean"),
+    "What a clean later head does to our request for changes: never dismisses it, when_clean approves.",
+    { ...reviews, runtimeDefault: "never" }
+  ),
   review_update_strategy: optional(
     choice("always_new", "update_existing"),
     "Whether a later review of the same target updates its summary.",
@@ -177,7 +189,11 @@ export const Channel = Schema.Struct({
   }),
   secret_env: optional(EnvName, "Environment variable that holds the signing secret.", bots),
   secret: optional(Secret, "Literal signing secret. Sealed when published.", { ...bots, exclusive: ["secret_env"] }),
-  base_url: optional(Url, "Web URL of the host, in place of the trigger's.", hosts),
+  base_url: optional(
+    Url,
+    "Web URL of the host, in place of the trigger's. One of another origin needs token or token_env of the channel.",
+    hosts
+  ),
   owner: optional(Text, "Owner of the repository, in place of the change's.", {
     when: kinds(...gitea, ...github)
   }),
@@ -224,10 +240,10 @@ export const Channel = Schema.Struct({
 })
 export type Channel = Resolved<typeof Channel>
 
-const routeTargets = {
+const routeTargets = () => ({
   line_comments: optional(list(Text), "Channels that receive line comments.", { refers: "channel" }),
   summary: optional(list(Text), "Channels that receive the summary.", { refers: "channel" })
-}
+})
 
 export const RouteRule = Schema.Struct({
   match: group(
@@ -237,7 +253,7 @@ export const RouteRule = Schema.Struct({
     },
     "Conditions, all of which must hold; none holds always."
   ),
-  ...routeTargets
+  ...routeTargets()
 })
 export type RouteRule = Resolved<typeof RouteRule>
 
@@ -245,18 +261,22 @@ export const OutputsConfig = Schema.Struct({
   template_engine: defaulted(
     named("templateEngine"),
     "handlebars",
-    "Template engine. `eta` is accepted and handlebars is used, with a warning."
+    "Template engine. `eta` is accepted and handlebars is used, with a warning.",
+    { unimplemented: { value: "eta", instead: "templates are rendered with handlebars" } }
   ),
   templates: defaulted(
     map(LongText),
     {},
     "Named templates (markdown, frontmatter allowed; only the body is rendered) that channels refer to."
   ),
-  no_problems: group(NoProblems.fields, "What happens when no problem was found, for all channels."),
+  no_problems: group(noProblems(), "What happens when no problem was found, for all channels."),
   author_resolution: group(
     {
       email_mappings: optional(map(Text), "E-mail address to account."),
-      email_blacklist: optional(list(Text), "E-mail addresses for which API and pusher are not asked."),
+      email_blacklist: optional(
+        list(Text),
+        "E-mail addresses for which neither the host's API nor the pusher is consulted."
+      ),
       directory_cache_ttl_seconds: defaulted(
         int(0, 604_800),
         43_200,
@@ -267,7 +287,7 @@ export const OutputsConfig = Schema.Struct({
   ),
   routes: group(
     {
-      default: optional(Schema.Struct(routeTargets), "Applied when no rule matches."),
+      default: optional(Schema.Struct(routeTargets()), "Applied when no rule matches."),
       rules: defaulted(list(RouteRule, { maxItems: 1000 }), [], "Ordered rules; the first that matches applies.")
     },
     "Which channels receive what."

@@ -13,7 +13,7 @@ export const QueueConfig = Schema.Struct({
   sqlite: group(
     {
       path: defaulted(Text, "data/queue.db", "Path of the queue's database."),
-      lock_ttl_seconds: defaulted(PositiveInt, 300, "Seconds after which a lost worker's job is taken back.")
+      lock_ttl_seconds: defaulted(PositiveInt, 300, "Seconds after which the job of a lost worker is released.")
     },
     "SQLite queue."
   ),

@@ -15,8 +15,10 @@ export const Window = withShorthand(
   }),
   "a range `HH:mm-HH:mm` or {start, end}",
   (value) => {
-    const found = typeof value === "string" ? /^\s*(\S+?)\s*-\s*(\S+)\s*$/.exec(value) : null
-    return found === null ? undefined : { start: found[1], end: found[2] }
+    if (typeof value !== "string") return undefined
+    const [start = "", ...rest] = value.split("-")
+    const range = { start: start.trim(), end: rest.join("-").trim() }
+    return /^\S+ \S+$/.test(`${range.start} ${range.end}`) ? range : undefined
   }
 )
 export type Window = Resolved<typeof Window>
@@ -32,7 +34,7 @@ const scheduleFields = (what: string, rules: string) => ({
   rules: optional(list(ScheduleRule, { maxItems: 64 }), rules)
 })
 export const Schedule = Schema.Struct(
-  scheduleFields("weekly", "Weekly groups, joined; `[]` lifts all limits, left out means none are set here.")
+  scheduleFields("weekly", "Weekly groups, joined; `[]` removes all limits; omitted: none are set here.")
 )
 export type Schedule = Resolved<typeof Schedule>
 
@@ -67,13 +69,27 @@ export const ReviewConfig = Schema.Struct({
     2000,
     "Most files analysed, of those that pass the filters; the rest is dropped with a visible note."
   ),
+  max_changed_paths: defaulted(
+    PositiveInt,
+    50_000,
+    "Most paths, of files and folders, that a change may touch, whatever is read of them; one of more fails before anything of it is read."
+  ),
+  max_file_bytes: defaulted(
+    PositiveInt,
+    10_485_760,
+    "Largest size of a file, before and after the change, that is compared; a larger one is named in the coverage and not read."
+  ),
   max_patch_bytes: defaulted(
     PositiveInt,
     20_971_520,
     "UTF-8 bytes of the analysed diff; a larger one fails the run before any model call."
   ),
   incremental: defaulted(Flag, true, "False adds complete head files, within max_patch_bytes."),
-  skip_lgtm: defaulted(Flag, true, "Leave out reviews that found nothing to say."),
+  skip_lgtm: defaulted(
+    Flag,
+    true,
+    "A review without a problem writes no comment of its own; a summary of an earlier review is updated. no_problems.action wins."
+  ),
   output_language: defaulted(Text, "zh-CN", "Language of summaries and comments."),
   commit_strategy: defaulted(
     choice("aggregate", "per_commit", "head_only"),
@@ -100,7 +116,7 @@ export const ReviewConfig = Schema.Struct({
       max_files: optional(PositiveInt, "Distinct paths of extra context per run."),
       allow_paths: optional(list(Glob), "Path globs that may be fetched.")
     },
-    "Extra context that a model may ask for."
+    "Extra context that a model may request."
   ),
   reflection: group(
     {
@@ -127,7 +143,7 @@ export const ReviewConfig = Schema.Struct({
       queued_timeout_hours: defaulted(
         int(0, 8760),
         72,
-        "Hours since admission that automatic work and chat requests may wait; then they close with `queued_timeout`. 0 never expires."
+        "Hours since admission that automatic work and chat requests may wait; then they close with `queued_timeout`. 0 never expires. The value in force for the workspace counts, also for what waits already."
       ),
       schedule: group(
         scheduleFields("automatic commit", "Weekly groups, joined; `[]` lifts all limits."),
@@ -160,6 +176,11 @@ export const ReviewConfig = Schema.Struct({
     },
     "Pull and merge requests."
   ),
+  max_per_author_hour: defaulted(
+    int(0, 1_000_000),
+    0,
+    "Maximum number of reviews per author of changes and clock hour (UTC), over all repositories of a host's trigger; 0: no limit. Beyond, a change is not reviewed, which its run and its commit status say; somebody else with write access may ask for it."
+  ),
   skip_drafts: defaulted(Flag, true, "Wait with a draft until it is marked ready."),
   min_severity: defaulted(Severity, "info", "Least severity that is published."),
   max_problems: defaulted(PositiveInt, 50, "Most problems published per run."),
@@ -168,9 +189,28 @@ export const ReviewConfig = Schema.Struct({
     "auto",
     "Second look at problems before publishing; auto: at high and critical ones."
   ),
+  dismissal: defaulted(
+    choice("maintainers", "anyone"),
+    "maintainers",
+    "Who dismisses a problem for good, by resolving its comment or with a thumbs-down. maintainers: who may write to the repository and did not open the change."
+  ),
+  status_fail_on: optional(
+    Severity,
+    "Least severity at which the commit status is a failure. Unset: problems never fail it."
+  ),
   status_check: defaulted(Flag, true, "Report a commit status or check run on pull requests."),
   comment_commands: defaulted(Flag, true, "Take commands from comments."),
-  ignore_file: defaulted(Text, ".aicrignore", "File in the repository that lists paths to leave out.")
+  ignore_file: defaulted(Text, ".aicrignore", "File in the repository that lists paths to leave out."),
+  unread: defaulted(
+    choice("neutral", "fail", "ignore"),
+    "neutral",
+    "What the commit status says when the change adds text that was not read (over a limit, or in no known encoding): neutral (Gitea and Forgejo `warning`, GitHub `error`, GitLab `skipped`), failed, or ignored. Whatever it is, the summary names the files."
+  ),
+  ignore_file_scope: defaulted(
+    choice("unprotected", "all", "none"),
+    "unprotected",
+    "What the ignore file may hide: everything but security-relevant paths (CI workflows, container files, dependency manifests, build scripts, the rules of reviews themselves), all paths, or none. Whatever it hides is named in the coverage with the rule."
+  )
 })
 export type ReviewConfig = Resolved<typeof ReviewConfig>
 /** A workspace's part of it: nothing filled in. */

@@ -11,7 +11,7 @@ export const ServerConfig = Schema.Struct({
   trust_proxy: defaulted(
     TrustProxy,
     false,
-    "Proxies whose forwarded addresses are believed: true, false, `loopback`, `linklocal`, `uniquelocal` or a list of these and CIDR ranges."
+    "Proxies whose `X-Forwarded-For` is used: `loopback`, `linklocal`, `uniquelocal` or a list of these and CIDR ranges. `true`: exactly the proxy before this server, whatever its address; for servers that only that proxy can reach."
   ),
   base_url: optional(Url, "External base URL."),
   path_prefix: optional(
@@ -27,6 +27,31 @@ export const ServerConfig = Schema.Struct({
     "Global API key for /triggers/*."
   ),
   metrics: group({ enabled: defaulted(Flag, true, "Serve /metrics.") }, "Metrics."),
-  webhook_body_limit_mb: defaulted(int(1, 1024), 25, "Largest webhook or trigger body in MiB.")
+  webhook_body_limit_mb: defaulted(int(1, 1024), 25, "Largest webhook or trigger body in MiB."),
+  limits: group(
+    {
+      connections: defaulted(
+        int(16, 65_535),
+        2048,
+        "Open connections. At the limit idle and slow ones are closed for new ones."
+      ),
+      connections_per_client: defaulted(
+        int(1, 65_535),
+        512,
+        "Open connections of one client address, or of one /64 of IPv6 addresses. Proxies that `trust_proxy` names have no limit of their own."
+      ),
+      body_mb_per_client: defaulted(
+        int(1, 65_536),
+        64,
+        "MiB of bodies of one client address that are received at once. One body of `webhook_body_limit_mb` always fits."
+      ),
+      body_min_rate: defaulted(
+        int(0, 1_048_576),
+        1024,
+        "Bytes per second below which a body is given up, on average and after five seconds; 0 turns this off."
+      )
+    },
+    "Limits of what clients can hold without being verified."
+  )
 })
 export type ServerConfig = Resolved<typeof ServerConfig>

@@ -35,13 +35,13 @@ export const StorageConfig = Schema.Struct({
       kind: defaulted(
         named("cacheKind"),
         "memory",
-        "Where answers of hosts and models are kept for a while: in each process, in Redis for all nodes, nowhere."
+        "Cache for responses of hosts and models: in each process, in Redis for all nodes, or none."
       ),
       redis: group(
         { url_env: optional(EnvName, "Environment variable that holds the connection string.") },
         "Redis connection, shared with queue, catalog cache and configuration source where those use redis."
       ),
-      ttl_seconds: optional(PositiveInt, "Seconds an answer is kept. Left out: 3600.")
+      ttl_seconds: optional(PositiveInt, "Seconds that a response is cached. Default: 3600.")
     },
     "Cache."
   ),
@@ -58,7 +58,7 @@ export const StorageConfig = Schema.Struct({
           bucket: optional(Text, "Bucket."),
           force_path_style: optional(
             Flag,
-            "Address buckets by path instead of by host name. Left out: by path at an endpoint that is given, by host name at AWS's own."
+            "Address buckets by path instead of by host name. Default: by path at a configured endpoint, by host name at AWS."
           )
         },
         "S3-compatible storage."

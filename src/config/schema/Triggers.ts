@@ -23,13 +23,13 @@ export const AppCredential = Schema.Struct({
   ),
   private_key_path: optional(Text, "Path of the private key's PEM file.", { exclusive: ["private_key"] }),
   private_key: optional(Secret, "Literal PEM or base64 PEM. Sealed when published."),
-  installation_id: optional(Identifier, "Fixed installation id. Left out: looked up per owner and repository.")
+  installation_id: optional(Identifier, "Fixed installation id. Default: looked up per owner and repository.")
 })
 export type AppCredential = Resolved<typeof AppCredential>
 
 export const ScheduledRepository = Schema.Struct({
   repo: required(Text, "Repository reference."),
-  branch: optional(Text, "Branch to review. Left out: the default branch."),
+  branch: optional(Text, "Branch to review. Default: the default branch."),
   range: defaulted(
     Schema.Union([
       choice("last_run"),
@@ -71,10 +71,14 @@ export const Trigger = Schema.Struct({
   }),
   base_url: optional(
     Url,
-    "Web URL of the host. github and gitlab default to the public ones; gitea and forgejo need it to publish. The API's URL is derived from it.",
+    "Web URL of the host. github and gitlab default to the public ones; gitea and forgejo need it with a credential. The API's URL and clone URLs are derived from it, and credentials go nowhere else.",
     git
   ),
-  tls_ca_path: optional(Text, "Path of a PEM file with certificate authorities to trust beside the system's.", git),
+  tls_ca_path: optional(
+    Text,
+    "Path of a PEM file with certificate authorities to trust in addition to the system's.",
+    git
+  ),
   http_proxy: optional(Url, "HTTP proxy for requests to the host.", git),
   port: optional(Schema.Union([Text, PositiveInt]), "Server address (P4PORT).", perforce),
   user_env: optional(EnvName, "Environment variable that holds the user.", perforce),

@@ -7,6 +7,7 @@ import {
   choice,
   EnvName,
   Flag,
+  int,
   list,
   LongText,
   map,
@@ -77,6 +78,11 @@ export const ContextRepository = Schema.Struct({
     ...perforce,
     requiredWhen: kinds("perforce")
   }),
+  visibility: defaulted(
+    choice("members", "any_author"),
+    "members",
+    "Whose changes may have it read. `members`: pull requests of authors who may write to their repository, as the host says; `any_author`: all. What a review read may be quoted on the pull request."
+  ),
   max_mb: defaulted(
     PositiveInt,
     512,
@@ -108,8 +114,11 @@ export const Triage = Schema.Struct({
 export type Triage = Resolved<typeof Triage>
 
 export const MatchRule = Schema.Struct({
-  id: optional(Text, "Rule id. Unique in the workspace."),
-  triggers: optional(list(Text, { minItems: 1 }), "Trigger profiles. Left out: any.", { refers: "trigger" }),
+  id: optional(
+    Text,
+    "Name of the rule for people and messages. Unique in the workspace; it does not take part in matching."
+  ),
+  triggers: optional(list(Text, { minItems: 1 }), "Trigger profiles. Default: any.", { refers: "trigger" }),
   source: optional(
     Schema.Struct({
       vcs: optional(sourceMatcher(named("triggerKind")), "Kind of trigger."),
@@ -170,7 +179,7 @@ export const WorkspaceInstance = Schema.Struct({
   ),
   work_path: optional(
     Text,
-    "Template of the directory under workspaces.root, with the helpers segment, default, hash and lower. Requires match.",
+    "Template of the workspace's directory under workspaces.root, where its `templates/` are looked up, with the helpers segment, default, hash and lower. Requires match.",
     { defaultText: "{{workspace.id}}" }
   ),
   enabled: defaulted(Flag, true, "False stops new admission and keeps what exists."),
@@ -207,6 +216,27 @@ export const WorkspacesConfig = Schema.Struct({
       ttl_days: defaulted(PositiveInt, 30, "Days unused before `ttl` evicts.")
     },
     "Cache of checkouts."
+  ),
+  limits: group(
+    {
+      git_memory_mb: defaulted(
+        int(64, 1_048_576),
+        512,
+        "Memory in MiB of one git command with the processes that it starts. A review whose repository needs more fails."
+      ),
+      git_total_memory_mb: defaulted(
+        int(64, 1_048_576),
+        1024,
+        "Memory in MiB of all git commands of a node together; over it the largest is ended, and its review fails."
+      ),
+      git_cpu_seconds: defaulted(int(1, 86_400), 600, "Seconds of processor time of one git process."),
+      git_file_mb: defaulted(
+        int(1, 16_777_216),
+        10_240,
+        "Size in MiB of a file that git writes: what one fetch may bring."
+      )
+    },
+    "What git may use on one node."
   ),
   defaults: group(WorkspaceDefaults.fields, "Merged into every instance."),
   instances: defaulted(

@@ -1,13 +1,13 @@
 /** Failures that nobody hears of. */
 import { go, indentOf, isCode, python, script } from "./Rule.ts"
-import type { Match, Rule } from "./Rule.ts"
+import type { RuleMatch, Rule } from "./Rule.ts"
 import type { CodeHunk } from "../DemoDiff.ts"
 
 const message =
   "The error is dropped: whatever fails here, the caller goes on as if it had worked, and nothing is logged. Handle the errors that are expected, and pass the others on."
 
 const swallowed = (hunk: CodeHunk, opening: RegExp, isBodyDropped: (body: ReadonlyArray<string>) => boolean) =>
-  hunk.lines.flatMap((line, from): ReadonlyArray<Match> => {
+  hunk.lines.flatMap((line, from): ReadonlyArray<RuleMatch> => {
     if (!line.added || !opening.test(line.text)) return []
     const end = hunk.lines.findIndex(
       ({ text }, at) => at > from && isCode(text) && indentOf(text) <= indentOf(line.text)

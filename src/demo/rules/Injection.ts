@@ -45,7 +45,7 @@ export const sqlFromStrings: Rule = {
       if (!statement.test(text) || !matches(values, hunk.extension, text)) return undefined
       const advice = placeholders.find(([extensions]) => extensions.includes(hunk.extension))?.[1] ?? ""
       return {
-        message: `A value is put into the SQL text itself. Whoever controls the value controls the statement: they can read or change other rows. ${advice}`
+        message: `A value is put into the SQL text itself. Anyone who controls the value controls the statement and can read or change other rows. ${advice}`
       }
     })
 }

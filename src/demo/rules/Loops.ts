@@ -49,7 +49,7 @@ export const missingAwait: Rule = {
       const [, receiver = "", name] = /^\s*((?:this\.)?)(\w+)\(.*\);?\s*$/.exec(text) ?? []
       if (name === undefined || !names.has(name)) return undefined
       return {
-        message: `\`${name}\` is async and its promise is dropped here: the code goes on before it is done, and when it fails the rejection is unhandled and the caller is told that all went well.`,
+        message: `\`${name}\` is async and its promise is dropped here: the code goes on before it is done, and when it fails the rejection is unhandled and the caller sees success.`,
         suggestion: text.replace(`${receiver}${name}(`, `await ${receiver}${name}(`)
       }
     })

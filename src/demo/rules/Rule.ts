@@ -2,7 +2,7 @@
 import type { Severity } from "../../domain/Kinds.ts"
 import type { CodeHunk } from "../DemoDiff.ts"
 
-export interface Match {
+export interface RuleMatch {
   /** Indexes into the hunk's lines, both included. */
   readonly from: number
   readonly to: number
@@ -17,7 +17,7 @@ export interface Rule {
   readonly category: string
   readonly severity: Severity
   readonly extensions: ReadonlyArray<string>
-  readonly find: (hunk: CodeHunk) => ReadonlyArray<Match>
+  readonly find: (hunk: CodeHunk) => ReadonlyArray<RuleMatch>
 }
 
 export const script = ["ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs"]
@@ -35,8 +35,8 @@ export const isCode = (text: string): boolean => text.length <= longest && text.
 /** One match per added line of code that `test` has something to say about. */
 export const eachLine = (
   hunk: CodeHunk,
-  test: (text: string, index: number) => Omit<Match, "from" | "to"> | undefined
-): ReadonlyArray<Match> =>
+  test: (text: string, index: number) => Omit<RuleMatch, "from" | "to"> | undefined
+): ReadonlyArray<RuleMatch> =>
   hunk.lines.flatMap(({ added, text }, index) => {
     const found = added && isCode(text) ? test(text, index) : undefined
     return found === undefined ? [] : [{ from: index, to: index, ...found }]

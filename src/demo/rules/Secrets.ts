@@ -29,7 +29,7 @@ export const secretInSource: Rule = {
       if (!found && (value === undefined || !random(value))) return undefined
       return {
         message:
-          "A credential stands in the source and with it in the history: everyone who can read the repository can use it, and removing the line does not take it back. Read it from the environment or a secret store, and revoke this one."
+          "A credential is in the source and therefore in the history: everyone who can read the repository can use it, and removing the line does not revoke it. Read it from the environment or a secret store, and revoke this one."
       }
     })
 }

@@ -99,7 +99,7 @@ const place = (
 ): ExpectedProblem | string => {
   const side = label.side ?? "new"
   const text = texts[side === "new" ? "after" : "before"].get(label.file)
-  if (text === undefined) return `there is no file ${label.file} at this side`
+  if (text === undefined) return `file ${label.file} not found on this side`
   const lines = text.split("\n").map((line) => line.trim())
   const wanted = label.code
     .trim()

@@ -9,6 +9,7 @@ import type { CheckoutError, Vcs } from "../../vcs/Checkout.ts"
 import type { ContextRepositories } from "../../vcs/ContextRepositories.ts"
 import type { LocalRepository } from "../../vcs/LocalRepository.ts"
 import { ScratchRepository } from "../../vcs/ScratchRepository.ts"
+import type { ChangeThreads } from "../threads/ChangeThreads.ts"
 import { noUsage } from "../AnalyseBatches.ts"
 import { reviewRepository } from "../ReviewRepository.ts"
 import type { EvalCase } from "./EvalCase.ts"
@@ -31,7 +32,7 @@ export const runCases = Effect.fn("runCases")(function* (
 ): Effect.fn.Return<
   EvalScore,
   CheckoutError,
-  Vcs | ContextRepositories | LocalRepository | ScratchRepository | Agent | Catalog | Gateway
+  Vcs | ContextRepositories | LocalRepository | ScratchRepository | Agent | Catalog | ChangeThreads | Gateway
 > {
   const scratch = yield* ScratchRepository
   return yield* Effect.scoped(

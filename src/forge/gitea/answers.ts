@@ -47,6 +47,8 @@ export const Review = Schema.Struct({
   body: Text,
   html_url: Text,
   comments_count: Schema.optional(Schema.NullOr(Schema.Int)),
+  state: Schema.optional(Schema.NullOr(Schema.String)),
+  dismissed: Schema.optional(Schema.NullOr(Schema.Boolean)),
   user: Schema.optional(Schema.NullOr(User))
 })
 
@@ -69,6 +71,10 @@ export const Comment = Schema.Struct({
 })
 
 export const Commit = Schema.Struct({ sha: Schema.String })
+export const Branch = Schema.Struct({
+  protected: Schema.Boolean,
+  commit: Schema.NullOr(Schema.Struct({ id: Schema.String }))
+})
 
 export const Issue = Schema.Struct({
   number: Schema.Int,

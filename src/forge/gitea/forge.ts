@@ -3,14 +3,14 @@ import type { ForgeKind } from "../../domain/Kinds.ts"
 import type { Forge, ForgeWebhook } from "../Forge.ts"
 import { basicHeader } from "../Profile.ts"
 import { giteaClient } from "./client.ts"
-import type { Dialect } from "./client.ts"
+import type { GiteaDialect } from "./reviews.ts"
 import { webhook } from "./webhook.ts"
 
 /** What Gitea and its descendants have in common; a descendant names what differs. */
 export const giteaRow = (own: {
   readonly kind: ForgeKind
   readonly webhook: ForgeWebhook
-  readonly dialect: Dialect
+  readonly dialect: GiteaDialect
 }): Forge => ({
   kind: own.kind,
   webhook: own.webhook,

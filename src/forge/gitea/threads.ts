@@ -43,7 +43,7 @@ export const giteaThreads = (
         body: comment.body ?? "",
         path: comment.path ?? "",
         resolved: sameName(resolver, me.username),
-        dismissed: resolver !== undefined && !sameName(resolver, me.username),
+        dismissedBy: resolver === undefined || sameName(resolver, me.username) ? [] : [resolver],
         replied: answered.has(place(comment))
       }
     })

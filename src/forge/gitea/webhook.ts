@@ -15,10 +15,8 @@ import {
   children,
   commit,
   flag,
-  formPayload,
   fullName,
   integer,
-  isForm,
   isZero,
   limits,
   listedCommits,
@@ -30,8 +28,8 @@ import {
   text,
   webUrl
 } from "../Payload.ts"
-import type { Json } from "../Payload.ts"
-import { verifyHexHmac } from "../Signature.ts"
+import type { PayloadJson } from "../Payload.ts"
+import { hexHmac } from "../Signature.ts"
 
 type GiteaKind = "gitea" | "forgejo"
 
@@ -39,10 +37,10 @@ const signatures = [signatureHeaders.gitea, "x-forgejo-signature", "x-gitea-sign
 const starts = new Set(["opened", "reopened", "synchronized", "review_requested"])
 const workInProgress = /^(?:wip:|\[wip\])/i
 
-const personOf = (user: Json | undefined): Person | undefined =>
+const personOf = (user: PayloadJson | undefined): Person | undefined =>
   person(text(user, "login") ?? text(user, "username"), text(user, "full_name"))
 
-const repoOf = (payload: Json): Repo | undefined => {
+const repoOf = (payload: PayloadJson): Repo | undefined => {
   const source = child(payload, "repository")
   if (source === undefined) return undefined
   return repo({
@@ -54,10 +52,13 @@ const repoOf = (payload: Json): Repo | undefined => {
 }
 
 /** Some servers give the number beside the pull request only. */
-const numberOf = (payload: Json, pull: Json): number =>
+const numberOf = (payload: PayloadJson, pull: PayloadJson): number =>
   needNumber(integer(pull, "number") === undefined ? payload : pull, "number", "pull_request.number")
 
-const pullOf = (payload: Json, pull: Json): PullRequestFacts => {
+const baseRefOf = (pull: PayloadJson | undefined): string | undefined =>
+  branch(text(child(pull, "base"), "ref", limits.name + 1), "pull_request.base.ref")
+
+const pullOf = (payload: PayloadJson, pull: PayloadJson): PullRequestFacts => {
   const head = child(pull, "head")
   const base = child(pull, "base")
   const title = text(pull, "title", limits.title)
@@ -66,7 +67,7 @@ const pullOf = (payload: Json, pull: Json): PullRequestFacts => {
     head: need(commit(head, "sha", "pull_request.head.sha"), "pull_request.head.sha", "a commit id"),
     base: commit(base, "sha", "pull_request.base.sha"),
     headRef: branch(text(head, "ref", limits.name + 1), "pull_request.head.ref"),
-    baseRef: branch(text(base, "ref", limits.name + 1), "pull_request.base.ref"),
+    baseRef: baseRefOf(pull),
     title,
     description: text(pull, "body", limits.description),
     url: webUrl(pull, "html_url"),
@@ -79,10 +80,16 @@ const pullOf = (payload: Json, pull: Json): PullRequestFacts => {
 }
 
 /** A title edit that takes the WIP prefix away is how these hosts mark a draft as ready. */
-const becameReady = (payload: Json): boolean => {
+const becameReady = (payload: PayloadJson): boolean => {
   const before = text(child(child(payload, "changes"), "title"), "from", limits.title)
   const now = text(child(payload, "pull_request"), "title", limits.title)
   return before !== undefined && workInProgress.test(before) && now !== undefined && !workInProgress.test(now)
+}
+
+/** The pull request is to be merged into another branch than before: another diff. */
+const wasRetargeted = (payload: PayloadJson): boolean => {
+  const changes = child(payload, "changes")
+  return [child(changes, "ref"), child(changes, "base")].some((change) => change !== undefined)
 }
 
 /** Event types (one per kind of change) and events (one per payload) by what they carry. */
@@ -104,7 +111,7 @@ const families: Readonly<Record<string, "pull_request" | "push" | "comment" | "i
 
 const reader =
   (provider: GiteaKind) =>
-  (event: string, payload: Json): HostEvent => {
+  (event: string, payload: PayloadJson): HostEvent => {
     const action = text(payload, "action", 100)
     const common = { provider, event, action, sender: personOf(child(payload, "sender")) }
     const repository = repoOf(payload)
@@ -120,10 +127,10 @@ const reader =
       case "pull_request": {
         const pull = need(child(payload, "pull_request"), "pull_request", "an object")
         if (action === "closed") {
-          return { _tag: "PullRequestClosed", ...facts(), number: numberOf(payload, pull) }
+          return { _tag: "PullRequestClosed", ...facts(), number: numberOf(payload, pull), baseRef: baseRefOf(pull) }
         }
-        const ready = action === "edited" && becameReady(payload)
-        if (action === undefined || (!starts.has(action) && !ready)) return ignored("unsupported_action")
+        const isNews = action === "edited" && (becameReady(payload) || wasRetargeted(payload))
+        if (action === undefined || (!starts.has(action) && !isNews)) return ignored("unsupported_action")
         return { _tag: "PullRequestUpdated", ...facts(), pull: pullOf(payload, pull) }
       }
       case "push": {
@@ -160,6 +167,7 @@ const reader =
           ...facts(),
           command,
           number: needNumber(issue, "number", "issue.number"),
+          baseRef: baseRefOf(child(payload, "pull_request")),
           title: text(issue, "title", limits.title),
           url: webUrl(issue, "html_url")
         }
@@ -186,12 +194,10 @@ export const makeGiteaWebhook = (kind: GiteaKind, brands: readonly [GiteaKind, G
   const deliveries = [...brands.map((brand) => `x-${brand}-delivery`), "x-github-delivery"]
   const read = reader(kind)
   return {
-    verify: (secret, headers, body) => {
-      const signed = isForm(headers) ? formPayload(body) : body
-      return signed !== undefined && verifyHexHmac(secret, headers, signatures, "bare_or_prefixed", signed)
-    },
+    signs: "json",
+    signature: (headers) => hexHmac(headers, signatures, "bare_or_prefixed"),
     deliveryId: (headers) => deliveryIdIn(headers, deliveries),
-    parse: (headers, body) => parseDelivery(headers, body, eventNameIn(headers, events), `x-${kind}-event`, read)
+    parse: (headers, json) => parseDelivery(json, eventNameIn(headers, events), `x-${kind}-event`, read)
   }
 }
 

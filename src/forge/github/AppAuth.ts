@@ -1,35 +1,35 @@
 /**
- * Credentials of a GitHub App: a token of one repository's installation, issued against a statement signed with the app's private
+ * Credentials of a GitHub App: a token of one repository's installation, issued for a JSON web token that is signed with the app's private
  * key. Tokens live an hour; they are kept and renewed five minutes before they end.
  */
-import { createPrivateKey, sign } from "node:crypto"
+import { createPrivateKey } from "node:crypto"
 import type { KeyObject } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { Clock, Effect, Redacted, Semaphore } from "effect"
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { Person, Repo } from "../../domain/Change.ts"
+import { signJwt } from "../../domain/SignJwt.ts"
 import { ForgeError } from "../Forge.ts"
 import { make } from "../Http.ts"
 import type { RestOptions } from "../Http.ts"
 import { ownerAndName, remembered } from "../Profile.ts"
 import { App, Installation, InstallationToken } from "./answers.ts"
+import { anyWriter, WriteOwner } from "../WriteOwner.ts"
+import { WriteTurns } from "../WriteTurns.ts"
 
 type AppSettings = NonNullable<TriggerProfile["settings"]["app"]>
 
 const renewBefore = 5 * 60_000
-/** GitHub refuses statements of more than ten minutes and clocks that run ahead. */
-const statementLife = 9 * 60
+/** GitHub refuses tokens of more than ten minutes and clocks that run ahead. */
+const claimLife = 9 * 60
 const clockSkew = 60
 
 const misconfigured = (message: string) => new ForgeError({ reason: "invalid", operation: "configuration", message })
 
-const encoded = (part: unknown): string => Buffer.from(JSON.stringify(part)).toString("base64url")
-
-/** RS256 statement that says "I am this app", valid from a minute ago for nine minutes. */
-const statement = (issuer: string, key: KeyObject, nowMillis: number): string => {
+/** The claim to be this app, valid from a minute ago for nine minutes. */
+const claimsOf = (issuer: string, nowMillis: number) => {
   const now = Math.floor(nowMillis / 1000)
-  const signed = `${encoded({ alg: "RS256", typ: "JWT" })}.${encoded({ iat: now - clockSkew, exp: now + statementLife, iss: issuer })}`
-  return `${signed}.${sign("sha256", Buffer.from(signed), key).toString("base64url")}`
+  return { iat: now - clockSkew, exp: now + claimLife, iss: issuer }
 }
 
 /** PEM, or PEM in base64 as it is often kept in an environment variable. */
@@ -76,7 +76,7 @@ export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOpt
     ...options,
     credential: Effect.gen(function* () {
       if (issuer === undefined) return yield* misconfigured(`trigger ${trigger}: app needs app_id or client_id`)
-      const jwt = statement(String(issuer), yield* key, yield* Clock.currentTimeMillis)
+      const jwt = signJwt(claimsOf(String(issuer), yield* Clock.currentTimeMillis), yield* key)
       return {
         account: `app ${issuer}`,
         headers: { authorization: Redacted.make(`Bearer ${jwt}`) },
@@ -110,15 +110,17 @@ export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOpt
       const known = kept.get(cacheKey)
       if (known !== undefined && known.until > (yield* Clock.currentTimeMillis)) return known.token
       const id = yield* installation(repo)
-      const issued = yield* rest.write(
-        {
-          method: "POST",
-          path: "/app/installations/{installation_id}/access_tokens",
-          params: { installation_id: id },
-          content: false
-        },
-        InstallationToken
-      )
+      const issued = yield* rest
+        .write(
+          {
+            method: "POST",
+            path: "/app/installations/{installation_id}/access_tokens",
+            params: { installation_id: id },
+            content: false
+          },
+          InstallationToken
+        )
+        .pipe(Effect.provideService(WriteOwner, anyWriter), Effect.provide(WriteTurns.layerAlone))
       const fresh = Redacted.make(issued.token)
       kept.set(cacheKey, { token: fresh, until: Date.parse(issued.expires_at) - renewBefore })
       return fresh

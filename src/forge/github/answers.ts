@@ -51,6 +51,8 @@ export const Note = Schema.Struct({
   user: Schema.optional(Schema.NullOr(User))
 })
 
+export const Review = Schema.Struct({ ...Note.fields, state: Schema.String })
+
 /** An inline comment; one with `in_reply_to_id` answers another. */
 export const ReviewComment = Schema.Struct({
   id: Schema.Int,
@@ -61,7 +63,43 @@ export const ReviewComment = Schema.Struct({
   reactions: Schema.optional(Schema.NullOr(Schema.Struct({ "-1": Schema.optional(Schema.Int) })))
 })
 
+/** Threads of a pull request, as the GraphQL API lists them; each with its first comment. */
+export const ReviewThreads = Schema.Struct({
+  data: Schema.Struct({
+    repository: Schema.Struct({
+      pullRequest: Schema.Struct({
+        reviewThreads: Schema.Struct({
+          pageInfo: Schema.Struct({ hasNextPage: Schema.Boolean, endCursor: Schema.NullOr(Schema.String) }),
+          nodes: Schema.Array(
+            Schema.Struct({
+              id: Schema.String,
+              isResolved: Schema.Boolean,
+              comments: Schema.Struct({
+                nodes: Schema.Array(
+                  Schema.Struct({ fullDatabaseId: Schema.NullOr(Schema.Union([Schema.String, Schema.Int])) })
+                )
+              })
+            })
+          )
+        })
+      })
+    })
+  })
+})
+
+export const ResolvedThread = Schema.Struct({
+  data: Schema.Struct({
+    resolveReviewThread: Schema.Struct({ thread: Schema.Struct({ isResolved: Schema.Literal(true) }) })
+  })
+})
+
+export const Reaction = Schema.Struct({
+  content: Schema.String,
+  user: Schema.optional(Schema.NullOr(User))
+})
+
 export const Commit = Schema.Struct({ sha: Schema.String })
+export const Branch = Schema.Struct({ protected: Schema.Boolean, commit: Commit })
 
 export const Issue = Schema.Struct({
   number: Schema.Int,

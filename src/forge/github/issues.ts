@@ -1,12 +1,12 @@
-/** Issues, labels, files and commit comments of GitHub. Labels go by name; one that is missing is created by naming it. */
+/** Issues of GitHub. */
 import { Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
-import type { ForgeClient, HostIssue, HostIssues, HostLabel, OwnText } from "../Forge.ts"
+import type { ForgeClient, HostIssue, HostIssues } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName, sameName } from "../Profile.ts"
-import { RepoFile, segments, textOfFile } from "../RepoFile.ts"
 import { orWithoutAssignees } from "../WithoutAssignees.ts"
-import { Issue, Note, WrittenCommit } from "./answers.ts"
+import { Issue } from "./answers.ts"
+import { githubLabels } from "./labels.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 const pages = { name: "per_page", value: 100 } as const
@@ -27,42 +27,11 @@ const labelName = (label: string | { readonly name?: string | null | undefined }
   return name === undefined || name === null ? [] : [name]
 }
 
-const textOf = (note: typeof Note.Type): OwnText => ({
-  hostId: String(note.id),
-  url: note.html_url ?? undefined,
-  body: note.body ?? ""
-})
-
-export const githubIssues = (
+const hostIssues = (
   rest: (repo: Repo) => Rest,
-  self: ForgeClient["self"]
-): Pick<ForgeClient, "issues" | "addLabel" | "file" | "commitAuthor" | "accountOf" | "commitComments"> => {
-  const coloured = new Set<string>()
-
-  /** Gives a label its colour, once; GitHub says 422 for one that is there, which is left as it is. */
-  const ensure = (repo: Repo, { name, color }: HostLabel) => {
-    const key = `${repo.fullName}\n${name}`
-    if (color === undefined || coloured.has(key)) return Effect.void
-    return rest(repo)
-      .write(
-        {
-          method: "POST",
-          path: `${repoPath}/labels`,
-          params: ownerAndName(repo),
-          body: { name, color },
-          content: false
-        },
-        Schema.Unknown
-      )
-      .pipe(
-        Effect.catchIf(
-          (error) => error.reason === "invalid",
-          () => Effect.void
-        ),
-        Effect.tap(() => Effect.sync(() => coloured.add(key)))
-      )
-  }
-
+  self: ForgeClient["self"],
+  { ensure }: ReturnType<typeof githubLabels>
+): HostIssues => {
   const issues: HostIssues = {
     list: Effect.fnUntraced(function* (repo, state, most) {
       const me = yield* self
@@ -118,72 +87,26 @@ export const githubIssues = (
     // The REST API deletes no issues; the configuration refuses resolved_action delete for this kind.
     remove: (repo, number) => Effect.asVoid(issues.edit(repo, number, { state: "closed" }))
   }
-
-  return {
-    issues,
-    addLabel: (repo, number, name) =>
-      Effect.as(
-        rest(repo).write(
-          {
-            method: "POST",
-            path: `${repoPath}/issues/{issue_number}/labels`,
-            params: { ...ownerAndName(repo), issue_number: number },
-            body: { labels: [name] },
-            content: true
-          },
-          Schema.Unknown
-        ),
-        { hostId: name, url: undefined }
-      ),
-    file: (repo, ref, path) => {
-      const { template, params } = segments(path)
-      return textOfFile(
-        rest(repo).get(
-          { path: `${repoPath}/contents/${template}`, params: { ...ownerAndName(repo), ...params }, query: { ref } },
-          RepoFile
-        )
-      )
-    },
-    commitAuthor: (repo, head) =>
-      Effect.map(
-        rest(repo).get(
-          { path: `${repoPath}/commits/{ref}`, params: { ...ownerAndName(repo), ref: head } },
-          WrittenCommit
-        ),
-        ({ author, commit }) => ({
-          name: commit.author?.name ?? undefined,
-          email: commit.author?.email ?? undefined,
-          account: author?.login ?? undefined
-        })
-      ),
-    accountOf: undefined,
-    commitComments: {
-      create: (repo, head, body) =>
-        Effect.map(
-          rest(repo).write(
-            {
-              method: "POST",
-              path: `${repoPath}/commits/{commit_sha}/comments`,
-              params: { ...ownerAndName(repo), commit_sha: head },
-              body: { body },
-              content: true
-            },
-            Note
-          ),
-          textOf
-        ),
-      find: Effect.fnUntraced(function* (repo, head, marker) {
-        const me = yield* self
-        const notes = yield* rest(repo).pages(
-          { path: `${repoPath}/commits/{commit_sha}/comments`, params: { ...ownerAndName(repo), commit_sha: head } },
-          Note,
-          pages
-        )
-        return notes
-          .filter((note) => sameName(note.user?.login, me.username))
-          .map(textOf)
-          .findLast((note) => note.body.includes(marker))
-      })
-    }
-  }
+  return issues
 }
+
+export const githubIssues = (
+  rest: (repo: Repo) => Rest,
+  self: ForgeClient["self"]
+): Pick<ForgeClient, "issues" | "addLabel"> => ({
+  issues: hostIssues(rest, self, githubLabels(rest)),
+  addLabel: (repo, number, name) =>
+    Effect.as(
+      rest(repo).write(
+        {
+          method: "POST",
+          path: `${repoPath}/issues/{issue_number}/labels`,
+          params: { ...ownerAndName(repo), issue_number: number },
+          body: { labels: [name] },
+          content: true
+        },
+        Schema.Unknown
+      ),
+      { hostId: name, url: undefined }
+    )
+})

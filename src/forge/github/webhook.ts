@@ -24,16 +24,16 @@ import {
   text,
   webUrl
 } from "../Payload.ts"
-import type { Json } from "../Payload.ts"
-import { verifyHexHmac } from "../Signature.ts"
+import type { PayloadJson } from "../Payload.ts"
+import { hexHmac } from "../Signature.ts"
 
 const signatures = [signatureHeaders.github, "x-hub-signature-256"]
 const starts = new Set(["opened", "reopened", "synchronize", "ready_for_review", "review_requested"])
 const issueStarts = new Set(["opened", "reopened", "edited"])
 
-const personOf = (user: Json | undefined): Person | undefined => person(text(user, "login"), text(user, "name"))
+const personOf = (user: PayloadJson | undefined): Person | undefined => person(text(user, "login"), text(user, "name"))
 
-const repoOf = (payload: Json): Repo | undefined => {
+const repoOf = (payload: PayloadJson): Repo | undefined => {
   const source = child(payload, "repository")
   if (source === undefined) return undefined
   return repo({
@@ -44,7 +44,10 @@ const repoOf = (payload: Json): Repo | undefined => {
   })
 }
 
-const pullOf = (pull: Json): PullRequestFacts => {
+const baseRefOf = (pull: PayloadJson | undefined): string | undefined =>
+  branch(text(child(pull, "base"), "ref", limits.name + 1), "pull_request.base.ref")
+
+const pullOf = (pull: PayloadJson): PullRequestFacts => {
   const head = child(pull, "head")
   const base = child(pull, "base")
   return {
@@ -52,7 +55,7 @@ const pullOf = (pull: Json): PullRequestFacts => {
     head: need(commit(head, "sha", "pull_request.head.sha"), "pull_request.head.sha", "a commit id"),
     base: commit(base, "sha", "pull_request.base.sha"),
     headRef: branch(text(head, "ref", limits.name + 1), "pull_request.head.ref"),
-    baseRef: branch(text(base, "ref", limits.name + 1), "pull_request.base.ref"),
+    baseRef: baseRefOf(pull),
     title: text(pull, "title", limits.title),
     description: text(pull, "body", limits.description),
     url: webUrl(pull, "html_url"),
@@ -64,7 +67,7 @@ const pullOf = (pull: Json): PullRequestFacts => {
   }
 }
 
-const read = (event: string, payload: Json): HostEvent => {
+const read = (event: string, payload: PayloadJson): HostEvent => {
   const action = text(payload, "action", 100)
   const common = { provider: "github", event, action, sender: personOf(child(payload, "sender")) } as const
   if (event === "ping") return { _tag: "Ping", ...common }
@@ -83,7 +86,12 @@ const read = (event: string, payload: Json): HostEvent => {
     case "pull_request": {
       const pull = need(child(payload, "pull_request"), "pull_request", "an object")
       if (action === "closed") {
-        return { _tag: "PullRequestClosed", ...facts(), number: needNumber(pull, "number", "pull_request.number") }
+        return {
+          _tag: "PullRequestClosed",
+          ...facts(),
+          number: needNumber(pull, "number", "pull_request.number"),
+          baseRef: baseRefOf(pull)
+        }
       }
       const retargeted = action === "edited" && child(child(payload, "changes"), "base") !== undefined
       if (action === undefined || (!starts.has(action) && !retargeted)) return ignored("unsupported_action")
@@ -119,6 +127,7 @@ const read = (event: string, payload: Json): HostEvent => {
         ...facts(),
         command,
         number: needNumber(target, "number", "issue.number"),
+        baseRef: baseRefOf(target),
         title: text(target, "title", limits.title),
         url: webUrl(target, "html_url")
       }
@@ -140,8 +149,8 @@ const read = (event: string, payload: Json): HostEvent => {
 }
 
 export const webhook: ForgeWebhook = {
-  verify: (secret, headers, body) => verifyHexHmac(secret, headers, signatures, "prefixed", body),
+  signs: "body",
+  signature: (headers) => hexHmac(headers, signatures, "prefixed"),
   deliveryId: (headers) => deliveryIdIn(headers, ["x-github-delivery"]),
-  parse: (headers, body) =>
-    parseDelivery(headers, body, eventNameIn(headers, ["x-github-event"]), "x-github-event", read)
+  parse: (headers, json) => parseDelivery(json, eventNameIn(headers, ["x-github-event"]), "x-github-event", read)
 }

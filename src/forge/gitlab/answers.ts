@@ -21,6 +21,8 @@ export type DiffRefs = typeof DiffRefs.Type
 
 export const MergeRequest = Schema.Struct({
   iid: Schema.Int,
+  /** The project that it is to be merged into. */
+  project_id: Schema.optional(Schema.Int),
   state: Schema.Literals(["opened", "closed", "locked", "merged"]),
   draft: Schema.optional(Schema.NullOr(Schema.Boolean)),
   work_in_progress: Schema.optional(Schema.NullOr(Schema.Boolean)),
@@ -67,6 +69,7 @@ export const Thread = Schema.Struct({
 export const Discussion = Schema.Struct({ id: Schema.String, notes: Schema.Array(Note) })
 export const DraftNote = Schema.Struct({ id: Schema.Int, note: Schema.String })
 export const Commit = Schema.Struct({ id: Schema.String })
+export const Branch = Schema.Struct({ protected: Schema.Boolean, commit: Commit })
 export const WrittenCommit = Schema.Struct({ author_email: Text, author_name: Text })
 export const Account = Schema.Struct({ id: Schema.Int, username: Schema.String })
 

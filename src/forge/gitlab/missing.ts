@@ -11,6 +11,6 @@ export const missingOfScopes = (scopes: ReadonlyArray<string> | undefined): Read
 /** The higher of what the account is in the project and in its group; undefined where it is no member of either. */
 export const missingOfRole = (level: number | undefined): ReadonlyArray<string> => {
   if (level !== undefined && level >= developer) return []
-  const role = level === undefined ? "is no member of the project" : "has a role in the project below Developer"
+  const role = level === undefined ? "is not a member of the project" : "has a role in the project below Developer"
   return [`the account ${role}; unless it is an administrator, commit status, labels and reviews need Developer`]
 }

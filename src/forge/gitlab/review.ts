@@ -10,6 +10,7 @@ import type { NewReview } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { DraftNote, MergeRequest, Version } from "./answers.ts"
 import { positionOf, rangeForms } from "./position.ts"
+import type { Writing } from "../WriteOwner.ts"
 
 const mr = "/projects/{id}/merge_requests/{merge_request_iid}"
 const pages = { name: "per_page", value: 100 } as const
@@ -69,7 +70,7 @@ export const createReview = Effect.fnUntraced(function* (rest: Rest, where: Wher
   })
   const refused: Array<InlineComment> = []
   let form = 0
-  const place = (comment: InlineComment): Effect.Effect<void, ForgeError> =>
+  const place = (comment: InlineComment): Effect.Effect<void, ForgeError, Writing> =>
     Effect.catchIf(
       Effect.suspend(() => draft(comment.body, positionOf(comment, refs, rangeForms[form] ?? "none"))),
       (error) => error.reason === "invalid",

@@ -6,6 +6,9 @@ import type { Rest } from "../Http.ts"
 import { sameName } from "../Profile.ts"
 import { Thread } from "./answers.ts"
 
+/** GitLab no longer names an account that was deleted. */
+const unknown = "ghost"
+
 const pages = { name: "per_page", value: 100 } as const
 const discussions = "/projects/{id}/merge_requests/{merge_request_iid}/discussions"
 
@@ -26,7 +29,7 @@ export const gitlabThreads = (
           body: first.body,
           path: first.position.new_path ?? first.position.old_path ?? "",
           resolved: first.resolved === true && byUs,
-          dismissed: first.resolved === true && !byUs,
+          dismissedBy: first.resolved === true && !byUs ? [first.resolved_by?.username ?? unknown] : [],
           replied: answers.some((note) => note.system !== true && !sameName(note.author.username, me.username))
         }
       ]

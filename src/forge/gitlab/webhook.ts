@@ -1,11 +1,12 @@
 /**
- * GitLab deliveries. The secret is sent along (`x-gitlab-token`) or, with a `whsec_` secret, signs the body. A merge request's
+ * GitLab deliveries, of projects, groups and whole instances (System Hooks). The secret is sent along (`x-gitlab-token`) or, with a `whsec_` secret, signs the body. A merge request's
  * number is its iid; an update carries new commits only with `oldrev`; there is no base commit in the payload.
  */
+import { createHash } from "node:crypto"
 import { signatureHeaders } from "../../domain/Vocabulary.ts"
 import type { Person, Repo } from "../../domain/Change.ts"
 import type { EventFacts, HostEvent, PullRequestFacts } from "../../domain/HostEvent.ts"
-import type { ForgeWebhook } from "../Forge.ts"
+import type { ForgeWebhook, Headers, Signature } from "../Forge.ts"
 import { findCommand, isOwnComment } from "../Command.ts"
 import { deliveryIdIn, eventNameIn } from "../HeaderNames.ts"
 import {
@@ -27,19 +28,38 @@ import {
   text,
   webUrl
 } from "../Payload.ts"
-import type { Json } from "../Payload.ts"
-import { isSigningToken, verifySigningToken, verifyToken } from "../Signature.ts"
+import type { PayloadJson } from "../Payload.ts"
+import { isSigningToken, sentToken, standardWebhook } from "../Signature.ts"
+
+/**
+ * Retries of one delivery have the same `idempotency-key`. Servers without it send the UUID of the event, which a whole chain of
+ * events shares (a push and the merge request that it updates): the body tells them apart.
+ */
+const deliveryId: ForgeWebhook["deliveryId"] = (headers, json) => {
+  const key = deliveryIdIn(headers, ["idempotency-key"])
+  if (key !== undefined) return key
+  const uuid = deliveryIdIn(headers, ["x-gitlab-event-uuid"])
+  return uuid === undefined ? undefined : `${uuid}:${createHash("sha256").update(json).digest("hex")}`
+}
+
+/** Which project hook a System Hook corresponds to, by the name that its payload gives the event. */
+const systemEvents: Readonly<Record<string, string>> = { push: "Push Hook", merge_request: "Merge Request Hook" }
+
+const systemEvent = (payload: PayloadJson): string | undefined => {
+  const name = text(payload, "event_name") ?? text(payload, "object_kind") ?? ""
+  return Object.hasOwn(systemEvents, name) ? systemEvents[name] : undefined
+}
 
 const tokens = [signatureHeaders.gitlab, "x-gitlab-token"]
 
-const senderOf = (payload: Json): Person | undefined => {
+const senderOf = (payload: PayloadJson): Person | undefined => {
   const user = child(payload, "user")
   return user === undefined
     ? person(text(payload, "user_username"), text(payload, "user_name"))
     : person(text(user, "username"), text(user, "name"))
 }
 
-const repoOf = (payload: Json): Repo | undefined => {
+const repoOf = (payload: PayloadJson): Repo | undefined => {
   const project = child(payload, "project")
   if (project === undefined) return undefined
   return repo({
@@ -50,7 +70,10 @@ const repoOf = (payload: Json): Repo | undefined => {
   })
 }
 
-const pullOf = (payload: Json, request: Json, sender: Person | undefined): PullRequestFacts => {
+const targetBranch = (request: PayloadJson, path: string): string | undefined =>
+  branch(text(request, "target_branch", limits.name + 1), `${path}.target_branch`)
+
+const pullOf = (payload: PayloadJson, request: PayloadJson, sender: Person | undefined): PullRequestFacts => {
   const author = integer(request, "author_id")
   return {
     number: needNumber(request, "iid", "object_attributes.iid"),
@@ -61,7 +84,7 @@ const pullOf = (payload: Json, request: Json, sender: Person | undefined): PullR
     ),
     base: undefined,
     headRef: branch(text(request, "source_branch", limits.name + 1), "object_attributes.source_branch"),
-    baseRef: branch(text(request, "target_branch", limits.name + 1), "object_attributes.target_branch"),
+    baseRef: targetBranch(request, "object_attributes"),
     title: text(request, "title", limits.title),
     description: text(request, "description", limits.description),
     url: webUrl(request, "url"),
@@ -74,7 +97,7 @@ const pullOf = (payload: Json, request: Json, sender: Person | undefined): PullR
   }
 }
 
-const becameReady = (payload: Json): boolean => {
+const becameReady = (payload: PayloadJson): boolean => {
   const changes = child(payload, "changes")
   return ["draft", "work_in_progress"].some((name) => {
     const change = child(changes, name)
@@ -82,7 +105,9 @@ const becameReady = (payload: Json): boolean => {
   })
 }
 
-const read = (event: string, payload: Json): HostEvent => {
+const wasRetargeted = (payload: PayloadJson): boolean => child(child(payload, "changes"), "target_branch") !== undefined
+
+const read = (event: string, payload: PayloadJson): HostEvent => {
   const attributes = child(payload, "object_attributes")
   const action = text(attributes, "action", 100)
   const sender = senderOf(payload)
@@ -95,13 +120,19 @@ const read = (event: string, payload: Json): HostEvent => {
   })
   const facts = (): EventFacts => ({ ...common, repo: need(repoOf(payload), "project", "an object") })
 
-  switch (event) {
+  switch (event === "System Hook" ? systemEvent(payload) : event) {
     case "Merge Request Hook": {
       const request = need(attributes, "object_attributes", "an object")
       if (action === "close" || action === "merge") {
-        return { _tag: "PullRequestClosed", ...facts(), number: needNumber(request, "iid", "object_attributes.iid") }
+        return {
+          _tag: "PullRequestClosed",
+          ...facts(),
+          number: needNumber(request, "iid", "object_attributes.iid"),
+          baseRef: targetBranch(request, "object_attributes")
+        }
       }
-      const updated = action === "update" && (text(request, "oldrev") !== undefined || becameReady(payload))
+      const isNews = text(request, "oldrev") !== undefined || becameReady(payload) || wasRetargeted(payload)
+      const updated = action === "update" && isNews
       if (action !== "open" && action !== "reopen" && !updated) return ignored("unsupported_action")
       return { _tag: "PullRequestUpdated", ...facts(), pull: pullOf(payload, request, sender) }
     }
@@ -121,6 +152,7 @@ const read = (event: string, payload: Json): HostEvent => {
         listed: listedCommits(payload)
       }
     }
+    case "Confidential Note Hook":
     case "Note Hook": {
       const request = child(payload, "merge_request")
       // Older servers name no action; they send this event for new notes only.
@@ -135,6 +167,7 @@ const read = (event: string, payload: Json): HostEvent => {
         ...facts(),
         command,
         number: needNumber(request, "iid", "merge_request.iid"),
+        baseRef: targetBranch(request, "merge_request"),
         title: text(request, "title", limits.title),
         url: webUrl(request, "url")
       }
@@ -154,10 +187,16 @@ const read = (event: string, payload: Json): HostEvent => {
   }
 }
 
+const signature = (headers: Headers): Signature | undefined => {
+  const signed = standardWebhook(headers)
+  const sent = sentToken(headers, tokens)
+  if (signed === undefined && sent === undefined) return undefined
+  return (secret, now) => (isSigningToken(secret) ? signed : sent)?.(secret, now) ?? false
+}
+
 export const webhook: ForgeWebhook = {
-  verify: (secret, headers, body, now) =>
-    isSigningToken(secret) ? verifySigningToken(secret, headers, body, now) : verifyToken(secret, headers, tokens),
-  deliveryId: (headers) => deliveryIdIn(headers, ["x-gitlab-event-uuid", "idempotency-key"]),
-  parse: (headers, body) =>
-    parseDelivery(headers, body, eventNameIn(headers, ["x-gitlab-event"]), "x-gitlab-event", read)
+  signs: "body",
+  signature,
+  deliveryId,
+  parse: (headers, json) => parseDelivery(json, eventNameIn(headers, ["x-gitlab-event"]), "x-gitlab-event", read)
 }

@@ -62,7 +62,7 @@ const make = (waits: boolean) =>
 
     const surviving = <A>(effect: Effect.Effect<A, CatalogCacheError>): Effect.Effect<A | undefined> =>
       Effect.catch(effect, ({ message }) =>
-        Effect.as(Effect.logWarning(`The model catalog's cache failed: ${message}`), undefined)
+        Effect.as(Effect.logWarning("model catalog cache failed", { error: message }), undefined)
       )
 
     const fetchDue = Effect.fnUntraced(function* (config: ModelCatalogConfig) {
@@ -83,7 +83,7 @@ const make = (waits: boolean) =>
         ),
         Effect.andThen(Effect.sync(() => quietUntil.set(source, now + interval))),
         Effect.catch(({ message }) =>
-          Effect.logWarning(`${message}. What was fetched before and the bundled snapshot hold; it is tried again.`)
+          Effect.logWarning("model catalog not refreshed, the previous one stays in use", { error: message })
         )
       )
     })

@@ -38,7 +38,7 @@ export const fetchCatalog = (
         chunks.push(chunk)
       }
       const entries = entriesOf(JSON.parse(Buffer.concat(chunks).toString("utf8")))
-      if (entries === undefined) throw new Error("it is no catalog: an object of providers with `models` is expected")
+      if (entries === undefined) throw new Error("not a catalog; expected an object of providers with `models`")
       return { _tag: "Document", etag: response.headers.get("etag") ?? undefined, entries }
     },
     catch: (cause) =>

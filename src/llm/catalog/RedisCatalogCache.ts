@@ -29,7 +29,7 @@ export const layerRedis = (url: Redacted.Redacted): Layer.Layer<CatalogCache> =>
         Effect.tryPromise({
           try: command,
           catch: (cause) =>
-            new CatalogCacheError({ message: `Redis did not answer (storage.cache.redis): ${messageOf(cause)}` })
+            new CatalogCacheError({ message: `Redis unavailable (storage.cache.redis): ${messageOf(cause)}` })
         })
       const inForce = Effect.map(
         ask(() => redis.get(pointer)),

@@ -23,10 +23,15 @@ local function detailOfItem(item)
   return item.detail
 end
 
+local function soundOf(target)
+  local waits, running = activeOf(target)
+  return sound(waits), sound(running)
+end
+
 local function joinsRunning(running, item)
   if not running or running[CANCEL] then return false end
-  local head = detailOfItem(item)[HEAD]
-  return head and detailOf(running)[HEAD] == head
+  local detail, runs = detailOfItem(item), detailOf(running)
+  return detail[HEAD] and runs[HEAD] == detail[HEAD] and haveSameBase(runs, detail)
 end
 
 local many = counts()
@@ -39,14 +44,14 @@ end
 local function pendingIn(ws)
   local space = workspace(ws)
   local pending = space[W_LATER] + space[W_DUE]
-  for _, id in ipairs(space[W_OUT]) do if load(id)[STATUS] == 'ready' then pending = pending + 1 end end
+  for _, id in ipairs({ unpack(space[W_OUT]) }) do if indexed(id)[STATUS] == 'ready' then pending = pending + 1 end end
   return pending
 end
 if near then
   local opening, opens, opensIn = {}, 0, {}
   for _, item in ipairs(items) do
     local e = item.entry
-    local waits, running = activeOf(e[TARGET])
+    local waits, running = soundOf(e[TARGET])
     if not opening[e[TARGET]] and not get(events, item.event) and not waits and not joinsRunning(running, item) then
       opening[e[TARGET]] = true
       opens = opens + 1
@@ -119,16 +124,17 @@ local function admit(item)
   if before then
     return { before[ID], 'duplicate', before[DUE], before[STATUS] == 'superseded' and item.event or '' }
   end
-  local waits, running = activeOf(item.entry[TARGET])
+  local waits, running = soundOf(item.entry[TARGET])
   if not waits and not running then return open(item) end
   if waits and item.push then return extend(waits, item) end
   local head, waitsFor = detailOfItem(item)[HEAD], waits and detailOf(waits)[HEAD]
-  if waits and waitsFor == head then return join(waits, item) end
+  local sameHead = waits and waitsFor == head
+  if sameHead and (not head or haveSameBase(detailOf(waits), item.detail)) then return join(waits, item) end
   if joinsRunning(running, item) then return join(running, item) end
   if not waits then return open(item) end
   if not waitsFor or not head then return join(waits, item) end
   local reason = waits[REASON]
-  waits[REASON] = 'a newer head arrived: ' .. head
+  waits[REASON] = sameHead and 'the base changed to ' .. baseOf(item.detail) or 'a newer head arrived: ' .. head
   move(waits, 'superseded')
   local answer = open(item, waits, reason)
   answer[4] = detailOf(waits)[EVENTS]

@@ -10,7 +10,7 @@ local ids = call('ZRANGEBYLEX', P .. 'ids', after == '' and '-' or '(' .. after,
 fetch(entries, ids)
 local found = {}
 for i = 1, math.min(#ids, most) do
-  local e = load(ids[i])
+  local e = indexed(ids[i])
   if (ws == '' or e[WS] == ws) and (target == '' or e[TARGET] == target) and (#given == 0 or wanted[e[STATUS]]) then
     if #found == limit then return { ids[i - 1], found } end
     found[#found + 1] = whole(e)

@@ -7,5 +7,8 @@ table.sort(ids)
 fetch(entries, ids)
 fetch(details, ids)
 local answers = {}
-for i, id in ipairs(ids) do answers[i] = whole(load(id)) end
+for _, id in ipairs(ids) do
+  local e = indexed(id)
+  if ACTIVE[e[STATUS]] then answers[#answers + 1] = whole(e) end
+end
 return answers

@@ -13,7 +13,7 @@ end
 fetch(entries, ids)
 fetch(details, ids)
 for _, id in ipairs(ids) do
-  local e = load(id)
+  local e = indexed(id)
   for event in string.gmatch(detailOf(e)[EVENTS], '[^\n]+') do put(events, event, false) end
   reindex(e, e[STATUS], nil)
   rank('ids', id, false)

@@ -2,10 +2,13 @@
   Runs transitions, each as whole as if it were alone. Those that look at sorted sets come after the others, so that they see what these
   wrote. All of the others write together: when one fails nothing is written, and the script fails with TRANSITION and why, so that they
   can be sent again one by one.
-  Answers per transition 1 and its answer, or 0 and the error, all packed: Redis makes room of 16 KB for each table of an answer.
+  Returns per transition 1 and its result, or 0 and the error, and behind these the ids of entries that were quarantined. All is packed:
+  Redis makes room of 16 KB for each table of a reply.
 ]]
 local LOOKS = { load = true, list = true, survey = true, stats = true, running = true, expire = true, prune = true }
-local ONE = { claim = true, finish = true, renew = true, get = true, retry = true, ['cancel-entry'] = true }
+local ONE = {
+  claim = true, finish = true, renew = true, get = true, retry = true, ['cancel-entry'] = true, quarantine = true
+}
 local SOME = { release = 5, withdraw = 4 }
 
 -- What they will look at, in a few commands for all of them.
@@ -84,4 +87,5 @@ for i, given in ipairs(calls) do
     answers[i] = did and { 1, answer } or { 0, reasonOf(answer) }
   end
 end
+if quarantined[1] then answers[#calls + 1] = quarantined end
 return pack(answers)

@@ -6,13 +6,15 @@ local from, some = ...
 local page = call('HSCAN', workspaces.key, from, 'COUNT', some)
 local ids = {}
 for at = 2, #page[2], 2 do
-  local out = page[2][at - 1] ~= '' and unpacked(page[2][at], workspaces.size)[W_OUT] or {}
-  for _, id in ipairs(out) do ids[#ids + 1] = id end
+  local readable, space = pcall(unpacked, page[2][at], workspaces.size)
+  if page[2][at - 1] ~= '' and readable then
+    for _, id in ipairs(space[W_OUT]) do ids[#ids + 1] = id end
+  end
 end
 fetch(entries, ids)
 local answers = {}
 for _, id in ipairs(ids) do
-  local e = load(id)
+  local e = indexed(id)
   if e[STATUS] == 'running' then answers[#answers + 1] = { id, e[TOKEN], e[OWNER], e[LEASE] } end
 end
 return { page[1], answers }

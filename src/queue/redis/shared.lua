@@ -24,6 +24,8 @@
 local ID, STATUS, TARGET, REPO, PRIO, ADMITTED, DUE, WS, EXPIRES = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local REASON, ATTEMPTS, LOSSES, TOKEN, OWNER, LEASE, CANCEL, PLACE = 10, 11, 12, 13, 14, 15, 16, 17
 local CONFIG, HEAD, PERSON, EVENTS, CHANGE = 1, 2, 3, 4, 5
+-- In the row of a change.
+local BASE_REF = 15
 
 local entries, details, workspaces = records('entries', PLACE), records('details', CHANGE), records('workspaces', 3)
 local events, targets = hash('events'), hash('targets')
@@ -31,24 +33,76 @@ local pauses = hash('pauses')
 
 local OUT = { ready = true, running = true }
 local ACTIVE = { waiting = true, ready = true, running = true }
+-- Where the counts of the statuses are.
+local COUNTED = { waiting = 1, ready = 2, running = 3, done = 4, superseded = 5, cancelled = 6, expired = 7, dead = 8 }
 
--- The entry, or false when there is none.
-local function load(id) return id and look(entries, id) end
+-- Raises when a record is not that of the entry; false when there is none.
+local NUMBERS, TEXTS = { PRIO, ADMITTED, DUE, ATTEMPTS, LOSSES, TOKEN }, { TARGET, REPO, WS }
+local function readEntry(id)
+  local e = look(entries, id)
+  if not e then return e end
+  if e[ID] ~= id then error('it has the id of another', 0) end
+  if not COUNTED[e[STATUS]] then error('its status is unknown', 0) end
+  for _, at in ipairs(NUMBERS) do if type(e[at]) ~= 'number' then error('value ' .. at .. ' is not a number', 0) end end
+  for _, at in ipairs(TEXTS) do if type(e[at]) ~= 'string' then error('value ' .. at .. ' is not a text', 0) end end
+  return e
+end
+
+-- Ends an entry that cannot be read (quarantine.lua). Returns it as it is from then on.
+local quarantine
+
+-- The entry, or false when there is none. One that cannot be read is quarantined: it is dead, and its caller skips it like other dead ones.
+local function load(id)
+  if not id then return false end
+  local e = entries.tables[id]
+  if e == nil then
+    local readable, found = pcall(readEntry, id)
+    e = readable and found
+    if not readable then e = quarantine(id, found) end
+  end
+  return e
+end
+-- The entry of an id that an index has. One without a record is quarantined too.
+local function indexed(id) return load(id) or quarantine(id, 'its record is missing') end
 local function save(e) keep(entries, e[ID], e) end
-local function detailOf(e) return look(details, e[ID]) end
+
+local function readDetail(id)
+  local detail = look(details, id)
+  if not detail then error('its details are missing', 0) end
+  if type(detail[EVENTS]) ~= 'string' or type(detail[CHANGE]) ~= 'string' then error('its details have other values', 0) end
+  return detail
+end
+-- Of details that cannot be read nothing is known, until somebody looks at the whole entry.
+local function detailOf(e)
+  local readable, detail = pcall(readDetail, e[ID])
+  return readable and detail or { '', false, false, '', '[]' }
+end
 
 local ID_SIZE = 36
 -- The one that waits or is ready, and the one that runs.
 local function activeOf(target)
-  local ids = get(targets, target)
-  local one = ids and load(string.sub(ids, 1, ID_SIZE))
-  local other = ids and #ids > ID_SIZE and load(string.sub(ids, ID_SIZE + 1))
-  if one and one[STATUS] == 'running' then return other, one end
-  return one, other
+  local ids = get(targets, target) or ''
+  local waits, runs = false, false
+  for at = 1, #ids, ID_SIZE do
+    local e = indexed(string.sub(ids, at, at + ID_SIZE - 1))
+    if e[STATUS] == 'running' then runs = e elseif ACTIVE[e[STATUS]] then waits = e end
+  end
+  return waits, runs
 end
-local function nextOf(target) return (activeOf(target)) end
+-- Those of which the details can be read too.
+local function sound(e)
+  if not e then return false end
+  local readable, why = pcall(readDetail, e[ID])
+  if readable then return e end
+  quarantine(e[ID], why)
+  return false
+end
+local function nextOf(target) return sound((activeOf(target))) end
 -- Of a target of which one waits: whether another runs.
-local function runsToo(target) return #get(targets, target) > ID_SIZE end
+local function runsToo(target)
+  local ids = get(targets, target)
+  return ids and #ids > ID_SIZE
+end
 local function activate(e)
   put(targets, e[TARGET], (get(targets, e[TARGET]) or '') .. e[ID])
 end
@@ -59,7 +113,6 @@ local function deactivate(e)
 end
 
 -- How many entries have each status: by these places, and what this script adds.
-local COUNTED = { waiting = 1, ready = 2, running = 3, done = 4, superseded = 5, cancelled = 6, expired = 7, dead = 8 }
 local added = {}
 local function add(status, by) added[status] = (added[status] or 0) + by end
 local function counts()
@@ -71,6 +124,9 @@ end
 
 -- What begins to wait.
 local begun = {}
+-- Ids of entries that were quarantined, and whether the statuses that some of them had are unknown.
+local quarantined, uncounted = {}, false
+local recount
 -- Writes all that has changed.
 local function write()
   if next(added) then
@@ -80,10 +136,11 @@ local function write()
   send('RPUSH', P .. 'begun', begun)
   begun = {}
   flush()
+  if uncounted then recount() end
 end
 -- Forgets it.
 local function abandon()
-  added, begun = {}, {}
+  added, begun, quarantined, uncounted = {}, {}, {}, false
   discard()
 end
 
@@ -207,6 +264,17 @@ end
 local function saveDetail(e, detail) keep(details, e[ID], detail) end
 local function joined(events, more) return events == '' and more or events .. '\n' .. more end
 
+-- The branch that the change is to be merged into, or false.
+local function baseOf(detail)
+  local readable, row = pcall(cjson.decode, detail[CHANGE])
+  local base = readable and type(row) == 'table' and row[BASE_REF]
+  return base ~= cjson.null and base
+end
+local function haveSameBase(one, other)
+  local before, now = baseOf(one), baseOf(other)
+  return not before or not now or before == now
+end
+
 -- What a later entry takes over from an earlier one, besides its due time and who asked.
 local function inherited(e, earlier)
   return {
@@ -257,16 +325,16 @@ local function cancel(e, reason)
   return 'stopping'
 end
 
--- The entry as it is now, as answers have it.
-local function whole(e) return { packed(entries, e[ID]), packed(details, e[ID]) } end
+-- The entry as it is now, as answers have it; and its id, for those who cannot read it.
+local function whole(e) return { packed(entries, e[ID]), packed(details, e[ID]), e[ID] } end
 
 -- So many of what began to wait get their place in `waiting`, if they still do. Answers whether there may be more.
 local function settle(most)
   local ids = call('LRANGE', P .. 'begun', 0, most - 1)
   fetch(entries, ids)
   for _, id in ipairs(ids) do
-    local readable, e = pcall(load, id)
-    if readable and e and e[STATUS] == 'waiting' then rank('waiting', id, e[ADMITTED]) end
+    local e = load(id)
+    if e and e[STATUS] == 'waiting' then rank('waiting', id, e[ADMITTED]) end
   end
   if #ids > 0 then call('LTRIM', P .. 'begun', #ids, -1) end
   flush()

@@ -13,9 +13,8 @@ local ids = {}
 for at = 1, #waits, 2 do ids[#ids + 1] = waits[at] end
 fetch(entries, ids)
 for i, id in ipairs(ids) do
-  local readable, e = pcall(load, id)
-  -- One that does not decode stands there until somebody looks into it.
-  if not readable or (e and e[STATUS] == 'waiting') then return { by, tonumber(waits[2 * i]), 0 } end
+  local e = load(id)
+  if e and e[STATUS] == 'waiting' then return { by, tonumber(waits[2 * i]), 0 } end
   rank('waiting', id, false)
 end
 return { by, '', #ids == most and 1 or 0 }

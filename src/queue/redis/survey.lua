@@ -14,10 +14,12 @@ local nextAt = following()
 local function replace(ids, enter)
   fetch(entries, ids)
   for _, id in ipairs(ids) do
-    local e = load(id)
-    leavePlace(e, space)
-    enter(e, space)
-    save(e)
+    local e = indexed(id)
+    if e[STATUS] == 'waiting' then
+      leavePlace(e, space)
+      enter(e, space)
+      save(e)
+    end
   end
   keepWorkspace(ws, space)
   flush()

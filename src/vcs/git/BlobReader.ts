@@ -1,16 +1,19 @@
 /**
- * Objects of one mirror, read through one `git cat-file --batch` that serves every checkout of it. Answers come in the order
- * of the questions. Objects over a question's limit are drained, never held.
+ * Objects of one mirror, read through one `git cat-file --batch` that serves every checkout of it. Objects over the limit of a request are
+ * drained, never held.
  */
 import { Effect } from "effect"
 import type { Scope } from "effect"
-import { CheckoutError } from "../Checkout.ts"
-import { startGit } from "./GitProcess.ts"
+import type { CheckoutError } from "../Checkout.ts"
+import type { ProcessLimits } from "../ProcessLimits.ts"
+import { openCatFile } from "./CatFile.ts"
+import type { Pending } from "./CatFile.ts"
+import type { TimeLimit } from "./TimeLimit.ts"
 
 export interface GitObject {
   readonly type: string
   readonly size: number
-  /** undefined: larger than the limit of the question. */
+  /** undefined: larger than the limit of the request. */
   readonly content: Buffer | undefined
 }
 
@@ -19,45 +22,27 @@ export interface BlobReader {
   readonly read: (object: string, maxBytes: number) => Effect.Effect<GitObject | undefined, CheckoutError>
 }
 
-interface Question {
+interface ObjectRequest {
   readonly maxBytes: number
-  readonly answer: (object: GitObject | undefined) => void
-  readonly fail: (error: CheckoutError) => void
 }
 
 export const openBlobReader = Effect.fnUntraced(function* (
-  mirror: string
+  mirror: string,
+  limits: ProcessLimits,
+  time?: TimeLimit
 ): Effect.fn.Return<BlobReader, never, Scope.Scope> {
-  const child = yield* startGit({ args: ["cat-file", "--batch"], gitDir: mirror, home: mirror })
-  const questions: Array<Question> = []
-  let dead: CheckoutError | undefined
-  void child.ended.then(({ stderr }) => {
-    dead = new CheckoutError({ reason: "failed", message: `git cat-file ended: ${stderr.trim().slice(-300)}` })
-    for (const question of questions.splice(0)) question.fail(dead)
+  const { send } = yield* openCatFile<ObjectRequest, GitObject | undefined>({
+    mirror,
+    limits,
+    batch: "--batch",
+    reader: readObjects,
+    ...(time === undefined ? {} : { time })
   })
-  child.stdout.on("data", answers(questions))
-
-  return {
-    read: (object, maxBytes) =>
-      Effect.callback<GitObject | undefined, CheckoutError>((resume) => {
-        if (dead !== undefined) return resume(Effect.fail(dead))
-        questions.push({
-          maxBytes,
-          answer: (found) => resume(Effect.succeed(found)),
-          fail: (error) => resume(Effect.fail(error))
-        })
-        child.stdin.write(`${object}\n`)
-      }).pipe(
-        Effect.timeoutOrElse({
-          duration: 120_000,
-          orElse: () => Effect.fail(new CheckoutError({ reason: "failed", message: "git cat-file did not answer" }))
-        })
-      )
-  }
+  return { read: (object, maxBytes) => send(`${object}\n`, { maxBytes }) }
 })
 
-/** Reads `<id> <type> <size>\n<content>\n` and `<question> missing\n`, in whatever pieces they arrive. */
-const answers = (questions: Array<Question>): ((chunk: Buffer) => void) => {
+/** Reads `<id> <type> <size>\n<content>\n` and `<object> missing\n`, in whatever pieces they arrive. */
+const readObjects = (pending: Array<Pending<ObjectRequest, GitObject | undefined>>): ((chunk: Buffer) => void) => {
   let header: Array<Buffer> = []
   let body: { readonly type: string; readonly size: number; readonly parts: Array<Buffer>; left: number } | undefined
   return (chunk) => {
@@ -71,18 +56,18 @@ const answers = (questions: Array<Question>): ((chunk: Buffer) => void) => {
         const line = Buffer.concat(header).toString("utf8")
         header = []
         const found = /^[0-9a-f]{40,64} (\w+) (\d+)$/.exec(line)
-        if (found === null) questions.shift()?.answer(undefined)
+        if (found === null) pending.shift()?.reply(undefined)
         else body = { type: found[1] ?? "", size: Number(found[2]), parts: [], left: Number(found[2]) + 1 }
         continue
       }
       const part = chunk.subarray(at, at + body.left)
       at += part.length
       body.left -= part.length
-      const fits = body.size <= (questions[0]?.maxBytes ?? 0)
+      const fits = body.size <= (pending[0]?.maxBytes ?? 0)
       if (fits) body.parts.push(part)
       if (body.left > 0) continue
       const content = fits ? Buffer.concat(body.parts).subarray(0, body.size) : undefined
-      questions.shift()?.answer({ type: body.type, size: body.size, content })
+      pending.shift()?.reply({ type: body.type, size: body.size, content })
       body = undefined
     }
   }

@@ -2,7 +2,9 @@
 import { Effect } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
 import { runGit } from "./GitProcess.ts"
+import { inMirror } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
+import { localTime } from "./TimeLimit.ts"
 
 export interface ListedCommit {
   readonly id: string
@@ -12,10 +14,7 @@ export interface ListedCommit {
 }
 
 const git = (mirror: Mirror, args: ReadonlyArray<string>, accept: ReadonlyArray<number> = []) =>
-  runGit(
-    { args, gitDir: mirror.directory, home: mirror.directory },
-    { timeoutMillis: 120_000, maxBytes: 4_194_304, accept }
-  )
+  runGit(inMirror(mirror, args), { time: localTime("history"), maxBytes: 4_194_304, accept })
 
 /** False as well where `from` is no commit: the empty tree that a first commit is compared with. */
 export const isAncestor = (mirror: Mirror, from: string, head: string): Effect.Effect<boolean, CheckoutError> =>

@@ -9,12 +9,14 @@ import { Effect } from "effect"
 import type { Scope } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
 import type { Mount, MountRequest } from "../ContextRepositories.ts"
+import type { ProcessLimits } from "../ProcessLimits.ts"
 import type { GitObject } from "./BlobReader.ts"
 import { readPath } from "./ContextPath.ts"
 import { checkUrl, fetchRefs } from "./Fetch.ts"
 import { hasCommit, io, refOf, tidy } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
 import type { Mirrors } from "./Mirrors.ts"
+import { formatOfId } from "./ObjectFormat.ts"
 import { remoteRef } from "./RemoteRef.ts"
 import { removePartial, tooLarge, tooMuchOnDisk, treeBytes } from "./RevisionSize.ts"
 
@@ -27,6 +29,7 @@ export interface ContextMirrorsOptions {
     object: string,
     maxBytes: number
   ) => Effect.Effect<GitObject | undefined, CheckoutError>
+  readonly limits: () => ProcessLimits
   readonly fetchTimeoutMillis: number
 }
 
@@ -73,7 +76,9 @@ export const makeContextMirrors = (options: ContextMirrorsOptions) => {
           return yield* tooLarge(bytes, request.maxBytes)
         }
         yield* tidy(mirror).pipe(
-          Effect.catch((error) => Effect.logWarning(`mirror ${mirror.directory} was not tidied: ${error.message}`))
+          Effect.catch((error) =>
+            Effect.logWarning("mirror not cleaned", { directory: mirror.directory, error: error.message })
+          )
         )
       })
     )
@@ -90,9 +95,13 @@ export const makeContextMirrors = (options: ContextMirrorsOptions) => {
   ): Effect.fn.Return<Mount, CheckoutError, Scope.Scope> {
     const refused = checkUrl(request.url)
     if (refused !== undefined) return yield* refused
-    const { commit, name } = yield* remoteRef(request, request.ref, yield* options.home)
+    const { commit, name } = yield* remoteRef(
+      { ...request, limits: options.limits() },
+      request.ref,
+      yield* options.home
+    )
     const folder = `context/${new URL(request.url).host}/${createHash("sha256").update(request.url).digest("hex")}`
-    const mirror = yield* options.mirrors.open(folder, commit)
+    const mirror = yield* options.mirrors.open(folder, formatOfId(commit), Effect.succeed(formatOfId(commit)))
     const seen = sizes.get(`${mirror.directory} ${commit}`)
     if (seen !== undefined && seen.bytes > request.maxBytes) return yield* tooLarge(seen.bytes, request.maxBytes)
     yield* bring(mirror, request, commit, name)

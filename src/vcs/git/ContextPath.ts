@@ -2,12 +2,10 @@
 import { Effect } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
 import type { MountedEntry } from "../ContextRepositories.ts"
-import type { GitObject } from "./BlobReader.ts"
+import type { ReadObject } from "./CommitObject.ts"
 import { objectName, textOf, treeEntries } from "./Objects.ts"
 
 const maxTreeBytes = 8_388_608
-
-export type ReadObject = (object: string, maxBytes: number) => Effect.Effect<GitObject | undefined, CheckoutError>
 
 const refusedEntry = (why: string): MountedEntry => ({ _tag: "Refused", why })
 
@@ -29,7 +27,7 @@ export const readPath = Effect.fnUntraced(function* (
     const name = path.slice(slash + 1)
     const object = objectName(commit, path)
     const entry = (yield* treeOf(slash < 0 ? "" : path.slice(0, slash))).find((one) => one.name === name)
-    if (entry === undefined || object === undefined) return refusedEntry("there is no such file or directory")
+    if (entry === undefined || object === undefined) return refusedEntry("no such file or directory")
     if (entry.mode === "120000") return refusedEntry("it is a symbolic link, which is not followed")
     if (entry.mode === "160000") return refusedEntry("it is another repository (a submodule), which is not read")
     if (entry.mode !== "40000") {

@@ -7,9 +7,12 @@ import { randomBytes } from "node:crypto"
 import { Cause, Effect, Stream } from "effect"
 import type { Scope } from "effect"
 import { CheckoutError } from "../Checkout.ts"
-import { diffOptions } from "./DiffStream.ts"
-import { gitFailure } from "./GitFailure.ts"
-import { startGit } from "./GitProcess.ts"
+import type { ProcessLimits } from "../ProcessLimits.ts"
+import { diffOptions, diffSettings } from "./DiffStream.ts"
+import { endError, startGit } from "./GitProcess.ts"
+import type { GitCommand } from "./GitProcess.ts"
+import { eachWithinTime, localTime } from "./TimeLimit.ts"
+import type { TimeLimit } from "./TimeLimit.ts"
 
 export interface DiffReader {
   /** What `diff-tree <from> <to>` prints, for full ids of two trees; undefined while it is at another diff, and when it is over. */
@@ -25,9 +28,13 @@ export interface DiffReader {
 const mostDiffs = 500
 
 export const openDiffReader = Effect.fnUntraced(function* (
-  mirror: string
+  mirror: string,
+  limits: ProcessLimits,
+  time: TimeLimit = localTime("diff")
 ): Effect.fn.Return<DiffReader, never, Scope.Scope> {
-  const child = yield* startGit({ args: ["diff-tree", "--stdin", ...diffOptions], gitDir: mirror, home: mirror })
+  const args = ["diff-tree", "--stdin", ...diffOptions]
+  const command: GitCommand = { args, gitDir: mirror, home: mirror, limits, settings: diffSettings }
+  const child = yield* startGit(command)
   // Lines of a diff begin otherwise, and nobody who wrote one knows it.
   const last = Buffer.from(`end-${randomBytes(16).toString("hex")}\n`)
   let state: "free" | "busy" | "over" = "free"
@@ -56,7 +63,7 @@ export const openDiffReader = Effect.fnUntraced(function* (
   const failure = (why: string) => new CheckoutError({ reason: "failed", message: `git diff-tree: ${why}` })
   const ended = Effect.flatMap(
     Effect.promise(() => child.ended),
-    ({ code, stderr }) => Effect.fail(code === 0 ? failure("it ended early") : gitFailure("diff-tree", stderr, []))
+    (end) => Effect.fail(end.code === 0 ? failure("it ended early") : endError(command, end))
   )
 
   const diff: DiffReader["diff"] = Effect.fnUntraced(function* (from, to) {
@@ -81,7 +88,7 @@ export const openDiffReader = Effect.fnUntraced(function* (
         if (!isBegun) {
           if (held.length < first.length && !held.equals(last)) continue
           // Of trees that it does not have git says nothing.
-          if (!held.subarray(0, first.length).equals(first)) return yield* failure("it does not know the trees")
+          if (!held.subarray(0, first.length).equals(first)) return yield* failure("unknown trees")
           isBegun = true
           held = held.subarray(first.length)
         }
@@ -92,7 +99,7 @@ export const openDiffReader = Effect.fnUntraced(function* (
       }
       return yield* Cause.done()
     })
-    return Stream.fromPull(Effect.succeed(next))
+    return Stream.fromPull(Effect.succeed(next)).pipe(eachWithinTime("diff-tree", time))
   })
   return { diff, isOver: () => state === "over" }
 })

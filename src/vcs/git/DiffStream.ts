@@ -2,9 +2,15 @@
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, Stream } from "effect"
 import { CheckoutError } from "../Checkout.ts"
-import { gitFailure } from "./GitFailure.ts"
-import { startGit } from "./GitProcess.ts"
+import type { GitSetting } from "./GitEnvironment.ts"
+import { endError, startGit } from "./GitProcess.ts"
+import { inMirror } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
+import { eachWithinTime, localTime } from "./TimeLimit.ts"
+import type { TimeLimit } from "./TimeLimit.ts"
+
+/** What is too large was sorted out before: git calls no file binary for its size. */
+export const diffSettings: ReadonlyArray<GitSetting> = [["core.bigFileThreshold", "1g"]]
 
 /** Plumbing, with every choice spelled out; the choices are git's defaults, which hosts use for their own diffs. */
 export const diffOptions: ReadonlyArray<string> = [
@@ -25,22 +31,35 @@ export const diffOptions: ReadonlyArray<string> = [
   "--dst-prefix=b/"
 ]
 
-export const diffStream = (mirror: Mirror, from: string, head: string): Stream.Stream<Uint8Array, CheckoutError> =>
+export interface DiffStreamOptions {
+  readonly exactRenames?: boolean
+  /** A further folder of objects. */
+  readonly objects?: string
+  readonly time?: TimeLimit
+}
+
+export const diffStream = (
+  mirror: Mirror,
+  from: string,
+  head: string,
+  { exactRenames = false, objects, time = localTime("diff") }: DiffStreamOptions = {}
+): Stream.Stream<Uint8Array, CheckoutError> =>
   Stream.unwrap(
     Effect.gen(function* () {
+      const command = inMirror(mirror, ["diff-tree", ...diffOptions, ...(exactRenames ? ["-M100%"] : []), from, head])
       const child = yield* startGit({
-        args: ["diff-tree", ...diffOptions, from, head],
-        gitDir: mirror.directory,
-        home: mirror.directory
+        ...command,
+        settings: diffSettings,
+        ...(objects === undefined ? {} : { objects })
       })
       child.stdin.end()
       const verdict = Effect.flatMap(
         Effect.promise(() => child.ended),
-        ({ code, stderr }) => (code === 0 ? Effect.void : Effect.fail(gitFailure("diff-tree", stderr, [])))
+        (end) => (end.code === 0 ? Effect.void : Effect.fail(endError(command, end)))
       )
       return NodeStream.fromReadable<Uint8Array, CheckoutError>({
         evaluate: () => child.stdout,
         onError: (cause) => new CheckoutError({ reason: "failed", message: `git diff-tree: ${String(cause)}` })
-      }).pipe(Stream.concat(Stream.fromEffectDrain(verdict)))
+      }).pipe(Stream.concat(Stream.fromEffectDrain(verdict)), eachWithinTime("diff-tree", time))
     })
   )

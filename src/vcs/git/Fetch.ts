@@ -7,8 +7,9 @@ import type { CheckoutRequest } from "../Checkout.ts"
 import { CheckoutError } from "../Checkout.ts"
 import type { GitSetting } from "./GitEnvironment.ts"
 import { runGit } from "./GitProcess.ts"
-import { hasCommit, isCommitId, refOf, tidy } from "./Mirror.ts"
+import { hasCommit, inMirror, isCommitId, refOf, tidy } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
+import { localTime, networkTime } from "./TimeLimit.ts"
 
 /** Where to fetch from, and what opens it. */
 export type Remote = Pick<CheckoutRequest, "url" | "authorization"> &
@@ -20,10 +21,16 @@ export const isZero = (id: string): boolean => /^0+$/.test(id)
 export const checkIds = (request: CheckoutRequest): CheckoutError | undefined => {
   for (const [name, id] of [
     ["head", request.head],
-    ["base", request.base]
+    ["base", request.base],
+    ["rules", request.rules?.commit]
   ] as const) {
-    if (!isCommitId(id))
+    if (id !== undefined && !isCommitId(id))
       return new CheckoutError({ reason: "failed", message: `${name} is not a full commit id: ${show(id)}` })
+    if (id !== undefined && !isZero(id) && id.length !== request.head.length)
+      return new CheckoutError({
+        reason: "failed",
+        message: `${name} and head are commit ids of different object formats: ${id.length} and ${request.head.length} digits`
+      })
   }
   return isZero(request.head)
     ? new CheckoutError({ reason: "failed", message: "head is the all-zero id: the branch was deleted" })
@@ -34,7 +41,7 @@ const show = (text: string): string => JSON.stringify(text.slice(0, 100))
 
 /** `refs/…` as given, a bare name as a branch; undefined for what git would not accept as the name of one ref. */
 export const refName = (name: string | undefined): string | undefined => {
-  if (name === undefined) return undefined
+  if (name === undefined || name === "HEAD") return name
   const full = name.startsWith("refs/") ? name : `refs/heads/${name}`
   return /[\p{Cc} ~^:?*[\\]|\.\.|@\{|\/\/|\.lock(\/|$)|\/\.|[./]$/u.test(full) || full.length > 512 ? undefined : full
 }
@@ -80,7 +87,9 @@ export const fetchCommits = Effect.fn("fetchCommits")(function* (
   request: CheckoutRequest,
   timeoutMillis: number
 ): Effect.fn.Return<void, CheckoutError> {
-  const wanted = [...new Set([request.head, request.base])].filter((id) => !isZero(id))
+  const wanted = [
+    ...new Set([request.head, request.base, ...(request.rules === undefined ? [] : [request.rules.commit])])
+  ].filter((id) => !isZero(id))
   if (yield* allHere(mirror, wanted)) return
   yield* mirror.exclusive(
     Effect.gen(function* () {
@@ -100,7 +109,9 @@ export const fetchCommits = Effect.fn("fetchCommits")(function* (
       )
       yield* tidy(mirror).pipe(
         // The commits are here; a mirror that could not be tidied is tidied after a later fetch.
-        Effect.catch((error) => Effect.logWarning(`mirror ${mirror.directory} was not tidied: ${error.message}`))
+        Effect.catch((error) =>
+          Effect.logWarning("mirror not cleaned", { directory: mirror.directory, error: error.message })
+        )
       )
     })
   )
@@ -129,13 +140,11 @@ export const fetchRefs = (
   ]
   return runGit(
     {
-      args: ["fetch", ...options, "--", request.url, ...refspecs],
-      gitDir: mirror.directory,
-      home: mirror.directory,
+      ...inMirror(mirror, ["fetch", ...options, "--", request.url, ...refspecs]),
       settings: remoteSettings(request),
       secrets: secretsOf(request)
     },
-    { timeoutMillis, maxBytes: 1_048_576 }
+    { time: networkTime(timeoutMillis), maxBytes: 1_048_576 }
   ).pipe(Effect.asVoid)
 }
 
@@ -149,9 +158,10 @@ const byName = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, CheckoutError> {
   const names = [
     missing.includes(request.head) ? request.headRef : undefined,
-    missing.includes(request.base) ? request.baseRef : undefined
+    missing.includes(request.base) ? request.baseRef : undefined,
+    request.rules !== undefined && missing.includes(request.rules.commit) ? request.rules.ref : undefined
   ]
-  const refs = names.flatMap((name) => refName(name) ?? [])
+  const refs = [...new Set(names.flatMap((name) => refName(name) ?? []))]
   if (refs.length === 0) return yield* refusal
   yield* fetchRefs(
     mirror,
@@ -160,16 +170,17 @@ const byName = Effect.fnUntraced(function* (
     timeoutMillis
   )
   for (const id of missing) {
-    yield* runGit(
-      { args: ["update-ref", refOf(id), id], gitDir: mirror.directory, home: mirror.directory },
-      { timeoutMillis: 30_000, maxBytes: 65_536 }
-    ).pipe(
-      Effect.mapError(
-        () =>
-          new CheckoutError({
-            reason: "missing",
-            message: `commit ${id} is not in ${refs.join(", ")} of the repository (any more)`
-          })
+    yield* runGit(inMirror(mirror, ["update-ref", refOf(id), id]), {
+      time: localTime("history"),
+      maxBytes: 65_536
+    }).pipe(
+      Effect.mapError((error) =>
+        error.reason === "limit"
+          ? error
+          : new CheckoutError({
+              reason: "missing",
+              message: `commit ${id} is not in ${refs.join(", ")} of the repository (any more)`
+            })
       )
     )
   }

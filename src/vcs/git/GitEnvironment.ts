@@ -21,6 +21,16 @@ const fixed: ReadonlyArray<GitSetting> = [
   // Fetches stay packs, which are counted and rolled up; loose objects would only pile up.
   ["fetch.unpackLimit", "1"],
   ["submodule.recurse", "false"],
+  // Memory: large blobs are streamed and not compared with others, packs are mapped in small windows, one thread for each command.
+  ["core.bigFileThreshold", "8m"],
+  ["core.packedGitWindowSize", "1m"],
+  ["core.packedGitLimit", "64m"],
+  ["core.deltaBaseCacheLimit", "16m"],
+  ["pack.threads", "1"],
+  ["pack.windowMemory", "16m"],
+  ["pack.deltaCacheSize", "16m"],
+  ["index.threads", "1"],
+  ["checkout.workers", "1"],
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],
   ["protocol.version", "2"],

@@ -1,4 +1,5 @@
 /** The one place that reads what git says on stderr and turns it into a reason a reader can act on. */
+import { redactCredentials } from "../../domain/RedactCredentials.ts"
 import { CheckoutError } from "../Checkout.ts"
 
 type Reason = CheckoutError["reason"]
@@ -15,7 +16,7 @@ const table: ReadonlyArray<readonly [RegExp, Reason]> = [
     /bad object|Not a valid (commit|object) name|unknown revision|bad revision|invalid object|unable to read|bad source/i,
     "missing"
   ],
-  [/trying to write ref .* with nonexistent object|not a valid SHA1|nonexistent object/i, "missing"],
+  [/trying to write ref .{0,500} with nonexistent object|not a valid SHA1|nonexistent object/i, "missing"],
   [/no such path|has only \d+ lines?/i, "missing"],
   [
     /Could not resolve (host|proxy)|Failed to connect|Couldn't connect|Connection (refused|reset|timed out)/i,
@@ -30,14 +31,9 @@ const table: ReadonlyArray<readonly [RegExp, Reason]> = [
 
 const classify = (stderr: string): Reason => table.find(([pattern]) => pattern.test(stderr))?.[1] ?? "failed"
 
-/** Takes out credentials: user info in URLs, and every word of the secrets that were handed to git. */
-export const redact = (text: string, secrets: ReadonlyArray<string>): string => {
-  let clean = text.replace(/\/\/[^/\s@]+@/g, "//***@")
-  for (const secret of secrets) {
-    for (const word of secret.split(/\s+/)) if (word.length >= 6) clean = clean.replaceAll(word, "***")
-  }
-  return clean
-}
+/** Takes out credentials: user info in URLs, and the secrets that were handed to git. */
+export const redact = (text: string, secrets: ReadonlyArray<string>): string =>
+  redactCredentials(text.replace(/\/\/[^/\s@]+@/g, "//***@"), secrets)
 
 /** What git said, without progress and hints, short enough for a log line and a run record. */
 export const gitFailure = (command: string, stderr: string, secrets: ReadonlyArray<string>): CheckoutError => {

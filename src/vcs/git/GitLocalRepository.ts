@@ -10,19 +10,27 @@ import { Effect, Layer } from "effect"
 import { CheckoutError } from "../Checkout.ts"
 import type { Vcs } from "../Checkout.ts"
 import type { ContextRepositories } from "../ContextRepositories.ts"
+import { localLimits } from "../ProcessLimits.ts"
 import { LocalRepository } from "../LocalRepository.ts"
 import { runGit } from "./GitProcess.ts"
 import { layerGit } from "./GitVcs.ts"
 import { gitFailure } from "./GitFailure.ts"
 import { io } from "./Mirror.ts"
+import { localTime } from "./TimeLimit.ts"
 
 const defaultBases = ["origin/HEAD", "@{upstream}", "origin/main", "origin/master", "main", "master"]
 
 const revParse = (path: string, args: ReadonlyArray<string>) =>
   // The owner of the folder does not matter where nothing of it is executed.
   runGit(
-    { args: ["rev-parse", ...args], home: tmpdir(), cwd: path, settings: [["safe.directory", "*"]] },
-    { timeoutMillis: 30_000, maxBytes: 65_536, accept: [1, 128] }
+    {
+      args: ["rev-parse", ...args],
+      home: tmpdir(),
+      cwd: path,
+      limits: localLimits,
+      settings: [["safe.directory", "*"]]
+    },
+    { time: localTime("history"), maxBytes: 65_536, accept: [1, 128] }
   ).pipe(Effect.map(({ code, stdout }) => (code === 0 ? stdout.toString("utf8").trim() : undefined)))
 
 const commitOf = (root: string, revision: string) =>
@@ -41,14 +49,14 @@ const range: LocalRepository["Service"]["range"] = Effect.fn("LocalRepository.ra
   if (root === undefined) return yield* missing(`${path} is not in a git work tree`)
   const headName = request.head ?? "HEAD"
   const head = yield* commitOf(root, headName)
-  if (head === undefined) return yield* missing(`--head: there is no commit ${headName} in ${root}`)
+  if (head === undefined) return yield* missing(`--head: commit ${headName} not found in ${root}`)
   const base = yield* request.base === undefined ? findBase(root, head) : named(root, request.base)
   return { root, head, base: base.commit, baseName: base.name, shallow: shallow === "true" }
 })
 
 const named = Effect.fnUntraced(function* (root: string, name: string) {
   const commit = yield* commitOf(root, name)
-  return commit === undefined ? yield* missing(`--base: there is no commit ${name} in ${root}`) : { name, commit }
+  return commit === undefined ? yield* missing(`--base: commit ${name} not found in ${root}`) : { name, commit }
 })
 
 const findBase = Effect.fnUntraced(function* (root: string, head: string) {
@@ -89,7 +97,7 @@ export const layerLocal: Layer.Layer<Vcs | ContextRepositories | LocalRepository
             { log: "Warn" }
           )
       ),
-      (root) => layerGit({ root, allowLocal: true })
+      (root) => layerGit({ root, limits: () => localLimits, allowLocal: true })
     )
   )
 )

@@ -4,11 +4,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Layer } from "effect"
 import { CheckoutError } from "../Checkout.ts"
+import { localLimits } from "../ProcessLimits.ts"
 import { ScratchRepository } from "../ScratchRepository.ts"
 import type { ScratchChange } from "../ScratchRepository.ts"
 import { runGit, startGit } from "./GitProcess.ts"
 import { gitFailure } from "./GitFailure.ts"
 import { io } from "./Mirror.ts"
+import { localTime, withinTime } from "./TimeLimit.ts"
 
 const author = "author Evaluation <evaluation@localhost> 1700000000 +0000"
 const committer = "committer Evaluation <evaluation@localhost> 1700000000 +0000"
@@ -33,19 +35,26 @@ const temporary = Effect.acquireRelease(
 
 const make: ScratchRepository["Service"]["make"] = Effect.fn("ScratchRepository.make")(function* (changes) {
   const root = yield* temporary
-  const limits = { timeoutMillis: 60_000, maxBytes: 4_194_304 }
-  yield* runGit({ args: ["init", "--quiet", "--bare", root], home: root }, limits)
+  const limits = { time: localTime("history"), maxBytes: 4_194_304 }
+  yield* runGit({ args: ["init", "--quiet", "--bare", root], home: root, limits: localLimits }, limits)
   yield* Effect.scoped(
     Effect.gen(function* () {
-      const git = yield* startGit({ args: ["fast-import", "--quiet"], gitDir: root, home: root })
+      const git = yield* startGit({ args: ["fast-import", "--quiet"], gitDir: root, home: root, limits: localLimits })
       git.stdout.resume()
       git.stdin.end(changes.map(commits).join("\n"))
-      const { code, stderr } = yield* Effect.promise(() => git.ended)
+      const { code, stderr } = yield* Effect.promise(() => git.ended).pipe(
+        withinTime("fast-import", localTime("import"))
+      )
       if (code !== 0) return yield* gitFailure("fast-import", stderr, [])
     })
   )
   const listed = yield* runGit(
-    { args: ["for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads"], gitDir: root, home: root },
+    {
+      args: ["for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads"],
+      gitDir: root,
+      home: root,
+      limits: localLimits
+    },
     limits
   )
   const ids = new Map(

@@ -9,12 +9,23 @@ import { Effect } from "effect"
 import { CheckoutError } from "../Checkout.ts"
 import { io } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
+import { formatOfRepository } from "./ObjectFormat.ts"
+import type { ObjectFormat } from "./ObjectFormat.ts"
 
 /** The path that a local clone URL names; undefined for remote ones. */
 export const localPath = (url: string): string | undefined => {
   if (isAbsolute(url)) return url
   return url.startsWith("file://") && URL.canParse(url) ? fileURLToPath(new URL(url)) : undefined
 }
+
+/** Format of a repository on this machine. */
+export const localFormat = Effect.fnUntraced(function* (path: string): Effect.fn.Return<ObjectFormat, CheckoutError> {
+  const repository = yield* io("local repository", () => commonDirectory(path))
+  const format =
+    repository === undefined ? undefined : yield* io("local repository", () => formatOfRepository(repository))
+  if (format !== undefined) return format
+  return yield* new CheckoutError({ reason: "missing", message: `${path} is not a git repository` })
+})
 
 export const borrowObjects = Effect.fnUntraced(function* (
   mirror: Mirror,

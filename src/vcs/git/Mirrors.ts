@@ -5,10 +5,12 @@ import { join } from "node:path"
 import { Effect, Semaphore } from "effect"
 import type { Scope } from "effect"
 import { CheckoutError } from "../Checkout.ts"
+import type { ProcessLimits } from "../ProcessLimits.ts"
 import type { KeptMirror } from "../WorkspaceCache.ts"
-import { create, io, sweepLeftovers } from "./Mirror.ts"
+import { create, formatOfMirror, io, sweepLeftovers } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
 import { endUse, isUsedElsewhere, lastUse, markUse, moveUnused, sizeOf } from "./MirrorUse.ts"
+import type { ObjectFormat } from "./ObjectFormat.ts"
 import { newMark, ownerOf } from "./ProcessMark.ts"
 
 /** Folder name: readable, unique, and the same on file systems that fold case. */
@@ -16,62 +18,120 @@ export const mirrorFolder = (name: string): string => {
   const readable = name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-+|-+$/g, "")
+    .replace(/^-|-$/g, "")
     .slice(-60)
   return `${readable}-${createHash("sha256").update(name).digest("hex").slice(0, 16)}.git`
 }
 
 /** The mirrors under a root; a second opening of the same name is the same mirror with the same lock. */
 export interface Mirrors {
-  /** In use, and so kept, until the scope closes. */
-  readonly open: (name: string, anyCommit: string) => Effect.Effect<Mirror, CheckoutError, Scope.Scope>
+  /**
+   * In use, and so kept, until the scope closes. `format` is that of the ids that are to be read; the remote's format is read only
+   * where the mirror has another one or none: ids of another format than the remote's are refused, a mirror of another one is rebuilt.
+   */
+  readonly open: (
+    name: string,
+    format: ObjectFormat,
+    remoteFormat: Effect.Effect<ObjectFormat, CheckoutError>
+  ) => Effect.Effect<Mirror, CheckoutError, Scope.Scope>
   readonly kept: Effect.Effect<ReadonlyArray<KeptMirror>, CheckoutError>
   /** Removes a mirror with all it holds. False: it is in use. */
   readonly evict: (folder: string) => Effect.Effect<boolean, CheckoutError>
 }
 
-interface State extends Mirror {
-  ready: boolean
-  users: number
+class MirrorState implements Mirror {
+  readonly directory: string
+  readonly exclusive = Semaphore.makeUnsafe(1).withPermits(1)
+  /** Of the mirror on disk; undefined until it is read. */
+  format: ObjectFormat | undefined
+  users = 0
+  readonly #limits: () => ProcessLimits
+
+  constructor(directory: string, limits: () => ProcessLimits) {
+    this.directory = directory
+    this.#limits = limits
+  }
+
+  get limits(): ProcessLimits {
+    return this.#limits()
+  }
 }
 
-/** `released` is told of a mirror's directory when it is gone. */
-export const makeMirrors = (root: string, released: (directory: string) => Effect.Effect<void>): Mirrors => {
-  const states = new Map<string, State>()
-  const stateOf = (directory: string): State => {
-    const known = states.get(directory)
-    if (known !== undefined) return known
-    const fresh = { directory, exclusive: Semaphore.makeUnsafe(1).withPermits(1), ready: false, users: 0 }
-    states.set(directory, fresh)
-    return fresh
-  }
-  const prepare = (state: State, sha256: boolean) =>
-    state.exclusive(
-      Effect.gen(function* () {
-        if (state.ready) return
-        yield* create(state.directory, sha256)
-        yield* sweepLeftovers(state.directory)
-        state.ready = true
-      })
-    )
+/** Removes a mirror from its location in one step. False, and it stays: another process uses it. */
+const remove = Effect.fnUntraced(function* (
+  root: string,
+  state: MirrorState,
+  onRemoved: (directory: string) => Effect.Effect<unknown>
+) {
+  state.format = undefined
+  const trash = join(root, `${trashPrefix}${newMark()}`)
+  if (!(yield* io("mirror", () => moveUnused(state.directory, trash)))) return false
+  yield* onRemoved(state.directory)
+  yield* io("mirror", () => rm(trash, { recursive: true, force: true }))
+  return true
+})
 
-  const open = Effect.fnUntraced(function* (name: string, anyCommit: string) {
+/** Makes the mirror one of the wanted format; one of another format is rebuilt. */
+const prepare = Effect.fnUntraced(function* (
+  state: MirrorState,
+  wanted: ObjectFormat,
+  remoteFormat: Effect.Effect<ObjectFormat, CheckoutError>,
+  removal: Effect.Effect<boolean, CheckoutError>
+) {
+  if (state.format === wanted) return
+  const { directory } = state
+  const present = yield* formatOfMirror(directory)
+  // Nearly all repositories are SHA-1 ones; a fetch into a mirror of the wrong format fails without harm.
+  const format = wanted === (present ?? "sha1") ? wanted : yield* remoteFormat
+  if (present !== undefined && present !== format) {
+    yield* Effect.logWarning("mirror of another object format is rebuilt").pipe(
+      Effect.annotateLogs({ directory, present, format })
+    )
+    if (!(yield* removal)) return yield* inUse(directory)
+  }
+  if (present !== format) yield* create(directory, format, state.limits)
+  yield* sweepLeftovers(directory)
+  state.format = format
+  if (format !== wanted) return yield* otherFormat(wanted, format)
+})
+
+/** Counts a use of the mirror until the scope closes. */
+const use = (state: MirrorState, mark: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => void state.users++),
+    () =>
+      io("mirror", () => endUse(state.directory, mark)).pipe(
+        Effect.catch((error) =>
+          Effect.logWarning("use mark of a mirror not removed", { directory: state.directory, error: error.message })
+        ),
+        Effect.andThen(Effect.sync(() => void state.users--))
+      )
+  )
+
+/** `onRemoved` gets the directory of a mirror that was removed. */
+export const makeMirrors = (
+  root: string,
+  limits: () => ProcessLimits,
+  onRemoved: (directory: string) => Effect.Effect<unknown>
+): Mirrors => {
+  const states = new Map<string, MirrorState>()
+  const stateOf = (directory: string): MirrorState => {
+    const state = states.get(directory) ?? new MirrorState(directory, limits)
+    states.set(directory, state)
+    return state
+  }
+
+  const open: Mirrors["open"] = Effect.fnUntraced(function* (name, format, remoteFormat) {
     const directory = join(root, mirrorFolder(name))
     const state = stateOf(directory)
-    const use = newMark()
-    yield* Effect.acquireRelease(
-      Effect.sync(() => void state.users++),
-      () =>
-        io("mirror", () => endUse(directory, use)).pipe(
-          Effect.catch((error) => Effect.logWarning(`the mark of a use was not removed: ${error.message}`)),
-          Effect.andThen(Effect.sync(() => void state.users--))
-        )
-    )
+    const mark = newMark()
+    yield* use(state, mark)
+    const prepared = prepare(state, format, remoteFormat, remove(root, state, onRemoved))
     for (let attempt = 1; ; attempt++) {
-      if (!state.ready) yield* prepare(state, anyCommit.length === 64)
-      if (yield* io("mirror", () => markUse(directory, use))) return state
-      // Another process evicted it before the mark was there.
-      state.ready = false
+      if (state.format !== format) yield* state.exclusive(prepared)
+      if (yield* io("mirror", () => markUse(directory, mark))) return state
+      // Another process evicted it before the mark existed.
+      state.format = undefined
       if (attempt === 3) {
         return yield* new CheckoutError({ reason: "unreachable", message: `${directory} is removed again and again` })
       }
@@ -79,34 +139,38 @@ export const makeMirrors = (root: string, released: (directory: string) => Effec
   })
 
   const evict = (folder: string) => {
-    const directory = join(root, folder)
-    const state = stateOf(directory)
-    const remove = Effect.gen(function* () {
-      if (state.users > 0) return false
-      state.ready = false
-      const trash = join(root, `${trashPrefix}${newMark()}`)
-      if (!(yield* io("mirror", () => moveUnused(directory, trash)))) return false
-      yield* released(directory)
-      yield* io("mirror", () => rm(trash, { recursive: true, force: true }))
-      return true
-    })
-    return state.exclusive(remove)
+    const state = stateOf(join(root, folder))
+    return state.exclusive(
+      Effect.suspend(() => (state.users > 0 ? Effect.succeed(false) : remove(root, state, onRemoved)))
+    )
   }
 
   const kept = io("mirrors", async () => {
-    const found: Array<KeptMirror> = []
+    const mirrors: Array<KeptMirror> = []
     for (const name of await readdir(root).catch(() => [])) {
       const directory = join(root, name)
       if (name.startsWith(trashPrefix) && ownerOf(name.slice(trashPrefix.length)) === "gone") {
         await rm(directory, { recursive: true, force: true })
       } else if (name.endsWith(".git")) {
         const inUse = (states.get(directory)?.users ?? 0) > 0 || (await isUsedElsewhere(directory))
-        found.push({ folder: name, bytes: await sizeOf(directory), usedAt: await lastUse(directory), inUse })
+        mirrors.push({ folder: name, bytes: await sizeOf(directory), usedAt: await lastUse(directory), inUse })
       }
     }
-    return found
+    return mirrors
   })
   return { open, kept, evict }
 }
+
+const inUse = (directory: string) =>
+  new CheckoutError({
+    reason: "unreachable",
+    message: `${directory} has another object format than its repository and another process uses it`
+  })
+
+const otherFormat = (wanted: ObjectFormat, format: ObjectFormat) =>
+  new CheckoutError({
+    reason: "failed",
+    message: `the change names ${wanted} commit ids, but the object format of the repository is ${format}`
+  })
 
 const trashPrefix = "evicted-"

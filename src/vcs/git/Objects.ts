@@ -1,4 +1,5 @@
 /** Names and contents of git objects: what may be asked for, and what an answer means. Pure. */
+import { decodeText } from "../../domain/TextContent.ts"
 import type { GitObject } from "./BlobReader.ts"
 
 /** `<commit>:<path>`, or undefined for a path that is none in a tree: absolute, empty, dotted, or with a line break. */
@@ -11,8 +12,7 @@ export const objectName = (commit: string, path: string): string | undefined => 
 /** Text of a blob. Links are blobs that hold their target: they are read, not followed. */
 export const textOf = (object: GitObject | undefined): string | undefined => {
   if (object?.type !== "blob" || object.content === undefined) return undefined
-  // Git's own rule for binary content.
-  return object.content.subarray(0, 8000).includes(0) ? undefined : object.content.toString("utf8")
+  return decodeText(object.content)
 }
 
 export interface TreeEntry {

@@ -2,11 +2,18 @@
 import { Effect } from "effect"
 import { CheckoutError } from "../Checkout.ts"
 import { remoteSettings, secretsOf } from "./Fetch.ts"
+import type { ProcessLimits } from "../ProcessLimits.ts"
 import type { Remote } from "./Fetch.ts"
 import { runGit } from "./GitProcess.ts"
 import { isCommitId } from "./Mirror.ts"
+import { formatOfId } from "./ObjectFormat.ts"
+import type { ObjectFormat } from "./ObjectFormat.ts"
+import { networkTime } from "./TimeLimit.ts"
 
 const noRepository = "/dev/null/none"
+
+/** A remote, and what git may use while it speaks to it. */
+export type LimitedRemote = Remote & { readonly limits: ProcessLimits }
 
 export interface RemoteRef {
   readonly commit: string
@@ -16,44 +23,68 @@ export interface RemoteRef {
 
 /** `home`: a folder that holds no `.netrc`. */
 export const remoteRef = Effect.fnUntraced(function* (
-  remote: Remote,
+  remote: LimitedRemote,
   ref: string | undefined,
   home: string
 ): Effect.fn.Return<RemoteRef, CheckoutError> {
   const pinned = ref !== undefined && isCommitId(ref.toLowerCase()) ? ref.toLowerCase() : undefined
   const names = pinned !== undefined || ref === undefined ? ["HEAD"] : candidates(ref)
   if (names.length === 0) {
-    return yield* new CheckoutError({ reason: "missing", message: `${JSON.stringify(ref)} is no name of a git ref` })
+    return yield* new CheckoutError({ reason: "missing", message: `invalid git ref name ${JSON.stringify(ref)}` })
   }
+  const ids = yield* listRefs(remote, names, home)
+  if (pinned !== undefined) {
+    const [known = pinned] = ids.values()
+    if (formatOfId(known) === formatOfId(pinned)) return { commit: pinned, name: undefined }
+    return yield* new CheckoutError({
+      reason: "failed",
+      message: `${pinned} is a ${formatOfId(pinned)} commit id, but the object format of the repository is ${formatOfId(known)}`
+    })
+  }
+  for (const name of names) {
+    const commit = ids.get(name)
+    if (commit !== undefined) return { commit, name: name.replace(/\^\{\}$/, "") }
+  }
+  return yield* new CheckoutError({
+    reason: "missing",
+    message: ref === undefined ? "the remote has no default branch" : `no branch or tag named ${ref}`
+  })
+})
+
+/** Ids by name. */
+const listRefs = Effect.fnUntraced(function* (remote: LimitedRemote, names: ReadonlyArray<string>, home: string) {
   const { stdout } = yield* runGit(
     {
       args: ["ls-remote", "--quiet", "--", remote.url, ...names],
       // Without this git would read the configuration of a repository around the folder.
       gitDir: noRepository,
       home,
+      limits: remote.limits,
       settings: remoteSettings(remote),
       secrets: secretsOf(remote)
     },
-    { timeoutMillis: 60_000, maxBytes: 1_048_576 }
+    { time: networkTime(60_000), maxBytes: 1_048_576 }
   )
-  if (pinned !== undefined) return { commit: pinned, name: undefined }
-  const ids = new Map(
+  return new Map(
     stdout
       .toString("utf8")
       .split("\n")
-      .map((line) => {
+      .flatMap((line): ReadonlyArray<readonly [string, string]> => {
         const [id = "", name = ""] = line.split("\t")
-        return [name, id]
+        return isCommitId(id) ? [[name, id]] : []
       })
   )
-  for (const name of names) {
-    const commit = ids.get(name)
-    if (commit !== undefined && isCommitId(commit)) return { commit, name: name.replace(/\^\{\}$/, "") }
-  }
-  return yield* new CheckoutError({
-    reason: "missing",
-    message: ref === undefined ? "the remote has no default branch" : `there is no branch or tag ${ref}`
-  })
+})
+
+/** The object format of a remote, as the ids of its refs have it. `names` are looked at where it has no default branch. */
+export const remoteFormat = Effect.fnUntraced(function* (
+  remote: LimitedRemote,
+  names: ReadonlyArray<string>,
+  home: string
+): Effect.fn.Return<ObjectFormat, CheckoutError> {
+  const [id] = (yield* listRefs(remote, ["HEAD", ...names], home)).values()
+  if (id !== undefined) return formatOfId(id)
+  return yield* new CheckoutError({ reason: "missing", message: "the repository has no commits on its default branch" })
 })
 
 /** A branch before a tag of the same name; of an annotated tag the commit it is about. */

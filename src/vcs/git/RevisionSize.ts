@@ -4,8 +4,9 @@ import { join } from "node:path"
 import { Effect } from "effect"
 import { CheckoutError } from "../Checkout.ts"
 import { startGit } from "./GitProcess.ts"
-import { io } from "./Mirror.ts"
+import { inMirror, io } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
+import { localTime, withinTime } from "./TimeLimit.ts"
 
 const lookEvery = 250
 
@@ -53,11 +54,8 @@ export const removePartial = async (mirror: Mirror): Promise<void> => {
 export const treeBytes = Effect.fnUntraced(function* (mirror: Mirror, commit: string) {
   return yield* Effect.scoped(
     Effect.gen(function* () {
-      const child = yield* startGit({
-        args: ["ls-tree", "-r", "-l", "-z", "--full-tree", commit],
-        gitDir: mirror.directory,
-        home: mirror.directory
-      })
+      const command = inMirror(mirror, ["ls-tree", "-r", "-l", "-z", "--full-tree", commit])
+      const child = yield* startGit(command)
       child.stdin.end()
       let bytes = 0
       let rest = ""
@@ -68,7 +66,7 @@ export const treeBytes = Effect.fnUntraced(function* (mirror: Mirror, commit: st
         // Mode, type, id, size; of another repository the size is a hyphen.
         for (const line of lines) bytes += Number.parseInt(line.split(/ +/, 4)[3] ?? "", 10) || 0
       })
-      const { code } = yield* Effect.promise(() => child.ended)
+      const { code } = yield* Effect.promise(() => child.ended).pipe(withinTime("ls-tree", localTime("tree")))
       if (code === 0) return bytes
       return yield* new CheckoutError({ reason: "failed", message: `the size of ${commit} could not be measured` })
     })

@@ -8,16 +8,17 @@ import { Effect } from "effect"
 import type { Scope } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
 import { runGit } from "./GitProcess.ts"
-import { io } from "./Mirror.ts"
+import { inMirror, io } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
 import { newMark, ownerOf } from "./ProcessMark.ts"
+import { localTime } from "./TimeLimit.ts"
 
 export const addWorktree = Effect.fnUntraced(function* (
   root: string,
   mirror: Mirror,
   commit: string
 ): Effect.fn.Return<string, CheckoutError, Scope.Scope> {
-  yield* io("worktree", () => mkdir(root, { recursive: true }))
+  yield* io("worktree", () => mkdir(root, { recursive: true, mode: 0o700 }))
   const directory = join(root, newMark())
   const record = join(mirror.directory, "worktrees", basename(directory))
   const trash = join(mirror.directory, `gone-${basename(directory)}`)
@@ -27,22 +28,18 @@ export const addWorktree = Effect.fnUntraced(function* (
     Effect.andThen(io("worktree", () => rm(trash, { recursive: true, force: true })))
   )
   yield* Effect.addFinalizer(() =>
-    Effect.catch(remove, (error) => Effect.logWarning(`${directory} was not removed: ${error.message}`))
+    Effect.catch(remove, (error) => Effect.logWarning("worktree not removed", { directory, error: error.message }))
   )
   // For the same reason the record is made in a writer's turn; the files, which take time, are written outside of it.
   yield* mirror.exclusive(
     runGit(
-      {
-        args: ["worktree", "add", "--quiet", "--detach", "--force", "--no-checkout", directory, commit],
-        gitDir: mirror.directory,
-        home: mirror.directory
-      },
-      { timeoutMillis: 60_000, maxBytes: 1_048_576 }
+      inMirror(mirror, ["worktree", "add", "--quiet", "--detach", "--force", "--no-checkout", directory, commit]),
+      { time: localTime("worktree"), maxBytes: 1_048_576 }
     )
   )
   yield* runGit(
-    { args: ["reset", "--quiet", "--hard"], home: mirror.directory, cwd: directory },
-    { timeoutMillis: 600_000, maxBytes: 1_048_576 }
+    { args: ["reset", "--quiet", "--hard"], home: mirror.directory, cwd: directory, limits: mirror.limits },
+    { time: localTime("files"), maxBytes: 1_048_576 }
   )
   return directory
 })

@@ -2,14 +2,16 @@
 import { fork } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { open } from "node:fs/promises"
+import { enableCompileCache } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect, Layer, Schema, Stream } from "effect"
+import { Context, Effect, Layer, Schema, Stream } from "effect"
 import { Agent } from "../../../src/agent/Agent.ts"
 import { layerOf } from "../../../src/config/FileConfigStore.ts"
 import { snapshotOf } from "../../../src/config/LoadConfig.ts"
 import { ReportedProblem } from "../../../src/domain/Problem.ts"
 import { noUsage } from "../../../src/engine/AnalyseBatches.ts"
+import * as ChangeThreads from "../../../src/engine/threads/ChangeThreads.ts"
 import { reviewChange } from "../../../src/engine/ReviewChange.ts"
 import { OwnAccounts } from "../../../src/forge/OwnAccounts.ts"
 import { IngressServer } from "../../../src/ingress/Server.ts"
@@ -21,10 +23,15 @@ import * as Store from "../../../src/store/Store.ts"
 import { CheckoutError, Vcs } from "../../../src/vcs/Checkout.ts"
 import type { Checkout } from "../../../src/vcs/Checkout.ts"
 import { layerGit } from "../../../src/vcs/git/GitVcs.ts"
+import { localLimits } from "../../../src/vcs/ProcessLimits.ts"
 import { repository, secret } from "../ingest/Agreement.ts"
 import type { Load, Order, Stock } from "../ingest/load.ts"
 import { patchBytes, printDiff } from "./Task.ts"
 import type { Task } from "./Task.ts"
+import { ModelRun } from "../../../src/llm/ModelRun.ts"
+
+// As the program does at its start.
+enableCompileCache(join(import.meta.dirname, "../../../node_modules/.cache/aicr"))
 
 const stallRounds = 4
 const timeRounds = 24
@@ -71,6 +78,7 @@ const ingress = IngressServer.layerWith({ port: 0 }).pipe(
     layerMemory({ perWorkspace: 1_000_000, total: 1_000_000 }),
     Layer.succeed(Wake, {
       workspace: () => undefined,
+      newerHead: () => undefined,
       closed: () => undefined,
       command: () => undefined,
       installationChanged: () => undefined
@@ -176,17 +184,20 @@ const measure = Effect.gen(function* () {
     base: task.base,
     headRef: undefined,
     baseRef: undefined,
+    rules: undefined,
     compare: "endpoints"
   })
-  const context = yield* Effect.context<Agent | Catalog | Gateway>()
+  const context = yield* Effect.context<Agent | Catalog | ChangeThreads.ChangeThreads | Gateway>().pipe(
+    Effect.map(Context.add(ModelRun, { id: "bench", repository: "bench" }))
+  )
   let anchored = 0
-  const review = async (diff: Checkout["diff"]): Promise<void> => {
+  const review = async (diff: ReturnType<Checkout["diff"]>): Promise<void> => {
     left.push(...problems)
     const analysis = await Effect.runPromiseWith(context)(
       reviewChange({
         snapshot,
         workspace,
-        checkout: { ...checkout, diff },
+        checkout: { ...checkout, diff: () => diff },
         title: "Sources",
         description: undefined,
         filters: { watchPath: [], include: [], exclude: [] }
@@ -240,10 +251,11 @@ const measure = Effect.gen(function* () {
 const result = await measure.pipe(
   Effect.scoped,
   Effect.provide([
-    layerGit({ root: join(directory, "mirrors"), allowLocal: true }),
+    layerGit({ root: join(directory, "mirrors"), limits: () => localLimits, allowLocal: true }),
     Layer.succeed(Agent, agent),
     Layer.succeed(Gateway, gateway),
     Catalog.layerOffline,
+    ChangeThreads.layer,
     ingress
   ]),
   Effect.runPromise

@@ -32,6 +32,7 @@ const document = {
 
 const quiet = Layer.succeed(Wake, {
   workspace: () => undefined,
+  newerHead: () => undefined,
   closed: () => undefined,
   command: () => undefined,
   installationChanged: () => undefined

@@ -10,7 +10,7 @@ import { layerMemory } from "../../../src/queue/MemoryQueue.ts"
 import { layerNats } from "../../../src/queue/NatsQueue.ts"
 import { plan } from "../../../src/queue/Plan.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
-import type { Admission } from "../../../src/queue/Queue.ts"
+import type { QueueAdmission } from "../../../src/queue/Queue.ts"
 import { layerRedis } from "../../../src/queue/RedisQueue.ts"
 import { layerSqlite } from "../../../src/queue/SqliteQueue.ts"
 import { inBulk, nextChange, serve, slots, spread, workspaces } from "./Contender.ts"
@@ -35,7 +35,7 @@ const queue = await ManagedRuntime.make(store).runPromise(Queue)
 const run = <A, E>(effect: Effect.Effect<A, E>): Promise<A> => Effect.runPromise(effect)
 
 /** What is only added is never done: it waits in workspaces of its own, which no scheduler looks at. */
-const admission = (what: Order["what"]): Admission => {
+const admission = (what: Order["what"]): QueueAdmission => {
   const now = Date.now()
   const change = nextChange()
   return {
@@ -49,7 +49,7 @@ const admission = (what: Order["what"]): Admission => {
 }
 
 interface Arrival {
-  readonly item: Admission
+  readonly item: QueueAdmission
   readonly done: () => void
   readonly failed: (error: unknown) => void
 }
@@ -61,7 +61,7 @@ const arrivals = new Gather<Arrival>((arrived) => {
     (error: unknown) => arrived.forEach(({ failed }) => failed(error))
   )
 })
-const add = (item: Admission): Promise<void> =>
+const add = (item: QueueAdmission): Promise<void> =>
   new Promise((done, failed) => {
     arrivals.add({ item, done, failed })
   })
@@ -100,7 +100,7 @@ const scheduler = (workspace: string, places: number, ended: (how: Exit.Exit<voi
   return wake
 }
 
-const cycles = async (items: ReadonlyArray<Admission>): Promise<void> => {
+const cycles = async (items: ReadonlyArray<QueueAdmission>): Promise<void> => {
   const done = Promise.withResolvers<void>()
   let left = items.length
   const ended = (how: Exit.Exit<void, unknown>) => {

@@ -13,6 +13,7 @@ import { calling, runEngine } from "../../engine/Fixture.ts"
 import { makeRepository } from "../../vcs/Repository.ts"
 import { attempts } from "./Attempts.ts"
 import type { Channel } from "./Attempts.ts"
+import { owned } from "../../harness/Owners.ts"
 
 /** Made here, so that nothing in this file looks like a leaked secret. */
 const secret = `ghp_${"A1b2C3d4".repeat(5)}`
@@ -78,7 +79,7 @@ const review = async (channel: Channel | undefined, text: string) => {
     title: channel === "title" ? text : "A change",
     description: channel === "description" ? text : "What it does.",
     review: { commit_strategy: channel === "commit message" ? "per_commit" : "aggregate" },
-    agent: (brief) => analyseNatively(passLimits)(brief).pipe(Effect.provideService(Gateway, gateway))
+    agent: (brief) => analyseNatively(passLimits)(brief).pipe(Effect.provideService(Gateway, gateway), owned)
   })
   return { analysis, requests }
 }

@@ -1,0 +1,123 @@
+/** A review between the host and its analysis: lessons and the previous review are loaded, the head is checked out, the engine reads it. */
+import { Clock, Effect, Redacted } from "effect"
+import type { TriggerProfile } from "../src/config/Snapshot.ts"
+import { haveSameBase, hostTrigger } from "../src/domain/Change.ts"
+import { cloneUrl } from "../src/domain/HostUrls.ts"
+import { isForgeKind } from "../src/domain/Kinds.ts"
+import { reviewOnRecord } from "../src/engine/ReviewOnRecord.ts"
+import type { Forge } from "../src/forge/Forge.ts"
+import { Forges } from "../src/forge/Forges.ts"
+import { rulesRevision } from "../src/forge/RulesRevision.ts"
+import { Progress } from "../src/observability/Progress.ts"
+import type { Lease } from "../src/queue/Queue.ts"
+import { Runs } from "../src/store/Runs.ts"
+import type { Run } from "../src/store/Runs.ts"
+import { CheckoutError, Vcs } from "../src/vcs/Checkout.ts"
+import type { CheckoutRequest } from "../src/vcs/Checkout.ts"
+import { whileUnavailable } from "./SaveAnalysis.ts"
+import { fileFilters } from "./FileFilters.ts"
+import { findOutsider } from "./Outsider.ts"
+import { lessonsFor } from "./Reflect.ts"
+import type { ReviewWork } from "./ReviewWork.ts"
+
+/** The analysis neither waits for it nor ends with it: records may be unavailable now. */
+export const toAnalyzing = Effect.fnUntraced(
+  function* (run: Run, lease: Lease) {
+    yield* (yield* Runs).move(run.id, lease.token, "analyzing", yield* Clock.currentTimeMillis)
+  },
+  Effect.retry({ schedule: whileUnavailable, while: ({ reason }) => reason === "unavailable" }),
+  Effect.catch(({ message }) =>
+    Effect.logWarning("start of the analysis was not recorded").pipe(Effect.annotateLogs({ error: message }))
+  ),
+  (effect) => Effect.forkScoped(effect)
+)
+
+/** Checks the run's head out and reviews it. */
+export const analyseChange = Effect.fnUntraced(function* (run: Run, work: ReviewWork) {
+  const { lease, snapshot, workspace, profile } = work
+  const { change } = run
+  const { baseUrl } = profile
+  if (baseUrl === undefined) return yield* noHost(profile)
+  const forges = yield* Forges
+  const forge = isForgeKind(profile.kind) ? forges.of(profile.kind) : undefined
+  const progress = yield* Progress
+  const runs = yield* Runs
+  const vcs = yield* Vcs
+  const client = forges.client(profile)
+  const [previous, authorization, lessons, rules, outsider] = yield* Effect.all(
+    [
+      runs.latestAnalysis(run.targetKey),
+      client.gitAuthorization(change.repo),
+      lessonsFor(run, workspace, client),
+      rulesRevision(change, client),
+      findOutsider(change, workspace, client)
+    ],
+    { concurrency: "unbounded" }
+  )
+  const checkout = yield* vcs.checkout(
+    checkoutOf(run, work, forge, { url: cloneUrl(baseUrl, change.repo), authorization, rules })
+  )
+  yield* progress.tell({
+    _tag: "CheckedOut",
+    workspace: run.workspace,
+    targetKey: run.targetKey,
+    runId: run.id,
+    from: checkout.from
+  })
+  const reviewing = reviewOnRecord(
+    run.id,
+    {
+      snapshot,
+      workspace,
+      checkout,
+      title: change.title,
+      description: change.description,
+      lessons,
+      previous: previous !== undefined && carriesOver(previous, run) ? previous.analysis : undefined,
+      filters: fileFilters(snapshot, change)
+    },
+    outsider
+  )
+  yield* toAnalyzing(run, lease)
+  return yield* reviewing
+}, Effect.scoped)
+
+/** A clone URL out of a payload is never used: whoever wrote the payload would choose where the service connects to. */
+const noHost = ({ name }: TriggerProfile) =>
+  new CheckoutError({
+    reason: "failed",
+    message: `trigger ${name} has no base_url, so there is nowhere to clone from; set triggers[].base_url to the host's web address`
+  })
+
+export const checkoutOf = (
+  run: Run,
+  { workspace, profile }: ReviewWork,
+  forge: Forge | undefined,
+  host: Pick<CheckoutRequest, "url" | "authorization" | "rules">
+): CheckoutRequest => {
+  const { change } = run
+  const { number } = change.target
+  return {
+    mirror: `${hostTrigger(change)}/${change.repo.fullName}`,
+    ...host,
+    head: run.head,
+    base: run.base ?? run.head,
+    headRef: number === undefined ? change.headRef && `refs/heads/${change.headRef}` : forge?.pullRef(number),
+    baseRef: change.baseRef,
+    // What a branch adds to another one; from commit to commit what lies between, also when history was rewritten.
+    compare: change.target.kind === "pull_request" || change.baseRef !== undefined ? "merge-base" : "endpoints",
+    headOnly: workspace.review.commit_strategy === "head_only",
+    tlsCaPath: profile.settings.tls_ca_path,
+    proxy: profile.settings.http_proxy === undefined ? undefined : Redacted.make(profile.settings.http_proxy)
+  }
+}
+
+/**
+ * An earlier review says something about this one where both compare with the same thing, which a change of base ends. Who asks for a head to be reviewed
+ * that was reviewed before wants it read again.
+ */
+const carriesOver = (previous: Run, run: Run): boolean =>
+  (run.change.target.kind === "pull_request"
+    ? haveSameBase(previous.change, run.change)
+    : previous.base === run.base) &&
+  (run.change.requestedBy === undefined || previous.head !== run.head)

@@ -1,0 +1,153 @@
+/**
+ * How a run ends: its analysis is stored with what is published of it, or its failure or cancellation is. Each end carries the token of
+ * the lease and changes nothing without it; the publisher and whoever watches are told afterwards.
+ */
+import { Clock, Effect, Metric } from "effect"
+import type { Analysis } from "../src/domain/Analysis.ts"
+import { describe, verdictOf } from "../src/domain/Verdict.ts"
+import type { RunStatus } from "../src/domain/Run.ts"
+import { runUrl } from "../src/domain/RunLink.ts"
+import * as Metrics from "../src/observability/Metrics.ts"
+import { Progress } from "../src/observability/Progress.ts"
+import { Outputs } from "../src/outputs/Outputs.ts"
+import { Outbox } from "../src/store/Outbox.ts"
+import { Runs } from "../src/store/Runs.ts"
+import type { Run } from "../src/store/Runs.ts"
+import { ChangePublisher } from "./ChangePublisher.ts"
+import { saveSpooled } from "./SaveAnalysis.ts"
+import type { ReviewWork } from "./ReviewWork.ts"
+import { failed, reviewed, skipped } from "./RunOutcome.ts"
+
+/** Wakes the publisher of a target. */
+export const publish = Effect.fnUntraced(function* (targetKey: string) {
+  yield* (yield* ChangePublisher.client)(targetKey).Publish(undefined, { discard: true })
+})
+
+/** The head of the run says so on its commit. A status that cannot be written now does not cost the review. */
+export const announce = (run: Run, work: ReviewWork) =>
+  Effect.catch(addStatus(run, work, "pending", "Review in progress"), ({ message }) =>
+    Effect.logWarning("pending status was not stored").pipe(Effect.annotateLogs({ run_id: run.id, error: message }))
+  )
+
+const addStatus = Effect.fnUntraced(function* (
+  run: Run,
+  work: ReviewWork,
+  state: "pending" | "success" | "failure",
+  description: string
+) {
+  const rows = (yield* Outputs).status(publishInput(run, work), state, description)
+  yield* (yield* Outbox).add(rows, yield* Clock.currentTimeMillis)
+  yield* publish(run.targetKey)
+})
+
+/** From here on the analysis is published, and no model is asked again. */
+export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, analysis: Analysis) {
+  const outputs = yield* Outputs
+  const spent = (yield* Clock.currentTimeMillis) - (run.startedAt ?? run.createdAt)
+  const input = { ...publishInput(run, work), seconds: Math.max(0, Math.round(spent / 1000)) }
+  const plan = outputs.plan({ ...input, analysis })
+  // Last: a head that says it is reviewed has its comments.
+  const status = outputs
+    .status(input, verdictOf(analysis, work.workspace.review), describe(analysis))
+    .map((row) => ({ ...row, position: plan.length }))
+  const runs = yield* Runs
+  const complete = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    if (yield* runs.complete(run.id, work.lease.token, analysis, [...plan, ...status], now)) return true
+    // The reply to an earlier attempt may have been lost: then it is stored.
+    return (yield* runs.get(run.id))?.status === "publishing"
+  })
+  if (!(yield* saveSpooled(run, analysis, complete))) {
+    return failed("the lease was lost before the analysis could be stored", true)
+  }
+  for (const { problem } of analysis.findings) {
+    yield* Metric.update(Metric.withAttributes(Metrics.problems, { severity: problem.severity }), 1)
+  }
+  yield* (yield* Progress).tell({
+    _tag: "Analysed",
+    workspace: run.workspace,
+    targetKey: run.targetKey,
+    runId: run.id,
+    problems: analysis.findings.length,
+    findings: analysis.findings,
+    models: analysis.models
+  })
+  yield* publish(run.targetKey)
+  return reviewed(run.id)
+})
+
+/** False: the lease was lost, and the run is another worker's. */
+export const failRun = Effect.fnUntraced(function* (
+  run: Run,
+  work: ReviewWork,
+  status: "failed" | "timeout",
+  reason: string
+) {
+  const now = yield* Clock.currentTimeMillis
+  if (!(yield* (yield* Runs).move(run.id, work.lease.token, status, now, reason))) return false
+  if (isAnnounced(run)) yield* addStatus(run, work, "failure", "The review failed")
+  yield* finished(run, status, reason)
+  return true
+})
+
+/** There is nothing to review, or it was reviewed before. */
+export const skipRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, reason: string) {
+  const now = yield* Clock.currentTimeMillis
+  if (yield* (yield* Runs).move(run.id, work.lease.token, "skipped", now, reason)) {
+    if (isAnnounced(run)) yield* addStatus(run, work, "success", "Not reviewed")
+    yield* finished(run, "skipped", reason)
+  }
+  return skipped(reason, run.id)
+})
+
+/** Its head carries a pending status. */
+const isAnnounced = ({ startedAt }: Run): boolean => startedAt !== undefined
+
+/** A review that its author's limit does not allow: nothing is read, and the change says so. */
+export const refuseRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, reason: string) {
+  const now = yield* Clock.currentTimeMillis
+  if (yield* (yield* Runs).move(run.id, work.lease.token, "skipped", now, reason)) {
+    yield* Effect.logWarning("review refused").pipe(Effect.annotateLogs({ run_id: run.id, reason }))
+    yield* addStatus(run, work, "failure", "Not reviewed: its author has reached the limit of reviews per hour")
+    yield* finished(run, "skipped", reason)
+  }
+  return skipped(reason, run.id)
+})
+
+/** A run whose analysis is stored is published all the same. */
+export const cancelRun = Effect.fnUntraced(
+  function* (run: Run, work: ReviewWork, reason: string) {
+    const runs = yield* Runs
+    const current = yield* runs.get(run.id)
+    if (current === undefined || current.status === "publishing") return
+    const now = yield* Clock.currentTimeMillis
+    if (!(yield* runs.move(run.id, work.lease.token, "cancelled", now, reason))) return
+    if (isAnnounced(current)) yield* addStatus(current, work, "failure", "The review was cancelled")
+    yield* finished(run, "cancelled", reason)
+  },
+  (effect, run) =>
+    Effect.catch(effect, (error) =>
+      Effect.logWarning("cancelled run not ended yet, housekeeping ends it", { run_id: run.id, error: error.message })
+    )
+)
+
+const finished = Effect.fnUntraced(function* (run: Run, status: RunStatus, reason: string) {
+  yield* (yield* Progress).tell({
+    _tag: "Finished",
+    workspace: run.workspace,
+    targetKey: run.targetKey,
+    runId: run.id,
+    status,
+    reason
+  })
+})
+
+const publishInput = (run: Run, { isRepeated, snapshot, workspace }: ReviewWork) => ({
+  runId: run.id,
+  targetKey: run.targetKey,
+  change: run.change,
+  head: run.head,
+  workspace,
+  isRepeated,
+  runUrl: runUrl(snapshot.document.server, run.id)
+})

@@ -1,0 +1,35 @@
+/** Records that an entry waited too long: a run that says why there is no review, and the messages for chat groups. */
+import { Clock, Effect } from "effect"
+import { ConfigStore } from "../src/config/ConfigStore.ts"
+import { expiryNotice } from "../src/outputs/ExpiryNotice.ts"
+import { queuedTimeoutHours } from "../src/queue/ExpiryCutoffs.ts"
+import { Queue } from "../src/queue/Queue.ts"
+import { Outbox } from "../src/store/Outbox.ts"
+import { Runs } from "../src/store/Runs.ts"
+
+/** Records nothing where no chat group is to be notified. May be repeated. */
+export const noteExpiry = Effect.fnUntraced(function* (entryId: string) {
+  const entry = yield* (yield* Queue).get(entryId)
+  if (entry?.status !== "expired") return
+  const { change, configHash, targetKey, token } = entry
+  const config = yield* ConfigStore
+  const runs = yield* Runs
+  const workspace = (yield* config.pinned(configHash)).workspaces.get(entry.workspace)
+  if (workspace === undefined) return
+  const hours = queuedTimeoutHours(config.current(), entry.workspace)
+  const planned = expiryNotice("", entry, workspace, hours)
+  const isNoted = (yield* runs.list({ targetKey, limit: 100 })).some(
+    (run) => run.entryId === entryId && run.reason === "queued_timeout"
+  )
+  if (planned.length === 0 || isNoted) return
+  const now = yield* Clock.currentTimeMillis
+  const { base, head = "" } = change
+  const begun = { entryId, workspace: entry.workspace, targetKey, change, head, base, configHash }
+  const run = yield* runs.begin(begun, token, now)
+  if (run === undefined) return
+  yield* (yield* Outbox).add(
+    planned.map((row) => ({ ...row, runId: run.id })),
+    now
+  )
+  yield* runs.move(run.id, token, "skipped", now, "queued_timeout")
+})

@@ -1,0 +1,14 @@
+/** Which files of a change its triggers let through: the one that it came by, and where that names nothing the host's. Pure. */
+import type { Snapshot } from "../src/config/Snapshot.ts"
+import type { Change } from "../src/domain/Change.ts"
+import { hostTrigger } from "../src/domain/Change.ts"
+
+export const fileFilters = ({ triggers }: Pick<Snapshot, "triggers">, change: Change) => {
+  const own = triggers.get(change.trigger)?.settings
+  const host = triggers.get(hostTrigger(change))?.settings
+  return {
+    watchPath: own?.watch_path ?? host?.watch_path ?? [],
+    include: own?.include_cr_file ?? host?.include_cr_file ?? [],
+    exclude: own?.exclude_cr_file ?? host?.exclude_cr_file ?? []
+  }
+}

@@ -1,0 +1,206 @@
+/** What the publisher does with a row and with a run, as plain functions of what is on record and what the host replied. Pure. */
+import { Duration } from "effect"
+import type { Publication } from "../src/domain/Publication.ts"
+import type { ForgeError } from "../src/forge/Forge.ts"
+import type { ChannelMissing } from "../src/outputs/Outputs.ts"
+import { backoffMillis } from "../src/domain/Backoff.ts"
+import type { PublicationUpdate } from "../src/store/Outbox.ts"
+import type { Run } from "../src/store/Runs.ts"
+
+/** How the change was found at the host right before a write. */
+export type HeadCheck = "newest" | "closed" | { readonly _tag: "Moved"; readonly head: string }
+
+export type PublishStep =
+  | { readonly _tag: "Drop"; readonly reason: string }
+  /** The publisher that was sending it did not record the outcome. */
+  | { readonly _tag: "MarkUnknown" }
+  | { readonly _tag: "LookUp" }
+  | { readonly _tag: "Wait"; readonly millis: number }
+  | { readonly _tag: "Send" }
+
+/** A write that the host fails is tried again with growing pauses, and given up after this many attempts (about four hours). */
+export const maxAttempts = 30
+const backoff = { kind: "exponential", base_ms: 1000, max_ms: Duration.toMillis("10 minutes"), jitter: true } as const
+
+const pauseMillis = (attempt: number, random: number): number => backoffMillis(backoff, attempt, random)
+
+/** What comes next for an open row of a target that nothing is being sent to. */
+export const nextStep = (
+  run: Pick<Run, "workspace"> | undefined,
+  isConfigured: boolean,
+  { status, notBefore }: Pick<Publication, "status" | "notBefore">,
+  now: number
+): PublishStep => {
+  if (status === "sending") return { _tag: "MarkUnknown" }
+  if (run === undefined) return { _tag: "Drop", reason: "its run is no longer on record" }
+  if (!isConfigured) return { _tag: "Drop", reason: `workspace ${run.workspace} is no longer configured` }
+  if (notBefore !== undefined && notBefore > now) return { _tag: "Wait", millis: notBefore - now }
+  return status === "unknown" ? { _tag: "LookUp" } : { _tag: "Send" }
+}
+
+/** A closed change still gets its summary and its chat messages. */
+export const checkFor = ({ operation }: Pick<Publication, "operation">, check: HeadCheck): HeadCheck =>
+  check === "closed" && (operation._tag === "Summary" || operation._tag === "Chat") ? "newest" : check
+
+const isFinal = (error: ForgeError): boolean =>
+  error.reason === "unauthorized" ||
+  error.reason === "forbidden" ||
+  error.reason === "not_found" ||
+  error.reason === "conflict" ||
+  error.reason === "invalid"
+
+export interface SendFailure {
+  readonly error: ForgeError | ChannelMissing
+  /** A write may have reached the host. */
+  readonly isBegun: boolean
+  /** What the row was before it was sent: with an unknown outcome it is looked up again before it is written. */
+  readonly from: "pending" | "unknown"
+  readonly attempts: number
+  /** Times in a row that this target failed before a write, now included. */
+  readonly deferrals: number
+  /** Since its run was created. */
+  readonly ageMillis: number
+}
+
+/** As long as that, failures before a write cost no attempt. */
+const maxDeferral = Duration.toMillis("24 hours")
+/** A host that is out of order is waited for where it is called; this keeps calls apart that do not wait. */
+const outagePause = 1000
+
+/**
+ * What becomes of a row that could not be sent. What is read before a write costs no attempt of the write, and neither does an outage of
+ * the whole host. `random` is in [0, 1).
+ */
+export const afterFailure = (failure: SendFailure, now: number, random: number): PublicationUpdate => {
+  const { error, isBegun, from, attempts, deferrals, ageMillis } = failure
+  const { message } = error
+  if (error._tag === "ChannelMissing" || isFinal(error)) return { status: "failed", error: message }
+  const retryAfter = error.retryAfterMillis ?? 0
+  if (error.isOutage === true) {
+    return isBegun
+      ? { status: "unknown", error: message }
+      : { status: from, error: message, notBefore: now + Math.max(outagePause, retryAfter) }
+  }
+  const isAttempt = isBegun || ageMillis > maxDeferral
+  if (isAttempt && attempts + 1 >= maxAttempts) return { status: "failed", error: message }
+  if (!isBegun) {
+    const notBefore = now + Math.max(pauseMillis(deferrals, random), retryAfter)
+    return { status: from, error: message, notBefore, isAttempt }
+  }
+  // The first look-up is immediate: a write that is found needs no pause.
+  const pause = error.reason === "unknown_outcome" && attempts === 0 ? 0 : pauseMillis(attempts + 1, random)
+  return {
+    status: error.reason === "unknown_outcome" ? "unknown" : "pending",
+    error: message,
+    notBefore: now + Math.max(pause, retryAfter),
+    isAttempt
+  }
+}
+
+/** What people read; everything else is written the same whatever an earlier review wrote. */
+export const isContent = ({ operation }: Pick<Publication, "operation">): boolean =>
+  operation._tag !== "Status" && operation._tag !== "Label"
+
+/** The summary of a run, which its commit status links. */
+export const sentSummary = (rows: ReadonlyArray<Publication>): Publication | undefined =>
+  rows.find(({ operation, status }) => operation._tag === "Summary" && status === "sent")
+
+/** Where people see it. The others compare with what is at the host, and may have nothing to do. */
+const appears = ({ operation: { _tag } }: Pick<Publication, "operation">): boolean =>
+  _tag !== "Threads" && _tag !== "Thread" && _tag !== "Issues" && _tag !== "Verdict"
+
+/** The commit status of a review that was published, before it is sent. */
+export const isSuccess = ({ operation, status }: Pick<Publication, "operation" | "status">): boolean =>
+  operation._tag === "Status" &&
+  (operation.state === "success" || operation.state === "neutral") &&
+  status === "pending"
+
+/** Publishers that may end one after the other while they handle the same row: then it is the row that ends them. */
+export const maxStarts = 5
+
+/** The host refused it for good, or it is not tried any more. */
+const isRefused = ({ status }: Pick<Publication, "status">): boolean => status === "failed" || status === "quarantined"
+
+/** Something was refused, and nothing appears or may still appear. */
+export const isUnpublished = (rows: ReadonlyArray<Pick<Publication, "operation" | "status">>): boolean => {
+  const contents = rows.filter(isContent)
+  return contents.some(isRefused) && contents.filter(appears).every((row) => isRefused(row) || row.status === "dropped")
+}
+
+export interface RunEnd {
+  readonly to: "succeeded" | "failed" | "skipped"
+  readonly partial: boolean
+  readonly reason: string | undefined
+}
+
+/** How a run in `publishing` ends by its rows; undefined while one of them is open. */
+export const runEnd = (
+  rows: ReadonlyArray<Pick<Publication, "status" | "operation" | "error">>,
+  isCut: boolean
+): RunEnd | undefined => {
+  if (rows.some(({ status }) => status === "pending" || status === "sending" || status === "unknown")) return undefined
+  const contents = rows.filter(isContent)
+  const failed = contents.filter(isRefused)
+  const sent = contents.filter((row) => row.status === "sent" && appears(row))
+  const dropped = contents.filter(({ status }) => status === "dropped")
+  const to =
+    failed.length > 0 && sent.length === 0
+      ? "failed"
+      : sent.length === 0 && dropped.length > 0
+        ? "skipped"
+        : "succeeded"
+  return { to, partial: failed.length > 0 || isCut, reason: failed[0]?.error ?? dropped[0]?.error }
+}
+
+export type CommandRetry =
+  | { readonly _tag: "GiveUp"; readonly reason: string }
+  | { readonly _tag: "Retry"; readonly notBefore: number; readonly isAttempt: boolean }
+
+/** What becomes of a comment command that failed: bounded as every other write. `attempts`: earlier ones that counted. */
+export const afterCommandFailure = (
+  error: ForgeError,
+  { attempts, ageMillis }: { readonly attempts: number; readonly ageMillis: number },
+  now: number,
+  random: number
+): CommandRetry => {
+  if (isFinal(error)) return { _tag: "GiveUp", reason: error.message }
+  const isAttempt = error.isOutage !== true
+  // The count starts again with the process; the age does not.
+  if ((isAttempt && attempts + 1 >= maxAttempts) || ageMillis > maxDeferral) {
+    return { _tag: "GiveUp", reason: `given up after ${attempts + 1} attempts: ${error.message}` }
+  }
+  const pause = isAttempt ? pauseMillis(attempts + 1, random) : outagePause
+  return { _tag: "Retry", notBefore: now + Math.max(pause, error.retryAfterMillis ?? 0), isAttempt }
+}
+
+/** A newer head whose review is further off than this does not keep the finished one from being published. */
+const maxSuccessorDelay = Duration.toMillis("1 hour")
+
+/**
+ * What the readers of a review are told that is published on its own commit although a newer one exists; undefined where the newer one is
+ * reviewed soon and the finished review is dropped. Times are milliseconds since the epoch.
+ */
+export const lateNote = (successor: {
+  readonly reviewed: string
+  readonly newest: string
+  readonly now: number
+  readonly dueAt: number
+  readonly isPaused: boolean
+}): string | undefined => {
+  const { reviewed, newest, now, dueAt, isPaused } = successor
+  if (!isPaused && dueAt - now <= maxSuccessorDelay) return undefined
+  const time = `${new Date(dueAt).toISOString().slice(0, 16).replace("T", " ")} UTC`
+  const later = isPaused ? "when reviews of this repository are resumed" : `after ${time}`
+  return `This review is of commit ${reviewed.slice(0, 12)}. The newest commit, ${newest.slice(0, 12)}, will be reviewed ${later}.`
+}
+
+/** Longest body that the note is put before: hosts take at least so many characters. */
+const maxNotedBody = 60_000
+
+/** The summary with the note before it; other operations as they are. */
+export const withNote = (row: Publication, note: string | undefined): Publication => {
+  const { operation } = row
+  return note === undefined || operation._tag !== "Summary" || operation.body.length > maxNotedBody
+    ? row
+    : { ...row, operation: { ...operation, body: `> ${note}\n\n${operation.body}` } }
+}

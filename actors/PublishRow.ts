@@ -1,0 +1,183 @@
+/**
+ * Sends one row of the outbox, or looks up whether a row whose outcome is unknown reached the host: load what it needs, call the host,
+ * decide (PublishDecision.ts), save.
+ */
+import { Clock, Duration, Effect, Metric, Random } from "effect"
+import { ConfigStore } from "../src/config/ConfigStore.ts"
+import type { Workspace } from "../src/config/Snapshot.ts"
+import type { Publication } from "../src/domain/Publication.ts"
+import { ForgeError } from "../src/forge/Forge.ts"
+import { DuringOutage } from "../src/forge/HostHealth.ts"
+import { Forges } from "../src/forge/Forges.ts"
+import { WriteOwner } from "../src/forge/WriteOwner.ts"
+import type { WriteTurns } from "../src/forge/WriteTurns.ts"
+import * as Metrics from "../src/observability/Metrics.ts"
+import { Progress } from "../src/observability/Progress.ts"
+import { Outputs } from "../src/outputs/Outputs.ts"
+import type { SentRow } from "../src/outputs/Outputs.ts"
+import { Outbox } from "../src/store/Outbox.ts"
+import type { PublicationUpdate } from "../src/store/Outbox.ts"
+import type { Run } from "../src/store/Runs.ts"
+import type { StoreError } from "../src/store/StoreError.ts"
+import { afterFailure, checkFor, isContent, sentSummary, withNote } from "./PublishDecision.ts"
+import type { HeadCheck, SendFailure } from "./PublishDecision.ts"
+import { storeFailed, takenOver } from "./TargetHold.ts"
+import type { TargetHold } from "./TargetHold.ts"
+
+/** How long a host gets to show a write whose response was lost, before it is looked up. */
+const settleBeforeLookup = Duration.seconds(1)
+
+export interface SendResult {
+  readonly check: HeadCheck
+  /** What the row is now. */
+  readonly row: Publication
+  /** The row is sent and no further row follows from it: what was read of the outbox is still current. */
+  readonly isSent: boolean
+}
+
+/** Never recorded: the guard refused the write before it was sent. */
+const outdated = Effect.fail(
+  new ForgeError({ reason: "conflict", operation: "publish", message: "the change moved on before this was sent" })
+)
+
+/** The head of the change at the host, compared with the head that was reviewed. */
+const checkHead = Effect.fnUntraced(function* (
+  run: Run
+): Effect.fn.Return<HeadCheck, ForgeError, ConfigStore | Forges> {
+  const { number } = run.change.target
+  const profile = (yield* (yield* ConfigStore).pinned(run.configHash)).triggers.get(run.change.trigger)
+  if (run.change.target.kind !== "pull_request" || number === undefined || profile === undefined) return "newest"
+  const pull = yield* (yield* Forges).client(profile).pull(run.change.repo, number)
+  if (pull.state !== "open") return "closed"
+  return pull.head === run.head ? "newest" : { _tag: "Moved", head: pull.head }
+})
+
+const report = Effect.fnUntraced(function* (run: Run, row: Publication, update: PublicationUpdate) {
+  const operation = row.operation._tag
+  const { status } = update
+  if (update.status === "failed")
+    yield* Effect.logWarning("publication failed").pipe(
+      Effect.annotateLogs({ channel: row.channel, operation, attempts: row.attempts + 1, error: update.error })
+    )
+  yield* Metric.update(Metric.withAttributes(Metrics.publications, { operation, outcome: status }), 1)
+  yield* (yield* Progress).tell({
+    _tag: "Published",
+    workspace: run.workspace,
+    targetKey: row.targetKey,
+    runId: run.id,
+    operation,
+    status,
+    url: status === "sent" ? update.url : undefined
+  })
+})
+
+/** What the row is before it is sent. */
+const openStatus = ({ status }: Publication): "pending" | "unknown" => (status === "unknown" ? "unknown" : "pending")
+
+const settleFailure = Effect.fnUntraced(function* (
+  hold: TargetHold,
+  run: Run,
+  row: Publication,
+  error: SendFailure["error"],
+  isBegun: boolean
+) {
+  const now = yield* Clock.currentTimeMillis
+  const failure = {
+    error,
+    isBegun,
+    from: openStatus(row),
+    attempts: row.attempts,
+    deferrals: isBegun ? 0 : hold.deferred(),
+    ageMillis: now - run.createdAt
+  }
+  return afterFailure(failure, now, yield* Random.next)
+})
+
+const written = ({ hostId, url, ignoredDismissals }: SentRow) => ({ hostId, url, ignoredDismissals })
+
+/** Sends a row that is pending, or one with an unknown outcome that was not found at the host. */
+export const sendRow = Effect.fnUntraced(function* (
+  hold: TargetHold,
+  run: Run,
+  workspace: Workspace,
+  row: Publication
+): Effect.fn.Return<SendResult, StoreError, ConfigStore | Forges | Outbox | Outputs | Progress | WriteTurns> {
+  const unsent = { check: "newest", row, isSent: false } as const
+  const outbox = yield* Outbox
+  const outputs = yield* Outputs
+  const context = yield* Effect.context<ConfigStore | Forges>()
+  const previous = isContent(row)
+    ? yield* outbox.lastSent(row.targetKey, row.channel, row.operation._tag, run.id)
+    : row.operation._tag === "Status"
+      ? sentSummary(yield* outbox.ofRun(run.id))
+      : undefined
+  let check: HeadCheck = "newest"
+  const note = hold.lateNote(run.id)
+  // It runs while the account's permit to write is held, so it does not wait for the host.
+  const guard = checkHead(run).pipe(
+    Effect.provideService(DuringOutage, "fail"),
+    Effect.provideContext(context),
+    Effect.flatMap((now) => {
+      check = note !== undefined && now !== "closed" ? "newest" : checkFor(row, now)
+      return check === "newest" ? Effect.void : outdated
+    })
+  )
+  let isBegun = false
+  // The row says that a write may be on its way from right before the first one on, and not while the host is read.
+  const begin = hold.move(row, openStatus(row), { status: "sending" }).pipe(
+    Effect.mapError(storeFailed),
+    Effect.flatMap((moved) => {
+      isBegun = moved
+      return moved ? Effect.void : takenOver
+    })
+  )
+  const result = yield* outputs
+    .send(workspace, run.change, withNote(row, note), previous)
+    .pipe(
+      Effect.provideService(WriteOwner, { fence: Effect.suspend(() => (isBegun ? hold.fence : begin)), guard }),
+      Effect.provideService(DuringOutage, "wait"),
+      Effect.result
+    )
+  if (hold.isDoubtful()) return unsent
+  const next = result._tag === "Success" ? result.success.next : []
+  if (next.length > 0) yield* outbox.add(next, yield* Clock.currentTimeMillis)
+  const from = isBegun ? "sending" : openStatus(row)
+  if (check !== "newest") {
+    if (!isBegun) return { ...unsent, check }
+    yield* hold.move(row, "sending", { status: "unknown" })
+    return { check, row: { ...row, status: "unknown" }, isSent: false }
+  }
+  const update: PublicationUpdate =
+    result._tag === "Success"
+      ? { status: "sent", ...written(result.success) }
+      : yield* settleFailure(hold, run, row, result.failure, isBegun)
+  if (!(yield* hold.move(row, from, update))) return unsent
+  if (update.status === "sent") hold.progressed()
+  yield* report(run, row, update)
+  return { ...unsent, isSent: update.status === "sent" && next.length === 0 }
+})
+
+/** Looks whether a row with an unknown outcome is at the host. False: it is not, so it may be sent. */
+export const lookUpRow = Effect.fnUntraced(function* (
+  hold: TargetHold,
+  run: Run,
+  workspace: Workspace,
+  row: Publication
+): Effect.fn.Return<boolean, StoreError, Outbox | Outputs> {
+  yield* Effect.sleep(settleBeforeLookup)
+  const result = yield* (yield* Outputs)
+    .find(workspace, run.change, row)
+    .pipe(Effect.provideService(DuringOutage, "wait"), Effect.result)
+  if (result._tag === "Success") {
+    const match = result.success
+    if (match === undefined) return false
+    yield* (yield* Outbox).add(match.next, yield* Clock.currentTimeMillis)
+    yield* hold.move(row, "unknown", { status: "sent", ...written(match) })
+    return true
+  }
+  yield* Effect.logWarning("publication with unknown outcome could not be looked up").pipe(
+    Effect.annotateLogs({ operation: row.operation._tag, error: result.failure.message })
+  )
+  yield* hold.move(row, "unknown", yield* settleFailure(hold, run, row, result.failure, false))
+  return true
+})

@@ -1,0 +1,45 @@
+/**
+ * One scan of a workspace's queue: loads what is in flight and eligible, decides with `plan` and `decideOffers`, moves the entries and
+ * offers their tickets. Returns in how many milliseconds to scan again, undefined when only a wake can change anything.
+ */
+import { Clock, Effect } from "effect"
+import { ConfigStore } from "../src/config/ConfigStore.ts"
+import { plan } from "../src/queue/Plan.ts"
+import type { Scheduled } from "../src/queue/Plan.ts"
+import { Queue } from "../src/queue/Queue.ts"
+import { Tickets } from "../src/queue/Tickets.ts"
+import { ServedRepositories } from "./ServedRepositories.ts"
+import { decideOffers } from "./TicketOffers.ts"
+import type { OfferedAt } from "./TicketOffers.ts"
+
+/** What one activation of a scheduler remembers between scans; only tickets and fairness depend on it. */
+export class ScanMemory {
+  readonly served = new ServedRepositories()
+  offeredAt: OfferedAt = new Map()
+}
+
+/** A snapshot that took longer to load says nothing about now. */
+const maxSnapshotMillis = 3000
+
+const idsOf = (entries: ReadonlyArray<Scheduled>) => entries.map(({ id }) => id)
+
+export const scanQueue = Effect.fnUntraced(function* (workspace: string, memory: ScanMemory) {
+  const queue = yield* Queue
+  const tickets = yield* Tickets
+  const beganAt = performance.now()
+  const now = yield* Clock.currentTimeMillis
+  const { per_workspace_concurrency } = (yield* ConfigStore).current().document.queue.workers
+  const snapshot = yield* queue.survey(workspace, now, per_workspace_concurrency)
+  const next = plan(snapshot, per_workspace_concurrency, memory.served.last)
+  // This node was frozen: another one may have decided since then.
+  if (performance.now() - beganAt > maxSnapshotMillis) return maxSnapshotMillis
+  if (next.withdraw.length > 0) yield* queue.withdraw(idsOf(next.withdraw))
+  const promoted = next.release.length === 0 ? [] : yield* queue.release(idsOf(next.release), now)
+  memory.served.served(next.release)
+
+  const stillReady = snapshot.out.filter((entry) => entry.status === "ready" && !next.withdraw.includes(entry))
+  const offers = decideOffers([...promoted, ...idsOf(stillReady)], memory.offeredAt, next.nextAt, now)
+  memory.offeredAt = offers.offeredAt
+  for (const entryId of offers.entryIds) yield* tickets.offer({ entryId, workspace })
+  return offers.nextScanAt === undefined ? undefined : Math.max(0, offers.nextScanAt - now)
+})

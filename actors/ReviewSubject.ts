@@ -1,0 +1,115 @@
+/** What a claimed entry is a review of: read from the host when the review starts, so that the newest state counts. */
+import { Effect } from "effect"
+import { isIgnoredLabel } from "../src/admission/IgnoredLabel.ts"
+import type { Workspace } from "../src/config/Snapshot.ts"
+import { factsOf } from "../src/admission/Select.ts"
+import { isAdministrator } from "../src/domain/Change.ts"
+import type { Change } from "../src/domain/Change.ts"
+import type { TriageIssue } from "../src/engine/Triage.ts"
+import { changeOf } from "../src/forge/Forge.ts"
+import type { ForgeClient } from "../src/forge/Forge.ts"
+import { Forges } from "../src/forge/Forges.ts"
+import { rangeOf } from "./ReviewRange.ts"
+import type { ReviewWork } from "./ReviewWork.ts"
+import { issueOf } from "./TriageRun.ts"
+
+/** What is to be reviewed now, or why nothing is. */
+export type Subject =
+  | { readonly _tag: "Review"; readonly change: Change; readonly head: string; readonly base: string }
+  | {
+      readonly _tag: "Triage"
+      readonly change: Change
+      readonly head: string
+      readonly base: undefined
+      readonly issue: TriageIssue
+    }
+  | { readonly _tag: "Skip"; readonly reason: string }
+
+/**
+ * The work of the workspace that reviews pull requests into this branch. A comment does not name the branch, so its review was admitted
+ * to a workspace that may be another's.
+ */
+export const routedWork = (
+  work: ReviewWork,
+  { change }: Subject & { readonly change: Change }
+): ReviewWork | string => {
+  const { entry, profile, snapshot, workspace } = work
+  if (change.target.kind !== "pull_request" || change.baseRef === undefined || !isBoundByBranch(workspace)) return work
+  const routed = snapshot
+    .route(profile.name, factsOf(profile.kind, entry.change.repo, change.baseRef))
+    .filter(({ enabled }) => enabled)
+  if (routed.some(({ id }) => id === workspace.id)) return work
+  const [other] = routed
+  if (other === undefined || routed.length > 1)
+    return `no workspace reviews pull requests of ${change.repo.fullName} into ${change.baseRef}`
+  return { ...work, workspace: other, entry: { ...entry, workspace: other.id } }
+}
+
+const isBoundByBranch = ({ instance }: Workspace): boolean =>
+  instance.match?.some(({ source }) => source?.branch !== undefined || source?.ref !== undefined) === true
+
+export const loadSubject = Effect.fnUntraced(function* (work: ReviewWork) {
+  const { entry, snapshot, workspace, profile } = work
+  const client = (yield* Forges).client(profile)
+  const { change } = entry
+  const { kind, number } = change.target
+  if (kind !== "pull_request" && isBoundById(workspace) && change.repo.hostId !== undefined) {
+    const other = anotherRepository(change, yield* client.repositoryId(change.repo))
+    if (other !== undefined) return skip(other)
+  }
+  if (kind === "issue") return yield* issueSubject(change, workspace, client)
+  if (kind === "pull_request" && number !== undefined) return yield* pullSubject(work, number, client)
+  const range = yield* rangeOf(entry, snapshot, client)
+  if (typeof range === "string") return skip(range)
+  return { _tag: "Review", ...range, change: { ...change, ...range } } as const satisfies Subject
+})
+
+/** Repositories are addressed by name. Where their number chose the workspace, name and number must be of one repository. */
+const isBoundById = ({ instance }: Workspace): boolean =>
+  instance.match?.some(({ source }) => source?.project_key !== undefined) === true
+
+const anotherRepository = ({ repo }: Change, id: number | undefined): string | undefined =>
+  id === undefined || repo.hostId === undefined || repo.hostId === id
+    ? undefined
+    : `the delivery is of the project with id ${repo.hostId}, but ${repo.fullName} has id ${id} at the host; check who may send deliveries`
+
+const issueSubject = Effect.fnUntraced(function* (change: Change, workspace: Workspace, client: ForgeClient) {
+  const found = yield* issueOf(change, workspace, client)
+  if (typeof found === "string") return skip(found)
+  const { issue, head } = found
+  const { title } = issue
+  return {
+    _tag: "Triage",
+    change: { ...change, title, head },
+    head,
+    base: undefined,
+    issue
+  } as const satisfies Subject
+})
+
+const pullSubject = Effect.fnUntraced(function* (work: ReviewWork, number: number, client: ForgeClient) {
+  const { change, targetKey } = work.entry
+  const person = change.requestedBy
+  if (person !== undefined && !isAdministrator(person) && !(yield* client.canWrite(change.repo, person))) {
+    yield* Effect.logWarning("audit: review request refused, its author has no write permission", {
+      username: person,
+      target: targetKey
+    })
+    return skip(`${person} has no write permission on the repository`)
+  }
+  const pull = yield* client.pull(change.repo, number)
+  const other = anotherRepository(change, pull.repo.hostId)
+  if (other !== undefined && (change.provider === "gitlab" || isBoundById(work.workspace))) return skip(other)
+  if (pull.state !== "open") return skip(`the pull request is ${pull.state}`)
+  const { head, base } = pull
+  const subject = { _tag: "Review", head, base, change: { ...change, ...changeOf(pull) } } as const satisfies Subject
+  const routed = routedWork(work, subject)
+  if (typeof routed === "string") return skip(routed)
+  const { review } = routed.workspace
+  if (pull.draft && review.skip_drafts && change.requestedBy === undefined) return skip("the pull request is a draft")
+  const ignored = pull.labels.find((label) => isIgnoredLabel(review, label))
+  if (ignored !== undefined) return skip(`the pull request has the label ${ignored}`)
+  return subject
+})
+
+const skip = (reason: string) => ({ _tag: "Skip", reason }) as const satisfies Subject

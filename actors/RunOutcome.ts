@@ -1,0 +1,25 @@
+/** How a review ended, as a value. */
+export type RunOutcome =
+  | { readonly _tag: "Reviewed"; readonly runId: string }
+  | { readonly _tag: "Skipped"; readonly runId?: string | undefined; readonly reason: string }
+  | {
+      readonly _tag: "Failed"
+      readonly runId: string | undefined
+      readonly reason: string
+      readonly retryable: boolean
+      readonly notBefore?: number | undefined
+    }
+  /** For the host, or for the records: no attempt of the review is used up. */
+  | { readonly _tag: "Waiting"; readonly reason: string; readonly until: number }
+  | { readonly _tag: "Cancelled"; readonly reason: string }
+  | { readonly _tag: "HandedBack" }
+
+export const skipped = (reason: string, runId?: string): RunOutcome => ({ _tag: "Skipped", runId, reason })
+export const reviewed = (runId: string): RunOutcome => ({ _tag: "Reviewed", runId })
+export const failed = (reason: string, retryable: boolean, notBefore?: number, runId?: string): RunOutcome => ({
+  _tag: "Failed",
+  runId,
+  reason,
+  retryable,
+  notBefore
+})

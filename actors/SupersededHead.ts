@@ -1,0 +1,58 @@
+/** What happens when a reviewed head turns out not to be the newest: the newest is queued, and the status of the old one ends. */
+import { Clock, Effect } from "effect"
+import type { Workspace } from "../src/config/Snapshot.ts"
+import { pullRequestDue } from "../src/admission/Due.ts"
+import { Priority } from "../src/domain/Entry.ts"
+import { Outputs } from "../src/outputs/Outputs.ts"
+import { enqueue } from "../src/queue/Enqueue.ts"
+import { pauseOf, QueueControl } from "../src/queue/QueueControl.ts"
+import { Outbox } from "../src/store/Outbox.ts"
+import type { Run } from "../src/store/Runs.ts"
+import { lateNote } from "./PublishDecision.ts"
+import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
+
+/**
+ * The newest head is queued (joining the entry its own webhook made, if any) before the stale one is dropped. It waits for its window like
+ * every head, unless a person asked for the review. Returns what readers are told where its review is so far off that the stale one is
+ * published on its own commit.
+ */
+export const followHead = Effect.fnUntraced(function* (run: Run, workspace: Workspace | undefined, head: string) {
+  const now = yield* Clock.currentTimeMillis
+  const isAutomatic = workspace !== undefined && run.change.requestedBy === undefined
+  const due = isAutomatic ? pullRequestDue(workspace.review, now) : now
+  // The head alone is known to have moved; the base may have changed since then.
+  const { base: _base, baseRef: _baseRef, ...change } = run.change
+  const [admitted] = yield* enqueue([
+    {
+      eventId: `follow:${run.id}:${head}`,
+      change: { ...change, head },
+      configHash: run.configHash,
+      priority: Priority.pullRequest,
+      admittedAt: now,
+      dueAt: due,
+      reason: due > now ? "waits for its schedule to open" : undefined
+    }
+  ])
+  const schedulerOf = yield* WorkspaceScheduler.client
+  yield* schedulerOf(run.workspace).Wake(undefined, { discard: true })
+  const pause = pauseOf(yield* (yield* QueueControl).pauses, "workspace", run.workspace)
+  return lateNote({
+    reviewed: run.head,
+    newest: head,
+    now,
+    dueAt: admitted?.dueAt ?? due,
+    isPaused: pause !== undefined
+  })
+})
+
+/** The commit that got a pending status and no review says why. */
+export const endStatus = Effect.fnUntraced(function* (run: Run, workspace: Workspace, newest: string) {
+  const { id: runId, targetKey, change, head } = run
+  const description = `Superseded by ${newest.slice(0, 12)}`
+  const rows = (yield* Outputs).status(
+    { runId, targetKey, change, head, workspace, runUrl: undefined },
+    "success",
+    description
+  )
+  yield* (yield* Outbox).add(rows, yield* Clock.currentTimeMillis)
+})

@@ -1,0 +1,125 @@
+/**
+ * The publisher's hold on its target. Starting to publish takes the target over in the outbox and yields a fencing token; every change
+ * of a row carries it, and `fence` refuses a write to the host once another publisher has taken the target over.
+ */
+import { Clock, Effect } from "effect"
+import type { PublisherToken } from "../src/domain/FencingToken.ts"
+import type { Publication, PublicationStatus } from "../src/domain/Publication.ts"
+import { ForgeError } from "../src/forge/Forge.ts"
+import { Outbox } from "../src/store/Outbox.ts"
+import type { PublicationUpdate } from "../src/store/Outbox.ts"
+import type { StoreError } from "../src/store/StoreError.ts"
+
+export const takenOver = Effect.fail(
+  new ForgeError({ reason: "unavailable", operation: "publish", message: "another node publishes to this change now" })
+)
+
+export const storeFailed = ({ message }: StoreError): ForgeError =>
+  new ForgeError({ reason: "unavailable", operation: "publish", message })
+
+export class TargetHold {
+  readonly #outbox: Outbox["Service"]
+  readonly #targetKey: string
+  readonly #late = new Map<string, string>()
+  #token: PublisherToken | undefined
+  /** Publishers in a row that came to no end; 0 once this one did. */
+  #starts: number | undefined
+  #isDoubtful = false
+  #deferrals = 0
+
+  constructor(outbox: Outbox["Service"], targetKey: string) {
+    this.#outbox = outbox
+    this.#targetKey = targetKey
+  }
+
+  /** The token; taking the target over where it is not held. */
+  readonly #held: Effect.Effect<PublisherToken, StoreError> = Effect.suspend(() => {
+    if (this.#token !== undefined) return Effect.succeed(this.#token)
+    return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Effect.tap(this.#outbox.takeOver(this.#targetKey, now), (token) =>
+        Effect.sync(() => {
+          this.#token = token
+        })
+      )
+    )
+  })
+
+  readonly isHeld: Effect.Effect<boolean, StoreError> = Effect.flatMap(this.#held, (token) =>
+    this.#outbox.holds(this.#targetKey, token)
+  )
+
+  /** Fails once another publisher has the target. */
+  readonly fence: Effect.Effect<void, ForgeError> = Effect.flatMap(
+    Effect.mapError(this.isHeld, storeFailed),
+    (isHeld) => (isHeld ? Effect.void : takenOver)
+  )
+
+  /** Takes the target over, where it is not held yet, and returns how many publishers in a row came to no end of a row, this one included. */
+  readonly start: Effect.Effect<number, StoreError> = Effect.flatMap(this.#held, () =>
+    this.#starts === undefined
+      ? Effect.map(this.#outbox.starts(this.#targetKey), (starts) => (this.#starts = starts))
+      : Effect.succeed(this.#starts)
+  )
+
+  /** What is handled came to its end, or is given up in an orderly way. */
+  readonly ended: Effect.Effect<void, StoreError> = Effect.suspend(() => {
+    if (this.#token === undefined || this.#starts === undefined || this.#starts === 0) return Effect.void
+    return Effect.map(this.#outbox.progressed(this.#targetKey, this.#token), () => {
+      this.#starts = 0
+    })
+  })
+
+  /** Compare-and-set of a row. False, and from then on `isDoubtful`: the row was not in `from`, or the hold is lost. */
+  readonly move = Effect.fnUntraced(
+    { self: this },
+    function* (row: Publication, from: PublicationStatus, update: PublicationUpdate) {
+      const now = yield* Clock.currentTimeMillis
+      const moved = yield* this.#outbox.move(row.id, from, update, yield* this.#held, now)
+      this.#isDoubtful = this.#isDoubtful || !moved
+      // A write that is about to be sent is no end, nor is noticing that an earlier one came to none.
+      if (moved && update.status !== "sending" && (from !== "sending" || update.status !== "unknown")) yield* this.ended
+      return moved
+    }
+  )
+
+  drop(row: Publication, reason: string): Effect.Effect<void, StoreError> {
+    return Effect.asVoid(this.move(row, row.status, { status: "dropped", error: reason }))
+  }
+
+  /** A row had another status than this activation gave it. */
+  isDoubtful(): boolean {
+    return this.#isDoubtful
+  }
+
+  trust(): void {
+    this.#isDoubtful = false
+  }
+
+  /** The run is published on its own commit, with this note, although a newer head exists. */
+  publishLate(runId: string, note: string): void {
+    this.#late.set(runId, note)
+  }
+
+  lateNote(runId: string): string | undefined {
+    return this.#late.get(runId)
+  }
+
+  /** Counts a failure before a write. Returns how many there were in a row. */
+  deferred(): number {
+    this.#deferrals += 1
+    return this.#deferrals
+  }
+
+  progressed(): void {
+    this.#deferrals = 0
+  }
+
+  /** Gives up the token: the next use takes the target over again. */
+  release(): void {
+    this.#token = undefined
+    this.#starts = undefined
+  }
+}
+
+export const holdTarget = (targetKey: string): Effect.Effect<TargetHold, never, Outbox> =>
+  Effect.map(Outbox, (outbox) => new TargetHold(outbox, targetKey))

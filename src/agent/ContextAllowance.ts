@@ -1,0 +1,91 @@
+/**
+ * What a run may read beyond its diff: which paths, how many files and how many bytes. Passes that share a checkout share what is used up.
+ */
+import type { ReviewConfig } from "../config/schema/Review.ts"
+import { anyGlob } from "../domain/Globs.ts"
+import type { Checkout } from "../vcs/Checkout.ts"
+import type { MountedContext } from "../vcs/ContextRepositories.ts"
+
+/** Where `review.fetch_extra` sets nothing. */
+const defaults = { maxBytes: 256 * 1024, maxFiles: 40 }
+
+interface Used {
+  bytes: number
+  readonly paths: Set<string>
+}
+
+const usedBy = new WeakMap<Checkout, Used>()
+const usedOf = (checkout: Checkout): Used => {
+  const used = usedBy.get(checkout) ?? { bytes: 0, paths: new Set<string>() }
+  usedBy.set(checkout, used)
+  return used
+}
+
+/** A path in a further repository, which the path names by its alias. */
+export interface MountedPath {
+  readonly mount: MountedContext
+  readonly inside: string
+}
+
+export class ContextAllowance {
+  readonly #used: Used
+  readonly #maxBytes: number
+  readonly #maxFiles: number
+  readonly #isAllowed: ((path: string) => boolean) | undefined
+  readonly #context: ReadonlyArray<MountedContext>
+
+  constructor(checkout: Checkout, limits: ReviewConfig["fetch_extra"], context: ReadonlyArray<MountedContext>) {
+    this.#used = usedOf(checkout)
+    this.#maxBytes = limits.max_bytes ?? defaults.maxBytes
+    this.#maxFiles = limits.max_files ?? defaults.maxFiles
+    this.#isAllowed = limits.allow_paths === undefined ? undefined : anyGlob(limits.allow_paths)
+    this.#context = context
+  }
+
+  /** Undefined for a path of the reviewed repository. */
+  mounted(path: string): MountedPath | undefined {
+    const colon = path.indexOf(":")
+    const mount = this.#context.find(({ alias }) => alias === path.slice(0, colon))
+    return mount === undefined ? undefined : { mount, inside: path.slice(colon + 1).replace(/^\.?\/|\/$/g, "") }
+  }
+
+  /** Why the path may not be read, for the model; undefined when it may. */
+  refusal(path: string): string | undefined {
+    const inside = this.mounted(path)?.inside
+    if (inside !== "" && !isRepositoryPath(inside ?? path)) {
+      return "refused: the path must be relative to the repository, without . and .."
+    }
+    if (this.#isAllowed?.(path) === false) return "refused: the configuration does not allow this path"
+    if (!this.#used.paths.has(path) && this.#used.paths.size >= this.#maxFiles) {
+      return `refused: the limit of ${this.#maxFiles} extra files for this review is used up`
+    }
+    return this.#used.bytes >= this.#maxBytes
+      ? `refused: the limit of ${this.#maxBytes} bytes of extra context is used up`
+      : undefined
+  }
+
+  /** The lines that fit, or the refusal. Checked and counted at once, so that concurrent requests cannot both have the last bytes. */
+  take(path: string, lines: ReadonlyArray<string>): string {
+    const refusal = this.refusal(path)
+    if (refusal !== undefined) return refusal
+    this.#used.paths.add(path)
+    const kept: Array<string> = []
+    for (const line of lines) {
+      const size = Buffer.byteLength(line) + 1
+      if (this.#used.bytes + size > this.#maxBytes) {
+        return [...kept, "(cut: the limit of extra context is used up)"].join("\n")
+      }
+      this.#used.bytes += size
+      kept.push(line)
+    }
+    return kept.join("\n")
+  }
+}
+
+/** Relative, normal form, not git's own folder. Symbolic links are not followed: content comes from the object store. */
+const isRepositoryPath = (path: string): boolean =>
+  path.length > 0 &&
+  path.length <= 1024 &&
+  // oxlint-disable-next-line no-control-regex
+  !/[\u0000-\u001f\\]/.test(path) &&
+  path.split("/").every((part) => part !== "" && part !== "." && part !== ".." && part.toLowerCase() !== ".git")

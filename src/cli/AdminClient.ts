@@ -1,0 +1,141 @@
+/**
+ * The administration of a running service, for commands that only that service can do. A session is opened for one request and ended
+ * after it; its token is neither shown nor kept.
+ */
+import { Effect, Redacted } from "effect"
+import { Prompt } from "effect/cli"
+import type { Retried } from "../queue/QueueControl.ts"
+import { ExitWith, refused } from "./Exit.ts"
+
+export interface ServiceAddress {
+  /** With the path prefix, without a slash at its end. */
+  readonly url: string
+  /** Variables that hold the administrator's credentials. */
+  readonly usernameEnv: string
+  readonly passwordEnv: string
+}
+
+interface Reply {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+const timeoutMillis = 15_000
+const maxReplyBytes = 65_536
+const maxDetail = 300
+
+/** The address given with `--url`. A password goes over an unencrypted connection on this machine only. */
+export const serviceAt = (text: string): Effect.Effect<ServiceAddress, ExitWith> => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !["http:", "https:"].includes(url.protocol) || url.username !== "" || url.password !== "") {
+    return Effect.fail(refused("--url: expected http(s)://host[:port][/prefix] without credentials"))
+  }
+  if (url.protocol === "http:" && !["127.0.0.1", "[::1]", "localhost"].includes(url.hostname)) {
+    return Effect.fail(refused(`--url: http would send the password unencrypted to ${url.host}; use https`))
+  }
+  const base = `${url.origin}${url.pathname}`.replace(/\/$/, "")
+  return Effect.succeed({ url: base, usernameEnv: "SVC_ADMIN_USERNAME", passwordEnv: "SVC_ADMIN_PASSWORD" })
+}
+
+/** Tries a dead entry or batch again. */
+export const retryAtService = Effect.fnUntraced(function* (service: ServiceAddress, id: string) {
+  const username = process.env[service.usernameEnv] ?? ""
+  if (username === "") {
+    return yield* refused(
+      `the service at ${service.url} holds the queue, and its administration needs a login: set ${service.usernameEnv} and ${service.passwordEnv}`
+    )
+  }
+  const password = yield* readPassword(service)
+  return yield* Effect.acquireUseRelease(
+    login(service, username, password),
+    (token) => retry(service, token, id),
+    (token) => Effect.ignore(request(service, "/logout", { token }))
+  )
+})
+
+const readPassword = Effect.fnUntraced(function* ({ passwordEnv }: ServiceAddress) {
+  const text = process.env[passwordEnv] ?? ""
+  if (text !== "") return Redacted.make(text)
+  if (process.stdin.isTTY) return yield* Prompt.run(Prompt.Password({ message: "Password of the administrator" }))
+  return yield* refused(`set ${passwordEnv} to the password of the administrator, or start this command in a terminal`)
+})
+
+const login = Effect.fnUntraced(function* (service: ServiceAddress, username: string, password: Redacted.Redacted) {
+  const { usernameEnv, passwordEnv, url } = service
+  const reply = yield* request(service, "/login", { body: { username, password: Redacted.value(password) } })
+  const { token } = reply.body
+  if (reply.status === 200 && typeof token === "string") return Redacted.make(token)
+  if (reply.status === 401)
+    return yield* refused(`the service at ${url} refused the login; check ${usernameEnv} and ${passwordEnv}`)
+  if (reply.status === 404)
+    return yield* refused(`no administration at ${url}/api/admin: ${detail(reply)}; check the address and the prefix`)
+  return yield* unexpected(service, reply)
+})
+
+const retry = Effect.fnUntraced(function* (
+  service: ServiceAddress,
+  token: Redacted.Redacted,
+  id: string
+): Effect.fn.Return<Retried, ExitWith> {
+  const reply = yield* request(service, `/queue/${encodeURIComponent(id)}/retry`, { token })
+  const { code } = reply.body
+  if (reply.status === 202) return "retried"
+  if (reply.status === 404) return "unknown"
+  if (reply.status === 409 && (code === "not_dead" || code === "newer")) return code
+  return yield* unexpected(service, reply)
+})
+
+const unexpected = ({ url }: ServiceAddress, reply: Reply) =>
+  new ExitWith({ code: 3, message: `the service at ${url} responded with ${reply.status}: ${detail(reply)}` })
+
+const detail = ({ body }: Reply): string =>
+  typeof body["detail"] === "string" ? body["detail"].replace(/\p{Cc}/gu, " ").slice(0, maxDetail) : "no detail"
+
+const request = (
+  { url }: ServiceAddress,
+  path: string,
+  { body, token }: { readonly body?: object; readonly token?: Redacted.Redacted }
+): Effect.Effect<Reply, ExitWith> =>
+  Effect.tryPromise({
+    try: async (signal): Promise<Reply> => {
+      const response = await fetch(`${url}/api/admin${path}`, {
+        method: "POST",
+        redirect: "error",
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMillis)]),
+        ...(token === undefined ? {} : { headers: { authorization: `Bearer ${Redacted.value(token)}` } }),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      })
+      return { status: response.status, body: parse(await readText(response)) }
+    },
+    catch: (cause) =>
+      new ExitWith({
+        code: 3,
+        message: `no service responds at ${url}: ${reason(cause)}; start it, or name its address with --url`
+      })
+  })
+
+const readText = async (response: Response): Promise<string> => {
+  const parts: Array<Uint8Array> = []
+  let bytes = 0
+  for await (const part of response.body ?? []) {
+    bytes += part.length
+    if (bytes > maxReplyBytes) throw new Error(`its response has more than ${maxReplyBytes} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString("utf8")
+}
+
+const parse = (text: string): Reply["body"] => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Object(value)
+  } catch {
+    return {}
+  }
+}
+
+const reason = (cause: unknown): string => {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
+  if (!(inner instanceof Error)) return "the connection failed"
+  return "code" in inner && typeof inner.code === "string" ? inner.code : inner.message
+}

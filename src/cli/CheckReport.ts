@@ -1,0 +1,76 @@
+/** What `aicr config check` prints: text for people, JSON for programs, SARIF for code hosts and editors. Pure. */
+import type { ConfigIssue } from "../config/ConfigIssue.ts"
+import { formatIssue } from "../config/ConfigIssue.ts"
+import { count } from "./Wording.ts"
+
+export interface CheckedFile {
+  readonly file: string
+  /** Undefined where the file is refused. */
+  readonly workspaces: number | undefined
+  readonly issues: ReadonlyArray<ConfigIssue>
+}
+
+export const checkFormats = ["text", "json", "sarif"] as const
+export type CheckFormat = (typeof checkFormats)[number]
+
+const of = (issues: ReadonlyArray<ConfigIssue>, wanted: ConfigIssue["severity"]) =>
+  issues.filter(({ severity }) => severity === wanted)
+
+/** The line about a file, and its issues. */
+export const textReport = ({ file, workspaces, issues }: CheckedFile) => {
+  const [errors, warnings] = [of(issues, "error"), of(issues, "warning")]
+  const warned = warnings.length === 0 ? "" : `, ${count(warnings.length, "warning")}`
+  return {
+    summary:
+      workspaces === undefined
+        ? `${file}: ${count(errors.length, "error")}${warned}`
+        : `${file}: valid, ${count(workspaces, "workspace")}${warned}`,
+    details: [...errors.map(formatIssue), ...warnings.map((issue) => `warning: ${formatIssue(issue)}`)]
+  }
+}
+
+export const jsonReport = (files: ReadonlyArray<CheckedFile>): string =>
+  JSON.stringify(
+    files.map(({ file, workspaces, issues }) => ({
+      file,
+      valid: workspaces !== undefined,
+      issues: issues.map(({ severity, path, message, line, column }) => ({ severity, path, message, line, column }))
+    })),
+    undefined,
+    2
+  )
+
+const sarifResult = (file: string, { severity, path, message, line, column }: ConfigIssue) => ({
+  ruleId: "configuration",
+  level: severity,
+  message: { text: path === "" ? message : `${path}: ${message}` },
+  locations: [
+    {
+      physicalLocation: {
+        artifactLocation: { uri: encodeURI(file) },
+        ...(line === undefined ? {} : { region: { startLine: line, startColumn: column ?? 1 } })
+      }
+    }
+  ]
+})
+
+export const sarifReport = (files: ReadonlyArray<CheckedFile>): string =>
+  JSON.stringify(
+    {
+      $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+      version: "2.1.0",
+      runs: [
+        {
+          tool: {
+            driver: {
+              name: "aicr config check",
+              rules: [{ id: "configuration", shortDescription: { text: "A configuration document of aicr" } }]
+            }
+          },
+          results: files.flatMap(({ file, issues }) => issues.map((issue) => sarifResult(file, issue)))
+        }
+      ]
+    },
+    undefined,
+    2
+  )

@@ -1,0 +1,90 @@
+/** Snapshots by hash: the one in force, those that work is pinned to, and an archive for what is not in memory. */
+import { Effect, Schedule } from "effect"
+import type { ConfigStore, SnapshotArchive } from "./ConfigStore.ts"
+import type { Env } from "./Credentials.ts"
+import type { Snapshot } from "./Snapshot.ts"
+import { archive as archived, restore } from "./SnapshotArchive.ts"
+
+/** How many snapshots are in memory, besides those that work is pinned to. */
+export const heldSnapshots = 32
+
+interface Failure {
+  readonly message: string
+}
+
+const noArchive: SnapshotArchive<never> = {
+  keep: () => Effect.void,
+  find: () => Effect.undefined,
+  pinned: Effect.succeed(new Set())
+}
+
+/** An archive that is unavailable delays its caller; what the caller does next needs the same database. */
+const untilDone =
+  (operation: string) =>
+  <A>(effect: Effect.Effect<A, Failure>): Effect.Effect<A> =>
+    effect.pipe(
+      Effect.tapError((error) =>
+        Effect.logWarning("configuration archive unavailable, retry scheduled", { operation, error: error.message })
+      ),
+      Effect.retry(Schedule.spaced("2 seconds")),
+      Effect.orDie
+    )
+
+export interface HeldSnapshots extends Pick<ConfigStore["Service"], "current" | "pinned" | "keepIn"> {
+  /** Archives the snapshot, then makes it the current one. */
+  readonly replace: (snapshot: Snapshot) => Effect.Effect<void>
+}
+
+export const holdSnapshots = (first: Snapshot, env: Env): HeldSnapshots => {
+  const held = new Map<string, Snapshot>([[first.hash, first]])
+  const unknown = new Set<string>()
+  let current = first
+  let archive: SnapshotArchive<Failure> = noArchive
+
+  const hold = (snapshot: Snapshot): void => {
+    held.delete(snapshot.hash)
+    held.set(snapshot.hash, snapshot)
+  }
+  /** Literal credentials may be nowhere but in memory, so what is pinned stays. */
+  const release = Effect.gen(function* () {
+    if (held.size <= heldSnapshots) return
+    const pinned = yield* untilDone("list pinned configurations")(archive.pinned)
+    for (const hash of [...held.keys()].slice(0, held.size - heldSnapshots))
+      if (!pinned.has(hash) && hash !== current.hash) held.delete(hash)
+  })
+  const read = Effect.fnUntraced(function* (hash: string) {
+    const found = yield* untilDone("read pinned configuration")(archive.find(hash))
+    const snapshot = found === undefined ? undefined : restore(found, env, current)
+    if (snapshot === undefined) return undefined
+    // Clients are kept by the profiles of a snapshot: all who pin it get the same one.
+    const known = held.get(hash)
+    if (known !== undefined) return known
+    held.set(hash, snapshot)
+    return snapshot
+  })
+  return {
+    current: () => current,
+    pinned: Effect.fnUntraced(function* (hash: string) {
+      const known = held.get(hash) ?? (yield* read(hash))
+      if (known !== undefined) return known
+      if (!unknown.has(hash)) {
+        if (unknown.size >= 1000) unknown.clear()
+        unknown.add(hash)
+        yield* Effect.logWarning("pinned configuration not found, current one used").pipe(
+          Effect.annotateLogs({ config_hash: hash, current: current.hash })
+        )
+      }
+      return current
+    }),
+    keepIn: Effect.fnUntraced(function* (into) {
+      yield* into.keep(archived(current, env))
+      archive = into
+    }),
+    replace: Effect.fnUntraced(function* (snapshot: Snapshot) {
+      yield* untilDone("store new configuration")(archive.keep(archived(snapshot, env)))
+      hold(snapshot)
+      current = snapshot
+      yield* release
+    })
+  }
+}

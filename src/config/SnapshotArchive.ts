@@ -1,0 +1,88 @@
+/**
+ * Documents that were in force, kept for as long as work is pinned to them. Written down they hold names of environment variables
+ * and, where `SVC_CONFIG_SECRETS_KEY` is set, sealed credentials; a literal credential that cannot be sealed is withheld, and comes
+ * from the same field of the configuration in force when the document is read again.
+ */
+import { Redacted, Result } from "effect"
+import type { ArchivedDocument } from "./ConfigStore.ts"
+import type { Env } from "./Credentials.ts"
+import type { Path } from "./Path.ts"
+import { isRecord, valueAt } from "./Path.ts"
+import { named, namespaceOf, placeOf } from "./SealedPlaces.ts"
+import { seal, sealingKeys } from "./Sealing.ts"
+import type { Snapshot } from "./Snapshot.ts"
+import { restoreSnapshot } from "./Snapshots.ts"
+
+interface Kept {
+  readonly baseDir: string
+  readonly tree: unknown
+  /** Names that lead to credentials which were left out. */
+  readonly withheld: ReadonlyArray<ReadonlyArray<string>>
+}
+
+export const archive = ({ hash, baseDir, given }: Snapshot, env: Env): ArchivedDocument => {
+  const keys = sealingKeys(env)
+  const namespace = namespaceOf(given)
+  const withheld: Array<ReadonlyArray<string>> = []
+  const write = (value: unknown, path: Path): unknown => {
+    if (Redacted.isRedacted(value)) {
+      const names = named(given, path)
+      const secret = Redacted.make(String(Redacted.value(value)))
+      const sealed = Result.flatMap(keys, (known) => seal(known, placeOf(names, namespace), secret))
+      if (Result.isSuccess(sealed)) return sealed.success
+      withheld.push(names)
+      return undefined
+    }
+    if (Array.isArray(value)) return value.map((item, index) => write(item, [...path, index]))
+    if (!isRecord(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, write(item, [...path, key])]))
+  }
+  const kept: Kept = { baseDir, tree: write(given, []), withheld }
+  return { hash, document: JSON.stringify(kept) }
+}
+
+/** Undefined where this release cannot read it any more. `current` lends the credentials that were withheld. */
+export const restore = ({ hash, document }: ArchivedDocument, env: Env, current: Snapshot): Snapshot | undefined => {
+  const kept: unknown = JSON.parse(document)
+  if (!isRecord(kept) || typeof kept["baseDir"] !== "string" || !Array.isArray(kept["withheld"])) return undefined
+  const tree = kept["withheld"].reduce<unknown>((into, names) => lend(into, current.given, names), kept["tree"])
+  return restoreSnapshot(tree, env, { hash, baseDir: kept["baseDir"] })
+}
+
+/** The tree with the credential that stands under these names in the other one; as it is where none does. */
+const lend = (tree: unknown, from: unknown, names: unknown): unknown => {
+  const path = positions(from, names)
+  const into = positions(tree, Array.isArray(names) ? names.slice(0, -1) : names)
+  const secret = path === undefined ? undefined : valueAt(from, path)
+  const field = path?.at(-1)
+  if (into === undefined || field === undefined || !Redacted.isRedacted(secret)) return tree
+  return withField(tree, into, String(field), Redacted.value(secret))
+}
+
+/** The path that names lead to: the reverse of `named`. */
+const positions = (tree: unknown, names: unknown): Path | undefined => {
+  if (!Array.isArray(names)) return undefined
+  const path: Array<string | number> = []
+  for (const name of names) {
+    const here = valueAt(tree, path)
+    if (Array.isArray(here)) {
+      const index = here.findIndex(
+        (item: unknown, at) =>
+          (isRecord(item) ? (item["id"] ?? item["name"] ?? item["alias"] ?? String(at)) : String(at)) === name
+      )
+      if (index < 0) return undefined
+      path.push(index)
+    } else if (typeof name === "string") path.push(name)
+    else return undefined
+  }
+  return path
+}
+
+const withField = (tree: unknown, path: Path, field: string, value: unknown): unknown => {
+  const [segment, ...rest] = path
+  if (segment === undefined) return isRecord(tree) ? { ...tree, [field]: value } : tree
+  if (Array.isArray(tree))
+    return tree.map((item: unknown, index) => (index === segment ? withField(item, rest, field, value) : item))
+  if (!isRecord(tree)) return tree
+  return { ...tree, [segment]: withField(tree[segment], rest, field, value) }
+}

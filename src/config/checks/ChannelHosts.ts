@@ -1,0 +1,35 @@
+/** Channels with a host of their own: the credential of a trigger is sent to that trigger's host only. */
+import { haveSameOrigins, hostUrls } from "../../domain/HostUrls.ts"
+import { isForgeKind } from "../../domain/Kinds.ts"
+import type { CrossCheckReports } from "./CrossCheck.ts"
+import type { TreePosition, Tree } from "./Tree.ts"
+import { textAt } from "./Tree.ts"
+
+const credentials = ["token", "token_env", "app"]
+
+/** `kinds` are those of triggers that the channel works with; `triggers` all of the document. */
+export const checkChannelHost = (
+  { path, value }: TreePosition<Tree>,
+  kinds: ReadonlyArray<string> | undefined,
+  triggers: ReadonlyArray<TreePosition<Tree>>,
+  { error }: CrossCheckReports
+): void => {
+  const baseUrl = textAt(value, "base_url")
+  if (baseUrl === undefined || kinds === undefined) return
+  if (value["token"] !== undefined || value["token_env"] !== undefined) return
+  const named = textAt(value, "trigger")
+  for (const { value: trigger } of triggers) {
+    const kind = textAt(trigger, "kind")
+    const name = textAt(trigger, "name")
+    if (kind === undefined || !isForgeKind(kind) || !kinds.includes(kind)) continue
+    if (name === undefined || (named ?? name) !== name || credentials.every((key) => trigger[key] === undefined))
+      continue
+    if (haveSameOrigins(hostUrls(kind, textAt(trigger, "base_url")), hostUrls(kind, baseUrl))) continue
+    error({
+      path: [...path, "base_url"],
+      message: `is of another host than trigger ${name}, whose credential is not sent there; set token_env of the channel, or drop base_url`,
+      at: "value"
+    })
+    return
+  }
+}

@@ -1,0 +1,190 @@
+/** The HTTP server of the demo's git host: its REST API, git, and the pages on which people read pull requests. */
+import { createServer } from "node:http"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import { dispatch } from "./DemoForgeDialect.ts"
+import type { ApiAnswer, ApiRequest, DemoDialect } from "./DemoForgeDialect.ts"
+import { httpBackend } from "./DemoForgeGit.ts"
+import { commitPage, indexPage, pullPage } from "./DemoForgePage.ts"
+import { commitOf, diffOf, refreshPulls } from "./DemoForgeState.ts"
+import type { DemoState, DemoUser } from "./DemoForgeState.ts"
+import { readBody } from "./ReadBody.ts"
+
+/** What goes wrong with one request instead of, or after, its work. */
+export type Fault =
+  | { readonly kind: "answer"; readonly answer: ApiAnswer }
+  /** Cut before anything is done. */
+  | { readonly kind: "cut" }
+  /** Done, and the connection cut instead of a response. */
+  | { readonly kind: "lost" }
+  /** Done, and without a response. */
+  | { readonly kind: "hung" }
+  | { readonly kind: "slow"; readonly millis: number }
+
+export interface DemoForgeOptions {
+  /** Existing folder for the repositories. */
+  readonly directory: string
+  /** Token of the reviewer's account `aicr`. */
+  readonly token: string
+  /** Secret of the webhooks. */
+  readonly secret: string
+  readonly webhookUrl?: string | undefined
+  readonly port?: number | undefined
+  readonly dialect?: DemoDialect | undefined
+  /** Further accounts: token to login. */
+  readonly accounts?: Readonly<Record<string, string>> | undefined
+  /** Gets every request of the REST API before its response. */
+  readonly onRequest?: ((request: ApiRequest) => Fault | undefined) | undefined
+  /** Gets every response of the REST API. */
+  readonly onAnswer?: ((request: ApiRequest, answer: ApiAnswer) => void) | undefined
+}
+
+/** What the routes of the server share. */
+export interface ForgeServer {
+  readonly options: DemoForgeOptions
+  readonly dialect: DemoDialect
+  readonly state: DemoState
+  /** Token to login. */
+  readonly accounts: ReadonlyMap<string, string>
+  /** Web address; empty until the server listens. */
+  url: string
+}
+
+const maxBodyBytes = 8 * 1024 * 1024
+
+/** The token in any form that hosts take: `token x`, `Bearer x`, Basic with it on either side, GitLab's header. */
+const tokensOf = (request: IncomingMessage): ReadonlyArray<string> => {
+  const gitlab = request.headers["private-token"]
+  if (typeof gitlab === "string") return [gitlab]
+  const [scheme, value] = (request.headers.authorization ?? "").split(" ")
+  if (value === undefined) return []
+  if (scheme?.toLowerCase() !== "basic") return [value]
+  const [username, ...password] = Buffer.from(value, "base64").toString("utf8").split(":")
+  return [password.join(":"), username ?? ""]
+}
+
+const account = ({ accounts, state }: ForgeServer, request: IncomingMessage): DemoUser | undefined => {
+  const login = tokensOf(request)
+    .map((token) => accounts.get(token))
+    .find((name) => name !== undefined)
+  return login === undefined ? undefined : state.user(login)
+}
+
+const respondToApi = async (
+  forge: ForgeServer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: URL
+): Promise<void> => {
+  const { dialect, options, state, url } = forge
+  const user = account(forge, request)
+  if (user === undefined) return writeJson(response, { status: 401, body: dialect.error("token is required") })
+  const bytes = await readBody(request, maxBodyBytes)
+  if (bytes === undefined) return writeJson(response, { status: 413, body: dialect.error("body too large") })
+  let body: unknown
+  try {
+    body = bytes.length === 0 ? undefined : JSON.parse(bytes.toString("utf8"))
+  } catch {
+    return writeJson(response, { status: 400, body: dialect.error("body is not JSON") })
+  }
+  const call: ApiRequest = {
+    method: request.method ?? "GET",
+    path: target.pathname === dialect.graphqlPath ? target.pathname : target.pathname.slice(dialect.apiPath.length),
+    query: target.searchParams,
+    headers: request.headers,
+    body,
+    user
+  }
+  const fault = options.onRequest?.(call)
+  if (fault?.kind === "cut") return void response.destroy()
+  if (fault?.kind === "slow") await new Promise((resolve) => setTimeout(resolve, fault.millis))
+  const answer = fault?.kind === "answer" ? fault.answer : await dispatch(dialect, { state, request: call, url })
+  options.onAnswer?.(call, answer)
+  if (fault?.kind === "lost") return void response.destroy()
+  if (fault?.kind === "hung") return
+  writeJson(response, answer)
+}
+
+const respondToGit = async (
+  forge: ForgeServer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: URL
+): Promise<void> => {
+  const { options, state } = forge
+  const [, owner, name, rest] = /^\/([^/]+)\/([^/]+?)(?:\.git)?(\/.*)$/.exec(decodeURI(target.pathname)) ?? []
+  const repository = state.repositories.get(`${owner}/${name}`.toLowerCase())
+  const user = account(forge, request)
+  if (user === undefined) {
+    response.writeHead(401, { "www-authenticate": 'Basic realm="Gitea"' }).end("Unauthorized\n")
+    return
+  }
+  if (repository === undefined) return void response.writeHead(404).end("not found\n")
+  const pathInfo = `/${repository.fullName.toLowerCase()}.git${rest ?? ""}`
+  const query = target.search.slice(1)
+  const before = rest === "/git-receive-pack" ? () => refreshPulls(state, repository) : () => Promise.resolve()
+  await httpBackend(request, response, { root: options.directory, pathInfo, query, user: user.login, before })
+}
+
+const respondWithPage = async ({ state }: ForgeServer, response: ServerResponse, target: URL): Promise<void> => {
+  if (target.pathname === "/version") return writeJson(response, { status: 200, body: { version: state.version } })
+  const [, owner, name, number] = /^\/([^/]+)\/([^/]+)\/pulls?\/(\d+)$/.exec(target.pathname) ?? []
+  const pull = state.repositories.get(`${owner}/${name}`.toLowerCase())?.pulls.get(Number(number))
+  if (pull !== undefined) {
+    return writeHtml(response, 200, pullPage(pull, await diffOf(pull), state.version))
+  }
+  const [, home, project, id] = /^\/([^/]+)\/([^/]+)\/commit\/([0-9a-f]+)$/.exec(target.pathname) ?? []
+  const repository = state.repositories.get(`${home}/${project}`.toLowerCase())
+  const shown = repository === undefined || id === undefined ? undefined : await commitOf(repository, id)
+  if (repository !== undefined && shown !== undefined) {
+    return writeHtml(response, 200, commitPage(repository, shown.commit, shown.files, state.version))
+  }
+  if (target.pathname === "/")
+    return writeHtml(response, 200, indexPage([...state.repositories.values()], state.version))
+  writeHtml(
+    response,
+    404,
+    "<!doctype html><title>Not found</title><p>Page not found. <a href='/'>All pull requests</a>"
+  )
+}
+
+const respond = (forge: ForgeServer, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const { dialect } = forge
+  const target = new URL(request.url ?? "/", "http://forge")
+  const isApi = target.pathname.startsWith(`${dialect.apiPath}/`) || target.pathname === dialect.graphqlPath
+  if (isApi) return respondToApi(forge, request, response, target)
+  return /\/(info\/refs|git-upload-pack|git-receive-pack)$/.test(target.pathname)
+    ? respondToGit(forge, request, response, target)
+    : respondWithPage(forge, response, target)
+}
+
+/** Listens on loopback and sets the address of the forge. */
+export const listen = async (forge: ForgeServer): Promise<Server> => {
+  const server = createServer((request, response) => {
+    respond(forge, request, response).catch((cause: unknown) => {
+      if (response.headersSent) response.destroy()
+      else writeJson(response, { status: 500, body: forge.dialect.error(String(cause)) })
+    })
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject)
+    server.listen(forge.options.port ?? 0, "127.0.0.1", resolve)
+  })
+  const address = server.address()
+  if (address === null || typeof address === "string") throw new Error("the demo forge has no port")
+  forge.url = `http://127.0.0.1:${address.port}`
+  return server
+}
+
+const writeJson = (response: ServerResponse, answer: ApiAnswer): void => {
+  response.writeHead(answer.status, { "content-type": "application/json; charset=utf-8", ...answer.headers })
+  response.end(answer.body === undefined ? undefined : JSON.stringify(answer.body))
+}
+
+const writeHtml = (response: ServerResponse, status: number, html: string): void => {
+  response.writeHead(status, {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy":
+      "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'"
+  })
+  response.end(html)
+}

@@ -1,0 +1,30 @@
+/** Delays between attempts: the one formula of queue.retry.backoff, llm.retry.backoff and every retry of our own. Pure. */
+
+export interface BackoffPolicy {
+  readonly kind: "exponential" | "linear" | "constant"
+  readonly base_ms: number
+  readonly max_ms: number
+  readonly jitter: boolean
+}
+
+/** A delay that doubles from `base_ms` up to `max_ms`. */
+export const doubling = (base_ms: number, max_ms: number): BackoffPolicy => ({
+  kind: "exponential",
+  base_ms,
+  max_ms,
+  jitter: false
+})
+
+/**
+ * Milliseconds to wait after `attempt` failures (1 for the first). Jitter takes up to half of the delay away, so that attempts that
+ * failed together are not repeated together. `random` is in [0, 1).
+ */
+export const backoffMillis = (
+  { kind, base_ms, max_ms, jitter }: BackoffPolicy,
+  attempt: number,
+  random: number
+): number => {
+  const factor = { exponential: 2 ** Math.min(attempt - 1, 30), linear: attempt, constant: 1 }[kind]
+  const delay = Math.min(base_ms * factor, max_ms)
+  return Math.round(jitter ? delay * (1 - random / 2) : delay)
+}

@@ -1,0 +1,29 @@
+/** Lists that grow with a change, handed from thread to thread in parts, so that none of them holds the service's thread up. */
+import { Effect } from "effect"
+import type { ChangedPath } from "../vcs/Checkout.ts"
+import type { AnalysisError } from "./threads/AnalysisError.ts"
+import type { ChangeThread } from "./threads/ChangeThreads.ts"
+
+/** Handing over so many takes about a millisecond. */
+const partLength = 500
+
+export const listPaths = Effect.fnUntraced(function* (change: ChangeThread, listed: ReadonlyArray<ChangedPath>) {
+  for (let at = 0; at === 0 || at < listed.length; at += partLength) {
+    yield* change.run("list", listed.slice(at, at + partLength), at === 0)
+  }
+})
+
+export const inParts = Effect.fnUntraced(function* <A>(
+  part: (from: number, count: number) => Effect.Effect<ReadonlyArray<A>, AnalysisError>
+): Effect.fn.Return<ReadonlyArray<A>, AnalysisError> {
+  const all: Array<A> = []
+  for (;;) {
+    const some = yield* part(all.length, partLength)
+    all.push(...some)
+    if (some.length < partLength) return all
+  }
+})
+
+/** The paths at these positions. */
+export const pathsAt = (listed: ReadonlyArray<ChangedPath>, positions: Int32Array): ReadonlyArray<ChangedPath> =>
+  Array.from(positions).flatMap((at) => listed[at] ?? [])

@@ -1,0 +1,54 @@
+/** A diff read into the thread that holds the change, as it streams; too much of it ends it. */
+import { Effect, Stream } from "effect"
+import { CheckoutError } from "../vcs/Checkout.ts"
+import { PatchTooLarge } from "./PatchTooLarge.ts"
+import type { AnalysisError } from "./threads/AnalysisError.ts"
+import type { ChangeThread } from "./threads/ChangeThreads.ts"
+import type { DiffProgress } from "./work/ReadWork.ts"
+
+/** Bytes that are handed over together. */
+const messageBytes = 524_288
+
+/** Returns the bytes of the kept files; fails when they are over `room`. `limit` is the setting that the room is what is left of. */
+export const readDiff = Effect.fnUntraced(function* (
+  change: ChangeThread,
+  diff: Stream.Stream<Uint8Array, CheckoutError>,
+  room: number,
+  limit: number
+): Effect.fn.Return<number, CheckoutError | PatchTooLarge | AnalysisError> {
+  let chunks: Array<Uint8Array> = []
+  let bytes = 0
+  const push = Effect.suspend(() => {
+    const some = chunks
+    chunks = []
+    bytes = 0
+    return Effect.flatMap(change.run("push", some), check(room, limit))
+  })
+  yield* Stream.runForEach(diff, (chunk) => {
+    chunks.push(ownBytes(chunk))
+    bytes += chunk.length
+    return bytes < messageBytes ? Effect.void : push
+  })
+  if (bytes > 0) yield* push
+  return yield* Effect.flatMap(change.run("endDiff"), check(room, limit))
+})
+
+/** Bytes that can be moved to another thread: a view of a part of a buffer is copied. */
+const ownBytes = (chunk: Uint8Array): Uint8Array =>
+  chunk.byteLength === chunk.buffer.byteLength ? chunk : Uint8Array.prototype.slice.call(chunk)
+
+const check =
+  (room: number, limit: number) =>
+  ({ keptBytes, malformed }: DiffProgress): Effect.Effect<number, CheckoutError | PatchTooLarge> => {
+    if (malformed !== undefined)
+      return Effect.fail(new CheckoutError({ reason: "failed", message: `the diff could not be read: ${malformed}` }))
+    return keptBytes > room
+      ? Effect.fail(
+          new PatchTooLarge({
+            bytes: limit - room + keptBytes,
+            limit,
+            message: `the patch to analyse is over review.max_patch_bytes (${limit}); exclude generated paths with review.exclude or raise the limit`
+          })
+        )
+      : Effect.succeed(keptBytes)
+  }

@@ -1,0 +1,12 @@
+/**
+ * Entry of a thread that analyses changes. JavaScript, so that compiled code is taken from the folder where the process keeps it before
+ * the first file with types is loaded: a thread that has to strip types needs ten times as long to start, and 50 MB more.
+ */
+import { enableCompileCache, flushCompileCache } from "node:module"
+import { workerData } from "node:worker_threads"
+
+/** @type {import("./Protocol.ts").ThreadData} */
+const { compileCache } = workerData
+if (compileCache !== undefined) enableCompileCache(compileCache)
+await import("./ThreadMain.ts")
+if (compileCache !== undefined) flushCompileCache()

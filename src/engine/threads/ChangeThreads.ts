@@ -1,0 +1,91 @@
+/**
+ * Threads that analyse changes, one change per thread: the thread that parsed a change holds it, and only what a model is shown leaves it.
+ * A change that needs too much, or ends its thread, fails its own review and no other. As many threads compute at a time as the machine
+ * has processors, at least two, so that a large change does not hold up a small one; the others hold their change while its models work.
+ */
+import { availableParallelism } from "node:os"
+import { Context, Effect, Layer, Semaphore } from "effect"
+import type { Scope } from "effect"
+import { AnalysisError } from "./AnalysisError.ts"
+import type { WorkInput, WorkName, WorkResult } from "./Protocol.ts"
+import { Thread } from "./Thread.ts"
+import type { ThreadLimits } from "./Thread.ts"
+
+/** The handle of one change: runs functions of `ChangeWork` where its data is. */
+export interface ChangeThread {
+  readonly run: <N extends WorkName>(name: N, ...input: WorkInput<N>) => Effect.Effect<WorkResult<N>, AnalysisError>
+}
+
+export interface ChangeThreadsService {
+  /** A thread for one change, until the scope ends. It starts with the first function that it runs. */
+  readonly open: (memoryMb: number) => Effect.Effect<ChangeThread, never, Scope.Scope>
+  /** Ends the threads that no change holds. */
+  readonly end: () => void
+}
+
+export interface ThreadOptions {
+  /** JavaScript module that the threads run. */
+  readonly entry: URL
+  /** Threads that compute at the same time. */
+  readonly computing: number
+  /** Longest time of one function. */
+  readonly millis: number
+}
+
+export const defaultThreads: ThreadOptions = {
+  entry: new URL("./ChangeThread.js", import.meta.url),
+  computing: Math.min(4, Math.max(2, availableParallelism())),
+  millis: 60_000
+}
+
+/** A thread is replaced after so many changes. */
+const maxChanges = 200
+
+export const makeChangeThreads = (options: ThreadOptions): ChangeThreadsService => {
+  const processors = Semaphore.makeUnsafe(options.computing)
+  const idle: Array<Thread> = []
+
+  const take = (limits: ThreadLimits): Thread => {
+    const at = idle.findIndex((thread) => thread.isFree && thread.limits.memoryMb === limits.memoryMb)
+    return idle.splice(at, at < 0 ? 0 : 1)[0] ?? new Thread(options.entry, limits)
+  }
+  /** A thread that still computes for a review that ended is of no use to another one. */
+  const release = (thread: Thread): void => {
+    for (const ended of idle.filter(({ isFree }) => !isFree)) idle.splice(idle.indexOf(ended), 1)
+    if (thread.isFree && thread.changes < maxChanges && idle.length < options.computing) {
+      thread.close()
+      idle.push(thread)
+    } else thread.end()
+  }
+
+  return {
+    open: (memoryMb) =>
+      Effect.gen(function* () {
+        const one = yield* Semaphore.make(1)
+        let thread: Thread | undefined
+        yield* Effect.addFinalizer(() => Effect.sync(() => thread !== undefined && release(thread)))
+        return {
+          run: <N extends WorkName>(name: N, ...input: WorkInput<N>) =>
+            Effect.suspend(() => {
+              thread ??= take({ memoryMb, millis: options.millis })
+              return thread.run(name, input)
+            }).pipe(processors.withPermits(1), one.withPermits(1)) as Effect.Effect<WorkResult<N>, AnalysisError>
+        }
+      }),
+    end: () => {
+      for (const thread of idle.splice(0)) thread.end()
+    }
+  }
+}
+
+export class ChangeThreads extends Context.Service<ChangeThreads, ChangeThreadsService>()(
+  "aicr/engine/ChangeThreads"
+) {}
+
+export const layer: Layer.Layer<ChangeThreads> = Layer.effect(
+  ChangeThreads,
+  Effect.acquireRelease(
+    Effect.sync(() => makeChangeThreads(defaultThreads)),
+    (threads) => Effect.sync(threads.end)
+  )
+)

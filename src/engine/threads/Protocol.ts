@@ -1,0 +1,21 @@
+/** The messages between the service's thread and a thread that analyses changes. */
+import type { ChangeWork } from "../work/ChangeWork.ts"
+
+export type WorkName = keyof ChangeWork
+export type WorkInput<N extends WorkName> = Parameters<ChangeWork[N]>
+export type WorkResult<N extends WorkName> = ReturnType<ChangeWork[N]>
+
+/** Starts one function of `ChangeWork`. A thread gets one at a time; `close` drops the change and has no response. */
+export type ThreadRequest =
+  | { readonly id: number; readonly name: WorkName; readonly input: ReadonlyArray<unknown> }
+  | { readonly name: "close" }
+
+export type ThreadResponse =
+  | { readonly id: number; readonly value: unknown }
+  /** The function threw: a fault of the program. */
+  | { readonly id: number; readonly error: string }
+
+export interface ThreadData {
+  /** Folder of compiled code; undefined where the process keeps none. */
+  readonly compileCache: string | undefined
+}

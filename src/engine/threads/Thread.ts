@@ -1,0 +1,139 @@
+/** One worker thread: starts with its first request, runs requests in their order, and ends when a request passes a limit. */
+import { getCompileCacheDir } from "node:module"
+import { dirname } from "node:path"
+import { Worker } from "node:worker_threads"
+import { Effect } from "effect"
+import { AnalysisError } from "./AnalysisError.ts"
+import type { ThreadData, ThreadRequest, ThreadResponse } from "./Protocol.ts"
+
+export interface ThreadLimits {
+  /** Heap of the thread; patches as git printed them come on top, bounded by `review.max_patch_bytes`. */
+  readonly memoryMb: number
+  /** Longest time of one request. */
+  readonly millis: number
+}
+
+/** Room for new objects: a larger one holds garbage of tens of MiB and saves no time that can be measured. */
+const youngMb = 12
+
+/** A thread without a change ends after this time and gives its memory back. */
+const idleMillis = 20_000
+
+interface Pending {
+  readonly resume: (result: Effect.Effect<unknown, AnalysisError>) => void
+  readonly deadline: NodeJS.Timeout
+}
+
+export class Thread {
+  readonly limits: ThreadLimits
+  changes = 0
+  readonly #worker: Worker
+  readonly #pending = new Map<number, Pending>()
+  #lastId = 0
+  #ended: AnalysisError | undefined
+  #idle: NodeJS.Timeout | undefined
+
+  constructor(entry: URL, limits: ThreadLimits) {
+    this.limits = limits
+    const cache = getCompileCacheDir()
+    this.#worker = new Worker(entry, {
+      workerData: { compileCache: cache === undefined ? undefined : dirname(cache) } satisfies ThreadData,
+      resourceLimits: { maxOldGenerationSizeMb: limits.memoryMb, maxYoungGenerationSizeMb: youngMb },
+      env: {},
+      execArgv: ["--disable-warning=ExperimentalWarning"]
+    })
+    this.#worker.on("message", (response: ThreadResponse) => this.#settle(response))
+    this.#worker.on("messageerror", (cause) => this.#fail(crashed(cause.message)))
+    this.#worker.on("error", (cause) => this.#fail(this.#failure(cause)))
+    this.#worker.on("exit", (code) => this.#fail(crashed(`it ended with code ${code}`)))
+    // A process that has nothing else to do ends.
+    this.#worker.unref()
+  }
+
+  /** Whether it can take another change: it runs, and computes nothing. */
+  get isFree(): boolean {
+    return this.#ended === undefined && this.#pending.size === 0
+  }
+
+  run(name: string, input: ReadonlyArray<unknown>): Effect.Effect<unknown, AnalysisError> {
+    return Effect.callback<unknown, AnalysisError>((resume) => {
+      if (this.#ended !== undefined) return resume(Effect.fail(this.#ended))
+      clearTimeout(this.#idle)
+      const id = ++this.#lastId
+      const { millis } = this.limits
+      const deadline = setTimeout(() => this.#fail(tookTooLong(millis)), millis)
+      this.#pending.set(id, { resume, deadline })
+      this.#worker.ref()
+      this.#send({ id, name, input } as ThreadRequest)
+      // Whoever is interrupted does not wait for it: the thread ends with the scope of its change.
+      return Effect.void
+    })
+  }
+
+  /** Drops the change. */
+  close(): void {
+    this.changes++
+    this.#send({ name: "close" })
+    this.#idle = setTimeout(() => this.end(), idleMillis).unref()
+  }
+
+  end(): void {
+    this.#fail(crashed("it was ended"))
+  }
+
+  #send(request: ThreadRequest): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    this.#worker.postMessage(request, "input" in request ? request.input.flatMap(buffersOf) : [])
+  }
+
+  #settle(response: ThreadResponse): void {
+    const pending = this.#pending.get(response.id)
+    if (pending === undefined) return
+    this.#pending.delete(response.id)
+    clearTimeout(pending.deadline)
+    if (this.#pending.size === 0) this.#worker.unref()
+    pending.resume("error" in response ? Effect.fail(crashed(response.error)) : Effect.succeed(response.value))
+  }
+
+  #fail(error: AnalysisError): void {
+    if (this.#ended !== undefined) return
+    this.#ended = error
+    clearTimeout(this.#idle)
+    for (const { resume, deadline } of this.#pending.values()) {
+      clearTimeout(deadline)
+      resume(Effect.fail(error))
+    }
+    this.#pending.clear()
+    void this.#worker.terminate()
+  }
+
+  #failure(cause: unknown): AnalysisError {
+    const isMemory = cause instanceof Error && "code" in cause && cause.code === "ERR_WORKER_OUT_OF_MEMORY"
+    return isMemory
+      ? outOfMemory(this.limits.memoryMb)
+      : crashed(cause instanceof Error ? cause.message : String(cause))
+  }
+}
+
+/** Bytes move to the thread instead of being copied. */
+const buffersOf = (input: unknown): ReadonlyArray<ArrayBuffer> =>
+  Array.isArray(input)
+    ? input.flatMap((one: unknown) =>
+        one instanceof Uint8Array && one.buffer instanceof ArrayBuffer ? [one.buffer] : []
+      )
+    : []
+
+const crashed = (why: string): AnalysisError =>
+  new AnalysisError({ reason: "crashed", message: `the thread that analysed the change ended unexpectedly: ${why}` })
+
+const outOfMemory = (memoryMb: number): AnalysisError =>
+  new AnalysisError({
+    reason: "limit",
+    message: `the analysis of the change needs more than ${memoryMb} MiB of memory; exclude generated paths with review.exclude or lower review.max_patch_bytes`
+  })
+
+const tookTooLong = (millis: number): AnalysisError =>
+  new AnalysisError({
+    reason: "limit",
+    message: `one step of the analysis of the change took more than ${millis / 1000} seconds; exclude generated paths with review.exclude or lower review.max_patch_bytes`
+  })

@@ -1,0 +1,120 @@
+/** Work on what a model reported: its place in the diff, its identity, and the code that a second model is shown of it. */
+import type { Anchor, Finding, ReportedProblem } from "../../domain/Problem.ts"
+import { anchorIn, fileFinder } from "../../review/Anchor.ts"
+import type { Anchored } from "../../review/Anchor.ts"
+import type { FileDiff } from "../../review/FileDiff.ts"
+import { hunksAround } from "../../review/HunksAround.ts"
+import { linesOfText } from "../../review/HunkText.ts"
+import { fingerprint } from "../../review/Identity.ts"
+import { renderFile } from "../../review/RenderDiff.ts"
+import { scrubFile, scrubProblem } from "../../review/Scrub.ts"
+import type { Chains } from "./FitWork.ts"
+import type { ReadState } from "./ReadWork.ts"
+
+/** Problems that have a place in one file at one side; the file is needed to identify them. */
+export interface PlacedGroup {
+  readonly id: number
+  readonly path: string
+  readonly at: "head" | "from"
+  /** First lines of the places. */
+  readonly starts: ReadonlyArray<number>
+}
+
+export interface PlacedFile {
+  /** Of problems without a place. */
+  readonly findings: ReadonlyArray<Finding>
+  readonly groups: ReadonlyArray<PlacedGroup>
+}
+
+export interface PlacedProblems {
+  readonly files: ReadonlyArray<PlacedFile>
+  /** Problems that name no file or say nothing. */
+  readonly empty: number
+}
+
+interface Placed {
+  readonly problem: ReportedProblem
+  readonly place: Anchored
+}
+
+/** Of a line of code. */
+const maxLineLength = 1000
+
+export const makeFindWork = (read: ReadState) => {
+  const groups = new Map<number, ReadonlyArray<Placed>>()
+
+  const open = (placed: ReadonlyArray<Placed>): ReadonlyArray<PlacedGroup> => {
+    const anchor = placed[0]?.place.anchor
+    if (anchor === undefined) return []
+    const id = groups.size
+    groups.set(id, placed)
+    const isNew = anchor.side === "new"
+    return [
+      {
+        id,
+        path: isNew ? anchor.path : (anchor.oldPath ?? anchor.path),
+        at: isNew ? "head" : "from",
+        starts: placed.map(({ place }) => place.anchor.start ?? place.anchor.line)
+      }
+    ]
+  }
+  const placeIn = (file: FileDiff | undefined, problems: ReadonlyArray<ReportedProblem>): PlacedFile => {
+    // The model saw the files without their secrets: its quotes are looked for in the same.
+    const readable = file === undefined ? undefined : scrubFile(file)
+    const findings: Array<Finding> = []
+    const bySide = Map.groupBy(
+      problems.flatMap((problem): ReadonlyArray<Placed> => {
+        const place = readable === undefined ? undefined : anchorIn(readable, problem)
+        if (place !== undefined) return [{ problem, place }]
+        findings.push({ fingerprint: fingerprint(problem, undefined, undefined), problem: fitted(problem, undefined) })
+        return []
+      }),
+      ({ place }) => place.anchor.side
+    )
+    return { findings, groups: [...bySide.values()].flatMap(open) }
+  }
+
+  return {
+    placeProblems: (reported: ReadonlyArray<ReportedProblem>): PlacedProblems => {
+      const problems = reported.map(scrubProblem)
+      const meant = problems.filter(({ message, file }) => message.trim() !== "" && file.trim() !== "")
+      const find = fileFinder(read.files())
+      const byFile = Map.groupBy(meant, ({ file }) => find(file))
+      return {
+        files: Array.from(byFile, ([file, some]) => placeIn(file, some)),
+        empty: problems.length - meant.length
+      }
+    },
+    /** `text` is the file of the group; `symbols` are the definitions around the group's starts. */
+    identify: (group: number, text: string | undefined, symbols: Chains): ReadonlyArray<Finding> => {
+      const lines = text === undefined ? undefined : linesOfText(text)
+      const placed = groups.get(group) ?? []
+      groups.set(group, [])
+      return placed.map(({ problem, place }, index) => ({
+        fingerprint: fingerprint(problem, place, lines, symbols[index]),
+        problem: fitted(problem, place),
+        anchor: place.anchor
+      }))
+    },
+    /** The diff around a place, as a model reads it; empty where the file is not part of the change. */
+    diffAround: (path: string, anchor: Anchor | undefined, characters: number): string => {
+      const file = read.files().find((one) => one.path === path || one.oldPath === path)
+      if (file === undefined) return ""
+      const hunks = hunksAround(file, anchor, characters)
+      return renderFile({ ...file, hunks }).slice(0, characters * 2)
+    },
+    /** Numbered lines of a text, both numbers included. */
+    numberedLines: (text: string, first: number, last: number, characters: number): string =>
+      linesOfText(text)
+        .slice(first - 1, last)
+        .map((line, index) => `${first + index}: ${line.slice(0, maxLineLength)}`)
+        .join("\n")
+        .slice(0, characters)
+  }
+}
+
+/** A suggestion is only as good as its place: it stays where it replaces exactly the lines it was written for. */
+const fitted = (problem: ReportedProblem, place: Anchored | undefined): ReportedProblem => {
+  const { suggestion, ...rest } = { ...problem, file: place?.anchor.path ?? problem.file }
+  return suggestion !== undefined && place?.whole === true ? { ...rest, suggestion } : rest
+}

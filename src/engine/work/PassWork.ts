@@ -1,0 +1,91 @@
+/** Work on the passes of a change: which file is shown in which, and their prompts, one at a time so that a large change is never held twice. */
+import { planBatches } from "../../review/Batches.ts"
+import type { FileBatch } from "../../review/Batches.ts"
+import type { ReportedProblem } from "../../domain/Problem.ts"
+import { injections } from "../../review/Injection.ts"
+import { languagesOf } from "../../review/Languages.ts"
+import { showLongLines } from "../../review/LongLines.ts"
+import { changePrompt } from "../../review/Prompt.ts"
+import { scrubText } from "../../review/ScrubText.ts"
+import { scrubSecrets } from "../../review/Secrets.ts"
+import { activeSkills } from "../../review/Skills.ts"
+import type { Skill } from "../../review/Skills.ts"
+import type { FitState } from "./FitWork.ts"
+import type { ReadState } from "./ReadWork.ts"
+
+export interface PassInput {
+  /** Tokens of the change in one pass. */
+  readonly room: number
+  readonly title: string | undefined
+  readonly description: string | undefined
+  readonly namesLanguages: boolean
+  readonly summaries: string
+  readonly hints: ReadonlyArray<string>
+  /** Unguessable. */
+  readonly fence: string
+}
+
+export interface PlannedPasses {
+  /** For each pass the files that it shows, as it names them. */
+  readonly passes: ReadonlyArray<ReadonlyArray<string>>
+  /** Paths of files with lines that are longer than is read of a line. */
+  readonly unread: ReadonlyArray<string>
+  /** Text in the change that speaks to the reviewer. */
+  readonly injections: ReadonlyArray<ReportedProblem>
+}
+
+export const makePassWork = (read: ReadState, fit: FitState) => {
+  const wholes = new Map<string, string>()
+  let planned:
+    | {
+        readonly input: PassInput
+        readonly batches: ReadonlyArray<FileBatch>
+        readonly languages: ReadonlyArray<string>
+      }
+    | undefined
+
+  return {
+    /** Names of the skills that are active for the files to be read, and of those with too many patterns. */
+    activeSkills: (
+      skills: ReadonlyArray<Pick<Skill, "name" | "appliesTo">>,
+      forced: ReadonlyArray<string>
+    ): { readonly active: ReadonlyArray<string>; readonly refused: number } => {
+      const paths = read.unread().map(({ path }) => path)
+      const { active, refused } = activeSkills(
+        skills.map((skill) => ({ ...skill, text: "" })),
+        paths,
+        forced
+      )
+      return { active: active.map(({ name }) => name), refused: refused.length }
+    },
+    /** A file at the head that is shown in addition to its diff. */
+    addWhole: (path: string, text: string): void => void wholes.set(path, scrubText(text)),
+    planPasses: (input: PassInput): PlannedPasses => {
+      const long = showLongLines(fit.readable())
+      const batches = planBatches(long.files, input.room, wholes)
+      planned = { input, batches, languages: input.namesLanguages ? languagesOf(read.unread()) : [] }
+      return {
+        passes: batches.map(({ files }) => files.map(({ file }) => file.path)),
+        unread: [...long.unread],
+        injections: injections({ files: fit.shown(), title: input.title, description: input.description })
+      }
+    },
+    renderPass: (index: number): string => {
+      const batch = planned?.batches[index]
+      if (planned === undefined || batch === undefined) return ""
+      const { input, batches, languages } = planned
+      const here = new Set(batch.files.map(({ file }) => file.path))
+      return changePrompt({
+        title: input.title && scrubSecrets(input.title),
+        description: input.description && scrubSecrets(input.description),
+        languages,
+        batch,
+        pass: { index: index + 1, of: batches.length },
+        elsewhere: read.files().flatMap(({ path }) => (here.has(path) ? [] : [path])),
+        summaries: input.summaries,
+        hints: input.hints,
+        fence: input.fence
+      })
+    }
+  }
+}

@@ -1,0 +1,8 @@
+/** Work on single texts that grow with what others write. */
+import { scrubText } from "../../review/ScrubText.ts"
+import { countTokens } from "../../review/Tokens.ts"
+
+export const textWork = {
+  scrubText: (text: string): string => scrubText(text),
+  countTokens: (texts: ReadonlyArray<string>): ReadonlyArray<number> => texts.map(countTokens)
+}

@@ -1,0 +1,37 @@
+/**
+ * The commit that the rules of a review come from: instructions, skills, the ignore file and owners. The author of a change must not
+ * choose it, so it is read from the host when the review runs.
+ *
+ * | target       | commit                                                                           |
+ * |--------------|----------------------------------------------------------------------------------|
+ * | pull request | tip of its base branch where the host protects it, else tip of the default branch |
+ * | scheduled    | tip of the configured branch; none is configured: tip of the default branch      |
+ * | others       | tip of the default branch                                                        |
+ */
+import { Effect } from "effect"
+import type { Change } from "../domain/Change.ts"
+import type { ForgeClient, ForgeError } from "./Forge.ts"
+
+export interface RulesRevision {
+  readonly commit: string
+  /** Full ref to fetch it by where the host does not serve commits by id. */
+  readonly ref: string
+}
+
+/** Undefined: the repository has no default branch yet, and so no rules. */
+export const rulesRevision = Effect.fnUntraced(function* (
+  { baseRef, repo, target }: Pick<Change, "baseRef" | "repo" | "target">,
+  client: Pick<ForgeClient, "newestCommit" | "protectedTip">
+): Effect.fn.Return<RulesRevision | undefined, ForgeError> {
+  const { branch } = target
+  if (target.kind === "scheduled" && branch !== undefined) {
+    const commit = yield* client.newestCommit(repo, { branch })
+    return commit === undefined ? undefined : { commit, ref: `refs/heads/${branch}` }
+  }
+  if (target.kind === "pull_request" && baseRef !== undefined) {
+    const commit = yield* client.protectedTip(repo, baseRef)
+    if (commit !== undefined) return { commit, ref: `refs/heads/${baseRef}` }
+  }
+  const commit = yield* client.newestCommit(repo, {})
+  return commit === undefined ? undefined : { commit, ref: "HEAD" }
+})

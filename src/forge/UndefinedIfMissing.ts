@@ -1,0 +1,10 @@
+/** What a host does not have is undefined; any other failure stays one. */
+import { Effect } from "effect"
+import type { ForgeError } from "./Forge.ts"
+
+export const undefinedIfMissing = <A>(effect: Effect.Effect<A, ForgeError>): Effect.Effect<A | undefined, ForgeError> =>
+  Effect.catchIf(
+    effect,
+    (error) => error.reason === "not_found",
+    () => Effect.undefined
+  )

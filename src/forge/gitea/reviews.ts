@@ -1,0 +1,103 @@
+/**
+ * Reviews of Gitea and Forgejo. A Gitea comment is on one line, so a range is a comment on its last line; only one of the two positions
+ * may be set, the old one wins if both are.
+ */
+import { Effect, Schema } from "effect"
+import type { InlineComment } from "../../domain/Publication.ts"
+import type { ForgeClient, OwnText } from "../Forge.ts"
+import type { Rest } from "../Http.ts"
+import { ownerAndName, sameName } from "../Profile.ts"
+import { Review, ReviewComment, usernameOf } from "./answers.ts"
+import { textOf } from "./comments.ts"
+
+export interface GiteaDialect {
+  /** A comment may span lines: `extra_lines_count` after its first line. */
+  readonly ranges: boolean
+}
+
+const reviewsPath = "/repos/{owner}/{repo}/pulls/{index}/reviews"
+const pages = { name: "limit", value: 50 } as const
+
+/** The position of a comment. Line numbers, despite the name `position`. */
+const positionOf = (comment: InlineComment, dialect: GiteaDialect) => {
+  const first = dialect.ranges && comment.start !== undefined ? comment.start : comment.line
+  return {
+    path: comment.path,
+    body: comment.body,
+    new_position: comment.side === "new" ? first : 0,
+    old_position: comment.side === "old" ? first : 0,
+    ...(first === comment.line ? {} : { extra_lines_count: comment.line - first })
+  }
+}
+
+export const giteaReviews = (
+  rest: Rest,
+  self: ForgeClient["self"],
+  dialect: GiteaDialect
+): Pick<ForgeClient, "createReview" | "verdicts" | "reviewTexts"> => {
+  const createReview: ForgeClient["createReview"] = (repo, number, review) =>
+    Effect.map(
+      rest.write(
+        {
+          method: "POST",
+          path: reviewsPath,
+          params: { ...ownerAndName(repo), index: number },
+          body: {
+            event: review.event === "APPROVE" ? "APPROVED" : review.event,
+            commit_id: review.head,
+            body: review.body,
+            comments: review.comments.map((comment) => positionOf(comment, dialect))
+          },
+          content: true
+        },
+        Review
+      ),
+      (made) => ({ hostId: String(made.id), url: made.html_url ?? undefined, refused: [] })
+    )
+
+  const verdicts: ForgeClient["verdicts"] = {
+    requests: Effect.fnUntraced(function* (repo, number) {
+      const me = yield* self
+      const params = { ...ownerAndName(repo), index: number }
+      const all = yield* rest.pages({ path: reviewsPath, params }, Review, pages)
+      return all
+        .filter(({ state, dismissed }) => state === "REQUEST_CHANGES" && dismissed !== true)
+        .filter(({ user }) => sameName(usernameOf(user), me.username))
+        .map(textOf)
+    }),
+    dismiss: (repo, number, hostId, message) =>
+      Effect.map(
+        rest.write(
+          {
+            method: "POST",
+            path: `${reviewsPath}/{id}/dismissals`,
+            params: { ...ownerAndName(repo), index: number, id: hostId },
+            body: { message },
+            content: true
+          },
+          Review
+        ),
+        textOf
+      )
+  }
+
+  const reviewTexts: ForgeClient["reviewTexts"] = Effect.fnUntraced(function* (repo, number) {
+    const me = yield* self
+    const params = { ...ownerAndName(repo), index: number }
+    const reviews = yield* rest.pages({ path: reviewsPath, params }, Review, pages)
+    const own = reviews.filter((review) => sameName(usernameOf(review.user), me.username))
+    const texts: Array<OwnText> = []
+    for (const review of own) {
+      texts.push(textOf(review))
+      if (review.comments_count === 0) continue
+      const comments = yield* rest.get(
+        { path: `${reviewsPath}/{id}/comments`, params: { ...params, id: review.id } },
+        Schema.NullOr(Schema.Array(ReviewComment))
+      )
+      texts.push(...(comments ?? []).map(textOf))
+    }
+    return texts
+  })
+
+  return { createReview, verdicts, reviewTexts }
+}

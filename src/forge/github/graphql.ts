@@ -1,0 +1,39 @@
+/**
+ * GitHub's GraphQL API, for what the REST API cannot do. It reports errors with status 200; here each stands for the status that the
+ * REST API has for it, so that limits close the token and refusals read the same. Pure.
+ */
+import { Option, Schema } from "effect"
+import type { HostResponse } from "../HostAnswer.ts"
+
+/** Root below which `/graphql` is: `https://api.github.com`, or `https://HOST/api` for the `https://HOST/api/v3` of Enterprise Server. */
+export const graphqlRoot = (apiUrl: string): string => apiUrl.replace(/\/v3$/, "")
+
+const Errors = Schema.fromJsonString(
+  Schema.Struct({
+    errors: Schema.Array(
+      Schema.Struct({
+        type: Schema.optional(Schema.NullOr(Schema.String)),
+        message: Schema.optional(Schema.NullOr(Schema.String))
+      })
+    )
+  })
+)
+const decodeErrors = Schema.decodeUnknownOption(Errors)
+
+const statuses: ReadonlyMap<string, number> = new Map([
+  ["RATE_LIMITED", 429],
+  ["RATE_LIMIT", 429],
+  ["FORBIDDEN", 403],
+  ["INSUFFICIENT_SCOPES", 403],
+  ["NOT_FOUND", 404],
+  ["SERVICE_UNAVAILABLE", 503]
+])
+
+/** Status that a successful response stands for. */
+export const graphqlStatus = ({ status, body }: Pick<HostResponse, "status" | "body">): number => {
+  const errors = Option.match(decodeErrors(body), { onNone: () => [], onSome: (found) => found.errors })
+  const [first] = errors
+  if (first === undefined) return status
+  if (errors.some(({ message }) => /rate limit/i.test(message ?? ""))) return 429
+  return statuses.get(first.type ?? "") ?? 422
+}

@@ -1,0 +1,23 @@
+/** Texts of the profile's own account at GitHub. */
+import { Effect } from "effect"
+import type { Repo } from "../../domain/Change.ts"
+import type { OwnText } from "../Forge.ts"
+import { ownerAndName, sameName } from "../Profile.ts"
+import type { Access } from "./access.ts"
+import { Note } from "./answers.ts"
+
+const pages = { name: "per_page", value: 100 } as const
+
+export const textOf = (item: typeof Note.Type): OwnText => ({
+  hostId: String(item.id),
+  url: item.html_url ?? undefined,
+  body: item.body ?? ""
+})
+
+/** Reads a list and keeps what the own account wrote. */
+export const ownNotes = ({ rest, self }: Pick<Access, "rest" | "self">) =>
+  Effect.fnUntraced(function* (repo: Repo, path: string, params: Record<string, string | number>) {
+    const me = yield* self
+    const notes = yield* rest(repo).pages({ path, params: { ...ownerAndName(repo), ...params } }, Note, pages)
+    return notes.filter((note) => sameName(note.user?.login, me.username)).map(textOf)
+  })

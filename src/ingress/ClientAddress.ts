@@ -1,0 +1,81 @@
+/**
+ * Who a request is from: the address of the socket, or the one that a trusted proxy reports in `x-forwarded-for`
+ * (`server.trust_proxy`). With ranges every hop is followed while it is trusted; with `true` exactly the last one is, the address
+ * that the proxy before this server has seen, because everything before it is what the client wrote.
+ */
+import { BlockList, isIP } from "node:net"
+import type { Document } from "../config/Document.ts"
+
+type TrustProxy = Document["server"]["trust_proxy"]
+
+/** Hops that are followed; a chain of trusted proxies is never longer. */
+const maxHops = 32
+
+const named: Readonly<Record<string, ReadonlyArray<string>>> = {
+  loopback: ["127.0.0.0/8", "::1/128"],
+  linklocal: ["169.254.0.0/16", "fe80::/10"],
+  uniquelocal: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"]
+}
+
+const familyOf = (address: string): "ipv4" | "ipv6" => (isIP(address) === 6 ? "ipv6" : "ipv4")
+
+/** An IPv4 address in IPv6 becomes IPv4; a port is removed. Undefined when it is not an address. */
+const plain = (text: string): string | undefined => {
+  const trimmed = text.trim()
+  const address = /^\[([^\]]+)\](?::\d+)?$/.exec(trimmed)?.[1] ?? /^([\d.]+):\d+$/.exec(trimmed)?.[1] ?? trimmed
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1] ?? address
+  return isIP(mapped) === 0 ? undefined : mapped
+}
+
+export interface ClientAddresses {
+  /** Whether the socket is a proxy's, so that its connections are those of many clients. */
+  readonly isProxy: (socket: string) => boolean
+  readonly clientOf: (socket: string, forwarded: string | ReadonlyArray<string> | undefined) => string
+}
+
+const isTrustedBy = (ranges: Exclude<TrustProxy, boolean>): ((address: string) => boolean) => {
+  const list = new BlockList()
+  for (const range of [ranges].flat().flatMap((one) => named[one] ?? [one])) {
+    const [address = "", bits] = range.split("/")
+    const family = familyOf(address)
+    list.addSubnet(address, bits === undefined ? (family === "ipv4" ? 32 : 128) : Number(bits), family)
+  }
+  return (address) => list.check(address, familyOf(address))
+}
+
+export const clientAddresses = (trust: TrustProxy): ClientAddresses => {
+  const isTrusted = typeof trust === "boolean" ? () => trust : isTrustedBy(trust)
+  const hopLimit = trust === true ? 1 : maxHops
+  return {
+    isProxy: (socket) => isTrusted(plain(socket) ?? ""),
+    clientOf: (socket, forwarded) => {
+      let client = plain(socket) ?? "unknown"
+      if (trust === false || forwarded === undefined) return client
+      const hops = [forwarded].flat().join(",").split(",").slice(-hopLimit)
+      for (const hop of hops.toReversed()) {
+        if (client === "unknown" || !isTrusted(client)) return client
+        const next = plain(hop)
+        if (next === undefined) return client
+        client = next
+      }
+      return client
+    }
+  }
+}
+
+/** What limits and attempts are counted by: an address, or the network that one owner of IPv6 addresses has (/64). */
+export const clientKey = (address: string): string => {
+  const client = plain(address) ?? address
+  if (isIP(client) !== 6) return client
+  const [head = "", tail] = (client.split("%")[0] ?? "").split("::")
+  const groups = (part: string | undefined) => (part === undefined || part === "" ? [] : part.split(":"))
+  const [left, right] = [groups(head), groups(tail)]
+  const all =
+    tail === undefined
+      ? left
+      : [...left, ...Array.from({ length: 8 - left.length - right.length }, () => "0"), ...right]
+  return `${all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":")}::/64`
+}

@@ -1,0 +1,229 @@
+/**
+ * From a request to its response: route, method, what can be refused without the body, the body within bounds, the handler. Knows
+ * routes and methods, not what they mean.
+ */
+import type { IncomingMessage } from "node:http"
+import { Clock, Context, Option } from "effect"
+import type { Effect } from "effect"
+import { PrometheusMetrics } from "effect/observability"
+import { AdminApi, maxBodyBytes } from "../admin/AdminApi.ts"
+import type { ConfigStore } from "../config/ConfigStore.ts"
+import { webhookDuration } from "../observability/Metrics.ts"
+import type { IngressResponse } from "./Answers.ts"
+import * as Answers from "./Answers.ts"
+import { declaresMore } from "./Body.ts"
+import type { BodyReader } from "./Body.ts"
+import { clientAddresses, clientKey } from "./ClientAddress.ts"
+import type { ClientAddresses } from "./ClientAddress.ts"
+import { dashboard } from "./Dashboard.ts"
+import { alive } from "./Health.ts"
+import type { Exchange } from "./HttpListener.ts"
+import type { Route } from "./Routes.ts"
+import { methodsOf, routeOf } from "./Routes.ts"
+import type { Triggers } from "./Triggers.ts"
+import type { Webhooks } from "./Webhooks.ts"
+
+const mebibyte = 1024 * 1024
+const probes: ReadonlySet<Route["_tag"]> = new Set(["Health", "Ready", "Metrics"])
+/** Writing all metrics takes milliseconds; callers do not decide how often that is done. */
+const metricsMillis = 250
+
+export interface RequestParts {
+  readonly config: ConfigStore["Service"]
+  readonly prefix: string
+  readonly bodies: BodyReader
+  readonly webhooks: Webhooks
+  readonly triggers: Triggers
+  readonly admin: Option.Option<AdminApi["Service"]>
+  readonly readiness: Effect.Effect<IngressResponse>
+  readonly run: <A>(effect: Effect.Effect<A>) => Promise<A>
+  readonly context: Context.Context<never>
+}
+
+/** The last text of all metrics, and when it was made. */
+class MetricsText {
+  readonly #context: Context.Context<never>
+  #text = ""
+  #at = Number.NEGATIVE_INFINITY
+
+  constructor(context: Context.Context<never>) {
+    this.#context = context
+  }
+
+  current(): string {
+    if (performance.now() - this.#at > metricsMillis) {
+      this.#text = PrometheusMetrics.formatUnsafe(this.#context)
+      this.#at = performance.now()
+    }
+    return this.#text
+  }
+}
+
+const joined = (blocks: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const [first] = blocks
+  return first !== undefined && blocks.length === 1 ? first : Buffer.concat(blocks)
+}
+
+type Handled = Promise<IngressResponse | undefined> | IngressResponse
+
+/** A response without reading the body ends the connection when there is one. */
+const unread = (request: IncomingMessage, answer: IngressResponse): IngressResponse =>
+  request.headers["content-length"] === undefined && request.headers["transfer-encoding"] === undefined
+    ? answer
+    : { ...answer, close: true }
+
+interface ReadDelivery {
+  readonly blocks: ReadonlyArray<Uint8Array>
+  readonly client: string
+  readonly now: number
+}
+
+/** Responds to the requests of both listeners. */
+export class Requests {
+  readonly #parts: RequestParts
+  readonly #clock: Clock.Clock
+  readonly #metrics: MetricsText
+  readonly #addresses = new WeakMap<object, ClientAddresses>()
+
+  constructor(parts: RequestParts) {
+    this.#parts = parts
+    this.#clock = Context.get(parts.context, Clock.Clock)
+    this.#metrics = new MetricsText(parts.context)
+  }
+
+  /** Of the current configuration. */
+  clients(): ClientAddresses {
+    const { server } = this.#parts.config.current().document
+    const addresses = this.#addresses.get(server) ?? clientAddresses(server.trust_proxy)
+    this.#addresses.set(server, addresses)
+    return addresses
+  }
+
+  /** The response to a request of which only routes that `isOffered` exist. Undefined: the sender disconnected. */
+  handle(exchange: Exchange, isOffered: (route: Route) => boolean): Handled {
+    const { request } = exchange
+    const route = routeOf(this.#parts.prefix, request.url ?? "/")
+    if (route === undefined || !isOffered(route)) return unread(request, Answers.notFound())
+    if (exchange.forProbes && !probes.has(route._tag)) return Answers.connectionsTooMany
+    const allowed = methodsOf(route)
+    if (!allowed.split(", ").includes(request.method ?? "")) {
+      return unread(request, Answers.methodNotAllowed(allowed))
+    }
+    return this.#respond(route, exchange)
+  }
+
+  #respond(route: Route, exchange: Exchange): Handled {
+    const { admin, config, prefix } = this.#parts
+    const { request } = exchange
+    switch (route._tag) {
+      case "Webhook":
+        return this.#webhook(route.kind, exchange)
+      case "Trigger":
+        return this.#trigger(route.path, exchange)
+      case "Health":
+        return unread(request, alive)
+      case "Ready":
+        return this.#parts.run(this.#parts.readiness).then((ready) => unread(request, ready))
+      case "Metrics":
+        return unread(
+          request,
+          config.current().document.server.metrics.enabled
+            ? Answers.text(200, "text/plain; version=0.0.4; charset=utf-8", this.#metrics.current())
+            : Answers.notFound("Metrics are off (server.metrics.enabled).")
+        )
+      case "Dashboard":
+        return unread(request, dashboard(config.current(), prefix))
+      case "Admin":
+        return Option.isSome(admin) ? this.#administration(admin.value, route.path, exchange) : Answers.notFound()
+    }
+  }
+
+  #webhook(kind: Extract<Route, { readonly _tag: "Webhook" }>["kind"], exchange: Exchange): Handled {
+    const { webhooks } = this.#parts
+    const { id, isGone, request } = exchange
+    const { headers } = request
+    return (
+      this.#declaresTooMuch(request) ??
+      webhooks.preflight(kind, headers, this.#clock.currentTimeMillisUnsafe()) ??
+      this.#delivered(exchange, (delivery) => webhooks.handle({ ...delivery, id, kind, headers, isGone }))
+    )
+  }
+
+  #trigger(path: Extract<Route, { readonly _tag: "Trigger" }>["path"], exchange: Exchange): Handled {
+    const { triggers } = this.#parts
+    const { id, request } = exchange
+    const { headers } = request
+    return (
+      this.#declaresTooMuch(request) ??
+      triggers.preflight(path, headers) ??
+      this.#delivered(exchange, ({ blocks, now }) => triggers.handle({ id, path, headers, body: joined(blocks), now }))
+    )
+  }
+
+  #administration(api: AdminApi["Service"], path: string, exchange: Exchange): Handled {
+    const { request } = exchange
+    const address = this.#addressOf(request)
+    const queryAt = request.url?.indexOf("?") ?? -1
+    const client = clientKey(address)
+    return this.#withBody(exchange, maxBodyBytes, client, (blocks) =>
+      this.#parts.run(
+        api.handle({
+          method: request.method ?? "GET",
+          path,
+          query: new URLSearchParams(queryAt === -1 ? "" : request.url?.slice(queryAt + 1)),
+          headers: request.headers,
+          address,
+          client,
+          body: joined(blocks)
+        })
+      )
+    )
+  }
+
+  #addressOf({ headers, socket }: IncomingMessage): string {
+    return this.clients().clientOf(socket.remoteAddress ?? "", headers["x-forwarded-for"])
+  }
+
+  #bodyLimit(): number {
+    return this.#parts.config.current().document.server.webhook_body_limit_mb * mebibyte
+  }
+
+  #declaresTooMuch(request: IncomingMessage): IngressResponse | undefined {
+    return declaresMore(request, this.#bodyLimit()) ? Answers.bodyTooLarge(this.#bodyLimit()) : undefined
+  }
+
+  async #delivered(
+    exchange: Exchange,
+    handle: (delivery: ReadDelivery) => Promise<IngressResponse | undefined>
+  ): Promise<IngressResponse | undefined> {
+    const startedAt = performance.now()
+    const client = clientKey(this.#addressOf(exchange.request))
+    return this.#withBody(exchange, this.#bodyLimit(), client, async (blocks) => {
+      const response = await handle({ blocks, client, now: this.#clock.currentTimeMillisUnsafe() })
+      webhookDuration.updateUnsafe((performance.now() - startedAt) / 1000, this.#parts.context)
+      return response
+    })
+  }
+
+  /** Reads the body within bounds and passes it to the handler. */
+  async #withBody(
+    { proceed, request }: Exchange,
+    limit: number,
+    client: string,
+    handle: (blocks: ReadonlyArray<Uint8Array>) => Promise<IngressResponse | undefined>
+  ): Promise<IngressResponse | undefined> {
+    const body = await this.#parts.bodies.read(request, limit, client, proceed)
+    switch (body._tag) {
+      case "Aborted":
+        return undefined
+      case "TooLarge":
+        return Answers.bodyTooLarge(limit)
+      case "Busy":
+        return Answers.bodiesTooMany
+      case "TooSlow":
+        return Answers.requestTimeout
+      case "Read":
+        return handle(body.blocks).finally(body.release)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * The name of a request to a model: equal for two requests with the same provider, model, tools and texts. Every prompt fences its data
+ * with a word that is new each time; where it marks a fence it does not count.
+ */
+import { createHash } from "node:crypto"
+import { keptText, messageText } from "./KeptText.ts"
+import type { GatewayRequest } from "./Gateway.ts"
+
+type Asked = Pick<GatewayRequest, "system" | "messages" | "tools" | "group" | "role">
+
+/** A closing fence names the word. */
+const closing = /<\/[\w-]+ ([0-9a-f]{24})>/g
+
+/** Hex digest over `model` (`provider/model`) and the request, as evidence keeps its texts. */
+export const requestKey = (model: string, request: Asked): string => {
+  const parts = [
+    model,
+    request.group,
+    request.role,
+    keptText(request.system),
+    JSON.stringify(request.tools),
+    ...request.messages.map(messageText)
+  ]
+  const fences = new Set(parts.flatMap((part) => [...part.matchAll(closing)].map(([, word = ""]) => word)))
+  const digest = createHash("sha256")
+  for (const part of parts) {
+    const text = [...fences].reduce((all, word) => all.replaceAll(word, "fence"), part)
+    digest.update(`${text.length}:`).update(text)
+  }
+  return digest.digest("hex")
+}

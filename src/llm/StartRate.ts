@@ -1,0 +1,41 @@
+/**
+ * When the next request to a provider may start: by its rate, with a burst of one second's worth, and after the pauses that it requested.
+ * Pure: every method gets the time.
+ */
+
+/** Between requests after a pause, where no rate is configured: not all at once into the same refusal. */
+const afterPauseMillis = 100
+/** Upper bound of a pause, whatever a provider requests; the retry policy of each call decides whether it still waits. */
+const maxPauseMillis = 15 * 60_000
+
+export class StartRate {
+  /** Between two requests; undefined without a rate. */
+  #intervalMillis: number | undefined
+  /** The theoretical time of the next request (GCRA): one number instead of a bucket that is refilled. */
+  #nextAt = 0
+  #pausedUntil = 0
+
+  /** Requests per second; undefined for no limit. */
+  set(rps: number | undefined): void {
+    this.#intervalMillis = rps === undefined ? undefined : 1000 / rps
+  }
+
+  startAt(): number {
+    const burstMillis = this.#intervalMillis === undefined ? 0 : Math.max(0, 1000 - this.#intervalMillis)
+    return Math.max(this.#pausedUntil, this.#nextAt - burstMillis)
+  }
+
+  started(now: number, othersWait: boolean): void {
+    if (this.#intervalMillis !== undefined) this.#nextAt = Math.max(this.#nextAt, now) + this.#intervalMillis
+    else this.#nextAt = othersWait ? now + afterPauseMillis : 0
+  }
+
+  pause(millis: number, now: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + Math.min(millis, maxPauseMillis))
+  }
+
+  /** The rest of the pause. */
+  pauseMillis(now: number): number {
+    return Math.max(0, this.#pausedUntil - now)
+  }
+}

@@ -1,0 +1,131 @@
+/** The clients that operations are sent with: of the change's host, or of the host and credential that a channel names. */
+import { Effect } from "effect"
+import type { ConfigStore } from "../config/ConfigStore.ts"
+import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
+import type { Snapshot, TriggerProfile, Workspace } from "../config/Snapshot.ts"
+import { hostTrigger } from "../domain/Change.ts"
+import type { Change } from "../domain/Change.ts"
+import { haveSameOrigins, hostUrls } from "../domain/HostUrls.ts"
+import { isForgeKind } from "../domain/Kinds.ts"
+import type { ForgeClient, ForgeError, HostWrite } from "../forge/Forge.ts"
+import type { Forges } from "../forge/Forges.ts"
+import { ChannelMissing } from "./Channel.ts"
+import { otherHost } from "./ChannelHost.ts"
+import { sendAtHost } from "./HostOperations.ts"
+import type { HostOperation } from "./HostOperations.ts"
+
+const profileOf = (channel: ChannelConfig, change: Change, snapshot: Snapshot) => {
+  const name = channel.trigger ?? hostTrigger(change)
+  const profile = snapshot.triggers.get(name)
+  return profile === undefined
+    ? Effect.fail(new ChannelMissing({ message: `channel ${channel.name}: trigger ${name} is no longer configured` }))
+    : Effect.succeed(profile)
+}
+
+/** Host and credential of the channel; the credential of the trigger goes to the trigger's own host only. A text says what is missing. */
+const ownProfile = (profile: TriggerProfile, channel: ChannelConfig, snapshot: Snapshot): TriggerProfile | string => {
+  const settings =
+    channel.base_url === undefined ? profile.settings : { ...profile.settings, base_url: channel.base_url }
+  const urls = channel.base_url === undefined ? profile : hostUrls(profile.kind, channel.base_url)
+  const { baseUrl, apiUrl } = urls
+  const token = snapshot.credential(channel, "token")
+  if (token === undefined) {
+    return channel.base_url === undefined || haveSameOrigins(profile, urls)
+      ? { ...profile, baseUrl, apiUrl, settings }
+      : `base_url is of another host than trigger ${profile.name}, whose credential is not sent there; set token_env of the channel`
+  }
+  const { app: _app, ...withoutApp } = settings
+  return { ...profile, baseUrl, apiUrl, token, settings: withoutApp }
+}
+
+/** How a host responds to a credential that it does not accept. */
+const isRefused = ({ reason }: ForgeError): boolean =>
+  reason === "unauthorized" || reason === "forbidden" || reason === "not_found"
+
+/** The profile for the same host in the current configuration: of the same name, else any with a credential. */
+const successor = (own: TriggerProfile | undefined, current: Snapshot, name: string): TriggerProfile | undefined => {
+  const isSuccessor = (profile: TriggerProfile): boolean =>
+    isForgeKind(profile.kind) &&
+    profile !== own &&
+    (profile.token !== undefined || profile.settings.app !== undefined) &&
+    (own === undefined || (profile.kind === own.kind && profile.baseUrl === own.baseUrl))
+  const named = current.triggers.get(name)
+  if (named !== undefined && isSuccessor(named)) return named
+  return own === undefined ? undefined : [...current.triggers.values()].find(isSuccessor)
+}
+
+export class ChannelClients {
+  readonly #forges: Forges["Service"]
+  readonly #config: ConfigStore["Service"]
+  /** By all that decides a client: the trigger of a snapshot has host and credential, the channel what replaces them. */
+  readonly #own = new WeakMap<TriggerProfile, WeakMap<ChannelConfig, ForgeClient>>()
+
+  constructor(forges: Forges["Service"], config: ConfigStore["Service"]) {
+    this.#forges = forges
+    this.#config = config
+  }
+
+  /** The client of the change's host. */
+  host(workspace: Workspace, change: Change): Effect.Effect<ForgeClient, ChannelMissing> {
+    const name = hostTrigger(change)
+    const profile = workspace.snapshot().triggers.get(name)
+    return profile === undefined
+      ? Effect.fail(new ChannelMissing({ message: `trigger ${name} is no longer configured` }))
+      : Effect.succeed(this.#forges.client(profile))
+  }
+
+  /** The trigger's client, or one of the channel's own where it names another host or credential. */
+  channel(
+    channel: ChannelConfig,
+    change: Change,
+    snapshot: Snapshot
+  ): Effect.Effect<ForgeClient, ForgeError | ChannelMissing> {
+    return Effect.flatMap(profileOf(channel, change, snapshot), (profile) => {
+      const missing = (why: string) => Effect.fail(new ChannelMissing({ message: `channel ${channel.name}: ${why}` }))
+      const other = otherHost(channel, change, snapshot.triggers)
+      if (other !== undefined) return missing(other)
+      if (!isForgeKind(profile.kind)) {
+        return missing(`trigger ${profile.name} is of kind ${profile.kind}, which has no pull requests`)
+      }
+      if (channel.token === undefined && channel.token_env === undefined && channel.base_url === undefined) {
+        return Effect.succeed(this.#forges.client(profile))
+      }
+      const client = this.#ownClient(profile, channel, snapshot)
+      return typeof client === "string" ? missing(client) : Effect.succeed(client)
+    })
+  }
+
+  /**
+   * Sends a commit status; where its credential is refused, with the one that the current configuration has for the same host, so
+   * that the status does not stay pending.
+   */
+  withSuccessor<R>(
+    send: Effect.Effect<HostWrite, ForgeError | ChannelMissing, R>,
+    workspace: Workspace,
+    change: Change,
+    operation: HostOperation
+  ) {
+    return Effect.catchIf(
+      send,
+      (error) => error._tag === "ChannelMissing" || isRefused(error),
+      (error) => {
+        const own = workspace.snapshot().triggers.get(hostTrigger(change))
+        const other = successor(own, this.#config.current(), hostTrigger(change))
+        return other === undefined ? Effect.fail(error) : sendAtHost(this.#forges.client(other), change, operation)
+      }
+    )
+  }
+
+  /** A text says what is missing. */
+  #ownClient(profile: TriggerProfile, channel: ChannelConfig, snapshot: Snapshot): ForgeClient | string {
+    const ofTrigger = this.#own.get(profile) ?? new WeakMap<ChannelConfig, ForgeClient>()
+    this.#own.set(profile, ofTrigger)
+    const existing = ofTrigger.get(channel)
+    if (existing !== undefined) return existing
+    const own = ownProfile(profile, channel, snapshot)
+    if (typeof own === "string") return own
+    const client = this.#forges.client(own)
+    ofTrigger.set(channel, client)
+    return client
+  }
+}

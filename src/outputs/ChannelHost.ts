@@ -1,0 +1,40 @@
+/**
+ * Whether a channel writes to the host that a change is at. A channel bound to a trigger of another host would write a review on whatever
+ * has the same repository name and number there, so it gets no change of this host unless it names its own repository. Pure.
+ */
+import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
+import type { TriggerProfile } from "../config/Snapshot.ts"
+import { hostTrigger } from "../domain/Change.ts"
+import type { Change } from "../domain/Change.ts"
+import type { TriggerKind } from "../domain/Kinds.ts"
+
+type Triggers = ReadonlyMap<string, Pick<TriggerProfile, "name" | "kind" | "apiUrl">>
+
+const families: ReadonlyArray<readonly [prefix: string, kinds: ReadonlyArray<TriggerKind>]> = [
+  ["gitea_", ["gitea", "forgejo"]],
+  ["github_", ["github"]],
+  ["gitlab_", ["gitlab"]]
+]
+
+/** Kinds of hosts that a kind of channel writes to; undefined where it writes to no git host. */
+const hostsOf = (channelKind: string): ReadonlyArray<TriggerKind> | undefined =>
+  families.find(([prefix]) => channelKind.startsWith(prefix))?.[1]
+
+const namesTarget = ({ owner, repo, project_id: project }: ChannelConfig): boolean =>
+  owner !== undefined || repo !== undefined || project !== undefined
+
+/** Why nothing of the change goes to the channel; undefined where nothing is in the way. */
+export const otherHost = (
+  channel: ChannelConfig,
+  change: Pick<Change, "trigger" | "host">,
+  triggers: Triggers
+): string | undefined => {
+  const hosts = hostsOf(channel.kind)
+  const own = triggers.get(hostTrigger(change))
+  const bound = channel.trigger === undefined ? own : triggers.get(channel.trigger)
+  if (hosts === undefined || own === undefined || bound === undefined) return undefined
+  if (!hosts.includes(bound.kind)) return `kind ${channel.kind} does not write to ${bound.kind} (trigger ${bound.name})`
+  if (bound.name === own.name || namesTarget(channel)) return undefined
+  if (bound.kind === own.kind && bound.apiUrl === own.apiUrl) return undefined
+  return `it writes to the host of trigger ${bound.name}, and the change is at that of trigger ${own.name}; to send it there set repo or project_id of the channel`
+}

@@ -1,0 +1,38 @@
+/**
+ * The code of a suggestion in a template of the operator (`{{problem.suggestion}}`). In a fence it has to be kept to the letter, elsewhere it
+ * has to be text; where it is, is only known when the template was filled. So a slot holds its place until then. No text from
+ * elsewhere can hold one (SafeText.ts). Pure.
+ */
+import type { Finding } from "../domain/Problem.ts"
+import { withoutCommands } from "./Grammars.ts"
+import { withoutMarkers } from "./InertText.ts"
+import type { SafeText } from "./SafeText.ts"
+import { fenceAfter } from "./Tidy.ts"
+
+export const codeSlot = (fingerprint: string): string => `<!-- aicr-code ${fingerprint} -->`
+
+const slot = /<!-- aicr-code ([0-9a-f]{32}) -->/g
+
+/** The text with its slots filled. */
+export const fillCode = (text: string, findings: ReadonlyArray<Finding>, safe: SafeText): string => {
+  if (!text.includes("<!-- aicr-code ")) return text
+  const codes = new Map(findings.map(({ fingerprint, problem }) => [fingerprint, problem.suggestion ?? ""]))
+  let open: string | undefined
+  let opener = ""
+  return text
+    .split("\n")
+    .map((line) => {
+      const fence = open
+      open = fenceAfter(open, line)
+      if (fence === undefined) opener = line
+      const whole = /^<!-- aicr-code ([0-9a-f]{32}) -->$/.exec(line)
+      const code = codes.get(whole?.[1] ?? "")
+      if (code !== undefined && fence !== undefined && !code.includes(fence)) {
+        // Only after three ticks and a word a line cannot be a command to GitLab's old reader (Grammars.ts).
+        const isVerbatim = fence === "```" && !opener.endsWith("```")
+        return isVerbatim ? withoutMarkers(code) : withoutCommands(withoutMarkers(code))
+      }
+      return line.replace(slot, (_, fingerprint: string) => safe.plain(codes.get(fingerprint) ?? ""))
+    })
+    .join("\n")
+}

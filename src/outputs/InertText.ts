@@ -1,0 +1,91 @@
+/**
+ * Plain text from outside (models, changes, hosts) that no host acts on. It breaks with an invisible character whatever a host looks for in
+ * running text: mentions, references to issues, commits and merge requests, labels, commands at the start of a line, schemes of links. What
+ * the text says stays readable. The rules cover GitHub, GitLab, Gitea and Forgejo together. Pure.
+ */
+
+/** Invisible, and no part of a name: a mention or reference that holds it is none. */
+export const zeroWidth = "\u200b"
+
+/** Control characters, marks that reverse the reading direction, and halves of surrogate pairs are shown as U+FFFD. */
+export const withoutControls = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, (char) =>
+      /\s|\u0085/.test(char) ? char : "\ufffd"
+    )
+    .replace(/[\u{e0000}-\u{e007f}]/gu, "")
+
+/** Every run of white space is one blank. */
+export const oneLine = (text: string): string => text.replace(/[\s\u0085]+/g, " ")
+
+/** A marker or slot of ours cannot appear in text from outside, in code neither. */
+export const withoutMarkers = (text: string): string => text.replace(/<!--(?=\s*aicr)/gi, `<!-${zeroWidth}-`)
+
+const rules: ReadonlyArray<readonly [pattern: RegExp, made: string]> = [
+  // People and groups; an e-mail address would become a link.
+  [/@(?!\s)/g, `@${zeroWidth}`],
+  // #1, team/shop#1, ^alert#1.
+  [/#(?=\w|$)/g, `#${zeroWidth}`],
+  // GitLab: !1 (merge request), $1 (snippet), &1 (epic), ~label, %milestone, %{placeholder}.
+  [/([!&])(?=\d|$)/g, `$1${zeroWidth}`],
+  [/\$(?=\d|$)/g, `$$${zeroWidth}`],
+  [/([~%])(?=[\w"{]|$)/g, `$1${zeroWidth}`],
+  // GitLab: [epic:1], [[wiki]], [TOC], [[_TOC_]], *iteration:1; GitHub: [!NOTE].
+  [/\[(?=[[!]|toc\]|_toc_|[a-z_]{2,30}:)/gi, `[${zeroWidth}`],
+  [/\*(?=iteration:)/gi, `*${zeroWidth}`],
+  [/::(?=include)/gi, `:${zeroWidth}:`],
+  // GH-1, GL-1 and keys of trackers such as SHOP-12.
+  [/(?<![a-z0-9])(gh|gl)-(?=\d)/gi, `$1-${zeroWidth}`],
+  [/(?<![A-Za-z0-9])([A-Z][A-Z0-9_]{1,20})-(?=\d)/g, `$1-${zeroWidth}`],
+  // Quick actions, and commands of bots.
+  [/(^|\s)\/(?=[a-z])/gi, `$1/${zeroWidth}`],
+  [/(?<![a-z0-9])(javascript|vbscript|data|file|mailto|xmpp)(?=:)/gi, `$1${zeroWidth}`]
+]
+
+/** Text that stays text: what a host would act on is broken. */
+export const inertText = (text: string): string =>
+  rules.reduce((made, [pattern, by]) => made.replace(pattern, by), text)
+
+/** One line without any markup: a title, a name. */
+export const plainLine = (text: string): string => inertText(oneLine(withoutMarkers(withoutControls(text))).trim())
+
+/** A part of a text: what hosts make links of is shown as code instead. */
+export interface TextPart {
+  readonly kind: "text" | "code"
+  readonly value: string
+}
+
+/** Addresses and commit ids: in running text hosts link them, and note the link at what it leads to. */
+const linked = /[a-z][a-z0-9+.-]{0,20}:\/\/[^\s<>`]+|(?<![a-z0-9.-])www\.[^\s<>`]+|(?<!\w)[0-9a-f]{7,64}(?!\w)/gi
+
+/** Splits a text into what stays text and what is shown as code. */
+export const textParts = (text: string): ReadonlyArray<TextPart> => {
+  const parts: Array<TextPart> = []
+  let from = 0
+  for (const match of text.matchAll(linked)) {
+    const value = match[0].replace(/(?<![).,;:!?\]}'"*_|])[).,;:!?\]}'"*_|]+$/, "")
+    if (value === "") continue
+    if (match.index > from) parts.push({ kind: "text", value: text.slice(from, match.index) })
+    parts.push({ kind: "code", value })
+    from = match.index + value.length
+  }
+  if (from < text.length) parts.push({ kind: "text", value: text.slice(from) })
+  return parts
+}
+
+/** Text in which nothing is left that a host makes a link of, without any markup. */
+export const unlinked = (text: string): string =>
+  textParts(text)
+    .map(({ kind, value }) =>
+      kind === "text"
+        ? value
+        : value
+            .replace(/:\/\//g, `:${zeroWidth}//`)
+            .replace(/www\./gi, `www${zeroWidth}.`)
+            .replace(/[0-9a-f]{6}(?=[0-9a-f])/gi, `$&${zeroWidth}`)
+    )
+    .join("")
+
+/** Whether a host would act on it, in text or in HTML. */
+export const isActive = (text: string): boolean => /<(?=[a-z/!?])/i.test(text) || inertText(unlinked(text)) !== text

@@ -1,0 +1,130 @@
+/**
+ * Markdown from outside as a tree of what may stay of it: paragraphs, lists, quotations, emphasis, code. Everything else (HTML, images,
+ * links, tables, headings) is not read as such and stays visible as text. The parser is markdown-it, with bounded nesting. Pure.
+ */
+import MarkdownIt from "markdown-it"
+import type { Token } from "markdown-it"
+import { oneLine, withoutControls, withoutMarkers } from "./InertText.ts"
+
+export type Inline =
+  | { readonly _tag: "Text"; readonly value: string }
+  | { readonly _tag: "Code"; readonly value: string }
+  | { readonly _tag: "Break" }
+  | { readonly _tag: "Strong" | "Emphasis"; readonly children: ReadonlyArray<Inline> }
+
+export type Block =
+  | { readonly _tag: "Paragraph"; readonly children: ReadonlyArray<Inline> }
+  | { readonly _tag: "CodeBlock"; readonly language: string; readonly code: string }
+  | { readonly _tag: "Quote"; readonly children: ReadonlyArray<Block> }
+  | {
+      readonly _tag: "List"
+      /** Of an ordered list. */
+      readonly start: number | undefined
+      readonly items: ReadonlyArray<ReadonlyArray<Block>>
+    }
+
+/** Longest texts that are shown, in UTF-16 units. */
+const maxLength = 32_000
+const maxLineLength = 2000
+
+const blocks = new MarkdownIt("default", { html: false, linkify: false, typographer: false })
+blocks.options.maxNesting = 20
+blocks.disable([
+  "table",
+  "reference",
+  "html_block",
+  "link",
+  "image",
+  "autolink",
+  "html_inline",
+  "strikethrough",
+  "linkify"
+])
+
+/** Only what a title has: code. Stars and underscores are themselves. */
+const lines = new MarkdownIt("default", { html: false, linkify: false, typographer: false })
+lines.disable(["link", "image", "autolink", "html_inline", "strikethrough", "emphasis", "newline", "linkify"])
+
+const bounded = (text: string, max: number): string =>
+  withoutMarkers(withoutControls(text.length <= max ? text : `${text.slice(0, max)} …`))
+
+interface Cursor {
+  readonly tokens: ReadonlyArray<Token>
+  at: number
+}
+
+/** Deeper emphasis is read as if it were not there. */
+const maxEmphasis = 6
+
+const inlines = (tokens: ReadonlyArray<Token>): ReadonlyArray<Inline> => {
+  const root: Array<Inline> = []
+  const open: Array<Array<Inline>> = [root]
+  for (const token of tokens) {
+    const here = open.at(-1) ?? root
+    if (token.type === "strong_open" || token.type === "em_open") {
+      const children: Array<Inline> = open.length > maxEmphasis ? here : []
+      if (children !== here) here.push({ _tag: token.type === "em_open" ? "Emphasis" : "Strong", children })
+      open.push(children)
+    } else if (token.type === "strong_close" || token.type === "em_close") open.pop()
+    else if (token.type === "code_inline") here.push({ _tag: "Code", value: token.content })
+    else if (token.type === "softbreak" || token.type === "hardbreak") here.push({ _tag: "Break" })
+    else if (token.content !== "") here.push({ _tag: "Text", value: token.content })
+  }
+  return root
+}
+
+const delimiterRow = /^\s*(?:\|\s*)?:?-+:?\s*(?:\||$)/
+
+/** A table cannot be kept apart from ours: it is shown as it was written. */
+const isTable = (content: string): boolean => {
+  const [head = "", delimiters = ""] = content.split("\n", 2)
+  return head.includes("|") && delimiters.includes("-") && delimiterRow.test(delimiters)
+}
+
+const paragraph = (token: Token, isHeading: boolean): Block => {
+  if (isTable(token.content)) return { _tag: "CodeBlock", language: "", code: token.content }
+  const children = inlines(token.children ?? [])
+  // A heading of its own would break the outline of the comment.
+  return { _tag: "Paragraph", children: isHeading ? [{ _tag: "Strong", children }] : children }
+}
+
+const items = (cursor: Cursor, end: string): ReadonlyArray<ReadonlyArray<Block>> => {
+  const made: Array<ReadonlyArray<Block>> = []
+  while (cursor.at < cursor.tokens.length) {
+    const token = cursor.tokens[cursor.at++]
+    if (token === undefined || token.type === end) break
+    if (token.type === "list_item_open") made.push(blocksOf(cursor, "list_item_close"))
+  }
+  return made
+}
+
+const blocksOf = (cursor: Cursor, end?: string): ReadonlyArray<Block> => {
+  const made: Array<Block> = []
+  let isHeading = false
+  while (cursor.at < cursor.tokens.length) {
+    const token = cursor.tokens[cursor.at++]
+    if (token === undefined || token.type === end) break
+    if (token.type === "heading_open") isHeading = true
+    else if (token.type === "heading_close") isHeading = false
+    else if (token.type === "inline") made.push(paragraph(token, isHeading))
+    else if (token.type === "fence" || token.type === "code_block") {
+      made.push({ _tag: "CodeBlock", language: token.info.trim().split(/\s/, 1)[0] ?? "", code: token.content })
+    } else if (token.type === "blockquote_open")
+      made.push({ _tag: "Quote", children: blocksOf(cursor, "blockquote_close") })
+    else if (token.type === "bullet_list_open") {
+      made.push({ _tag: "List", start: undefined, items: items(cursor, "bullet_list_close") })
+    } else if (token.type === "ordered_list_open") {
+      const start = Number(token.attrGet("start") ?? 1)
+      made.push({ _tag: "List", start, items: items(cursor, "ordered_list_close") })
+    }
+  }
+  return made
+}
+
+/** Markdown of several lines. */
+export const parseBlocks = (markdown: string): ReadonlyArray<Block> =>
+  blocksOf({ tokens: blocks.parse(bounded(markdown, maxLength), {}), at: 0 })
+
+/** One line: text and code spans. */
+export const parseLine = (text: string): ReadonlyArray<Inline> =>
+  inlines(lines.parseInline(oneLine(bounded(text, maxLineLength)).trim(), {})[0]?.children ?? [])

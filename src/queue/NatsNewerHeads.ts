@@ -1,0 +1,24 @@
+/** Notices of newer heads between nodes: every node receives all, and passes on what a review of its own listens for. */
+import { Effect, Layer, Schema } from "effect"
+import { NatsEvents } from "../../nats/NatsEvents.ts"
+import { makeHeadListeners, NewerHeads } from "./NewerHeads.ts"
+
+const topic = "newer-heads"
+const Notice = Schema.Struct({ targetKey: Schema.String, head: Schema.String })
+const decode = Schema.decodeUnknownSync(Notice)
+
+export const layer = Layer.effect(
+  NewerHeads,
+  Effect.gen(function* () {
+    const events = yield* NatsEvents
+    const { listen, notice } = makeHeadListeners()
+    yield* events.listen(topic, (value) => {
+      const { head, targetKey } = decode(value)
+      notice(targetKey, head)
+    })
+    return NewerHeads.of({
+      listen,
+      notify: (targetKey, head) => Effect.ignore(events.publish(topic, { targetKey, head }), { log: "Debug" })
+    })
+  })
+)

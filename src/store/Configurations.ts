@@ -1,0 +1,8 @@
+/** Configuration documents that were in force, by hash, for as long as unfinished work is pinned to them. */
+import { Context } from "effect"
+import type { SnapshotArchive } from "../config/ConfigStore.ts"
+import type { StoreError } from "./StoreError.ts"
+
+export class Configurations extends Context.Service<Configurations, SnapshotArchive<StoreError>>()(
+  "aicr/store/Configurations"
+) {}

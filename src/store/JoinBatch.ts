@@ -1,0 +1,108 @@
+/** How a push gets into a batch: into the one that collects its stream, or into a new one. In one transaction. */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { maxCommits, memberStatusIn, rangeOf } from "../domain/Batch.ts"
+import type { BatchStatus } from "../domain/Batch.ts"
+import { targetKey } from "../domain/Change.ts"
+import { newIdAfter } from "../domain/Ids.ts"
+import type { Batch, Batches, Joined, PushReceived } from "./Batches.ts"
+import { batchesOf, membersOf } from "./BatchQueries.ts"
+import type { BatchFailure } from "./BatchQueries.ts"
+import { toBatchRow } from "./BatchRow.ts"
+import { forUpdate, lockNames } from "./RowLocks.ts"
+import { unavailable } from "./StoreFailure.ts"
+
+/** Of the same workspace, not due when the push came, and not full. */
+const hasRoom = (batch: Batch, push: PushReceived): boolean =>
+  batch.workspace === push.change.workspace &&
+  push.admittedAt < batch.dueAt &&
+  batch.commits + (push.change.commits ?? 1) <= maxCommits
+
+const isFirst = (sql: SqlClient.SqlClient, batch: Batch) =>
+  Effect.map(
+    sql`SELECT 1 FROM batches WHERE stream = ${batch.stream} AND id < ${batch.id} AND finished_at IS NULL LIMIT 1`,
+    (earlier) => earlier.length === 0
+  )
+
+const seal = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch: Batch, status: BatchStatus) {
+  yield* sql`UPDATE batches SET status = ${status} WHERE id = ${batch.id}`
+  yield* sql`UPDATE batch_members SET status = ${memberStatusIn(status)} WHERE batch_id = ${batch.id}`
+})
+
+const insertMember = (sql: SqlClient.SqlClient, batchId: string, push: PushReceived) =>
+  sql`INSERT INTO batch_members ${sql.insert({
+    event_id: push.eventId,
+    batch_id: batchId,
+    before_id: push.change.base ?? null,
+    after_id: push.change.head ?? "",
+    commits: push.change.commits ?? 1,
+    received_at: push.admittedAt,
+    status: memberStatusIn("open")
+  })}`
+
+const open = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, push: PushReceived, stream: string) {
+  const [newest] = yield* sql<{ id: string }>`
+    SELECT id FROM batches WHERE stream = ${stream} AND finished_at IS NULL ORDER BY id DESC LIMIT 1`
+  const batch: Batch = {
+    // Ids are the order of a stream, also where another node's clock is ahead.
+    id: newIdAfter(newest?.id),
+    stream,
+    workspace: push.change.workspace,
+    change: push.change,
+    configHash: push.configHash,
+    priority: push.priority,
+    status: "open",
+    commits: push.change.commits ?? 1,
+    firstAt: push.admittedAt,
+    dueAt: push.dueAt,
+    entryId: undefined,
+    reason: undefined,
+    runId: undefined,
+    finishedAt: undefined
+  }
+  yield* sql`INSERT INTO batches ${sql.insert(toBatchRow(batch))}`
+  yield* insertMember(sql, batch.id, push)
+  return batch
+})
+
+const extend = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch: Batch, push: PushReceived) {
+  yield* insertMember(sql, batch.id, push)
+  const [first, ...rest] = yield* membersOf(sql, batch.id)
+  if (first === undefined) return batch
+  const { before, after } = rangeOf([first, ...rest])
+  const commits = batch.commits + (push.change.commits ?? 1)
+  const change = { ...push.change, base: before, head: after, commits }
+  yield* sql`UPDATE batches SET change = ${JSON.stringify(change)}, commits = ${commits},
+    config_hash = ${push.configHash} WHERE id = ${batch.id}`
+  return { ...batch, change, commits, configHash: push.configHash }
+})
+
+const joinOne = (sql: SqlClient.SqlClient) =>
+  Effect.fnUntraced(function* (push: PushReceived): Effect.fn.Return<Joined, BatchFailure> {
+    const [existing] = yield* batchesOf(
+      "batches.join",
+      sql`SELECT batches.* FROM batches JOIN batch_members ON batch_members.batch_id = batches.id
+        WHERE batch_members.event_id = ${push.eventId}`
+    )
+    if (existing !== undefined) return { batch: existing, how: "known", first: yield* isFirst(sql, existing) }
+    const stream = targetKey(push.change)
+    const [collecting] = yield* batchesOf(
+      "batches.join",
+      sql`SELECT * FROM batches WHERE stream = ${stream} AND status = 'open' ${forUpdate(sql)}`
+    )
+    if (collecting !== undefined && hasRoom(collecting, push)) {
+      const batch = yield* extend(sql, collecting, push)
+      return { batch, how: "joined", first: yield* isFirst(sql, batch) }
+    }
+    if (collecting !== undefined) yield* seal(sql, collecting, "ready")
+    const batch = yield* open(sql, push, stream)
+    return { batch, how: "opened", first: yield* isFirst(sql, batch) }
+  })
+
+export const join =
+  (sql: SqlClient.SqlClient): Batches["Service"]["join"] =>
+  (pushes) =>
+    lockNames(
+      sql,
+      pushes.map(({ change }) => `batches:${targetKey(change)}`)
+    ).pipe(Effect.andThen(Effect.forEach(pushes, joinOne(sql))), sql.withTransaction, unavailable("batches.join"))

@@ -1,0 +1,58 @@
+/** Configurations in the table `configurations`. What nothing unfinished is pinned to goes when it is old, or when there are many. */
+import { Clock, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Configurations } from "./Configurations.ts"
+import { unavailable } from "./StoreFailure.ts"
+
+/** Another node may still admit under a document that this one has replaced, and its work may wait for a weekly window. */
+const keptFor = Duration.days(30)
+const maxUnpinned = 200
+
+export const layer: Layer.Layer<Configurations, never, SqlClient.SqlClient> = Layer.effect(
+  Configurations,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    // Titles may hold what JSON functions of Postgres refuse; a quote inside a text is escaped there.
+    const workHash = sql.onDialectOrElse({
+      pg: () => sql.literal(`substring(work from '"configHash":"([^"]+)"')`),
+      orElse: () => sql.literal("json_extract(work, '$.configHash')")
+    })
+    /** Deliveries stand for what waits, batches for what collects, runs and publications for what is under way. */
+    const pinned = sql`
+      SELECT ${workHash} AS hash FROM events WHERE work IS NOT NULL AND outcome IS NULL
+      UNION SELECT config_hash FROM batches WHERE finished_at IS NULL
+      UNION SELECT config_hash FROM runs WHERE status IN ('queued', 'preparing', 'analyzing', 'publishing')
+      UNION SELECT config_hash FROM runs WHERE id IN (
+        SELECT run_id FROM publications WHERE status IN ('pending', 'sending', 'unknown'))`
+
+    return Configurations.of({
+      keep: Effect.fnUntraced(function* ({ hash, document }) {
+        const now = yield* Clock.currentTimeMillis
+        yield* sql`
+          INSERT INTO configurations (hash, document, kept_at) VALUES (${hash}, ${document}, ${now})
+          ON CONFLICT (hash) DO UPDATE SET document = excluded.document, kept_at = excluded.kept_at`
+        const stale = yield* sql<{ hash: string }>`
+          SELECT hash FROM configurations WHERE hash <> ${hash}
+            AND (kept_at < ${now - Duration.toMillis(keptFor)}
+              OR hash NOT IN (SELECT hash FROM configurations ORDER BY kept_at DESC LIMIT ${maxUnpinned}))`
+        if (stale.length === 0) return
+        yield* sql`
+          DELETE FROM configurations
+          WHERE ${sql.in(
+            "hash",
+            stale.map((row) => row.hash)
+          )} AND hash NOT IN (${pinned})`
+      }, unavailable("configurations.keep")),
+      find: (hash) =>
+        sql<{ hash: string; document: string }>`
+          SELECT hash, document FROM configurations WHERE hash = ${hash}`.pipe(
+          Effect.map(([row]) => row),
+          unavailable("configurations.find")
+        ),
+      pinned: sql<{ hash: string }>`${pinned}`.pipe(
+        Effect.map((rows) => new Set(rows.map(({ hash }) => hash))),
+        unavailable("configurations.pinned")
+      )
+    })
+  })
+)

@@ -1,0 +1,9 @@
+/** Since when a run waits for its host, and until when before it is tried again. Null while it does not wait. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+export default Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE runs ADD COLUMN waiting_since BIGINT`
+  yield* sql`ALTER TABLE runs ADD COLUMN waiting_until BIGINT`
+})

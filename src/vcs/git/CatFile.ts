@@ -1,0 +1,56 @@
+/** One `git cat-file` child that serves all checkouts of a mirror: requests go in by the line, and replies come in the order of the requests. */
+import { Effect } from "effect"
+import type { Scope } from "effect"
+import type { CheckoutError } from "../Checkout.ts"
+import type { ProcessLimits } from "../ProcessLimits.ts"
+import { endError, startGit } from "./GitProcess.ts"
+import type { GitCommand } from "./GitProcess.ts"
+import { localTime, withinTime } from "./TimeLimit.ts"
+import type { TimeLimit } from "./TimeLimit.ts"
+
+/** What a reader of replies keeps of a request, and who waits for it. */
+export type Pending<Request, Reply> = Request & { readonly reply: (value: Reply) => void }
+
+export interface CatFile<Request, Reply> {
+  /** `lines` is written as it is. Fails with the end of the process, and when the reply takes too long. */
+  readonly send: (lines: string, request: Request) => Effect.Effect<Reply, CheckoutError>
+}
+
+export interface CatFileOptions<Request extends object, Reply> {
+  readonly mirror: string
+  readonly limits: ProcessLimits
+  readonly batch: "--batch" | "--batch-check"
+  /** Reads what git prints, in whatever pieces it arrives, and takes each request that has its reply from the front of the queue. */
+  readonly reader: (pending: Array<Pending<Request, Reply>>) => (chunk: Buffer) => void
+  readonly time?: TimeLimit
+}
+
+export const openCatFile = Effect.fnUntraced(function* <Request extends object, Reply>({
+  mirror,
+  limits,
+  batch,
+  reader,
+  time = localTime("objects")
+}: CatFileOptions<Request, Reply>): Effect.fn.Return<CatFile<Request, Reply>, never, Scope.Scope> {
+  const command: GitCommand = { args: ["cat-file", batch], gitDir: mirror, home: mirror, limits }
+  const child = yield* startGit(command)
+  const pending: Array<Pending<Request, Reply> & { readonly fail: (error: CheckoutError) => void }> = []
+  let dead: CheckoutError | undefined
+  void child.ended.then((end) => {
+    dead = endError(command, end)
+    for (const { fail } of pending.splice(0)) fail(dead)
+  })
+  child.stdout.on("data", reader(pending as Array<Pending<Request, Reply>>))
+  return {
+    send: (lines, request) =>
+      Effect.callback<Reply, CheckoutError>((resume) => {
+        if (dead !== undefined) return resume(Effect.fail(dead))
+        pending.push({
+          ...request,
+          reply: (value) => resume(Effect.succeed(value)),
+          fail: (error) => resume(Effect.fail(error))
+        })
+        child.stdin.write(lines)
+      }).pipe(withinTime(`cat-file ${batch}`, time))
+  }
+})

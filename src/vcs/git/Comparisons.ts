@@ -1,0 +1,120 @@
+/**
+ * `Comparison` over git. Where every path is chosen, the trees themselves are compared, by a process that all checkouts of a mirror share;
+ * else trees that hold the chosen paths alone.
+ */
+import { Effect, RcMap, Stream } from "effect"
+import { CheckoutError } from "../Checkout.ts"
+import type { ChangedPath, Comparison } from "../Checkout.ts"
+import type { GitObject } from "./BlobReader.ts"
+import { writeChosenTrees } from "./ChosenTrees.ts"
+import { treeOf } from "./CommitObject.ts"
+import type { ReadObject } from "./CommitObject.ts"
+import type { DiffReader } from "./DiffReader.ts"
+import { diffStream } from "./DiffStream.ts"
+import type { Mirror } from "./Mirror.ts"
+import type { SizeReader } from "./SizeReader.ts"
+import { walkTrees } from "./TreeWalk.ts"
+import type { TreePath } from "./TreeWalk.ts"
+
+type SizeReaders = RcMap.RcMap<string, SizeReader>
+
+export interface ComparisonsOptions {
+  readonly readObject: (
+    mirror: Mirror,
+    object: string,
+    maxBytes: number
+  ) => Effect.Effect<GitObject | undefined, CheckoutError>
+  readonly sizeReaders: SizeReaders
+  readonly diffReaders: RcMap.RcMap<string, DiffReader>
+  /** Folder for objects of a comparison alone. */
+  readonly scratch: string
+}
+
+/** Names asked for at once. */
+const sizesAtOnce = 1000
+/** Of another repository there is nothing here. */
+const submodule = "160000"
+/** Git follows the folders of a path by calls within calls. */
+const maxDepth = 64
+
+export const sizesIn = (
+  readers: SizeReaders,
+  { directory }: Mirror,
+  names: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<number | undefined>, CheckoutError> =>
+  Effect.scoped(Effect.flatMap(RcMap.get(readers, directory), (reader) => reader.sizes(names))).pipe(
+    Effect.tapError(() => RcMap.invalidate(readers, directory))
+  )
+
+export const makeComparisons = ({ diffReaders, readObject, scratch, sizeReaders }: ComparisonsOptions) => {
+  /** By the shared process; by one of its own while that one is at another diff, for its reader may take its time. */
+  const whole = (mirror: Mirror, before: string, after: string) =>
+    Stream.unwrap(
+      Effect.gen(function* () {
+        const shared = yield* RcMap.get(diffReaders, mirror.directory)
+        yield* Effect.addFinalizer(() =>
+          shared.isOver() ? RcMap.invalidate(diffReaders, mirror.directory) : Effect.void
+        )
+        return (yield* shared.diff(before, after)) ?? diffStream(mirror, before, after)
+      })
+    )
+
+  const chosen = (mirror: Mirror, commit: string, paths: ReadonlyArray<TreePath>, exactRenames: boolean) =>
+    Stream.unwrap(
+      Effect.map(writeChosenTrees(scratch, commit, paths), ({ after, before, objects }) =>
+        diffStream(mirror, before, after, { exactRenames, objects })
+      )
+    )
+
+  return (mirror: Mirror, from: string, head: string): Comparison => {
+    const read: ReadObject = (id, maxBytes) => readObject(mirror, id, maxBytes)
+    const trees = Effect.gen(function* () {
+      const [before, after] = [yield* treeOf(read, from), yield* treeOf(read, head)]
+      return before === undefined || after === undefined
+        ? yield* new CheckoutError({
+            reason: "missing",
+            message: `commit ${before === undefined ? from : head} cannot be read: it is gone, or its message is over 1 MiB`
+          })
+        : { before, after }
+    })
+    let listed: ReadonlyMap<ChangedPath, TreePath> = new Map()
+    return {
+      changes: Effect.fnUntraced(function* (maxPaths) {
+        const { before, after } = yield* trees
+        const found = yield* walkTrees(read, before, after, maxPaths)
+        listed = new Map(found.map((one) => [one, one]))
+        return found
+      }),
+      sizes: Effect.fnUntraced(function* (paths) {
+        const sizes: Array<number> = []
+        for (let at = 0; at < paths.length; at += sizesAtOnce) {
+          const some = paths.slice(at, at + sizesAtOnce).flatMap((path) => listed.get(path) ?? [])
+          const names = some.flatMap(({ newId, newMode, oldId, oldMode }) => [
+            oldMode === submodule ? "" : (oldId ?? ""),
+            newMode === submodule ? "" : (newId ?? "")
+          ])
+          const found = (yield* sizesIn(
+            sizeReaders,
+            mirror,
+            names.filter((name) => name !== "")
+          )).values()
+          const ordered = names.map((name) => (name === "" ? 0 : (found.next().value ?? 0)))
+          for (let one = 0; one < ordered.length; one += 2) {
+            sizes.push(Math.max(ordered[one] ?? 0, ordered[one + 1] ?? 0))
+          }
+        }
+        return sizes
+      }),
+      diff: (paths, exactRenames) =>
+        Stream.unwrap(
+          Effect.gen(function* () {
+            const own = paths.flatMap((path) => listed.get(path) ?? [])
+            if (own.length === 0) return Stream.empty
+            const { before, after } = yield* trees
+            const isWhole = own.length === listed.size && own.every(({ bytes }) => bytes.split("/").length <= maxDepth)
+            return isWhole && !exactRenames ? whole(mirror, before, after) : chosen(mirror, head, own, exactRenames)
+          })
+        )
+    }
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * The paths in which two trees differ, found by their ids alone: nothing of a file is read, what both have is not entered, and it ends
+ * when there are too many. A tree that git would not write, with names twice or out of order, is refused: in it a file could hide.
+ */
+import { Effect } from "effect"
+import { CheckoutError } from "../Checkout.ts"
+import type { ChangedPath } from "../Checkout.ts"
+import type { GitObject } from "./BlobReader.ts"
+import type { ReadObject } from "./CommitObject.ts"
+
+export interface TreePath extends ChangedPath {
+  /** The path's bytes, one character each: what is no UTF-8 is still the name of a file. */
+  readonly bytes: string
+  readonly oldId: string | undefined
+  readonly newId: string | undefined
+}
+
+interface Entry {
+  readonly mode: string
+  readonly name: string
+  /** As git orders it: a folder comes where its name with a slash would. */
+  readonly key: string
+  readonly id: string
+}
+
+interface Pair {
+  readonly folder: string
+  readonly before: ReadonlyArray<Entry>
+  readonly after: ReadonlyArray<Entry>
+  beforeAt: number
+  afterAt: number
+}
+
+/** Of one folder: about 400 000 files. */
+const maxTreeBytes = 33_554_432
+/** What a path may have on Linux. */
+const maxPathBytes = 4096
+const stepLength = 500
+
+const folderMode = "40000"
+const isFolder = (entry: Entry | undefined): boolean => entry?.mode === folderMode
+
+export const walkTrees = Effect.fnUntraced(function* (
+  read: ReadObject,
+  from: string,
+  to: string,
+  maxPaths: number
+): Effect.fn.Return<ReadonlyArray<TreePath>, CheckoutError> {
+  const found: Array<TreePath> = []
+  let steps = 0
+  let trees = 0
+  const entriesOf = Effect.fnUntraced(function* (id: string | undefined) {
+    if (id === undefined) return []
+    return yield* entriesIn(id, yield* read(id, maxTreeBytes))
+  })
+  const enter = Effect.fnUntraced(function* (folder: string, before: string | undefined, after: string | undefined) {
+    if (folder.length > maxPathBytes) return yield* refused(`a path of the change has more than ${maxPathBytes} bytes`)
+    // Folders count as well: there could be many without a file.
+    if (++trees + found.length > maxPaths + 1) return yield* tooMany(maxPaths)
+    return { folder, before: yield* entriesOf(before), after: yield* entriesOf(after), beforeAt: 0, afterAt: 0 }
+  })
+  const open: Array<Pair> = from === to ? [] : [yield* enter("", from, to)]
+  while (open.length > 0) {
+    const pair = open.at(-1) as Pair
+    const next = step(pair)
+    if (++steps % stepLength === 0) yield* Effect.yieldNow
+    if (next === undefined) {
+      open.pop()
+      continue
+    }
+    const { before, after } = next
+    if (before?.id === after?.id && before?.mode === after?.mode) continue
+    const bytes = pair.folder + (before ?? after)?.name
+    if (isFolder(before) || isFolder(after)) {
+      open.push(yield* enter(`${bytes}/`, before?.id, after?.id))
+      continue
+    }
+    if (found.length + trees > maxPaths) return yield* tooMany(maxPaths)
+    found.push(changed(bytes, before, after))
+  }
+  return found
+})
+
+/** The next name of a folder, on the sides that have it. */
+const step = (pair: Pair): { readonly before: Entry | undefined; readonly after: Entry | undefined } | undefined => {
+  const before = pair.before[pair.beforeAt]
+  const after = pair.after[pair.afterAt]
+  if (before === undefined && after === undefined) return undefined
+  const takesBefore = after === undefined || (before !== undefined && before.key <= after.key)
+  const takesAfter = before === undefined || (after !== undefined && after.key <= before.key)
+  if (takesBefore) pair.beforeAt++
+  if (takesAfter) pair.afterAt++
+  return { before: takesBefore ? before : undefined, after: takesAfter ? after : undefined }
+}
+
+const changed = (bytes: string, before: Entry | undefined, after: Entry | undefined): TreePath => ({
+  path: Buffer.from(bytes, "latin1").toString("utf8"),
+  bytes,
+  status: before === undefined ? "added" : after === undefined ? "deleted" : "modified",
+  oldMode: before?.mode,
+  newMode: after?.mode,
+  oldId: before?.id,
+  newId: after?.id
+})
+
+/** Of `<mode> <name>\0<id>`, repeated. */
+const entriesIn = Effect.fnUntraced(function* (
+  tree: string,
+  object: GitObject | undefined
+): Effect.fn.Return<ReadonlyArray<Entry>, CheckoutError> {
+  if (object?.type !== "tree") return yield* refused(`tree ${tree} of the change is not in the repository`)
+  if (object.content === undefined) {
+    return yield* refused(`a folder of the change has too many files: its list is over ${maxTreeBytes} bytes`)
+  }
+  const { content } = object
+  const idBytes = tree.length / 2
+  const entries: Array<Entry> = []
+  let last = ""
+  for (let at = 0; at < content.length;) {
+    const end = content.indexOf(0, at)
+    const [, mode, name] = /^0?([0-7]{5,6}) ([^/]+)$/s.exec(content.toString("latin1", at, end < 0 ? at : end)) ?? []
+    const id = content.toString("hex", end + 1, end + 1 + idBytes)
+    const key = mode === folderMode ? `${name}/` : `${name}`
+    if (mode === undefined || name === undefined || id.length !== tree.length || key <= last) {
+      return yield* refused(`tree ${tree} of the change is malformed`)
+    }
+    entries.push({ mode, name, key, id })
+    last = key
+    at = end + 1 + idBytes
+    if (entries.length % stepLength === 0) yield* Effect.yieldNow
+  }
+  return entries
+})
+
+const refused = (message: string) => Effect.fail(new CheckoutError({ reason: "limit", message }))
+
+const tooMany = (maxPaths: number) =>
+  refused(
+    `the change touches over ${maxPaths} paths (review.max_changed_paths); split it, or raise the limit for changes that need it`
+  )

@@ -1,0 +1,142 @@
+/** Comment commands at a host that refuses: a bounded number of requests, and an outcome on record that says why. */
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Context, Effect, Layer, Ref } from "effect"
+import { TestClock } from "effect/testing"
+import * as Publisher from "../../actors/ChangePublisher.ts"
+import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
+import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import { targetKey } from "../../src/domain/Change.ts"
+import type { Change } from "../../src/domain/Change.ts"
+import { ForgeError } from "../../src/forge/Forge.ts"
+import { Forges } from "../../src/forge/Forges.ts"
+import { AuthorGuess } from "../../src/outputs/AuthorGuess.ts"
+import * as OutputsLayer from "../../src/outputs/OutputsLayer.ts"
+import { Cache } from "../../src/store/Cache.ts"
+import { Receipts } from "../../src/store/Receipts.ts"
+import { actorStores, testForges, testSnapshotWith } from "../harness/ActorParts.ts"
+import { testCluster } from "../harness/TestCluster.ts"
+
+class Host extends Context.Service<
+  Host,
+  {
+    /** What it refuses requests for help with; undefined: it takes the comment. */
+    readonly refusal: Ref.Ref<ForgeError["reason"] | undefined>
+    readonly at: "canWrite" | "createComment"
+    readonly requests: Ref.Ref<ReadonlyArray<number>>
+  }
+>()("test/Host") {}
+
+const change: Change = {
+  provider: "gitea",
+  trigger: "t",
+  workspace: "w",
+  repo: { fullName: "team/app" },
+  target: { kind: "pull_request", number: 7 },
+  requestedBy: "dana"
+}
+const key = targetKey(change)
+
+const forges = Layer.effect(
+  Forges,
+  Effect.gen(function* () {
+    const { refusal, requests, at } = yield* Host
+    const request = Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      yield* Ref.update(requests, (all) => [...all, now])
+      const reason = yield* Ref.get(refusal)
+      if (reason !== undefined) return yield* new ForgeError({ reason, operation: "x", message: `refused: ${reason}` })
+    })
+    const known = testForges(Effect.succeed({ head: "h1", state: "open" }))
+    const profile = testSnapshotWith("w", "t").current().triggers.get("t")
+    assert(profile !== undefined)
+    const client = {
+      ...known.client(profile),
+      canWrite: () => (at === "canWrite" ? Effect.as(request, true) : Effect.succeed(true)),
+      findComment: () => Effect.undefined,
+      createComment: () => Effect.as(request, { hostId: "1", url: undefined })
+    }
+    return Forges.of({ ...known, client: () => client })
+  })
+)
+
+const world = (at: "canWrite" | "createComment") =>
+  Layer.mergeAll(Publisher.layer, Scheduler.layer).pipe(
+    Layer.provideMerge(OutputsLayer.layer),
+    Layer.provideMerge(Layer.mergeAll(actorStores(), forges, Cache.layerNone, AuthorGuess.layerNone)),
+    Layer.provideMerge(Layer.succeed(ConfigStore, testSnapshotWith("w", "t"))),
+    Layer.provideMerge(
+      Layer.effect(
+        Host,
+        Effect.all({
+          refusal: Ref.make<ForgeError["reason"] | undefined>(undefined),
+          requests: Ref.make<ReadonlyArray<number>>([]),
+          at: Effect.succeed(at)
+        })
+      )
+    ),
+    Layer.provideMerge(testCluster)
+  )
+
+/** A comment `/aicr help`, and the sweeper that repeats its message as long as it has no outcome. */
+const helpAfter = Effect.fnUntraced(function* (reason: ForgeError["reason"] | undefined, hours: number) {
+  const { refusal, requests } = yield* Host
+  const receipts = yield* Receipts
+  yield* Ref.set(refusal, reason)
+  const id = "event-1"
+  yield* receipts.store({
+    id,
+    deliveryKey: "gitea:1",
+    provider: "gitea",
+    event: "issue_comment",
+    action: "created",
+    trigger: "t",
+    workspace: "w",
+    targetKind: "pull_request",
+    targetKey: key,
+    repo: "team/app",
+    decision: "queued",
+    reason: undefined,
+    work: { change, configHash: "c", priority: 0, dueAt: 0, command: "help" },
+    receivedAt: 0
+  })
+  const publisherOf = yield* Publisher.ChangePublisher.client
+  const sweeps = (hours * 3600) / 15
+  for (let n = 0; n < sweeps; n++) {
+    if ((yield* receipts.get(id))?.outcome !== undefined) break
+    yield* publisherOf(key).Command({ eventId: id })
+    yield* TestClock.adjust("15 seconds")
+  }
+  return { event: yield* receipts.get(id), requests: yield* Ref.get(requests) }
+})
+
+describe.each(["canWrite", "createComment"] as const)("%s of a comment command", (at) => {
+  for (const reason of ["forbidden", "not_found", "invalid", "unauthorized", "conflict"] as const) {
+    it.effect(`${reason} is final: one request and an outcome`, () =>
+      Effect.gen(function* () {
+        const { event, requests } = yield* helpAfter(reason, 1)
+        assert.strictEqual(requests.length, 1)
+        assert.strictEqual(event?.outcome, "failed")
+        assert.strictEqual(event?.outcomeReason, `refused: ${reason}`)
+      }).pipe(Effect.provide(world(at)))
+    )
+  }
+
+  it.effect("a host that fails is tried a bounded number of times, further and further apart", () =>
+    Effect.gen(function* () {
+      const { event, requests } = yield* helpAfter("unavailable", 30)
+      assert.strictEqual(requests.length, 30)
+      assert.isAbove((requests[29] ?? 0) - (requests[28] ?? 0), 200_000)
+      assert.strictEqual(event?.outcome, "failed")
+      assert.match(event?.outcomeReason ?? "", /^given up after 30 attempts: /)
+    }).pipe(Effect.provide(world(at)))
+  )
+})
+
+it.effect("a host that takes it again gets one reply", () =>
+  Effect.gen(function* () {
+    const { refusal } = yield* Host
+    yield* Effect.forkChild(Effect.andThen(Effect.sleep("2 minutes"), Ref.set(refusal, undefined)))
+    const { event } = yield* helpAfter("rate_limited", 2)
+    assert.strictEqual(event?.outcome, "executed")
+  }).pipe(Effect.provide(world("createComment")))
+)

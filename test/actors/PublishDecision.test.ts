@@ -1,0 +1,165 @@
+/** What the publisher decides, as a table: the next step of a row, what becomes of a failed write, how a run ends. */
+import { assert, describe, it } from "@effect/vitest"
+import { afterFailure, checkFor, isUnpublished, maxAttempts, nextStep, runEnd } from "../../actors/PublishDecision.ts"
+import type { SendFailure } from "../../actors/PublishDecision.ts"
+import type { Operation, PublicationStatus } from "../../src/domain/Publication.ts"
+import { ForgeError } from "../../src/forge/Forge.ts"
+import { ChannelMissing } from "../../src/outputs/Outputs.ts"
+import type { PublicationUpdate } from "../../src/store/Outbox.ts"
+
+const run = { workspace: "w" }
+const gone = { _tag: "Drop", reason: "workspace w is no longer configured" } as const
+
+describe("the next step of an open row", () => {
+  const cases = [
+    ["pending", run, true, undefined, { _tag: "Send" }],
+    ["pending", run, true, 1000, { _tag: "Send" }],
+    ["pending", run, true, 1500, { _tag: "Wait", millis: 500 }],
+    ["unknown", run, true, undefined, { _tag: "LookUp" }],
+    ["unknown", run, true, 1500, { _tag: "Wait", millis: 500 }],
+    // Only from `unknown` may it be dropped.
+    ["sending", run, true, undefined, { _tag: "MarkUnknown" }],
+    ["sending", undefined, false, undefined, { _tag: "MarkUnknown" }],
+    ["pending", undefined, false, undefined, { _tag: "Drop", reason: "its run is no longer on record" }],
+    ["unknown", run, false, undefined, gone],
+    ["pending", run, false, 1500, gone]
+  ] as const
+  for (const [status, known, isConfigured, notBefore, step] of cases) {
+    it(`${status}, run ${known === undefined ? "lost" : "known"}, configured ${isConfigured}, not before ${notBefore}`, () => {
+      assert.deepStrictEqual(nextStep(known, isConfigured, { status, notBefore }, 1000), step)
+    })
+  }
+})
+
+const day = 24 * 3_600_000
+
+describe("a row that could not be sent", () => {
+  const failure = (reason: ForgeError["reason"], more: Partial<ForgeError> = {}) =>
+    new ForgeError({ reason, operation: "POST /x", message: "m", ...more })
+  const given = { isBegun: true, from: "pending", attempts: 0, deferrals: 1, ageMillis: 0 } as const
+  const after = (error: ForgeError | ChannelMissing, more: Partial<SendFailure> = {}) =>
+    afterFailure({ ...given, error, ...more }, 10_000, 0.5)
+  const failed = { status: "failed", error: "m" } as const
+
+  it.each(["forbidden", "unauthorized", "not_found", "conflict", "invalid"] as const)("%s is final", (reason) => {
+    assert.deepStrictEqual(after(failure(reason)), failed)
+    assert.deepStrictEqual(after(failure(reason), { isBegun: false }), failed)
+  })
+  it("a channel that is gone is final", () => {
+    assert.deepStrictEqual(after(new ChannelMissing({ message: "m" })), failed)
+  })
+
+  const cases: ReadonlyArray<readonly [string, ForgeError, Partial<SendFailure>, PublicationUpdate]> = [
+    ["a refusal for now counts", failure("unavailable"), {}, { status: "pending", notBefore: 10_750, isAttempt: true }],
+    [
+      "a lost response is looked up at once",
+      failure("unknown_outcome"),
+      {},
+      { status: "unknown", notBefore: 10_000, isAttempt: true }
+    ],
+    [
+      "and later after a pause",
+      failure("unknown_outcome"),
+      { attempts: 1 },
+      { status: "unknown", notBefore: 11_500, isAttempt: true }
+    ],
+    [
+      "the host's own pause counts before ours",
+      failure("rate_limited", { retryAfterMillis: 40_000 }),
+      {},
+      { status: "pending", notBefore: 50_000, isAttempt: true }
+    ],
+    ["the last attempt", failure("unavailable"), { attempts: maxAttempts - 1 }, { status: "failed" }],
+    [
+      "a read counts nothing",
+      failure("unavailable"),
+      { isBegun: false, attempts: maxAttempts - 1 },
+      { status: "pending", notBefore: 10_750, isAttempt: false }
+    ],
+    [
+      "and pauses longer each time",
+      failure("unavailable"),
+      { isBegun: false, deferrals: 3 },
+      { status: "pending", notBefore: 13_000, isAttempt: false }
+    ],
+    [
+      "it keeps what the row was",
+      failure("unavailable"),
+      { isBegun: false, from: "unknown" },
+      { status: "unknown", notBefore: 10_750, isAttempt: false }
+    ],
+    [
+      "after a day it counts",
+      failure("unavailable"),
+      { isBegun: false, ageMillis: day + 1 },
+      { status: "pending", notBefore: 10_750, isAttempt: true }
+    ],
+    [
+      "and ends",
+      failure("unavailable"),
+      { isBegun: false, ageMillis: day + 1, attempts: maxAttempts - 1 },
+      { status: "failed" }
+    ],
+    [
+      "an outage counts nothing, however long it is",
+      failure("unavailable", { isOutage: true }),
+      { isBegun: false, ageMillis: 9 * day, attempts: maxAttempts },
+      { status: "pending", notBefore: 11_000 }
+    ],
+    [
+      "what was begun in one is looked up after it",
+      failure("unavailable", { isOutage: true }),
+      { attempts: maxAttempts },
+      { status: "unknown" }
+    ]
+  ]
+  it.each(cases)("%s", (_, error, more, update) => {
+    assert.deepStrictEqual(after(error, more), { ...update, error: "m" })
+  })
+})
+
+const summary: Operation = { _tag: "Summary", head: "h", body: "" }
+const threads: Operation = { _tag: "Threads", head: "h1", present: [], analysed: [], changed: [] }
+const status: Operation = { _tag: "Status", head: "h", state: "success", description: "" }
+const review: Operation = { _tag: "Review", head: "h", event: "COMMENT", body: "", comments: [] }
+
+describe("a closed change", () => {
+  it("gets its summary and no review", () => {
+    assert.strictEqual(checkFor({ operation: summary }, "closed"), "newest")
+    assert.strictEqual(checkFor({ operation: review }, "closed"), "closed")
+    const moved = { _tag: "Moved", head: "h2" } as const
+    assert.deepStrictEqual(checkFor({ operation: summary }, moved), moved)
+  })
+})
+
+describe("the end of a run", () => {
+  const end = (...rows: ReadonlyArray<readonly [Operation, PublicationStatus]>) =>
+    runEnd(
+      rows.map(([operation, at]) => ({ operation, status: at, error: at === "sent" ? undefined : at })),
+      false
+    )
+  it("waits while a row is open, a status included", () => {
+    for (const open of ["pending", "sending", "unknown"] as const) {
+      assert.isUndefined(end([summary, "sent"], [status, open]))
+    }
+  })
+  it("is decided by what people read", () => {
+    assert.deepInclude(end([status, "failed"]), { to: "succeeded", partial: false })
+    assert.deepInclude(end([summary, "sent"], [review, "failed"]), { to: "succeeded", partial: true })
+    assert.deepInclude(end([summary, "failed"], [status, "sent"]), { to: "failed", reason: "failed" })
+    assert.deepInclude(end([summary, "dropped"], [status, "sent"]), { to: "skipped", reason: "dropped" })
+    assert.deepInclude(runEnd([], true), { to: "succeeded", partial: true })
+  })
+  it("is not decided by a comparison that had nothing to do", () => {
+    assert.deepInclude(end([summary, "failed"], [threads, "sent"]), { to: "failed", reason: "failed" })
+  })
+  it("is known before its commit status is sent, where nothing of it appears", () => {
+    const rows = (...given: ReadonlyArray<readonly [Operation, PublicationStatus]>) =>
+      given.map(([operation, at]) => ({ operation, status: at }))
+    assert.isTrue(isUnpublished(rows([summary, "failed"], [review, "dropped"], [threads, "sent"], [status, "pending"])))
+    assert.isFalse(isUnpublished(rows([summary, "failed"], [review, "sent"])))
+    assert.isFalse(isUnpublished(rows([summary, "failed"], [review, "unknown"])))
+    assert.isFalse(isUnpublished(rows([summary, "dropped"], [status, "pending"])))
+    assert.isFalse(isUnpublished([]))
+  })
+})

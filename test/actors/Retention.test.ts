@@ -1,0 +1,88 @@
+/** `storage.retention`: which records go, by age and by number. Three of each kind, received 5, 3 and 1 months ago. */
+import { assert, it } from "@effect/vitest"
+import { Clock, DateTime, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import * as BatchKeeper from "../../actors/BatchKeeper.ts"
+import * as Housekeeping from "../../actors/Housekeeping.ts"
+import { LeaseToken } from "../../src/domain/FencingToken.ts"
+import { layerOf } from "../../src/config/FileConfigStore.ts"
+import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
+import { LiveNodes } from "../../src/domain/LiveNodes.ts"
+import { layerMemory } from "../../src/queue/MemoryQueue.ts"
+import { Queue } from "../../src/queue/Queue.ts"
+import { QueueControl } from "../../src/queue/QueueControl.ts"
+import { Batches } from "../../src/store/Batches.ts"
+import { Objects } from "../../src/store/Objects.ts"
+import { Receipts } from "../../src/store/Receipts.ts"
+import { Runs } from "../../src/store/Runs.ts"
+import * as Store from "../../src/store/Store.ts"
+import { admission, targetOf } from "../queue/Admissions.ts"
+import { ignored } from "../store/Fixtures.ts"
+
+const now = Date.UTC(2026, 10, 15)
+const receivedAt = [5, 3, 1].map((months) =>
+  DateTime.toEpochMillis(DateTime.subtract(DateTime.makeUnsafe(now), { months }))
+)
+
+/** An ended entry, run and batch, and an event, each received at this time. */
+const populate = Effect.fnUntraced(function* (at: number, number: number) {
+  yield* (yield* Receipts).store(ignored({ receivedAt: at }))
+
+  const item = admission({ number, head: `h${number}`, admittedAt: at, dueAt: at })
+  const queue = yield* Queue
+  yield* queue.admit([item])
+  yield* queue.cancel(targetOf(number), "closed")
+
+  const { change, configHash } = item
+  const runs = yield* Runs
+  const review = { entryId: `e${number}`, workspace: "app", targetKey: targetOf(number), change, configHash }
+  const run = yield* runs.begin({ ...review, head: `h${number}`, base: undefined }, LeaseToken.make(1), at)
+  assert.isTrue(yield* runs.move(run?.id ?? "", LeaseToken.make(1), "failed", at))
+
+  const batches = yield* Batches
+  const push = { ...change, target: { kind: "push", branch: "main" }, base: `h${number - 1}`, commits: 1 } as const
+  const [joined] = yield* batches.join([{ ...item, change: push }])
+  assert.isTrue(yield* batches.follow(joined?.batch.id ?? "", { status: "succeeded" }, at))
+})
+
+const limit = 10
+const counts = Effect.gen(function* () {
+  return {
+    events: (yield* (yield* Receipts).list({ limit })).length,
+    runs: (yield* (yield* Runs).list({ limit })).length,
+    batches: (yield* (yield* Batches).list({ limit })).length,
+    entries: (yield* (yield* QueueControl).list({ limit })).entries.length
+  }
+})
+const all = { events: 3, runs: 3, batches: 3, entries: 3 }
+
+const parts = (retention: object) =>
+  Layer.mergeAll(
+    Layer.unwrap(Effect.map(snapshotOf({ storage: { retention } }, {}), layerOf)),
+    Layer.fresh(Store.layerMemory),
+    Layer.fresh(layerMemory({ perWorkspace: 100, total: 100 })),
+    LiveNodes.layerAlone.pipe(Layer.provideMerge(NodeIdentity.layer("node"))),
+    Layer.mock(Objects, { list: () => Effect.succeed([]) })
+  )
+
+it.effect.each([
+  ["events.max_age_months", { events: { max_age_months: 4 } }, { events: 2 }],
+  ["events.max_count", { events: { max_count: 1 } }, { events: 1 }],
+  ["recent_runs.max_age_months", { recent_runs: { max_age_months: 4 } }, { runs: 2 }],
+  ["recent_runs.max_count", { recent_runs: { max_count: 1 } }, { runs: 1 }],
+  ["queue.max_age_months", { queue: { max_age_months: 4 } }, { batches: 2, entries: 2 }],
+  ["queue.max_count", { queue: { max_count: 1 } }, { batches: 1, entries: 1 }],
+  ["nothing", {}, {}]
+] satisfies ReadonlyArray<readonly [string, object, Partial<typeof all>]>)(
+  "%s decides what goes",
+  ([, retention, fewer]) =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(now)
+      yield* Effect.forEach(receivedAt, populate)
+      assert.deepStrictEqual(yield* counts, all)
+      yield* Housekeeping.prune(yield* Clock.currentTimeMillis)
+      yield* BatchKeeper.prune
+      assert.deepStrictEqual(yield* counts, { ...all, ...fewer })
+    }).pipe(Effect.provide(parts(retention)))
+)

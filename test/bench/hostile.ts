@@ -1,0 +1,154 @@
+/**
+ * Changes made to be too much, each reviewed by the service while a neighbour opens small pull requests one after the other: how much
+ * longer the neighbour waits than alone, and what node and all processes that it starts take. Rounds alone and beside alternate.
+ */
+import { fork } from "node:child_process"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { stringify } from "yaml"
+import { startDemoForge } from "../../src/demo/DemoForge.ts"
+import type { DemoForge } from "../../src/demo/DemoForge.ts"
+import { git } from "../../src/demo/DemoForgeGit.ts"
+import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import { review, startFakeModel } from "../harness/FakeModel.ts"
+import type { FakeModel } from "../harness/FakeModel.ts"
+import { freePort } from "../harness/FreePort.ts"
+import { waitUntil } from "../harness/Wait.ts"
+import { watchTree } from "./hostile/Memory.ts"
+import { hostileChanges } from "./hostile/Repositories.ts"
+import type { HostileChange } from "./hostile/Repositories.ts"
+
+const rounds = 10
+const neighbour = "team/neighbour"
+const repositoryOf = ({ name }: HostileChange): string => `team/${name}`
+
+interface World {
+  readonly forge: DemoForge
+  serial: number
+}
+
+const documentOf = (forge: DemoForge, model: FakeModel, port: number) => ({
+  llm: {
+    providers: [{ id: "fake", kind: "openai_compatible", base_url: `${model.url}/v1`, api_key: "x" }],
+    model_chain: { default: [{ provider: "fake", model: "m" }] }
+  },
+  triggers: [{ name: "forge", kind: "gitea", base_url: forge.url, token: "t0ken", webhook_secret: "s3cret" }],
+  workspaces: {
+    instances: Object.fromEntries(
+      [neighbour, ...hostileChanges.map(repositoryOf)].map((repo) => [
+        repo.replace("/", "-"),
+        { source_repo: { trigger: "forge", repo } }
+      ])
+    )
+  },
+  agent: { default: "native-llm" },
+  review: { verification: "off" },
+  storage: { database: { sqlite: { path: "data/aicr.db" } } },
+  server: { port, hostname: "127.0.0.1" }
+})
+
+const statusOf = (pull: DemoPull): string | undefined => pull.repository.statuses.get(pull.head)?.at(-1)?.state
+
+const isOpen = (pull: DemoPull): boolean => (statusOf(pull) ?? "pending") === "pending"
+
+/** Milliseconds from the webhook to the final status. */
+const reviewed = async ({ forge }: World, pull: DemoPull, ends: string): Promise<number> => {
+  const delivery = forge.delivery({ kind: "pull", pull, action: "opened", sender: forge.user("dana") })
+  const began = performance.now()
+  await forge.send(delivery)
+  await waitUntil(() => !isOpen(pull), {
+    timeout: 120_000,
+    describe: () => `the review of ${pull.repository.fullName} ends`
+  })
+  if (statusOf(pull) !== ends) throw new Error(`the review of ${pull.repository.fullName} ended in ${statusOf(pull)}`)
+  return performance.now() - began
+}
+
+const neighbourly = async (world: World): Promise<number> => {
+  const branch = `change-${++world.serial}`
+  const files = { "src/added.ts": `export const total = ${world.serial}\n` }
+  await world.forge.push(neighbour, { branch, from: "main", message: branch, files })
+  const pull = await world.forge.createPull(neighbour, { title: branch, headBranch: branch })
+  return reviewed(world, pull, "success")
+}
+
+const prepare = async (forge: DemoForge): Promise<void> => {
+  for (const name of [neighbour, ...hostileChanges.map(repositoryOf)]) {
+    await forge.createRepository(name)
+    await forge.push(name, { branch: "main", message: "start", files: { "README.md": "# Start\n" } })
+  }
+  for (const change of hostileChanges) {
+    const { directory } = forge.repository(repositoryOf(change))
+    await change.write(directory)
+    // The host sends what it has, and takes no time of the others.
+    await git(directory, ["-c", "core.bigFileThreshold=1m", "repack", "-a", "-d", "-q"])
+  }
+}
+
+const p99 = (times: ReadonlyArray<number>): number =>
+  times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? Number.NaN
+
+const run = async (world: World): Promise<Record<string, number>> => {
+  const took: Record<string, number> = {}
+  const alone: Array<number> = []
+  const beside: Array<number> = []
+  for (let round = 0; round < rounds; round++) await neighbourly(world)
+  for (const change of hostileChanges) {
+    for (let round = 0; round < rounds; round++) alone.push(await neighbourly(world))
+    const pull = await world.forge.createPull(repositoryOf(change), { title: change.name, headBranch: "change" })
+    const hostile = reviewed(world, pull, change.ends)
+    hostile.catch(() => {})
+    for (let round = 0; round < rounds || isOpen(pull); round++) beside.push(await neighbourly(world))
+    const millis = await hostile
+    took[`${change.name.replaceAll("-", "_")}_ms`] = millis
+    process.stderr.write(`  ${change.name.padEnd(44)} ${millis.toFixed(0).padStart(9)} ms, ${change.ends}\n`)
+  }
+  return {
+    neighbour_p99_ratio: p99(beside) / p99(alone),
+    neighbour_alone_p99_ms: p99(alone),
+    neighbour_beside_p99_ms: p99(beside),
+    ...took
+  }
+}
+
+const measure = async (): Promise<Record<string, number>> => {
+  const directory = await mkdtemp(join(tmpdir(), "aicr-bench-"))
+  const model = await startFakeModel(() => review([], "Nothing."))
+  const forge = await startDemoForge({ directory, token: "t0ken", secret: "s3cret" })
+  process.stderr.write("making the repositories\n")
+  await prepare(forge)
+  const port = await freePort()
+  const configFile = join(directory, "config.yaml")
+  await writeFile(configFile, stringify(documentOf(forge, model, port)))
+  const service = fork(join(import.meta.dirname, "overhead/service.ts"), [configFile], {
+    execArgv: ["--disable-warning=ExperimentalWarning"]
+  })
+  try {
+    const url = `http://127.0.0.1:${port}`
+    await waitUntil(async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200, {
+      timeout: 90_000,
+      describe: () => "the service is ready"
+    })
+    forge.setWebhookUrl(`${url}/webhooks/gitea`)
+    const peak = watchTree(service.pid ?? 0)
+    const measured = await run({ forge, serial: 0 })
+    const result: Record<string, number> = { ...measured, rss_peak_mib: peak() }
+    const row = (what: string, value: number) =>
+      process.stderr.write(`  ${what.padEnd(44)} ${value.toFixed(2).padStart(9)}\n`)
+    row("neighbour's p99 beside / alone (at most 1.5)", result["neighbour_p99_ratio"] ?? Number.NaN)
+    row("node and its processes, MiB (at most 600)", result["rss_peak_mib"] ?? Number.NaN)
+    return result
+  } finally {
+    service.kill("SIGKILL")
+    await forge.stop()
+    await model.close()
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+export const hostile = {
+  name: "hostile",
+  summary: "a normal repository beside ones made to be too much",
+  run: measure
+}

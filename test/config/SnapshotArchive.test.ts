@@ -1,0 +1,148 @@
+/** Documents that work is pinned to: written down without secrets in clear, read again as they were. */
+import { Effect, Exit, Layer, Redacted, Scope, Context } from "effect"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import type { ArchivedDocument, SnapshotArchive } from "../../src/config/ConfigStore.ts"
+import { layerFile } from "../../src/config/FileConfigStore.ts"
+import { heldSnapshots } from "../../src/config/HeldSnapshots.ts"
+import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { archive, restore } from "../../src/config/SnapshotArchive.ts"
+
+const secret = "t0ken-in-the-document"
+const document = (trigger: string) => ({
+  triggers: [
+    { name: "spare", kind: "github", token_env: "SPARE_TOKEN" },
+    {
+      name: trigger,
+      kind: "gitea",
+      base_url: "https://git.test",
+      token: secret,
+      commit_url_template: "https://c/{{sha}}"
+    }
+  ],
+  workspaces: { instances: { w: { source_repo: { trigger, repo: "a/b" }, review: { max_files: 3 } } } }
+})
+const env = { SPARE_TOKEN: "value-of-the-variable" }
+const key = { ...env, SVC_CONFIG_SECRETS_KEY: "ab".repeat(32) }
+const read = (tree: unknown, vars: Record<string, string>) =>
+  Effect.runPromise(snapshotOf(tree, vars, { baseDir: "/base" }))
+const tokenOf = (snapshot: ReturnType<typeof restore>, trigger: string) => {
+  const token = snapshot?.triggers.get(trigger)?.token
+  return token === undefined ? undefined : Redacted.value(token)
+}
+
+describe("an archived document", () => {
+  it.each([
+    ["without a sealing key", env],
+    ["with a sealing key", key]
+  ])("holds no secret in clear %s", async (_, vars) => {
+    const { document: text } = archive(await read(document("main"), vars), vars)
+    expect(text).not.toContain(secret)
+    expect(text).not.toContain("value-of-the-variable")
+    expect(text).toContain("SPARE_TOKEN")
+  })
+
+  it("is what it was once it is read again, under its hash", async () => {
+    const before = await read(document("main"), key)
+    const other = await read({}, key)
+    const after = restore(archive(before, key), key, other)
+    expect(after?.hash).toBe(before.hash)
+    expect(after?.baseDir).toBe("/base")
+    expect(after?.document).toEqual(before.document)
+    expect(tokenOf(after, "main")).toBe(secret)
+    expect(tokenOf(after, "spare")).toBe("value-of-the-variable")
+    expect(after?.workspaces.get("w")?.review.max_files).toBe(3)
+    expect(after?.workspaces.get("w")?.snapshot()).toBe(after)
+  })
+
+  it("gets a withheld credential from the same field of the configuration in force, and only from there", async () => {
+    const before = await read(document("main"), env)
+    const written = archive(before, env)
+    const changed = { ...document("main"), triggers: document("main").triggers.toReversed() }
+    expect(tokenOf(restore(written, env, await read(changed, env)), "main")).toBe(secret)
+    const renamed = restore(written, env, await read(document("renamed"), env))
+    expect(renamed?.hash).toBe(before.hash)
+    expect(tokenOf(renamed, "main")).toBeUndefined()
+  })
+
+  it("that this release does not read is no snapshot", async () => {
+    const current = await read({}, env)
+    const broken = { baseDir: "/base", tree: { server: { port: "many" } }, withheld: [] }
+    for (const text of [JSON.stringify(broken), "{}", "[]"])
+      expect(restore({ hash: "h", document: text }, env, current)).toBeUndefined()
+  })
+})
+
+/** An archive in memory that notes what was in force while it was written. */
+const memoryArchive = (pinned: () => ReadonlyArray<string>) => {
+  const rows = new Map<string, ArchivedDocument>()
+  const service: SnapshotArchive<never> = {
+    keep: (row) => Effect.sync(() => void rows.set(row.hash, row)),
+    find: (hash) => Effect.sync(() => rows.get(hash)),
+    pinned: Effect.sync(() => new Set(pinned()))
+  }
+  return { rows, service }
+}
+
+const withStore = async (
+  use: (store: ConfigStore["Service"], write: (port: number) => Promise<string>) => Promise<void>
+) => {
+  const folder = await mkdtemp(join(tmpdir(), "aicr-archive-"))
+  const file = join(folder, "config.yaml")
+  await writeFile(file, "server: { port: 1 }")
+  const scope = Scope.makeUnsafe()
+  try {
+    const context = await Effect.runPromise(Layer.buildWithScope(layerFile(file, {}), scope))
+    const store = Context.get(context, ConfigStore)
+    await use(store, async (port) => {
+      await writeFile(file, `server: { port: ${port} }`)
+      await Effect.runPromise(store.reload)
+      return store.current().hash
+    })
+  } finally {
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await rm(folder, { recursive: true })
+  }
+}
+
+const port = async (store: ConfigStore["Service"], hash: string): Promise<number> =>
+  (await Effect.runPromise(store.pinned(hash))).document.server.port
+
+describe("a store with an archive", () => {
+  it("archives each document before it comes into force, and finds it after it left memory", async () => {
+    await withStore(async (store, write) => {
+      const { rows, service } = memoryArchive(() => [])
+      const inForce: Array<readonly [string, string]> = []
+      const keep = (row: ArchivedDocument) =>
+        Effect.andThen(
+          service.keep(row),
+          Effect.sync(() => inForce.push([row.hash, store.current().hash]))
+        )
+      await Effect.runPromise(store.keepIn({ ...service, keep }))
+      const first = store.current().hash
+      const second = await write(2)
+      expect(inForce).toEqual([
+        [first, first],
+        [second, first]
+      ])
+      for (let next = 3; next < 3 + heldSnapshots; next++) await write(next)
+      expect(await port(store, first)).toBe(1)
+      expect(rows.size).toBe(2 + heldSnapshots)
+      // Not the current one in its place: without the archive nothing knows it.
+      rows.clear()
+      expect(await port(store, second)).toBe(2 + heldSnapshots)
+    })
+  })
+
+  it("holds in memory what work is pinned to, however many come after it", async () => {
+    await withStore(async (store, write) => {
+      const first = store.current()
+      await Effect.runPromise(store.keepIn(memoryArchive(() => [first.hash]).service))
+      for (let next = 2; next < 4 + heldSnapshots; next++) await write(next)
+      expect(await Effect.runPromise(store.pinned(first.hash))).toBe(first)
+    })
+  })
+})

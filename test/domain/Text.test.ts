@@ -1,0 +1,30 @@
+import * as fc from "fast-check"
+import { assert, it } from "vitest"
+import { isStorable, toStorable, truncate } from "../../src/domain/Text.ts"
+
+/** Any sequence of UTF-16 code units. */
+const anything = fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units))
+
+it("what is repaired can be stored and read back as the same text, and good text is left as it is", () => {
+  fc.assert(
+    fc.property(anything, (text) => {
+      const repaired = toStorable(text)
+      assert.isTrue(isStorable(repaired))
+      assert.strictEqual(Buffer.from(repaired, "utf8").toString("utf8"), repaired)
+      assert.strictEqual(repaired.length, text.length)
+      if (isStorable(text)) assert.strictEqual(repaired, text)
+    })
+  )
+})
+
+it("a cut of good text is good text, as long as it may be", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }).map(toStorable), fc.nat(20), (text, max) => {
+      const cut = truncate(text, max)
+      assert.isTrue(cut.isWellFormed())
+      assert.isTrue(text.startsWith(cut))
+      assert.isAtMost(cut.length, max)
+      assert.isAtLeast(cut.length, Math.min(text.length, max - 1))
+    })
+  )
+})

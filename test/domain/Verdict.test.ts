@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest"
+import { finding } from "../outputs/Fixtures.ts"
+import type { SkippedFile } from "../../src/domain/Coverage.ts"
+import { describe as describeVerdict, verdictOf } from "../../src/domain/Verdict.ts"
+
+const analysis = (skipped: ReadonlyArray<SkippedFile>) => ({
+  findings: [],
+  coverage: { reviewed: ["a"], skipped, lines: 1 }
+})
+const unread = analysis([{ path: "b", reason: "max_files", unread: true }])
+
+describe("the verdict on a commit", () => {
+  it.each([
+    ["all was read", analysis([]), "neutral", "success"],
+    ["what was left out is as configured", analysis([{ path: "b", reason: "excluded" }]), "fail", "success"],
+    ["added text was not read", unread, "neutral", "neutral"],
+    ["added text was not read", unread, "fail", "failure"],
+    ["added text was not read", unread, "ignore", "success"]
+  ] as const)("%s (%s, %s)", (_, of, setting, expected) => expect(verdictOf(of, { unread: setting })).toBe(expected))
+
+  it.each([
+    [["low", "high"], "high", "failure"],
+    [["low", "medium"], "high", "success"],
+    [["low"], "info", "failure"],
+    [["critical"], undefined, "success"],
+    [[], "info", "success"]
+  ] as const)("with problems of %j, failing on %s: %s", (severities, failOn, expected) => {
+    const findings = severities.map((severity, n) => finding(n + 1, { severity }))
+    expect(verdictOf({ ...analysis([]), findings }, { unread: "neutral", status_fail_on: failOn })).toBe(expected)
+    expect(verdictOf({ ...unread, findings }, { unread: "neutral", status_fail_on: failOn })).toBe(
+      expected === "failure" ? "failure" : "neutral"
+    )
+  })
+
+  it("names what was not read, and never calls it clean", () => {
+    expect(describeVerdict(analysis([]))).toBe("No problems found")
+    expect(describeVerdict({ ...analysis([]), skipped: "nothing" })).toBe("Nothing to review")
+    expect(describeVerdict({ ...unread, skipped: "nothing" })).toBe(
+      "No problems found in what was read; 1 file not read in full"
+    )
+  })
+})

@@ -1,0 +1,117 @@
+/** A thread that hangs, takes too much memory or ends fails the review that it works for, and no other. */
+import { Effect, Fiber } from "effect"
+import { describe, expect, it } from "vitest"
+import { defaultThreads, makeChangeThreads } from "../../../src/engine/threads/ChangeThreads.ts"
+import type { ChangeThread } from "../../../src/engine/threads/ChangeThreads.ts"
+import { waitUntil } from "../../harness/Wait.ts"
+import { makeRepository } from "../../vcs/Repository.ts"
+import { runEngine } from "../Fixture.ts"
+
+const entry = new URL("./UnrulyThread.js", import.meta.url)
+const unruly = (millis: number, computing = 1) => makeChangeThreads({ entry, computing, millis })
+const beats = () => new Int32Array(new SharedArrayBuffer(4))
+
+/** What an unruly thread does with a word. */
+const say = (change: ChangeThread, word: string, counter = beats()) =>
+  (
+    change.run as unknown as (
+      name: string,
+      ...input: ReadonlyArray<unknown>
+    ) => ReturnType<typeof change.run<"scrubText">>
+  )("scrubText", word, counter)
+
+const diffOf = (path: string, lines: number) =>
+  Buffer.from(
+    `diff --git a/${path} b/${path}\nnew file mode 100644\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1,${lines} @@\n${"+line\n".repeat(lines)}`
+  )
+
+describe("a thread that", () => {
+  it.each([
+    ["hangs", "hang", 3_000, "limit", "took more than 3 seconds"],
+    ["takes too much memory", "fill", 60_000, "limit", "needs more than 24 MiB of memory"],
+    ["ends", "end", 60_000, "crashed", "it ended with code 7"]
+  ] as const)(
+    "%s fails its own change; the one beside it and the next one go on",
+    async (_, word, millis, reason, message) => {
+      const threads = unruly(millis)
+      await Effect.runPromise(
+        Effect.scoped(
+          Effect.gen(function* () {
+            const other = yield* threads.open(24)
+            expect(yield* say(other, "before")).toBe("before")
+            const change = yield* threads.open(24)
+            const error = yield* Effect.flip(say(change, word))
+            expect(error).toMatchObject({ _tag: "AnalysisError", reason })
+            expect(error.message).toContain(message)
+            // What it held is lost: nothing more is computed for that change.
+            expect(yield* Effect.flip(say(change, "again"))).toMatchObject({ reason })
+            expect(yield* say(other, "after")).toBe("after")
+            expect(yield* say(yield* threads.open(24), "next")).toBe("next")
+          })
+        )
+      )
+      threads.end()
+    }
+  )
+})
+
+it("an interrupted review ends its thread, and what waits for a processor goes on", async () => {
+  const threads = unruly(60_000)
+  const counter = beats()
+  const hanging = Effect.runFork(
+    Effect.scoped(Effect.flatMap(threads.open(24), (change) => say(change, "hang", counter)))
+  )
+  await waitUntil(() => Atomics.load(counter, 0) > 0, { describe: () => "the thread computes" })
+  const next = Effect.runPromise(Effect.scoped(Effect.flatMap(threads.open(24), (change) => say(change, "next"))))
+  await Effect.runPromise(Fiber.interrupt(hanging))
+  expect(await next).toBe("next")
+  let before = -1
+  let quiet = 0
+  // A thread that still computes may wait for a processor for a while.
+  const stopped = () => {
+    const now = Atomics.load(counter, 0)
+    quiet = now === before ? quiet + 1 : 0
+    before = now
+    return quiet === 50
+  }
+  await waitUntil(stopped, { describe: () => "the thread has ended" })
+  threads.end()
+})
+
+it("two changes at once keep apart, whatever order their work comes in", async () => {
+  const threads = makeChangeThreads({ ...defaultThreads, computing: 2 })
+  const read = (path: string, lines: number) =>
+    Effect.gen(function* () {
+      const change = yield* threads.open(256)
+      yield* change.run("beginDiff")
+      const bytes = diffOf(path, lines)
+      for (let at = 0; at < bytes.length; at += 4096) {
+        yield* change.run("push", [Uint8Array.prototype.slice.call(bytes, at, at + 4096)])
+      }
+      yield* change.run("endDiff")
+      yield* change.run("selectRead")
+      return yield* change.run("facts", 0, 10)
+    }).pipe(Effect.scoped)
+  const [a, b] = await Effect.runPromise(Effect.all([read("a.ts", 3000), read("b.ts", 7000)], { concurrency: 2 }))
+  expect(a).toMatchObject([{ path: "a.ts", additions: 3000 }])
+  expect(b).toMatchObject([{ path: "b.ts", additions: 7000 }])
+  // A thread that is used again has nothing of the change before.
+  const again = Effect.scoped(Effect.flatMap(threads.open(256), (change) => change.run("facts", 0, 10)))
+  expect(await Effect.runPromise(again)).toEqual([])
+  threads.end()
+})
+
+it("a review that passes a limit fails with its reason, and another one beside it is finished", async () => {
+  const repository = makeRepository()
+  repository.write("a.ts", "export const a = 1\n")
+  const base = repository.commit("base")
+  repository.write("a.ts", "export const a = 2\n")
+  const change = { repository, base, head: repository.commit("head") }
+  const [hasty, patient] = await Promise.all([
+    // No thread is up within no time.
+    runEngine({ ...change, threads: makeChangeThreads({ ...defaultThreads, millis: 0 }) }).catch(String),
+    runEngine(change)
+  ])
+  expect(hasty).toContain("one step of the analysis of the change took more than 0 seconds")
+  expect(patient.analysis.coverage.reviewed).toEqual(["a.ts"])
+})

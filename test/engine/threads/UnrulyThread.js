@@ -1,0 +1,23 @@
+/** A thread that does what the text to scrub says: hang, take memory, end. Anything else is its result. */
+import { parentPort } from "node:worker_threads"
+
+/** @type {Record<string, (beats: Int32Array) => unknown>} */
+const deeds = {
+  hang: (beats) => {
+    for (;;) Atomics.add(beats, 0, 1)
+  },
+  fill: () => {
+    /** @type {Array<Array<number>>} */
+    const kept = []
+    for (;;) kept.push(Array.from({ length: 100_000 }, (_, at) => at + 0.5))
+  },
+  end: () => process.exit(7)
+}
+
+parentPort?.on("message", (/** @type {{ id: number, name: string, input: [string, Int32Array] }} */ request) => {
+  if (request.name === "close") return
+  const [text, beats] = request.input
+  const value = text in deeds ? deeds[text]?.(beats) : text
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  parentPort?.postMessage({ id: request.id, value })
+})

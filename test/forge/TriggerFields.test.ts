@@ -1,0 +1,94 @@
+/** Fields of triggers that decide as whom, and by which way, a host is called: each is observed at the host. */
+import { generateKeyPairSync } from "node:crypto"
+import { createServer } from "node:http"
+import type { IncomingMessage } from "node:http"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { forgeTable } from "../../src/forge/ForgeTable.ts"
+import { snapshotFrom } from "../outputs/FromDocument.ts"
+import { run } from "./Clients.ts"
+
+/** A server that gives one kind of response to every request. */
+const startServer = async (respond: (request: IncomingMessage) => unknown) => {
+  const server = createServer((request, response) => {
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(respond(request)))
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const address = server.address()
+  return {
+    url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`,
+    stop: () => {
+      server.close()
+      server.closeAllConnections()
+    }
+  }
+}
+
+const pem = generateKeyPairSync("rsa", { modulusLength: 2048 })
+  .privateKey.export({ type: "pkcs8", format: "pem" })
+  .toString()
+
+const folder = mkdtempSync(join(tmpdir(), "aicr-app-"))
+const keyFile = join(folder, "key.pem")
+writeFileSync(keyFile, pem)
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Who signed a statement of an app. */
+const issuerOf = ({ headers }: IncomingMessage): string => {
+  const [, claims = ""] = (headers.authorization ?? "").split(".")
+  return (
+    Buffer.from(claims, "base64url")
+      .toString("utf8")
+      .match(/"iss":"([^"]*)"/)?.[1] ?? ""
+  )
+}
+
+describe("the credential of an app", () => {
+  let host: Awaited<ReturnType<typeof startServer>>
+  beforeAll(async () => {
+    host = await startServer((request) => {
+      const path = (request.url ?? "").replace("/api/v3", "")
+      if (path.endsWith("/installation")) return { id: 77 }
+      if (path.endsWith("/access_tokens")) {
+        const expires = new Date(Date.now() + 3_600_000).toISOString()
+        return { token: `${issuerOf(request)} ${path.split("/").at(-2)}`, expires_at: expires }
+      }
+      return { sha: request.headers.authorization }
+    })
+  })
+  afterAll(() => {
+    host.stop()
+  })
+
+  it.each([
+    ["app_id", { app_id: 12345, private_key: pem }, "12345 77"],
+    ["client_id", { client_id: "Iv1.aicr", private_key: pem }, "Iv1.aicr 77"],
+    ["installation_id", { app_id: 12345, private_key: pem, installation_id: 88 }, "12345 88"],
+    ["private_key", { app_id: 12345, private_key: pem }, "12345 77"],
+    ["private_key_path", { app_id: 12345, private_key_path: keyFile }, "12345 77"],
+    ["private_key_env", { app_id: 12345, private_key_env: "AICR_TEST_APP_KEY" }, "12345 77"]
+  ])("%s", async (_, app, token) => {
+    vi.stubEnv("AICR_TEST_APP_KEY", pem)
+    const triggers = [{ name: "hub", kind: "github", webhook_secret: "s", base_url: host.url, app }]
+    const profile = snapshotFrom({ triggers }, { AICR_TEST_APP_KEY: pem }).triggers.get("hub")
+    if (profile === undefined) throw new Error("no trigger")
+    const client = forgeTable.github.client(profile)
+    expect(await run(client.branchHead({ fullName: "octo/repo" }, "main"))).toBe(`Bearer ${token}`)
+    vi.unstubAllEnvs()
+  })
+})
+
+it("http_proxy is the way to the host", async () => {
+  const host = await startServer(() => ({ login: "direct" }))
+  const proxy = await startServer(({ url }) => ({ login: new URL(url ?? "").host }))
+  const triggers = [
+    { name: "tea", kind: "gitea", webhook_secret: "s", token: "t", base_url: host.url, http_proxy: proxy.url }
+  ]
+  const profile = snapshotFrom({ triggers }).triggers.get("tea")
+  if (profile === undefined) throw new Error("no trigger")
+  expect(await run(forgeTable.gitea.client(profile).self)).toEqual({ username: new URL(host.url).host })
+  host.stop()
+  proxy.stop()
+})

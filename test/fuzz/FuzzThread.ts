@@ -1,0 +1,28 @@
+/** The thread that explores one target. Copies each input into shared memory before it runs: [runs, length, bytes…]. */
+import { parentPort, workerData } from "node:worker_threads"
+import { explore } from "./Explore.ts"
+import { targetNamed } from "./Targets.ts"
+
+export interface ThreadInput {
+  readonly target: string
+  readonly millis: number
+  readonly runs: number | undefined
+  readonly seed: number
+  readonly shared: SharedArrayBuffer
+}
+
+const { target: name, millis, runs, seed, shared }: ThreadInput = workerData
+const [header, room] = [new Int32Array(shared, 0, 2), new Uint8Array(shared, 8)]
+
+const explored = await explore(targetNamed(name), {
+  millis,
+  runs,
+  seed,
+  onInput: (input) => {
+    room.set(input.subarray(0, room.length))
+    Atomics.store(header, 1, Math.min(input.length, room.length))
+    Atomics.add(header, 0, 1)
+  }
+})
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+parentPort?.postMessage(explored)

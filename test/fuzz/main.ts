@@ -1,0 +1,57 @@
+/**
+ * `npm run fuzz -- [TARGET...] [--seconds N] [--seed N]`: fuzzes every parser that reads bytes of outsiders, two at a time, 60 seconds
+ * each unless told otherwise. A finding is written to `fuzz-findings/`; its path goes to `test/fuzz/corpus/TARGET/` once the fault is
+ * mended, where `npm test` runs it for ever. Exit code 1 with findings.
+ */
+import { createHash } from "node:crypto"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { fuzz } from "./Fuzz.ts"
+import { targets } from "./Targets.ts"
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seconds: { type: "string", default: "60" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    help: { type: "boolean", default: false }
+  }
+})
+const names = targets.map(({ name }) => name)
+const unknown = positionals.filter((name) => !names.includes(name))
+const [seconds, seed] = [Number(values.seconds), Number(values.seed)]
+
+const report = async (name: string): Promise<boolean> => {
+  const { runs, kept, finding } = await fuzz(name, { millis: seconds * 1000, seed })
+  process.stdout.write(
+    `${name.padEnd(20)} ${runs} runs, ${kept} inputs kept, ${finding === undefined ? "ok" : "FAILED"}\n`
+  )
+  if (finding === undefined) return true
+  const folder = join("fuzz-findings", name)
+  const file = join(folder, createHash("sha256").update(finding.input).digest("hex").slice(0, 16))
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(file, finding.input)
+  process.stdout.write(`  ${finding.problem.split("\n").slice(0, 6).join("\n  ")}\n  input: ${file}\n`)
+  return false
+}
+
+if (values.help || unknown.length > 0 || !Number.isFinite(seconds) || !Number.isInteger(seed)) {
+  process.stderr.write(
+    `usage: npm run fuzz -- [TARGET...] [--seconds N] [--seed N]\ntargets: ${names.join(", ")}\n${
+      unknown.length > 0 ? `unknown target: ${unknown.join(", ")}\n` : ""
+    }`
+  )
+  process.exitCode = values.help ? 0 : 2
+} else {
+  const queue = positionals.length > 0 ? positionals : names
+  process.stdout.write(`seed ${seed}, ${seconds} s for each of ${queue.length} targets\n`)
+  const waiting = [...queue]
+  let failed = 0
+  const lane = async () => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) if (!(await report(name))) failed++
+  }
+  await Promise.all([lane(), lane()])
+  process.stdout.write(`${queue.length} targets, ${failed === 0 ? "no finding" : `${failed} with a finding`}\n`)
+  process.exitCode = failed > 0 ? 1 : 0
+}

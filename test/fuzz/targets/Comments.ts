@@ -1,0 +1,34 @@
+/** Comments on pull requests: commands of people, and our own hidden markers, which anybody can write, too. */
+import { findCommand } from "../../../src/forge/Command.ts"
+import { marked, parseMarkers, renderMarker, splitMarkers } from "../../../src/outputs/Marker.ts"
+import type { FuzzTarget } from "../Target.ts"
+import { bytes, ensure, text } from "../Target.ts"
+
+const command: FuzzTarget = {
+  name: "command",
+  seeds: () => ["/aicr review", "please /review, thanks", "> /aicr cancel\n```\n/review\n```\n/aicr help"].map(bytes),
+  words: ["/aicr ", "review", "help", "cancel", "```", "~~~", "> ", "`"],
+  check: (input) => {
+    findCommand(text(input))
+  }
+}
+
+const marker: FuzzTarget = {
+  name: "marker",
+  seeds: () => [
+    bytes(renderMarker({ op: "a:b", fp: "f-->p", scope: "<s>" })),
+    bytes(`text\n${renderMarker({ op: "1" })}\nmore\n${renderMarker({ op: "2", file: "ä", state: "resolved" })}`)
+  ],
+  words: ["<!-- aicr:v1 ", "{", "}", " -->", '"op":', '"fp":', "\\u002d"],
+  check: (input) => {
+    const comment = text(input)
+    for (const found of parseMarkers(comment)) {
+      const again = parseMarkers(renderMarker(found))
+      ensure(JSON.stringify(again) === JSON.stringify([found]), "a marker that was read is written the same")
+    }
+    marked(comment)
+    ensure(parseMarkers(splitMarkers(comment).visible).length === 0, "a text without its markers has none")
+  }
+}
+
+export const comments: ReadonlyArray<FuzzTarget> = [command, marker]

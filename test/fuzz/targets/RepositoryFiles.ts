@@ -1,0 +1,59 @@
+/** Files of the repository under review that steer the review: ignore file, owners, skills. */
+import { ownersOf } from "../../../src/outputs/Owners.ts"
+import { parseIgnoreFile } from "../../../src/review/IgnoreFile.ts"
+import { activeSkills, readSkill } from "../../../src/review/Skills.ts"
+import type { FuzzTarget } from "../Target.ts"
+import { bytes, ensure, text } from "../Target.ts"
+
+const paths = [
+  "a",
+  "src/index.ts",
+  "src/deep/er/and/deeper/file.test.ts",
+  "docs/[draft] notes.md",
+  "späce e/ü.txt",
+  `${"a/".repeat(60)}b`,
+  "a".repeat(400)
+]
+
+const ignoreFile: FuzzTarget = {
+  name: "ignore-file",
+  seeds: () => ["# comment\n*.lock\n!keep.lock\n/dist/\ndocs/**/*.md\n\\#x\na?c\n[a-z]*.ts\n"].map(bytes),
+  words: ["**/", "/**", "!", "\\", "[!a]", "[[:alpha:]]", "{a,b}", "*?*?"],
+  check: (input) => {
+    const { ignoredBy, refused } = parseIgnoreFile(text(input))
+    for (const path of paths) ignoredBy(path)
+    ensure(refused.length <= 20, "the list of refused lines is bounded")
+  }
+}
+
+const owners: FuzzTarget = {
+  name: "owners",
+  seeds: () => ["* @ada\n/src/ @grace @team/core\n*.ts @lin a@b.c # comment\n@everybody\n"].map(bytes),
+  words: ["**/", "!", "@", "+(a|b)", "{a,b}", "[a-z]", "?(x)", "*?*?"],
+  check: (input) => {
+    const accounts = ownersOf(text(input), paths)
+    ensure(accounts.length <= 10, "the list of owners is bounded")
+    ensure(
+      accounts.every((account) => /^[\w.-]+$/.test(account)),
+      "an owner is an account name"
+    )
+  }
+}
+
+const skills: FuzzTarget = {
+  name: "skills",
+  seeds: () =>
+    [
+      "---\napplies_to:\n  - src/**\n  - '*.{ts,js}'\n---\ntext",
+      "**Applies To:** `src/**`, *.sql\n\ntext",
+      "# always"
+    ].map(bytes),
+  words: ["---\n", "applies_to: ", "{a,b}", "{1..9}", "**/", "`", "[", "]"],
+  check: (input) => {
+    const skill = readSkill("skill", text(input))
+    ensure((skill.appliesTo?.length ?? 0) <= 50, "the list of patterns is bounded")
+    activeSkills([skill], paths, [])
+  }
+}
+
+export const repositoryFiles: ReadonlyArray<FuzzTarget> = [ignoreFile, owners, skills]

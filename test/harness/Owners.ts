@@ -1,0 +1,19 @@
+/** On whose behalf tests call models and write to hosts, where the owner is not what is tested. */
+import { Effect, Layer } from "effect"
+import { anyWriter, WriteOwner } from "../../src/forge/WriteOwner.ts"
+import type { Writing } from "../../src/forge/WriteOwner.ts"
+import { WriteTurns } from "../../src/forge/WriteTurns.ts"
+import { ModelRun } from "../../src/llm/ModelRun.ts"
+import { AuthorGuess } from "../../src/outputs/AuthorGuess.ts"
+
+export type Owners = AuthorGuess | ModelRun | Writing
+
+export const testOwners: Layer.Layer<Owners> = Layer.mergeAll(
+  AuthorGuess.layerNone,
+  Layer.succeed(ModelRun, { id: "test", repository: "test" }),
+  Layer.succeed(WriteOwner, anyWriter),
+  WriteTurns.layerAlone
+)
+
+export const owned = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Owners>> =>
+  Effect.provide(effect, testOwners)

@@ -1,0 +1,97 @@
+/** The configuration of nats-servers that a cluster is deployed with, in real servers: they find each other, and strangers stay outside. */
+import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { connect } from "@nats-io/transport-node"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { freePort } from "../harness/FreePort.ts"
+import { provide } from "../harness/Provide.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+const config = join(import.meta.dirname, "../../nats/nats-cluster.conf")
+const folder = mkdtempSync(join(tmpdir(), "aicr-nats-cluster-"))
+const stops: Array<() => void> = []
+
+interface Started {
+  readonly port: number
+  readonly monitor: number
+  readonly log: () => string
+}
+
+const start = async (name: string, args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): Promise<Started> => {
+  const [port, monitor] = [await freePort(), await freePort()]
+  const own = ["--addr=127.0.0.1", `--port=${port}`, `--http_port=${monitor}`, `--name=${name}`]
+  const server = spawn("nats-server", [...args, ...own, `--store_dir=${join(folder, name)}`], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "ignore", "pipe"]
+  })
+  let log = ""
+  server.stderr.on("data", (text) => (log += String(text)))
+  stops.push(() => server.kill("SIGKILL"))
+  return { port, monitor, log: () => log }
+}
+
+const routes = async ({ monitor }: Started): Promise<ReadonlySet<string>> => {
+  const response = await fetch(`http://127.0.0.1:${monitor}/routez`).catch(() => undefined)
+  const text = (await response?.text()) ?? ""
+  return new Set(
+    [...text.matchAll(/"remote_name": "([^"]+)"|"remote_id": "([^"]+)"/g)].map(([, name, id]) => name ?? id ?? "")
+  )
+}
+
+describe("nats/nats-cluster.conf", () => {
+  const servers: Array<Started> = []
+  let listen: ReadonlyArray<number> = []
+
+  beforeAll(async () => {
+    provide("nats")
+    listen = await Promise.all([freePort(), freePort(), freePort()])
+    const urls = listen.map((port) => `"nats://aicr:pass-word@127.0.0.1:${port}"`)
+    for (const [index, port] of listen.entries()) {
+      servers.push(
+        await start(`n${index}`, [`--config=${config}`], {
+          NATS_USER: '"aicr"',
+          NATS_PASSWORD: '"pass-word"',
+          NATS_CLUSTER_LISTEN: `"127.0.0.1:${port}"`,
+          NATS_ROUTES: `[${urls.join(", ")}]`
+        })
+      )
+    }
+  })
+  afterAll(() => {
+    stops.forEach((stop) => stop())
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const first = () => servers[0] ?? expect.fail("no server")
+
+  it("makes one cluster of three servers", async () => {
+    for (const server of servers) {
+      await waitUntil(async () => (await routes(server)).size === 2, { describe: () => `two routes; ${server.log()}` })
+      expect(server.log()).not.toContain("Authorization Violation")
+    }
+  })
+
+  it("lets a client in with the password, and no other", async () => {
+    const { port } = first()
+    const client = await connect({ servers: `127.0.0.1:${port}`, user: "aicr", pass: "pass-word" })
+    expect(client.info?.jetstream).toBe(true)
+    await client.close()
+    const attempt = { servers: `127.0.0.1:${port}`, maxReconnectAttempts: 0 }
+    await expect(connect(attempt)).rejects.toThrow(/authorization/i)
+    await expect(connect({ ...attempt, user: "aicr", pass: "wrong" })).rejects.toThrow(/authorization/i)
+  })
+
+  it("lets no server in that does not know the password", async () => {
+    const before = await routes(first())
+    const port = await freePort()
+    const stranger = await start(
+      "stranger",
+      ["--cluster_name=aicr", `--cluster=nats://127.0.0.1:${port}`, `--routes=nats://127.0.0.1:${listen[0]}`],
+      {}
+    )
+    await waitUntil(() => /Authorization Violation/.test(stranger.log()), { describe: stranger.log })
+    expect(await routes(first())).toEqual(before)
+  })
+})

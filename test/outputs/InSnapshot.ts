@@ -1,0 +1,15 @@
+/** The outputs for workspaces of one configuration: what tests make by hand belongs to none. */
+import type { Snapshot, Workspace } from "../../src/config/Snapshot.ts"
+import { Outputs } from "../../src/outputs/Outputs.ts"
+
+export const inSnapshot = (outputs: Outputs["Service"], snapshot: Snapshot): Outputs["Service"] => {
+  const within = (workspace: Workspace): Workspace => ({ ...workspace, snapshot: () => snapshot })
+  return Outputs.of({
+    anyFor: (workspace, change) => outputs.anyFor(within(workspace), change),
+    plan: (input) => outputs.plan({ ...input, workspace: within(input.workspace) }),
+    status: (input, state, description) =>
+      outputs.status({ ...input, workspace: within(input.workspace) }, state, description),
+    send: (workspace, ...rest) => outputs.send(within(workspace), ...rest),
+    find: (workspace, ...rest) => outputs.find(within(workspace), ...rest)
+  })
+}

@@ -1,0 +1,216 @@
+/**
+ * What is done over text of outsiders grows with it and no faster: each scanner and matcher gets texts that were made to hold it up, and
+ * the same twice as long.
+ */
+import { Result } from "effect"
+import { describe, expect, it } from "vitest"
+import { anyGlob } from "../../src/domain/Globs.ts"
+import { compileWorkPath } from "../../src/config/WorkPath.ts"
+import { ownersOf } from "../../src/outputs/Owners.ts"
+import { expandBraces } from "../../src/domain/Braces.ts"
+import { decodeText } from "../../src/domain/TextContent.ts"
+import { withoutKnownSecrets } from "../../src/llm/KnownSecrets.ts"
+import { marked, parseMarkers } from "../../src/outputs/Marker.ts"
+import { tidy } from "../../src/outputs/Tidy.ts"
+import { makeAnchorer } from "../../src/review/Anchor.ts"
+import { generatedAttribute } from "../../src/review/Attributes.ts"
+import { hasGeneratedMarker } from "../../src/review/Generated.ts"
+import { parseIgnoreFile } from "../../src/review/IgnoreFile.ts"
+import { injections } from "../../src/review/Injection.ts"
+import { showLongLines } from "../../src/review/LongLines.ts"
+import { parseDiff } from "../../src/review/ParseDiff.ts"
+import { readQuote } from "../../src/review/Quote.ts"
+import { scrubLines, scrubText } from "../../src/review/ScrubText.ts"
+import { removeSecrets } from "../../src/review/Secrets.ts"
+import { diffTexts } from "../../src/review/TextDiff.ts"
+import { activeSkills, readSkill } from "../../src/review/Skills.ts"
+import { growth } from "../harness/Growth.ts"
+
+const repeat = (text: string) => (length: number) => text.repeat(Math.ceil(length / text.length)).slice(0, length)
+const deep = repeat("aab/")
+
+interface Attack {
+  readonly name: string
+  readonly input: (length: number) => string
+  readonly work: (input: string) => unknown
+}
+
+const patchOf = (lines: string): string => {
+  const marks = lines
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => line[0])
+  const [old, now] = [marks.filter((mark) => mark !== "+").length, marks.filter((mark) => mark !== "-").length]
+  return `diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,${old} +1,${now} @@\n${lines}`
+}
+/** A change of whole lines; what is cut off is no line. */
+const fileOf = (lines: string) => parseDiff(patchOf(lines.slice(0, lines.lastIndexOf("\n") + 1)))
+const diffed = (text: string) => {
+  try {
+    return parseDiff(text)
+  } catch {
+    return undefined
+  }
+}
+const header = {
+  path: "a",
+  oldPath: undefined,
+  status: "modified",
+  oldMode: "100644",
+  newMode: "100644",
+  binary: true
+} as const
+
+const owners = "*a*a*a*a*a*a*a*b @x\n/a/**/a/**/a/**/b @y\n**/{a,b}*{a,b}*c @z\n"
+const ignores = parseIgnoreFile("*a*a*a*a*a*a*a*b\na/**/a/**/a/**/a/**/b").ignoredBy
+const globs = anyGlob(["**/*{a,b}*{a,b}*{a,b}*c", "**/a/**/a/**/b*"])
+const skill = { name: "s", text: "t", appliesTo: ["**/{a,*a}{b,*b}{a,*a}*a*a*a*b", "{a,{b,{c,d}}}/**/x"] }
+const paths = (length: number) => Array.from({ length }, (_, at) => `${deep(200)}${at}`)
+
+const attacks: ReadonlyArray<Attack> = [
+  {
+    name: "owners, groups in groups",
+    input: repeat("a"),
+    work: (path) => ownersOf("+(+(a|aa)|+(a))b @x\n*(*(*(*a)))c @y", [path])
+  },
+  { name: "owners, a long path", input: deep, work: (path) => ownersOf(owners, [path]) },
+  {
+    name: "owners, a long pattern",
+    input: repeat("*a"),
+    work: (pattern) => ownersOf(`${pattern} @x\n`.repeat(20), paths(40))
+  },
+  {
+    name: "owners, a comment that never comes",
+    input: repeat(" \t"),
+    work: (blanks) => ownersOf(`a${blanks}x`, ["a"])
+  },
+  { name: "ignore file, a long path", input: deep, work: (path) => ignores(path) },
+  {
+    name: "ignore file, blanks at the end",
+    input: repeat(" "),
+    work: (text) => parseIgnoreFile(`a${text}b`)
+  },
+  { name: "ignore file, slashes", input: repeat("/"), work: (text) => parseIgnoreFile(`${text}b`) },
+  {
+    name: "ignore file, many rules",
+    input: repeat("*a*b\n"),
+    work: (text) => paths(20).map(parseIgnoreFile(text).ignoredBy)
+  },
+  { name: "globs, a long path", input: deep, work: (path) => globs(path) },
+  {
+    name: "skills, many files",
+    input: repeat("x"),
+    work: (text) => activeSkills([skill, skill, skill, skill], paths(text.length), [])
+  },
+  {
+    name: "skills, braces",
+    input: repeat("{,"),
+    work: (text) => readSkill("s", `Applies To: ${text}`)
+  },
+  {
+    name: "skills, blanks",
+    input: repeat(" "),
+    work: (text) => readSkill("s", `${text}\nApplies To:${text}\u2028`)
+  },
+  {
+    name: "skills, a list of blanks",
+    input: repeat("-\t"),
+    work: (text) => readSkill("s", `Applies To:\n${text}\u2028`)
+  },
+  {
+    name: "skills, a front that never ends",
+    input: repeat("\n--"),
+    work: (text) => readSkill("s", `---${text}`)
+  },
+  ...[
+    "aB3",
+    "eyJ",
+    "eyJaaaaaaaa-",
+    ".eyJaaaaaaaa",
+    "SG.aaaaaaaaaaaaaaaa",
+    "a://b:c",
+    "a+",
+    "token",
+    "password ",
+    "authorization: ",
+    'key="aaaaaaaa',
+    "-----BEGIN ",
+    "-----BEGIN PRIVATE KEY-----",
+    "ghp_aB3xY9qL",
+    "enc:v1.12345678."
+  ].flatMap((part) => [
+    { name: `secrets: ${part}`, input: repeat(part), work: removeSecrets },
+    { name: `known secrets: ${part}`, input: repeat(part), work: withoutKnownSecrets },
+    {
+      name: `secrets at the end of a long line: ${part}`,
+      input: (length: number) => "x".repeat(length) + part,
+      work: (text: string) => scrubText(text)
+    }
+  ]),
+  { name: "lines without secrets", input: repeat("a b\n"), work: (text) => scrubLines(text) },
+  ...["ignore all ", "you are an ", "note to the ", "do not report ", "new "].map((part) => ({
+    name: `instructions: ${part}`,
+    input: repeat(`+${part.repeat(9)}\n`),
+    work: (text: string) => injections({ files: fileOf(text), title: text, description: text })
+  })),
+  { name: "a quote of blanks", input: repeat(" 1"), work: readQuote },
+  { name: "a quote of lines", input: repeat("12 13 |+a\n"), work: readQuote },
+  {
+    name: "a quote that is nearly everywhere",
+    input: repeat("+a = 1\n"),
+    work: (text) =>
+      makeAnchorer(fileOf(text))({ file: "a", severity: "low", category: "x", message: "m", quote: "a = 1\nb" })
+  },
+  { name: "markers that never end", input: repeat('<!-- aicr:v1 {"op":"a"'), work: parseMarkers },
+  { name: "markers", input: repeat('<!-- aicr:v1 {"op":"a"} -->'), work: marked },
+  { name: "headers of a diff", input: repeat("diff --git a/a b/a\nold mode 100644\nnew mode 100755\n"), work: diffed },
+  {
+    name: "quoted names of a diff",
+    input: repeat("\\303"),
+    work: (text) => diffed(`diff --git "a/${text.slice(0, 30_000)}`)
+  },
+  { name: "hunks of a diff", input: (length) => patchOf(repeat("+a\n")(length)), work: parseDiff },
+  {
+    name: "a generated file",
+    input: repeat("-code generated by \n"),
+    work: (text) => fileOf(text).map(hasGeneratedMarker)
+  },
+  {
+    name: "attributes",
+    input: repeat("*a*b linguist-generated\n"),
+    work: (text) => generatedAttribute(text)(deep(400))
+  },
+  {
+    name: "two texts",
+    input: repeat("const value = 1 + 2 + 3 // a comment of some words\n"),
+    work: (text) => diffTexts(header, text, `${text}b`)
+  },
+  {
+    name: "a long line",
+    input: repeat("x = 1; "),
+    work: (text) => showLongLines(fileOf(`-${text}\n+${text}y\n`))
+  },
+  {
+    name: "UTF-16",
+    input: repeat("a\n"),
+    work: (text) => decodeText(Buffer.from(text, "utf16le"))
+  },
+  {
+    name: "a branch in the path of a workspace",
+    input: (length) => `a${repeat("-.")(length)}b`,
+    work: (branch) =>
+      Result.map(compileWorkPath("{{segment source.branch}}"), (path) =>
+        path({ workspace: "w", trigger: "t", source: { vcs: "gitea", repo_ref: "a/b", branch } })
+      )
+  },
+  { name: "braces", input: repeat("{a,"), work: (text) => expandBraces(text, 256) },
+  { name: "braces in braces", input: repeat("{a,b}"), work: (text) => expandBraces(text, 256) },
+  { name: "brackets", input: repeat("["), work: (text) => anyGlob([text])("a") },
+  { name: "lines that may be fences", input: repeat("~"), work: (text) => tidy(`${text}\``) }
+]
+
+describe("twice the text takes at most 2.2 times the work", () => {
+  it.each(attacks)("$name", ({ input, work }) => {
+    expect(growth(input, work)).toBeLessThanOrEqual(2.2)
+  })
+})

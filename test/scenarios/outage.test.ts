@@ -1,0 +1,54 @@
+/** The host of a review is down between its writes, and the process is killed in between: all of it follows together, once. */
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { expect, it } from "vitest"
+import { fileOf, Installation, markedLine, statesOf } from "../harness/Installation.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+it("comments, summary and status follow together after an outage, the status last", async () => {
+  await using at = await Installation.make({ queue: "sqlite" })
+  await at.aicr.start()
+  const pull = await at.open("change")
+  let isDown = false
+  let refused = 0
+  const written: Array<string> = []
+  at.host.onAnswer = ({ method, path }) => {
+    if (method === "GET") return
+    written.push(path.split("/").at(-1) === pull.head ? "status" : (path.split("/").at(-1) ?? ""))
+    // Down from the first content write on, before its row is recorded as sent.
+    if (path.endsWith("/comments")) isDown = true
+  }
+  at.host.onRequest = () => {
+    if (!isDown) return undefined
+    refused += 1
+    return { kind: "cut" }
+  }
+  const refusals = (more: number) => {
+    const from = refused
+    return waitUntil(() => refused >= from + more, { describe: () => `${refused} requests; log:\n${at.aicr.log}` })
+  }
+  await at.forge.notify(pull, "opened")
+  await refusals(4)
+  await at.aicr.kill()
+  await at.aicr.start()
+  await refusals(4)
+  isDown = false
+  at.host.onAnswer = ({ method, path }) => {
+    if (method !== "GET") written.push(path.split("/").at(-1) === pull.head ? "status" : (path.split("/").at(-1) ?? ""))
+  }
+  await at.reviewed(pull)
+  await at.settled()
+  expect(at.posted(pull)).toEqual({
+    reviews: [pull.head],
+    comments: [`${fileOf("change")}:${markedLine}`],
+    summaries: 1
+  })
+  expect(written).toEqual(["status", "comments", "reviews", "status"])
+  expect(statesOf(pull)).toEqual(["pending", "success"])
+  expect(at.asked("change")).toBe(1)
+  const database = new DatabaseSync(join(at.directory, "aicr.db"), { readOnly: true })
+  const [most] = database.prepare("SELECT max(attempts) AS attempts FROM publications").all()
+  database.close()
+  // The outage and the kill cost none; what failed before it was known as an outage may count.
+  expect(Number(most?.["attempts"])).toBeLessThanOrEqual(1)
+}, 120_000)

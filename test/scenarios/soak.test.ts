@@ -1,0 +1,10 @@
+/** The short form of `npm run soak`: everything goes wrong at once, and every change is reviewed once. */
+import { expect, it } from "vitest"
+import { soak } from "../soak/Soak.ts"
+
+it("twenty changes, hosts that fail, kills and new configurations", async () => {
+  const options = { changes: 20, seed: 7, faults: 0.1, killEveryMillis: 6000, reloadEveryMillis: 5000 }
+  const { wrong, kills, reloads, faults } = await soak({ ...options, timeoutMillis: 150_000 }, () => {})
+  expect(wrong).toEqual([])
+  expect(Math.min(kills, reloads, faults)).toBeGreaterThan(0)
+}, 240_000)

@@ -1,0 +1,205 @@
+/**
+ * One installation under everything at once: hosts that fail a part of the requests, a process that is killed and started again, a
+ * configuration that is rewritten while it works. In the end every change has exactly what one review writes, and is paid for once.
+ */
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { stringify } from "yaml"
+import type { Fault } from "../../src/demo/DemoForge.ts"
+import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import { documentOf, fileOf, honest, Installation, markedLine, namesIn, statesOf } from "../harness/Installation.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+export interface SoakOptions {
+  readonly changes: number
+  readonly seed: number
+  /** Share of the host's requests that fail, in [0, 1). */
+  readonly faults: number
+  readonly killEveryMillis: number
+  readonly reloadEveryMillis: number
+  /** How long the last changes may take after the last delivery. */
+  readonly timeoutMillis: number
+}
+
+export interface SoakResult {
+  readonly changes: number
+  readonly kills: number
+  readonly reloads: number
+  readonly faults: number
+  readonly requests: number
+  readonly seconds: number
+  /** What is lost, doubled, misplaced or paid for twice; empty when all is well. */
+  readonly wrong: ReadonlyArray<string>
+}
+
+/** Numbers in [0, 1) that are the same for the same seed (mulberry32). */
+export const randomOf = (seed: number) => {
+  let state = seed >>> 0
+  return (): number => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+const repositoriesOf = (changes: number): ReadonlyArray<string> =>
+  Array.from({ length: Math.min(20, Math.max(2, Math.ceil(changes / 5))) }, (_, index) => `team/r${index}`)
+
+/** A broken gateway, a host that is out of order, a connection that breaks before the work is done, or after it. */
+const faultOf = (random: () => number): Fault => {
+  const kinds: ReadonlyArray<Fault> = [
+    { kind: "answer", answer: { status: 502, body: "bad gateway" } },
+    { kind: "answer", answer: { status: 503, body: { message: "out of order" } } },
+    { kind: "cut" },
+    { kind: "lost" }
+  ]
+  return kinds[Math.floor(random() * kinds.length)] ?? { kind: "cut" }
+}
+
+/** What is wrong with one change, in words. */
+const judge = (at: Installation, pull: DemoPull, name: string, allowed: number): ReadonlyArray<string> => {
+  const { comments, summaries } = at.posted(pull)
+  const wrong: Array<string> = []
+  const here = comments.filter((comment) => comment === `${fileOf(name)}:${markedLine}`)
+  if (comments.length !== here.length) wrong.push(`misplaced: ${comments.filter((one) => !here.includes(one)).join()}`)
+  if (here.length === 0) wrong.push("lost: the comment at its line")
+  if (here.length > 1) wrong.push(`doubled: ${here.length} comments at its line`)
+  if (summaries === 0) wrong.push("lost: the summary")
+  if (summaries > 1) wrong.push(`doubled: ${summaries} summaries`)
+  if (statesOf(pull).at(-1) !== "success") wrong.push(`status: ${statesOf(pull).at(-1) ?? "none"}`)
+  const paid = at.asked(name)
+  if (paid > allowed) wrong.push(`paid ${paid} times, ${allowed} allowed`)
+  return wrong.map((what) => `${pull.repository.fullName}#${pull.number} ${name}: ${what}`)
+}
+
+/** The document of a configuration, rewritten: the trigger is called otherwise, its token is another one, workspaces are added. */
+const rewritten = (at: Installation, repositories: ReadonlyArray<string>, port: number, version: number) => {
+  const base = documentOf({ queue: "sqlite", concurrency: 4 }, repositories, {
+    directory: at.directory,
+    port,
+    forge: at.forge,
+    model: at.model
+  })
+  const name = (index: number) => (version % 2 === 0 ? `host-${index}` : `renamed-${index}`)
+  // A token in reserve for each repository: rotated with every other version.
+  const token = (index: number) => `TEST_TOKEN_${version % 4 < 2 ? index : index + repositories.length}`
+  const added = Array.from({ length: version }, (_, extra) => [
+    `added-${extra}`,
+    { source_repo: { trigger: name(0), repo: `team/added-${extra}` } }
+  ])
+  return {
+    ...base,
+    triggers: base.triggers.map((trigger, index) => ({ ...trigger, name: name(index), token_env: token(index) })),
+    workspaces: {
+      ...base.workspaces,
+      instances: {
+        ...Object.fromEntries(
+          repositories.map((repo, index) => [repo.replace("/", "-"), { source_repo: { trigger: name(index), repo } }])
+        ),
+        ...Object.fromEntries(added)
+      }
+    }
+  }
+}
+
+const unfinished = (at: Installation): number => {
+  const database = new DatabaseSync(join(at.directory, "aicr.db"), { readOnly: true })
+  try {
+    const [row] = database
+      .prepare(
+        `SELECT (SELECT count(*) FROM events WHERE work IS NOT NULL AND outcome IS NULL)
+              + (SELECT count(*) FROM publications WHERE status IN ('pending', 'sending', 'unknown')) AS open`
+      )
+      .all()
+    return Number(row?.["open"])
+  } finally {
+    database.close()
+  }
+}
+
+export const soak = async (options: SoakOptions, say: (line: string) => void): Promise<SoakResult> => {
+  const began = performance.now()
+  const random = randomOf(options.seed)
+  const repositories = repositoriesOf(options.changes)
+  await using at = await Installation.make({
+    queue: "sqlite",
+    repositories,
+    spareTokens: repositories.length,
+    concurrency: 4,
+    env: { SVC_LOG_LEVEL: "info" }
+  })
+  const port = Number(new URL(at.aicr.url).port)
+  let [kills, reloads, faults, requests] = [0, 0, 0, 0]
+  let isCalm = false
+  at.host.onRequest = () => {
+    requests += 1
+    if (isCalm || random() >= options.faults) return undefined
+    faults += 1
+    return faultOf(random)
+  }
+  /** Kills that may have cut the analysis of a change: each allows one more call. */
+  const cut = new Map<string, number>()
+  const asked = new Set<string>()
+  const write = (version: number) =>
+    writeFile(join(at.directory, "config.yaml"), stringify(rewritten(at, repositories, port, version)))
+  await at.aicr.start()
+
+  const pulls: Array<{ readonly pull: DemoPull; readonly name: string }> = []
+  let nextKill = performance.now() + options.killEveryMillis
+  let nextReload = performance.now() + options.reloadEveryMillis
+  const disturb = async (): Promise<void> => {
+    if (performance.now() >= nextReload) {
+      reloads += 1
+      await write(reloads)
+      nextReload = performance.now() + options.reloadEveryMillis
+      say(`configuration ${reloads} written after ${pulls.length} changes`)
+    }
+    if (performance.now() >= nextKill) {
+      kills += 1
+      await at.aicr.kill()
+      for (const { pull, name } of pulls) {
+        const { comments, summaries } = at.posted(pull)
+        if (asked.has(name) && comments.length + summaries === 0) cut.set(name, (cut.get(name) ?? 0) + 1)
+      }
+      await at.aicr.start()
+      nextKill = performance.now() + options.killEveryMillis
+      say(`killed ${kills} times after ${pulls.length} changes`)
+    }
+  }
+  at.model.script((request) => {
+    for (const name of namesIn(request)) asked.add(name)
+    return honest(request)
+  })
+  for (let n = 0; n < options.changes; n++) {
+    const name = `change-${n}`
+    const pull = await at.open(name, repositories[n % repositories.length])
+    pulls.push({ pull, name })
+    await disturb()
+    // A host repeats a delivery that was not accepted; its id stays the same.
+    const delivery = at.forge.delivery({ kind: "pull", pull, action: "opened", sender: at.forge.user("dana") })
+    await waitUntil(
+      async () => {
+        const response = await at.forge.send(delivery).catch(() => undefined)
+        return response?.status === 202 && Object(response.body).accepted === true
+      },
+      { timeout: 60_000, describe: () => `${name} is accepted; log:\n${at.aicr.log.slice(-4000)}` }
+    )
+  }
+  const isDone = () => pulls.every(({ pull }) => statesOf(pull).at(-1) === "success") && unfinished(at) === 0
+  const deadline = performance.now() + options.timeoutMillis
+  const isMuchDone = () => pulls.filter(({ pull }) => statesOf(pull).at(-1) === "success").length / pulls.length
+  while (!isDone() && performance.now() < deadline) {
+    // Trouble ends when most is through, so that what is left shows whether it recovers.
+    isCalm = isMuchDone() > 0.9
+    if (!isCalm) await disturb()
+    await new Promise((resume) => setTimeout(resume, 100))
+  }
+  const wrong = pulls.flatMap(({ pull, name }) => judge(at, pull, name, 1 + (cut.get(name) ?? 0)))
+  const open = unfinished(at)
+  if (open > 0) wrong.push(`${open} deliveries or writes are not finished`)
+  if (wrong.length > 0) say(at.aicr.log.slice(-20_000))
+  const seconds = Math.round((performance.now() - began) / 1000)
+  return { changes: pulls.length, kills, reloads, faults, requests, seconds, wrong }
+}
