@@ -13,7 +13,9 @@ const count = (tests, ...statuses) => tests.filter(({ status }) => statuses.incl
 
 const unstable = (files, rerun) =>
   failedFiles(files).flatMap(({ name, assertionResults }) => {
-    const passed = new Set(rerun.get(name)?.assertionResults.flatMap((test) => (test.status === "passed" ? [test.fullName] : [])))
+    const passed = new Set(
+      rerun.get(name)?.assertionResults.flatMap((test) => (test.status === "passed" ? [test.fullName] : []))
+    )
     return assertionResults.flatMap((test) =>
       test.status === "failed" && passed.has(test.fullName) ? [`${name}: ${test.fullName}`] : []
     )
@@ -30,7 +32,9 @@ const printCount = (report, again, parts) => {
   const [suite, ...others] = parts.map(Number)
   const inTests = count(tests, "failed") + unloaded
   const failed = others.filter((code) => code !== 0).length + (suite !== 0 && inTests === 0 ? 1 : inTests)
-  console.log(`${count(tests, "passed")} passed, ${failed} failed, ${count(tests, "skipped", "pending", "todo", "disabled")} skipped`)
+  console.log(
+    `${count(tests, "passed")} passed, ${failed} failed, ${count(tests, "skipped", "pending", "todo", "disabled")} skipped`
+  )
 }
 
 const [command, report, again, ...parts] = process.argv.slice(2)
