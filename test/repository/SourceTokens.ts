@@ -1,0 +1,153 @@
+/** Reads TypeScript and JavaScript with the scanner of the compiler: comments and declared names, types included. */
+import { SyntaxKind } from "typescript/unstable/ast"
+import { createScanner } from "typescript/unstable/ast/scanner"
+
+export interface Comment {
+  readonly line: number
+  readonly isDoc: boolean
+  /** The prose without its delimiters. Consecutive line comments are one comment. */
+  readonly text: string
+}
+
+export interface DeclaredName {
+  readonly line: number
+  readonly name: string
+  readonly isExported: boolean
+}
+
+/** The title of a test or of a group of tests. */
+export interface Title {
+  readonly line: number
+  /** The literal as written, up to its first placeholder. */
+  readonly text: string
+}
+
+export interface SourceTokens {
+  readonly comments: ReadonlyArray<Comment>
+  readonly names: ReadonlyArray<DeclaredName>
+  readonly titles: ReadonlyArray<Title>
+}
+
+interface Token {
+  readonly kind: SyntaxKind
+  readonly start: number
+  readonly text: string
+}
+
+/** Tokens that end an expression, so that a slash after them divides. */
+const operands: ReadonlySet<SyntaxKind> = new Set([
+  SyntaxKind.Identifier,
+  SyntaxKind.PrivateIdentifier,
+  SyntaxKind.NumericLiteral,
+  SyntaxKind.BigIntLiteral,
+  SyntaxKind.StringLiteral,
+  SyntaxKind.NoSubstitutionTemplateLiteral,
+  SyntaxKind.TemplateTail,
+  SyntaxKind.RegularExpressionLiteral,
+  SyntaxKind.CloseParenToken,
+  SyntaxKind.CloseBracketToken,
+  SyntaxKind.CloseBraceToken,
+  SyntaxKind.ThisKeyword,
+  SyntaxKind.TrueKeyword,
+  SyntaxKind.FalseKeyword,
+  SyntaxKind.NullKeyword
+])
+
+const isBlank = (kind: SyntaxKind): boolean => kind === SyntaxKind.WhitespaceTrivia || kind === SyntaxKind.NewLineTrivia
+
+const isComment = (kind: SyntaxKind): boolean =>
+  kind === SyntaxKind.SingleLineCommentTrivia || kind === SyntaxKind.MultiLineCommentTrivia
+
+const scanAll = (source: string): ReadonlyArray<Token> => {
+  const scanner = createScanner(false)
+  scanner.setText(source)
+  const tokens: Array<Token> = []
+  const braces: Array<"block" | "template"> = []
+  let previous: SyntaxKind = SyntaxKind.Unknown
+  for (let kind = scanner.scan(); kind !== SyntaxKind.EndOfFile; kind = scanner.scan()) {
+    if ((kind === SyntaxKind.SlashToken || kind === SyntaxKind.SlashEqualsToken) && !operands.has(previous)) {
+      kind = scanner.reScanSlashToken()
+    }
+    if (kind === SyntaxKind.OpenBraceToken) braces.push("block")
+    if (kind === SyntaxKind.TemplateHead) braces.push("template")
+    if (kind === SyntaxKind.CloseBraceToken) {
+      if (braces.at(-1) === "template") kind = scanner.reScanTemplateToken(false)
+      if (kind !== SyntaxKind.TemplateMiddle) braces.pop()
+    }
+    tokens.push({ kind, start: scanner.getTokenStart(), text: scanner.getTokenText() })
+    if (!isBlank(kind) && !isComment(kind)) previous = kind
+  }
+  return tokens
+}
+
+const prose = (text: string): string =>
+  text
+    .replace(/^\/\*+|^\/\/+|\*\/$/g, "")
+    .replace(/\n[ \t]*\*/g, "\n")
+    .trim()
+
+const declarations = new Set(["const", "let", "function", "class", "interface", "type", "enum"])
+const testFunctions = new Set(["it", "test", "describe"])
+const modifiers = new Set(["abstract", "async", "declare", "default"])
+
+export const readSource = (source: string): SourceTokens => {
+  const lineAt = makeLineAt(source)
+  const tokens = scanAll(source).filter(({ kind }) => kind !== SyntaxKind.WhitespaceTrivia)
+  const comments: Array<Comment> = []
+  let joinable = false
+  for (const [index, { kind, start, text }] of tokens.entries()) {
+    if (!isComment(kind)) {
+      joinable &&= kind === SyntaxKind.NewLineTrivia && tokens[index - 1]?.kind !== SyntaxKind.NewLineTrivia
+      continue
+    }
+    const isLine = kind === SyntaxKind.SingleLineCommentTrivia
+    const last = joinable && isLine ? comments.pop() : undefined
+    comments.push(
+      last === undefined
+        ? { line: lineAt(start), isDoc: text.startsWith("/**"), text: prose(text) }
+        : { ...last, text: `${last.text} ${prose(text)}` }
+    )
+    joinable = isLine
+  }
+  const code = tokens.filter((token) => !isBlank(token.kind) && !isComment(token.kind))
+  return { comments, names: declaredNames(code, lineAt), titles: testTitles(code, lineAt) }
+}
+
+const declaredNames = (code: ReadonlyArray<Token>, lineAt: LineAt): ReadonlyArray<DeclaredName> =>
+  code.flatMap(({ kind, start, text }, index) => {
+    const keyword = code[index - 1]?.text ?? ""
+    if (kind !== SyntaxKind.Identifier || !declarations.has(keyword)) return []
+    let before = index - 2
+    while (modifiers.has(code[before]?.text ?? "")) before -= 1
+    return [{ line: lineAt(start), name: text, isExported: code[before]?.text === "export" }]
+  })
+
+const literals: ReadonlySet<SyntaxKind> = new Set([
+  SyntaxKind.StringLiteral,
+  SyntaxKind.NoSubstitutionTemplateLiteral,
+  SyntaxKind.TemplateHead
+])
+
+/** First arguments of `it(…)`, `it.live(…)`, `describe(…)` and their kind. */
+const testTitles = (code: ReadonlyArray<Token>, lineAt: LineAt): ReadonlyArray<Title> =>
+  code.flatMap(({ kind, start, text }, index) => {
+    const [callee, dot, owner] = [code[index - 2]?.text, code[index - 3]?.text, code[index - 4]?.text]
+    const isTitle =
+      literals.has(kind) && code[index - 1]?.text === "(" && testFunctions.has((dot === "." ? owner : callee) ?? "")
+    return isTitle ? [{ line: lineAt(start), text }] : []
+  })
+
+type LineAt = (offset: number) => number
+
+const makeLineAt = (source: string): LineAt => {
+  const ends = [...source.matchAll(/\n/g)].map(({ index }) => index)
+  return (offset) => {
+    let [low, high] = [0, ends.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((ends[middle] ?? 0) < offset) low = middle + 1
+      else high = middle
+    }
+    return low + 1
+  }
+}
