@@ -91,6 +91,21 @@ describe("compression", () => {
     expect(new Set(calls.map(({ role }) => role))).toEqual(new Set(["heavy"]))
   })
 
+  it("calls the group of the workspace", async () => {
+    const { calls } = await runEngine({
+      ...large(),
+      document: {
+        compression: { trigger_tokens: 1500, keep_hunks_top_k: 2 },
+        llm: {
+          providers: [{ id: "p", kind: "openai_compatible", base_url: "http://127.0.0.1:1", api_key: "k" }],
+          model_chain: { default: [{ provider: "p", model: "m" }], own: [{ provider: "p", model: "m" }] }
+        },
+        workspaces: { instances: { w: { source_repo: { trigger: "t", repo: "a/b" }, model_chain: "own" } } }
+      }
+    })
+    expect(new Set(calls.map(({ group }) => group))).toEqual(new Set(["own"]))
+  })
+
   it("reads what was cut again in the next review", async () => {
     const change = large()
     const limits = withLimits({ trigger_tokens: 1500, keep_hunks_top_k: 39 })

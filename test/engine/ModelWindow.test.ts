@@ -20,17 +20,24 @@ const given = change()
 const passes = async (
   provider: Record<string, unknown>,
   catalog: Record<string, unknown>,
-  compression: Record<string, unknown> = {}
+  { compression = {}, instance = {} }: { readonly compression?: object; readonly instance?: object } = {}
 ): Promise<number> => {
   const { briefs } = await runEngine({
     ...given,
     document: {
       compression,
       llm: {
-        providers: [{ id: "p", kind: "anthropic", api_key: "k", ...provider }],
-        model_chain: { default: [{ provider: "p", model: "claude-sonnet-4-5" }] },
+        providers: [
+          { id: "p", kind: "anthropic", api_key: "k", ...provider },
+          { id: "small", kind: "anthropic", api_key: "k", context_window: 30_000 }
+        ],
+        model_chain: {
+          default: [{ provider: "p", model: "claude-sonnet-4-5" }],
+          small: [{ provider: "small", model: "m" }]
+        },
         model_catalog: catalog
-      }
+      },
+      workspaces: { instances: { w: { source_repo: { trigger: "t", repo: "a/b" }, ...instance } } }
     }
   })
   return briefs.length
@@ -66,9 +73,14 @@ describe("the model's window", () => {
     expect(count === 1 ? "one" : count < 5 ? "some" : "many").toBe(expected)
   })
 
+  it("is that of the group that the workspace names", async () => {
+    const large = { context_window: 200_000 }
+    expect(await passes(large, {}, { instance: { model_chain: "small" } })).toBeGreaterThan(4)
+  })
+
   it("is used up to max_input_ratio", async () => {
     const large = { context_window: 200_000 }
-    expect(await passes(large, {}, { max_input_ratio: 0.9 })).toBe(1)
-    expect(await passes(large, {}, { max_input_ratio: 0.1 })).toBeGreaterThan(4)
+    expect(await passes(large, {}, { compression: { max_input_ratio: 0.9 } })).toBe(1)
+    expect(await passes(large, {}, { compression: { max_input_ratio: 0.1 } })).toBeGreaterThan(4)
   })
 })

@@ -1,7 +1,7 @@
-/** `workspaces.cache` and `workspaces.limits`: each field set in a configuration, observed at mirrors on disk and at git commands. */
+/** `workspaces.root`, `workspaces.cache` and `workspaces.limits`: each field set in a configuration, observed on disk and at git commands. */
 import { randomBytes } from "node:crypto"
-import { readdirSync, truncateSync, utimesSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, readdirSync, truncateSync, utimesSync, writeFileSync } from "node:fs"
+import { join, relative } from "node:path"
 import { Effect, Layer, Logger } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { layerOf } from "../../src/config/FileConfigStore.ts"
@@ -18,7 +18,8 @@ import { startGitServer } from "./GitServer.ts"
 import type { GitServer } from "./GitServer.ts"
 import { makeRepository, temporaryFolder } from "./Repository.ts"
 
-const configured = (workspaces: object) => Effect.runSync(snapshotOf({ workspaces }, {}))
+const baseDir = temporaryFolder()
+const configured = (workspaces: object) => Effect.runSync(snapshotOf({ workspaces }, {}, { baseDir }))
 const checkout = (url: string, mirror: string, head: string, base: string) =>
   Effect.flatMap(Vcs, (git) =>
     git.checkout({
@@ -48,6 +49,25 @@ beforeAll(async () => {
   server = await startGitServer({ root: projects })
 })
 afterAll(() => server.close())
+
+describe("root", () => {
+  const elsewhere = temporaryFolder()
+  it.each([
+    ["a relative path, below the folder of the document", "kept", join(baseDir, "kept")],
+    ["an absolute path", elsewhere, elsewhere]
+  ])("the checkout of a review and its mirror are below %s", async (_, root, folder) => {
+    const directory = await Effect.runPromise(
+      Effect.scoped(
+        Effect.tap(
+          Effect.flatMap(checkout(`${server.url}/large/.git`, "large", head, base), (one) => one.directory),
+          (path) => Effect.sync(() => expect(existsSync(join(path, "random.txt"))).toBe(true))
+        )
+      ).pipe(Effect.provide([node({ root }), quiet]))
+    )
+    expect(relative(folder, directory)).not.toMatch(/^\.\./)
+    expect(readdirSync(join(folder, "mirrors"))).toEqual([mirrorFolder("large")])
+  })
+})
 
 describe("cache", () => {
   const root = temporaryFolder()
