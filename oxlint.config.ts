@@ -91,7 +91,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "HostOutage.ts",
     "NewerHeads.ts"
   ],
-  // The last four are shared ground: of everything that speaks to Redis, and of everything that keeps a SQLite file.
+  database: ["RedisClient.ts", "RowLocks.ts", "StoreError.ts"],
   store: [
     "AdminSessions.ts",
     "AnalysisSpool.ts",
@@ -104,27 +104,23 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Runs.ts",
     "Outbox.ts",
     "Batches.ts",
-    "Schedules.ts",
-    "RowLocks.ts",
-    "StoreError.ts",
-    "RedisClient.ts",
-    "SqliteDatabase.ts",
-    "GroupCommit.ts",
-    "DataLock.ts"
+    "Schedules.ts"
   ],
   vcs: ["Checkout.ts", "ContextRepositories.ts", "LocalRepository.ts", "ScratchRepository.ts", "WorkspaceCache.ts"]
 }
 
-/** Every folder that holds code of ours; wiring stands in files directly under src/ and in src/demo. */
+/** Every folder that holds code of ours. Wiring (src/app, src/demo) is in no zone: it may import everything. */
 export const folders = [
   "actors",
   "admin",
   "admission",
   "agent",
+  "app",
   "chat",
   "cli",
   "config",
   "dashboard",
+  "database",
   "demo",
   "domain",
   "engine",
@@ -163,10 +159,12 @@ export const zones = {
   config: { of: ["config"], open: ["domain"], contracts: "none" },
   engine: { of: ["engine"], open: ["domain", "review"], contracts: "all" },
   adapters: {
-    of: ["forge", "vcs", "llm", "agent", "sandbox", "outputs", "queue", "store", "chat"],
+    of: ["forge", "vcs", "llm", "agent", "sandbox", "outputs", "chat"],
     open: ["domain"],
     contracts: "all"
   },
+  stores: { of: ["queue", "store"], open: ["domain", "database"], contracts: "all" },
+  database: { of: ["database"], open: ["domain"], contracts: "none" },
   actors: { of: ["actors"], open: ["domain", "admission", "review"], contracts: "all" },
   edges: { of: ["ingress", "admin", "cli"], open: ["domain", "admission", "actors"], contracts: "all" },
   observability: { of: ["observability"], open: ["domain"], contracts: "none" }
@@ -225,7 +223,6 @@ const contractsOf = (zone: Zone): ReadonlyArray<string> =>
 const ownFiles = (zone: Zone, folder: Folder): ReadonlyArray<string> => [
   ...folders.filter((name) => name !== folder && !zone.open.includes(name)).map((name) => `**/${name}/**`),
   "**/main.ts",
-  "**/Commands.ts",
   "**/Actors.ts",
   ...contractsOf(zone)
 ]
@@ -260,7 +257,7 @@ const overridesOf = (zone: Zone): ReadonlyArray<OxlintOverride> =>
   )
 
 /** Adapters over NATS are named for it, and only they know the bus. */
-const natsAdapters = [zones.adapters, zones.config, zones.edges, zones.observability].flatMap((zone) =>
+const natsAdapters = [zones.adapters, zones.stores, zones.config, zones.edges, zones.observability].flatMap((zone) =>
   zone.of.map((folder) =>
     refuse(`src/${folder}/**/Nats*.ts`, zonePatterns({ ...zone, open: [...zone.open, "nats"] }, folder))
   )

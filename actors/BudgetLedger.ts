@@ -13,7 +13,7 @@ import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
 import { Budget, BudgetError } from "../src/llm/Budget.ts"
 import type { Caps, Reservation } from "../src/llm/Budget.ts"
 import { Ledger } from "../src/store/Ledger.ts"
-import { StoreError } from "../src/store/StoreError.ts"
+import { StoreError } from "../src/database/StoreError.ts"
 import { everyOne } from "./Placement.ts"
 
 const Reserve = Rpc.make("Reserve", {

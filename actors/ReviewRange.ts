@@ -19,7 +19,7 @@ import type { Change } from "../src/domain/Change.ts"
 import type { Entry } from "../src/domain/Entry.ts"
 import type { ForgeClient, ForgeError } from "../src/forge/Forge.ts"
 import { Runs } from "../src/store/Runs.ts"
-import type { StoreError } from "../src/store/StoreError.ts"
+import type { StoreError } from "../src/database/StoreError.ts"
 
 export interface Range {
   readonly head: string

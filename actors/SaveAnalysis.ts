@@ -9,7 +9,7 @@ import * as Metrics from "../src/observability/Metrics.ts"
 import { AnalysisSpool } from "../src/store/AnalysisSpool.ts"
 import type { SpoolKey } from "../src/store/AnalysisSpool.ts"
 import type { Run } from "../src/store/Runs.ts"
-import type { StoreError } from "../src/store/StoreError.ts"
+import type { StoreError } from "../src/database/StoreError.ts"
 
 /** Between attempts to write to records that are unavailable, while a lease is held. */
 export const whileUnavailable = Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("10 seconds")]).pipe(

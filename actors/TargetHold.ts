@@ -8,7 +8,7 @@ import type { Publication, PublicationStatus } from "../src/domain/Publication.t
 import { ForgeError } from "../src/forge/Forge.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import type { PublicationUpdate } from "../src/store/Outbox.ts"
-import type { StoreError } from "../src/store/StoreError.ts"
+import type { StoreError } from "../src/database/StoreError.ts"
 
 export const takenOver = Effect.fail(
   new ForgeError({ reason: "unavailable", operation: "publish", message: "another node publishes to this change now" })

@@ -5,5 +5,5 @@
 import { enableCompileCache } from "node:module"
 
 enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/aicr`)
-const { main } = await import("./Commands.ts")
+const { main } = await import("./app/Commands.ts")
 main()

@@ -1,6 +1,7 @@
 /** Which nodes there are, as they tell each other on the bus. */
 import { Effect, Layer } from "effect"
 import { NatsNodes } from "../../nats/NatsNodes.ts"
+import { readDetails } from "./NatsPresence.ts"
 import { Nodes, NodesError } from "./Nodes.ts"
 
 export const layer = Layer.effect(
@@ -10,13 +11,10 @@ export const layer = Layer.effect(
       list: Effect.mapBoth(list, {
         onFailure: ({ message }) => new NodesError({ message }),
         onSuccess: (found) =>
-          found.map(({ name, roles, startedAt, version, more: { actors } }) => ({
-            name,
-            roles,
-            startedAt,
-            version,
-            actors: typeof actors === "number" ? actors : undefined
-          }))
+          found.map((node) => {
+            const { name, roles, startedAt, version } = node
+            return { name, roles, startedAt, version, actors: readDetails(node).actors }
+          })
       })
     })
   )

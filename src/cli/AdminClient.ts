@@ -4,6 +4,7 @@
  */
 import { Effect, Redacted } from "effect"
 import { Prompt } from "effect/cli"
+import type { Snapshot } from "../config/Snapshot.ts"
 import type { Retried } from "../queue/QueueControl.ts"
 import { ExitWith, refused } from "./Exit.ts"
 
@@ -35,6 +36,17 @@ export const serviceAt = (text: string): Effect.Effect<ServiceAddress, ExitWith>
   }
   const base = `${url.origin}${url.pathname}`.replace(/\/$/, "")
   return Effect.succeed({ url: base, usernameEnv: "SVC_ADMIN_USERNAME", passwordEnv: "SVC_ADMIN_PASSWORD" })
+}
+
+/** Returns the address of the service that this configuration starts on this machine. */
+export const serviceOf = ({ admin, server }: Snapshot["document"]): ServiceAddress => {
+  const host = server.hostname === "0.0.0.0" || server.hostname === "::" ? "127.0.0.1" : server.hostname
+  const prefix = (server.path_prefix ?? "").split("/").filter(Boolean).join("/")
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}${prefix === "" ? "" : `/${prefix}`}`,
+    usernameEnv: admin.username_env,
+    passwordEnv: admin.password_env
+  }
 }
 
 /** Tries a dead entry or batch again. */

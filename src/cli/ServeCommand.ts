@@ -3,7 +3,7 @@ import { Effect, Option, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import { ExitWith } from "./Exit.ts"
 import { parseRoles } from "./Roles.ts"
-import type { Role } from "./Roles.ts"
+import type { Role } from "../domain/Role.ts"
 import { configFlagAbout } from "./ConfigFlag.ts"
 
 export interface ServeOptions {

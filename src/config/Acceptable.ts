@@ -15,6 +15,18 @@ const orMeant = "restore its content, or write allow_empty: true at the top leve
 
 export const isEmpty = ({ given }: Pick<Snapshot, "given">): boolean => Object.keys(given).length === 0
 
+/** Returns the error of a document that says nothing, whether it allows itself to be empty or not. */
+export const emptyProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> =>
+  isEmpty(snapshot)
+    ? [
+        {
+          severity: "error",
+          path: "",
+          message: "the document is empty; begin with config.example.yaml, or write allow_empty: true at the top level"
+        }
+      ]
+    : []
+
 /** `inForce` is undefined at start. */
 export const judge = (reading: Reading, file: string, inForce: Snapshot | undefined): Judged => {
   const { snapshot, issues } = reading

@@ -11,7 +11,7 @@ import { Effect, Option, Schema } from "effect"
 import { Analysis } from "../domain/Analysis.ts"
 import { Lesson } from "../domain/Lesson.ts"
 import { Objects } from "../store/Objects.ts"
-import type { StoreError } from "../store/StoreError.ts"
+import type { StoreError } from "../database/StoreError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
 
 const folderOf = (runId: string): string => `runs/${runId}`

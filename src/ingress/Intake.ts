@@ -11,7 +11,7 @@ import type { QueueAdmission, QueueAdmitted, QueueError } from "../queue/Queue.t
 import type { Batches } from "../store/Batches.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { EventRecord, Receipt } from "../store/Receipts.ts"
-import type { StoreError } from "../store/StoreError.ts"
+import type { StoreError } from "../database/StoreError.ts"
 import { Gather } from "./Gather.ts"
 import { Superseded } from "./Superseded.ts"
 

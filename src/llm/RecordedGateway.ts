@@ -3,7 +3,7 @@
  * gets its own answer; one that has changed gets the answer that stood in its place, and is named among the differences.
  */
 import { Effect } from "effect"
-import type { StoreError } from "../store/StoreError.ts"
+import type { StoreError } from "../database/StoreError.ts"
 import { Evidence } from "./Evidence.ts"
 import { keptText, messageText } from "./KeptText.ts"
 import type { StoredCall } from "./Evidence.ts"

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { isEnded } from "../domain/Batch.ts"
 import { Batches } from "../store/Batches.ts"
 import type { Batch, Joined } from "../store/Batches.ts"
-import type { StoreError } from "../store/StoreError.ts"
+import type { StoreError } from "../database/StoreError.ts"
 import { Queue } from "./Queue.ts"
 import type { QueueAdmission, QueueAdmitted, QueueError } from "./Queue.ts"
 

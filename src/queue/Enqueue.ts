@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { Batches } from "../store/Batches.ts"
 import { Receipts } from "../store/Receipts.ts"
-import type { StoreError } from "../store/StoreError.ts"
+import type { StoreError } from "../database/StoreError.ts"
 import { admit } from "./AutomaticCommits.ts"
 import { replacedReason } from "./Queue.ts"
 import type { Queue } from "./Queue.ts"

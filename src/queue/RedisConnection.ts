@@ -6,7 +6,7 @@
 import { Effect } from "effect"
 import type { Redacted, Scope } from "effect"
 import type { Redis } from "ioredis"
-import { failsAtOnce, open, placeOf, reasonOf } from "../store/RedisClient.ts"
+import { failsAtOnce, open, placeOf, reasonOf } from "../database/RedisClient.ts"
 import { pack, unpackBytes } from "./MessagePack.ts"
 import type { Packable } from "./MessagePack.ts"
 import { QueueError } from "./Queue.ts"

@@ -1,12 +1,12 @@
 /**
  * The queue in a SQLite file of its own (`queue.sqlite.path`). What was answered is on disk: operations that come together share
- * one transaction and one sync (store/GroupCommit.ts), which a thread makes while the next ones are decided (SqliteTable.ts,
+ * one transaction and one sync (database/GroupCommit.ts), which a thread makes while the next ones are decided (SqliteTable.ts,
  * SqliteWriter.ts). Reads see what is decided; what follows from it is written after it, or fails with it.
  */
 import { Effect, Layer, Result } from "effect"
-import * as DataLock from "../store/DataLock.ts"
-import * as GroupCommit from "../store/GroupCommit.ts"
-import { busyTimeoutMillis, explain, openDatabase } from "../store/SqliteDatabase.ts"
+import * as DataLock from "../database/DataLock.ts"
+import * as GroupCommit from "../database/GroupCommit.ts"
+import { busyTimeoutMillis, explain, openDatabase } from "../database/SqliteDatabase.ts"
 import type { EntryTable } from "./EntryTable.ts"
 import { QueueError } from "./Queue.ts"
 import type { Queue } from "./Queue.ts"

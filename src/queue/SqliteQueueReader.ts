@@ -4,7 +4,7 @@
  */
 import { DatabaseSync } from "node:sqlite"
 import { Effect, Layer } from "effect"
-import { explain } from "../store/SqliteDatabase.ts"
+import { explain } from "../database/SqliteDatabase.ts"
 import type { EntryTable } from "./EntryTable.ts"
 import { QueueError } from "./Queue.ts"
 import type { Queue } from "./Queue.ts"

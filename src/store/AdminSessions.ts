@@ -1,7 +1,7 @@
 /** Sessions of the administration, shared by all nodes. Of a token only its digest is known. */
 import { Context } from "effect"
 import type { Effect } from "effect"
-import type { StoreError } from "./StoreError.ts"
+import type { StoreError } from "../database/StoreError.ts"
 
 export interface AdminSession {
   readonly username: string

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Analysis } from "../domain/Analysis.ts"
 import type { Objects } from "./Objects.ts"
-import type { StoreError } from "./StoreError.ts"
+import type { StoreError } from "../database/StoreError.ts"
 
 /** What a review has to have in common with another one to adopt its analysis. */
 export interface SpoolKey {

@@ -3,8 +3,8 @@ import { Array as Arr, Effect } from "effect"
 import type { Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { decodeBatchRows, decodeMemberRows, toBatch, toMember } from "./BatchRow.ts"
-import type { StoreError } from "./StoreError.ts"
-import { corrupt } from "./StoreFailure.ts"
+import type { StoreError } from "../database/StoreError.ts"
+import { corrupt } from "../database/StoreFailure.ts"
 
 export type BatchFailure = SqlError.SqlError | StoreError
 

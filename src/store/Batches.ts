@@ -6,7 +6,7 @@ import { Context } from "effect"
 import type { Effect } from "effect"
 import type { BatchStatus, MemberStatus } from "../domain/Batch.ts"
 import type { Change } from "../domain/Change.ts"
-import type { StoreError } from "./StoreError.ts"
+import type { StoreError } from "../database/StoreError.ts"
 
 export interface Batch {
   readonly id: string

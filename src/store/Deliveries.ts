@@ -6,7 +6,7 @@
 import type { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { EventRecord, Receipt, StoredEvent } from "./Receipts.ts"
-import type { StoreError } from "./StoreError.ts"
+import type { StoreError } from "../database/StoreError.ts"
 
 export interface Deliveries {
   /** All or nothing, durably; one answer per record, in order. */

@@ -4,7 +4,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promis
 import { dirname, join } from "node:path"
 import { Effect, Layer } from "effect"
 import { isObjectKey, Objects } from "./Objects.ts"
-import { StoreError } from "./StoreError.ts"
+import { StoreError } from "../database/StoreError.ts"
 
 export const layerFiles = ({ root }: { readonly root: string }): Layer.Layer<Objects> =>
   Layer.sync(Objects, () => objectsUnder(root))

@@ -9,8 +9,8 @@ import type { Batch, Batches, Joined, PushReceived } from "./Batches.ts"
 import { batchesOf, membersOf } from "./BatchQueries.ts"
 import type { BatchFailure } from "./BatchQueries.ts"
 import { toBatchRow } from "./BatchRow.ts"
-import { forUpdate, lockNames } from "./RowLocks.ts"
-import { unavailable } from "./StoreFailure.ts"
+import { forUpdate, lockNames } from "../database/RowLocks.ts"
+import { unavailable } from "../database/StoreFailure.ts"
 
 /** Of the same workspace, not due when the push came, and not full. */
 const hasRoom = (batch: Batch, push: PushReceived): boolean =>

@@ -5,7 +5,7 @@
 import { Context } from "effect"
 import type { Effect } from "effect"
 import type { Lesson } from "../domain/Lesson.ts"
-import type { StoreError } from "./StoreError.ts"
+import type { StoreError } from "../database/StoreError.ts"
 
 export interface LessonBounds {
   readonly maxEntries: number

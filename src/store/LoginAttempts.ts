@@ -1,7 +1,7 @@
 /** Attempts to log in, counted over all nodes. An attempt counts as failed until it is known to be right. */
 import { Context } from "effect"
 import type { Effect } from "effect"
-import type { StoreError } from "./StoreError.ts"
+import type { StoreError } from "../database/StoreError.ts"
 
 export interface AttemptLimits {
   /** Failures of one client within the window, after which it is locked. */

@@ -4,7 +4,7 @@
  */
 import { Context } from "effect"
 import type { Effect } from "effect"
-import type { StoreError } from "./StoreError.ts"
+import type { StoreError } from "../database/StoreError.ts"
 
 export class Objects extends Context.Service<
   Objects,

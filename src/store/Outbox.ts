@@ -8,7 +8,7 @@ import { Context } from "effect"
 import type { Effect } from "effect"
 import type { PublisherToken } from "../domain/FencingToken.ts"
 import type { IgnoredDismissal, Operation, Publication, PublicationStatus } from "../domain/Publication.ts"
-import type { StoreError } from "./StoreError.ts"
+import type { StoreError } from "../database/StoreError.ts"
 
 export interface PublicationUpdate {
   readonly status: PublicationStatus

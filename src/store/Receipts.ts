@@ -7,7 +7,7 @@ import type { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
 import type { EventDecision, EventOutcome } from "../domain/Decision.ts"
 import type { DepotChange } from "../domain/DepotChange.ts"
-import type { StoreError } from "./StoreError.ts"
+import type { StoreError } from "../database/StoreError.ts"
 
 export interface EventRecord {
   readonly id: string

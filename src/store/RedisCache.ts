@@ -5,7 +5,7 @@
 import { Clock, Effect, Layer, Redacted } from "effect"
 import type { Redis } from "ioredis"
 import { Cache, noCache, over } from "./Cache.ts"
-import { failsAtOnce, isRedisUrl, open, placeOf, reasonOf } from "./RedisClient.ts"
+import { failsAtOnce, isRedisUrl, open, placeOf, reasonOf } from "../database/RedisClient.ts"
 
 export interface RedisCacheOptions {
   readonly url: Redacted.Redacted

@@ -9,7 +9,7 @@ import type { Analysis } from "../domain/Analysis.ts"
 import type { LeaseToken } from "../domain/FencingToken.ts"
 import type { Publication } from "../domain/Publication.ts"
 import type { RunStatus } from "../domain/Run.ts"
-import type { StoreError } from "./StoreError.ts"
+import type { StoreError } from "../database/StoreError.ts"
 
 export interface Run {
   readonly id: string

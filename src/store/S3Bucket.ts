@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto"
 import { AwsV4Signer } from "aws4fetch"
 import { Effect, Redacted, Schedule } from "effect"
-import { StoreError } from "./StoreError.ts"
+import { StoreError } from "../database/StoreError.ts"
 
 export interface BucketOptions {
   readonly bucket: string

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { isObjectKey, Objects } from "./Objects.ts"
 import { elements, fieldOf, fieldsOf, open } from "./S3Bucket.ts"
 import type { BucketOptions } from "./S3Bucket.ts"
-import { StoreError } from "./StoreError.ts"
+import { StoreError } from "../database/StoreError.ts"
 
 /** A page of a list has at most a thousand keys of at most a kilobyte. */
 const maxPageBytes = 4 * 1024 * 1024

@@ -1,7 +1,7 @@
 /** When each schedule last fired, so that it fires once for the time it was down, and never twice. */
 import { Context } from "effect"
 import type { Effect } from "effect"
-import type { StoreError } from "./StoreError.ts"
+import type { StoreError } from "../database/StoreError.ts"
 
 export class Schedules extends Context.Service<
   Schedules,

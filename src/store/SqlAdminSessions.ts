@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AdminSessions } from "./AdminSessions.ts"
-import { unavailable } from "./StoreFailure.ts"
+import { unavailable } from "../database/StoreFailure.ts"
 
 export const layer: Layer.Layer<AdminSessions, never, SqlClient.SqlClient> = Layer.effect(
   AdminSessions,

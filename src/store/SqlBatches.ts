@@ -6,10 +6,10 @@ import { batchesOf, decoded, membersOf } from "./BatchQueries.ts"
 import { decodePlacedRows, toPlaced } from "./BatchRow.ts"
 import { Batches } from "./Batches.ts"
 import type { Batch } from "./Batches.ts"
-import { deleteInSteps } from "./DeleteInSteps.ts"
+import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { join } from "./JoinBatch.ts"
-import { forUpdate } from "./RowLocks.ts"
-import { unavailable } from "./StoreFailure.ts"
+import { forUpdate } from "../database/RowLocks.ts"
+import { unavailable } from "../database/StoreFailure.ts"
 
 const follow = (sql: SqlClient.SqlClient): Batches["Service"]["follow"] =>
   Effect.fnUntraced(

@@ -2,7 +2,7 @@
 import { Clock, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Configurations } from "./Configurations.ts"
-import { unavailable } from "./StoreFailure.ts"
+import { unavailable } from "../database/StoreFailure.ts"
 
 /** Another node may still admit under a document that this one has replaced, and its work may wait for a weekly window. */
 const keptFor = Duration.days(30)

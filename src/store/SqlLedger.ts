@@ -1,10 +1,10 @@
 /** The ledger in the tables `ledger_accounts` and `ledger_reservations`. Amounts are whole billionths of a US dollar. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { deleteInSteps } from "./DeleteInSteps.ts"
+import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { Ledger } from "./Ledger.ts"
 import type { LedgerAnswer } from "./Ledger.ts"
-import { unavailable } from "./StoreFailure.ts"
+import { unavailable } from "../database/StoreFailure.ts"
 
 const nanos = (usd: number): number => Math.ceil(usd * 1e9)
 const runAccount = (runId: string): string => `run:${runId}`

@@ -4,9 +4,9 @@ import { SqlClient } from "effect/sql"
 import { Severity } from "../domain/Kinds.ts"
 import { LessonVerdict } from "../domain/Lesson.ts"
 import type { Lesson } from "../domain/Lesson.ts"
-import { deleteInSteps } from "./DeleteInSteps.ts"
+import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { Lessons } from "./Lessons.ts"
-import { corrupt, unavailable } from "./StoreFailure.ts"
+import { corrupt, unavailable } from "../database/StoreFailure.ts"
 
 const Row = Schema.Struct({
   fingerprint: Schema.String,

@@ -4,8 +4,8 @@ import { SqlClient } from "effect/sql"
 import { newId } from "../domain/Ids.ts"
 import { LoginAttempts } from "./LoginAttempts.ts"
 import type { Attempt, AttemptLimits } from "./LoginAttempts.ts"
-import { lockNames } from "./RowLocks.ts"
-import { unavailable } from "./StoreFailure.ts"
+import { lockNames } from "../database/RowLocks.ts"
+import { unavailable } from "../database/StoreFailure.ts"
 
 export const layer: Layer.Layer<LoginAttempts, never, SqlClient.SqlClient> = Layer.effect(
   LoginAttempts,

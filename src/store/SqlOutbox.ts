@@ -5,9 +5,9 @@ import type { SqlError } from "effect/sql"
 import { PublisherToken } from "../domain/FencingToken.ts"
 import { canMove } from "../domain/Publication.ts"
 import { Outbox } from "./Outbox.ts"
-import { isAnswerLost } from "./PostgresFailure.ts"
+import { isAnswerLost } from "../database/PostgresFailure.ts"
 import { decodePublicationRows, insertPublications, rowsPerInsert, toJson, toPublication } from "./PublicationRow.ts"
-import { corrupt, unavailable } from "./StoreFailure.ts"
+import { corrupt, unavailable } from "../database/StoreFailure.ts"
 
 /** Decodes the rows of an operation. */
 const select = (operation: string, rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) =>

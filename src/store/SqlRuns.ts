@@ -7,14 +7,14 @@ import { SqlClient } from "effect/sql"
 import type { LeaseToken } from "../domain/FencingToken.ts"
 import { newId } from "../domain/Ids.ts"
 import { RunStatus, isTerminal, sourcesOf } from "../domain/Run.ts"
-import { deleteInSteps } from "./DeleteInSteps.ts"
+import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { insertPublications } from "./PublicationRow.ts"
-import { lockNames } from "./RowLocks.ts"
+import { lockNames } from "../database/RowLocks.ts"
 import { decodeRunRows, encodeAnalysis, newRunRow, toRun } from "./RunRow.ts"
 import type { RunRow } from "./RunRow.ts"
 import { Runs } from "./Runs.ts"
-import type { StoreError } from "./StoreError.ts"
-import { corrupt, unavailable } from "./StoreFailure.ts"
+import type { StoreError } from "../database/StoreError.ts"
+import { corrupt, unavailable } from "../database/StoreFailure.ts"
 
 const ended = RunStatus.literals.filter(isTerminal)
 

@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Schedules } from "./Schedules.ts"
-import { unavailable } from "./StoreFailure.ts"
+import { unavailable } from "../database/StoreFailure.ts"
 
 export const layer: Layer.Layer<Schedules, never, SqlClient.SqlClient> = Layer.effect(
   Schedules,

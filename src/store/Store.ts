@@ -22,8 +22,8 @@ import * as SqlOutbox from "./SqlOutbox.ts"
 import * as SqlReceipts from "./SqlReceipts.ts"
 import * as SqlRuns from "./SqlRuns.ts"
 import * as SqlSchedules from "./SqlSchedules.ts"
-import * as SqliteClient from "./SqliteClient.ts"
-import type { StoreError } from "./StoreError.ts"
+import * as SqliteClient from "../database/SqliteClient.ts"
+import type { StoreError } from "../database/StoreError.ts"
 
 export type Records =
   | Receipts

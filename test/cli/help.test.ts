@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest"
 import { Effect } from "effect"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Command } from "effect/cli"
-import { aicr as program, cliConfig } from "../../src/Commands.ts"
+import { aicr as program, cliConfig } from "../../src/app/Commands.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
 
 const root = join(import.meta.dirname, "../..")

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest"
 import { formatIssue } from "../../src/config/ConfigIssue.ts"
 import { readDocument } from "../../src/config/Snapshots.ts"
-import { rolesProblem } from "../../src/NodeRoles.ts"
+import { rolesProblem } from "../../src/cli/Roles.ts"
 import { channelProblems } from "../../src/outputs/ChannelProblems.ts"
 
 const triggers = [

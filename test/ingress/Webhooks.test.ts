@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
 import { Receipts } from "../../src/store/Receipts.ts"
-import { StoreError } from "../../src/store/StoreError.ts"
+import { StoreError } from "../../src/database/StoreError.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import type { Ingress } from "./Ingress.ts"
 import { deliver, document, env, eventOf, head, hmac, pullRequest, secret, startIngress } from "./Ingress.ts"

@@ -5,7 +5,7 @@ import { Result, Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { parse, parseAllDocuments } from "yaml"
 import { parseRoles } from "../../src/cli/Roles.ts"
-import { clusterProblems } from "../../src/ClusterProblems.ts"
+import { clusterProblems } from "../../src/config/checks/Cluster.ts"
 import { readText } from "../../src/config/LoadConfig.ts"
 
 const root = join(import.meta.dirname, "../..")

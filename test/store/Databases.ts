@@ -2,9 +2,9 @@
 import { Effect, Layer, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Client } from "pg"
-import * as PostgresClient from "../../src/store/PostgresClient.ts"
+import * as PostgresClient from "../../src/database/PostgresClient.ts"
 import * as Store from "../../src/store/Store.ts"
-import type { StoreError } from "../../src/store/StoreError.ts"
+import type { StoreError } from "../../src/database/StoreError.ts"
 import { PostgresServer } from "../harness/Postgres.ts"
 
 /** One server for the databases of this process, ended with it. */

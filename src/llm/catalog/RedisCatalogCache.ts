@@ -4,7 +4,7 @@
  */
 import { Effect, Layer, Option, Schema } from "effect"
 import type { Redacted } from "effect"
-import { messageOf, open } from "../../store/RedisClient.ts"
+import { messageOf, open } from "../../database/RedisClient.ts"
 import { CatalogCache, CatalogCacheError } from "./CatalogCache.ts"
 import type { CatalogEntry, CatalogState } from "./CatalogCache.ts"
 

@@ -6,7 +6,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
-import { lockNames } from "../../store/RowLocks.ts"
+import { lockNames } from "../../database/RowLocks.ts"
 import { CatalogCache, CatalogCacheError } from "./CatalogCache.ts"
 import type { CatalogEntry, CatalogState } from "./CatalogCache.ts"
 

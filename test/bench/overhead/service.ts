@@ -6,7 +6,7 @@ import { layerFile } from "../../../src/config/FileConfigStore.ts"
 import { WriteGap } from "../../../src/forge/Pacing.ts"
 import * as Logging from "../../../src/observability/Logging.ts"
 import { Progress } from "../../../src/observability/Progress.ts"
-import * as Service from "../../../src/Service.ts"
+import * as Service from "../../../src/app/Service.ts"
 
 const [config = ""] = process.argv.slice(2)
 

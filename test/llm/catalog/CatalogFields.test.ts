@@ -8,8 +8,8 @@ import { layerOf } from "../../../src/config/FileConfigStore.ts"
 import { snapshotOf } from "../../../src/config/LoadConfig.ts"
 import { Catalog } from "../../../src/llm/catalog/Catalog.ts"
 import { layerMemory } from "../../../src/llm/catalog/MemoryCatalogCache.ts"
-import { catalog } from "../../../src/ModelServices.ts"
-import * as SqliteClient from "../../../src/store/SqliteClient.ts"
+import { catalog } from "../../../src/app/ModelServices.ts"
+import * as SqliteClient from "../../../src/database/SqliteClient.ts"
 import * as Store from "../../../src/store/Store.ts"
 
 const document = { openai: { models: { "gpt-4o": { id: "gpt-4o", limit: { context: 1234, output: 99 } } } } }

@@ -1,0 +1,61 @@
+/** How a node appears on the bus for as long as it works: its roles, its version, how many reviews it takes and how many actors it has. */
+import { Effect, Layer } from "effect"
+import { Sharding } from "effect/cluster"
+import packageJson from "../../package.json" with { type: "json" }
+import { NatsNodes } from "../../nats/NatsNodes.ts"
+import type { NodeRecord } from "../../nats/NatsNodes.ts"
+import { ConfigStore } from "../config/ConfigStore.ts"
+import { NodeIdentity } from "../domain/NodeIdentity.ts"
+import type { Role } from "../domain/Role.ts"
+
+const countInterval = "5 seconds"
+
+/** `owner` distinguishes this process from another one of the same name. */
+const detailsOf = Effect.fnUntraced(function* (roles: ReadonlySet<Role>) {
+  const { owner } = yield* NodeIdentity
+  const { workers } = (yield* ConfigStore).current().document.queue
+  return { owner, slots: roles.has("executor") ? workers.concurrency : 0 }
+})
+
+const countOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined)
+
+/** Returns what a node published about its work; undefined where it published nothing readable. */
+export const readDetails = ({ more }: NodeRecord) => ({
+  slots: countOf(more["slots"]),
+  actors: countOf(more["actors"])
+})
+
+/** Lists this node until its scope closes. */
+export const presence = (roles: ReadonlySet<Role>) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { name } = yield* NodeIdentity
+      const details = yield* detailsOf(roles)
+      return NatsNodes.layer({
+        name,
+        roles: [...roles],
+        version: packageJson.version,
+        startedAt: Date.now(),
+        more: { ...details, actors: 0 }
+      })
+    })
+  )
+
+/** Publishes the number of this node's actors whenever it has changed. */
+export const actorCount = (roles: ReadonlySet<Role>) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const nodes = yield* NatsNodes
+      const sharding = yield* Sharding.Sharding
+      const details = yield* detailsOf(roles)
+      let published = 0
+      const publish = Effect.gen(function* () {
+        const actors = yield* sharding.activeEntityCount
+        if (actors === published) return
+        yield* nodes.tell({ ...details, actors })
+        published = actors
+      })
+      const tolerant = Effect.ignore(publish, { log: "Debug" })
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(tolerant, Effect.sleep(countInterval))))
+    })
+  )

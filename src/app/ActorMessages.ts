@@ -1,0 +1,44 @@
+/** What the ingress tells the actors, as messages to them. Wiring only. */
+import { Effect, Layer } from "effect"
+import { ChangePublisher } from "../../actors/ChangePublisher.ts"
+import { WorkspaceScheduler } from "../../actors/WorkspaceScheduler.ts"
+import { targetKey } from "../domain/Change.ts"
+import { Forges } from "../forge/Forges.ts"
+import { Wake } from "../ingress/Wake.ts"
+import { NewerHeads } from "../queue/NewerHeads.ts"
+
+export const wakeActors = Layer.effect(
+  Wake,
+  Effect.gen(function* () {
+    const schedulerOf = yield* WorkspaceScheduler.client
+    const publisherOf = yield* ChangePublisher.client
+    const forges = yield* Forges
+    const newerHeads = yield* NewerHeads
+    const run = Effect.runForkWith(yield* Effect.context())
+    const tell = (message: Effect.Effect<void, { readonly _tag: string }>): void => {
+      run(Effect.ignore(message, { log: "Debug" }))
+    }
+    return Wake.of({
+      workspace: (id) => tell(schedulerOf(id).Wake(undefined, { discard: true })),
+      newerHead: (target, head) => tell(newerHeads.notify(target, head)),
+      closed: (workspace, target) =>
+        tell(
+          schedulerOf(workspace).Cancel({ targetKey: target, reason: "the pull request is closed" }, { discard: true })
+        ),
+      command: ({ eventId, change }) => tell(publisherOf(targetKey(change)).Command({ eventId }, { discard: true })),
+      installationChanged: (triggers) => forges.forget(triggers)
+    })
+  })
+)
+
+/** Without actors anywhere the stores tell whoever starts next. */
+export const wakeNobody = Layer.succeed(
+  Wake,
+  Wake.of({
+    workspace: () => {},
+    newerHead: () => {},
+    closed: () => {},
+    command: () => {},
+    installationChanged: () => {}
+  })
+)

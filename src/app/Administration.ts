@@ -1,0 +1,36 @@
+/** The administration over the parts of a node. Wiring only. */
+import { Effect, Layer } from "effect"
+import { Sharding } from "effect/cluster"
+import { WorkspaceScheduler } from "../../actors/WorkspaceScheduler.ts"
+import * as Handle from "../admin/Handle.ts"
+import { Nodes } from "../admin/Nodes.ts"
+import type { Role } from "../domain/Role.ts"
+import { Cancellations } from "../queue/Cancellations.ts"
+import { Operations } from "../queue/Operations.ts"
+import packageJson from "../../package.json" with { type: "json" }
+
+/** What operators do is told to the actors; a message that is lost costs time. */
+const telling = Layer.unwrap(
+  Effect.gen(function* () {
+    const schedulerOf = yield* WorkspaceScheduler.client
+    const cancellations = yield* Cancellations
+    return Operations.layerWith({
+      changed: (workspace) =>
+        Effect.ignore(schedulerOf(workspace).Wake(undefined, { discard: true }), { log: "Debug" }),
+      stopping: cancellations.tell
+    })
+  })
+)
+
+/** Beside actors, here or on other nodes. */
+export const administration = Handle.layer.pipe(Layer.provide(telling))
+
+/** On a node that only receives: whoever starts next looks by itself. */
+export const administrationAlone = Handle.layer.pipe(Layer.provide(Operations.layer))
+
+/** The only node there is; `actors`: how many are awake, where there are some. */
+export const thisNode = (roles: ReadonlySet<Role>, actors?: Effect.Effect<number>) =>
+  Nodes.layerAlone({ roles: [...roles], version: packageJson.version, ...(actors === undefined ? {} : { actors }) })
+
+export const withActors = (roles: ReadonlySet<Role>) =>
+  Layer.unwrap(Effect.map(Sharding.Sharding, ({ activeEntityCount }) => thisNode(roles, activeEntityCount)))

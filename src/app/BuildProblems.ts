@@ -1,0 +1,34 @@
+/** What a configuration asks for and this build cannot do, from every part that knows: for the start of the service and doctor. */
+import { Effect, Layer } from "effect"
+import { emptyProblems } from "../config/Acceptable.ts"
+import { modeProblems } from "../agent/ModeProblems.ts"
+import { nodeProblems } from "../config/checks/Cluster.ts"
+import type { ConfigIssue } from "../config/ConfigIssue.ts"
+import { formatIssue } from "../config/ConfigIssue.ts"
+import { ConfigStore } from "../config/ConfigStore.ts"
+import type { Snapshot } from "../config/Snapshot.ts"
+import { contextProblems } from "../engine/ContextMounts.ts"
+import { providerProblems } from "../llm/ProviderProblems.ts"
+import { channelProblems } from "../outputs/ChannelProblems.ts"
+import { templateProblems } from "../outputs/SampleRender.ts"
+import { templateFileProblems } from "../outputs/TemplateFiles.ts"
+
+export const buildProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => [
+  ...emptyProblems(snapshot),
+  ...providerProblems(snapshot),
+  ...modeProblems(snapshot),
+  ...channelProblems(snapshot),
+  ...templateProblems(snapshot),
+  ...templateFileProblems(snapshot),
+  ...contextProblems(snapshot),
+  ...nodeProblems(snapshot, process.env)
+]
+
+/** Logs them once at the start. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const config = yield* ConfigStore
+    for (const issue of buildProblems(config.current()))
+      yield* Effect.logWarning("configuration warning", { issue: formatIssue(issue) })
+  })
+)

@@ -1,0 +1,107 @@
+/**
+ * A node among others: actors on Effect's cluster over NATS, each role on the nodes that have it. What ingress, executor and actors
+ * have to say to actors goes through one client that outlives them, so that a node that stops hands its actors over at once while
+ * its last reviews still reserve money and ask for turns. Wiring only.
+ *
+ * Stopping: deliveries, reviews and actors end beside each other; then the client, the stores, and at last the node itself.
+ */
+import { Effect, Layer } from "effect"
+import * as Actors from "../../actors/Actors.ts"
+import { shardGroups } from "../../actors/Placement.ts"
+import * as WritePacer from "../../actors/WritePacer.ts"
+import { NatsConnection } from "../../nats/NatsConnection.ts"
+import { NatsEvents } from "../../nats/NatsEvents.ts"
+import * as NatsRunner from "../../nats/NatsRunner.ts"
+import type { NatsSettings } from "../../nats/NatsSettings.ts"
+import { wakeActors } from "./ActorMessages.ts"
+import * as NatsNodeList from "../admin/NatsNodeList.ts"
+import { administration } from "./Administration.ts"
+import { agentLayer } from "../agent/AgentModes.ts"
+import { clusterProblems } from "../config/checks/Cluster.ts"
+import { ConfigStore } from "../config/ConfigStore.ts"
+import { ConfigInvalid } from "../config/LoadConfig.ts"
+import * as NatsConfigHead from "../config/NatsConfigHead.ts"
+import { NodeIdentity } from "../domain/NodeIdentity.ts"
+import { IngressServer } from "../ingress/Server.ts"
+import * as ModelServices from "./ModelServices.ts"
+import * as NatsMetrics from "../observability/NatsMetrics.ts"
+import * as NatsProgress from "../observability/NatsProgress.ts"
+import * as OutputsLayer from "../outputs/OutputsLayer.ts"
+import { identity, records, threads, vcs } from "./Parts.ts"
+import { actorCount, presence } from "../admin/NatsPresence.ts"
+import * as NatsCancellations from "../queue/NatsCancellations.ts"
+import * as NatsLiveNodes from "../queue/NatsLiveNodes.ts"
+import * as NatsNewerHeads from "../queue/NatsNewerHeads.ts"
+import * as NatsTickets from "../queue/NatsTickets.ts"
+import type { ServiceOptions } from "./Service.ts"
+
+/** Stores that only this node would see are refused before any is opened. */
+const refuseOwnStores = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const problems = clusterProblems((yield* ConfigStore).current())
+    if (problems.some(({ severity }) => severity === "error")) return yield* ConfigInvalid.of(problems)
+  })
+)
+
+const bus = (settings: NatsSettings) =>
+  NatsEvents.layer.pipe(
+    Layer.provideMerge(
+      Layer.unwrap(Effect.map(NodeIdentity, ({ name }) => NatsConnection.layer({ settings, name: `aicr ${name}` })))
+    )
+  )
+
+const client = NatsRunner.layerClientOnly({ shardGroups })
+
+/** Holds actors of these groups. Fresh: beside the client it is another engine, not the same one twice. */
+const runner = (assigned: ReadonlyArray<string>) =>
+  Layer.fresh(
+    Layer.unwrap(Effect.map(NodeIdentity, ({ name }) => NatsRunner.layer({ node: name, shardGroups, assigned })))
+  )
+
+const agent = agentLayer.pipe(Layer.provideMerge(ModelServices.gateway), Layer.provide(client))
+const outputs = OutputsLayer.layer.pipe(Layer.provide(agent))
+const told = Layer.mergeAll(NatsTickets.layer, NatsCancellations.layer, NatsNewerHeads.layer)
+
+export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOptions) => {
+  const http = Layer.unwrap(
+    Effect.map(NatsConnection, ({ roundTrip }) =>
+      IngressServer.layerWith({
+        ...ingress,
+        receives: roles.has("ingress"),
+        dashboard: roles.has("dashboard"),
+        ready: [{ name: "nats", check: roundTrip }]
+      })
+    )
+  ).pipe(
+    Layer.provide([
+      wakeActors.pipe(Layer.provide(NatsNewerHeads.layer)),
+      administration.pipe(Layer.provide([NatsNodeList.layer, NatsCancellations.layer]))
+    ]),
+    Layer.provide(client)
+  )
+
+  const executor = roles.has("executor")
+    ? Actors.executing.pipe(Layer.provide([outputs, vcs, threads, agent, told]), Layer.provide(client))
+    : Layer.empty
+
+  const groups = shardGroups.filter((group) => roles.has(group))
+  const turns = WritePacer.turnsLayer.pipe(Layer.provide(client))
+  const actors =
+    groups.length === 0
+      ? Layer.empty
+      : Layer.mergeAll(
+          roles.has("actors") ? Actors.deciding.pipe(Layer.provide(told)) : Layer.empty,
+          roles.has("publisher") ? Actors.publishing.pipe(Layer.provide([outputs, turns])) : Layer.empty,
+          actorCount(roles)
+        ).pipe(Layer.provide(runner(groups)))
+
+  return Layer.mergeAll(http, executor, actors, NatsConfigHead.layer, NatsMetrics.layer).pipe(
+    Layer.provide(NatsProgress.layer),
+    Layer.provide(records),
+    Layer.provide(NatsLiveNodes.layer),
+    Layer.provide(presence(roles)),
+    Layer.provide(bus(settings)),
+    Layer.provide(identity),
+    Layer.provide(refuseOwnStores)
+  )
+}

@@ -1,0 +1,65 @@
+/** The commands of `aicr`, joined with what they run; nothing is decided here. */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Effect } from "effect"
+import { CliConfig, Command, GlobalFlag } from "effect/cli"
+import { configCommand } from "../cli/ConfigCommand.ts"
+import { dbCommand } from "../cli/DbCommand.ts"
+import { demoCommand } from "../cli/DemoCommand.ts"
+import { doctorCommand } from "../cli/DoctorCommand.ts"
+import { evalCommand } from "../cli/EvalCommand.ts"
+import { reportAndExit } from "../cli/Exit.ts"
+import { memoryCommand } from "../cli/MemoryCommand.ts"
+import { nodesCommand } from "../cli/NodesCommand.ts"
+import { queueCommand } from "../cli/QueueCommand.ts"
+import { replayCommand } from "../cli/ReplayCommand.ts"
+import { reviewCommand } from "../cli/ReviewCommand.ts"
+import { routeCommand } from "../cli/RouteCommand.ts"
+import { secretsCommand } from "../cli/SecretsCommand.ts"
+import { serveCommand } from "../cli/ServeCommand.ts"
+import { templateCommand } from "../cli/TemplateCommand.ts"
+import packageJson from "../../package.json" with { type: "json" }
+
+/** What a command runs is loaded when it runs: help and the other commands do not wait for it. */
+const load = Effect.promise
+
+/** All commands. */
+export const aicr = Command.make("aicr").pipe(
+  Command.withDescription(
+    "Reviews code changes by itself. Watch it with `aicr demo`, review your own repository with `aicr review`, then write a config.yaml (config.example.yaml, docs/configuration.md), check it with `aicr config check` and `aicr doctor` about it, and run `aicr serve`."
+  ),
+  Command.withExamples([
+    { command: "aicr demo", description: "A whole review on this machine, without any configuration" },
+    { command: "aicr review --base main", description: "This repository, with the model of a key in the environment" },
+    { command: "aicr config check config.yaml", description: "Everything that is wrong with a configuration, by line" },
+    { command: "aicr serve --config config.yaml", description: "The service" }
+  ]),
+  Command.withSubcommands([
+    demoCommand(load(() => import("../demo/Demo.ts"))),
+    reviewCommand(load(() => import("./ReviewLocally.ts"))),
+    serveCommand(load(() => import("./Serve.ts"))),
+    queueCommand(load(() => import("./QueueOperations.ts"))),
+    nodesCommand(load(() => import("./NodeList.ts"))),
+    replayCommand(load(() => import("./Replay.ts"))),
+    evalCommand(load(() => import("./Evaluate.ts"))),
+    memoryCommand(load(() => import("./LessonRecords.ts"))),
+    dbCommand(load(() => import("./DatabaseMigrations.ts"))),
+    configCommand(load(() => import("./BuildProblems.ts"))),
+    routeCommand(load(() => import("../outputs/RouteReport.ts"))),
+    templateCommand(load(() => import("../outputs/SampleRender.ts"))),
+    secretsCommand,
+    doctorCommand(load(() => import("./Doctor.ts")))
+  ])
+)
+
+/** Levels of logs are SVC_LOG_LEVEL's. */
+export const cliConfig = CliConfig.layer({
+  builtIns: GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.LogLevel)
+})
+
+/** Runs what the arguments of the process ask for, and ends the process with its code. */
+export const main = (): void =>
+  Command.run(aicr, { version: packageJson.version }).pipe(
+    Effect.provide([NodeServices.layer, cliConfig]),
+    NodeRuntime.runMain({ disableErrorReporting: true, teardown: reportAndExit })
+  )

@@ -1,0 +1,75 @@
+/**
+ * Everything in one process: actors on one runner, tickets in memory, no server needed. A node without the working roles only
+ * receives and stores; a later start with all of them does the work. Wiring only.
+ *
+ * Layers stop in the reverse order of their start: HTTP first (no new deliveries), then the executor (finishes or hands back
+ * its reviews), the other actors, the clients, the stores, and at last the lock of the data folder.
+ */
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import { Layer } from "effect"
+import { SingleRunner } from "effect/cluster"
+import * as Actors from "../../actors/Actors.ts"
+import { shardGroups } from "../../actors/Placement.ts"
+import { wakeActors, wakeNobody } from "./ActorMessages.ts"
+import { administration, administrationAlone, thisNode, withActors } from "./Administration.ts"
+import { agentLayer } from "../agent/AgentModes.ts"
+import { LiveNodes } from "../domain/LiveNodes.ts"
+import { IngressServer } from "../ingress/Server.ts"
+import * as ModelServices from "./ModelServices.ts"
+import { worksAlone } from "../domain/Role.ts"
+import * as OutputsLayer from "../outputs/OutputsLayer.ts"
+import { identity, records, threads, vcs } from "./Parts.ts"
+import { Cancellations } from "../queue/Cancellations.ts"
+import { NewerHeads } from "../queue/NewerHeads.ts"
+import { WriteTurns } from "../forge/WriteTurns.ts"
+import { Tickets } from "../queue/Tickets.ts"
+import type { ServiceOptions } from "./Service.ts"
+
+const engine = SingleRunner.layer({
+  runnerStorage: "memory",
+  shardingConfig: {
+    simulateRemoteSerialization: false,
+    entityTerminationTimeout: "2 seconds",
+    availableShardGroups: shardGroups,
+    assignedShardGroups: shardGroups
+  }
+}).pipe(Layer.provide(NodeCrypto.layerDigest))
+
+const agent = agentLayer.pipe(Layer.provideMerge(ModelServices.gateway), Layer.provide([engine, identity]))
+const outputs = OutputsLayer.layer.pipe(Layer.provide(agent))
+
+const actors = Actors.layerAll.pipe(
+  Layer.provideMerge(engine),
+  Layer.provide([
+    WriteTurns.layerAlone,
+    outputs,
+    vcs,
+    threads,
+    agent,
+    Tickets.layerMemory,
+    Cancellations.layerMemory,
+    NewerHeads.layerMemory
+  ]),
+  Layer.provide(LiveNodes.layerAlone),
+  Layer.provide(identity)
+)
+
+const administering = (roles: ServiceOptions["roles"]) =>
+  administration.pipe(
+    Layer.provide(Cancellations.layerMemory),
+    Layer.provide(withActors(roles)),
+    Layer.provide(identity)
+  )
+
+export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
+  const http = IngressServer.layerWith(ingress)
+  const serving = worksAlone(roles)
+    ? http.pipe(
+        Layer.provide([wakeActors.pipe(Layer.provide(NewerHeads.layerMemory)), administering(roles)]),
+        Layer.provide(actors)
+      )
+    : http.pipe(
+        Layer.provide([wakeNobody, administrationAlone.pipe(Layer.provide(thisNode(roles)), Layer.provide(identity))])
+      )
+  return serving.pipe(Layer.provide(records))
+}

@@ -1,0 +1,44 @@
+/** What `aicr eval` runs: the engine on labelled changes, with the configured model or the demo's rules. Wiring only. */
+import { Effect, Layer } from "effect"
+import { agentLayer } from "../agent/AgentModes.ts"
+import type { EvaluateOptions } from "../cli/EvalCommand.ts"
+import { ExitWith } from "../cli/Exit.ts"
+import { localConfig } from "../cli/local/LocalConfig.ts"
+import type { ModelFinder } from "../cli/local/LocalConfig.ts"
+import { demoModelName, startDemoModel } from "../demo/DemoModel.ts"
+import { runCases } from "../engine/eval/RunCases.ts"
+import type { EvalScore } from "../engine/eval/Score.ts"
+import * as ChangeThreads from "../engine/threads/ChangeThreads.ts"
+import { detectModel, detectVariables } from "../llm/Detect.ts"
+import { gatewayLayer } from "../llm/GatewayLayer.ts"
+import * as Logging from "../observability/Logging.ts"
+import { layerLocal } from "../vcs/git/GitLocalRepository.ts"
+import * as GitScratchRepository from "../vcs/git/GitScratchRepository.ts"
+
+const demoFinder = Effect.map(startDemoModel, (base_url): ModelFinder => ({
+  variables: [],
+  find: () => ({ provider: { id: "demo", kind: "openai_compatible", base_url }, model: demoModelName })
+}))
+
+const detected: ModelFinder = { find: detectModel, variables: detectVariables }
+
+export const evaluate = (options: EvaluateOptions): Effect.Effect<EvalScore, ExitWith> =>
+  Effect.gen(function* () {
+    const finder = options.demo ? yield* demoFinder : detected
+    const given = options.demo ? { config: undefined, workspace: undefined, model: undefined } : options
+    const { snapshot, workspace } = yield* localConfig(given, finder, process.env)
+    const { cases, concurrency, progress } = options
+    return yield* runCases({ snapshot, workspace, cases, concurrency, progress })
+  }).pipe(
+    Effect.scoped,
+    Effect.provide([
+      layerLocal,
+      ChangeThreads.layer,
+      GitScratchRepository.layer,
+      agentLayer.pipe(Layer.provideMerge(gatewayLayer)),
+      quietLogs
+    ]),
+    Effect.catchTag("CheckoutError", ({ message }) => new ExitWith({ code: 3, message }))
+  )
+
+const quietLogs = Logging.layerAt("warn")

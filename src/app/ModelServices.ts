@@ -1,0 +1,48 @@
+/** The model gateway of the service: catalog, money and turns kept where all nodes see them. Wiring only. */
+import { Effect, Layer } from "effect"
+import * as BudgetLedger from "../../actors/BudgetLedger.ts"
+import * as ProviderLimiter from "../../actors/ProviderLimiter.ts"
+import { ConfigStore } from "../config/ConfigStore.ts"
+import type { Snapshot } from "../config/Snapshot.ts"
+import * as GuessAuthor from "../engine/GuessAuthor.ts"
+import { Catalog } from "../llm/catalog/Catalog.ts"
+import { layerMemory } from "../llm/catalog/MemoryCatalogCache.ts"
+import { layerRedis } from "../llm/catalog/RedisCatalogCache.ts"
+import { layerSql } from "../llm/catalog/SqlCatalogCache.ts"
+import { Evidence } from "../llm/Evidence.ts"
+import * as GatewayLayer from "../llm/GatewayLayer.ts"
+
+const cacheOf = ({ credential, document: { llm, storage } }: Snapshot) => {
+  switch (llm.model_catalog.cache.backend) {
+    case "memory":
+      return layerMemory
+    case "sqlite":
+      return layerSql
+    case "redis": {
+      // That it is configured is checked with the document.
+      const url = credential(storage.cache.redis, "url")
+      return url === undefined ? layerMemory : layerRedis(url)
+    }
+  }
+}
+
+const catalogCache = Layer.unwrap(Effect.map(ConfigStore, (config) => cacheOf(config.current())))
+
+/** The first document is fetched beside the start, never before it. */
+const prefetch = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const catalog = yield* Catalog
+    const config = yield* ConfigStore
+    yield* Effect.forkScoped(catalog.refresh(config.current().document.llm.model_catalog))
+  })
+)
+
+/** The catalog, kept where the configuration says. */
+export const catalog = prefetch.pipe(Layer.provideMerge(Catalog.layer.pipe(Layer.provide(catalogCache))))
+
+/** With who guesses authors by it, for what is published. */
+export const gateway = GuessAuthor.layer.pipe(
+  Layer.provideMerge(GatewayLayer.layer),
+  Layer.provide([BudgetLedger.budgetLayer, ProviderLimiter.limiterLayer, Evidence.layer]),
+  Layer.provideMerge(catalog)
+)

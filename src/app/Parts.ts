@@ -1,0 +1,43 @@
+/** Parts that a node has in either profile, over the stores of its configuration. Wiring only. */
+import { Effect, Layer } from "effect"
+import { hostname } from "node:os"
+import { ConfigStore } from "../config/ConfigStore.ts"
+import { NodeIdentity } from "../domain/NodeIdentity.ts"
+import * as ChangeThreads from "../engine/threads/ChangeThreads.ts"
+import { Forges } from "../forge/Forges.ts"
+import * as LearnOwnAccounts from "../forge/LearnOwnAccounts.ts"
+import { OwnAccounts } from "../forge/OwnAccounts.ts"
+import * as KeepConfigurations from "./KeepConfigurations.ts"
+import { queues } from "./Queues.ts"
+import { cache, objects, spool, stores } from "./Stores.ts"
+import * as GitVcs from "../vcs/git/GitVcs.ts"
+import { processLimits } from "../vcs/ProcessLimits.ts"
+import * as KeepWorkspaceCache from "../vcs/KeepWorkspaceCache.ts"
+
+/** Records, queue, cache and hosts. Every node learns its own accounts: whoever takes deliveries has to know what we wrote ourselves. */
+export const records = queues.pipe(
+  Layer.provideMerge(KeepConfigurations.layer),
+  Layer.provideMerge(stores),
+  Layer.provideMerge(spool),
+  Layer.provideMerge(LearnOwnAccounts.layer),
+  Layer.provideMerge(Layer.mergeAll(Forges.layer, OwnAccounts.layer, objects, cache))
+)
+
+/** Mirrors and worktrees under workspaces.root, kept within workspaces.cache. */
+export const vcs = KeepWorkspaceCache.layer.pipe(
+  Layer.provideMerge(
+    Layer.unwrap(
+      Effect.map(ConfigStore, (config) =>
+        GitVcs.layerGit({
+          root: config.current().workspacesRoot,
+          limits: () => processLimits(config.current().document.workspaces.limits)
+        })
+      )
+    )
+  )
+)
+
+/** Where changes are analysed. */
+export const threads = ChangeThreads.layer
+
+export const identity = NodeIdentity.layer(process.env["SVC_NODE_NAME"] ?? hostname())

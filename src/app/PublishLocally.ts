@@ -1,0 +1,65 @@
+/** What `aicr review --publish` runs on: hosts and channels of the configuration, and records that live as long as the command. Wiring only. */
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import { Effect, Layer } from "effect"
+import { SingleRunner } from "effect/cluster"
+import * as Publisher from "../../actors/ChangePublisher.ts"
+import { shardGroups } from "../../actors/Placement.ts"
+import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
+import { ExitWith } from "../cli/Exit.ts"
+import { findChange } from "../cli/local/FindChange.ts"
+import { publishReview } from "../cli/local/PublishReview.ts"
+import type { LocalPublisher } from "../cli/local/ReviewLocally.ts"
+import { layerOf } from "../config/FileConfigStore.ts"
+import type { Snapshot } from "../config/Snapshot.ts"
+import { Forges } from "../forge/Forges.ts"
+import { WriteTurns } from "../forge/WriteTurns.ts"
+import { Progress } from "../observability/Progress.ts"
+import * as OutputsLayer from "../outputs/OutputsLayer.ts"
+import { Cancellations } from "../queue/Cancellations.ts"
+import * as MemoryQueue from "../queue/MemoryQueue.ts"
+import { Tickets } from "../queue/Tickets.ts"
+import { Cache } from "../store/Cache.ts"
+import * as Store from "../store/Store.ts"
+import { AuthorGuess } from "../outputs/AuthorGuess.ts"
+
+const engine = SingleRunner.layer({
+  runnerStorage: "memory",
+  shardingConfig: {
+    simulateRemoteSerialization: false,
+    availableShardGroups: shardGroups,
+    assignedShardGroups: shardGroups
+  }
+}).pipe(Layer.provide([NodeCrypto.layerDigest, Store.layerMemory]))
+
+const outputs = (snapshot: Snapshot) =>
+  OutputsLayer.layer.pipe(
+    Layer.provide([Cache.layerNone, AuthorGuess.layerNone]),
+    Layer.provideMerge(Forges.layer),
+    Layer.provideMerge(layerOf(snapshot))
+  )
+
+const publishing = (snapshot: Snapshot) =>
+  Layer.mergeAll(Publisher.layer, Scheduler.layer).pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(
+        Store.layerMemory,
+        MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 }),
+        Tickets.layerMemory,
+        Cancellations.layerMemory,
+        Progress.layer,
+        WriteTurns.layerAlone
+      )
+    ),
+    Layer.provideMerge(outputs(snapshot)),
+    Layer.provideMerge(engine)
+  )
+
+export const localPublisher: LocalPublisher = {
+  find: (snapshot, workspace, wanted, head) =>
+    findChange(snapshot, workspace, wanted, head).pipe(Effect.provide(outputs(snapshot))),
+  publish: (snapshot, workspace, found, analysis) =>
+    publishReview(snapshot, workspace, found, analysis).pipe(
+      Effect.provide(publishing(snapshot)),
+      Effect.catchTag(["StoreError", "ConfigError"], ({ message }) => new ExitWith({ code: 3, message }))
+    )
+}

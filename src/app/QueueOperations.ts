@@ -1,0 +1,102 @@
+/** Opens the stores of a configuration for `aicr queue`, from another process than the one that serves. Wiring only. */
+import { Effect, Layer } from "effect"
+import { resolve } from "node:path"
+import { natsSettings } from "../../nats/NatsSettings.ts"
+import { serviceOf } from "../cli/AdminClient.ts"
+import { ExitWith } from "../cli/Exit.ts"
+import type { OnStores, ServedAt } from "../cli/QueueCommand.ts"
+import { layerOf } from "../config/FileConfigStore.ts"
+import { loadConfig } from "../config/LoadConfig.ts"
+import type { Snapshot } from "../config/Snapshot.ts"
+import { lockOf, placeOf, recordsOf } from "./Database.ts"
+import * as Logging from "../observability/Logging.ts"
+import { Operations } from "../queue/Operations.ts"
+import { QueueError } from "../queue/Queue.ts"
+import * as SqliteQueue from "../queue/SqliteQueue.ts"
+import { layerReading } from "../queue/SqliteQueueReader.ts"
+import type { QueueLimits } from "../queue/TableQueue.ts"
+import { redisQueue } from "./Queues.ts"
+import { acquire } from "../database/DataLock.ts"
+
+const inMemory = (kind: string) =>
+  new QueueError({
+    reason: "unavailable",
+    message:
+      `queue.kind ${kind} keeps what waits in the memory of the running service: only that process can show or change it. ` +
+      "Use its administration (/api/admin/queue), or queue.kind redis or nats."
+  })
+
+/** Over a connection of its own. */
+const natsQueue = (limits: QueueLimits) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const settings = yield* Effect.fromResult(natsSettings(process.env))
+      if (settings === undefined) return Layer.effectContext(Effect.fail(inMemory("nats without SVC_NATS_URL")))
+      const { NatsConnection } = yield* Effect.promise(() => import("../../nats/NatsConnection.ts"))
+      const { layerNats } = yield* Effect.promise(() => import("../queue/NatsQueue.ts"))
+      return layerNats(limits).pipe(
+        Layer.provide(NatsConnection.layer({ settings, name: "aicr queue", connectWithin: "5 seconds" }))
+      )
+    }).pipe(Effect.mapError((message) => new QueueError({ reason: "unavailable", message })))
+  )
+
+const queueOf = (snapshot: Snapshot, use: "looking" | "changing") => {
+  const { kind, limits, sqlite } = snapshot.document.queue
+  const bounds = { perWorkspace: limits.per_workspace, total: limits.total }
+  switch (kind) {
+    case "memory":
+      return Layer.effectContext(Effect.fail(inMemory(kind)))
+    case "nats":
+      return natsQueue(bounds)
+    case "sqlite": {
+      const path = resolve(snapshot.baseDir, sqlite.path)
+      return use === "looking" ? layerReading(path) : SqliteQueue.layerSqlite({ path, ...bounds })
+    }
+    case "redis":
+      return redisQueue(snapshot, bounds)
+  }
+}
+
+/** A SQLite queue has one writer, so its records are taken for oneself as well; beside Redis others may be at work. */
+const recordsFor = (snapshot: Snapshot, use: "looking" | "changing") => {
+  const records = recordsOf(snapshot, "verify")
+  return use === "changing" && snapshot.document.queue.kind === "sqlite"
+    ? records.pipe(Layer.provide(lockOf(placeOf(snapshot))))
+    : records
+}
+
+export const onStores: OnStores = (config, use, operation) =>
+  Effect.gen(function* () {
+    // What the service needs to start (webhook secrets) is not needed here.
+    const snapshot = yield* loadConfig({ file: config }, process.env, { unset: "warnings" })
+    const stores = Layer.mergeAll(queueOf(snapshot, use), recordsFor(snapshot, use), layerOf(snapshot))
+    return yield* Effect.provide(operation, Operations.layer.pipe(Layer.provide(stores)))
+  }).pipe(
+    Effect.provide(Logging.layerAt("warn")),
+    Effect.catchTags({
+      ConfigInvalid: ({ message }) => new ExitWith({ code: 2, message }),
+      QueueError: ({ message }) => new ExitWith({ code: 3, message }),
+      NatsError: ({ message }) => new ExitWith({ code: 3, message }),
+      StoreError: ({ message }) => new ExitWith({ code: 3, message })
+    })
+  )
+
+const held = "held"
+
+/** Whether another process has opened the queue for itself. */
+const isHeld = (queueFile: string) =>
+  Effect.scoped(acquire(`${queueFile}.lock`, held)).pipe(
+    Effect.as(false),
+    // Whatever else is wrong with the file is reported by who opens it.
+    Effect.catch(({ message }) => Effect.succeed(message === held))
+  )
+
+export const servedAt: ServedAt = (config) =>
+  Effect.gen(function* () {
+    const snapshot = yield* loadConfig({ file: config }, process.env, { unset: "warnings" })
+    const { queue } = snapshot.document
+    const isAlone =
+      queue.kind === "memory" ||
+      (queue.kind === "sqlite" && (yield* isHeld(resolve(snapshot.baseDir, queue.sqlite.path))))
+    return isAlone ? serviceOf(snapshot.document) : undefined
+  }).pipe(Effect.catchTag("ConfigInvalid", ({ message }) => new ExitWith({ code: 2, message })))

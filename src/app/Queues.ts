@@ -1,0 +1,55 @@
+/** Which queue the configuration asks for. Those over a server are loaded, with its client, when they are asked for. Wiring only. */
+import { Effect, Layer, Option } from "effect"
+import { resolve } from "node:path"
+import type { Snapshot } from "../config/Snapshot.ts"
+import { fromConfig } from "./FromConfig.ts"
+import * as MemoryQueue from "../queue/MemoryQueue.ts"
+import { QueueError } from "../queue/Queue.ts"
+import * as SqliteQueue from "../queue/SqliteQueue.ts"
+import type { QueueLimits } from "../queue/TableQueue.ts"
+
+/** In the Redis that storage.cache.redis names. */
+export const redisQueue = ({ credential, document: { storage } }: Snapshot, limits: QueueLimits) => {
+  const url = credential(storage.cache.redis, "url")
+  if (url === undefined) {
+    const message = "queue.kind redis needs a connection: set storage.cache.redis.url_env and the variable it names"
+    return Layer.effectContext(Effect.fail(new QueueError({ reason: "unavailable", message })))
+  }
+  return Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("../queue/RedisQueue.ts")),
+      ({ layerRedis }) => layerRedis({ url, prefix: process.env["SVC_REDIS_PREFIX"], ...limits })
+    )
+  )
+}
+
+/** Over the connection of this node. */
+const natsQueue = (limits: QueueLimits) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { NatsConnection } = yield* Effect.promise(() => import("../../nats/NatsConnection.ts"))
+      const connection = yield* Effect.serviceOption(NatsConnection)
+      if (Option.isNone(connection)) return withoutNats.pipe(Layer.provideMerge(MemoryQueue.layerMemory(limits)))
+      const { layerNats } = yield* Effect.promise(() => import("../queue/NatsQueue.ts"))
+      return layerNats(limits).pipe(Layer.provide(Layer.succeed(NatsConnection, connection.value)))
+    })
+  )
+
+const withoutNats = Layer.effectDiscard(
+  Effect.logWarning("queue.kind nats: no NATS connection is configured (SVC_NATS_URL), so the queue is kept in memory")
+)
+
+export const queues = fromConfig((snapshot) => {
+  const { queue } = snapshot.document
+  const limits = { perWorkspace: queue.limits.per_workspace, total: queue.limits.total }
+  switch (queue.kind) {
+    case "memory":
+      return MemoryQueue.layerMemory(limits)
+    case "sqlite":
+      return SqliteQueue.layerSqlite({ path: resolve(snapshot.baseDir, queue.sqlite.path), ...limits })
+    case "nats":
+      return natsQueue(limits)
+    case "redis":
+      return redisQueue(snapshot, limits)
+  }
+})

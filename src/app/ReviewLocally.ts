@@ -1,0 +1,21 @@
+/** What `aicr review` runs: the engine and a model, without queue, host or records. Wiring only. */
+import { Effect, Layer } from "effect"
+import { agentLayer } from "../agent/AgentModes.ts"
+import { ExitWith } from "../cli/Exit.ts"
+import type { LocalReview } from "../cli/local/Report.ts"
+import * as Local from "../cli/local/ReviewLocally.ts"
+import * as ChangeThreads from "../engine/threads/ChangeThreads.ts"
+import { detectModel, detectVariables } from "../llm/Detect.ts"
+import { gatewayLayer } from "../llm/GatewayLayer.ts"
+import * as Logging from "../observability/Logging.ts"
+import { localPublisher } from "./PublishLocally.ts"
+import { layerLocal } from "../vcs/git/GitLocalRepository.ts"
+
+export const reviewLocally = (options: Local.LocalReviewOptions): Effect.Effect<LocalReview, ExitWith> =>
+  Local.reviewLocally(options, { find: detectModel, variables: detectVariables }, localPublisher).pipe(
+    Effect.provide([layerLocal, ChangeThreads.layer, agentLayer.pipe(Layer.provideMerge(gatewayLayer)), quietLogs]),
+    Effect.catchTag("CheckoutError", ({ message }) => new ExitWith({ code: 3, message }))
+  )
+
+/** The steps are shown as they happen; logs only add what went wrong. */
+const quietLogs = Logging.layerAt("warn")

@@ -1,0 +1,43 @@
+/** What `aicr serve` runs: the service of the profile that the environment asks for, and its failures as exit codes. Wiring only. */
+import { flushCompileCache } from "node:module"
+import { Effect, Layer, Result } from "effect"
+import { natsSettings } from "../../nats/NatsSettings.ts"
+import { ExitWith } from "../cli/Exit.ts"
+import type { ServeOptions } from "../cli/ServeCommand.ts"
+import { layerFile } from "../config/FileConfigStore.ts"
+import { rolesProblem } from "../cli/Roles.ts"
+import * as Logging from "../observability/Logging.ts"
+import { Progress } from "../observability/Progress.ts"
+import * as Service from "./Service.ts"
+
+/** Also for the next process of one that is killed. */
+const keepCompiled = Layer.effectDiscard(Effect.sync(flushCompileCache))
+
+/** Runs until the process is asked to stop. */
+export const serve = ({ config, roles }: ServeOptions): Effect.Effect<void, ExitWith> => {
+  const nats = natsSettings(process.env)
+  if (Result.isFailure(nats)) return new ExitWith({ code: 2, message: nats.failure })
+  const settings = nats.success
+  const problem = rolesProblem(roles, settings !== undefined)
+  if (problem !== undefined) return new ExitWith({ code: 2, message: problem })
+  const configured = Layer.provide(layerFile(config, process.env, { receives: roles.has("ingress") }))
+  const launch = <E>(service: Layer.Layer<never, E>) => Layer.launch(keepCompiled.pipe(Layer.provide(service)))
+  return Effect.gen(function* () {
+    // What this process and those it starts write is for their own user alone.
+    process.umask(0o077)
+    if (settings === undefined) {
+      return yield* launch(Service.layer({ roles }).pipe(Layer.provide(Progress.layer), configured))
+    }
+    return yield* launch(Service.layerClustered(settings, { roles }).pipe(configured))
+  }).pipe(
+    Effect.provide(Logging.layer),
+    Effect.catchTags({
+      ConfigInvalid: ({ message }) => new ExitWith({ code: 2, message }),
+      ConfigError: ({ message }) => new ExitWith({ code: 2, message }),
+      StoreError: ({ message }) => new ExitWith({ code: 3, message }),
+      QueueError: ({ message }) => new ExitWith({ code: 3, message }),
+      NatsError: ({ message }) => new ExitWith({ code: 3, message }),
+      IngressError: ({ message }) => new ExitWith({ code: 3, message })
+    })
+  )
+}

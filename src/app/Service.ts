@@ -1,0 +1,24 @@
+/** The service of one node, in the profile that its environment asks for. Wiring only. */
+import { Effect, Layer } from "effect"
+import type { NatsSettings } from "../../nats/NatsSettings.ts"
+import * as BuildProblems from "./BuildProblems.ts"
+import type { Role } from "../domain/Role.ts"
+import * as EmbeddedProfile from "./EmbeddedProfile.ts"
+import type { IngressOptions } from "../ingress/Server.ts"
+
+export interface ServiceOptions {
+  readonly roles: ReadonlySet<Role>
+  readonly ingress?: IngressOptions
+}
+
+/** On its own. Needs the configuration and a place for progress. Gives the address of the HTTP server. */
+export const layer = (options: ServiceOptions) => Layer.merge(EmbeddedProfile.layer(options), BuildProblems.layer)
+
+const clusterProfile = Effect.promise(() => import("./ClusterProfile.ts"))
+
+/** With other nodes, over NATS. */
+export const layerClustered = (settings: NatsSettings, options: ServiceOptions) =>
+  Layer.merge(
+    Layer.unwrap(Effect.map(clusterProfile, (profile) => profile.layer(settings, options))),
+    BuildProblems.layer
+  )

@@ -1,0 +1,68 @@
+/** Which records and objects the configuration asks for. Wiring only. */
+import { Effect, Layer, Redacted } from "effect"
+import { dirname, resolve } from "node:path"
+import { lockOf, placeOf, recordsOf } from "./Database.ts"
+import { fromConfig } from "./FromConfig.ts"
+import { ConfigStore } from "../config/ConfigStore.ts"
+import * as AnalysisSpool from "../store/AnalysisSpool.ts"
+import { Objects } from "../store/Objects.ts"
+import { Cache } from "../store/Cache.ts"
+import * as FileObjects from "../store/FileObjects.ts"
+import * as S3Objects from "../store/S3Objects.ts"
+import * as MemoryCache from "../store/MemoryCache.ts"
+import * as RedisCache from "../store/RedisCache.ts"
+import { StoreError } from "../database/StoreError.ts"
+
+export const stores = fromConfig((snapshot) => recordsOf(snapshot).pipe(Layer.provide(lockOf(placeOf(snapshot)))))
+
+/** What is larger than a record: evidence of model calls. */
+export const objects = fromConfig(({ baseDir, credential, document: { storage } }) => {
+  const { filesystem, kind, s3 } = storage.object
+  if (kind === "filesystem") return FileObjects.layerFiles({ root: resolve(baseDir, filesystem.root) })
+  const accessKeyId = credential(s3, "access_key_id")
+  const secretAccessKey = credential(s3, "secret_access_key")
+  if (s3.bucket === undefined || accessKeyId === undefined || secretAccessKey === undefined) {
+    const message =
+      "storage.object.kind s3 needs storage.object.s3.bucket, access_key_id_env and secret_access_key_env, and the variables they name"
+    return Layer.effectContext(Effect.fail(new StoreError({ reason: "unavailable", operation: "open", message })))
+  }
+  const plain = (name: string) => {
+    const value = credential(s3, name)
+    return value === undefined ? undefined : Redacted.value(value)
+  }
+  return S3Objects.layerS3({
+    bucket: s3.bucket,
+    endpoint: plain("endpoint_url"),
+    region: plain("region"),
+    accessKeyId,
+    secretAccessKey,
+    forcePathStyle: s3.force_path_style
+  })
+})
+
+/** Beside the objects of this node; in a bucket as well, where objects are kept in one. */
+export const spool = Layer.unwrap(
+  Effect.gen(function* () {
+    const { baseDir, document } = (yield* ConfigStore).current()
+    const { filesystem, kind } = document.storage.object
+    const local = FileObjects.objectsUnder(dirname(resolve(baseDir, filesystem.root)))
+    return AnalysisSpool.layerOver(local, kind === "s3" ? yield* Objects : undefined)
+  })
+)
+
+const defaultTtlSeconds = 3600
+
+/** What hosts and models answered, for a while. */
+export const cache = fromConfig(({ credential, document: { storage } }) => {
+  const { kind, redis, ttl_seconds = defaultTtlSeconds } = storage.cache
+  const ttlMillis = ttl_seconds * 1000
+  if (kind === "none") return Cache.layerNone
+  if (kind === "memory") return MemoryCache.layerMemory({ ttlMillis })
+  const url = credential(redis, "url")
+  if (url === undefined) {
+    const message =
+      "storage.cache.kind redis needs a connection: set storage.cache.redis.url_env and the variable it names"
+    return Layer.effectContext(Effect.fail(new StoreError({ reason: "unavailable", operation: "open", message })))
+  }
+  return RedisCache.layerRedis({ url, prefix: process.env["SVC_REDIS_PREFIX"], ttlMillis })
+})

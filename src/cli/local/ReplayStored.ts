@@ -1,0 +1,81 @@
+/** `aicr replay` over opened records: which runs exist, and which run is replayed under which configuration and with which model. */
+import { Effect, Layer } from "effect"
+import type { Agent } from "../../agent/Agent.ts"
+import type { Snapshot } from "../../config/Snapshot.ts"
+import { NotReplayable, replayRun } from "../../engine/ReplayRun.ts"
+import type { Catalog } from "../../llm/catalog/Catalog.ts"
+import type { Gateway } from "../../llm/Gateway.ts"
+import { ModelRun } from "../../llm/ModelRun.ts"
+import { recordedAnswers } from "../../llm/RecordedGateway.ts"
+import { Runs } from "../../store/Runs.ts"
+import type { Run } from "../../store/Runs.ts"
+import type { ReplayOptions, ReplayReport } from "../ReplayCommand.ts"
+import { withModel } from "./LocalConfig.ts"
+
+const recentRuns = 20
+
+type Engine = Layer.Layer<Agent | Catalog | Gateway>
+
+/** What a review is replayed with. */
+export interface ReplayEngines {
+  /** Calls models, at their price. */
+  readonly calling: Engine
+  /** Takes every response from this gateway, and needs no network. */
+  readonly offline: (gateway: Gateway["Service"]) => Engine
+}
+
+/** Returns the newest runs. */
+export const recentOf = Effect.flatMap(Runs, (runs) => runs.list({ limit: recentRuns }))
+
+/** What is known about models comes from this machine alone. */
+const withoutNetwork = (snapshot: Snapshot): Snapshot => {
+  const { llm } = snapshot.document
+  const model_catalog = { ...llm.model_catalog, offline: true }
+  return { ...snapshot, document: { ...snapshot.document, llm: { ...llm, model_catalog } } }
+}
+
+const findRun = Effect.fnUntraced(function* (id: string, config: string) {
+  const run = yield* (yield* Runs).get(id)
+  if (run !== undefined) return run
+  return yield* new NotReplayable({
+    message: `run ${id} not found in the records of ${config}; storage.retention.recent_runs limits how many are kept`
+  })
+})
+
+const workspaceOf = (run: Run, snapshot: Snapshot, config: string) => {
+  const workspace = snapshot.workspaces.get(run.workspace)
+  return workspace === undefined
+    ? new NotReplayable({
+        message: `run ${run.id} was made for workspace ${run.workspace}, which ${config} does not have any more`
+      })
+    : Effect.succeed(workspace)
+}
+
+/** Replays a run with the model that the options name, else from its recorded responses. */
+export const replayStored = Effect.fn("replayStored")(function* (
+  { run: id, config, model }: ReplayOptions,
+  configured: Snapshot,
+  engines: ReplayEngines
+) {
+  const run = yield* findRun(id, config)
+  const found = yield* workspaceOf(run, configured, config)
+  const otherConfiguration = run.configHash !== configured.hash
+  const billed = Effect.provideService(ModelRun, { id: `replay:${id}`, repository: "replay" })
+  if (model !== undefined) {
+    const asked = yield* withModel(configured, found, model)
+    const replay = yield* replayRun(run, asked.snapshot, asked.workspace).pipe(billed, Effect.provide(engines.calling))
+    return { run, replay, answers: undefined, otherConfiguration } satisfies ReplayReport
+  }
+  const answers = yield* recordedAnswers(run.id)
+  const workspace = { ...found, agent: { ...found.agent, default: "native-llm" as const } }
+  const replay = yield* replayRun(run, withoutNetwork(configured), workspace).pipe(
+    billed,
+    Effect.provide(engines.offline(answers.gateway))
+  )
+  return {
+    run,
+    replay,
+    answers: { recorded: answers.recorded, ...answers.asked() },
+    otherConfiguration
+  } satisfies ReplayReport
+})
