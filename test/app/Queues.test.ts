@@ -1,4 +1,4 @@
-/** Which queue the service makes of `queue.kind`, `queue.sqlite` and `queue.limits`. */
+/** The queue that the service makes of `queue.kind`, `queue.sqlite` and `queue.limits`. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { existsSync } from "node:fs"

@@ -43,7 +43,7 @@ describe("PostgresClient", () => {
     }).pipe(Effect.provide(fresh))
   )
 
-  it.live("keeps statements that are asked often, until their table has other columns", () =>
+  it.live("keeps frequent statements prepared until the columns of their table change", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE TABLE t (n BIGINT)`
@@ -83,7 +83,7 @@ describe("PostgresClient", () => {
     }).pipe(Effect.provide(fresh))
   )
 
-  it.live("says who it is, holds its number of connections, and gives back what nobody waits for", () =>
+  it.live("names itself, keeps to its number of connections, and closes idle ones", () =>
     Effect.gen(function* () {
       const url = yield* Effect.promise(freshDatabase)
       yield* Effect.gen(function* () {
@@ -156,7 +156,7 @@ describe("PostgresClient", () => {
     })
   )
 
-  it.live("a write whose answer was lost is not done again", () =>
+  it.live("a write whose result was lost is not repeated", () =>
     Effect.gen(function* () {
       const url = yield* Effect.promise(freshDatabase)
       yield* Effect.gen(function* () {
@@ -255,7 +255,7 @@ describe("PostgresClient", () => {
     })
   )
 
-  it.live("asks for encryption before it says anything, and goes away when the server has none", () =>
+  it.live("requires encryption before it sends anything, and disconnects when the server has none", () =>
     Effect.gen(function* () {
       const heard: Array<Buffer> = []
       const server = createServer((socket) =>

@@ -16,7 +16,7 @@ describe("SqliteClient", () => {
     })
   )
 
-  it.effect("says which file cannot be opened and what to do", () =>
+  it.effect("names the file that cannot be opened and the next step", () =>
     Effect.gen(function* () {
       const place = yield* folder
       const blocked = join(place, "file")

@@ -4,7 +4,7 @@ import { makeStatementNames } from "../../src/database/StatementNames.ts"
 const limits = { mostNames: 2, mostCounted: 3, longestText: 10, usesBefore: 3 }
 const times = (count: number, ask: () => string | undefined) => Array.from({ length: count }, ask)
 
-it("names what is asked often, and keeps the name", () => {
+it("names frequent statements, and keeps the name", () => {
   const nameOf = makeStatementNames(limits)
   expect(times(4, () => nameOf("SELECT 1"))).toEqual([undefined, undefined, "aicr_0", "aicr_0"])
   expect(times(3, () => nameOf("SELECT 2"))).toEqual([undefined, undefined, "aicr_1"])
