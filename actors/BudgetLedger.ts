@@ -9,6 +9,7 @@ import { Clock, Duration, Effect, Layer, Schedule, Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { LiveNodes } from "../src/domain/LiveNodes.ts"
+import { noMoney, Usd } from "../src/domain/Money.ts"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
 import { Budget, BudgetError } from "../src/llm/Budget.ts"
 import type { Caps, Reservation } from "../src/llm/Budget.ts"
@@ -22,22 +23,22 @@ const Reserve = Rpc.make("Reserve", {
     runId: Schema.String,
     repository: Schema.String,
     day: Schema.String,
-    usd: Schema.Number,
-    runCapUsd: Schema.UndefinedOr(Schema.Number),
-    dayCapUsd: Schema.UndefinedOr(Schema.Number),
+    usd: Usd,
+    runCapUsd: Schema.UndefinedOr(Usd),
+    dayCapUsd: Schema.UndefinedOr(Usd),
     author: Schema.optional(Schema.String),
-    authorCapUsd: Schema.optional(Schema.Number),
+    authorCapUsd: Schema.optional(Usd),
     owner: Schema.String,
     /** Milliseconds since the epoch. Whoever asked is gone by then, and would never settle it. */
     until: Schema.Number
   },
   success: Schema.Union([
     Schema.TaggedStruct("Reserved", {}),
-    Schema.TaggedStruct("Refused", { account: Schema.Literals(["run", "day", "author"]), committedUsd: Schema.Number })
+    Schema.TaggedStruct("Refused", { account: Schema.Literals(["run", "day", "author"]), committedUsd: Usd })
   ]),
   error: StoreError
 })
-const Settle = Rpc.make("Settle", { payload: { id: Schema.String, usd: Schema.Number }, error: StoreError })
+const Settle = Rpc.make("Settle", { payload: { id: Schema.String, usd: Usd }, error: StoreError })
 const Refund = Rpc.make("Refund", { payload: { id: Schema.String }, error: StoreError })
 
 export const BudgetLedger = Entity.make("BudgetLedger", [Reserve, Settle, Refund]).annotate(
@@ -136,7 +137,7 @@ export const budgetLayer = Layer.effect(
         if (answer._tag === "Reserved") return { _tag: "Reserved" } as const
         days.delete(id)
         const [cap, capUsd] = capOf(answer.account, caps)
-        return { _tag: "Refused", cap, capUsd: capUsd ?? 0, committedUsd: answer.committedUsd } as const
+        return { _tag: "Refused", cap, capUsd: capUsd ?? noMoney, committedUsd: answer.committedUsd } as const
       }),
       settle: Effect.fnUntraced(function* (reservation, usd) {
         const { client } = ledgerOf(reservation, yield* Clock.currentTimeMillis)

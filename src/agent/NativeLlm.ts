@@ -10,8 +10,9 @@
  * Bounds: steps, tokens and time per pass; problems (Reports.ts); extra context (ExtraContext.ts).
  */
 import { Clock, Effect } from "effect"
+import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { Usage } from "../domain/Analysis.ts"
-import { Gateway } from "../llm/Gateway.ts"
+import { Gateway, toUsage } from "../llm/Gateway.ts"
 import type { GatewayAnswer, GatewayError, Message } from "../llm/Gateway.ts"
 import { AgentError } from "./Agent.ts"
 import type { AgentReport, Brief } from "./Agent.ts"
@@ -59,7 +60,7 @@ export const analyseNatively = (limits: PassLimits) =>
       models: [],
       notices: new Set(),
       avoided: new Map(),
-      usage: { requests: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 }
+      usage: noUsage
     }
     const deadline = (yield* Clock.currentTimeMillis) + limits.millis
     while (true) {
@@ -167,16 +168,7 @@ const account = (pass: Pass, answer: GatewayAnswer): void => {
   for (const { model, reason } of answer.fallbacks) {
     pass.notices.add(`${model} was left: ${reason.split(":")[0]?.replaceAll("_", " ")}`)
   }
-  const { usage } = pass
-  const cost =
-    usage.costUsd === undefined || answer.usage.costUsd === undefined ? undefined : usage.costUsd + answer.usage.costUsd
-  pass.usage = {
-    requests: usage.requests + 1,
-    inputTokens: usage.inputTokens + answer.usage.inputTokens,
-    outputTokens: usage.outputTokens + answer.usage.outputTokens,
-    cachedTokens: usage.cachedTokens + answer.usage.cachedTokens,
-    ...(cost === undefined ? {} : { costUsd: cost })
-  }
+  pass.usage = addUsage(pass.usage, toUsage(answer))
 }
 
 const logStep = (step: number, answer: GatewayAnswer) =>

@@ -1,6 +1,7 @@
 /** `aicr replay`: a stored review run again out of its evidence, and what it finds now beside what it found then. */
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { formatUsd } from "../domain/Money.ts"
 import type { Finding } from "../domain/Problem.ts"
 import type { Replay } from "../engine/ReplayRun.ts"
 import type { RecordedAnswers } from "../llm/RecordedGateway.ts"
@@ -102,7 +103,7 @@ const linesOf = ({ run, replay, answers, otherConfiguration }: ReplayReport): Re
   if (otherConfiguration) lines.push("The configuration in force is not the one the run was made with.")
   if (answers === undefined) {
     const { requests, costUsd } = analysis.usage
-    const cost = costUsd === undefined ? "unknown cost" : `$${costUsd.toFixed(4)}`
+    const cost = costUsd === undefined ? "unknown cost" : `$${formatUsd(costUsd, 4)}`
     lines.push(`${analysis.models.join(", ") || "no model"}: ${count(requests, "request")}, ${cost}`)
   } else {
     lines.push(

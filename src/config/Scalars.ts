@@ -3,6 +3,7 @@
  * reference, and its limits, for JSON Schema and forms.
  */
 import { Schema } from "effect"
+import { Usd } from "../domain/Money.ts"
 import type { Concept, Name } from "../domain/Vocabulary.ts"
 import { namesOf } from "../domain/Vocabulary.ts"
 
@@ -94,6 +95,11 @@ export const number = (minimum: number, maximum?: number) =>
 /** A finite number above 0. */
 export const PositiveNumber = Schema.Finite.check(Schema.makeFilter((value: number) => value > 0)).annotate(
   limits({ exclusiveMinimum: 0, expected: "a number above 0" })
+)
+
+/** An amount in US dollars, of at least 0. */
+export const UsdAmount = Usd.check(Schema.makeFilter((amount: Usd) => amount >= 0)).annotate(
+  limits({ minimum: 0, expected: "a number of at least 0" })
 )
 
 /** One of a closed set of words. */

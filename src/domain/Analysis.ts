@@ -1,6 +1,7 @@
 /** What an analysis produced. Stored before anything is published, so that no crash makes anyone pay for it twice. */
 import { Schema } from "effect"
 import { Coverage } from "./Coverage.ts"
+import { addUsd, noMoney, Usd } from "./Money.ts"
 import { Finding } from "./Problem.ts"
 import { TriageDecision } from "./Triage.ts"
 
@@ -9,10 +10,21 @@ export const Usage = Schema.Struct({
   inputTokens: Schema.Int,
   outputTokens: Schema.Int,
   cachedTokens: Schema.Int,
-  /** US dollars; absent when a price is unknown. */
-  costUsd: Schema.optional(Schema.Finite)
+  /** Absent when a price is unknown. */
+  costUsd: Schema.optional(Usd)
 })
 export type Usage = typeof Usage.Type
+
+export const noUsage: Usage = { requests: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: noMoney }
+
+/** An unknown price makes the sum unknown. */
+export const addUsage = (a: Usage, b: Usage): Usage => ({
+  requests: a.requests + b.requests,
+  inputTokens: a.inputTokens + b.inputTokens,
+  outputTokens: a.outputTokens + b.outputTokens,
+  cachedTokens: a.cachedTokens + b.cachedTokens,
+  ...(a.costUsd === undefined || b.costUsd === undefined ? {} : { costUsd: addUsd(a.costUsd, b.costUsd) })
+})
 
 /** As programs read it: field names are stable, and the cost is null while a price is unknown. */
 export const usageJson = (usage: Usage) => ({

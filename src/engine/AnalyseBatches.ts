@@ -5,8 +5,7 @@
 import { Effect } from "effect"
 import { Agent, AgentError } from "../agent/Agent.ts"
 import type { AgentReport, Brief } from "../agent/Agent.ts"
-import type { Usage } from "../domain/Analysis.ts"
-import type { GatewayAnswer } from "../llm/Gateway.ts"
+import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 
@@ -76,23 +75,3 @@ const joinReports = (reports: ReadonlyArray<AgentReport>): AgentReport => {
     notices: [...new Set(reports.flatMap(({ notices }) => notices))]
   }
 }
-
-export const noUsage: Usage = { requests: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 }
-
-/** Of one call. */
-export const usageOf = ({ usage: { inputTokens, outputTokens, cachedTokens, costUsd } }: GatewayAnswer): Usage => ({
-  requests: 1,
-  inputTokens,
-  outputTokens,
-  cachedTokens,
-  ...(costUsd === undefined ? {} : { costUsd })
-})
-
-/** An unknown price makes the sum unknown. */
-export const addUsage = (a: Usage, b: Usage): Usage => ({
-  requests: a.requests + b.requests,
-  inputTokens: a.inputTokens + b.inputTokens,
-  outputTokens: a.outputTokens + b.outputTokens,
-  cachedTokens: a.cachedTokens + b.cachedTokens,
-  ...(a.costUsd === undefined || b.costUsd === undefined ? {} : { costUsd: a.costUsd + b.costUsd })
-})

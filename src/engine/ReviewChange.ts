@@ -8,6 +8,7 @@ import type { Scope } from "effect"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Agent, AgentError, AgentReport } from "../agent/Agent.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
+import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { Analysis } from "../domain/Analysis.ts"
 import { unreadPaths } from "../domain/Coverage.ts"
 import type { Coverage } from "../domain/Coverage.ts"
@@ -21,7 +22,7 @@ import { likeDismissed, reflectionMode } from "../review/Reflection.ts"
 import { mergeFindings } from "../review/Merge.ts"
 import type { Merged } from "../review/Merge.ts"
 import type { ContextMounts } from "./ContextMounts.ts"
-import { addUsage, analyseBatches, noUsage } from "./AnalyseBatches.ts"
+import { analyseBatches } from "./AnalyseBatches.ts"
 import {
   coverageOf,
   isAmong,

@@ -4,10 +4,10 @@
  */
 import { Clock, Effect } from "effect"
 import type { Snapshot } from "../config/Snapshot.ts"
+import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { Usage } from "../domain/Analysis.ts"
-import { Gateway } from "../llm/Gateway.ts"
+import { Gateway, toUsage } from "../llm/Gateway.ts"
 import type { GatewayAnswer, GatewayError, GatewayRequest, Message, ToolSpec } from "../llm/Gateway.ts"
-import { addUsage, noUsage, usageOf } from "./AnalyseBatches.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 
 export interface Question<A> {
@@ -46,7 +46,7 @@ export const askStrictly = Effect.fn("askStrictly")(function* <A>(
   const end = (outcome: StrictAnswer<A>["outcome"]): StrictAnswer<A> => ({
     outcome,
     models: [...new Set(answers.map(({ model }) => model))],
-    usage: answers.map(usageOf).reduce(addUsage, noUsage)
+    usage: answers.map(toUsage).reduce(addUsage, noUsage)
   })
   while (true) {
     const messages: Array<Message> = [{ role: "user", text: question.prompt }]

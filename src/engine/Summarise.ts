@@ -5,10 +5,10 @@
 import { randomBytes } from "node:crypto"
 import { Effect, Schema } from "effect"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
+import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { Usage } from "../domain/Analysis.ts"
-import { Gateway } from "../llm/Gateway.ts"
+import { Gateway, toUsage } from "../llm/Gateway.ts"
 import { Summaries, summariesTool, summarisePrompt, summariseSystem, summaryLines } from "../review/SummarisePrompt.ts"
-import { addUsage, noUsage, usageOf } from "./AnalyseBatches.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
@@ -69,7 +69,7 @@ export const summarise = Effect.fn("summarise")(function* (
   return {
     lines,
     models: [...new Set(answers.map(({ model }) => model))],
-    usage: answers.map(usageOf).reduce(addUsage, noUsage),
+    usage: answers.map(toUsage).reduce(addUsage, noUsage),
     notices: failed === 0 ? [] : [`${failed} of ${calls.length} summaries of what was cut could not be made.`]
   }
 })

@@ -5,14 +5,14 @@
 import { randomBytes } from "node:crypto"
 import { Clock, Effect, Schema } from "effect"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
+import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { RefutedFinding, Usage } from "../domain/Analysis.ts"
 import type { Finding } from "../domain/Problem.ts"
-import { Gateway } from "../llm/Gateway.ts"
+import { Gateway, toUsage } from "../llm/Gateway.ts"
 import type { GatewayAnswer } from "../llm/Gateway.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
 import { lowered, Verdict, verdictTool, verifyPrompt, verifySystem } from "../review/VerifyPrompt.ts"
 import type { Checkout } from "../vcs/Checkout.ts"
-import { addUsage, noUsage, usageOf } from "./AnalyseBatches.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
@@ -76,7 +76,7 @@ export const verifyFindings = Effect.fn("verifyFindings")(function* (
     findings: looks.flatMap(({ finding }) => (finding === undefined ? [] : [finding])),
     refuted,
     models: [...new Set(answers.map(({ model }) => model))],
-    usage: answers.map(usageOf).reduce(addUsage, noUsage),
+    usage: answers.map(toUsage).reduce(addUsage, noUsage),
     notices
   }
 })

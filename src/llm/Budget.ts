@@ -9,20 +9,22 @@
  * ```
  */
 import { Context, Effect, Layer, Schema } from "effect"
+import { addUsd, exceeds, noMoney, subtractUsd } from "../domain/Money.ts"
+import type { Usd } from "../domain/Money.ts"
 import type { ModelAccount } from "./ModelRun.ts"
 
 export interface Caps {
-  /** US dollars; undefined: no cap. */
-  readonly perRunUsd: number | undefined
-  readonly perRepoDailyUsd: number | undefined
+  /** undefined: no cap. */
+  readonly perRunUsd: Usd | undefined
+  readonly perRepoDailyUsd: Usd | undefined
   /** Counts where the account names an author. */
-  readonly perAuthorDailyUsd?: number | undefined
+  readonly perAuthorDailyUsd?: Usd | undefined
 }
 
 export interface Reservation {
   readonly id: string
   readonly run: ModelAccount
-  readonly usd: number
+  readonly usd: Usd
   readonly caps: Caps
 }
 
@@ -31,9 +33,9 @@ export type Reserved =
   | {
       readonly _tag: "Refused"
       readonly cap: "per_run_usd" | "per_repo_daily_usd" | "per_author_daily_usd"
-      readonly capUsd: number
+      readonly capUsd: Usd
       /** Spent and reserved before this. */
-      readonly committedUsd: number
+      readonly committedUsd: Usd
     }
 
 /** The ledger cannot be asked now. */
@@ -43,34 +45,34 @@ export class Budget extends Context.Service<
   Budget,
   {
     readonly reserve: (reservation: Reservation) => Effect.Effect<Reserved, BudgetError>
-    readonly settle: (reservation: Reservation, usd: number) => Effect.Effect<void, BudgetError>
+    readonly settle: (reservation: Reservation, usd: Usd) => Effect.Effect<void, BudgetError>
     readonly refund: (reservation: Reservation) => Effect.Effect<void, BudgetError>
   }
 >()("aicr/llm/Budget") {
   /** For one process and one review: what was spent is forgotten with it. */
   static readonly layerMemory: Layer.Layer<Budget> = Layer.sync(Budget, () => {
-    const committed = new Map<string, number>()
-    const open = new Map<string, number>()
-    const of = (id: string): number => committed.get(id) ?? 0
-    const close = ({ id, run }: Reservation, usd: number): void => {
+    const committed = new Map<string, Usd>()
+    const open = new Map<string, Usd>()
+    const of = (id: string): Usd => committed.get(id) ?? noMoney
+    const close = ({ id, run }: Reservation, usd: Usd): void => {
       const reserved = open.get(id)
       if (reserved === undefined) return
       open.delete(id)
-      for (const account of accountsOf(run)) committed.set(account, of(account) - reserved + usd)
+      for (const account of accountsOf(run)) committed.set(account, addUsd(subtractUsd(of(account), reserved), usd))
     }
     return Budget.of({
       reserve: ({ id, run, usd, caps }) =>
         Effect.sync((): Reserved => {
           if (open.has(id)) return { _tag: "Reserved" }
-          const [runUsd = 0, dayUsd = 0, authorUsd] = accountsOf(run).map(of)
+          const [runUsd = noMoney, dayUsd = noMoney, authorUsd] = accountsOf(run).map(of)
           const refusal = refusalOf({ usd, caps, runUsd, dayUsd, authorUsd })
           if (refusal !== undefined) return refusal
           open.set(id, usd)
-          for (const account of accountsOf(run)) committed.set(account, of(account) + usd)
+          for (const account of accountsOf(run)) committed.set(account, addUsd(of(account), usd))
           return { _tag: "Reserved" }
         }),
       settle: (reservation, usd) => Effect.sync(() => close(reservation, usd)),
-      refund: (reservation) => Effect.sync(() => close(reservation, 0))
+      refund: (reservation) => Effect.sync(() => close(reservation, noMoney))
     })
   })
 }
@@ -83,21 +85,21 @@ const accountsOf = ({ author, id, repository }: ModelAccount) => [
 
 /** Whether a cap would be passed; pure. */
 const refusalOf = (asked: {
-  readonly usd: number
+  readonly usd: Usd
   readonly caps: Caps
-  readonly runUsd: number
-  readonly dayUsd: number
-  readonly authorUsd: number | undefined
+  readonly runUsd: Usd
+  readonly dayUsd: Usd
+  readonly authorUsd: Usd | undefined
 }): Extract<Reserved, { readonly _tag: "Refused" }> | undefined => {
   const { usd, caps, runUsd, dayUsd, authorUsd } = asked
-  if (caps.perRunUsd !== undefined && runUsd + usd > caps.perRunUsd) {
+  if (caps.perRunUsd !== undefined && exceeds(addUsd(runUsd, usd), caps.perRunUsd)) {
     return { _tag: "Refused", cap: "per_run_usd", capUsd: caps.perRunUsd, committedUsd: runUsd }
   }
-  if (caps.perRepoDailyUsd !== undefined && dayUsd + usd > caps.perRepoDailyUsd) {
+  if (caps.perRepoDailyUsd !== undefined && exceeds(addUsd(dayUsd, usd), caps.perRepoDailyUsd)) {
     return { _tag: "Refused", cap: "per_repo_daily_usd", capUsd: caps.perRepoDailyUsd, committedUsd: dayUsd }
   }
   const { perAuthorDailyUsd: authorCap } = caps
-  if (authorCap !== undefined && authorUsd !== undefined && authorUsd + usd > authorCap) {
+  if (authorCap !== undefined && authorUsd !== undefined && exceeds(addUsd(authorUsd, usd), authorCap)) {
     return { _tag: "Refused", cap: "per_author_daily_usd", capUsd: authorCap, committedUsd: authorUsd }
   }
   return undefined

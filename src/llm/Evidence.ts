@@ -10,6 +10,7 @@
 import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { newId } from "../domain/Ids.ts"
+import { Usd } from "../domain/Money.ts"
 import { Objects } from "../store/Objects.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import type { GatewayAnswer, GatewayRequest, Message } from "./Gateway.ts"
@@ -46,7 +47,7 @@ const Usage = Schema.Struct({
   cachedTokens: Schema.Number,
   cacheWriteTokens: Schema.Number,
   reasoningTokens: Schema.Number,
-  costUsd: Schema.optional(Schema.Number)
+  costUsd: Schema.optional(Usd)
 })
 
 /** As stored; `system`, `tools` and `messages` name texts. */

@@ -5,6 +5,8 @@
 import { Context, Schema } from "effect"
 import type { Effect } from "effect"
 import type { Snapshot } from "../config/Snapshot.ts"
+import type { Usage } from "../domain/Analysis.ts"
+import type { Usd } from "../domain/Money.ts"
 import type { ModelRun } from "./ModelRun.ts"
 
 /** A tool the model may call. `parameters` is JSON Schema. */
@@ -60,8 +62,8 @@ export interface GatewayUsage {
   readonly cacheWriteTokens: number
   /** Of the output. */
   readonly reasoningTokens: number
-  /** US dollars; undefined when the price is unknown. */
-  readonly costUsd: number | undefined
+  /** undefined when the price is unknown. */
+  readonly costUsd: Usd | undefined
 }
 
 export interface GatewayAnswer {
@@ -75,6 +77,15 @@ export interface GatewayAnswer {
   /** Models that were tried before and why each was left. */
   readonly fallbacks: ReadonlyArray<{ readonly model: string; readonly reason: string }>
 }
+
+/** Returns the usage of one call as a review counts it. */
+export const toUsage = ({ usage: { inputTokens, outputTokens, cachedTokens, costUsd } }: GatewayAnswer): Usage => ({
+  requests: 1,
+  inputTokens,
+  outputTokens,
+  cachedTokens,
+  ...(costUsd === undefined ? {} : { costUsd })
+})
 
 export class GatewayError extends Schema.TaggedError<GatewayError>()("GatewayError", {
   /** `unavailable`, `rate_limited`, `timeout` may pass later; the others need somebody to change something. */

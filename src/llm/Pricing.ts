@@ -1,4 +1,6 @@
-/** What an answer cost, and what the next one may cost. Prices are US dollars per million tokens (catalog/ModelRecord.ts). */
+/** What an answer cost, and what the next one may cost. */
+import { tokenCost } from "../domain/Money.ts"
+import type { Usd } from "../domain/Money.ts"
 import type { GatewayUsage } from "./Gateway.ts"
 import type { Price } from "./catalog/ModelRecord.ts"
 
@@ -9,17 +11,16 @@ const longContext = 200_000
 export const costUsd = (
   price: Price | undefined,
   usage: Pick<GatewayUsage, "inputTokens" | "outputTokens" | "cachedTokens" | "cacheWriteTokens" | "reasoningTokens">
-): number | undefined => {
+): Usd | undefined => {
   if (price === undefined) return undefined
   const rates = (usage.inputTokens > longContext ? price.context_over_200k : undefined) ?? price
   const fresh = Math.max(0, usage.inputTokens - usage.cachedTokens - usage.cacheWriteTokens)
   const reasoning = Math.min(usage.reasoningTokens, usage.outputTokens)
-  return (
-    (fresh * rates.input +
-      usage.cachedTokens * (rates.cache_read ?? rates.input) +
-      usage.cacheWriteTokens * (rates.cache_write ?? rates.input) +
-      (usage.outputTokens - reasoning) * rates.output +
-      reasoning * (rates.reasoning ?? rates.output)) /
-    1_000_000
-  )
+  return tokenCost([
+    [fresh, rates.input],
+    [usage.cachedTokens, rates.cache_read ?? rates.input],
+    [usage.cacheWriteTokens, rates.cache_write ?? rates.input],
+    [usage.outputTokens - reasoning, rates.output],
+    [reasoning, rates.reasoning ?? rates.output]
+  ])
 }

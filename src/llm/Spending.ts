@@ -2,6 +2,8 @@
 import { Effect, Exit } from "effect"
 import type { LlmConfig } from "../config/schema/Llm.ts"
 import { newId } from "../domain/Ids.ts"
+import { formatUsd, noMoney } from "../domain/Money.ts"
+import type { Usd } from "../domain/Money.ts"
 import type { Budget, Caps, Reserved } from "./Budget.ts"
 import type { ModelSpec } from "./catalog/ModelRecord.ts"
 import { failure } from "./Failure.ts"
@@ -16,7 +18,7 @@ const charsPerToken = 3
 const answerTokens = 4096
 
 /** undefined when the price is unknown. */
-export const estimateUsd = ({ price, maxOutputTokens }: ModelSpec, characters: number): number | undefined =>
+export const estimateUsd = ({ price, maxOutputTokens }: ModelSpec, characters: number): Usd | undefined =>
   costUsd(price, {
     inputTokens: Math.ceil(characters / charsPerToken),
     outputTokens: Math.min(maxOutputTokens ?? answerTokens, answerTokens),
@@ -50,7 +52,7 @@ export const spending =
       return yield* request.pipe(
         Effect.onExit((exit) => {
           const spent = spentUsd(exit, usd)
-          return (spent === 0 ? budget.refund(reservation) : budget.settle(reservation, spent)).pipe(
+          return (spent === noMoney ? budget.refund(reservation) : budget.settle(reservation, spent)).pipe(
             Effect.catch(({ message }) => Effect.logWarning("reservation not settled yet", { usd, error: message }))
           )
         })
@@ -58,17 +60,16 @@ export const spending =
     })
 
 /** What was sent and not answered may be charged by the provider: it counts as estimated. A refusal costs nothing. */
-const spentUsd = <A extends { readonly usage: GatewayUsage }>(
-  exit: Exit.Exit<A, Failure>,
-  estimate: number
-): number => {
+const spentUsd = <A extends { readonly usage: GatewayUsage }>(exit: Exit.Exit<A, Failure>, estimate: Usd): Usd => {
   if (Exit.isSuccess(exit)) return exit.value.usage.costUsd ?? estimate
   const [reason] = exit.cause.reasons
-  return reason?._tag === "Fail" && reason.error.kind !== "timeout" && reason.error.kind !== "refused" ? 0 : estimate
+  return reason?._tag === "Fail" && reason.error.kind !== "timeout" && reason.error.kind !== "refused"
+    ? noMoney
+    : estimate
 }
 
 const unpriced =
   "its price is unknown and llm.budget is set, so it is not called; set cost.input and cost.output in llm.model_catalog.overrides, or enable llm.model_catalog"
 
 const refusedText = ({ cap, capUsd, committedUsd }: Extract<Reserved, { readonly _tag: "Refused" }>): string =>
-  `the budget is used up: ${committedUsd.toFixed(2)} of ${capUsd.toFixed(2)} US dollars of llm.budget.${cap} are spent or reserved`
+  `the budget is used up: ${formatUsd(committedUsd, 2)} of ${formatUsd(capUsd, 2)} US dollars of llm.budget.${cap} are spent or reserved`

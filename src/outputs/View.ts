@@ -6,6 +6,7 @@ import type { Analysis } from "../domain/Analysis.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Severity } from "../domain/Kinds.ts"
 import { severityRank } from "../domain/Kinds.ts"
+import { formatUsd } from "../domain/Money.ts"
 import type { Finding } from "../domain/Problem.ts"
 import type { PublishInput } from "./Channel.ts"
 import { labelsFor, reviewLabels } from "./Labels.ts"
@@ -103,7 +104,7 @@ const spentOn = ({ usage }: Analysis, seconds: number | undefined, language: str
     ...(seconds === undefined ? [] : [`${seconds} s`]),
     ...(usage.costUsd === undefined || tokens === 0
       ? []
-      : [`${usage.costUsd.toFixed(usage.costUsd < 0.1 ? 4 : 2)} USD`])
+      : [`${formatUsd(usage.costUsd, usage.costUsd < 0.1 ? 4 : 2)} USD`])
   ]
   return parts.length === 0 ? undefined : parts.join(" · ")
 }

@@ -6,6 +6,7 @@
 import { Context } from "effect"
 import type { Effect } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
+import type { Usd } from "../domain/Money.ts"
 
 export interface LedgerReservation {
   readonly id: string
@@ -13,20 +14,20 @@ export interface LedgerReservation {
   readonly repository: string
   /** UTC day, `2026-01-31`. */
   readonly day: string
-  readonly usd: number
-  /** US dollars; undefined: no cap. */
-  readonly runCapUsd: number | undefined
-  readonly dayCapUsd: number | undefined
+  readonly usd: Usd
+  /** undefined: no cap. */
+  readonly runCapUsd: Usd | undefined
+  readonly dayCapUsd: Usd | undefined
   /** Whose day it is as well, and their cap. Absent where nobody is named. */
   readonly author?: string | undefined
-  readonly authorCapUsd?: number | undefined
+  readonly authorCapUsd?: Usd | undefined
   /** The process that asks: whose reservations are closed when it is gone. */
   readonly owner: string
 }
 
 export type LedgerAnswer =
   | { readonly _tag: "Reserved" }
-  | { readonly _tag: "Refused"; readonly account: "run" | "day" | "author"; readonly committedUsd: number }
+  | { readonly _tag: "Refused"; readonly account: "run" | "day" | "author"; readonly committedUsd: Usd }
 
 export class Ledger extends Context.Service<
   Ledger,
@@ -34,7 +35,7 @@ export class Ledger extends Context.Service<
     /** A reservation that is known already, open or closed, is answered as `Reserved` and changes nothing. */
     readonly reserve: (reservation: LedgerReservation, now: number) => Effect.Effect<LedgerAnswer, StoreError>
     /** Puts the real amount in place of the estimate. A reservation that is unknown or closed stays as it is. */
-    readonly settle: (id: string, usd: number, now: number) => Effect.Effect<void, StoreError>
+    readonly settle: (id: string, usd: Usd, now: number) => Effect.Effect<void, StoreError>
     /** Takes the estimate back. A reservation that is refunded before it is made is never made. */
     readonly refund: (id: string, now: number) => Effect.Effect<void, StoreError>
     /**
@@ -54,13 +55,13 @@ export class Ledger extends Context.Service<
       review: { readonly id: string; readonly author: string; readonly hour: string; readonly max: number },
       now: number
     ) => Effect.Effect<boolean, StoreError>
-    /** Spent and reserved, in US dollars. */
+    /** Spent and reserved. */
     readonly committed: (
       account:
         | { readonly runId: string }
         | { readonly repository: string; readonly day: string }
         | { readonly author: string; readonly day: string }
-    ) => Effect.Effect<number, StoreError>
+    ) => Effect.Effect<Usd, StoreError>
     /** Removes closed reservations and accounts that nothing touched since `before`. */
     readonly prune: (before: number) => Effect.Effect<number, StoreError>
   }

@@ -2,11 +2,12 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
+import { fromNanos, noMoney, toNanos } from "../domain/Money.ts"
+import type { Usd } from "../domain/Money.ts"
 import { Ledger } from "./Ledger.ts"
 import type { LedgerAnswer } from "./Ledger.ts"
 import { unavailable } from "../database/StoreFailure.ts"
 
-const nanos = (usd: number): number => Math.ceil(usd * 1e9)
 const runAccount = (runId: string): string => `run:${runId}`
 const authorAccount = (author: string, day: string): string => `author:${day}:${author}`
 const reviewAccount = (author: string, hour: string): string => `reviews:${hour}:${author}`
@@ -17,8 +18,7 @@ const accountOf = (account: Parameters<Ledger["Service"]["committed"]>[0]): stri
   return "author" in account ? authorAccount(account.author, account.day) : dayAccount(account.repository, account.day)
 }
 
-const maxNanos = (capUsd: number | undefined): number =>
-  capUsd === undefined ? Number.MAX_SAFE_INTEGER : nanos(capUsd)
+const maxNanos = (capUsd: Usd | undefined): number => (capUsd === undefined ? Number.MAX_SAFE_INTEGER : toNanos(capUsd))
 
 interface Open {
   readonly run_account: string
@@ -62,7 +62,7 @@ const add = Effect.fnUntraced(function* (
 const reserve = (sql: SqlClient.SqlClient): Ledger["Service"]["reserve"] =>
   Effect.fnUntraced(
     function* (request, now) {
-      const amount = nanos(request.usd)
+      const amount = toNanos(request.usd)
       const run = runAccount(request.runId)
       const day = dayAccount(request.repository, request.day)
       const author = request.author === undefined ? undefined : authorAccount(request.author, request.day)
@@ -88,7 +88,7 @@ const reserve = (sql: SqlClient.SqlClient): Ledger["Service"]["reserve"] =>
         for (const { id } of accounts.slice(0, index))
           yield* sql`UPDATE ledger_accounts SET committed = committed - ${amount} WHERE id = ${id}`
         yield* sql`DELETE FROM ledger_reservations WHERE id = ${request.id}`
-        const committedUsd = (yield* committedOf(sql, account.id)) / 1e9
+        const committedUsd = fromNanos(yield* committedOf(sql, account.id))
         return { _tag: "Refused", account: account.kind, committedUsd } satisfies LedgerAnswer
       }
       return { _tag: "Reserved" } satisfies LedgerAnswer
@@ -100,12 +100,12 @@ const reserve = (sql: SqlClient.SqlClient): Ledger["Service"]["reserve"] =>
 /** Closes an open reservation with what it came to. */
 const close = (sql: SqlClient.SqlClient) =>
   Effect.fnUntraced(
-    function* (id: string, usd: number | undefined, now: number) {
+    function* (id: string, usd: Usd | undefined, now: number) {
       const [open] = yield* sql<Open>`
         UPDATE ledger_reservations SET status = 'closed' WHERE id = ${id} AND status = 'open'
         RETURNING run_account, day_account, author_account, amount`
       if (open === undefined) return
-      const difference = usd === undefined ? 0 : nanos(usd) - Number(open.amount)
+      const difference = usd === undefined ? 0 : toNanos(usd) - Number(open.amount)
       // In the order in which `reserve` takes them, so that two operations never wait for each other.
       for (const account of [open.run_account, open.day_account, open.author_account].filter(isAccount))
         yield* sql`UPDATE ledger_accounts SET committed = committed + ${difference}, updated_at = ${now}
@@ -136,7 +136,7 @@ const refund = (sql: SqlClient.SqlClient): Ledger["Service"]["refund"] =>
     function* (id: string, now: number) {
       yield* sql`INSERT INTO ledger_reservations ${sql.insert({ ...nothing, id, reserved_at: now })}
         ON CONFLICT (id) DO NOTHING`
-      yield* close(sql)(id, 0, now)
+      yield* close(sql)(id, noMoney, now)
     },
     sql.withTransaction,
     unavailable("ledger.refund")
@@ -155,10 +155,7 @@ const closeLost = (sql: SqlClient.SqlClient): Ledger["Service"]["closeLost"] =>
 const committed =
   (sql: SqlClient.SqlClient): Ledger["Service"]["committed"] =>
   (account) =>
-    committedOf(sql, accountOf(account)).pipe(
-      Effect.map((amount) => amount / 1e9),
-      unavailable("ledger.committed")
-    )
+    committedOf(sql, accountOf(account)).pipe(Effect.map(fromNanos), unavailable("ledger.committed"))
 
 const prune =
   (sql: SqlClient.SqlClient): Ledger["Service"]["prune"] =>

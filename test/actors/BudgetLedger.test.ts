@@ -1,6 +1,8 @@
 /** Money over the real path: gateway, actor, ledger in SQLite, and a model server that counts what it was asked. */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Fiber, Layer, Logger } from "effect"
+import { Clock, Effect, Fiber, Layer, Logger, Schema } from "effect"
+import { Usd } from "../../src/domain/Money.ts"
+import { Price } from "../../src/llm/catalog/ModelRecord.ts"
 import * as BudgetLedger from "../../actors/BudgetLedger.ts"
 import { LiveNodes } from "../../src/domain/LiveNodes.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
@@ -47,7 +49,7 @@ const fakeModel = (script: Script) =>
 
 const repository = "t:team/app"
 const prompt = "x".repeat(3000)
-const price = { input: 100, output: 100 }
+const price = Schema.decodeSync(Price)({ input: 100, output: 100 })
 /** About 1000 tokens of prompt and at most 1000 of answer at 100 dollars a million: 20 cents. */
 const estimate = estimateUsd(
   {
@@ -209,7 +211,7 @@ describe("budget", () => {
         runId: "r",
         repository,
         day: "2026-01-31",
-        usd: 0.5,
+        usd: Usd.make(0.5),
         runCapUsd: undefined,
         dayCapUsd: undefined
       }
@@ -226,7 +228,7 @@ describe("a reservation whose reply is lost", () => {
   const reservation = {
     id: "r1",
     run: { id: "unanswered", repository },
-    usd: 0.5,
+    usd: Usd.make(0.5),
     caps: { perRunUsd: undefined, perRepoDailyUsd: undefined }
   }
   const committedIs = (ledger: Ledger["Service"], usd: number) =>
@@ -274,13 +276,14 @@ describe("a reservation whose reply is lost", () => {
 it.live("in memory, for one process: the run's cap holds there too", () =>
   Effect.gen(function* () {
     const budget = yield* Budget
-    const caps = { perRunUsd: 1, perRepoDailyUsd: undefined }
-    const reserve = (id: string, usd: number) => budget.reserve({ id, run: { id: "r", repository }, usd, caps })
+    const caps = { perRunUsd: Usd.make(1), perRepoDailyUsd: undefined }
+    const reservation = (id: string, usd: number) => ({ id, run: { id: "r", repository }, usd: Usd.make(usd), caps })
+    const reserve = (id: string, usd: number) => budget.reserve(reservation(id, usd))
     assert.strictEqual((yield* reserve("a", 0.6))._tag, "Reserved")
     assert.strictEqual((yield* reserve("b", 0.6))._tag, "Refused")
-    yield* budget.settle({ id: "a", run: { id: "r", repository }, usd: 0.6, caps }, 0.1)
+    yield* budget.settle(reservation("a", 0.6), Usd.make(0.1))
     assert.strictEqual((yield* reserve("b", 0.6))._tag, "Reserved")
-    yield* budget.refund({ id: "b", run: { id: "r", repository }, usd: 0.6, caps })
+    yield* budget.refund(reservation("b", 0.6))
     assert.strictEqual((yield* reserve("c", 0.9))._tag, "Reserved")
   }).pipe(Effect.provide(Budget.layerMemory))
 )

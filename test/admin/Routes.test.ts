@@ -1,6 +1,7 @@
 /** What an administrator sees and does, over real HTTP: queue, batches, events, runs, nodes. */
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { Usd } from "../../src/domain/Money.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { targetKey } from "../../src/domain/Change.ts"
@@ -220,7 +221,7 @@ describe("runs", () => {
         yield* runs.complete(
           id,
           LeaseToken.make(1),
-          { ...analysis, usage: { ...analysis.usage, costUsd: 0.02 } },
+          { ...analysis, usage: { ...analysis.usage, costUsd: Usd.make(0.02) } },
           [
             publication({ runId: id }),
             publication({ runId: id, ignoredDismissals: [eves, danas] }),

@@ -1,5 +1,6 @@
 /** Engine tests: a real repository and checkout, a real snapshot, and an agent that answers what the test says. */
 import { Effect, Layer } from "effect"
+import { Usd } from "../../src/domain/Money.ts"
 import { Agent } from "../../src/agent/Agent.ts"
 import type { AgentError, AgentReport, Brief } from "../../src/agent/Agent.ts"
 import { snapshotOf } from "../../src/config/LoadConfig.ts"
@@ -25,7 +26,7 @@ export const emptyReport: AgentReport = {
   summary: undefined,
   skipped: undefined,
   models: ["test/model"],
-  usage: { requests: 1, inputTokens: 10, outputTokens: 1, cachedTokens: 0, costUsd: 0.5 },
+  usage: { requests: 1, inputTokens: 10, outputTokens: 1, cachedTokens: 0, costUsd: Usd.make(0.5) },
   notices: []
 }
 
@@ -45,7 +46,7 @@ export const calling = (name: string, input: unknown): GatewayAnswer => ({
     cachedTokens: 0,
     cacheWriteTokens: 0,
     reasoningTokens: 0,
-    costUsd: 0.25
+    costUsd: Usd.make(0.25)
   },
   native: undefined,
   fallbacks: []

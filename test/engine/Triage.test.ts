@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from "vitest"
 import { Effect, Layer, Logger } from "effect"
+import { formatUsd, noMoney, Usd } from "../../src/domain/Money.ts"
 import { resolve } from "../../src/config/Defaults.ts"
 import { Triage } from "../../src/config/schema/Workspaces.ts"
 import type { GivenDocument } from "../../src/config/Document.ts"
@@ -193,11 +194,11 @@ describe("triage", () => {
               : {
                   _tag: "Refused" as const,
                   cap: "per_run_usd" as const,
-                  capUsd: caps.perRunUsd ?? 0,
-                  committedUsd: 0.2
+                  capUsd: caps.perRunUsd ?? noMoney,
+                  committedUsd: Usd.make(0.2)
                 }
           }),
-        settle: (_, usd) => Effect.sync(() => steps.push(`settle ${usd.toFixed(2)}`)),
+        settle: (_, usd) => Effect.sync(() => steps.push(`settle ${formatUsd(usd, 2)}`)),
         refund: () => Effect.sync(() => steps.push("refund"))
       })
       const snapshot = testSnapshot({

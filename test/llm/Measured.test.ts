@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
+import { Usd } from "../../src/domain/Money.ts"
 import { failure } from "../../src/llm/Failure.ts"
 import { measured } from "../../src/llm/Measured.ts"
 
@@ -11,7 +12,7 @@ const usage = {
   cacheWriteTokens: 0,
   outputTokens: 7,
   reasoningTokens: 0,
-  costUsd: 0.25
+  costUsd: Usd.make(0.25)
 }
 
 it.effect("requests, tokens and cost are counted by provider and model", () =>

@@ -1,5 +1,6 @@
 /** What is written for an analysis: the bodies as people see them, and how they are shared out over operations. */
 import { describe, expect, it } from "vitest"
+import { noMoney, Usd } from "../../src/domain/Money.ts"
 import type { Operation } from "../../src/domain/Publication.ts"
 import { channelTable } from "../../src/outputs/Channels.ts"
 import { parseMarkers } from "../../src/outputs/Marker.ts"
@@ -198,11 +199,11 @@ describe("plan", () => {
 
   it("says in the summary what the review took, as far as it is known", () => {
     const given = input([finding(1)], { seconds: 34 })
-    const usage = { ...given.analysis.usage, inputTokens: 12_000, outputTokens: 345, costUsd: 0.1234 }
+    const usage = { ...given.analysis.usage, inputTokens: 12_000, outputTokens: 345, costUsd: Usd.make(0.1234) }
     expect(summaryOf(operations({ ...given, analysis: { ...given.analysis, usage } }))).toContain(
       " · 12,345 tokens · 34 s · 0.12 USD</sub>"
     )
-    const none = { ...usage, inputTokens: 0, outputTokens: 0, costUsd: 0 }
+    const none = { ...usage, inputTokens: 0, outputTokens: 0, costUsd: noMoney }
     const { seconds: _seconds, ...unknown } = given
     expect(summaryOf(operations({ ...unknown, analysis: { ...given.analysis, usage: none } }))).not.toMatch(
       /tokens| s<|USD/

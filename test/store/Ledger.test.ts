@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"
+import { Usd } from "../../src/domain/Money.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
 import type { LedgerReservation } from "../../src/store/Ledger.ts"
 import * as Store from "../../src/store/Store.ts"
@@ -17,9 +18,9 @@ const asked = (id: string, usd: number, more: Partial<LedgerReservation> = {}): 
   runId: "run-1",
   repository: "t:team/app",
   day,
-  usd,
-  runCapUsd: 1,
-  dayCapUsd: 10,
+  usd: Usd.make(usd),
+  runCapUsd: Usd.make(1),
+  dayCapUsd: Usd.make(10),
   owner: "node/1",
   ...more
 })
@@ -34,7 +35,7 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
       const ledger = yield* Ledger
       for (const _ of [1, 2]) assert.strictEqual((yield* ledger.reserve(asked("a", 0.4), 1))._tag, "Reserved")
       assert.closeTo(yield* ofRun(), 0.4, 1e-9)
-      for (const usd of [0.25, 0.9]) yield* ledger.settle("a", usd, 2)
+      for (const usd of [0.25, 0.9]) yield* ledger.settle("a", Usd.make(usd), 2)
       assert.closeTo(yield* ofRun(), 0.25, 1e-9)
       yield* ledger.refund("a", 3)
       assert.closeTo(yield* ofRun(), 0.25, 1e-9)
@@ -44,7 +45,7 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
       assert.strictEqual((yield* ledger.reserve(asked("b", 0.5), 6))._tag, "Reserved")
       assert.closeTo(yield* ofRun(), 0.25, 1e-9)
       assert.closeTo(yield* ofDay, 0.25, 1e-9)
-      yield* ledger.settle("unknown", 5, 7)
+      yield* ledger.settle("unknown", Usd.make(5), 7)
       assert.closeTo(yield* ofDay, 0.25, 1e-9)
     }).pipe(run)
   )
@@ -64,9 +65,9 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
       const ledger = yield* Ledger
       yield* ledger.reserve(asked("a", 0.9), 1)
       const overRun = yield* ledger.reserve(asked("b", 0.2), 1)
-      assert.deepStrictEqual(overRun, { _tag: "Refused", account: "run", committedUsd: 0.9 })
-      const overDay = yield* ledger.reserve(asked("c", 0.2, { runId: "run-2", dayCapUsd: 1 }), 1)
-      assert.deepStrictEqual(overDay, { _tag: "Refused", account: "day", committedUsd: 0.9 })
+      assert.deepStrictEqual(overRun, { _tag: "Refused", account: "run", committedUsd: Usd.make(0.9) })
+      const overDay = yield* ledger.reserve(asked("c", 0.2, { runId: "run-2", dayCapUsd: Usd.make(1) }), 1)
+      assert.deepStrictEqual(overDay, { _tag: "Refused", account: "day", committedUsd: Usd.make(0.9) })
       assert.strictEqual(yield* ofRun("run-2"), 0)
       assert.closeTo(yield* ofDay, 0.9, 1e-9)
       const free = { runId: "run-3", runCapUsd: undefined, dayCapUsd: undefined }
@@ -78,21 +79,21 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
   it.effect("an author's cap holds over repositories and leaves the other accounts as they were", () =>
     Effect.gen(function* () {
       const ledger = yield* Ledger
-      const ada = { author: "t:ada", authorCapUsd: 1, runCapUsd: undefined, dayCapUsd: undefined }
+      const ada = { author: "t:ada", authorCapUsd: Usd.make(1), runCapUsd: undefined, dayCapUsd: undefined }
       const spent = Ledger.use((known) => known.committed({ author: "t:ada", day }))
       assert.strictEqual((yield* ledger.reserve(asked("a", 0.6, ada), 1))._tag, "Reserved")
       const elsewhere = { ...ada, repository: "t:team/other", runId: "run-2" }
       assert.deepStrictEqual(yield* ledger.reserve(asked("b", 0.6, elsewhere), 1), {
         _tag: "Refused",
         account: "author",
-        committedUsd: 0.6
+        committedUsd: Usd.make(0.6)
       })
       assert.strictEqual(yield* ofRun("run-2"), 0)
       assert.strictEqual(yield* ledger.committed({ repository: "t:team/other", day }), 0)
       const grace = { ...elsewhere, author: "t:grace" }
       assert.strictEqual((yield* ledger.reserve(asked("c", 0.6, grace), 1))._tag, "Reserved")
       assert.strictEqual((yield* ledger.reserve(asked("d", 0.6, { ...ada, day: "2026-02-01" }), 1))._tag, "Reserved")
-      yield* ledger.settle("a", 0.1, 2)
+      yield* ledger.settle("a", Usd.make(0.1), 2)
       assert.closeTo(yield* spent, 0.1, 1e-9)
       assert.strictEqual((yield* ledger.reserve(asked("e", 0.6, elsewhere), 3))._tag, "Reserved")
       yield* ledger.refund("e", 4)
@@ -149,7 +150,7 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
               const answer = yield* ledger.reserve(asked(id, usd), 1)
               if (answer._tag === "Reserved" && !open.has(id) && !closed.has(id)) open.set(id, usd)
             } else {
-              yield* what === "settle" ? ledger.settle(id, usd, 1) : ledger.refund(id, 1)
+              yield* what === "settle" ? ledger.settle(id, Usd.make(usd), 1) : ledger.refund(id, 1)
               if (open.delete(id)) closed.set(id, what === "settle" ? usd : 0)
               else if (what === "refund" && !closed.has(id)) closed.set(id, 0)
             }

@@ -4,6 +4,7 @@
  */
 import { writeSync } from "node:fs"
 import { Effect } from "effect"
+import { Usd } from "../../src/domain/Money.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { Batches } from "../../src/store/Batches.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
@@ -30,9 +31,12 @@ const spend = Effect.gen(function* () {
   const ledger = yield* Ledger
   const id = newId()
   const place = { runId: id, repository: "t:team/app", day: "2026-01-31", owner: `child/${process.pid}` }
-  const answer = yield* ledger.reserve({ id, ...place, usd: 0.07, runCapUsd: undefined, dayCapUsd: 10 }, 1)
+  const answer = yield* ledger.reserve(
+    { id, ...place, usd: Usd.make(0.07), runCapUsd: undefined, dayCapUsd: Usd.make(10) },
+    1
+  )
   say({ spent: answer._tag, id })
-  if (answer._tag === "Reserved") yield* ledger.settle(id, 0.05, 2)
+  if (answer._tag === "Reserved") yield* ledger.settle(id, Usd.make(0.05), 2)
 })
 
 await Effect.runPromise(

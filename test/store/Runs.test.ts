@@ -1,5 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Exit } from "effect"
+import { Usd } from "../../src/domain/Money.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
@@ -286,7 +287,10 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
         const runs = yield* Runs
         const { id } = yield* begun("unreadable", 1, "c".repeat(40))
         assert.isTrue(yield* runs.move(id, LeaseToken.make(1), "analyzing", 11))
-        const broken = { ...analysis, usage: { ...analysis.usage, costUsd: Number.NaN } }
+        const broken = {
+          ...analysis,
+          usage: { ...analysis.usage, costUsd: Usd.make(Number.NaN, { disableChecks: true }) }
+        }
         const exit = yield* Effect.exit(runs.complete(id, LeaseToken.make(1), broken, [], 12))
         assert.isTrue(Exit.hasDies(exit))
         assert.strictEqual((yield* runs.get(id))?.status, "analyzing")

@@ -1,5 +1,6 @@
 /** An evaluation for people and for programs. What models wrote is shown without control characters. */
 import { usageJson } from "../../domain/Analysis.ts"
+import { formatUsd } from "../../domain/Money.ts"
 import type { ExpectedProblem } from "../../engine/eval/EvalCase.ts"
 import type { EvalScore, Figures, ScoredCase } from "../../engine/eval/Score.ts"
 import type { Finding } from "../../domain/Problem.ts"
@@ -29,7 +30,7 @@ const named = (figures: ReadonlyMap<string, Figures>): ReadonlyArray<ReadonlyArr
 
 export const renderTable = (score: EvalScore): string => {
   const { usage } = score
-  const cost = usage.costUsd === undefined ? "cost unknown (no price for the model)" : `$${usage.costUsd.toFixed(4)}`
+  const cost = usage.costUsd === undefined ? "cost unknown (no price for the model)" : `$${formatUsd(usage.costUsd, 4)}`
   const blocks = [
     table([rowOf("all", score)]),
     `By category\n${table(named(score.byCategory))}`,

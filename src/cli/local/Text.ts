@@ -1,6 +1,7 @@
 /** For a terminal. What models wrote is shown without control characters: it could steer the terminal. */
 import { severityRank } from "../../domain/Kinds.ts"
 import type { Severity } from "../../domain/Kinds.ts"
+import { formatUsd } from "../../domain/Money.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import { placeOf, titleOf, verdictOf } from "./Report.ts"
 import type { LocalReview } from "./Report.ts"
@@ -17,7 +18,7 @@ export const renderText = (review: LocalReview, colour: boolean): string => {
   )
   if (left.length > 0) blocks.push(["Not read:", ...shortened(left, 20)].join("\n"))
   if (notices.length > 0) blocks.push(notices.map((notice) => paint("33", `Note: ${plain(notice)}`)).join("\n"))
-  const cost = usage.costUsd === undefined || usage.costUsd === 0 ? "" : `, $${usage.costUsd.toFixed(4)}`
+  const cost = usage.costUsd === undefined || usage.costUsd === 0 ? "" : `, $${formatUsd(usage.costUsd, 4)}`
   const spent =
     models.length === 0 ? "" : ` (${models.join(", ")}: ${usage.inputTokens} in, ${usage.outputTokens} out${cost})`
   blocks.push(paint("1", plain(verdictOf(review))) + paint("2", spent))

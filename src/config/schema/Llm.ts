@@ -12,12 +12,12 @@ import {
   map,
   matching,
   named,
-  number,
   PositiveInt,
   PositiveNumber,
   Secret,
   Text,
-  Url
+  Url,
+  UsdAmount
 } from "../Scalars.ts"
 
 const bedrock = { when: kinds("bedrock") }
@@ -172,10 +172,10 @@ export const LlmConfig = Schema.Struct({
   ),
   budget: group(
     {
-      per_run_usd: optional(number(0), "Most US dollars per run."),
-      per_repo_daily_usd: optional(number(0), "Most US dollars per repository and UTC day."),
+      per_run_usd: optional(UsdAmount, "Most US dollars per run."),
+      per_repo_daily_usd: optional(UsdAmount, "Most US dollars per repository and UTC day."),
       per_author_daily_usd: optional(
-        number(0),
+        UsdAmount,
         "Most US dollars per author of changes and UTC day, over all repositories of a host's trigger."
       )
     },

@@ -5,7 +5,7 @@
 import type { Usage } from "../../domain/Analysis.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import { canonicalCategory } from "../../review/Identity.ts"
-import { addUsage, noUsage } from "../AnalyseBatches.ts"
+import { addUsage, noUsage } from "../../domain/Analysis.ts"
 import type { EvalCase, ExpectedProblem } from "./EvalCase.ts"
 
 /** Lines between a finding and what it is about, at most. */

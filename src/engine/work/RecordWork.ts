@@ -21,7 +21,7 @@ export const makeRecordWork = () => {
       else known.push({ key, entry })
     },
     /** The record as JSON, with the files and reads that were recorded before. */
-    recordJson: (record: ReviewRecord): string => {
+    recordJson: (record: typeof ReviewRecord.Encoded): string => {
       const mounted = record.context.mounted.map((one, at) => ({ ...one, reads: reads.get(at) ?? [] }))
       return JSON.stringify({ ...record, files, context: { ...record.context, mounted } })
     }

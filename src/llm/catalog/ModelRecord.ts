@@ -4,17 +4,16 @@
  */
 import { Option, Schema } from "effect"
 import type { LlmConfig, LlmProvider } from "../../config/schema/Llm.ts"
+import { UsdPerMillionTokens } from "../../domain/Money.ts"
 
-const Amount = Schema.Number.check(Schema.isGreaterThanOrEqualTo(0))
 const Tokens = Schema.Int.check(Schema.isGreaterThan(0))
 
-/** US dollars per million tokens. */
 const Rates = Schema.Struct({
-  input: Amount,
-  output: Amount,
-  cache_read: Schema.optional(Amount),
-  cache_write: Schema.optional(Amount),
-  reasoning: Schema.optional(Amount)
+  input: UsdPerMillionTokens,
+  output: UsdPerMillionTokens,
+  cache_read: Schema.optional(UsdPerMillionTokens),
+  cache_write: Schema.optional(UsdPerMillionTokens),
+  reasoning: Schema.optional(UsdPerMillionTokens)
 })
 export const Price = Schema.Struct({ ...Rates.fields, context_over_200k: Schema.optional(Rates) })
 export type Price = typeof Price.Type

@@ -1,8 +1,9 @@
 /** The catalog over a real HTTP server and every backend: refresh, ETag, offline, overrides, and what happens without it. */
 import { createServer } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, Redacted } from "effect"
+import { Effect, Layer, Logger, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import { Price } from "../../../src/llm/catalog/ModelRecord.ts"
 import { bundledAsOf, findBundled } from "../../../src/llm/catalog/Bundled.ts"
 import { Catalog } from "../../../src/llm/catalog/Catalog.ts"
 import { CatalogCache } from "../../../src/llm/catalog/CatalogCache.ts"
@@ -16,6 +17,8 @@ import { effortFor } from "../../../src/llm/Effort.ts"
 import { databases } from "../../store/Databases.ts"
 import { RedisServer } from "../../harness/Redis.ts"
 import { testSnapshot } from "../../harness/TestSnapshot.ts"
+
+const decodePrice = Schema.decodeSync(Price)
 
 const record = (context: number, input: number) => ({
   id: "m",
@@ -100,7 +103,7 @@ describe.each(backends)("catalog in %s", (_, backend) => {
       const llm = config(server.url)
       const first = yield* spec(llm)
       assert.strictEqual(first.contextWindow, 1000)
-      assert.deepStrictEqual(first.price, { input: 2, output: 10 })
+      assert.deepStrictEqual(first.price, decodePrice({ input: 2, output: 10 }))
       yield* spec(llm, "old")
       assert.deepStrictEqual(server.requests, [undefined])
 
@@ -208,7 +211,7 @@ describe("catalog", () => {
       assert.deepStrictEqual(found, {
         contextWindow: 555,
         maxOutputTokens: 6000,
-        price: { input: 2, output: 99 },
+        price: decodePrice({ input: 2, output: 99 }),
         supportedEfforts: undefined,
         defaultEffort: "low",
         toolCall: false
@@ -259,14 +262,14 @@ describe("catalog", () => {
 })
 
 describe("costUsd", () => {
-  const price = {
+  const price = decodePrice({
     input: 10,
     output: 100,
     cache_read: 1,
     cache_write: 20,
     reasoning: 50,
     context_over_200k: { input: 30, output: 300 }
-  }
+  })
   it.each([
     ["fresh input and output", { inputTokens: 1_000_00, outputTokens: 10_000 }, 2],
     ["cached reads and writes", { inputTokens: 100_000, cachedTokens: 50_000, cacheWriteTokens: 50_000 }, 1.05],
