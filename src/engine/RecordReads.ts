@@ -33,8 +33,9 @@ interface Mounted {
 export const recordReads = Effect.fnUntraced(function* (runId: string, checkout: Checkout) {
   const objects = yield* Objects
   const scope = yield* Effect.scope
-  /** A thread of its own: what the record needs is nothing that the review waits for. */
-  const recorder = yield* (yield* ChangeThreads).open(recorderMb)
+  const threads = yield* ChangeThreads
+  /** Another thread than that of the change, because the review does not wait for its record; only while there is work for it. */
+  const openRecorder = threads.open(recorderMb)
   /** The diff is written beside the review, which needs nothing of it. */
   const writing: Array<Fiber.Fiber<void>> = []
   const files = new Map<string, string | undefined>()
@@ -85,7 +86,7 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
                 cut = true
                 return Effect.void
               }
-              return keep(recorder.run("scrubDiff", chunks))
+              return keep(Effect.scoped(Effect.flatMap(openRecorder, (recorder) => recorder.run("scrubDiff", chunks))))
             })
           )
         )
@@ -154,6 +155,7 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
     },
     keep: (input) =>
       Effect.gen(function* () {
+        const recorder = yield* openRecorder
         for (const [key, text] of files) yield* recorder.run("recordFile", key, text)
         for (const [at, { reads }] of mounted.entries()) {
           for (const [key, entry] of reads) yield* recorder.run("recordRead", at, key, entry)
@@ -185,7 +187,7 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
           recorder
         )
         yield* Fiber.joinAll(writing)
-      }).pipe(quietly)
+      }).pipe(Effect.scoped, quietly)
   }
   const watchMount = (mount: MountedContext): MountedContext => {
     const { alias, commit, read } = mount

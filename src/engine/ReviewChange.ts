@@ -101,7 +101,7 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
 
 /** Heap for a change: lines of a patch in memory take several times the bytes that git prints of them. */
 const threadMemory = ({ review }: Workspace): number =>
-  Math.max(512, 24 * Math.ceil(review.max_patch_bytes / 1_048_576))
+  Math.max(768, 24 * Math.ceil(review.max_patch_bytes / 1_048_576))
 
 const carryOver = Effect.fnUntraced(function* (
   change: ChangeThread,

@@ -99,10 +99,15 @@ const run = async (world: World): Promise<Record<string, number>> => {
     const pull = await world.forge.createPull(repositoryOf(change), { title: change.name, headBranch: "change" })
     const hostile = reviewed(world, pull, change.ends)
     hostile.catch(() => {})
-    for (let round = 0; round < rounds || isOpen(pull); round++) beside.push(await neighbourly(world))
+    const neighbours: Array<number> = []
+    for (let round = 0; round < rounds || isOpen(pull); round++) neighbours.push(await neighbourly(world))
+    beside.push(...neighbours)
     const millis = await hostile
     took[`${change.name.replaceAll("-", "_")}_ms`] = millis
-    process.stderr.write(`  ${change.name.padEnd(44)} ${millis.toFixed(0).padStart(9)} ms, ${change.ends}\n`)
+    const slowest = Math.max(...neighbours).toFixed(0)
+    process.stderr.write(
+      `  ${change.name.padEnd(44)} ${millis.toFixed(0).padStart(9)} ms, ${change.ends}, slowest neighbour ${slowest} ms\n`
+    )
   }
   return {
     neighbour_p99_ratio: p99(beside) / p99(alone),

@@ -1,7 +1,8 @@
 /**
  * Threads that analyse changes, one change per thread: the thread that parsed a change holds it, and only what a model is shown leaves it.
- * A change that needs too much, or ends its thread, fails its own review and no other. As many threads compute at a time as the machine
- * has processors, at least two, so that a large change does not hold up a small one; the others hold their change while its models work.
+ * A change that needs too much, or ends its thread, fails its own review and no other. One thread more computes at a time than the machine
+ * has processors, at least three, so that a large change, whose record is scrubbed in a second thread, does not hold up a small one; the
+ * others hold their change while its models work.
  */
 import { availableParallelism } from "node:os"
 import { Context, Effect, Layer, Semaphore } from "effect"
@@ -34,7 +35,7 @@ export interface ThreadOptions {
 
 export const defaultThreads: ThreadOptions = {
   entry: new URL("./ChangeThread.js", import.meta.url),
-  computing: Math.min(4, Math.max(2, availableParallelism())),
+  computing: Math.min(4, Math.max(2, availableParallelism())) + 1,
   millis: 60_000
 }
 
@@ -44,18 +45,20 @@ const maxChanges = 200
 export const makeChangeThreads = (options: ThreadOptions): ChangeThreadsService => {
   const processors = Semaphore.makeUnsafe(options.computing)
   const idle: Array<Thread> = []
+  let isOpen = true
 
   const take = (limits: ThreadLimits): Thread => {
-    const at = idle.findIndex((thread) => thread.isFree && thread.limits.memoryMb === limits.memoryMb)
+    const at = idle.findIndex((thread) => thread.isFree && thread.limits.memoryMb >= limits.memoryMb)
     return idle.splice(at, at < 0 ? 0 : 1)[0] ?? new Thread(options.entry, limits)
   }
   /** A thread that still computes for a review that ended is of no use to another one. */
   const release = (thread: Thread): void => {
     for (const ended of idle.filter(({ isFree }) => !isFree)) idle.splice(idle.indexOf(ended), 1)
-    if (thread.isFree && thread.changes < maxChanges && idle.length < options.computing) {
-      thread.close()
-      idle.push(thread)
-    } else thread.end()
+    if (!thread.isFree || thread.changes >= maxChanges) return thread.end()
+    thread.close(() => {
+      if (isOpen && idle.length < options.computing) idle.push(thread)
+      else thread.end()
+    })
   }
 
   return {
@@ -73,6 +76,7 @@ export const makeChangeThreads = (options: ThreadOptions): ChangeThreadsService 
         }
       }),
     end: () => {
+      isOpen = false
       for (const thread of idle.splice(0)) thread.end()
     }
   }

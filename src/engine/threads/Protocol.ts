@@ -5,12 +5,14 @@ export type WorkName = keyof ChangeWork
 export type WorkInput<N extends WorkName> = Parameters<ChangeWork[N]>
 export type WorkResult<N extends WorkName> = ReturnType<ChangeWork[N]>
 
-/** Starts one function of `ChangeWork`. A thread gets one at a time; `close` drops the change and has no response. */
+/** Starts one function of `ChangeWork`. A thread gets one at a time; `close` drops the change. */
 export type ThreadRequest =
   | { readonly id: number; readonly name: WorkName; readonly input: ReadonlyArray<unknown> }
   | { readonly name: "close" }
 
 export type ThreadResponse =
+  /** The change is dropped; so much memory is held still, garbage included. */
+  | { readonly name: "closed"; readonly heldBytes: number }
   | { readonly id: number; readonly value: unknown }
   /** The function threw: a fault of the program. */
   | { readonly id: number; readonly error: string }

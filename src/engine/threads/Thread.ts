@@ -16,6 +16,9 @@ export interface ThreadLimits {
 /** Room for new objects: a larger one holds garbage of tens of MiB and saves no time that can be measured. */
 const youngMb = 12
 
+/** A thread without a change that holds more memory, which may all be garbage, ends instead of keeping it. */
+const maxHeldBytes = 48 * 1_048_576
+
 /** A thread without a change ends after this time and gives its memory back. */
 const idleMillis = 20_000
 
@@ -32,6 +35,7 @@ export class Thread {
   #lastId = 0
   #ended: AnalysisError | undefined
   #idle: NodeJS.Timeout | undefined
+  #onClosed: (() => void) | undefined
 
   constructor(entry: URL, limits: ThreadLimits) {
     this.limits = limits
@@ -52,7 +56,7 @@ export class Thread {
 
   /** Whether it can take another change: it runs, and computes nothing. */
   get isFree(): boolean {
-    return this.#ended === undefined && this.#pending.size === 0
+    return this.#ended === undefined && this.#pending.size === 0 && this.#onClosed === undefined
   }
 
   run(name: string, input: ReadonlyArray<unknown>): Effect.Effect<unknown, AnalysisError> {
@@ -70,11 +74,11 @@ export class Thread {
     })
   }
 
-  /** Drops the change. */
-  close(): void {
+  /** Drops the change. Calls `onFree` once the thread can take another one; not when it ends, because it failed or held too much memory. */
+  close(onFree: () => void): void {
     this.changes++
+    this.#onClosed = onFree
     this.#send({ name: "close" })
-    this.#idle = setTimeout(() => this.end(), idleMillis).unref()
   }
 
   end(): void {
@@ -86,7 +90,16 @@ export class Thread {
     this.#worker.postMessage(request, "input" in request ? request.input.flatMap(buffersOf) : [])
   }
 
+  #closed(heldBytes: number): void {
+    const onFree = this.#onClosed
+    this.#onClosed = undefined
+    if (heldBytes > maxHeldBytes) return this.end()
+    this.#idle = setTimeout(() => this.end(), idleMillis).unref()
+    onFree?.()
+  }
+
   #settle(response: ThreadResponse): void {
+    if ("heldBytes" in response) return this.#closed(response.heldBytes)
     const pending = this.#pending.get(response.id)
     if (pending === undefined) return
     this.#pending.delete(response.id)

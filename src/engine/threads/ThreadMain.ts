@@ -2,6 +2,7 @@
 import { readlinkSync } from "node:fs"
 import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
+import { getHeapStatistics } from "node:v8"
 import { makeChangeWork } from "../work/ChangeWork.ts"
 import type { ChangeWork } from "../work/ChangeWork.ts"
 import type { ThreadRequest, ThreadResponse } from "./Protocol.ts"
@@ -31,9 +32,16 @@ const respond = (id: number, run: () => unknown): ThreadResponse => {
   }
 }
 
+const heldBytes = (): number => {
+  const { total_heap_size: heap, external_memory: external } = getHeapStatistics()
+  return heap + external
+}
+
 parentPort?.on("message", (request: ThreadRequest) => {
   if (request.name === "close") {
     work = makeChangeWork()
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    parentPort?.postMessage({ name: "closed", heldBytes: heldBytes() } satisfies ThreadResponse)
     return
   }
   const { id, name, input } = request

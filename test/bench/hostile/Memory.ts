@@ -23,7 +23,11 @@ const residentMib = (root: number): number => {
     before = tree.size
     for (const [pid, parent] of parents) if (tree.has(parent)) tree.add(pid)
   }
-  const kib = [...tree].map((pid) => Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0))
+  const command = (pid: number | undefined) => read(`/proc/${pid}/cmdline`)
+  // Between fork and exec a child shows the pages of its parent as its own.
+  const isCopy = (pid: number) => pid !== root && command(pid) === command(parents.get(pid))
+  const owners = [...tree].filter((pid) => !isCopy(pid))
+  const kib = owners.map((pid) => Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0))
   return kib.reduce((sum, one) => sum + one, 0) / 1024
 }
 

@@ -78,6 +78,38 @@ it("an interrupted review ends its thread, and what waits for a processor goes o
   threads.end()
 })
 
+describe("after a change", () => {
+  /** The thread of a change that has it do `word`, and those of the changes after it. */
+  const threadsOf = async (word: string) => {
+    const threads = unruly(60_000)
+    const useThread = (deed: string) =>
+      Effect.runPromise(
+        Effect.scoped(
+          Effect.gen(function* () {
+            const change = yield* threads.open(24)
+            yield* say(change, deed)
+            return yield* say(change, "which")
+          })
+        )
+      )
+    const first = await useThread(word)
+    const later: Array<string> = []
+    for (let at = 0; at < 8; at++) later.push(await useThread("nothing"))
+    threads.end()
+    return { first, later }
+  }
+
+  it("its thread takes others", async () => {
+    const { first, later } = await threadsOf("nothing")
+    expect(later).toContain(first)
+  })
+
+  it("a thread that holds much memory ends", async () => {
+    const { first, later } = await threadsOf("hold")
+    expect(later).not.toContain(first)
+  })
+})
+
 it("two changes at once keep apart, whatever order their work comes in", async () => {
   const threads = makeChangeThreads({ ...defaultThreads, computing: 2 })
   const read = (path: string, lines: number) =>

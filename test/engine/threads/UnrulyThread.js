@@ -1,5 +1,5 @@
 /** A thread that does what the text to scrub says: hang, take memory, end. Anything else is its result. */
-import { parentPort } from "node:worker_threads"
+import { parentPort, threadId } from "node:worker_threads"
 
 /** @type {Record<string, (beats: Int32Array) => unknown>} */
 const deeds = {
@@ -11,13 +11,20 @@ const deeds = {
     const kept = []
     for (;;) kept.push(Array.from({ length: 100_000 }, (_, at) => at + 0.5))
   },
-  end: () => process.exit(7)
+  end: () => process.exit(7),
+  hold: () => (held = 1_000_000_000)
 }
 
+/** What it says to hold once its change is dropped. */
+let held = 0
+
 parentPort?.on("message", (/** @type {{ id: number, name: string, input: [string, Int32Array] }} */ request) => {
-  if (request.name === "close") return
+  if (request.name === "close") {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    return parentPort?.postMessage({ name: "closed", heldBytes: held })
+  }
   const [text, beats] = request.input
-  const value = text in deeds ? deeds[text]?.(beats) : text
+  const value = text === "which" ? `thread ${threadId}` : text in deeds ? deeds[text]?.(beats) : text
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
   parentPort?.postMessage({ id: request.id, value })
 })
