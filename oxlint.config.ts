@@ -1,6 +1,6 @@
 /**
  * Lint rules, and with them the import table of ARCHITECTURE.md: which folder may import what of which other folder.
- * `test/repository/imports.test.ts` proves for every zone that a forbidden import is refused.
+ * `test/repository/Imports.test.ts` proves for every zone that a forbidden import is refused.
  *
  * How a zone becomes a rule: everything of the repository is refused, then `open` folders and, with `contracts`, the
  * contract files of the other folders are let through. Patterns are gitignore patterns over the import as written; a

@@ -45,7 +45,7 @@ export class Cluster implements AsyncDisposable {
   }
 
   async startNode(name: string): Promise<void> {
-    const node = fork(join(import.meta.dirname, "runner.ts"), [name], {
+    const node = fork(join(import.meta.dirname, "RunnerNode.ts"), [name], {
       env: { ...process.env, ...this.#env },
       execArgv: ["--disable-warning=ExperimentalWarning"],
       stdio: ["ignore", "ignore", "inherit", "ipc"]

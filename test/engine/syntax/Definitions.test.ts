@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
-import type { ReportedProblem } from "../../src/domain/Problem.ts"
-import { definitionsAt } from "../../src/engine/syntax/Definitions.ts"
-import { makeRepository } from "../vcs/Repository.ts"
-import { emptyReport, runEngine } from "./Fixture.ts"
+import type { ReportedProblem } from "../../../src/domain/Problem.ts"
+import { definitionsAt } from "../../../src/engine/syntax/Definitions.ts"
+import { makeRepository } from "../../vcs/Repository.ts"
+import { emptyReport, runEngine } from "../Fixture.ts"
 
 const at = async (path: string, text: string) => {
   const line = text.split("\n").findIndex((one) => one.includes("HERE")) + 1

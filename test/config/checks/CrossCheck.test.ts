@@ -1,8 +1,8 @@
 /** What one field cannot know alone: exclusive pairs, kinds, references, requirements, reserved fields, variables. */
 import { describe, expect, it } from "vitest"
-import { formatPath } from "../../src/config/Path.ts"
-import { readDocument } from "../../src/config/Snapshots.ts"
-import { placeOf, withValue } from "./Places.ts"
+import { formatPath } from "../../../src/config/Path.ts"
+import { readDocument } from "../../../src/config/Snapshots.ts"
+import { placeOf, withValue } from "../Places.ts"
 
 const read = (document: unknown, env = { SET: "value" }, unset: "errors" | "warnings" = "warnings") =>
   readDocument(document, env, { baseDir: "/base", unset })

@@ -1,4 +1,4 @@
-/** What a stranger is told: every command of the real program says what it does, what its flags mean, and shows how it is called. */
+/** Help of every command of the real program: a description, a description of each flag, and examples. */
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { beforeAll, describe, expect, it, vi } from "vitest"
@@ -51,7 +51,7 @@ const visit = async (path: ReadonlyArray<string>): Promise<void> => {
 beforeAll(() => visit([]))
 
 describe("the help", () => {
-  it("knows every command", () => {
+  it("lists every command", () => {
     for (const path of [
       "serve",
       "demo",
@@ -67,7 +67,7 @@ describe("the help", () => {
     expect(pages.size).toBeGreaterThan(20)
   })
 
-  it("says what each command does, what each flag means, and shows each that does something", () => {
+  it("describes each command and each flag, and has an example of each command that does something", () => {
     const silent: Array<string> = []
     for (const [path, help] of pages) {
       if (section(help, "DESCRIPTION").length === 0) silent.push(`${path}: no description`)

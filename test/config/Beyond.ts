@@ -1,5 +1,5 @@
 /** Fields that the service has beyond the specification's tables, in the same form: passthrough fields and what decisions add. */
-import type { Row } from "./specification.ts"
+import type { Row } from "./Specification.ts"
 
 const credential = (path: string, meaning: string): ReadonlyArray<Row> => [
   [`${path}_env`, "string", "—", meaning],

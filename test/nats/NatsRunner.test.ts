@@ -147,7 +147,7 @@ describe("failures", () => {
       )
       return performance.now() - at
     }
-    // A lease lasts 9 s. How fast it is beside what is usual: test/scenarios/clusterFailover.test.ts.
+    // A lease lasts 9 s. How fast it is beside what is usual: test/scenarios/ClusterFailover.test.ts.
     expect(await failover("a", "SIGTERM")).toBeLessThan(9000)
     await cluster.startNode("c")
     await cluster.spread(ids, ["b", "c"])

@@ -8,10 +8,10 @@ import { parse } from "yaml"
 import { jsonSchema } from "../../src/config/JsonSchema.ts"
 import { readText } from "../../src/config/LoadConfig.ts"
 import { reference } from "../../src/config/Reference.ts"
-import { beyond } from "./beyond.ts"
+import { beyond } from "./Beyond.ts"
 import { placeOf, withValue } from "./Places.ts"
 import { samplesOf } from "./Samples.ts"
-import { specification } from "./specification.ts"
+import { specification } from "./Specification.ts"
 
 const root = join(import.meta.dirname, "../..")
 const examples = [

@@ -1,4 +1,4 @@
-/** A node of these tests, as a process of its own: `node runner.ts NAME`, with the settings in its environment. Says `up` when it is. */
+/** A node of these tests, as a process of its own: `node RunnerNode.ts NAME`, with the settings in its environment. Says `up` when it is. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer, Result } from "effect"
 import { Sharding } from "effect/cluster"

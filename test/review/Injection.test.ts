@@ -4,16 +4,16 @@
  */
 import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
-import { analyseNatively, passLimits } from "../../../src/agent/NativeLlm.ts"
-import { toolNames, toolSpecs } from "../../../src/agent/Tools.ts"
-import { Gateway } from "../../../src/llm/Gateway.ts"
-import type { GatewayAnswer, GatewayRequest } from "../../../src/llm/Gateway.ts"
-import { injectionIn } from "../../../src/review/Injection.ts"
-import { calling, runEngine } from "../../engine/Fixture.ts"
-import { makeRepository } from "../../vcs/Repository.ts"
-import { attempts } from "./Attempts.ts"
-import type { Channel } from "./Attempts.ts"
-import { owned } from "../../harness/Owners.ts"
+import { analyseNatively, passLimits } from "../../src/agent/NativeLlm.ts"
+import { toolNames, toolSpecs } from "../../src/agent/Tools.ts"
+import { Gateway } from "../../src/llm/Gateway.ts"
+import type { GatewayAnswer, GatewayRequest } from "../../src/llm/Gateway.ts"
+import { injectionIn } from "../../src/review/Injection.ts"
+import { calling, runEngine } from "../engine/Fixture.ts"
+import { makeRepository } from "../vcs/Repository.ts"
+import { attempts } from "./InjectionAttempts.ts"
+import type { Channel } from "./InjectionAttempts.ts"
+import { owned } from "../harness/Owners.ts"
 
 /** Made here, so that nothing in this file looks like a leaked secret. */
 const secret = `ghp_${"A1b2C3d4".repeat(5)}`

@@ -9,10 +9,10 @@ import type { FieldShape, Shape } from "../../src/config/Shape.ts"
 import { shapeOf } from "../../src/config/Shape.ts"
 import { readDocument } from "../../src/config/Snapshots.ts"
 import { keyAliases } from "../../src/domain/Vocabulary.ts"
-import { beyond } from "./beyond.ts"
+import { beyond } from "./Beyond.ts"
 import { placeOf, withValue } from "./Places.ts"
 import { samplesOf } from "./Samples.ts"
-import { specification } from "./specification.ts"
+import { specification } from "./Specification.ts"
 
 const env = { SET: "postgres://store.example/db", set_2: "value" }
 

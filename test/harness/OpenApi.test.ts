@@ -1,7 +1,7 @@
 /** The oracle itself: a request that strays from a host's description is seen. */
 import { describe, expect, it } from "vitest"
-import { openApi } from "../harness/OpenApi.ts"
-import type { Check } from "../harness/OpenApi.ts"
+import { openApi } from "./OpenApi.ts"
+import type { Check } from "./OpenApi.ts"
 
 const gitea = openApi("gitea")
 const query = new URLSearchParams()

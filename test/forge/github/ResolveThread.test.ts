@@ -1,17 +1,17 @@
 /** Review threads of GitHub, resolved by GraphQL: few requests, limits, and tokens that may not. */
 import { Effect, Logger } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { DuringOutage, HostStates } from "../../src/forge/HostHealth.ts"
-import type { ForgeError } from "../../src/forge/Forge.ts"
-import { githubClient } from "../../src/forge/github/client.ts"
-import { graphqlRoot, graphqlStatus } from "../../src/forge/github/graphql.ts"
-import type { Owners } from "../harness/Owners.ts"
-import { fault } from "../harness/FakeForge.ts"
-import type { Seen } from "../harness/FakeForge.ts"
-import { graphqlError } from "../harness/FakeGraphql.ts"
-import { threadOf } from "../harness/FakeThreads.ts"
-import { changed, failure, run, startHost } from "./Clients.ts"
-import type { Host } from "./Clients.ts"
+import { DuringOutage, HostStates } from "../../../src/forge/HostHealth.ts"
+import type { ForgeError } from "../../../src/forge/Forge.ts"
+import { githubClient } from "../../../src/forge/github/client.ts"
+import { graphqlRoot, graphqlStatus } from "../../../src/forge/github/graphql.ts"
+import type { Owners } from "../../harness/Owners.ts"
+import { fault } from "../../harness/FakeForge.ts"
+import type { Seen } from "../../harness/FakeForge.ts"
+import { graphqlError } from "../../harness/FakeGraphql.ts"
+import { threadOf } from "../../harness/FakeThreads.ts"
+import { changed, failure, run, startHost } from "../Clients.ts"
+import type { Host } from "../Clients.ts"
 
 let host: Host
 
