@@ -47,9 +47,9 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Webhooks.ts",
     "HostHealth.ts",
     "WriteOwner.ts",
-    "WriteTurns.ts",
-    "AnswerTimeout.ts",
-    "HostAnswer.ts",
+    "WritePermits.ts",
+    "ResponseTimeout.ts",
+    "HostResponse.ts",
     "IssueHead.ts",
     "RulesRevision.ts",
     "Access.ts"

@@ -20,7 +20,7 @@ import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Publication } from "../src/domain/Publication.ts"
 import { DuringOutage } from "../src/forge/HostHealth.ts"
 import { WriteOwner } from "../src/forge/WriteOwner.ts"
-import type { WriteTurns } from "../src/forge/WriteTurns.ts"
+import type { WritePermits } from "../src/forge/WritePermits.ts"
 import { Forges } from "../src/forge/Forges.ts"
 import { Progress } from "../src/observability/Progress.ts"
 import { Outputs } from "../src/outputs/Outputs.ts"
@@ -186,7 +186,7 @@ type Services =
   | Receipts
   | Runs
   | Sharding.Sharding
-  | WriteTurns
+  | WritePermits
 
 export const layer = ChangePublisher.toLayer(
   Effect.gen(function* () {

@@ -10,7 +10,7 @@ import { ForgeError } from "../src/forge/Forge.ts"
 import { DuringOutage } from "../src/forge/HostHealth.ts"
 import { Forges } from "../src/forge/Forges.ts"
 import { WriteOwner } from "../src/forge/WriteOwner.ts"
-import type { WriteTurns } from "../src/forge/WriteTurns.ts"
+import type { WritePermits } from "../src/forge/WritePermits.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
 import { Progress } from "../src/observability/Progress.ts"
 import { Outputs } from "../src/outputs/Outputs.ts"
@@ -101,7 +101,7 @@ export const sendRow = Effect.fnUntraced(function* (
   run: Run,
   workspace: Workspace,
   row: Publication
-): Effect.fn.Return<SendResult, StoreError, ConfigStore | Forges | Outbox | Outputs | Progress | WriteTurns> {
+): Effect.fn.Return<SendResult, StoreError, ConfigStore | Forges | Outbox | Outputs | Progress | WritePermits> {
   const unsent = { check: "newest", row, isSent: false } as const
   const outbox = yield* Outbox
   const outputs = yield* Outputs

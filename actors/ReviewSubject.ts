@@ -6,7 +6,7 @@ import { factsOf } from "../src/admission/Select.ts"
 import { isAdministrator } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
 import type { TriageIssue } from "../src/engine/Triage.ts"
-import { changeOf } from "../src/forge/Forge.ts"
+import { toChange } from "../src/forge/Forge.ts"
 import type { ForgeClient } from "../src/forge/Forge.ts"
 import { Forges } from "../src/forge/Forges.ts"
 import { rangeOf } from "./ReviewRange.ts"
@@ -102,7 +102,7 @@ const pullSubject = Effect.fnUntraced(function* (work: ReviewWork, number: numbe
   if (other !== undefined && (change.provider === "gitlab" || isBoundById(work.workspace))) return skip(other)
   if (pull.state !== "open") return skip(`the pull request is ${pull.state}`)
   const { head, base } = pull
-  const subject = { _tag: "Review", head, base, change: { ...change, ...changeOf(pull) } } as const satisfies Subject
+  const subject = { _tag: "Review", head, base, change: { ...change, ...toChange(pull) } } as const satisfies Subject
   const routed = routedWork(work, subject)
   if (typeof routed === "string") return skip(routed)
   const { review } = routed.workspace

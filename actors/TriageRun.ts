@@ -8,7 +8,7 @@ import { isIgnoredLabel } from "../src/admission/IgnoredLabel.ts"
 import type { Snapshot, Workspace } from "../src/config/Snapshot.ts"
 import type { Analysis } from "../src/domain/Analysis.ts"
 import type { Change } from "../src/domain/Change.ts"
-import { issueHead } from "../src/forge/IssueHead.ts"
+import { digestIssue } from "../src/forge/IssueHead.ts"
 import { AgentError } from "../src/agent/Agent.ts"
 import { triageIssue } from "../src/engine/Triage.ts"
 import type { Triaged, TriageIssue } from "../src/engine/Triage.ts"
@@ -23,7 +23,7 @@ export const issueOf = Effect.fnUntraced(function* (change: Change, workspace: W
   if (issue.state !== "open") return `the issue is ${issue.state}`
   const ignored = issue.labels.find((label) => isIgnoredLabel(workspace.review, label))
   if (ignored !== undefined) return `the issue has the label ${ignored}`
-  return { issue, head: issueHead(issue) }
+  return { issue, head: digestIssue(issue) }
 })
 
 /** A model that cannot be asked fails the run, which leaves the issue open; what may pass later is tried again. */

@@ -11,8 +11,7 @@ import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { newId } from "../src/domain/Ids.ts"
 import { ForgeError } from "../src/forge/Forge.ts"
-import { WriteTurns } from "../src/forge/WriteTurns.ts"
-import type { WriteTurn } from "../src/forge/WriteTurns.ts"
+import { WritePermits } from "../src/forge/WritePermits.ts"
 import { everyOne } from "./Placement.ts"
 
 const Take = Rpc.make("Take", {
@@ -116,15 +115,15 @@ const noTurns = (why: string): ForgeError =>
 
 /** The hosts' turns over these actors. */
 export const turnsLayer = Layer.effect(
-  WriteTurns,
+  WritePermits,
   Effect.gen(function* () {
     const pacerOf = yield* WritePacer.client
     /** Sent beside what goes on, also while the node stops: nothing waits for it, and a turn that is not heard of ends by itself. */
     const tell = <E>(message: Effect.Effect<void, E>) =>
       Effect.asVoid(Effect.forkDetach(Effect.ignore(Effect.timeout(message, answersWithin))))
-    const ungiven: WriteTurn = { started: Effect.void, giveBack: Effect.void }
+    const ungiven = { started: Effect.void, release: Effect.void }
     return {
-      take: Effect.fnUntraced(function* (key, gapMillis) {
+      acquire: Effect.fnUntraced(function* (key, gapMillis) {
         if (gapMillis === 0) return ungiven
         const turn = newId()
         const pacer = pacerOf(key)
@@ -142,7 +141,7 @@ export const turnsLayer = Layer.effect(
             message: `the host asked this account to wait another ${Math.ceil(answer.millis / 1000)} s`
           })
         }
-        return { started: tell(pacer.Started({ turn })), giveBack }
+        return { started: tell(pacer.Started({ turn })), release: giveBack }
       }),
       pause: (key, millis) => tell(pacerOf(key).Pause({ millis }))
     }

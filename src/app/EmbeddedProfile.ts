@@ -21,7 +21,7 @@ import * as OutputsLayer from "../outputs/OutputsLayer.ts"
 import { identity, records, threads, vcs } from "./Parts.ts"
 import { Cancellations } from "../queue/Cancellations.ts"
 import { NewerHeads } from "../queue/NewerHeads.ts"
-import { WriteTurns } from "../forge/WriteTurns.ts"
+import { WritePermits } from "../forge/WritePermits.ts"
 import { Tickets } from "../queue/Tickets.ts"
 import type { ServiceOptions } from "./Service.ts"
 
@@ -41,7 +41,7 @@ const outputs = OutputsLayer.layer.pipe(Layer.provide(agent))
 const actors = Actors.layerAll.pipe(
   Layer.provideMerge(engine),
   Layer.provide([
-    WriteTurns.layerAlone,
+    WritePermits.layerAlone,
     outputs,
     vcs,
     threads,

@@ -12,7 +12,7 @@ import type { LocalPublisher } from "../cli/local/ReviewLocally.ts"
 import { layerOf } from "../config/FileConfigStore.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { Forges } from "../forge/Forges.ts"
-import { WriteTurns } from "../forge/WriteTurns.ts"
+import { WritePermits } from "../forge/WritePermits.ts"
 import { Progress } from "../observability/Progress.ts"
 import * as OutputsLayer from "../outputs/OutputsLayer.ts"
 import { Cancellations } from "../queue/Cancellations.ts"
@@ -47,7 +47,7 @@ const publishing = (snapshot: Snapshot) =>
         Tickets.layerMemory,
         Cancellations.layerMemory,
         Progress.layer,
-        WriteTurns.layerAlone
+        WritePermits.layerAlone
       )
     ),
     Layer.provideMerge(outputs(snapshot)),

@@ -1,17 +1,17 @@
 /**
- * Whether requests to a host make sense now. Pure.
+ * Circuit breaker for the requests to one host. Pure.
  *
  * ```
  * closed ──several failures in a row──▶ open ──one probe per interval──▶ open, with a longer interval
  *    ▲                                                  │
  *    └──────────────any response of the host────────────┘
  * ```
- * One request that the host cannot process does not open it as long as the host responds to others.
+ * A single request that the host cannot process does not open the circuit as long as the host responds to others.
  */
 export interface Circuit {
-  /** Requests in a row that got no response, or one that says that the host is out of order. */
+  /** Consecutive requests without a response, or with a response that reports an outage of the host. */
   readonly failures: number
-  /** Undefined while it is closed. */
+  /** Undefined while the circuit is closed. */
   readonly probe: { readonly at: number; readonly interval: number } | undefined
 }
 
@@ -29,7 +29,7 @@ export const afterFailure = ({ failures, probe }: Circuit, now: number): Circuit
   probe: probe ?? (failures + 1 < failuresToOpen ? undefined : { at: now + firstInterval, interval: firstInterval })
 })
 
-/** Whether a request may go out, and what is so afterwards. Granting a probe sets the time of the next one. */
+/** Returns whether a request may be sent, and the circuit after this decision. Granting a probe sets the time of the next one. */
 export const admit = (circuit: Circuit, now: number): { readonly waitMillis: number; readonly circuit: Circuit } => {
   const { probe } = circuit
   if (probe === undefined) return { waitMillis: 0, circuit }

@@ -1,6 +1,6 @@
 /**
- * The contract of a git host adapter. Every folder under forge/ has the same files: `webhook.ts` (pure: signature and payload),
- * `client.ts` (REST) and the row that joins them. Forgejo is gitea's row with its differences listed.
+ * Contract of a git host adapter. Every folder under forge/ has the same files: `webhook.ts` (pure: signature and payload),
+ * `client.ts` (REST) and the row that joins them. Forgejo is Gitea's row with its differences listed.
  */
 import { Schema } from "effect"
 import type { Effect, Redacted } from "effect"
@@ -24,7 +24,7 @@ export type {
   ReadIssue
 } from "./HostIssues.ts"
 
-/** Header names are lower-case, as node gives them. */
+/** Header names are in lower case, as Node provides them. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
 export type Parsed =
@@ -32,12 +32,12 @@ export type Parsed =
   | {
       readonly _tag: "Rejected"
       readonly reason: Extract<RejectReason, "invalid_json" | "invalid_payload" | "missing_event">
-      /** As the header names it. */
+      /** Event name from the header. */
       readonly event: string | undefined
       readonly issues: ReadonlyArray<{ readonly path: string; readonly message: string }>
     }
 
-/** The check of one secret against a signature. It is fed with the signed bytes, in pieces. */
+/** Check of one secret against a signature. It receives the signed bytes in pieces. */
 export interface SignatureCheck {
   readonly update: (bytes: Uint8Array) => void
   /** Called once, after the last piece. Constant time. */
@@ -45,30 +45,34 @@ export interface SignatureCheck {
 }
 
 /**
- * What the headers of a delivery claim, to be checked against one secret after the other. A boolean where the headers alone
- * decide. `now` (milliseconds since the epoch) is for hosts that sign a timestamp.
+ * Signature in the headers of a delivery, which is checked against one secret after the other. Returns a boolean where the
+ * headers alone decide. `now` (milliseconds since the epoch) is for hosts that sign a timestamp.
  */
 export type Signature = (secret: Redacted.Redacted, now: number) => SignatureCheck | boolean
 
 /** The inbound half: pure, no I/O, never throws on any input. */
 export interface ForgeWebhook {
-  /** What is signed where the body is a form: the form as it was sent, or the JSON in it. */
+  /** Signed bytes of a form body: the form as it was sent, or the JSON in it. */
   readonly signs: "body" | "json"
   /**
-   * Undefined when no signature header is present or one of them is malformed: no secret can be right, and the body need not be
-   * read. A secret is right when every signature header that is present is right.
+   * Undefined when no signature header is present or one of them is malformed: no secret can match, and the body need not be
+   * read. A secret matches when every signature header that is present matches.
    */
   readonly signature: (headers: Headers) => Signature | undefined
-  /** Identifies one delivery, also when the host sends it again. Undefined: the caller then hashes JSON and event. */
+  /**
+   * Returns an id that stays the same when the host sends the delivery again. Undefined: the caller hashes JSON and event
+   * instead.
+   */
   readonly deliveryId: (headers: Headers, json: Uint8Array) => string | undefined
-  /** The JSON of a delivery to a normalised event. Undefined: the form has no payload that could be decoded. */
+  /** Converts the JSON of a delivery to a normalised event. `json` is undefined for a form without a valid payload. */
   readonly parse: (headers: Headers, json: Uint8Array | undefined) => Parsed
 }
 
 export class ForgeError extends Schema.TaggedError<ForgeError>()("ForgeError", {
   /**
-   * What the caller does next. `unauthorized`, `forbidden`, `not_found`, `invalid`: do not repeat. `rate_limited`, `unavailable`:
-   * repeat after `retryAfterMillis`. `unknown_outcome`: the request was sent and the answer lost, so look before repeating.
+   * Determines what the caller does next. `unauthorized`, `forbidden`, `not_found`, `invalid`: do not retry. `rate_limited`,
+   * `unavailable`: retry after `retryAfterMillis`. `unknown_outcome`: the request was sent and its response is missing, so read
+   * the current state before retrying.
    */
   reason: Schema.Literals([
     "unauthorized",
@@ -82,14 +86,14 @@ export class ForgeError extends Schema.TaggedError<ForgeError>()("ForgeError", {
   ]),
   status: Schema.optional(Schema.Int),
   retryAfterMillis: Schema.optional(Schema.Int),
-  /** The host fails all requests, not only this one: HostHealth.ts. */
+  /** True when the host fails all requests and not only this one (HostHealth.ts). */
   isOutage: Schema.optional(Schema.Boolean),
   /** `POST /repos/{owner}/{repo}/pulls/{index}/reviews`: method and path, never a query or a credential. */
   operation: Schema.String,
   message: Schema.String
 }) {}
 
-/** A pull request as it stands at the host now. */
+/** Current state of a pull request at the host. */
 export interface HostPull {
   readonly number: number
   readonly state: "open" | "closed" | "merged"
@@ -106,8 +110,8 @@ export interface HostPull {
   readonly repo: Repo
 }
 
-/** What a change takes over of its pull request as it stands. Without an author where the host names none. */
-export const changeOf = ({ repo, head, base, headRef, baseRef, title, description, url, author }: HostPull) => ({
+/** Returns the fields of a change that come from its pull request. Without an author where the host names none. */
+export const toChange = ({ repo, head, base, headRef, baseRef, title, description, url, author }: HostPull) => ({
   repo,
   head,
   base,
@@ -124,7 +128,7 @@ export interface HostWrite {
   readonly url: string | undefined
 }
 
-/** A text of ours on a pull request. */
+/** Text that the service wrote on a pull request. */
 export interface OwnText extends HostWrite {
   readonly body: string
 }
@@ -136,48 +140,48 @@ export interface NewReview {
   readonly comments: ReadonlyArray<InlineComment>
 }
 
-/** The outbound half for one trigger's credentials. Every method reads one repository. */
+/** The outbound half for the credentials of one trigger. Each method acts on one repository. */
 export interface ForgeClient {
   /**
-   * Extra header for git over HTTP to this repository, `Authorization: Basic …`; undefined where the trigger has no credential.
-   * Works for tokens and for app credentials, whose short-lived tokens are issued per repository.
+   * Returns the additional header for git over HTTP to this repository, `Authorization: Basic …`; undefined where the trigger has
+   * no credential. Supports tokens and app credentials, whose short-lived tokens are issued per repository.
    */
   readonly gitAuthorization: (repo: Repo) => Effect.Effect<Redacted.Redacted | undefined, ForgeError>
   readonly pull: (repo: Repo, number: number) => Effect.Effect<HostPull, ForgeError>
-  /** Numbers of the open pull requests whose head is this commit; none where the host does not know the commit. */
+  /** Numbers of the open pull requests with this head commit; empty for a commit that the host does not have. */
   readonly openPulls: (repo: Repo, head: string) => Effect.Effect<ReadonlyArray<number>, ForgeError>
   /** Tip of a branch. */
   readonly branchHead: (repo: Repo, branch: string) => Effect.Effect<string, ForgeError>
-  /** Tip of a branch that the host protects; undefined for an unprotected branch and where there is no such branch. */
+  /** Tip of a branch that the host protects; undefined for an unprotected or missing branch. */
   readonly protectedTip: (repo: Repo, branch: string) => Effect.Effect<string | undefined, ForgeError>
   /**
-   * The newest commit of a branch (left out: of the default branch), or the newest that was there at a time (milliseconds since
-   * the epoch). Undefined when there is none as old as that.
+   * Returns the newest commit of a branch (by default of the default branch), or the newest one at `until` (milliseconds since
+   * the epoch). Undefined when no commit is that old.
    */
   readonly newestCommit: (
     repo: Repo,
     of: { readonly branch?: string | undefined; readonly until?: number | undefined }
   ) => Effect.Effect<string | undefined, ForgeError>
-  /** The account behind the credentials. */
+  /** Account of the credentials. */
   readonly self: Effect.Effect<Person, ForgeError>
-  /** The numeric id that the host gives the repository of this name. */
+  /** Numeric id of the repository at the host. */
   readonly repositoryId: (repo: Repo) => Effect.Effect<number, ForgeError>
   readonly canWrite: (repo: Repo, username: string) => Effect.Effect<boolean, ForgeError>
   /**
-   * What the credential may not do on this repository that reviews need, in words for people; empty when nothing is known to
-   * be missing. Reads only.
+   * Lists the permissions for this repository that reviews need and the credential lacks, as text for operators; empty when none
+   * is known to be missing. Reads only.
    */
   readonly missing: (repo: Repo) => Effect.Effect<ReadonlyArray<string>, ForgeError>
   /**
-   * One review carrying all comments. A host that takes or leaves the whole review fails with `invalid` (422) when it refuses a
-   * line; one that takes comments singly posts the rest and names the others in `refused`.
+   * Creates one review with all comments. A host that accepts a review only as a whole fails with `invalid` (422) when it refuses
+   * a line; one that accepts comments one by one posts the others and returns the refused ones in `refused`.
    */
   readonly createReview: (
     repo: Repo,
     number: number,
     review: NewReview
   ) => Effect.Effect<HostWrite & { readonly refused: ReadonlyArray<InlineComment> }, ForgeError, Writing>
-  /** Our own requests for changes that count; undefined where reviews have no verdict (GitLab). */
+  /** Requests for changes by the own account that are in force; undefined where reviews have no verdict (GitLab). */
   readonly verdicts:
     | {
         readonly requests: (repo: Repo, number: number) => Effect.Effect<ReadonlyArray<OwnText>, ForgeError>
@@ -189,7 +193,7 @@ export interface ForgeClient {
         ) => Effect.Effect<HostWrite, ForgeError, Writing>
       }
     | undefined
-  /** Our own reviews on the pull request: their bodies and inline comments, each once. Reads all pages. */
+  /** Reviews by the own account on the pull request: their bodies and inline comments, each once. Reads all pages. */
   readonly reviewTexts: (repo: Repo, number: number) => Effect.Effect<ReadonlyArray<OwnText>, ForgeError>
   readonly createComment: (repo: Repo, number: number, body: string) => Effect.Effect<HostWrite, ForgeError, Writing>
   readonly updateComment: (
@@ -198,7 +202,7 @@ export interface ForgeClient {
     hostId: string,
     body: string
   ) => Effect.Effect<HostWrite, ForgeError, Writing>
-  /** Our own comment on the pull request that holds `marker`. Reads all pages. */
+  /** Comment by the own account on the pull request that contains `marker`. Reads all pages. */
   readonly findComment: (repo: Repo, number: number, marker: string) => Effect.Effect<OwnText | undefined, ForgeError>
   readonly setStatus: (
     repo: Repo,
@@ -213,13 +217,13 @@ export interface ForgeClient {
   readonly threads: HostThreads
   /** Undefined where the host has no comments on commits (Gitea, Forgejo). */
   readonly commitComments: CommitComments | undefined
-  /** Adds a label to a pull request; one that the repository lacks is created. */
+  /** Adds a label to a pull request. Creates the label if the repository has none of this name. */
   readonly addLabel: (repo: Repo, number: number, name: string) => Effect.Effect<HostWrite, ForgeError, Writing>
-  /** A text file at a branch or commit; undefined when there is none. */
+  /** Text file at a branch or commit; undefined if it does not exist. */
   readonly file: (repo: Repo, ref: string, path: string) => Effect.Effect<string | undefined, ForgeError>
   readonly commitAuthor: (repo: Repo, head: string) => Effect.Effect<CommitAuthor, ForgeError>
-  /** The account with an e-mail address that its owner shows; undefined where commits come with the account. */
-  readonly accountOf: ((email: string) => Effect.Effect<string | undefined, ForgeError>) | undefined
+  /** Finds the account with a public e-mail address; undefined where the host returns commits with their account. */
+  readonly findAccount: ((email: string) => Effect.Effect<string | undefined, ForgeError>) | undefined
 }
 
 export interface Forge {

@@ -1,4 +1,4 @@
-/** The git hosts we can talk to. A kind without a row does not compile. */
+/** The supported git hosts. A kind without a row does not compile. */
 import type { ForgeKind } from "../domain/Kinds.ts"
 import type { Forge } from "./Forge.ts"
 import { forgejo } from "./forgejo/forge.ts"

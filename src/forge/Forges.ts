@@ -1,4 +1,4 @@
-/** Where the rest of the service finds hosts: by kind for webhooks, by trigger for what is read and written. */
+/** Registry of git hosts for the rest of the service: by kind for webhooks, by trigger for clients. */
 import { Context, Layer } from "effect"
 import { ForgeKind } from "../domain/Kinds.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
@@ -9,24 +9,27 @@ export class Forges extends Context.Service<
   Forges,
   {
     readonly of: (kind: ForgeKind) => Forge
-    /** Clients are cached per trigger profile; all writes with one token are paced together. Dies for a kind that is no git host. */
+    /**
+     * Clients are cached per trigger profile; all writes with one token are paced together. Dies for a kind that is not a git
+     * host.
+     */
     readonly client: (profile: TriggerProfile) => ForgeClient
-    /** Drops the clients of these triggers with the short-lived tokens they hold. */
+    /** Drops the clients of these triggers together with their short-lived tokens. */
     readonly forget: (triggers: ReadonlyArray<string>) => void
   }
 >()("aicr/forge/Forges") {
   static readonly layer = Layer.sync(this, () => {
-    // By profile: work of several configurations, each with a profile of the same name, goes on at once.
+    // Keyed by profile: reviews of several configurations, each with a profile of the same name, run at the same time.
     const clients = new Map<string, WeakMap<TriggerProfile, ForgeClient>>()
     return {
       of: (kind) => forgeTable[kind],
       client: (profile) => {
-        const named = clients.get(profile.name) ?? new WeakMap<TriggerProfile, ForgeClient>()
-        clients.set(profile.name, named)
-        const known = named.get(profile)
-        if (known !== undefined) return known
-        const client = forgeTable[forgeKindOf(profile)].client(profile)
-        named.set(profile, client)
+        const byProfile = clients.get(profile.name) ?? new WeakMap<TriggerProfile, ForgeClient>()
+        clients.set(profile.name, byProfile)
+        const existing = byProfile.get(profile)
+        if (existing !== undefined) return existing
+        const client = forgeTable[toForgeKind(profile)].client(profile)
+        byProfile.set(profile, client)
         return client
       },
       forget: (triggers) => triggers.forEach((name) => clients.delete(name))
@@ -34,8 +37,8 @@ export class Forges extends Context.Service<
   })
 }
 
-const forgeKindOf = ({ kind, name }: TriggerProfile): ForgeKind => {
-  const found = ForgeKind.literals.find((known) => known === kind)
-  if (found === undefined) throw new Error(`trigger ${name} is of kind ${kind}, which has no host to write to`)
-  return found
+const toForgeKind = ({ kind, name }: TriggerProfile): ForgeKind => {
+  const forgeKind = ForgeKind.literals.find((literal) => literal === kind)
+  if (forgeKind === undefined) throw new Error(`trigger ${name} is of kind ${kind}, which has no host to write to`)
+  return forgeKind
 }

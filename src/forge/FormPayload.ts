@@ -1,6 +1,6 @@
 /**
- * The `payload` field of a form, decoded in place: it gets shorter, so that each block of the form holds what is decoded of it. Linear in the
- * length of the form, whatever is in it. A block may end anywhere, in the middle of an escape too.
+ * Decodes the `payload` field of a form in place: decoding shortens it, so that each block of the form has room for its decoded
+ * bytes. Takes linear time for every input. A block may end anywhere, including inside an escape.
  */
 const plus = 0x2b
 const percent = 0x25
@@ -16,8 +16,8 @@ for (let value = 0; value < 16; value++) {
   digits[digit.toUpperCase().charCodeAt(0)] = value
 }
 
-type Place =
-  /** In the name of a field, of which so many characters are those of `name`. */
+type State =
+  /** In the name of a field; `#matched` characters of it match `name`. */
   | "name"
   /** In another field. */
   | "other"
@@ -27,22 +27,22 @@ type Place =
   | "malformed"
 
 export class FormPayload {
-  #place: Place = "name"
+  #state: State = "name"
   #matched = 0
   /** Characters of an escape that were in earlier blocks: -1 none, -2 the percent sign, else the value of the first digit. */
   #escape = -1
 
-  /** Whether the field was there and could be decoded, as far as the form has been read. */
+  /** True when the field is present and valid, as far as the form has been read. */
   get isDecoded(): boolean {
-    return (this.#place === "payload" && this.#escape === -1) || this.#place === "after"
+    return (this.#state === "payload" && this.#escape === -1) || this.#state === "after"
   }
 
-  /** What the next block of the form has of the field; the block is overwritten with it. */
+  /** Returns the decoded bytes of the field in the next block of the form; overwrites the block. */
   decode(block: Uint8Array): Uint8Array {
     let at = 0
-    while (at < block.length && this.#place !== "payload") {
-      if (this.#place === "after" || this.#place === "malformed") return block.subarray(0, 0)
-      at = this.#place === "name" ? this.#readName(block, at) : this.#skipField(block, at)
+    while (at < block.length && this.#state !== "payload") {
+      if (this.#state === "after" || this.#state === "malformed") return block.subarray(0, 0)
+      at = this.#state === "name" ? this.#readName(block, at) : this.#skipField(block, at)
     }
     return this.#decodeValue(block, at)
   }
@@ -53,15 +53,15 @@ export class FormPayload {
       at++
       this.#matched++
     }
-    if (this.#matched === name.length) this.#place = "payload"
-    else if (at < block.length) this.#place = "other"
+    if (this.#matched === name.length) this.#state = "payload"
+    else if (at < block.length) this.#state = "other"
     return at
   }
 
   #skipField(block: Uint8Array, from: number): number {
     const end = block.indexOf(ampersand, from)
     if (end === -1) return block.length
-    this.#place = "name"
+    this.#state = "name"
     this.#matched = 0
     return end + 1
   }
@@ -80,7 +80,7 @@ export class FormPayload {
       }
       const value = digits[byte]!
       if (value > 15) {
-        this.#place = "malformed"
+        this.#state = "malformed"
         return block.subarray(0, 0)
       }
       if (escape === -2) escape = value
@@ -90,7 +90,7 @@ export class FormPayload {
       }
     }
     this.#escape = escape
-    if (end !== -1) this.#place = escape === -1 ? "after" : "malformed"
+    if (end !== -1) this.#state = escape === -1 ? "after" : "malformed"
     return block.subarray(0, length)
   }
 }

@@ -1,9 +1,9 @@
-/** What a host says in the headers of a delivery: its id, which stays the same when it is sent again, and its event. */
+/** Reads the headers of a delivery: its id, which stays the same when the host sends it again, and its event. */
 import type { Headers } from "./Forge.ts"
 
 const printable = /^[\x21-\x7e]{1,200}$/
 
-/** The first of `names` that holds a usable id; one that is not is treated as absent and the body is hashed instead. */
+/** Returns the first usable id in the headers `names`. Without one the caller hashes the body instead. */
 export const deliveryIdIn = (headers: Headers, names: ReadonlyArray<string>): string | undefined => {
   for (const name of names) {
     const id = headers[name]
@@ -12,7 +12,7 @@ export const deliveryIdIn = (headers: Headers, names: ReadonlyArray<string>): st
   return undefined
 }
 
-/** An event name from a header, cut to what records keep. */
+/** Returns the event name from a header, truncated to the length that records store. */
 export const eventNameIn = (headers: Headers, names: ReadonlyArray<string>): string | undefined => {
   for (const name of names) {
     const event = headers[name]?.trim()

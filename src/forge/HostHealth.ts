@@ -1,6 +1,6 @@
 /**
- * The circuits of all hosts (Circuit.ts), by origin, shared by every client in the process. All requests report to them; who publishes
- * also waits for them, so that the writes of a review become eligible together when the host responds again.
+ * Circuit breakers (Circuit.ts) of all hosts, by origin, shared by all clients in the process. All requests report to them.
+ * Publishers also wait for them, so that the writes of a review become eligible together when the host responds again.
  */
 import { Clock, Context, Deferred, Effect } from "effect"
 import { backoffMillis, doubling } from "../domain/Backoff.ts"
@@ -20,20 +20,20 @@ export const HostStates = Context.Reference<Map<string, HostState>>("aicr/forge/
 })
 
 /**
- * What a request does while its host is out of order: `fail` at once, or `wait` for the host as long as it takes. Reads that wait are
- * also repeated when the host fails them.
+ * Behaviour of a request during an outage of its host: `fail` immediately, or `wait` without a limit. Reads that wait are also
+ * retried when the host fails them.
  */
 export const DuringOutage = Context.Reference<"fail" | "wait">("aicr/forge/DuringOutage", {
   defaultValue: () => "fail"
 })
 
-const stateOf = (origin: string) =>
+const getState = (origin: string) =>
   Effect.map(HostStates, (states) => {
-    const known = states.get(origin)
-    if (known !== undefined) return known
-    const fresh: HostState = { circuit: closed, recovered: Deferred.makeUnsafe() }
-    states.set(origin, fresh)
-    return fresh
+    const existing = states.get(origin)
+    if (existing !== undefined) return existing
+    const created: HostState = { circuit: closed, recovered: Deferred.makeUnsafe() }
+    states.set(origin, created)
+    return created
   })
 
 const isFailure = ({ reason }: ForgeError): boolean => reason === "unavailable" || reason === "unknown_outcome"
@@ -48,9 +48,9 @@ const succeed = (state: HostState) =>
     return Effect.asVoid(Deferred.succeed(recovered, undefined))
   })
 
-/** Reports how a request went. An error of a host that is out of order says so. */
-export const observed = Effect.fnUntraced(function* <A>(origin: string, request: Effect.Effect<A, ForgeError>) {
-  const state = yield* stateOf(origin)
+/** Reports the outcome of a request to the circuit. During an outage the error has `isOutage`. */
+export const observe = Effect.fnUntraced(function* <A>(origin: string, request: Effect.Effect<A, ForgeError>) {
+  const state = yield* getState(origin)
   return yield* request.pipe(
     Effect.tap(() => succeed(state)),
     Effect.catch((error) =>
@@ -68,10 +68,13 @@ export const observed = Effect.fnUntraced(function* <A>(origin: string, request:
   )
 })
 
-/** Waits until the host responds again, or until it is this request's turn to find out. Returns at once unless `DuringOutage` says wait. */
-export const whenAvailable = Effect.fnUntraced(function* (origin: string) {
+/**
+ * Waits until the host responds again, or until this request is granted as a probe. Returns immediately unless `DuringOutage` is
+ * `wait`.
+ */
+export const waitUntilAvailable = Effect.fnUntraced(function* (origin: string) {
   if ((yield* DuringOutage) === "fail") return
-  const state = yield* stateOf(origin)
+  const state = yield* getState(origin)
   while (true) {
     const { waitMillis, circuit } = admit(state.circuit, yield* Clock.currentTimeMillis)
     state.circuit = circuit
@@ -80,15 +83,15 @@ export const whenAvailable = Effect.fnUntraced(function* (origin: string) {
   }
 })
 
-/** Repetitions of a read that fails while its host responds to others. */
+/** Retries of a read that fails while its host responds to other requests. */
 const readRetries = 5
-const betweenReads = doubling(250, 4000)
+const readBackoff = doubling(250, 4000)
 
-/** A read that the host fails is repeated: as long as the host is out of order, else a few times. `read` is `observed`. */
-export const repeatedRead = Effect.fnUntraced(function* <A>(origin: string, read: Effect.Effect<A, ForgeError>) {
+/** Retries a failed read: without a limit during an outage, else a few times. `read` must be wrapped in `observe`. */
+export const retryRead = Effect.fnUntraced(function* <A>(origin: string, read: Effect.Effect<A, ForgeError>) {
   if ((yield* DuringOutage) === "fail") return yield* read
   for (let retries = 0; ;) {
-    yield* whenAvailable(origin)
+    yield* waitUntilAvailable(origin)
     const result = yield* Effect.result(read)
     if (result._tag === "Success") return result.success
     const { failure } = result
@@ -96,6 +99,6 @@ export const repeatedRead = Effect.fnUntraced(function* <A>(origin: string, read
     if (failure.isOutage === true) continue
     if (retries >= readRetries) return yield* failure
     retries += 1
-    yield* Effect.sleep(backoffMillis(betweenReads, retries, 0))
+    yield* Effect.sleep(backoffMillis(readBackoff, retries, 0))
   }
 })

@@ -1,4 +1,4 @@
-/** Issues of a repository, and what is needed to write them well: labels, files, authors, comments on commits. */
+/** Issues of a repository, and related data: labels, authors, comments on commits and on lines. */
 import type { Effect } from "effect"
 import type { Repo } from "../domain/Change.ts"
 import type { ForgeError, HostWrite, OwnText } from "./Forge.ts"
@@ -8,11 +8,11 @@ export interface HostIssue extends OwnText {
   readonly number: number
   readonly title: string
   readonly state: "open" | "closed"
-  /** Comments on it; all of them are other people's, because we write none. */
+  /** Number of comments; all of them are by other accounts, because the service writes none. */
   readonly comments: number
 }
 
-/** Anybody's issue, as it stands now. */
+/** Current state of an issue by any author. */
 export interface ReadIssue {
   readonly title: string
   readonly body: string
@@ -23,26 +23,26 @@ export interface ReadIssue {
 export interface NewIssue {
   readonly title: string
   readonly body: string
-  /** Names; where the host wants ids they are looked up, and labels that are missing are created. */
+  /** Names. The client resolves them to ids where the host requires ids, and creates missing labels. */
   readonly labels: ReadonlyArray<HostLabel>
-  /** Ids that the configuration names. Gitea and Forgejo only. */
+  /** Ids from the configuration. Gitea and Forgejo only. */
   readonly labelIds: ReadonlyArray<number>
-  /** Account names. Those that the host does not take are left out. */
+  /** Account names. Those that the host does not accept are omitted. */
   readonly assignees: ReadonlyArray<string>
 }
 
 export interface HostLabel {
   readonly name: string
-  /** Six hexadecimal digits: a label that is missing gets this colour. Undefined: the host's own choice. */
+  /** Six hexadecimal digits: the colour of a label that has to be created. Undefined: the default of the host. */
   readonly color: string | undefined
 }
 
 export interface HostIssues {
-  /** Our own issues, newest first, without pull requests; at most `most`. */
+  /** Issues by the own account, newest first, without pull requests; at most `max`. */
   readonly list: (
     repo: Repo,
     state: "open" | "closed",
-    most: number
+    max: number
   ) => Effect.Effect<ReadonlyArray<HostIssue>, ForgeError>
   readonly read: (repo: Repo, number: number) => Effect.Effect<ReadIssue, ForgeError>
   readonly create: (repo: Repo, issue: NewIssue) => Effect.Effect<HostWrite, ForgeError, Writing>
@@ -58,41 +58,41 @@ export interface HostIssues {
   readonly remove: (repo: Repo, number: number) => Effect.Effect<void, ForgeError, Writing>
 }
 
-/** Who wrote a commit. The e-mail address is used for a decision and kept nowhere. */
+/** Author of a commit. The e-mail address is used for a decision and not stored. */
 export interface CommitAuthor {
-  /** As the commit has it: whatever its author wrote there. */
+  /** From the commit itself: arbitrary text of its author. */
   readonly name: string | undefined
   readonly email: string | undefined
-  /** The host's account of the author, where the host names one with the commit. */
+  /** Account of the author, where the host returns one with the commit. */
   readonly account: string | undefined
 }
 
 /** Comments on commits, for hosts that have them. */
 export interface CommitComments {
   readonly create: (repo: Repo, head: string, body: string) => Effect.Effect<HostWrite, ForgeError, Writing>
-  /** Our own comment on the commit that holds `marker`. */
+  /** Comment by the own account on the commit that contains `marker`. */
   readonly find: (repo: Repo, head: string, marker: string) => Effect.Effect<OwnText | undefined, ForgeError>
 }
 
-/** An inline comment of ours, with what became of it. */
+/** Inline comment by the own account and the reactions to it. */
 export interface HostThread {
   readonly hostId: string
   readonly body: string
   readonly path: string
   /** Accounts of others who resolved it, or on GitHub gave it a thumbs-down; at most the first hundred. */
   readonly dismissedBy: ReadonlyArray<string>
-  /** Resolved by us, where the host can say so. */
+  /** Resolved by the own account, where the host reports it. */
   readonly resolved: boolean
-  /** Somebody else answered it. */
+  /** Another account replied to it. */
   readonly replied: boolean
 }
 
 export interface HostThreads {
-  /** Our own inline comments on the pull request. Reads all pages. */
+  /** Inline comments by the own account on the pull request. Reads all pages. */
   readonly list: (repo: Repo, number: number) => Effect.Effect<ReadonlyArray<HostThread>, ForgeError>
   /**
-   * Says that the problem is gone. GitLab resolves the thread; Gitea, Forgejo and GitHub, whose REST APIs cannot, get `body` in
-   * place of the comment. On GitHub the thread is then resolved, where the credential may.
+   * Marks the problem as resolved. On GitLab the thread is resolved. Gitea, Forgejo and GitHub cannot do this over REST, so
+   * `body` replaces the comment. On GitHub the thread is then resolved over GraphQL, where the credential permits it.
    */
   readonly resolve: (
     repo: Repo,

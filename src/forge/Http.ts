@@ -1,7 +1,7 @@
 /**
- * One small REST client for all hosts: credential header, timeouts, bounded answers, pages, JSON in and out with decoding of only
- * the fields we use. It repeats reads where the caller waits for hosts (HostHealth.ts), and never a write: the publisher decides
- * that, from the reason of the `ForgeError`.
+ * REST client for all hosts: credential header, timeouts, bounded responses, pages, and JSON of which only the required fields
+ * are decoded. It retries reads where the caller waits for hosts (HostHealth.ts), and never a write: the publisher decides that
+ * by the reason of the `ForgeError`.
  *
  * Paths are templates (`/repos/{owner}/{repo}/pulls/{index}`), so that every value is encoded and every error names an operation
  * of the host's API description and never a query or a credential.
@@ -10,11 +10,11 @@ import { createHash } from "node:crypto"
 import { Clock, Duration, Effect, Redacted, Schema } from "effect"
 import { request as requestHttp } from "undici"
 import type { Dispatcher } from "undici"
-import { AnswerTimeout } from "./AnswerTimeout.ts"
+import { ResponseTimeout } from "./ResponseTimeout.ts"
 import type { ForgeError } from "./Forge.ts"
-import { observed, repeatedRead, whenAvailable } from "./HostHealth.ts"
-import { flatHeaders, refused, unanswered, unreadable } from "./HostAnswer.ts"
-import type { HostResponse, HostRequest } from "./HostAnswer.ts"
+import { observe, retryRead, waitUntilAvailable } from "./HostHealth.ts"
+import { flatHeaders, toRefusal, toMissingResponse, toUnreadable } from "./HostResponse.ts"
+import type { HostResponse, HostRequest } from "./HostResponse.ts"
 import { toStorable } from "../domain/Text.ts"
 import type { Writing } from "./WriteOwner.ts"
 import { fencedWrite, paced, pacedWrite } from "./Pacing.ts"
@@ -26,17 +26,22 @@ export interface RestOptions {
   readonly credential: Effect.Effect<Credential, ForgeError>
   readonly headers: Readonly<Record<string, string>>
   readonly dispatcher: Effect.Effect<Dispatcher | undefined, ForgeError>
-  /** Status that a successful response stands for, where its body can report an error. Without it: its own. */
-  readonly status?: (answer: HostResponse) => number
-  /** Names an API of the host that may be down while the host is not: it has a circuit of its own. The pace is that of the account. */
+  /**
+   * Returns the effective status of a successful response whose body can report an error. Default: the status of the response.
+   */
+  readonly status?: (response: HostResponse) => number
+  /**
+   * Name of an API that may fail while the rest of the host responds: it gets a circuit of its own. The pace remains that of the
+   * account.
+   */
   readonly api?: string
 }
 
 export interface Credential {
-  /** What the host counts by: clients with the same account at the same host share one pace. Kept hashed. */
+  /** Key of the host's rate limit: clients with the same account at the same host share one pace. Stored hashed. */
   readonly account: string
   readonly headers: Readonly<Record<string, Redacted.Redacted>>
-  /** Struck out of every message. */
+  /** Redacted from every message. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
 }
 
@@ -49,7 +54,7 @@ export interface Call {
 export interface WriteCall extends Call {
   readonly method: "POST" | "PUT" | "PATCH" | "DELETE"
   readonly body?: unknown
-  /** People are notified of it, or see it: counts for `WriteGap`. */
+  /** True when people see the result or are notified of it: `WriteGap` applies. */
   readonly content: boolean
 }
 
@@ -61,17 +66,17 @@ export interface QueryCall extends Call {
 export interface PageSize {
   readonly name: "limit" | "per_page"
   readonly value: number
-  /** Items that are enough. */
-  readonly most?: number
+  /** Maximum number of items to return. */
+  readonly max?: number
 }
 
 export interface Rest {
-  readonly get: <S extends Codec>(call: Call, answer: S) => Effect.Effect<S["Type"], ForgeError>
-  /** Headers of the answer to a GET, names in lower case. */
+  readonly get: <S extends Codec>(call: Call, schema: S) => Effect.Effect<S["Type"], ForgeError>
+  /** Headers of the response to a GET, with names in lower case. */
   readonly headers: (call: Call) => Effect.Effect<HostResponse["headers"], ForgeError>
-  readonly query: <S extends Codec>(call: QueryCall, answer: S) => Effect.Effect<S["Type"], ForgeError>
-  readonly write: <S extends Codec>(call: WriteCall, answer: S) => Effect.Effect<S["Type"], ForgeError, Writing>
-  /** All pages of a list, in the host's order, at most `mostPages` of them; with `most` no page after that many items. */
+  readonly query: <S extends Codec>(call: QueryCall, schema: S) => Effect.Effect<S["Type"], ForgeError>
+  readonly write: <S extends Codec>(call: WriteCall, schema: S) => Effect.Effect<S["Type"], ForgeError, Writing>
+  /** Reads all pages of a list in the host's order, at most `maxPages` of them; with `max` no page after that many items. */
   readonly pages: <S extends Codec>(
     call: Call,
     item: S,
@@ -82,11 +87,11 @@ export interface Rest {
 /** A schema that needs no services to decode. */
 export type Codec = Schema.ConstraintDecoder<unknown>
 
-const largestAnswer = 16 * 1024 * 1024
-const mostPages = 100
-const mostRedirects = 3
+const maxResponseBytes = 16 * 1024 * 1024
+const maxPages = 100
+const maxRedirects = 3
 
-/** Fills a path template; a name without a value is a defect of the caller. */
+/** Fills in a path template. A name without a value is a defect of the caller. */
 const fillPath = (template: string, params: Readonly<Record<string, string | number>>): string =>
   template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name]
@@ -94,19 +99,19 @@ const fillPath = (template: string, params: Readonly<Record<string, string | num
     return encodeURIComponent(String(value))
   })
 
-const queryOf = (query: Call["query"]): string => {
+const toQueryString = (query: Call["query"]): string => {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) search.set(name, String(value))
   return search.size === 0 ? "" : `?${search}`
 }
 
-interface Sent {
+interface OutgoingRequest {
   readonly url: string
   readonly method: Dispatcher.HttpMethod
   readonly headers: Record<string, string>
   readonly body: string | undefined
   readonly dispatcher: Dispatcher | undefined
-  /** Milliseconds for each answer. */
+  /** Timeout of each response in milliseconds. */
   readonly timeout: number
 }
 
@@ -116,16 +121,16 @@ const readBounded = async (body: Dispatcher.ResponseData["body"]): Promise<strin
   for await (const chunk of body) {
     const bytes = Buffer.from(chunk)
     size += bytes.length
-    if (size > largestAnswer) {
+    if (size > maxResponseBytes) {
       body.destroy()
-      throw new Error(`response larger than ${largestAnswer} bytes`)
+      throw new Error(`response larger than ${maxResponseBytes} bytes`)
     }
     chunks.push(bytes)
   }
   return Buffer.concat(chunks).toString("utf8")
 }
 
-const exchange = async (sent: Sent, signal: AbortSignal): Promise<HostResponse> => {
+const exchange = async (sent: OutgoingRequest, signal: AbortSignal): Promise<HostResponse> => {
   let url = sent.url
   for (let redirects = 0; ; redirects++) {
     const response = await requestHttp(url, {
@@ -140,45 +145,55 @@ const exchange = async (sent: Sent, signal: AbortSignal): Promise<HostResponse> 
     const headers = flatHeaders(response.headers)
     const body = await readBounded(response.body)
     const next =
-      redirects < mostRedirects ? followed(sent.method, response.statusCode, headers["location"], url) : undefined
+      redirects < maxRedirects ? redirectTarget(sent.method, response.statusCode, headers["location"], url) : undefined
     if (next === undefined) return { status: response.statusCode, headers, body }
     url = next
   }
 }
 
-/** A renamed repository redirects. The credential goes to the same origin only, and a write only where its method is kept. */
-const followed = (method: string, status: number, location: string | undefined, from: string): string | undefined => {
-  const kept = status === 307 || status === 308
-  if (location === undefined || !(kept || (method === "GET" && (status === 301 || status === 302)))) return undefined
+/**
+ * Returns where to follow a redirect, for example of a renamed repository. The credential is sent to the same origin only, and a
+ * write only where the redirect preserves its method.
+ */
+const redirectTarget = (
+  method: string,
+  status: number,
+  location: string | undefined,
+  from: string
+): string | undefined => {
+  const keepsMethod = status === 307 || status === 308
+  if (location === undefined || !(keepsMethod || (method === "GET" && (status === 301 || status === 302))))
+    return undefined
   if (!URL.canParse(location, from)) return undefined
   const target = new URL(location, from)
   return target.origin === new URL(from).origin ? target.href : undefined
 }
 
-/** Escapes that may stand for half of a surrogate pair or for U+0000. Bytes that are not UTF-8 are replaced before. */
+/** Matches escapes that may be a lone surrogate or U+0000. Invalid UTF-8 has been replaced before. */
 const mayHoldUnstorable = /\\u(?:0000|[dD][89a-fA-F])/
 
-/** A title of somebody else's must not keep a review from being recorded: it is repaired. */
+/** Repairs strings that cannot be stored, so that the title of a change never prevents its review from being recorded. */
 const parseStorable = (json: string): unknown =>
   mayHoldUnstorable.test(json)
     ? JSON.parse(json, (_, value: unknown) => (typeof value === "string" ? toStorable(value) : value))
     : JSON.parse(json)
 
-const decode = <S extends Codec>(schema: S, { answer, asked }: { answer: HostResponse; asked: HostRequest }) =>
+const decode = <S extends Codec>(schema: S, { response, request }: { response: HostResponse; request: HostRequest }) =>
   Effect.try({
-    try: (): unknown => (answer.body.trim() === "" ? null : parseStorable(answer.body)),
-    catch: () => unreadable(asked, answer.status, `not JSON (${answer.headers["content-type"] ?? "no content type"})`)
+    try: (): unknown => (response.body.trim() === "" ? null : parseStorable(response.body)),
+    catch: () =>
+      toUnreadable(request, response.status, `not JSON (${response.headers["content-type"] ?? "no content type"})`)
   }).pipe(
     Effect.flatMap((json) =>
       Schema.decodeUnknownEffect(schema)(json).pipe(
-        Effect.mapError((error) => unreadable(asked, answer.status, error.message))
+        Effect.mapError((error) => toUnreadable(request, response.status, error.message))
       )
     )
   )
 
 const isSuccess = (status: number): boolean => status >= 200 && status <= 299
 
-export const make = (options: RestOptions): Rest => {
+export const makeRest = (options: RestOptions): Rest => {
   const prepare = Effect.fnUntraced(function* (
     method: Dispatcher.HttpMethod,
     call: Call & { readonly body?: unknown },
@@ -189,8 +204,8 @@ export const make = (options: RestOptions): Rest => {
     const credential = yield* options.credential
     const dispatcher = yield* options.dispatcher
     const secrets = [...credential.secrets, ...Object.values(credential.headers)].map(Redacted.value)
-    const sent: Sent = {
-      url: `${root}${fillPath(call.path, call.params ?? {})}${queryOf(call.query)}`,
+    const sent: OutgoingRequest = {
+      url: `${root}${fillPath(call.path, call.params ?? {})}${toQueryString(call.query)}`,
       method,
       headers: {
         accept: "application/json",
@@ -201,67 +216,68 @@ export const make = (options: RestOptions): Rest => {
       },
       body: call.body === undefined ? undefined : JSON.stringify(call.body),
       dispatcher,
-      timeout: Duration.toMillis(yield* AnswerTimeout)
+      timeout: Duration.toMillis(yield* ResponseTimeout)
     }
-    const asked = (now: number): HostRequest => ({ operation, writes, secrets, now })
+    const toHostRequest = (now: number): HostRequest => ({ operation, writes, secrets, now })
     const exchanged = Effect.gen(function* () {
       const start = yield* Clock.currentTimeMillis
-      const answer = yield* Effect.tryPromise({
+      const response = yield* Effect.tryPromise({
         try: (signal) => exchange(sent, signal),
-        catch: (cause) => unanswered(asked(start), cause)
+        catch: (cause) => toMissingResponse(toHostRequest(start), cause)
       })
-      const status = isSuccess(answer.status) ? (options.status?.(answer) ?? answer.status) : answer.status
-      if (!isSuccess(status)) return yield* refused(asked(yield* Clock.currentTimeMillis), { ...answer, status })
-      return { answer, asked: asked(start) }
+      const status = isSuccess(response.status) ? (options.status?.(response) ?? response.status) : response.status
+      if (!isSuccess(status))
+        return yield* toRefusal(toHostRequest(yield* Clock.currentTimeMillis), { ...response, status })
+      return { response, request: toHostRequest(start) }
     })
     const { origin } = new URL(root)
     const key = createHash("sha256").update(`${origin}\n${credential.account}`).digest("hex")
     const circuit = `${origin}${options.api ?? ""}`
-    return { circuit, request: [key, operation, observed(circuit, exchanged)] as const }
+    return { circuit, request: [key, operation, observe(circuit, exchanged)] as const }
   })
 
-  const read = (call: Call, method: "GET" | "POST" = "GET") =>
-    Effect.flatMap(prepare(method, call, false), ({ circuit, request }) => repeatedRead(circuit, paced(...request)))
+  const send = (call: Call, method: "GET" | "POST" = "GET") =>
+    Effect.flatMap(prepare(method, call, false), ({ circuit, request }) => retryRead(circuit, paced(...request)))
   const write = Effect.fnUntraced(function* (call: WriteCall) {
     const { circuit, request } = yield* prepare(call.method, call, true)
-    // Not while it holds the permit to write with the account.
-    yield* whenAvailable(circuit)
+    // Wait before the permit is acquired, so that an outage does not block the other writes of the account.
+    yield* waitUntilAvailable(circuit)
     return yield* call.content ? pacedWrite(...request) : fencedWrite(...request)
   })
 
   const pages = Effect.fnUntraced(function* <S extends Codec>(call: Call, item: S, size: PageSize) {
     const all: Array<S["Type"]> = []
-    for (let page = 1; page <= mostPages; page++) {
+    for (let page = 1; page <= maxPages; page++) {
       const query = { ...call.query, [size.name]: size.value, page }
-      const got = yield* read({ ...call, query })
-      const items = yield* decode(Schema.Array(item), got)
+      const exchanged = yield* send({ ...call, query })
+      const items = yield* decode(Schema.Array(item), exchanged)
       all.push(...items)
-      if (!hasMore(got.answer.headers, items.length, all.length, size.value)) break
-      if (size.most !== undefined && all.length >= size.most) break
+      if (!hasMore(exchanged.response.headers, items.length, all.length, size.value)) break
+      if (size.max !== undefined && all.length >= size.max) break
     }
-    return size.most === undefined ? all : all.slice(0, size.most)
+    return size.max === undefined ? all : all.slice(0, size.max)
   })
 
   return {
-    get: (call, answer) => Effect.flatMap(read(call), (got) => decode(answer, got)),
-    headers: (call) => Effect.map(read(call), ({ answer }) => answer.headers),
-    query: (call, answer) => Effect.flatMap(read(call, "POST"), (got) => decode(answer, got)),
-    write: (call, answer) => Effect.flatMap(write(call), (got) => decode(answer, got)),
+    get: (call, schema) => Effect.flatMap(send(call), (exchanged) => decode(schema, exchanged)),
+    headers: (call) => Effect.map(send(call), ({ response }) => response.headers),
+    query: (call, schema) => Effect.flatMap(send(call, "POST"), (exchanged) => decode(schema, exchanged)),
+    write: (call, schema) => Effect.flatMap(write(call), (exchanged) => decode(schema, exchanged)),
     pages
   }
 }
 
 /**
- * Is there a page after this one? By `Link` or `X-Next-Page` where the host sends them, else by its total, else by a full page (a
- * host may give fewer than asked, so a short page only ends the list when nothing else is known).
+ * Returns whether another page follows: by `Link` or `X-Next-Page` where the host sends them, else by its total, else by whether
+ * the page is full (a host may return fewer items than requested, so a short page ends the list only without other information).
  */
-const hasMore = (headers: HostResponse["headers"], got: number, sum: number, asked: number): boolean => {
-  if (got === 0) return false
+const hasMore = (headers: HostResponse["headers"], count: number, sum: number, pageSize: number): boolean => {
+  if (count === 0) return false
   const link = headers["link"]
   if (link !== undefined) return /;\s*rel="?next"?/.test(link)
   const next = headers["x-next-page"]
   if (next !== undefined) return next !== ""
   const total = headers["x-total-count"]
   if (total !== undefined && /^\d+$/.test(total)) return sum < Number(total)
-  return got >= asked
+  return count >= pageSize
 }

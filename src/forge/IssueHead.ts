@@ -1,8 +1,11 @@
-/** Digest of an issue's text; stands where a review has its head, so that text that was judged is known again. Pure. */
+/**
+ * Returns a digest of an issue's text. It takes the role of the head commit in a triage run, so that unchanged text is
+ * recognised. Pure.
+ */
 import { createHash } from "node:crypto"
 import type { ReadIssue } from "./HostIssues.ts"
 
-export const issueHead = ({ title, body }: Pick<ReadIssue, "title" | "body">): string =>
+export const digestIssue = ({ title, body }: Pick<ReadIssue, "title" | "body">): string =>
   createHash("sha1")
     .update(JSON.stringify([title, body]))
     .digest("hex")

@@ -1,7 +1,7 @@
 /**
- * Asks each host once who our credentials belong to, so that admission knows our own events. In the background: a host that
- * cannot be reached now is asked again, and nothing waits for it. The markers in our comments keep our own words from starting
- * work even before the answer is there.
+ * Reads the account of each credential from its host once, so that admission recognises events of the service itself. Runs in the
+ * background: the request to an unavailable host is retried, and nothing waits for it. Until the account is known, the markers in
+ * comments prevent the service from reacting to itself.
  */
 import { Effect, Layer, Schedule, Stream } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
@@ -11,7 +11,7 @@ import { Forges } from "./Forges.ts"
 import { OwnAccounts } from "./OwnAccounts.ts"
 import { hasCredential } from "./Profile.ts"
 
-const again = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("10 minutes")])
+const retrySchedule = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("10 minutes")])
 
 const learn = Effect.fnUntraced(function* (snapshot: Snapshot) {
   const forges = yield* Forges
@@ -27,7 +27,7 @@ const learn = Effect.fnUntraced(function* (snapshot: Snapshot) {
           Effect.logWarning("own account of a trigger unknown", { trigger: profile.name, error: error.message })
         ),
         Effect.retry({
-          schedule: again,
+          schedule: retrySchedule,
           while: (error) => error.reason === "unavailable" || error.reason === "rate_limited"
         }),
         Effect.map((person) => accounts.learn(profile.name, person.username)),

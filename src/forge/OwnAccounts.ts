@@ -1,6 +1,6 @@
 /**
- * The account names behind our credentials, by trigger, as far as they are known. Learnt when a client first asks its host
- * who it is; read synchronously at admission, so that our own events start no work.
+ * Known account names of the configured credentials, by trigger. A client adds its name when it first reads its own account;
+ * admission reads them synchronously and ignores events by these accounts.
  */
 import { Context, Layer } from "effect"
 

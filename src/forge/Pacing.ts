@@ -1,27 +1,29 @@
 /**
- * How fast one token may write. Hosts punish bursts of notes with secondary rate limits that hit everything the account does,
- * so all clients of one token share one pace, on this node and with the others (WriteTurns.ts): content writes start at least
- * `WriteGap` apart, one at a time on each node, and a `Retry-After` closes the token for everyone until it has passed. A short
- * closure is waited out, a long one fails at once with the time that is left, so that the publisher can put the work aside
- * instead of holding a fiber.
+ * Limits the rate of writes with one token. Hosts respond to bursts of comments with secondary rate limits that affect all
+ * requests of the account, so all clients of one token share one pace, on this node and across nodes (WritePermits.ts): content
+ * writes start at least `WriteGap` apart, one at a time on each node, and a `Retry-After` closes the token for all of them until
+ * it has passed. A request waits for a short closure; a long one fails immediately with the remaining time, so that the publisher
+ * can reschedule the work instead of holding a fiber.
  */
 import { Clock, Context, Duration, Effect, Option, Semaphore } from "effect"
 import { maxRetryAfterMillis } from "../domain/RetryAfter.ts"
 import { checkFence, WriteOwner } from "./WriteOwner.ts"
 import { ForgeError } from "./Forge.ts"
-import { WriteTurns } from "./WriteTurns.ts"
-import type { WriteTurn } from "./WriteTurns.ts"
+import { WritePermits } from "./WritePermits.ts"
+import type { WritePermit } from "./WritePermits.ts"
 
-/** Time between the starts of two content writes of one token (decisions section 8). Zero only against a server of our own. */
+/**
+ * Minimum time between the starts of two content writes of one token. Zero only in tests and benchmarks against a local server.
+ */
 export const WriteGap = Context.Reference<Duration.Duration>("aicr/forge/WriteGap", {
   defaultValue: () => Duration.seconds(1)
 })
 
-/** Longest closure that is waited out in place. */
-const patience = 5_000
+/** Longest closure that a request waits for. */
+const maxWaitMillis = 5_000
 
 interface Pace {
-  readonly turn: Semaphore.Semaphore
+  readonly writing: Semaphore.Semaphore
   nextWrite: number
   closedUntil: number
 }
@@ -29,77 +31,77 @@ interface Pace {
 /** One pace per token, shared by every client in the process. */
 export const Paces = Context.Reference<Map<string, Pace>>("aicr/forge/Paces", { defaultValue: () => new Map() })
 
-const paceOf = (key: string) =>
+const getPace = (key: string) =>
   Effect.map(Paces, (paces) => {
-    const known = paces.get(key)
-    if (known !== undefined) return known
-    const fresh: Pace = { turn: Semaphore.makeUnsafe(1), nextWrite: 0, closedUntil: 0 }
-    paces.set(key, fresh)
-    return fresh
+    const existing = paces.get(key)
+    if (existing !== undefined) return existing
+    const created: Pace = { writing: Semaphore.makeUnsafe(1), nextWrite: 0, closedUntil: 0 }
+    paces.set(key, created)
+    return created
   })
 
 const waitUntilOpen = Effect.fnUntraced(function* (pace: Pace, operation: string) {
-  const left = pace.closedUntil - (yield* Clock.currentTimeMillis)
-  if (left <= 0) return
-  if (left > patience) {
+  const remaining = pace.closedUntil - (yield* Clock.currentTimeMillis)
+  if (remaining <= 0) return
+  if (remaining > maxWaitMillis) {
     return yield* new ForgeError({
       reason: "rate_limited",
-      retryAfterMillis: left,
+      retryAfterMillis: remaining,
       operation,
-      message: `${operation} was not sent: the host's rate limit holds this token for another ${Math.ceil(left / 1000)} s`
+      message: `${operation} was not sent: the host's rate limit holds this token for another ${Math.ceil(remaining / 1000)} s`
     })
   }
-  yield* Effect.sleep(left)
+  yield* Effect.sleep(remaining)
 })
 
-const closeOnLimit = (key: string, pace: Pace) =>
+const closeWhenLimited = (key: string, pace: Pace) =>
   Effect.fnUntraced(function* (error: ForgeError) {
     if (error.reason !== "rate_limited" || error.retryAfterMillis === undefined) return
     const millis = Math.min(error.retryAfterMillis, maxRetryAfterMillis)
     pace.closedUntil = Math.max(pace.closedUntil, (yield* Clock.currentTimeMillis) + millis)
-    // A read needs no turn; where there are turns, the closure holds for all nodes.
-    const turns = yield* Effect.serviceOption(WriteTurns)
-    if (Option.isSome(turns)) yield* turns.value.pause(key, millis)
+    // A read needs no permit; where permits are shared, the closure applies to all nodes.
+    const permits = yield* Effect.serviceOption(WritePermits)
+    if (Option.isSome(permits)) yield* permits.value.pause(key, millis)
   })
 
-/** Reads: held back only while the host has closed the token. */
+/** Runs a read; it waits only while the host's rate limit has closed the token. */
 export const paced = Effect.fnUntraced(function* <A, R>(
   key: string,
   operation: string,
   request: Effect.Effect<A, ForgeError, R>
 ) {
-  const pace = yield* paceOf(key)
+  const pace = yield* getPace(key)
   yield* waitUntilOpen(pace, operation)
-  return yield* Effect.tapError(request, closeOnLimit(key, pace))
+  return yield* Effect.tapError(request, closeWhenLimited(key, pace))
 })
 
-/** Writes that nobody is notified of. */
+/** Runs a write that notifies no one. */
 export const fencedWrite = <A>(key: string, operation: string, request: Effect.Effect<A, ForgeError>) =>
   paced(key, operation, Effect.andThen(checkFence, request))
 
-/** Content writes: one at a time per token, `WriteGap` apart. */
+/** Runs a content write: one at a time per token, `WriteGap` apart. */
 export const pacedWrite = Effect.fnUntraced(function* <A>(
   key: string,
   operation: string,
   request: Effect.Effect<A, ForgeError>
 ) {
-  const pace = yield* paceOf(key)
+  const pace = yield* getPace(key)
   const gap = Duration.toMillis(yield* WriteGap)
   const { guard } = yield* WriteOwner
-  const turns = yield* WriteTurns
-  const write = Effect.fnUntraced(function* ({ started }: WriteTurn) {
+  const permits = yield* WritePermits
+  const write = Effect.fnUntraced(function* ({ started }: WritePermit) {
     yield* guard
     pace.nextWrite = (yield* Clock.currentTimeMillis) + gap
     yield* checkFence
     yield* started
-    return yield* Effect.tapError(request, closeOnLimit(key, pace))
+    return yield* Effect.tapError(request, closeWhenLimited(key, pace))
   })
-  const inTurn = Effect.gen(function* () {
+  const whilePermitted = Effect.gen(function* () {
     yield* waitUntilOpen(pace, operation)
     const now = yield* Clock.currentTimeMillis
     if (pace.nextWrite > now) yield* Effect.sleep(pace.nextWrite - now)
-    const turn = yield* turns.take(key, gap)
-    return yield* Effect.ensuring(write(turn), turn.giveBack)
+    const permit = yield* permits.acquire(key, gap)
+    return yield* Effect.ensuring(write(permit), permit.release)
   })
-  return yield* pace.turn.withPermit(inTurn)
+  return yield* pace.writing.withPermit(whilePermitted)
 })

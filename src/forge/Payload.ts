@@ -1,8 +1,8 @@
 /**
- * From the bytes of a delivery to the fields we use. Typed readers instead of a schema: they look at some twenty fields of a
- * payload that has hundreds (1 µs beside the 15 µs that JSON.parse takes for 10 KB). What is read is bounded in length and
- * checked in form, because repository names, branches and commit ids later become paths and arguments. Nothing here throws
- * outwards: `parseDelivery` turns every failure into a `Rejected` with the place.
+ * Reads the required fields from the bytes of a delivery. It uses typed readers instead of a schema: they read some twenty fields
+ * of a payload that has hundreds (1 µs in addition to the 15 µs that JSON.parse takes for 10 KB). Values are bounded in length
+ * and validated, because repository names, branches and commit ids later become paths and arguments. Exceptions never leave this
+ * file: `parseDelivery` converts every failure to a `Rejected` with its path.
  */
 import type { Person, Repo } from "../domain/Change.ts"
 import type { CommitFacts, HostEvent } from "../domain/HostEvent.ts"
@@ -37,7 +37,7 @@ class InvalidPayload extends Error {
   }
 }
 
-/** The text `key` of `parent` cannot be stored. Where `parent` is in the payload is looked up when it is reported. */
+/** The text `key` of `parent` cannot be stored. The path of `parent` is determined only when the error is reported. */
 class NotStorable extends Error {
   readonly parent: PayloadJson
   readonly key: string
@@ -61,7 +61,7 @@ export const children = (parent: PayloadJson | undefined, key: string): Readonly
   return Array.isArray(value) ? value.filter(isRecord) : []
 }
 
-/** A string that is not empty, cut to `max` characters. Text that no store can hold ends parsing. */
+/** Returns a non-empty string, truncated to `max` characters. Text that cannot be stored ends parsing. */
 export const text = (parent: PayloadJson | undefined, key: string, max: number = limits.name): string | undefined => {
   const value = parent?.[key]
   if (typeof value !== "string" || value === "") return undefined
@@ -69,7 +69,10 @@ export const text = (parent: PayloadJson | undefined, key: string, max: number =
   return truncate(value, max)
 }
 
-/** The same for text that is matched and not kept: it is repaired instead, because one commit must not hide the others of its push. */
+/**
+ * Like `text`, for text that is matched and not stored: it is repaired instead, because one commit must not hide the others of
+ * its push.
+ */
 const matchedText = (parent: PayloadJson | undefined, key: string, max: number = limits.name): string | undefined => {
   const value = parent?.[key]
   return typeof value === "string" && value !== "" ? truncate(toStorable(value), max) : undefined
@@ -82,7 +85,7 @@ export const integer = (parent: PayloadJson | undefined, key: string): number | 
 
 export const flag = (parent: PayloadJson | undefined, key: string): boolean => parent?.[key] === true
 
-/** A URL over HTTP(S) without credentials, or nothing. */
+/** Returns an HTTP(S) URL without credentials; undefined for any other value. */
 export const webUrl = (parent: PayloadJson | undefined, key: string): string | undefined => {
   const value = text(parent, key, limits.url + 1)
   return value !== undefined && value.length <= limits.url && /^https?:\/\/[^\s/@]+(\/\S*)?$/.test(value)
@@ -90,15 +93,15 @@ export const webUrl = (parent: PayloadJson | undefined, key: string): string | u
     : undefined
 }
 
-/** The value, or the end of parsing with an issue at `path`. */
-export const need = <A>(value: A | undefined, path: string, what: string): A => {
-  if (value === undefined) throw new InvalidPayload(path, `expected ${what}`)
+/** Returns the value, or ends parsing with an issue at `path`. */
+export const requireValue = <A>(value: A | undefined, path: string, expected: string): A => {
+  if (value === undefined) throw new InvalidPayload(path, `expected ${expected}`)
   return value
 }
 
-export const needNumber = (parent: PayloadJson | undefined, key: string, path: string): number => {
+export const requireNumber = (parent: PayloadJson | undefined, key: string, path: string): number => {
   const value = integer(parent, key)
-  return need(value !== undefined && value > 0 ? value : undefined, path, "a positive integer")
+  return requireValue(value !== undefined && value > 0 ? value : undefined, path, "a positive integer")
 }
 
 const commitId = /^([0-9a-f]{40}|[0-9a-f]{64})$/
@@ -109,23 +112,27 @@ export const isZero = (id: string): boolean => /^0+$/.test(id)
 export const commit = (parent: PayloadJson | undefined, key: string, path: string): string | undefined => {
   const value = text(parent, key)
   if (value === undefined) return undefined
-  return need(commitId.test(value) ? value : undefined, path, "a commit id of 40 or 64 lower-case hex digits")
+  return requireValue(commitId.test(value) ? value : undefined, path, "a commit id of 40 or 64 lower-case hex digits")
 }
 
-// What git check-ref-format refuses, plus a leading dash, which would read as an option.
+// Matches what git check-ref-format refuses, and a leading dash, which git would parse as an option.
 // eslint-disable-next-line no-control-regex
 const badRef = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|^[-/]|\/\/|[/.]$/
 
 export const branch = (value: string | undefined, path: string): string | undefined => {
   if (value === undefined) return undefined
-  return need(value.length <= limits.name && !badRef.test(value) ? value : undefined, path, "a valid branch name")
+  return requireValue(
+    value.length <= limits.name && !badRef.test(value) ? value : undefined,
+    path,
+    "a valid branch name"
+  )
 }
 
 const repoName = /^[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+){1,20}$/
 
-/** `owner/name` in the host's spelling; no part may be `.` or `..`. */
+/** Returns `owner/name` in the host's spelling; no part may be `.` or `..`. */
 export const fullName = (value: string | undefined, path: string): string =>
-  need(
+  requireValue(
     value !== undefined && repoName.test(value) && !/(^|\/)\.{1,2}(\/|$)/.test(value) ? value : undefined,
     path,
     "a repository name of the form owner/name"
@@ -146,7 +153,7 @@ export const repo = (parts: {
   ...(parts.hostId === undefined ? undefined : { hostId: parts.hostId })
 })
 
-/** The commits of a push, which all hosts describe alike. */
+/** Returns the commits of a push; all hosts use the same form. */
 export const listedCommits = (payload: PayloadJson): ReadonlyArray<CommitFacts> =>
   children(payload, "commits")
     .slice(0, limits.commits)
@@ -159,16 +166,20 @@ export const listedCommits = (payload: PayloadJson): ReadonlyArray<CommitFacts> 
       }
     })
 
-/** True when the text has more than `most` opening brackets: fewer cannot nest deeper. Costs far less than looking at each character. */
-const hasBrackets = (json: string, most: number): boolean => {
-  let left = most
+/**
+ * Returns true when the text has more than `max` opening brackets: fewer cannot nest deeper. Much cheaper than reading each
+ * character.
+ */
+const hasBrackets = (json: string, max: number): boolean => {
+  let remaining = max
   for (const bracket of ["{", "["]) {
-    for (let at = json.indexOf(bracket); at !== -1; at = json.indexOf(bracket, at + 1)) if (--left < 0) return true
+    for (let position = json.indexOf(bracket); position !== -1; position = json.indexOf(bracket, position + 1))
+      if (--remaining < 0) return true
   }
   return false
 }
 
-/** True when brackets outside strings nest deeper than `maxDepth`. Costs a pass over the text. */
+/** Returns true when brackets outside strings nest deeper than `maxDepth`. Reads the whole text. */
 const nestsTooDeep = (json: string): boolean => {
   let depth = 0
   let quoted = false
@@ -185,8 +196,8 @@ const nestsTooDeep = (json: string): boolean => {
   return false
 }
 
-/** Where a text is in the payload, as the readers reach it: through objects, and through lists of objects. */
-const pathOf = (payload: PayloadJson, { key, parent }: NotStorable): string => {
+/** Returns the path of a text in the payload, through objects and lists of objects as the readers do. */
+const findPath = (payload: PayloadJson, { key, parent }: NotStorable): string => {
   const open: Array<readonly [value: unknown, path: string]> = [[payload, ""]]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [value, path] = next
@@ -197,7 +208,9 @@ const pathOf = (payload: PayloadJson, { key, parent }: NotStorable): string => {
   return key
 }
 
-/** Decodes a delivery and reads it with `read`, which may end by `need`. `eventHeader` names the header for the message. */
+/**
+ * Decodes a delivery and reads it with `read`, which may end by `requireValue`. `eventHeader` names the header for the message.
+ */
 export const parseDelivery = (
   bytes: Uint8Array | undefined,
   event: string | undefined,
@@ -218,7 +231,7 @@ export const parseDelivery = (
   try {
     payload = JSON.parse(json)
   } catch {
-    // The engine's message quotes the body; what the sender needs to know is that it is not JSON.
+    // The message of JSON.parse is not used, because it quotes the body.
     return rejected("invalid_json", "", "the body is not valid JSON")
   }
   if (!isRecord(payload)) return rejected("invalid_payload", "", "expected a JSON object")
@@ -226,7 +239,7 @@ export const parseDelivery = (
     return { _tag: "Event", event: read(event, payload) }
   } catch (error) {
     if (error instanceof InvalidPayload) return rejected("invalid_payload", error.path, error.message)
-    if (error instanceof NotStorable) return rejected("invalid_payload", pathOf(payload, error), error.message)
+    if (error instanceof NotStorable) return rejected("invalid_payload", findPath(payload, error), error.message)
     throw error
   }
 }

@@ -1,4 +1,6 @@
-/** What every client takes from its trigger profile: REST root, credential and the way through proxies and private roots. */
+/**
+ * Settings that every client derives from its trigger profile: REST root, credential, proxy and private certificate authorities.
+ */
 import { readFile } from "node:fs/promises"
 import { rootCertificates } from "node:tls"
 import { Effect, Redacted } from "effect"
@@ -19,11 +21,14 @@ export const apiUrl = (profile: TriggerProfile): Effect.Effect<string, ForgeErro
       )
     : Effect.succeed(profile.apiUrl.replace(/(?<!\/)\/+$/, ""))
 
-/** Whether the host can be asked as somebody. An app has an account of its own, which the host names without an installation. */
+/**
+ * Returns whether requests to the host are authenticated. An app has an account of its own, which the host returns without an
+ * installation.
+ */
 export const hasCredential = ({ settings, token }: TriggerProfile): boolean =>
   token !== undefined || settings.app !== undefined
 
-/** The trigger's token in the header form of its host. */
+/** Returns the trigger's token as the header of its host. */
 export const tokenCredential = (
   profile: TriggerProfile,
   header: (token: string) => readonly [name: string, value: string]
@@ -42,7 +47,7 @@ export const tokenCredential = (
   return Effect.succeed({ account: token, headers: { [name]: Redacted.make(value) }, secrets: [profile.token] })
 }
 
-/** Header for git over HTTP in the form all hosts take: the token as password. */
+/** Returns the header for git over HTTP in the form that all hosts accept: the token as password. */
 export const basicHeader = (username: string, token: Redacted.Redacted): Redacted.Redacted =>
   Redacted.make(
     `Authorization: Basic ${Buffer.from(`${username}:${Redacted.value(token)}`, "utf8").toString("base64")}`
@@ -50,19 +55,19 @@ export const basicHeader = (username: string, token: Redacted.Redacted): Redacte
 
 const proxyVariables = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"]
 
-/** A host on this machine is never reached through a proxy of the environment. */
+/** Requests to a loopback address ignore the proxy variables of the environment. */
 const isLoopback = (url: string | undefined): boolean =>
   url !== undefined && URL.canParse(url) && /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname)
 
 /**
- * Connections of this trigger: its own proxy and roots where it names them, else the proxy variables of the environment.
- * Undefined where plain connections do.
+ * Returns the dispatcher for connections of this trigger: with its own proxy and certificate authorities where configured, else
+ * with the proxy variables of the environment. Undefined where neither applies.
  */
 export const dispatcher = (profile: TriggerProfile): Effect.Effect<Dispatcher | undefined, ForgeError> => {
   const { http_proxy: proxy, tls_ca_path: caPath } = profile.settings
   const fromEnvironment = !isLoopback(profile.apiUrl) && proxyVariables.some((name) => process.env[name])
   if (proxy === undefined && caPath === undefined && !fromEnvironment) return Effect.succeed(undefined)
-  return remembered(
+  return memoize(
     Effect.gen(function* () {
       const roots = caPath === undefined ? {} : { ca: [...rootCertificates, yield* certificates(profile.name, caPath)] }
       if (proxy !== undefined) return new ProxyAgent({ uri: proxy, requestTls: roots })
@@ -79,21 +84,21 @@ const certificates = (trigger: string, path: string): Effect.Effect<string, Forg
     catch: () => misconfigured(`trigger ${trigger}: tls_ca_path ${path} cannot be read`)
   })
 
-/** `owner` and `name` of a repository on hosts that have exactly these two. */
+/** Splits the name of a repository into `owner` and `repo`, for hosts that have exactly these two parts. */
 export const ownerAndName = (repo: Repo): { readonly owner: string; readonly repo: string } => {
   const slash = repo.fullName.indexOf("/")
   return { owner: repo.fullName.slice(0, Math.max(0, slash)), repo: repo.fullName.slice(slash + 1) }
 }
 
-/** Remembers the first success, so that the account behind a credential is asked for once. */
-export const remembered = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => {
-  let known: { readonly value: A } | undefined
+/** Caches the first success, so that the account of a credential is requested once. */
+export const memoize = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+  let cached: { readonly value: A } | undefined
   return Effect.suspend(() =>
-    known !== undefined
-      ? Effect.succeed(known.value)
+    cached !== undefined
+      ? Effect.succeed(cached.value)
       : Effect.tap(effect, (value) =>
           Effect.sync(() => {
-            known = { value }
+            cached = { value }
           })
         )
   )

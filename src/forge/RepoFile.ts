@@ -1,4 +1,4 @@
-/** A file as the contents API of Gitea, Forgejo, GitHub and GitLab answers it. */
+/** A file as the contents API of Gitea, Forgejo, GitHub and GitLab returns it. */
 import { Effect, Schema } from "effect"
 import type { ForgeError } from "./Forge.ts"
 
@@ -7,8 +7,8 @@ export const RepoFile = Schema.Struct({
   encoding: Schema.optional(Schema.NullOr(Schema.String))
 })
 
-/** Its text; undefined when there is none, or when it is a folder, a link or too large for the host to show. */
-export const textOfFile = (
+/** Returns the text of a file; undefined if it does not exist, is a folder or a link, or is too large for the API. */
+export const decodeFile = (
   answer: Effect.Effect<typeof RepoFile.Type, ForgeError>
 ): Effect.Effect<string | undefined, ForgeError> =>
   answer.pipe(
@@ -21,7 +21,7 @@ export const textOfFile = (
     )
   )
 
-/** A path template with one parameter per segment: these hosts want the slashes of a path as they are. */
+/** Returns a path template with one parameter per segment: these hosts expect unencoded slashes in a path. */
 export const segments = (path: string): { readonly template: string; readonly params: Record<string, string> } => {
   const parts = path.split("/").filter((part) => part !== "" && part !== "." && part !== "..")
   return {

@@ -1,4 +1,4 @@
-/** What all hosts say of a repository: the number by which match rules may name it. */
+/** Field that all hosts return for a repository: the numeric id by which match rules may name it. */
 import { Schema } from "effect"
 
 export const RepositoryId = Schema.Struct({ id: Schema.Int })

@@ -1,6 +1,6 @@
 /**
- * The commit that the rules of a review come from: instructions, skills, the ignore file and owners. The author of a change must not
- * choose it, so it is read from the host when the review runs.
+ * Determines the commit from which the rules of a review are read: instructions, skills, the ignore file and owners. The author
+ * of a change must not be able to choose it, so it is read from the host when the review runs.
  *
  * | target       | commit                                                                           |
  * |--------------|----------------------------------------------------------------------------------|
@@ -14,11 +14,11 @@ import type { ForgeClient, ForgeError } from "./Forge.ts"
 
 export interface RulesRevision {
   readonly commit: string
-  /** Full ref to fetch it by where the host does not serve commits by id. */
+  /** Full ref for the fetch where the host does not serve commits by id. */
   readonly ref: string
 }
 
-/** Undefined: the repository has no default branch yet, and so no rules. */
+/** Returns undefined for a repository without a default branch, which has no rules. */
 export const rulesRevision = Effect.fnUntraced(function* (
   { baseRef, repo, target }: Pick<Change, "baseRef" | "repo" | "target">,
   client: Pick<ForgeClient, "newestCommit" | "protectedTip">

@@ -1,6 +1,6 @@
 /**
- * Checks of what a host signed. All comparisons take the same time whatever the attacker guessed; a header that is present
- * but empty, a bare prefix or not of the host's form is wrong, never absent. Called by `forge/<kind>/webhook.ts` only.
+ * Verifies the signatures of deliveries. All comparisons take constant time. A header that is empty, a bare prefix or malformed
+ * counts as wrong and never as absent. Used by `forge/<kind>/webhook.ts` only.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto"
 import type { Hmac } from "node:crypto"
@@ -10,10 +10,10 @@ import type { Headers, Signature, SignatureCheck } from "./Forge.ts"
 const prefix = "sha256="
 const hex = /^[0-9a-f]{64}$/i
 const timestampToleranceMillis = 5 * 60_000
-/** A host sends one signature per key while keys are exchanged. */
+/** Hosts send one signature per key during a key rotation. */
 const maxSignatures = 16
 
-/** Whether the `sha256=` before the hex digits must stand there (GitHub) or may be left out (Gitea, Forgejo). */
+/** Whether the prefix `sha256=` before the hex digits is required (GitHub) or optional (Gitea, Forgejo). */
 export type HexForm = "prefixed" | "bare_or_prefixed"
 
 const digestIn = (header: string, form: HexForm): Buffer | undefined => {
@@ -23,12 +23,12 @@ const digestIn = (header: string, form: HexForm): Buffer | undefined => {
   return hex.test(digits) ? Buffer.from(digits, "hex") : undefined
 }
 
-const checkOf = (hmac: Hmac, isRight: (expected: Buffer) => boolean): SignatureCheck => ({
+const toCheck = (hmac: Hmac, isRight: (expected: Buffer) => boolean): SignatureCheck => ({
   update: (bytes) => void hmac.update(bytes),
   matches: () => isRight(hmac.digest())
 })
 
-/** HMAC-SHA256 in hex: right when one of `names` is present and each one present is right. */
+/** Verifies an HMAC-SHA256 in hex: matches when at least one of the headers `names` is present and each present one matches. */
 export const hexHmac = (headers: Headers, names: ReadonlyArray<string>, form: HexForm): Signature | undefined => {
   const claimed: Array<Buffer> = []
   for (const name of names) {
@@ -42,7 +42,7 @@ export const hexHmac = (headers: Headers, names: ReadonlyArray<string>, form: He
   return (secret) => {
     const key = Redacted.value(secret)
     if (key.trim() === "") return false
-    return checkOf(createHmac("sha256", key), (expected) =>
+    return toCheck(createHmac("sha256", key), (expected) =>
       claimed.every((digest) => timingSafeEqual(digest, expected))
     )
   }
@@ -50,7 +50,7 @@ export const hexHmac = (headers: Headers, names: ReadonlyArray<string>, form: He
 
 const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest()
 
-/** The secret itself in a header, compared as digests so that not even its length shows. */
+/** Verifies a secret that is sent in a header. Compares digests, so that timing does not reveal the length of the secret. */
 export const sentToken = (headers: Headers, names: ReadonlyArray<string>): Signature | undefined => {
   const present = names.flatMap((name) => headers[name] ?? [])
   if (present.length === 0 || present.includes("")) return undefined
@@ -64,12 +64,12 @@ export const sentToken = (headers: Headers, names: ReadonlyArray<string>): Signa
 
 const signingPrefix = "whsec_"
 
-/** A secret of this form is a signing token (Standard Webhooks), not a token sent along. */
+/** Returns true for a signing key (Standard Webhooks), in contrast to a token that is sent in a header. */
 export const isSigningToken = (secret: Redacted.Redacted): boolean => Redacted.value(secret).startsWith(signingPrefix)
 
 /**
- * Standard Webhooks: `webhook-signature` holds `v1,<base64>` values parted by spaces, one of which must be the HMAC-SHA256 of
- * `<id>.<timestamp>.<body>`; the timestamp (seconds) may be off by five minutes.
+ * Verifies a delivery by Standard Webhooks: `webhook-signature` holds `v1,<base64>` values separated by spaces, one of which must
+ * be the HMAC-SHA256 of `<id>.<timestamp>.<body>`. The timestamp (seconds) may deviate by five minutes.
  */
 export const standardWebhook = (headers: Headers): Signature | undefined => {
   const id = headers["webhook-id"]
@@ -86,7 +86,7 @@ export const standardWebhook = (headers: Headers): Signature | undefined => {
     if (Math.abs(now - Number(timestamp) * 1000) > timestampToleranceMillis) return false
     const key = Buffer.from(Redacted.value(secret).slice(signingPrefix.length), "base64")
     if (key.length === 0) return false
-    return checkOf(createHmac("sha256", key).update(`${id}.${timestamp}.`), (expected) =>
+    return toCheck(createHmac("sha256", key).update(`${id}.${timestamp}.`), (expected) =>
       digests.some((digest) => timingSafeEqual(digest, expected))
     )
   }

@@ -1,4 +1,4 @@
-/** What a host does not have is undefined; any other failure stays one. */
+/** Converts `not_found` to undefined; other failures are passed on. */
 import { Effect } from "effect"
 import type { ForgeError } from "./Forge.ts"
 

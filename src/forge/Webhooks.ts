@@ -1,4 +1,4 @@
-/** The inbound half of every host, by kind. Pure, so the ingress uses it without a service. */
+/** The inbound half of every host, by kind. Pure, so that the ingress uses it without a service. */
 import type { ForgeKind } from "../domain/Kinds.ts"
 import type { ForgeWebhook } from "./Forge.ts"
 import { webhook as forgejo } from "./forgejo/webhook.ts"

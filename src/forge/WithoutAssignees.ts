@@ -1,4 +1,4 @@
-/** Hosts refuse a whole issue for one assignee they do not take; an issue without assignees is better than none. */
+/** Retries the creation of an issue without assignees: hosts refuse a whole issue because of one invalid assignee. */
 import { Effect } from "effect"
 import type { ForgeError, NewIssue } from "./Forge.ts"
 

@@ -1,9 +1,9 @@
-/** Whether an account may write to a repository, as GitHub, Gitea and Forgejo say it with the repository. */
+/** Permissions of an account, as GitHub, Gitea and Forgejo return them with a repository. */
 import { Schema } from "effect"
 
 export const Permissions = Schema.optional(Schema.NullOr(Schema.Struct({ push: Schema.optional(Schema.Boolean) })))
 
-/** In words for people; empty where the host does not say. */
+/** Returns the missing permission as text for operators; empty where the host does not report permissions. */
 export const missingWriteAccess = (permissions: { readonly push?: boolean | undefined } | null | undefined) =>
   permissions === undefined || permissions === null || permissions.push === true
     ? []

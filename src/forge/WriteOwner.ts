@@ -1,33 +1,34 @@
 /**
- * Who writes to a host, and what has to hold at the moment of the write. Required by every write of a client, so that one without an
- * owner does not compile.
+ * Preconditions that the owner of a write checks right before it. Every write of a client requires this service, so that a write
+ * without an owner does not compile.
  */
 import { Context, Effect } from "effect"
 import type { ForgeError } from "./Forge.ts"
-import type { WriteTurns } from "./WriteTurns.ts"
+import type { WritePermits } from "./WritePermits.ts"
 
 export interface WriteChecks {
   /**
-   * Of every write: whether the writer is still the one to do it. Run last, so that a process that was frozen while it waited for its
-   * turn finds out that another one has written since.
+   * Checks for every write whether the writer still owns it. Runs last, so that a process that was frozen while it waited for its
+   * permit detects that another process has written since then.
    */
   readonly fence: Effect.Effect<void, ForgeError>
   /**
-   * Of a content write. Writes of one token wait for their turn, and what was true before the wait may not be true after it: the guard
-   * runs within the turn, right before the request. When it fails nothing is sent and its error is the write's.
+   * Checks for a content write whether its conditions still hold. Writes of one token wait for a permit, and the state may change
+   * during the wait: the guard runs under the permit, right before the request. When it fails, nothing is sent and its error
+   * becomes the result of the write.
    */
   readonly guard: Effect.Effect<void, ForgeError>
 }
 
 export class WriteOwner extends Context.Service<WriteOwner, WriteChecks>()("aicr/forge/WriteOwner") {}
 
-/** What a client needs to write. */
-export type Writing = WriteOwner | WriteTurns
+/** Services that a client requires for a write. */
+export type Writing = WriteOwner | WritePermits
 
-/** Of a write that changes nothing people see and that any process may repeat, such as issuing a token. */
+/** Checks for a write that is invisible to people and that any process may repeat, such as issuing a token. */
 export const anyWriter: WriteChecks = { fence: Effect.void, guard: Effect.void }
 
-/** A fence that took longer than this many milliseconds says nothing about now. */
+/** Milliseconds after which the result of a fence is stale. */
 const fenceMaxAge = 3000
 
 /** Runs the fence until its result is fresh. */

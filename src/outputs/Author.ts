@@ -122,7 +122,7 @@ export const resolveAuthor = Effect.fnUntraced(function* (
 /** Undefined where the host would not say. */
 const accountByEmail = Effect.fnUntraced(function* (
   reach: Asking,
-  { accountOf }: ForgeClient,
+  { findAccount: accountOf }: ForgeClient,
   head: string,
   { email }: CommitAuthor
 ) {

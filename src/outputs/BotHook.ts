@@ -6,10 +6,10 @@ import { createHmac } from "node:crypto"
 import { Clock, Duration, Effect, Redacted, Schema } from "effect"
 import { EnvHttpProxyAgent, request } from "undici"
 import { checkFence, WriteOwner } from "../forge/WriteOwner.ts"
-import { AnswerTimeout } from "../forge/AnswerTimeout.ts"
+import { ResponseTimeout } from "../forge/ResponseTimeout.ts"
 import { ForgeError } from "../forge/Forge.ts"
-import { flatHeaders, retryAfter } from "../forge/HostAnswer.ts"
-import type { HostResponse } from "../forge/HostAnswer.ts"
+import { flatHeaders, retryAfter } from "../forge/HostResponse.ts"
+import type { HostResponse } from "../forge/HostResponse.ts"
 
 export interface Bot {
   readonly url: Redacted.Redacted
@@ -80,7 +80,7 @@ export const post = Effect.fnUntraced(function* (bot: Bot, body: object) {
   // The same check as before a write to the host: a message about a head that was replaced is not sent.
   yield* (yield* WriteOwner).guard
   yield* checkFence
-  const timeout = Duration.toMillis(yield* AnswerTimeout)
+  const timeout = Duration.toMillis(yield* ResponseTimeout)
   const answer = yield* Effect.tryPromise({
     try: async (signal) => {
       const response = await request(url, {

@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
-import { issueHead } from "../forge/IssueHead.ts"
+import { digestIssue } from "../forge/IssueHead.ts"
 import { ForgeError } from "../forge/Forge.ts"
 import type { ForgeClient, HostWrite } from "../forge/Forge.ts"
 import { needle, parseMarkers } from "./Marker.ts"
@@ -51,7 +51,7 @@ export const sendAtHost = Effect.fnUntraced(function* (
 /** An issue whose text was changed since is another one than that which was judged. */
 const stillJudged = Effect.fnUntraced(function* (client: ForgeClient, change: Change, number: number, head: string) {
   const { title, body, state } = yield* client.issues.read(change.repo, number)
-  if (issueHead({ title, body }) === head) return state
+  if (digestIssue({ title, body }) === head) return state
   return yield* new ForgeError({
     reason: "conflict",
     operation: "triage",

@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import * as WritePacer from "../../actors/WritePacer.ts"
 import { ForgeError } from "../../src/forge/Forge.ts"
 import { Paces, pacedWrite } from "../../src/forge/Pacing.ts"
-import { WriteTurns } from "../../src/forge/WriteTurns.ts"
+import { WritePermits } from "../../src/forge/WritePermits.ts"
 import { testCluster } from "../harness/TestCluster.ts"
 import { owned } from "../harness/Owners.ts"
 
@@ -70,8 +70,8 @@ describe("WritePacer", () => {
       Effect.gen(function* () {
         const silent = onNode(
           Effect.gen(function* () {
-            const turns = yield* WriteTurns
-            yield* turns.take("silent", 1000)
+            const turns = yield* WritePermits
+            yield* turns.acquire("silent", 1000)
           })
         )
         yield* letRun(yield* Effect.forkChild(silent))

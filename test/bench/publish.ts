@@ -11,7 +11,7 @@ import { layerOf } from "../../src/config/FileConfigStore.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import { WriteOwner } from "../../src/forge/WriteOwner.ts"
-import { WriteTurns } from "../../src/forge/WriteTurns.ts"
+import { WritePermits } from "../../src/forge/WritePermits.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { Paces, WriteGap } from "../../src/forge/Pacing.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
@@ -91,7 +91,7 @@ const measure = async (kind: ForgeKind) => {
         outputs
           .send(own.workspace, given, row, undefined)
           .pipe(
-            Effect.provide(WriteTurns.layerAlone),
+            Effect.provide(WritePermits.layerAlone),
             Effect.provideService(WriteOwner, { fence: Effect.void, guard }),
             Effect.provideService(WriteGap, Duration.zero),
             Effect.provideService(Paces, new Map())

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
-import { accessReports } from "../../src/forge/Access.ts"
+import { reportAccess } from "../../src/forge/Access.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { missingOfInstallation, missingOfScopes } from "../../src/forge/github/missing.ts"
 import { accessOf } from "../harness/FakeAccess.ts"
@@ -31,7 +31,7 @@ describe.each(ForgeKind.literals)("credentials at %s", (kind) => {
       triggers: new Map([["host", forge.profile()]]),
       workspaces: new Map([["one", { ...workspace, instance }]])
     }
-    return Effect.runPromise(unpaced(Effect.provide(accessReports(snapshot), Forges.layer)))
+    return Effect.runPromise(unpaced(Effect.provide(reportAccess(snapshot), Forges.layer)))
   }
 
   it("that may do everything are let in", async () => {

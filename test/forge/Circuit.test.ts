@@ -4,7 +4,7 @@ import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { admit, afterFailure, closed, isOpen, maxProbeInterval } from "../../src/forge/Circuit.ts"
 import { ForgeError } from "../../src/forge/Forge.ts"
-import { DuringOutage, HostStates, observed, repeatedRead, whenAvailable } from "../../src/forge/HostHealth.ts"
+import { DuringOutage, HostStates, observe, retryRead, waitUntilAvailable } from "../../src/forge/HostHealth.ts"
 
 const failing = (times: number, now = 0) => {
   let circuit = closed
@@ -47,7 +47,7 @@ const host = (upAt: number) => {
     requests.push(now)
     return now < upAt ? Effect.fail(down) : Effect.succeed(now)
   })
-  return { requests, read: observed(origin, request) }
+  return { requests, read: observe(origin, request) }
 }
 
 describe("waiting for a host", () => {
@@ -58,7 +58,7 @@ describe("waiting for a host", () => {
         const { requests, read } = host(upAt)
         const all = yield* Effect.forkChild(
           Effect.all(
-            Array.from({ length: 20 }, () => repeatedRead(origin, read)),
+            Array.from({ length: 20 }, () => retryRead(origin, read)),
             { concurrency: "unbounded" }
           )
         )
@@ -74,10 +74,10 @@ describe("waiting for a host", () => {
     alone(
       Effect.gen(function* () {
         const { requests, read } = host(Number.POSITIVE_INFINITY)
-        const answered = observed(origin, Effect.void)
+        const answered = observe(origin, Effect.void)
         const fiber = yield* Effect.forkChild(
           Effect.flip(
-            repeatedRead(
+            retryRead(
               origin,
               Effect.tapError(read, () => answered)
             )
@@ -95,8 +95,8 @@ describe("waiting for a host", () => {
         const { read } = host(Number.POSITIVE_INFINITY)
         for (let n = 0; n < 3; n++) yield* Effect.flip(read)
         const refused = new ForgeError({ reason: "forbidden", operation: "GET /x", message: "no" })
-        assert.strictEqual(yield* Effect.flip(observed(origin, Effect.fail(refused))), refused)
-        yield* whenAvailable(origin)
+        assert.strictEqual(yield* Effect.flip(observe(origin, Effect.fail(refused))), refused)
+        yield* waitUntilAvailable(origin)
         assert.strictEqual(yield* Clock.currentTimeMillis, 0)
       })
     )
@@ -118,7 +118,7 @@ describe("waiting for a host", () => {
     alone(
       Effect.gen(function* () {
         const { requests, read } = host(Number.POSITIVE_INFINITY)
-        for (let n = 0; n < 5; n++) yield* Effect.flip(repeatedRead(origin, read))
+        for (let n = 0; n < 5; n++) yield* Effect.flip(retryRead(origin, read))
         assert.deepStrictEqual(requests, [0, 0, 0, 0, 0])
       }).pipe(Effect.provideService(DuringOutage, "fail"))
     )

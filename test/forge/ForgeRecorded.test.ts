@@ -1,9 +1,9 @@
 /** What real hosts answered decodes. The recordings are data from elsewhere; without them there is nothing to check. */
 import { Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import * as gitea from "../../src/forge/gitea/answers.ts"
-import * as github from "../../src/forge/github/answers.ts"
-import * as gitlab from "../../src/forge/gitlab/answers.ts"
+import * as gitea from "../../src/forge/gitea/responses.ts"
+import * as github from "../../src/forge/github/responses.ts"
+import * as gitlab from "../../src/forge/gitlab/responses.ts"
 import type { Codec } from "../../src/forge/Http.ts"
 import { contract } from "../harness/OpenApi.ts"
 

@@ -77,7 +77,7 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
     addLabel: () => unexpected,
     file: () => unexpected,
     commitAuthor: () => unexpected,
-    accountOf: undefined
+    findAccount: undefined
   }
   return Forges.of({ of: (kind) => forgeTable[kind], client: () => client, forget: () => {} })
 }

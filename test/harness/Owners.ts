@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { anyWriter, WriteOwner } from "../../src/forge/WriteOwner.ts"
 import type { Writing } from "../../src/forge/WriteOwner.ts"
-import { WriteTurns } from "../../src/forge/WriteTurns.ts"
+import { WritePermits } from "../../src/forge/WritePermits.ts"
 import { ModelRun } from "../../src/llm/ModelRun.ts"
 import { AuthorGuess } from "../../src/outputs/AuthorGuess.ts"
 
@@ -12,7 +12,7 @@ export const testOwners: Layer.Layer<Owners> = Layer.mergeAll(
   AuthorGuess.layerNone,
   Layer.succeed(ModelRun, { id: "test", repository: "test" }),
   Layer.succeed(WriteOwner, anyWriter),
-  WriteTurns.layerAlone
+  WritePermits.layerAlone
 )
 
 export const owned = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Owners>> =>

@@ -15,7 +15,7 @@ import type { Change } from "../../src/domain/Change.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import type { ForgeKind, Severity } from "../../src/domain/Kinds.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
-import { AnswerTimeout } from "../../src/forge/AnswerTimeout.ts"
+import { ResponseTimeout } from "../../src/forge/ResponseTimeout.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { Progress } from "../../src/observability/Progress.ts"
 import { parseMarkers } from "../../src/outputs/Marker.ts"
@@ -84,7 +84,7 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
     Cancellations.layerMemory,
     Progress.layer,
     OutputsLayer.layer,
-    Layer.succeed(AnswerTimeout, patience)
+    Layer.succeed(ResponseTimeout, patience)
   ).pipe(
     Layer.provideMerge(Layer.mergeAll(Forges.layer, Cache.layerNone, AuthorGuess.layerNone)),
     Layer.provideMerge(layerOf(snapshot))

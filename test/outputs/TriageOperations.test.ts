@@ -7,7 +7,7 @@ import { Triage as TriageSettings } from "../../src/config/schema/Workspaces.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import type { TriageDecision } from "../../src/domain/Triage.ts"
 import { Forges } from "../../src/forge/Forges.ts"
-import { issueHead } from "../../src/forge/IssueHead.ts"
+import { digestIssue } from "../../src/forge/IssueHead.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import * as OutputsLayer from "../../src/outputs/OutputsLayer.ts"
 import { triageOperations } from "../../src/outputs/TriageOperations.ts"
@@ -101,7 +101,7 @@ describe.each(["gitea", "forgejo"] as const)("triage at %s", (kind) => {
       repo: { fullName: repoName },
       target: { kind: "issue", number: 1001 }
     }
-    const head = issueHead(issue)
+    const head = digestIssue(issue)
     const rows = outputs.plan(
       input([], { change, head, workspace: space, targetKey: "k", analysis: analysis([], { triage: spam }) })
     )

@@ -20,7 +20,7 @@ type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
 const same = <A, B>(isSame: Same<A, B>): void => expect(isSame).toBe(true)
 
 type Reads =
-  | "accountOf"
+  | "findAccount"
   | "branchHead"
   | "canWrite"
   | "repositoryId"
@@ -74,10 +74,10 @@ describe("owners", () => {
         })
     )
     expect(references.toSorted()).toEqual([
-      "aicr/forge/AnswerTimeout",
       "aicr/forge/DuringOutage",
       "aicr/forge/HostStates",
       "aicr/forge/Paces",
+      "aicr/forge/ResponseTimeout",
       "aicr/forge/WriteGap"
     ])
   })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Snapshot, TriggerProfile, Workspace } from "../../config/Snapshot.ts"
 import type { Change } from "../../domain/Change.ts"
 import { isForgeKind } from "../../domain/Kinds.ts"
-import { changeOf } from "../../forge/Forge.ts"
+import { toChange } from "../../forge/Forge.ts"
 import { Forges } from "../../forge/Forges.ts"
 import { Outputs } from "../../outputs/Outputs.ts"
 import { ExitWith } from "../Exit.ts"
@@ -61,7 +61,7 @@ export const findChange = Effect.fn("findChange")(function* (
     )
   }
   const change = {
-    ...changeOf(pull),
+    ...toChange(pull),
     provider: kind,
     trigger: profile.name,
     workspace: workspace.id,

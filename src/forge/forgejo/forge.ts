@@ -1,4 +1,4 @@
-/** Forgejo: Gitea's row, whose comments may span lines and whose deliveries have headers of their own. */
+/** Forgejo: Gitea's row with comments that may span lines and with its own delivery headers. */
 import { giteaRow } from "../gitea/forge.ts"
 import { webhook } from "./webhook.ts"
 

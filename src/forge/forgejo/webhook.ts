@@ -1,4 +1,4 @@
-/** Forgejo deliveries: Gitea's, but for its own header names, which come first. */
+/** Forgejo deliveries: like Gitea's, but Forgejo's header names take precedence. */
 import { makeGiteaWebhook } from "../gitea/webhook.ts"
 
 export const webhook = makeGiteaWebhook("forgejo", ["forgejo", "gitea"])

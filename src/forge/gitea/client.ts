@@ -1,12 +1,12 @@
-/** Gitea's REST API, and Forgejo's, which differs in the `GiteaDialect`. */
+/** Client for the REST API of Gitea, and of Forgejo, which differs in the `GiteaDialect`. */
 import { Effect } from "effect"
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { Person } from "../../domain/Change.ts"
 import { ForgeError } from "../Forge.ts"
 import type { ForgeClient } from "../Forge.ts"
-import { make } from "../Http.ts"
-import { apiUrl, basicHeader, dispatcher, remembered, tokenCredential } from "../Profile.ts"
-import { User, personOf } from "./answers.ts"
+import { makeRest } from "../Http.ts"
+import { apiUrl, basicHeader, dispatcher, memoize, tokenCredential } from "../Profile.ts"
+import { User, toPerson } from "./responses.ts"
 import { giteaComments, giteaStatus } from "./comments.ts"
 import { giteaContents } from "./contents.ts"
 import { giteaIssues } from "./issues.ts"
@@ -19,15 +19,15 @@ import { giteaThreads } from "./threads.ts"
 export const giteaClient =
   (dialect: GiteaDialect) =>
   (profile: TriggerProfile): ForgeClient => {
-    const rest = make({
+    const rest = makeRest({
       apiUrl: apiUrl(profile),
       credential: tokenCredential(profile, (token) => ["authorization", `token ${token}`]),
       headers: {},
       dispatcher: dispatcher(profile)
     })
-    const self: ForgeClient["self"] = remembered(
+    const self: ForgeClient["self"] = memoize(
       Effect.flatMap(rest.get({ path: "/user" }, User), (user): Effect.Effect<Person, ForgeError> => {
-        const person = personOf(user)
+        const person = toPerson(user)
         return person === undefined ? Effect.fail(anonymous) : Effect.succeed(person)
       })
     )
@@ -44,7 +44,7 @@ export const giteaClient =
       ...giteaIssues(rest, self),
       ...giteaContents(rest),
       threads: giteaThreads(rest, self, comments.updateComment),
-      accountOf: undefined,
+      findAccount: undefined,
       commitComments: undefined
     }
   }

@@ -3,13 +3,13 @@ import { Effect, Schema } from "effect"
 import type { ForgeClient, OwnText } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName, sameName } from "../Profile.ts"
-import { Comment, Status, usernameOf } from "./answers.ts"
-import type { Review } from "./answers.ts"
+import { Comment, Status, toUsername } from "./responses.ts"
+import type { Review } from "./responses.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 const statusContext = "aicr/review"
 
-export const textOf = (item: typeof Comment.Type | typeof Review.Type): OwnText => ({
+export const toOwnText = (item: typeof Comment.Type | typeof Review.Type): OwnText => ({
   hostId: String(item.id),
   url: item.html_url ?? undefined,
   body: item.body ?? ""
@@ -31,7 +31,7 @@ export const giteaComments = (
         },
         Comment
       ),
-      textOf
+      toOwnText
     )
 
   const updateComment: ForgeClient["updateComment"] = (repo, _number, hostId, body) =>
@@ -46,20 +46,20 @@ export const giteaComments = (
         },
         Comment
       ),
-      textOf
+      toOwnText
     )
 
   const findComment: ForgeClient["findComment"] = Effect.fnUntraced(function* (repo, number, marker) {
-    const me = yield* self
+    const account = yield* self
     // This list is not paged: Gitea returns all comments at once.
     const comments = yield* rest.get(
       { path: `${repoPath}/issues/{index}/comments`, params: { ...ownerAndName(repo), index: number } },
       Schema.Array(Comment)
     )
     const comment = comments.findLast(
-      ({ user, body }) => sameName(usernameOf(user), me.username) && (body ?? "").includes(marker)
+      ({ user, body }) => sameName(toUsername(user), account.username) && (body ?? "").includes(marker)
     )
-    return comment === undefined ? undefined : textOf(comment)
+    return comment === undefined ? undefined : toOwnText(comment)
   })
 
   return { createComment, updateComment, findComment }

@@ -3,15 +3,15 @@ import { Effect } from "effect"
 import type { CommitAuthor, ForgeClient, ForgeError } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
-import { RepoFile, segments, textOfFile } from "../RepoFile.ts"
-import { WrittenCommit, usernameOf } from "./answers.ts"
+import { RepoFile, segments, decodeFile } from "../RepoFile.ts"
+import { WrittenCommit, toUsername } from "./responses.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 
 export const giteaContents = (rest: Rest): Pick<ForgeClient, "file" | "commitAuthor"> => ({
   file: (repo, ref, path) => {
     const { template, params } = segments(path)
-    return textOfFile(
+    return decodeFile(
       rest.get(
         { path: `${repoPath}/contents/${template}`, params: { ...ownerAndName(repo), ...params }, query: { ref } },
         RepoFile
@@ -31,7 +31,7 @@ export const giteaContents = (rest: Rest): Pick<ForgeClient, "file" | "commitAut
       ({ author, commit }) => ({
         name: commit?.author?.name ?? undefined,
         email: commit?.author?.email ?? undefined,
-        account: usernameOf(author)
+        account: toUsername(author)
       })
     )
 })

@@ -6,7 +6,7 @@ import { giteaClient } from "./client.ts"
 import type { GiteaDialect } from "./reviews.ts"
 import { webhook } from "./webhook.ts"
 
-/** What Gitea and its descendants have in common; a descendant names what differs. */
+/** Builds the row for Gitea or a host derived from it, which names its differences. */
 export const giteaRow = (own: {
   readonly kind: ForgeKind
   readonly webhook: ForgeWebhook
@@ -17,7 +17,7 @@ export const giteaRow = (own: {
   client: giteaClient(own.dialect),
   pullRef: (number) => `refs/pull/${number}/head`,
   gitAuthorization: (token) => basicHeader("aicr", token),
-  // The column is LONGTEXT; what hurts first is rendering, and other tools assume GitHub's limit.
+  // The database column is LONGTEXT; rendering is the practical limit, and other tools assume GitHub's limit.
   bodyLimit: 65_000
 })
 

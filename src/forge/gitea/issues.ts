@@ -4,13 +4,13 @@ import type { ForgeClient, HostIssue, HostIssues } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName, sameName } from "../Profile.ts"
 import { orWithoutAssignees } from "../WithoutAssignees.ts"
-import { Issue, usernameOf } from "./answers.ts"
+import { Issue, toUsername } from "./responses.ts"
 import { giteaLabels } from "./labels.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 const pages = { name: "limit", value: 50 } as const
 
-const issueOf = (issue: typeof Issue.Type): HostIssue => ({
+const toIssue = (issue: typeof Issue.Type): HostIssue => ({
   hostId: String(issue.number),
   url: issue.html_url ?? undefined,
   number: issue.number,
@@ -40,29 +40,31 @@ const createIssue = (rest: Rest, { labelIds, forgetOnFailure }: Labels): HostIss
           },
           Issue
         ),
-        issueOf
+        toIssue
       )
     )
   }, forgetOnFailure)
 
 const hostIssues = (rest: Rest, self: ForgeClient["self"], labels: Labels): HostIssues => ({
-  list: Effect.fnUntraced(function* (repo, state, most) {
-    const me = yield* self
-    const found = yield* rest.pages(
+  list: Effect.fnUntraced(function* (repo, state, max) {
+    const account = yield* self
+    const issues = yield* rest.pages(
       {
         path: `${repoPath}/issues`,
         params: ownerAndName(repo),
-        query: { state, type: "issues", created_by: me.username }
+        query: { state, type: "issues", created_by: account.username }
       },
       Issue,
-      { ...pages, most }
+      { ...pages, max }
     )
-    return found.filter((issue) => !issue.pull_request && sameName(usernameOf(issue.user), me.username)).map(issueOf)
+    return issues
+      .filter((issue) => !issue.pull_request && sameName(toUsername(issue.user), account.username))
+      .map(toIssue)
   }),
   read: (repo, number) =>
     Effect.map(
       rest.get({ path: `${repoPath}/issues/{index}`, params: { ...ownerAndName(repo), index: number } }, Issue),
-      (issue) => ({ ...issueOf(issue), labels: (issue.labels ?? []).map(labelName) })
+      (issue) => ({ ...toIssue(issue), labels: (issue.labels ?? []).map(labelName) })
     ),
   create: createIssue(rest, labels),
   edit: (repo, number, { title, body, state }) =>
@@ -77,7 +79,7 @@ const hostIssues = (rest: Rest, self: ForgeClient["self"], labels: Labels): Host
         },
         Issue
       ),
-      issueOf
+      toIssue
     ),
   remove: (repo, number) =>
     Effect.asVoid(

@@ -1,10 +1,10 @@
-/** Labels of Gitea and Forgejo. They go by id there; a name is looked up, and created when it is missing. */
+/** Labels of Gitea and Forgejo. Their APIs take ids; a name is resolved to its id, and created when it is missing. */
 import { Effect } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { ForgeError, HostLabel } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
-import { Label } from "./answers.ts"
+import { Label } from "./responses.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 const pages = { name: "limit", value: 50 } as const
@@ -12,7 +12,7 @@ const plainColor = "6b7280"
 
 export const giteaLabels = (rest: Rest) => {
   const idsByRepo = new Map<string, Map<string, number>>()
-  /** After a failure the labels are read again: one may have been created or deleted. Gitea takes two of one name. */
+  /** After a failure the labels are read again, because one may have been created or deleted. Gitea accepts duplicate names. */
   const forgetOnFailure = <A, R>(write: Effect.Effect<A, ForgeError, R>, repo: Repo) =>
     Effect.tapError(write, () => Effect.sync(() => idsByRepo.delete(repo.fullName)))
 
@@ -29,11 +29,11 @@ export const giteaLabels = (rest: Rest) => {
         ])
       )
     idsByRepo.set(repo.fullName, ids)
-    const wanted: Array<number> = []
+    const matching: Array<number> = []
     for (const { name, color } of labels) {
       const id = ids.get(name.toLowerCase())
       if (id !== undefined) {
-        wanted.push(id)
+        matching.push(id)
         continue
       }
       const body = { name, color: `#${color ?? plainColor}` }
@@ -42,9 +42,9 @@ export const giteaLabels = (rest: Rest) => {
         Label
       )
       ids.set(name.toLowerCase(), label.id)
-      wanted.push(label.id)
+      matching.push(label.id)
     }
-    return wanted
+    return matching
   })
 
   return { labelIds, forgetOnFailure }

@@ -1,4 +1,4 @@
-/** What an account and a token may do at Gitea and Forgejo. */
+/** Permissions of an account and a token at Gitea and Forgejo. */
 import { Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient } from "../Forge.ts"
@@ -6,7 +6,7 @@ import type { Rest } from "../Http.ts"
 import { ownerAndName, sameName } from "../Profile.ts"
 import { RepositoryId } from "../RepositoryId.ts"
 import { missingWriteAccess } from "../WriteAccess.ts"
-import { Permission, Repository, User, usernameOf } from "./answers.ts"
+import { Permission, Repository, User, toUsername } from "./responses.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 const writers = ["write", "admin", "owner"]
@@ -20,7 +20,7 @@ export const giteaPermissions = (rest: Rest): Pick<ForgeClient, "canWrite" | "re
       },
       Permission
     )
-  /** Only administrators of a repository may read the permission of others; everyone may list who can be assigned. */
+  /** Only administrators of a repository may read the permissions of others; every account may list the assignable users. */
   const assignable = (repo: Repo) =>
     rest.get({ path: `${repoPath}/assignees`, params: ownerAndName(repo) }, Schema.Array(User))
   const canWrite: ForgeClient["canWrite"] = (repo, username) =>
@@ -28,7 +28,7 @@ export const giteaPermissions = (rest: Rest): Pick<ForgeClient, "canWrite" | "re
       Effect.map(({ permission: level }) => writers.includes(level)),
       Effect.catchIf(
         (error) => error.reason === "forbidden",
-        () => Effect.map(assignable(repo), (users) => users.some((user) => sameName(usernameOf(user), username)))
+        () => Effect.map(assignable(repo), (users) => users.some((user) => sameName(toUsername(user), username)))
       ),
       Effect.catchIf(
         (error) => error.reason === "not_found",
@@ -39,7 +39,7 @@ export const giteaPermissions = (rest: Rest): Pick<ForgeClient, "canWrite" | "re
   const repositoryId: ForgeClient["repositoryId"] = (repo) =>
     Effect.map(rest.get({ path: repoPath, params: ownerAndName(repo) }, RepositoryId), ({ id }) => id)
 
-  /** The scopes of a token cannot be read; a read of each kind is refused with the name of the missing scope. */
+  /** The scopes of a token cannot be read, but a read that needs a missing scope is refused with its name. */
   const missing: ForgeClient["missing"] = Effect.fnUntraced(function* (repo) {
     const params = ownerAndName(repo)
     const { permissions } = yield* rest.get({ path: repoPath, params }, Repository)

@@ -6,12 +6,12 @@ import type { ForgeClient, HostPull } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
 import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
-import { Branch, Commit, ListedPull, Pull, personOf } from "./answers.ts"
+import { Branch, Commit, ListedPull, Pull, toPerson } from "./responses.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 const pages = { name: "limit", value: 50 } as const
 
-const pullOf = (pull: typeof Pull.Type, requested: Repo): HostPull => ({
+const toPull = (pull: typeof Pull.Type, requested: Repo): HostPull => ({
   number: pull.number,
   state: pull.merged ? "merged" : pull.state,
   draft: pull.draft ?? false,
@@ -22,7 +22,7 @@ const pullOf = (pull: typeof Pull.Type, requested: Repo): HostPull => ({
   title: pull.title,
   description: pull.body ?? "",
   url: pull.html_url,
-  author: personOf(pull.user),
+  author: toPerson(pull.user),
   labels: (pull.labels ?? []).map((label) => label.name),
   repo: pull.base.repo
     ? {
@@ -40,7 +40,7 @@ export const giteaPulls = (
   const pull: ForgeClient["pull"] = (repo, number) =>
     Effect.map(
       rest.get({ path: `${repoPath}/pulls/{index}`, params: { ...ownerAndName(repo), index: number } }, Pull),
-      (found) => pullOf(found, repo)
+      (source) => toPull(source, repo)
     )
 
   const openPulls: ForgeClient["openPulls"] = (repo, head) =>
@@ -54,12 +54,12 @@ export const giteaPulls = (
         ListedPull,
         pages
       ),
-      (found) => found.flatMap((one) => (one.state === "open" && one.head.sha === head ? [one.number] : []))
+      (pulls) => pulls.flatMap((listed) => (listed.state === "open" && listed.head.sha === head ? [listed.number] : []))
     )
 
   const newestCommit: ForgeClient["newestCommit"] = (repo, { branch, until }) => {
-    const one = { limit: 1, page: 1, stat: "false", verification: "false", files: "false" }
-    const query = { sha: branch, until: until === undefined ? undefined : new Date(until).toISOString(), ...one }
+    const onlyNewest = { limit: 1, page: 1, stat: "false", verification: "false", files: "false" }
+    const query = { sha: branch, until: until === undefined ? undefined : new Date(until).toISOString(), ...onlyNewest }
     return Effect.map(
       rest.get({ path: `${repoPath}/commits`, params: ownerAndName(repo), query }, Schema.Array(Commit)),
       (commits) => commits[0]?.sha
@@ -80,7 +80,7 @@ export const giteaPulls = (
 
   const protectedTip: ForgeClient["protectedTip"] = (repo, branch) =>
     rest.get({ path: `${repoPath}/branches/{branch}`, params: { ...ownerAndName(repo), branch } }, Branch).pipe(
-      Effect.map((found) => (found.protected ? found.commit?.id : undefined)),
+      Effect.map((tip) => (tip.protected ? tip.commit?.id : undefined)),
       undefinedIfMissing
     )
 

@@ -1,25 +1,25 @@
 /**
- * Reviews of Gitea and Forgejo. A Gitea comment is on one line, so a range is a comment on its last line; only one of the two positions
- * may be set, the old one wins if both are.
+ * Reviews of Gitea and Forgejo. A Gitea comment is on one line, so a range becomes a comment on its last line. Only one of the
+ * two positions may be set; if both are, the old one takes precedence.
  */
 import { Effect, Schema } from "effect"
 import type { InlineComment } from "../../domain/Publication.ts"
 import type { ForgeClient, OwnText } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName, sameName } from "../Profile.ts"
-import { Review, ReviewComment, usernameOf } from "./answers.ts"
-import { textOf } from "./comments.ts"
+import { Review, ReviewComment, toUsername } from "./responses.ts"
+import { toOwnText } from "./comments.ts"
 
 export interface GiteaDialect {
-  /** A comment may span lines: `extra_lines_count` after its first line. */
+  /** True where a comment may span lines: `extra_lines_count` after its first line. */
   readonly ranges: boolean
 }
 
 const reviewsPath = "/repos/{owner}/{repo}/pulls/{index}/reviews"
 const pages = { name: "limit", value: 50 } as const
 
-/** The position of a comment. Line numbers, despite the name `position`. */
-const positionOf = (comment: InlineComment, dialect: GiteaDialect) => {
+/** Returns the position of a comment. The values are line numbers, despite the name `position`. */
+const toPosition = (comment: InlineComment, dialect: GiteaDialect) => {
   const first = dialect.ranges && comment.start !== undefined ? comment.start : comment.line
   return {
     path: comment.path,
@@ -46,24 +46,24 @@ export const giteaReviews = (
             event: review.event === "APPROVE" ? "APPROVED" : review.event,
             commit_id: review.head,
             body: review.body,
-            comments: review.comments.map((comment) => positionOf(comment, dialect))
+            comments: review.comments.map((comment) => toPosition(comment, dialect))
           },
           content: true
         },
         Review
       ),
-      (made) => ({ hostId: String(made.id), url: made.html_url ?? undefined, refused: [] })
+      (created) => ({ hostId: String(created.id), url: created.html_url ?? undefined, refused: [] })
     )
 
   const verdicts: ForgeClient["verdicts"] = {
     requests: Effect.fnUntraced(function* (repo, number) {
-      const me = yield* self
+      const account = yield* self
       const params = { ...ownerAndName(repo), index: number }
       const all = yield* rest.pages({ path: reviewsPath, params }, Review, pages)
       return all
         .filter(({ state, dismissed }) => state === "REQUEST_CHANGES" && dismissed !== true)
-        .filter(({ user }) => sameName(usernameOf(user), me.username))
-        .map(textOf)
+        .filter(({ user }) => sameName(toUsername(user), account.username))
+        .map(toOwnText)
     }),
     dismiss: (repo, number, hostId, message) =>
       Effect.map(
@@ -77,24 +77,24 @@ export const giteaReviews = (
           },
           Review
         ),
-        textOf
+        toOwnText
       )
   }
 
   const reviewTexts: ForgeClient["reviewTexts"] = Effect.fnUntraced(function* (repo, number) {
-    const me = yield* self
+    const account = yield* self
     const params = { ...ownerAndName(repo), index: number }
     const reviews = yield* rest.pages({ path: reviewsPath, params }, Review, pages)
-    const own = reviews.filter((review) => sameName(usernameOf(review.user), me.username))
+    const own = reviews.filter((review) => sameName(toUsername(review.user), account.username))
     const texts: Array<OwnText> = []
     for (const review of own) {
-      texts.push(textOf(review))
+      texts.push(toOwnText(review))
       if (review.comments_count === 0) continue
       const comments = yield* rest.get(
         { path: `${reviewsPath}/{id}/comments`, params: { ...params, id: review.id } },
         Schema.NullOr(Schema.Array(ReviewComment))
       )
-      texts.push(...(comments ?? []).map(textOf))
+      texts.push(...(comments ?? []).map(toOwnText))
     }
     return texts
   })

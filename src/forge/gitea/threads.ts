@@ -1,19 +1,19 @@
 /**
- * Inline comments of Gitea and Forgejo. An answer is a comment of another review at the same place; the REST API resolves nothing, so
- * a comment whose problem is gone says so itself.
+ * Inline comments of Gitea and Forgejo. A reply is a comment of another review at the same location. The REST API cannot resolve
+ * a thread, so the text of a comment is replaced when its problem is resolved.
  */
 import { Effect, Schema } from "effect"
 import type { ForgeClient, HostThread, HostThreads } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName, sameName } from "../Profile.ts"
-import { Review, ReviewComment, usernameOf } from "./answers.ts"
+import { Review, ReviewComment, toUsername } from "./responses.ts"
 
 const pages = { name: "limit", value: 50 } as const
 const reviewsPath = "/repos/{owner}/{repo}/pulls/{index}/reviews"
 
 type Comment = typeof ReviewComment.Type
 
-const place = ({ path, position, original_position }: Comment): string =>
+const toLocation = ({ path, position, original_position }: Comment): string =>
   JSON.stringify([path ?? "", position ?? 0, original_position ?? 0])
 
 export const giteaThreads = (
@@ -22,7 +22,7 @@ export const giteaThreads = (
   update: ForgeClient["updateComment"]
 ): HostThreads => ({
   list: Effect.fnUntraced(function* (repo, number) {
-    const me = yield* self
+    const account = yield* self
     const params = { ...ownerAndName(repo), index: number }
     const reviews = yield* rest.pages({ path: reviewsPath, params }, Review, pages)
     const all: Array<Comment> = []
@@ -34,17 +34,17 @@ export const giteaThreads = (
       )
       all.push(...(comments ?? []))
     }
-    const ours = (comment: Comment) => sameName(usernameOf(comment.user), me.username)
-    const answered = new Set(all.filter((comment) => !ours(comment)).map(place))
+    const ours = (comment: Comment) => sameName(toUsername(comment.user), account.username)
+    const repliedTo = new Set(all.filter((comment) => !ours(comment)).map(toLocation))
     return all.filter(ours).map((comment): HostThread => {
-      const resolver = usernameOf(comment.resolver)
+      const resolver = toUsername(comment.resolver)
       return {
         hostId: String(comment.id),
         body: comment.body ?? "",
         path: comment.path ?? "",
-        resolved: sameName(resolver, me.username),
-        dismissedBy: resolver === undefined || sameName(resolver, me.username) ? [] : [resolver],
-        replied: answered.has(place(comment))
+        resolved: sameName(resolver, account.username),
+        dismissedBy: resolver === undefined || sameName(resolver, account.username) ? [] : [resolver],
+        replied: repliedTo.has(toLocation(comment))
       }
     })
   }),

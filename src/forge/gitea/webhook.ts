@@ -1,7 +1,7 @@
 /**
- * Gitea deliveries, and through `makeGiteaWebhook` Forgejo's. Both send each other's headers, GitHub's and Gogs's beside their
- * own; a form delivery signs the JSON text, not the form. Drafts are pull requests whose title starts with WIP: on servers
- * that have no flag for them.
+ * Gitea deliveries, and Forgejo's through `makeGiteaWebhook`. Both send each other's headers and those of GitHub and Gogs in
+ * addition to their own. The signature of a form delivery covers the JSON text, not the form. On servers without a draft flag,
+ * drafts are pull requests whose title starts with `WIP:`.
  */
 import { signatureHeaders } from "../../domain/Vocabulary.ts"
 import type { Person, Repo } from "../../domain/Change.ts"
@@ -20,8 +20,8 @@ import {
   isZero,
   limits,
   listedCommits,
-  need,
-  needNumber,
+  requireValue,
+  requireNumber,
   parseDelivery,
   person,
   repo,
@@ -37,10 +37,10 @@ const signatures = [signatureHeaders.gitea, "x-forgejo-signature", "x-gitea-sign
 const starts = new Set(["opened", "reopened", "synchronized", "review_requested"])
 const workInProgress = /^(?:wip:|\[wip\])/i
 
-const personOf = (user: PayloadJson | undefined): Person | undefined =>
+const toPerson = (user: PayloadJson | undefined): Person | undefined =>
   person(text(user, "login") ?? text(user, "username"), text(user, "full_name"))
 
-const repoOf = (payload: PayloadJson): Repo | undefined => {
+const toRepo = (payload: PayloadJson): Repo | undefined => {
   const source = child(payload, "repository")
   if (source === undefined) return undefined
   return repo({
@@ -51,27 +51,27 @@ const repoOf = (payload: PayloadJson): Repo | undefined => {
   })
 }
 
-/** Some servers give the number beside the pull request only. */
-const numberOf = (payload: PayloadJson, pull: PayloadJson): number =>
-  needNumber(integer(pull, "number") === undefined ? payload : pull, "number", "pull_request.number")
+/** Some servers send the number only next to the pull request. */
+const readNumber = (payload: PayloadJson, pull: PayloadJson): number =>
+  requireNumber(integer(pull, "number") === undefined ? payload : pull, "number", "pull_request.number")
 
-const baseRefOf = (pull: PayloadJson | undefined): string | undefined =>
+const toBaseRef = (pull: PayloadJson | undefined): string | undefined =>
   branch(text(child(pull, "base"), "ref", limits.name + 1), "pull_request.base.ref")
 
-const pullOf = (payload: PayloadJson, pull: PayloadJson): PullRequestFacts => {
+const toPull = (payload: PayloadJson, pull: PayloadJson): PullRequestFacts => {
   const head = child(pull, "head")
   const base = child(pull, "base")
   const title = text(pull, "title", limits.title)
   return {
-    number: numberOf(payload, pull),
-    head: need(commit(head, "sha", "pull_request.head.sha"), "pull_request.head.sha", "a commit id"),
+    number: readNumber(payload, pull),
+    head: requireValue(commit(head, "sha", "pull_request.head.sha"), "pull_request.head.sha", "a commit id"),
     base: commit(base, "sha", "pull_request.base.sha"),
     headRef: branch(text(head, "ref", limits.name + 1), "pull_request.head.ref"),
-    baseRef: baseRefOf(pull),
+    baseRef: toBaseRef(pull),
     title,
     description: text(pull, "body", limits.description),
     url: webUrl(pull, "html_url"),
-    author: personOf(child(pull, "user")),
+    author: toPerson(child(pull, "user")),
     draft: flag(pull, "draft") || (title !== undefined && workInProgress.test(title)),
     labels: children(pull, "labels")
       .slice(0, limits.labels)
@@ -79,20 +79,20 @@ const pullOf = (payload: PayloadJson, pull: PayloadJson): PullRequestFacts => {
   }
 }
 
-/** A title edit that takes the WIP prefix away is how these hosts mark a draft as ready. */
+/** Returns true for a title edit that removes the WIP prefix, which is how these hosts mark a draft as ready. */
 const becameReady = (payload: PayloadJson): boolean => {
   const before = text(child(child(payload, "changes"), "title"), "from", limits.title)
   const now = text(child(payload, "pull_request"), "title", limits.title)
   return before !== undefined && workInProgress.test(before) && now !== undefined && !workInProgress.test(now)
 }
 
-/** The pull request is to be merged into another branch than before: another diff. */
+/** Returns true when the target branch changed, which changes the diff. */
 const wasRetargeted = (payload: PayloadJson): boolean => {
   const changes = child(payload, "changes")
   return [child(changes, "ref"), child(changes, "base")].some((change) => change !== undefined)
 }
 
-/** Event types (one per kind of change) and events (one per payload) by what they carry. */
+/** Event types (one per kind of change) and events (one per payload) by the content of their payload. */
 const families: Readonly<Record<string, "pull_request" | "push" | "comment" | "issues">> = {
   pull_request: "pull_request",
   pull_request_sync: "pull_request",
@@ -113,35 +113,35 @@ const reader =
   (provider: GiteaKind) =>
   (event: string, payload: PayloadJson): HostEvent => {
     const action = text(payload, "action", 100)
-    const common = { provider, event, action, sender: personOf(child(payload, "sender")) }
-    const repository = repoOf(payload)
+    const common = { provider, event, action, sender: toPerson(child(payload, "sender")) }
+    const repository = toRepo(payload)
     const ignored = (reason: "unsupported_event" | "unsupported_action" | "own_event"): HostEvent => ({
       _tag: "Ignored",
       reason,
       ...common,
       repo: repository
     })
-    const facts = (): EventFacts => ({ ...common, repo: need(repository, "repository", "an object") })
+    const facts = (): EventFacts => ({ ...common, repo: requireValue(repository, "repository", "an object") })
 
     switch (Object.hasOwn(families, event) ? families[event] : undefined) {
       case "pull_request": {
-        const pull = need(child(payload, "pull_request"), "pull_request", "an object")
+        const pull = requireValue(child(payload, "pull_request"), "pull_request", "an object")
         if (action === "closed") {
-          return { _tag: "PullRequestClosed", ...facts(), number: numberOf(payload, pull), baseRef: baseRefOf(pull) }
+          return { _tag: "PullRequestClosed", ...facts(), number: readNumber(payload, pull), baseRef: toBaseRef(pull) }
         }
         const isNews = action === "edited" && (becameReady(payload) || wasRetargeted(payload))
         if (action === undefined || (!starts.has(action) && !isNews)) return ignored("unsupported_action")
-        return { _tag: "PullRequestUpdated", ...facts(), pull: pullOf(payload, pull) }
+        return { _tag: "PullRequestUpdated", ...facts(), pull: toPull(payload, pull) }
       }
       case "push": {
-        const ref = need(text(payload, "ref", 512), "ref", "a string")
-        const after = need(commit(payload, "after", "after"), "after", "a commit id")
-        const before = need(commit(payload, "before", "before"), "before", "a commit id")
+        const ref = requireValue(text(payload, "ref", 512), "ref", "a string")
+        const after = requireValue(commit(payload, "after", "after"), "after", "a commit id")
+        const before = requireValue(commit(payload, "before", "before"), "before", "a commit id")
         if (!ref.startsWith("refs/heads/") || isZero(after)) return ignored("unsupported_action")
         return {
           _tag: "Pushed",
           ...facts(),
-          branch: need(branch(ref.slice("refs/heads/".length), "ref"), "ref", "a branch"),
+          branch: requireValue(branch(ref.slice("refs/heads/".length), "ref"), "ref", "a branch"),
           before,
           after,
           created: isZero(before),
@@ -166,8 +166,8 @@ const reader =
           _tag: "Commanded",
           ...facts(),
           command,
-          number: needNumber(issue, "number", "issue.number"),
-          baseRef: baseRefOf(child(payload, "pull_request")),
+          number: requireNumber(issue, "number", "issue.number"),
+          baseRef: toBaseRef(child(payload, "pull_request")),
           title: text(issue, "title", limits.title),
           url: webUrl(issue, "html_url")
         }
@@ -178,7 +178,7 @@ const reader =
         return {
           _tag: "IssueChanged",
           ...facts(),
-          number: needNumber(issue, "number", "issue.number"),
+          number: requireNumber(issue, "number", "issue.number"),
           title: text(issue, "title", limits.title),
           url: webUrl(issue, "html_url")
         }
@@ -188,7 +188,7 @@ const reader =
     }
   }
 
-/** The names each of the two puts first; the other's are read as well, since both servers send both. */
+/** Builds the webhook half for one of the two hosts. Its own header names take precedence; both servers also send the other's. */
 export const makeGiteaWebhook = (kind: GiteaKind, brands: readonly [GiteaKind, GiteaKind]): ForgeWebhook => {
   const events = [...brands.map((brand) => `x-${brand}-event-type`), ...brands.map((brand) => `x-${brand}-event`)]
   const deliveries = [...brands.map((brand) => `x-${brand}-delivery`), "x-github-delivery"]

@@ -1,6 +1,6 @@
 /**
- * Credentials of a GitHub App: a token of one repository's installation, issued for a JSON web token that is signed with the app's private
- * key. Tokens live an hour; they are kept and renewed five minutes before they end.
+ * Credentials of a GitHub App: an installation token for one repository, issued for a JSON web token that is signed with the
+ * app's private key. Tokens are valid for an hour; they are cached and renewed five minutes before they expire.
  */
 import { createPrivateKey } from "node:crypto"
 import type { KeyObject } from "node:crypto"
@@ -10,29 +10,29 @@ import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { Person, Repo } from "../../domain/Change.ts"
 import { signJwt } from "../../domain/SignJwt.ts"
 import { ForgeError } from "../Forge.ts"
-import { make } from "../Http.ts"
+import { makeRest } from "../Http.ts"
 import type { RestOptions } from "../Http.ts"
-import { ownerAndName, remembered } from "../Profile.ts"
-import { App, Installation, InstallationToken } from "./answers.ts"
+import { ownerAndName, memoize } from "../Profile.ts"
+import { App, Installation, InstallationToken } from "./responses.ts"
 import { anyWriter, WriteOwner } from "../WriteOwner.ts"
-import { WriteTurns } from "../WriteTurns.ts"
+import { WritePermits } from "../WritePermits.ts"
 
 type AppSettings = NonNullable<TriggerProfile["settings"]["app"]>
 
 const renewBefore = 5 * 60_000
-/** GitHub refuses tokens of more than ten minutes and clocks that run ahead. */
-const claimLife = 9 * 60
+/** GitHub refuses web tokens that are valid for more than ten minutes or were issued in the future. */
+const claimSeconds = 9 * 60
 const clockSkew = 60
 
 const misconfigured = (message: string) => new ForgeError({ reason: "invalid", operation: "configuration", message })
 
-/** The claim to be this app, valid from a minute ago for nine minutes. */
-const claimsOf = (issuer: string, nowMillis: number) => {
+/** Returns the claims of the app, valid from one minute ago for nine minutes. */
+const toClaims = (issuer: string, nowMillis: number) => {
   const now = Math.floor(nowMillis / 1000)
-  return { iat: now - clockSkew, exp: now + claimLife, iss: issuer }
+  return { iat: now - clockSkew, exp: now + claimSeconds, iss: issuer }
 }
 
-/** PEM, or PEM in base64 as it is often kept in an environment variable. */
+/** Parses PEM, or PEM in base64 as it is often stored in an environment variable. */
 const privateKey = (text: string): KeyObject =>
   createPrivateKey(text.includes("-----BEGIN") ? text : Buffer.from(text, "base64").toString("utf8"))
 
@@ -53,18 +53,18 @@ const keyText = (trigger: string, app: AppSettings): Effect.Effect<string, Forge
 }
 
 export interface AppAuth {
-  /** What the host counts requests by. */
+  /** Key of the host's rate limit. */
   readonly account: string
   readonly token: (repo: Repo) => Effect.Effect<Redacted.Redacted, ForgeError>
-  /** The account that the app's comments stand under: `<slug>[bot]`. */
+  /** Account that authors the app's comments: `<slug>[bot]`. */
   readonly self: Effect.Effect<Person, ForgeError>
-  /** Permissions of the repository's installation, by name. */
+  /** Permissions of the repository's installation by name. */
   readonly permissions: (repo: Repo) => Effect.Effect<Readonly<Record<string, string>>, ForgeError>
 }
 
 export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOptions, "credential">): AppAuth => {
   const issuer = app.client_id ?? app.app_id
-  const key = remembered(
+  const key = memoize(
     Effect.flatMap(keyText(trigger, app), (text) =>
       Effect.try({
         try: () => privateKey(text),
@@ -72,11 +72,11 @@ export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOpt
       })
     )
   )
-  const rest = make({
+  const rest = makeRest({
     ...options,
     credential: Effect.gen(function* () {
       if (issuer === undefined) return yield* misconfigured(`trigger ${trigger}: app needs app_id or client_id`)
-      const jwt = signJwt(claimsOf(String(issuer), yield* Clock.currentTimeMillis), yield* key)
+      const jwt = signJwt(toClaims(String(issuer), yield* Clock.currentTimeMillis), yield* key)
       return {
         account: `app ${issuer}`,
         headers: { authorization: Redacted.make(`Bearer ${jwt}`) },
@@ -85,7 +85,7 @@ export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOpt
     })
   })
 
-  const installationOf = (repo: Repo) =>
+  const findInstallation = (repo: Repo) =>
     rest.get({ path: "/repos/{owner}/{repo}/installation", params: ownerAndName(repo) }, Installation).pipe(
       Effect.mapError((error) =>
         error.reason === "not_found"
@@ -100,15 +100,15 @@ export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOpt
   const installation = (repo: Repo): Effect.Effect<string | number, ForgeError> =>
     app.installation_id !== undefined
       ? Effect.succeed(app.installation_id)
-      : Effect.map(installationOf(repo), ({ id }) => id)
+      : Effect.map(findInstallation(repo), ({ id }) => id)
 
-  const kept = new Map<string, { readonly token: Redacted.Redacted; readonly until: number }>()
-  const turn = Semaphore.makeUnsafe(1)
+  const tokens = new Map<string, { readonly token: Redacted.Redacted; readonly until: number }>()
+  const issuing = Semaphore.makeUnsafe(1)
   const token: AppAuth["token"] = (repo) =>
     Effect.gen(function* () {
       const cacheKey = app.installation_id === undefined ? repo.fullName.toLowerCase() : ""
-      const known = kept.get(cacheKey)
-      if (known !== undefined && known.until > (yield* Clock.currentTimeMillis)) return known.token
+      const cached = tokens.get(cacheKey)
+      if (cached !== undefined && cached.until > (yield* Clock.currentTimeMillis)) return cached.token
       const id = yield* installation(repo)
       const issued = yield* rest
         .write(
@@ -120,16 +120,16 @@ export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOpt
           },
           InstallationToken
         )
-        .pipe(Effect.provideService(WriteOwner, anyWriter), Effect.provide(WriteTurns.layerAlone))
-      const fresh = Redacted.make(issued.token)
-      kept.set(cacheKey, { token: fresh, until: Date.parse(issued.expires_at) - renewBefore })
-      return fresh
-    }).pipe(turn.withPermit)
+        .pipe(Effect.provideService(WriteOwner, anyWriter), Effect.provide(WritePermits.layerAlone))
+      const renewed = Redacted.make(issued.token)
+      tokens.set(cacheKey, { token: renewed, until: Date.parse(issued.expires_at) - renewBefore })
+      return renewed
+    }).pipe(issuing.withPermit)
 
-  const self = remembered(
-    Effect.map(rest.get({ path: "/app" }, App), (found): Person => ({ username: `${found.slug}[bot]` }))
+  const self = memoize(
+    Effect.map(rest.get({ path: "/app" }, App), (registration): Person => ({ username: `${registration.slug}[bot]` }))
   )
   const permissions: AppAuth["permissions"] = (repo) =>
-    Effect.map(installationOf(repo), (found) => found.permissions ?? {})
+    Effect.map(findInstallation(repo), (granted) => granted.permissions ?? {})
   return { account: `app ${issuer}`, token, self, permissions }
 }

@@ -1,23 +1,23 @@
-/** How a profile signs its requests: with a token, or as an app's installation. */
+/** Authentication of a profile's requests: with a token, or as the installation of an app. */
 import { Effect, Redacted } from "effect"
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient, ForgeError } from "../Forge.ts"
-import { make } from "../Http.ts"
+import { makeRest } from "../Http.ts"
 import type { Rest, RestOptions } from "../Http.ts"
-import { apiUrl, basicHeader, dispatcher, remembered, tokenCredential } from "../Profile.ts"
-import { User, personOf } from "./answers.ts"
+import { apiUrl, basicHeader, dispatcher, memoize, tokenCredential } from "../Profile.ts"
+import { User, toPerson } from "./responses.ts"
 import { appAuth } from "./AppAuth.ts"
 import { graphqlRoot, graphqlStatus } from "./graphql.ts"
 import { missingOfInstallation, missingOfScopes } from "./missing.ts"
 
-/** The same REST client for all repositories, or one per installation. */
+/** Provides the REST client: the same for all repositories, or one per installation. */
 export interface Access {
   readonly rest: (repo: Repo) => Rest
   readonly graphql: (repo: Repo) => Rest
   readonly self: ForgeClient["self"]
   readonly gitAuthorization: ForgeClient["gitAuthorization"]
-  /** What the credential itself may not do; what its account may not do is read with the repository. */
+  /** Permissions that the credential itself lacks; those that its account lacks are read with the repository. */
   readonly missing: (repo: Repo, isPrivate: boolean) => Effect.Effect<ReadonlyArray<string>, ForgeError>
 }
 
@@ -43,23 +43,21 @@ export const access = (profile: TriggerProfile): Access => {
     })
     const credential = (repo: Repo) => Effect.map(auth.token(repo), bearer)
     return {
-      rest: (repo) => make({ ...options, credential: credential(repo) }),
-      graphql: (repo) => make({ ...graphqlOptions, credential: credential(repo) }),
+      rest: (repo) => makeRest({ ...options, credential: credential(repo) }),
+      graphql: (repo) => makeRest({ ...graphqlOptions, credential: credential(repo) }),
       self: auth.self,
       gitAuthorization: (repo) => Effect.map(auth.token(repo), (token) => basicHeader("x-access-token", token)),
       missing: (repo) => Effect.map(auth.permissions(repo), missingOfInstallation)
     }
   }
   const credential = tokenCredential(profile, (token) => ["authorization", `Bearer ${token}`])
-  const rest = make({ ...options, credential })
-  const graphql = make({ ...graphqlOptions, credential })
+  const rest = makeRest({ ...options, credential })
+  const graphql = makeRest({ ...graphqlOptions, credential })
   const { token } = profile
   return {
     rest: () => rest,
     graphql: () => graphql,
-    self: remembered(
-      Effect.map(rest.get({ path: "/user" }, User), (user) => personOf(user) ?? { username: user.login })
-    ),
+    self: memoize(Effect.map(rest.get({ path: "/user" }, User), (user) => toPerson(user) ?? { username: user.login })),
     gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("x-access-token", token)),
     missing: (_, isPrivate) =>
       Effect.map(rest.headers({ path: "/user" }), (headers) => missingOfScopes(headers["x-oauth-scopes"], isPrivate))

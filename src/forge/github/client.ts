@@ -1,4 +1,7 @@
-/** GitHub's REST API, and of its GraphQL API what that cannot do, hosted and Enterprise Server, with a token or an app's installation. */
+/**
+ * Client for GitHub's REST API, and for its GraphQL API where REST lacks an operation; hosted and Enterprise Server, with a token
+ * or as the installation of an app.
+ */
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { ForgeClient } from "../Forge.ts"
 import { access } from "./access.ts"
@@ -25,7 +28,7 @@ export const githubClient = (profile: TriggerProfile): ForgeClient => {
     setStatus: githubStatus(rest),
     ...githubIssues(rest, self),
     ...githubContents(rest),
-    accountOf: undefined,
+    findAccount: undefined,
     commitComments: githubCommitComments(host),
     threads: githubThreads(rest, self, makeResolveThread(profile.name, graphql))
   }

@@ -5,8 +5,8 @@ import type { ForgeClient } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
 import type { Access } from "./access.ts"
-import { Note, Status } from "./answers.ts"
-import { ownNotes, textOf } from "./ownNotes.ts"
+import { Note, Status } from "./responses.ts"
+import { ownNotes, toOwnText } from "./ownNotes.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 const statusContext = "aicr/review"
@@ -29,7 +29,7 @@ export const githubComments = (
       host
         .rest(repo)
         .write({ ...call, params: { ...ownerAndName(repo), ...call.params }, body: { body }, content: true }, Note),
-      textOf
+      toOwnText
     )
   return {
     createComment: (repo, number, body) =>
@@ -62,7 +62,7 @@ export const githubStatus =
           params: { ...ownerAndName(repo), sha: head },
           body: {
             context: statusContext,
-            // Of the four states `error` alone claims no verdict: `pending` promises one (docs/publishing.md).
+            // Of the four states only `error` implies no verdict; `pending` promises one (docs/publishing.md).
             state: status.state === "neutral" ? "error" : status.state,
             description: status.description.slice(0, maxStatusLength),
             ...(status.url === undefined ? {} : { target_url: status.url })
@@ -71,5 +71,5 @@ export const githubStatus =
         },
         Status
       ),
-      (made) => ({ hostId: String(made.id), url: made.url ?? undefined })
+      (created) => ({ hostId: String(created.id), url: created.url ?? undefined })
     )

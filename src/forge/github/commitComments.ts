@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import type { CommitComments } from "../Forge.ts"
 import { ownerAndName, sameName } from "../Profile.ts"
 import type { Access } from "./access.ts"
-import { Note } from "./answers.ts"
-import { textOf } from "./ownNotes.ts"
+import { Note } from "./responses.ts"
+import { toOwnText } from "./ownNotes.ts"
 
 const commentsPath = "/repos/{owner}/{repo}/commits/{commit_sha}/comments"
 const pages = { name: "per_page", value: 100 } as const
@@ -22,18 +22,18 @@ export const githubCommitComments = ({ rest, self }: Pick<Access, "rest" | "self
         },
         Note
       ),
-      textOf
+      toOwnText
     ),
   find: Effect.fnUntraced(function* (repo, head, marker) {
-    const me = yield* self
+    const account = yield* self
     const notes = yield* rest(repo).pages(
       { path: commentsPath, params: { ...ownerAndName(repo), commit_sha: head } },
       Note,
       pages
     )
     return notes
-      .filter((note) => sameName(note.user?.login, me.username))
-      .map(textOf)
+      .filter((note) => sameName(note.user?.login, account.username))
+      .map(toOwnText)
       .findLast((note) => note.body.includes(marker))
   })
 })

@@ -4,15 +4,15 @@ import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
-import { RepoFile, segments, textOfFile } from "../RepoFile.ts"
-import { WrittenCommit } from "./answers.ts"
+import { RepoFile, segments, decodeFile } from "../RepoFile.ts"
+import { WrittenCommit } from "./responses.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 
 export const githubContents = (rest: (repo: Repo) => Rest): Pick<ForgeClient, "file" | "commitAuthor"> => ({
   file: (repo, ref, path) => {
     const { template, params } = segments(path)
-    return textOfFile(
+    return decodeFile(
       rest(repo).get(
         { path: `${repoPath}/contents/${template}`, params: { ...ownerAndName(repo), ...params }, query: { ref } },
         RepoFile

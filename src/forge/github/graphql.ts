@@ -1,11 +1,14 @@
 /**
- * GitHub's GraphQL API, for what the REST API cannot do. It reports errors with status 200; here each stands for the status that the
- * REST API has for it, so that limits close the token and refusals read the same. Pure.
+ * GitHub's GraphQL API, for operations that the REST API lacks. It reports errors with status 200; this file maps each to the
+ * status of the REST API, so that rate limits close the token and refusals produce the same messages. Pure.
  */
 import { Option, Schema } from "effect"
-import type { HostResponse } from "../HostAnswer.ts"
+import type { HostResponse } from "../HostResponse.ts"
 
-/** Root below which `/graphql` is: `https://api.github.com`, or `https://HOST/api` for the `https://HOST/api/v3` of Enterprise Server. */
+/**
+ * Returns the parent URL of `/graphql`: `https://api.github.com`, or `https://HOST/api` for the `https://HOST/api/v3` of
+ * Enterprise Server.
+ */
 export const graphqlRoot = (apiUrl: string): string => apiUrl.replace(/\/v3$/, "")
 
 const Errors = Schema.fromJsonString(
@@ -29,9 +32,9 @@ const statuses: ReadonlyMap<string, number> = new Map([
   ["SERVICE_UNAVAILABLE", 503]
 ])
 
-/** Status that a successful response stands for. */
+/** Returns the effective status of a successful response. */
 export const graphqlStatus = ({ status, body }: Pick<HostResponse, "status" | "body">): number => {
-  const errors = Option.match(decodeErrors(body), { onNone: () => [], onSome: (found) => found.errors })
+  const errors = Option.match(decodeErrors(body), { onNone: () => [], onSome: (decoded) => decoded.errors })
   const [first] = errors
   if (first === undefined) return status
   if (errors.some(({ message }) => /rate limit/i.test(message ?? ""))) return 429

@@ -5,13 +5,13 @@ import type { ForgeClient, HostIssue, HostIssues } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName, sameName } from "../Profile.ts"
 import { orWithoutAssignees } from "../WithoutAssignees.ts"
-import { Issue } from "./answers.ts"
+import { Issue } from "./responses.ts"
 import { githubLabels } from "./labels.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 const pages = { name: "per_page", value: 100 } as const
 
-const issueOf = (issue: typeof Issue.Type): HostIssue => ({
+const toIssue = (issue: typeof Issue.Type): HostIssue => ({
   hostId: String(issue.number),
   url: issue.html_url ?? undefined,
   number: issue.number,
@@ -21,7 +21,7 @@ const issueOf = (issue: typeof Issue.Type): HostIssue => ({
   comments: issue.comments ?? 0
 })
 
-/** GitHub names labels by themselves or as objects. */
+/** GitHub returns labels as names or as objects. */
 const labelName = (label: string | { readonly name?: string | null | undefined }): ReadonlyArray<string> => {
   const name = typeof label === "string" ? label : label.name
   return name === undefined || name === null ? [] : [name]
@@ -33,14 +33,14 @@ const hostIssues = (
   { ensure }: ReturnType<typeof githubLabels>
 ): HostIssues => {
   const issues: HostIssues = {
-    list: Effect.fnUntraced(function* (repo, state, most) {
-      const me = yield* self
-      const found = yield* rest(repo).pages(
-        { path: `${repoPath}/issues`, params: ownerAndName(repo), query: { state, creator: me.username } },
+    list: Effect.fnUntraced(function* (repo, state, max) {
+      const account = yield* self
+      const listed = yield* rest(repo).pages(
+        { path: `${repoPath}/issues`, params: ownerAndName(repo), query: { state, creator: account.username } },
         Issue,
-        { ...pages, most }
+        { ...pages, max }
       )
-      return found.filter((issue) => !issue.pull_request && sameName(issue.user?.login, me.username)).map(issueOf)
+      return listed.filter((issue) => !issue.pull_request && sameName(issue.user?.login, account.username)).map(toIssue)
     }),
     read: (repo, number) =>
       Effect.map(
@@ -48,7 +48,7 @@ const hostIssues = (
           { path: `${repoPath}/issues/{issue_number}`, params: { ...ownerAndName(repo), issue_number: number } },
           Issue
         ),
-        (issue) => ({ ...issueOf(issue), labels: (issue.labels ?? []).flatMap(labelName) })
+        (issue) => ({ ...toIssue(issue), labels: (issue.labels ?? []).flatMap(labelName) })
       ),
     create: Effect.fnUntraced(function* (repo, issue) {
       for (const label of issue.labels) yield* ensure(repo, label)
@@ -66,7 +66,7 @@ const hostIssues = (
             },
             Issue
           ),
-          issueOf
+          toIssue
         )
       )
     }),
@@ -82,9 +82,9 @@ const hostIssues = (
           },
           Issue
         ),
-        issueOf
+        toIssue
       ),
-    // The REST API deletes no issues; the configuration refuses resolved_action delete for this kind.
+    // The REST API cannot delete issues; the configuration refuses resolved_action delete for this kind.
     remove: (repo, number) => Effect.asVoid(issues.edit(repo, number, { state: "closed" }))
   }
   return issues

@@ -1,4 +1,4 @@
-/** Labels of GitHub. They go by name; one that is missing is created by naming it. */
+/** Labels of GitHub. The API takes names; a missing label is created when it is used. */
 import { Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { HostLabel } from "../Forge.ts"
@@ -10,7 +10,7 @@ const repoPath = "/repos/{owner}/{repo}"
 export const githubLabels = (rest: (repo: Repo) => Rest) => {
   const coloured = new Set<string>()
 
-  /** Gives a label its colour, once. GitHub responds with 422 for an existing label, which keeps the colour it has. */
+  /** Sets the colour of a label once. GitHub responds with 422 for an existing label, which keeps its colour. */
   const ensure = (repo: Repo, { name, color }: HostLabel) => {
     const key = `${repo.fullName}\n${name}`
     if (color === undefined || coloured.has(key)) return Effect.void

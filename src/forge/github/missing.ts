@@ -1,9 +1,10 @@
 /**
- * What a GitHub credential may not do that reviews need, in words for people. A classic token says its scopes in a header, an app's
- * installation its permissions; a fine-grained token says neither, and what it may not do is known when it is refused. Pure.
+ * Determines the permissions that reviews need and a GitHub credential lacks, as text for operators. A classic token reports its
+ * scopes in a header, the installation of an app its permissions. A fine-grained token reports neither, so a missing permission
+ * shows only when a request is refused. Pure.
  */
 
-/** What a reviewer does with each permission of an app. */
+/** Use of each permission of an app. */
 const needed = {
   contents: ["read", "reading the code"],
   pull_requests: ["write", "reviews"],

@@ -1,11 +1,11 @@
-/** What an account and a credential may do at GitHub. */
+/** Permissions of an account and a credential at GitHub. */
 import { Effect } from "effect"
 import type { ForgeClient } from "../Forge.ts"
 import { ownerAndName } from "../Profile.ts"
 import { RepositoryId } from "../RepositoryId.ts"
 import { missingWriteAccess } from "../WriteAccess.ts"
 import type { Access } from "./access.ts"
-import { Permission, Repository } from "./answers.ts"
+import { Permission, Repository } from "./responses.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 
@@ -32,9 +32,9 @@ export const githubPermissions = (
   repositoryId: (repo) =>
     Effect.map(rest(repo).get({ path: repoPath, params: ownerAndName(repo) }, RepositoryId), ({ id }) => id),
   missing: Effect.fnUntraced(function* (repo) {
-    const found = yield* rest(repo).get({ path: repoPath, params: ownerAndName(repo) }, Repository)
-    const ofCredential = yield* missing(repo, found.private === true)
-    // An app's installation has no role; the permissions of the repository are not about it.
-    return !isApp ? [...ofCredential, ...missingWriteAccess(found.permissions)] : ofCredential
+    const repository = yield* rest(repo).get({ path: repoPath, params: ownerAndName(repo) }, Repository)
+    const missingOfCredential = yield* missing(repo, repository.private === true)
+    // The installation of an app has no role; the permissions in the repository's response do not apply to it.
+    return !isApp ? [...missingOfCredential, ...missingWriteAccess(repository.permissions)] : missingOfCredential
   })
 })

@@ -5,12 +5,12 @@ import type { ForgeClient, HostPull } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
 import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
-import { Branch, Commit, ListedPull, Pull, personOf } from "./answers.ts"
+import { Branch, Commit, ListedPull, Pull, toPerson } from "./responses.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 const pages = { name: "per_page", value: 100 } as const
 
-const pullOf = (pull: typeof Pull.Type): HostPull => ({
+const toPull = (pull: typeof Pull.Type): HostPull => ({
   number: pull.number,
   state: pull.merged === true ? "merged" : pull.state,
   draft: pull.draft ?? false,
@@ -21,7 +21,7 @@ const pullOf = (pull: typeof Pull.Type): HostPull => ({
   title: pull.title,
   description: pull.body ?? "",
   url: pull.html_url,
-  author: personOf(pull.user),
+  author: toPerson(pull.user),
   labels: (pull.labels ?? []).map((label) => label.name),
   repo: {
     fullName: pull.base.repo.full_name,
@@ -40,7 +40,7 @@ export const githubPulls = (
         { path: `${repoPath}/pulls/{pull_number}`, params: { ...ownerAndName(repo), pull_number: number } },
         Pull
       ),
-      pullOf
+      toPull
     ),
   openPulls: (repo, head) =>
     rest(repo)
@@ -50,8 +50,8 @@ export const githubPulls = (
         pages
       )
       .pipe(
-        Effect.map((found) =>
-          found.flatMap((one) => (one.state === "open" && one.head.sha === head ? [one.number] : []))
+        Effect.map((pulls) =>
+          pulls.flatMap((listed) => (listed.state === "open" && listed.head.sha === head ? [listed.number] : []))
         ),
         Effect.catchIf(
           (error) => error.reason === "not_found" || error.reason === "invalid",
@@ -70,7 +70,7 @@ export const githubPulls = (
     rest(repo)
       .get({ path: `${repoPath}/branches/{branch}`, params: { ...ownerAndName(repo), branch } }, Branch)
       .pipe(
-        Effect.map((found) => (found.protected ? found.commit.sha : undefined)),
+        Effect.map((tip) => (tip.protected ? tip.commit.sha : undefined)),
         undefinedIfMissing
       ),
   newestCommit: (repo, { branch, until }) =>

@@ -1,6 +1,6 @@
 /**
- * Resolves review threads of GitHub, which only its GraphQL API can. A token that may not do it, or an outage of that API alone, costs
- * no more than that: the comment says itself that its problem is gone.
+ * Resolves review threads of GitHub, which only its GraphQL API supports. A token without the permission, or an outage of that
+ * API alone, has no further effect, because the text of the comment is updated as well.
  */
 import { Clock, Effect } from "effect"
 import type { Repo } from "../../domain/Change.ts"
@@ -9,7 +9,7 @@ import type { Rest } from "../Http.ts"
 import { DuringOutage } from "../HostHealth.ts"
 import { ownerAndName } from "../Profile.ts"
 import type { Writing } from "../WriteOwner.ts"
-import { ResolvedThread, ReviewThreads } from "./answers.ts"
+import { ResolvedThread, ReviewThreads } from "./responses.ts"
 
 /** `fullDatabaseId` is the id of the REST API; `databaseId` holds 32 bits only. */
 const listQuery = `query ($owner: String!, $repo: String!, $number: Int!, $after: String) {
@@ -28,12 +28,12 @@ const resolveMutation = `mutation ($threadId: ID!) {
 }`
 
 const path = "/graphql"
-/** 5,000 threads of a pull request; those after them are left unresolved. */
+/** Limits a listing to 5,000 threads of a pull request; further ones remain unresolved. */
 const maxPages = 50
-/** Rows of one review follow each other closely and share a listing. */
-const keptMillis = 60_000
+/** The publications of one review follow each other closely and share a listing. */
+const listingMaxAgeMillis = 60_000
 /** Pull requests whose reviews are published at the same time. */
-const maxKept = 64
+const maxListings = 64
 
 interface Thread {
   readonly id: string
@@ -42,7 +42,7 @@ interface Thread {
 
 interface Listing {
   readonly at: number
-  /** By the id of the first comment; undefined for a comment that a fresh listing did not have. */
+  /** Threads by the id of their first comment; undefined for a comment that a new listing did not contain. */
   readonly threads: Map<string, Thread | undefined>
 }
 
@@ -73,12 +73,12 @@ const listThreads = Effect.fnUntraced(function* (
 const isTransient = ({ reason }: ForgeError): boolean => reason === "unavailable" || reason === "unknown_outcome"
 
 /**
- * Failures in a row after which threads are left open for now: the comment was just edited, so the host is there and only this API
- * is not, and the rest of the review waits behind it.
+ * Consecutive failures after which threads stay open for now: the comment was just edited, so the host responds and only this API
+ * fails, and the rest of the review must not wait for it.
  */
 const maxFailures = 3
 
-/** Triggers whose refusal is in the log of this process. */
+/** Triggers whose refusal this process has logged. */
 const warned = new Set<string>()
 
 const warnOnce = (trigger: string, { message }: ForgeError) => {
@@ -91,29 +91,30 @@ const warnOnce = (trigger: string, { message }: ForgeError) => {
 
 export type ResolveThread = (repo: Repo, number: number, commentId: string) => Effect.Effect<void, ForgeError, Writing>
 
-/** Resolves the thread that a comment began. Repeating it is harmless: what is resolved is not resolved again. */
+/** Resolves the thread that a comment started. Idempotent: a resolved thread is skipped. */
 export const makeResolveThread = (trigger: string, graphql: (repo: Repo) => Rest): ResolveThread => {
-  const kept = new Map<string, Listing>()
+  const listings = new Map<string, Listing>()
   let failures = 0
   const isTolerated = (error: ForgeError): boolean =>
     isTransient(error) ? failures > maxFailures : error.reason !== "rate_limited"
 
-  const threadOf = Effect.fnUntraced(function* (repo: Repo, number: number, commentId: string) {
+  const findThread = Effect.fnUntraced(function* (repo: Repo, number: number, commentId: string) {
     const key = JSON.stringify([repo.fullName, number])
     const now = yield* Clock.currentTimeMillis
-    const entry = kept.get(key)
-    if (entry !== undefined && now - entry.at < keptMillis && entry.threads.has(commentId)) {
+    const entry = listings.get(key)
+    if (entry !== undefined && now - entry.at < listingMaxAgeMillis && entry.threads.has(commentId)) {
       return entry.threads.get(commentId)
     }
     const threads = yield* listThreads(graphql(repo), repo, number)
     if (!threads.has(commentId)) threads.set(commentId, undefined)
-    for (const [other, { at }] of kept) if (now - at >= keptMillis || kept.size >= maxKept) kept.delete(other)
-    kept.set(key, { at: now, threads })
+    for (const [other, { at }] of listings)
+      if (now - at >= listingMaxAgeMillis || listings.size >= maxListings) listings.delete(other)
+    listings.set(key, { at: now, threads })
     return threads.get(commentId)
   })
 
   const resolve = Effect.fnUntraced(function* (repo: Repo, number: number, commentId: string) {
-    const thread = yield* threadOf(repo, number, commentId)
+    const thread = yield* findThread(repo, number, commentId)
     if (thread !== undefined && !thread.isResolved) {
       const body = { query: resolveMutation, variables: { threadId: thread.id } }
       yield* graphql(repo).write({ method: "POST", path, body, content: true }, ResolvedThread)
@@ -127,8 +128,8 @@ export const makeResolveThread = (trigger: string, graphql: (repo: Repo) => Rest
       Effect.provideService(DuringOutage, "fail"),
       Effect.tapError((error) =>
         Effect.sync(() => {
-          // What the host knows after a failure is read again.
-          kept.delete(JSON.stringify([repo.fullName, number]))
+          // The state after a failure is unknown, so the listing is read again.
+          listings.delete(JSON.stringify([repo.fullName, number]))
           if (isTransient(error)) failures++
         })
       ),

@@ -4,14 +4,14 @@ import type { InlineComment } from "../../domain/Publication.ts"
 import type { ForgeClient } from "../Forge.ts"
 import { ownerAndName, sameName } from "../Profile.ts"
 import type { Access } from "./access.ts"
-import { Note, Review } from "./answers.ts"
-import { ownNotes, textOf } from "./ownNotes.ts"
+import { Note, Review } from "./responses.ts"
+import { ownNotes, toOwnText } from "./ownNotes.ts"
 
 const pullPath = "/repos/{owner}/{repo}/pulls/{pull_number}"
 const pages = { name: "per_page", value: 100 } as const
 
-/** The position of a comment: its last line, and the first one where there are several. */
-const positionOf = (comment: InlineComment) => {
+/** Returns the position of a comment: its last line, and its first line if it spans several. */
+const toPosition = (comment: InlineComment) => {
   const side = comment.side === "new" ? "RIGHT" : "LEFT"
   return {
     path: comment.path,
@@ -26,13 +26,13 @@ const positionOf = (comment: InlineComment) => {
 
 const githubVerdicts = ({ rest, self }: Pick<Access, "rest" | "self">): ForgeClient["verdicts"] => ({
   requests: Effect.fnUntraced(function* (repo, number) {
-    const me = yield* self
+    const account = yield* self
     const path = `${pullPath}/reviews`
     const params = { ...ownerAndName(repo), pull_number: number }
     const all = yield* rest(repo).pages({ path, params }, Review, pages)
     return all
-      .filter(({ state, user }) => state === "CHANGES_REQUESTED" && sameName(user?.login, me.username))
-      .map(textOf)
+      .filter(({ state, user }) => state === "CHANGES_REQUESTED" && sameName(user?.login, account.username))
+      .map(toOwnText)
   }),
   dismiss: (repo, number, hostId, message) =>
     Effect.map(
@@ -46,7 +46,7 @@ const githubVerdicts = ({ rest, self }: Pick<Access, "rest" | "self">): ForgeCli
         },
         Note
       ),
-      textOf
+      toOwnText
     )
 })
 
@@ -66,13 +66,13 @@ export const githubReviews = (
               event: review.event,
               commit_id: review.head,
               body: review.body,
-              comments: review.comments.map(positionOf)
+              comments: review.comments.map(toPosition)
             },
             content: true
           },
           Note
         ),
-        (made) => ({ hostId: String(made.id), url: made.html_url ?? undefined, refused: [] })
+        (created) => ({ hostId: String(created.id), url: created.html_url ?? undefined, refused: [] })
       ),
     verdicts: githubVerdicts(host),
     reviewTexts: Effect.fnUntraced(function* (repo, number) {

@@ -1,4 +1,4 @@
-/** GitHub deliveries: signature over the raw body whatever its content type, events and actions of decisions 2.3. */
+/** GitHub deliveries. The signature covers the raw body for every content type; docs/triggers.md lists the events and actions. */
 import { signatureHeaders } from "../../domain/Vocabulary.ts"
 import type { Person, Repo } from "../../domain/Change.ts"
 import type { EventFacts, HostEvent, PullRequestFacts } from "../../domain/HostEvent.ts"
@@ -16,8 +16,8 @@ import {
   isZero,
   limits,
   listedCommits,
-  need,
-  needNumber,
+  requireValue,
+  requireNumber,
   parseDelivery,
   person,
   repo,
@@ -31,9 +31,9 @@ const signatures = [signatureHeaders.github, "x-hub-signature-256"]
 const starts = new Set(["opened", "reopened", "synchronize", "ready_for_review", "review_requested"])
 const issueStarts = new Set(["opened", "reopened", "edited"])
 
-const personOf = (user: PayloadJson | undefined): Person | undefined => person(text(user, "login"), text(user, "name"))
+const toPerson = (user: PayloadJson | undefined): Person | undefined => person(text(user, "login"), text(user, "name"))
 
-const repoOf = (payload: PayloadJson): Repo | undefined => {
+const toRepo = (payload: PayloadJson): Repo | undefined => {
   const source = child(payload, "repository")
   if (source === undefined) return undefined
   return repo({
@@ -44,22 +44,22 @@ const repoOf = (payload: PayloadJson): Repo | undefined => {
   })
 }
 
-const baseRefOf = (pull: PayloadJson | undefined): string | undefined =>
+const toBaseRef = (pull: PayloadJson | undefined): string | undefined =>
   branch(text(child(pull, "base"), "ref", limits.name + 1), "pull_request.base.ref")
 
-const pullOf = (pull: PayloadJson): PullRequestFacts => {
+const toPull = (pull: PayloadJson): PullRequestFacts => {
   const head = child(pull, "head")
   const base = child(pull, "base")
   return {
-    number: needNumber(pull, "number", "pull_request.number"),
-    head: need(commit(head, "sha", "pull_request.head.sha"), "pull_request.head.sha", "a commit id"),
+    number: requireNumber(pull, "number", "pull_request.number"),
+    head: requireValue(commit(head, "sha", "pull_request.head.sha"), "pull_request.head.sha", "a commit id"),
     base: commit(base, "sha", "pull_request.base.sha"),
     headRef: branch(text(head, "ref", limits.name + 1), "pull_request.head.ref"),
-    baseRef: baseRefOf(pull),
+    baseRef: toBaseRef(pull),
     title: text(pull, "title", limits.title),
     description: text(pull, "body", limits.description),
     url: webUrl(pull, "html_url"),
-    author: personOf(child(pull, "user")),
+    author: toPerson(child(pull, "user")),
     draft: flag(pull, "draft"),
     labels: children(pull, "labels")
       .slice(0, limits.labels)
@@ -69,43 +69,43 @@ const pullOf = (pull: PayloadJson): PullRequestFacts => {
 
 const read = (event: string, payload: PayloadJson): HostEvent => {
   const action = text(payload, "action", 100)
-  const common = { provider: "github", event, action, sender: personOf(child(payload, "sender")) } as const
+  const common = { provider: "github", event, action, sender: toPerson(child(payload, "sender")) } as const
   if (event === "ping") return { _tag: "Ping", ...common }
   if (event === "installation" || event === "installation_repositories") return { _tag: "Lifecycle", ...common }
 
-  const repository = repoOf(payload)
+  const repository = toRepo(payload)
   const ignored = (reason: "unsupported_event" | "unsupported_action" | "own_event"): HostEvent => ({
     _tag: "Ignored",
     reason,
     ...common,
     repo: repository
   })
-  const facts = (): EventFacts => ({ ...common, repo: need(repository, "repository", "an object") })
+  const facts = (): EventFacts => ({ ...common, repo: requireValue(repository, "repository", "an object") })
 
   switch (event) {
     case "pull_request": {
-      const pull = need(child(payload, "pull_request"), "pull_request", "an object")
+      const pull = requireValue(child(payload, "pull_request"), "pull_request", "an object")
       if (action === "closed") {
         return {
           _tag: "PullRequestClosed",
           ...facts(),
-          number: needNumber(pull, "number", "pull_request.number"),
-          baseRef: baseRefOf(pull)
+          number: requireNumber(pull, "number", "pull_request.number"),
+          baseRef: toBaseRef(pull)
         }
       }
       const retargeted = action === "edited" && child(child(payload, "changes"), "base") !== undefined
       if (action === undefined || (!starts.has(action) && !retargeted)) return ignored("unsupported_action")
-      return { _tag: "PullRequestUpdated", ...facts(), pull: pullOf(pull) }
+      return { _tag: "PullRequestUpdated", ...facts(), pull: toPull(pull) }
     }
     case "push": {
-      const ref = need(text(payload, "ref", 512), "ref", "a string")
-      const after = need(commit(payload, "after", "after"), "after", "a commit id")
-      const before = need(commit(payload, "before", "before"), "before", "a commit id")
+      const ref = requireValue(text(payload, "ref", 512), "ref", "a string")
+      const after = requireValue(commit(payload, "after", "after"), "after", "a commit id")
+      const before = requireValue(commit(payload, "before", "before"), "before", "a commit id")
       if (!ref.startsWith("refs/heads/") || isZero(after)) return ignored("unsupported_action")
       return {
         _tag: "Pushed",
         ...facts(),
-        branch: need(branch(ref.slice("refs/heads/".length), "ref"), "ref", "a branch"),
+        branch: requireValue(branch(ref.slice("refs/heads/".length), "ref"), "ref", "a branch"),
         before,
         after,
         created: isZero(before),
@@ -126,8 +126,8 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
         _tag: "Commanded",
         ...facts(),
         command,
-        number: needNumber(target, "number", "issue.number"),
-        baseRef: baseRefOf(target),
+        number: requireNumber(target, "number", "issue.number"),
+        baseRef: toBaseRef(target),
         title: text(target, "title", limits.title),
         url: webUrl(target, "html_url")
       }
@@ -138,7 +138,7 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
       return {
         _tag: "IssueChanged",
         ...facts(),
-        number: needNumber(issue, "number", "issue.number"),
+        number: requireNumber(issue, "number", "issue.number"),
         title: text(issue, "title", limits.title),
         url: webUrl(issue, "html_url")
       }

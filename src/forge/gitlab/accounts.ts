@@ -2,14 +2,14 @@
 import { Effect, Schema } from "effect"
 import type { ForgeClient } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
-import { Account } from "./answers.ts"
+import { Account } from "./responses.ts"
 
 const maxAssignees = 10
 
 const accounts = (rest: Rest, query: Record<string, string>) =>
   rest.get({ path: "/users", query: { ...query, per_page: 2 } }, Schema.Array(Account))
 
-/** Ids of these accounts; a name that is not an account is left out. */
+/** Returns the ids of these accounts; unknown names are omitted. */
 export const accountIds = Effect.fnUntraced(function* (rest: Rest, usernames: ReadonlyArray<string>) {
   const ids: Array<number> = []
   for (const username of usernames.slice(0, maxAssignees)) {
@@ -19,9 +19,9 @@ export const accountIds = Effect.fnUntraced(function* (rest: Rest, usernames: Re
   return ids
 })
 
-/** The account with this address, where there is exactly one. */
-export const accountOf =
-  (rest: Rest): NonNullable<ForgeClient["accountOf"]> =>
+/** Returns the account with this address if there is exactly one. */
+export const findAccount =
+  (rest: Rest): NonNullable<ForgeClient["findAccount"]> =>
   (email) =>
     Effect.map(accounts(rest, { search: email }), (matches) =>
       matches.length === 1 ? matches[0]?.username : undefined

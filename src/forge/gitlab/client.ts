@@ -1,11 +1,11 @@
-/** GitLab's REST API. A merge request is addressed by its `iid` within its project. */
+/** Client for GitLab's REST API. A merge request is addressed by its `iid` within its project. */
 import { Effect } from "effect"
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { ForgeClient } from "../Forge.ts"
-import { make } from "../Http.ts"
-import { apiUrl, basicHeader, dispatcher, remembered, tokenCredential } from "../Profile.ts"
-import { accountOf } from "./accounts.ts"
-import { User, personOf } from "./answers.ts"
+import { makeRest } from "../Http.ts"
+import { apiUrl, basicHeader, dispatcher, memoize, tokenCredential } from "../Profile.ts"
+import { findAccount } from "./accounts.ts"
+import { User, toPerson } from "./responses.ts"
 import { gitlabComments, gitlabStatus } from "./comments.ts"
 import { gitlabCommitComments } from "./commitComments.ts"
 import { gitlabContents } from "./contents.ts"
@@ -17,14 +17,14 @@ import { createReview } from "./review.ts"
 import { gitlabThreads } from "./threads.ts"
 
 export const gitlabClient = (profile: TriggerProfile): ForgeClient => {
-  const rest = make({
+  const rest = makeRest({
     apiUrl: apiUrl(profile),
     credential: tokenCredential(profile, (token) => ["private-token", token]),
     headers: {},
     dispatcher: dispatcher(profile)
   })
   const { token } = profile
-  const self: ForgeClient["self"] = remembered(Effect.map(rest.get({ path: "/user" }, User), personOf))
+  const self: ForgeClient["self"] = memoize(Effect.map(rest.get({ path: "/user" }, User), toPerson))
   return {
     self,
     gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("oauth2", token)),
@@ -36,7 +36,7 @@ export const gitlabClient = (profile: TriggerProfile): ForgeClient => {
     setStatus: gitlabStatus(rest),
     ...gitlabIssues(rest),
     ...gitlabContents(rest),
-    accountOf: accountOf(rest),
+    findAccount: findAccount(rest),
     commitComments: gitlabCommitComments(rest, self),
     threads: gitlabThreads(rest, self, mergeRequest)
   }

@@ -1,9 +1,9 @@
-/** Comments of GitLab on merge requests, and statuses of commits. */
+/** Comments on merge requests and statuses of commits at GitLab. */
 import { Effect } from "effect"
 import type { ForgeClient, HostWrite, OwnText } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { sameName } from "../Profile.ts"
-import { Discussion, Note, Status } from "./answers.ts"
+import { Discussion, Note, Status } from "./responses.ts"
 import { mergeRequest, mergeRequestPath, projectId, projectPath } from "./paths.ts"
 
 const pages = { name: "per_page", value: 100 } as const
@@ -11,14 +11,14 @@ const statusName = "aicr/review"
 const maxStatusLength = 255
 const stateNames = { pending: "pending", success: "success", failure: "failed", neutral: "skipped" } as const
 
-const textOf = (note: typeof Note.Type): OwnText => ({ hostId: String(note.id), url: undefined, body: note.body })
+const toOwnText = (note: typeof Note.Type): OwnText => ({ hostId: String(note.id), url: undefined, body: note.body })
 
 export const gitlabComments = (
   rest: Rest,
   self: ForgeClient["self"]
 ): Pick<ForgeClient, "reviewTexts" | "createComment" | "updateComment" | "findComment"> => ({
   reviewTexts: Effect.fnUntraced(function* (repo, number) {
-    const me = yield* self
+    const account = yield* self
     const all = yield* rest.pages(
       { path: `${mergeRequestPath}/discussions`, params: mergeRequest(repo, number) },
       Discussion,
@@ -26,8 +26,8 @@ export const gitlabComments = (
     )
     return all
       .flatMap((discussion) => discussion.notes)
-      .filter((note) => sameName(note.author.username, me.username))
-      .map(textOf)
+      .filter((note) => sameName(note.author.username, account.username))
+      .map(toOwnText)
   }),
   createComment: (repo, number, body) =>
     Effect.map(
@@ -41,7 +41,7 @@ export const gitlabComments = (
         },
         Note
       ),
-      textOf
+      toOwnText
     ),
   updateComment: (repo, number, hostId, body) =>
     Effect.map(
@@ -55,18 +55,20 @@ export const gitlabComments = (
         },
         Note
       ),
-      textOf
+      toOwnText
     ),
   findComment: Effect.fnUntraced(function* (repo, number, marker) {
-    const me = yield* self
+    const account = yield* self
     const query = { order_by: "created_at", sort: "asc" }
     const notes = yield* rest.pages(
       { path: `${mergeRequestPath}/notes`, params: mergeRequest(repo, number), query },
       Note,
       pages
     )
-    const found = notes.findLast((note) => sameName(note.author.username, me.username) && note.body.includes(marker))
-    return found === undefined ? undefined : textOf(found)
+    const match = notes.findLast(
+      (note) => sameName(note.author.username, account.username) && note.body.includes(marker)
+    )
+    return match === undefined ? undefined : toOwnText(match)
   })
 })
 
@@ -91,7 +93,7 @@ export const gitlabStatus =
       )
       .pipe(
         Effect.map((made): HostWrite => ({ hostId: String(made.id), url: made.target_url ?? undefined })),
-        // GitLab refuses to set a status that is set already; that is what was wanted.
+        // GitLab refuses to set a status that is already set; this counts as success.
         Effect.catchIf(
           (error) => error.reason === "invalid" && error.message.includes("Cannot transition status"),
           () => Effect.succeed({ hostId: statusName, url: undefined })

@@ -2,13 +2,13 @@
 import { Effect } from "effect"
 import type { ForgeClient } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
-import { RepoFile, textOfFile } from "../RepoFile.ts"
-import { WrittenCommit } from "./answers.ts"
+import { RepoFile, decodeFile } from "../RepoFile.ts"
+import { WrittenCommit } from "./responses.ts"
 import { projectId, projectPath } from "./paths.ts"
 
 export const gitlabContents = (rest: Rest): Pick<ForgeClient, "file" | "commitAuthor"> => ({
   file: (repo, ref, path) =>
-    textOfFile(
+    decodeFile(
       rest.get(
         {
           path: `${projectPath}/repository/files/{file_path}`,

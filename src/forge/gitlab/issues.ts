@@ -1,16 +1,16 @@
-/** Issues of GitLab. Assignees go by id there. */
+/** Issues of GitLab. The API takes assignees by id. */
 import { Effect, Schema } from "effect"
 import type { ForgeClient, HostIssue, HostIssues } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { orWithoutAssignees } from "../WithoutAssignees.ts"
 import { accountIds } from "./accounts.ts"
-import { Issue } from "./answers.ts"
+import { Issue } from "./responses.ts"
 import { gitlabLabels } from "./labels.ts"
 import { mergeRequest, mergeRequestPath, projectId, projectPath } from "./paths.ts"
 
 const pages = { name: "per_page", value: 100 } as const
 
-const issueOf = (issue: typeof Issue.Type): HostIssue => ({
+const toIssue = (issue: typeof Issue.Type): HostIssue => ({
   hostId: String(issue.iid),
   url: issue.web_url ?? undefined,
   number: issue.iid,
@@ -42,7 +42,7 @@ const createIssue = (rest: Rest, ensure: ReturnType<typeof gitlabLabels>["ensure
             },
             Issue
           ),
-          issueOf
+          toIssue
         )
       )
     )
@@ -50,22 +50,22 @@ const createIssue = (rest: Rest, ensure: ReturnType<typeof gitlabLabels>["ensure
 
 const hostIssues = (rest: Rest, ensure: ReturnType<typeof gitlabLabels>["ensure"]): HostIssues => {
   const issues: HostIssues = {
-    list: Effect.fnUntraced(function* (repo, state, most) {
+    list: Effect.fnUntraced(function* (repo, state, max) {
       const query = {
         state: state === "open" ? "opened" : "closed",
         scope: "created_by_me",
         order_by: "created_at",
         sort: "desc"
       }
-      const found = yield* rest.pages(
+      const listed = yield* rest.pages(
         { path: `${projectPath}/issues`, params: { id: projectId(repo) }, query },
         Issue,
         {
           ...pages,
-          most
+          max
         }
       )
-      return found.map(issueOf)
+      return listed.map(toIssue)
     }),
     read: (repo, number) =>
       Effect.map(
@@ -73,7 +73,7 @@ const hostIssues = (rest: Rest, ensure: ReturnType<typeof gitlabLabels>["ensure"
           { path: `${projectPath}/issues/{issue_iid}`, params: { id: projectId(repo), issue_iid: number } },
           Issue
         ),
-        (issue) => ({ ...issueOf(issue), labels: issue.labels ?? [] })
+        (issue) => ({ ...toIssue(issue), labels: issue.labels ?? [] })
       ),
     create: createIssue(rest, ensure),
     edit: (repo, number, { title, body, state }) =>
@@ -92,9 +92,9 @@ const hostIssues = (rest: Rest, ensure: ReturnType<typeof gitlabLabels>["ensure"
           },
           Issue
         ),
-        issueOf
+        toIssue
       ),
-    // Only owners may delete on GitLab; the configuration refuses resolved_action delete for this kind.
+    // Only owners may delete issues on GitLab; the configuration refuses resolved_action delete for this kind.
     remove: (repo, number) => Effect.asVoid(issues.edit(repo, number, { state: "closed" }))
   }
   return issues

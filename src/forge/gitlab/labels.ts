@@ -1,4 +1,4 @@
-/** Labels of GitLab. They go by name; one that is missing is created by naming it. */
+/** Labels of GitLab. The API takes names; a missing label is created when it is used. */
 import { Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { HostLabel } from "../Forge.ts"
@@ -8,7 +8,7 @@ import { projectId, projectPath } from "./paths.ts"
 export const gitlabLabels = (rest: Rest) => {
   const coloured = new Set<string>()
 
-  /** Gives a label its colour, once. */
+  /** Sets the colour of a label once. */
   const ensure = (repo: Repo, { name, color }: HostLabel) => {
     const key = `${repo.fullName}\n${name}`
     if (color === undefined || coloured.has(key)) return Effect.void
@@ -24,7 +24,7 @@ export const gitlabLabels = (rest: Rest) => {
         Schema.Unknown
       )
       .pipe(
-        // An existing label keeps the colour it has.
+        // An existing label keeps its colour.
         Effect.catchIf(
           (error) => error.reason === "conflict",
           () => Effect.void

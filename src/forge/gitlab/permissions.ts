@@ -1,10 +1,10 @@
-/** What an account and a token may do at GitLab. */
+/** Permissions of an account and a token at GitLab. */
 import { Effect } from "effect"
 import type { ForgeClient } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { sameName } from "../Profile.ts"
 import { RepositoryId } from "../RepositoryId.ts"
-import { Member, Project, Token } from "./answers.ts"
+import { Member, Project, Token } from "./responses.ts"
 import { missingOfRole, missingOfScopes } from "./missing.ts"
 import { projectId, projectPath } from "./paths.ts"
 
@@ -28,7 +28,7 @@ export const gitlabPermissions = (rest: Rest): Pick<ForgeClient, "canWrite" | "r
     const { permissions } = yield* rest.get({ path: projectPath, params: { id: projectId(repo) } }, Project)
     const { project_access: project, group_access: group } = permissions ?? {}
     const levels = [project, group].flatMap((role) => role?.access_level ?? [])
-    // Only tokens of people, projects and groups can read their own record.
+    // Only personal, project and group tokens can read their own record.
     const own = yield* Effect.catchIf(
       rest.get({ path: "/personal_access_tokens/self" }, Token),
       ({ reason }) =>

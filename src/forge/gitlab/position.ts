@@ -1,44 +1,44 @@
 /**
- * Where a comment stands on a GitLab merge request. A comment on several lines names its first and its last one by line codes:
- * the path's SHA-1 and the counters of both sides. Servers of some versions refuse line numbers beside them, so a range has
- * several forms; with numbers GitLab also says "lines 10 to 12" above the comment. Pure.
+ * Position of a comment on a GitLab merge request. A comment on several lines names its first and its last line by line codes:
+ * the SHA-1 of the path and the line counters of both sides. Some server versions refuse line numbers next to line codes, so a
+ * range has several forms; with numbers GitLab also shows "lines 10 to 12" above the comment. Pure.
  */
 import { createHash } from "node:crypto"
 import type { DiffPlace } from "../../domain/Problem.ts"
 import type { InlineComment } from "../../domain/Publication.ts"
-import type { DiffRefs } from "./answers.ts"
+import type { DiffRefs } from "./responses.ts"
 
-/** How a range is written, best first. */
+/** Forms of a range, preferred ones first. */
 export const rangeForms = ["numbers", "codes", "none"] as const
 type RangeForm = (typeof rangeForms)[number]
 
-/** `new_line` for added lines, `old_line` for removed ones, both for context, as GitLab requires. */
-export const positionOf = (comment: InlineComment, refs: DiffRefs, form: RangeForm) => ({
+/** Sets `new_line` for added lines, `old_line` for removed ones and both for context, as GitLab requires. */
+export const toPosition = (comment: InlineComment, refs: DiffRefs, form: RangeForm) => ({
   ...refs,
   position_type: "text",
   new_path: comment.path,
   old_path: comment.oldPath ?? comment.path,
-  ...linesOf(comment),
-  ...rangeOf(comment, form)
+  ...toLines(comment),
+  ...toRange(comment, form)
 })
 
-const linesOf = (comment: InlineComment) => {
+const toLines = (comment: InlineComment) => {
   const { line, oldLine, newLine, side } = comment
   if (oldLine !== undefined && newLine !== undefined) return { old_line: oldLine, new_line: newLine }
   return side === "new" ? { new_line: line } : { old_line: line }
 }
 
-const rangeOf = ({ path, range }: InlineComment, form: RangeForm) => {
+const toRange = ({ path, range }: InlineComment, form: RangeForm) => {
   if (range === undefined || form === "none") return {}
-  return { line_range: { start: endOf(path, range.first, form), end: endOf(path, range.last, form) } }
+  return { line_range: { start: toLineCode(path, range.first, form), end: toLineCode(path, range.last, form) } }
 }
 
-/** An unchanged line is on both sides and has no type, as GitLab's own page sends it. */
+/** An unchanged line is on both sides and has no type, as in requests of GitLab's own page. */
 const types = { added: { type: "new" }, removed: { type: "old" }, unchanged: {} } as const
 
-const endOf = (path: string, place: DiffPlace, form: RangeForm) => {
-  const code = { line_code: `${createHash("sha1").update(path).digest("hex")}_${place.old}_${place.new}` }
-  const old = place.kind === "added" ? {} : { old_line: place.old }
-  const now = place.kind === "removed" ? {} : { new_line: place.new }
-  return { ...code, ...types[place.kind], ...(form === "numbers" ? { ...old, ...now } : {}) }
+const toLineCode = (path: string, location: DiffPlace, form: RangeForm) => {
+  const code = { line_code: `${createHash("sha1").update(path).digest("hex")}_${location.old}_${location.new}` }
+  const old = location.kind === "added" ? {} : { old_line: location.old }
+  const now = location.kind === "removed" ? {} : { new_line: location.new }
+  return { ...code, ...types[location.kind], ...(form === "numbers" ? { ...old, ...now } : {}) }
 }

@@ -4,34 +4,34 @@ import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient, HostPull } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
-import { Branch, Commit, ListedMergeRequest, MergeRequest, personOf } from "./answers.ts"
+import { Branch, Commit, ListedMergeRequest, MergeRequest, toPerson } from "./responses.ts"
 import { mergeRequest, mergeRequestPath, projectId, projectPath } from "./paths.ts"
 
 const pages = { name: "per_page", value: 100 } as const
 const states = { opened: "open", locked: "open", closed: "closed", merged: "merged" } as const
 
-const pullOf = (found: typeof MergeRequest.Type, repo: Repo): HostPull => ({
-  number: found.iid,
-  state: states[found.state],
-  draft: found.draft ?? found.work_in_progress ?? false,
-  head: found.diff_refs?.head_sha ?? found.sha ?? "",
-  base: found.diff_refs?.start_sha ?? "",
-  headRef: found.source_branch,
-  baseRef: found.target_branch,
-  title: found.title,
-  description: found.description ?? "",
-  url: found.web_url,
-  author: found.author ? personOf(found.author) : undefined,
-  labels: found.labels ?? [],
-  repo: found.project_id === undefined ? repo : { ...repo, hostId: found.project_id }
+const toPull = (source: typeof MergeRequest.Type, repo: Repo): HostPull => ({
+  number: source.iid,
+  state: states[source.state],
+  draft: source.draft ?? source.work_in_progress ?? false,
+  head: source.diff_refs?.head_sha ?? source.sha ?? "",
+  base: source.diff_refs?.start_sha ?? "",
+  headRef: source.source_branch,
+  baseRef: source.target_branch,
+  title: source.title,
+  description: source.description ?? "",
+  url: source.web_url,
+  author: source.author ? toPerson(source.author) : undefined,
+  labels: source.labels ?? [],
+  repo: source.project_id === undefined ? repo : { ...repo, hostId: source.project_id }
 })
 
 export const gitlabPulls = (
   rest: Rest
 ): Pick<ForgeClient, "pull" | "openPulls" | "branchHead" | "protectedTip" | "newestCommit"> => ({
   pull: (repo, number) =>
-    Effect.map(rest.get({ path: mergeRequestPath, params: mergeRequest(repo, number) }, MergeRequest), (found) =>
-      pullOf(found, repo)
+    Effect.map(rest.get({ path: mergeRequestPath, params: mergeRequest(repo, number) }, MergeRequest), (source) =>
+      toPull(source, repo)
     ),
   openPulls: (repo, head) =>
     rest
@@ -44,7 +44,9 @@ export const gitlabPulls = (
         pages
       )
       .pipe(
-        Effect.map((found) => found.flatMap((one) => (one.state === "opened" && one.sha === head ? [one.iid] : []))),
+        Effect.map((mergeRequests) =>
+          mergeRequests.flatMap((listed) => (listed.state === "opened" && listed.sha === head ? [listed.iid] : []))
+        ),
         Effect.catchIf(
           (error) => error.reason === "not_found",
           () => Effect.succeed([])
@@ -62,7 +64,7 @@ export const gitlabPulls = (
     rest
       .get({ path: `${projectPath}/repository/branches/{branch}`, params: { id: projectId(repo), branch } }, Branch)
       .pipe(
-        Effect.map((found) => (found.protected ? found.commit.id : undefined)),
+        Effect.map((tip) => (tip.protected ? tip.commit.id : undefined)),
         undefinedIfMissing
       ),
   newestCommit: (repo, { branch, until }) =>

@@ -1,12 +1,12 @@
-/** Discussions at lines of a GitLab merge request, which GitLab can resolve and says who did. */
+/** Discussions at lines of a GitLab merge request. GitLab can resolve them and reports who did. */
 import { Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient, HostThread, HostThreads } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { sameName } from "../Profile.ts"
-import { Thread } from "./answers.ts"
+import { Thread } from "./responses.ts"
 
-/** GitLab no longer names an account that was deleted. */
+/** GitLab does not name a deleted account. */
 const unknown = "ghost"
 
 const pages = { name: "per_page", value: 100 } as const

@@ -1,6 +1,7 @@
 /**
- * GitLab deliveries, of projects, groups and whole instances (System Hooks). The secret is sent along (`x-gitlab-token`) or, with a `whsec_` secret, signs the body. A merge request's
- * number is its iid; an update carries new commits only with `oldrev`; there is no base commit in the payload.
+ * GitLab deliveries of projects, groups and whole instances (System Hooks). The secret is sent in a header (`x-gitlab-token`) or,
+ * with a `whsec_` secret, signs the body. A merge request's number is its iid; an update has new commits only with `oldrev`; the
+ * payload has no base commit.
  */
 import { createHash } from "node:crypto"
 import { signatureHeaders } from "../../domain/Vocabulary.ts"
@@ -20,8 +21,8 @@ import {
   isZero,
   limits,
   listedCommits,
-  need,
-  needNumber,
+  requireValue,
+  requireNumber,
   parseDelivery,
   person,
   repo,
@@ -32,8 +33,8 @@ import type { PayloadJson } from "../Payload.ts"
 import { isSigningToken, sentToken, standardWebhook } from "../Signature.ts"
 
 /**
- * Retries of one delivery have the same `idempotency-key`. Servers without it send the UUID of the event, which a whole chain of
- * events shares (a push and the merge request that it updates): the body tells them apart.
+ * Retries of one delivery have the same `idempotency-key`. Servers without it send the UUID of the event, which a chain of events
+ * shares (a push and the merge request that it updates); the body distinguishes them.
  */
 const deliveryId: ForgeWebhook["deliveryId"] = (headers, json) => {
   const key = deliveryIdIn(headers, ["idempotency-key"])
@@ -42,7 +43,7 @@ const deliveryId: ForgeWebhook["deliveryId"] = (headers, json) => {
   return uuid === undefined ? undefined : `${uuid}:${createHash("sha256").update(json).digest("hex")}`
 }
 
-/** Which project hook a System Hook corresponds to, by the name that its payload gives the event. */
+/** Maps the event name in the payload of a System Hook to the corresponding project hook. */
 const systemEvents: Readonly<Record<string, string>> = { push: "Push Hook", merge_request: "Merge Request Hook" }
 
 const systemEvent = (payload: PayloadJson): string | undefined => {
@@ -52,14 +53,14 @@ const systemEvent = (payload: PayloadJson): string | undefined => {
 
 const tokens = [signatureHeaders.gitlab, "x-gitlab-token"]
 
-const senderOf = (payload: PayloadJson): Person | undefined => {
+const toSender = (payload: PayloadJson): Person | undefined => {
   const user = child(payload, "user")
   return user === undefined
     ? person(text(payload, "user_username"), text(payload, "user_name"))
     : person(text(user, "username"), text(user, "name"))
 }
 
-const repoOf = (payload: PayloadJson): Repo | undefined => {
+const toRepo = (payload: PayloadJson): Repo | undefined => {
   const project = child(payload, "project")
   if (project === undefined) return undefined
   return repo({
@@ -73,11 +74,11 @@ const repoOf = (payload: PayloadJson): Repo | undefined => {
 const targetBranch = (request: PayloadJson, path: string): string | undefined =>
   branch(text(request, "target_branch", limits.name + 1), `${path}.target_branch`)
 
-const pullOf = (payload: PayloadJson, request: PayloadJson, sender: Person | undefined): PullRequestFacts => {
+const toPull = (payload: PayloadJson, request: PayloadJson, sender: Person | undefined): PullRequestFacts => {
   const author = integer(request, "author_id")
   return {
-    number: needNumber(request, "iid", "object_attributes.iid"),
-    head: need(
+    number: requireNumber(request, "iid", "object_attributes.iid"),
+    head: requireValue(
       commit(child(request, "last_commit"), "id", "object_attributes.last_commit.id"),
       "object_attributes.last_commit.id",
       "a commit id"
@@ -88,7 +89,7 @@ const pullOf = (payload: PayloadJson, request: PayloadJson, sender: Person | und
     title: text(request, "title", limits.title),
     description: text(request, "description", limits.description),
     url: webUrl(request, "url"),
-    // The payload names the author by id only; the acting user is theirs to name when it is the same person.
+    // The payload has only the id of the author; the name is known when the acting user is the same person.
     author: author !== undefined && author === integer(child(payload, "user"), "id") ? sender : undefined,
     draft: flag(request, "draft") || flag(request, "work_in_progress"),
     labels: children(payload, "labels")
@@ -110,41 +111,41 @@ const wasRetargeted = (payload: PayloadJson): boolean => child(child(payload, "c
 const read = (event: string, payload: PayloadJson): HostEvent => {
   const attributes = child(payload, "object_attributes")
   const action = text(attributes, "action", 100)
-  const sender = senderOf(payload)
+  const sender = toSender(payload)
   const common = { provider: "gitlab", event, action, sender } as const
   const ignored = (reason: "unsupported_event" | "unsupported_action" | "own_event"): HostEvent => ({
     _tag: "Ignored",
     reason,
     ...common,
-    repo: child(payload, "project")?.["path_with_namespace"] === undefined ? undefined : repoOf(payload)
+    repo: child(payload, "project")?.["path_with_namespace"] === undefined ? undefined : toRepo(payload)
   })
-  const facts = (): EventFacts => ({ ...common, repo: need(repoOf(payload), "project", "an object") })
+  const facts = (): EventFacts => ({ ...common, repo: requireValue(toRepo(payload), "project", "an object") })
 
   switch (event === "System Hook" ? systemEvent(payload) : event) {
     case "Merge Request Hook": {
-      const request = need(attributes, "object_attributes", "an object")
+      const request = requireValue(attributes, "object_attributes", "an object")
       if (action === "close" || action === "merge") {
         return {
           _tag: "PullRequestClosed",
           ...facts(),
-          number: needNumber(request, "iid", "object_attributes.iid"),
+          number: requireNumber(request, "iid", "object_attributes.iid"),
           baseRef: targetBranch(request, "object_attributes")
         }
       }
       const isNews = text(request, "oldrev") !== undefined || becameReady(payload) || wasRetargeted(payload)
       const updated = action === "update" && isNews
       if (action !== "open" && action !== "reopen" && !updated) return ignored("unsupported_action")
-      return { _tag: "PullRequestUpdated", ...facts(), pull: pullOf(payload, request, sender) }
+      return { _tag: "PullRequestUpdated", ...facts(), pull: toPull(payload, request, sender) }
     }
     case "Push Hook": {
-      const ref = need(text(payload, "ref", 512), "ref", "a string")
-      const after = need(commit(payload, "after", "after"), "after", "a commit id")
-      const before = need(commit(payload, "before", "before"), "before", "a commit id")
+      const ref = requireValue(text(payload, "ref", 512), "ref", "a string")
+      const after = requireValue(commit(payload, "after", "after"), "after", "a commit id")
+      const before = requireValue(commit(payload, "before", "before"), "before", "a commit id")
       if (!ref.startsWith("refs/heads/") || isZero(after)) return ignored("unsupported_action")
       return {
         _tag: "Pushed",
         ...facts(),
-        branch: need(branch(ref.slice("refs/heads/".length), "ref"), "ref", "a branch"),
+        branch: requireValue(branch(ref.slice("refs/heads/".length), "ref"), "ref", "a branch"),
         before,
         after,
         created: isZero(before),
@@ -155,7 +156,7 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
     case "Confidential Note Hook":
     case "Note Hook": {
       const request = child(payload, "merge_request")
-      // Older servers name no action; they send this event for new notes only.
+      // Older servers send no action, and this event for new notes only.
       const created = action === undefined || action === "create"
       if (!created || request === undefined || flag(attributes, "system")) return ignored("unsupported_action")
       const body = text(attributes, "note", limits.description) ?? ""
@@ -166,7 +167,7 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
         _tag: "Commanded",
         ...facts(),
         command,
-        number: needNumber(request, "iid", "merge_request.iid"),
+        number: requireNumber(request, "iid", "merge_request.iid"),
         baseRef: targetBranch(request, "merge_request"),
         title: text(request, "title", limits.title),
         url: webUrl(request, "url")
@@ -177,7 +178,7 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
       return {
         _tag: "IssueChanged",
         ...facts(),
-        number: needNumber(attributes, "iid", "object_attributes.iid"),
+        number: requireNumber(attributes, "iid", "object_attributes.iid"),
         title: text(attributes, "title", limits.title),
         url: webUrl(attributes, "url")
       }

@@ -1,14 +1,14 @@
-/** What Gitea and Forgejo answer, as far as we use it. */
+/** Schemas of the parts of the responses of Gitea and Forgejo that are read. */
 import { Schema } from "effect"
 import type { Person } from "../../domain/Change.ts"
 import { Permissions } from "../WriteAccess.ts"
 
 const Text = Schema.optional(Schema.NullOr(Schema.String))
 
-/** Old servers say only `username`, new ones `login` and sometimes both. */
+/** Old servers send only `username`, new ones `login` and sometimes both. */
 export const User = Schema.Struct({ login: Text, username: Text, full_name: Text })
 
-/** What the account may do in a repository. */
+/** Permissions of the account in a repository. */
 export const Repository = Schema.Struct({
   permissions: Permissions
 })
@@ -35,7 +35,7 @@ export const Pull = Schema.Struct({
   })
 })
 
-/** As lists show it. */
+/** Pull request in a list. */
 export const ListedPull = Schema.Struct({
   number: Schema.Int,
   state: Schema.String,
@@ -90,7 +90,7 @@ export const Issue = Schema.Struct({
 
 export const Label = Schema.Struct({ id: Schema.Int, name: Schema.String })
 
-/** A commit with its author: as git has it, and the account that the host finds for it. */
+/** Commit with its author: from git, and the account that the host associates with it. */
 export const WrittenCommit = Schema.Struct({
   author: Schema.optional(Schema.NullOr(User)),
   commit: Schema.optional(
@@ -100,11 +100,11 @@ export const WrittenCommit = Schema.Struct({
 export const Status = Schema.Struct({ id: Schema.Int, url: Text })
 export const Permission = Schema.Struct({ permission: Schema.String })
 
-export const usernameOf = (user: typeof User.Type | null | undefined): string | undefined =>
+export const toUsername = (user: typeof User.Type | null | undefined): string | undefined =>
   user?.login || user?.username || undefined
 
-export const personOf = (user: typeof User.Type | null | undefined): Person | undefined => {
-  const username = usernameOf(user)
+export const toPerson = (user: typeof User.Type | null | undefined): Person | undefined => {
+  const username = toUsername(user)
   if (username === undefined) return undefined
   return user?.full_name ? { username, name: user.full_name } : { username }
 }

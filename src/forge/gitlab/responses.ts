@@ -1,4 +1,4 @@
-/** What GitLab answers, as far as we use it. */
+/** Schemas of the parts of GitLab's responses that are read. */
 import { Schema } from "effect"
 import type { Person } from "../../domain/Change.ts"
 
@@ -8,20 +8,20 @@ export const User = Schema.Struct({ username: Schema.String, name: Text })
 
 const Role = Schema.optional(Schema.NullOr(Schema.Struct({ access_level: Schema.Int })))
 
-/** What the account is in a project; both are null for administrators who are no members. */
+/** Role of the account in a project; both are null for administrators who are not members. */
 export const Project = Schema.Struct({
   permissions: Schema.optional(Schema.NullOr(Schema.Struct({ project_access: Role, group_access: Role })))
 })
 
 export const Token = Schema.Struct({ scopes: Schema.Array(Schema.String) })
 
-/** The three commits a position is relative to. */
+/** The three commits to which a position is relative. */
 export const DiffRefs = Schema.Struct({ base_sha: Schema.String, start_sha: Schema.String, head_sha: Schema.String })
 export type DiffRefs = typeof DiffRefs.Type
 
 export const MergeRequest = Schema.Struct({
   iid: Schema.Int,
-  /** The project that it is to be merged into. */
+  /** Target project. */
   project_id: Schema.optional(Schema.Int),
   state: Schema.Literals(["opened", "closed", "locked", "merged"]),
   draft: Schema.optional(Schema.NullOr(Schema.Boolean)),
@@ -37,7 +37,7 @@ export const MergeRequest = Schema.Struct({
   diff_refs: Schema.optional(Schema.NullOr(DiffRefs))
 })
 
-/** As lists show it. */
+/** Merge request in a list. */
 export const ListedMergeRequest = Schema.Struct({
   iid: Schema.Int,
   state: Schema.String,
@@ -52,7 +52,7 @@ export const Version = Schema.Struct({
 })
 
 export const Note = Schema.Struct({ id: Schema.Int, body: Schema.String, author: User })
-/** A discussion at a line of the diff has a position and can be resolved. */
+/** Discussion; one at a line of the diff has a position and can be resolved. */
 export const Thread = Schema.Struct({
   id: Schema.String,
   notes: Schema.Array(
@@ -91,5 +91,5 @@ export const CommitNote = Schema.Struct({
 export const Status = Schema.Struct({ id: Schema.Int, target_url: Text })
 export const Member = Schema.Struct({ username: Schema.String, access_level: Schema.Int })
 
-export const personOf = (user: typeof User.Type): Person =>
+export const toPerson = (user: typeof User.Type): Person =>
   user.name ? { username: user.username, name: user.name } : { username: user.username }

@@ -1,4 +1,4 @@
-/** What GitHub answers, as far as we use it. */
+/** Schemas of the parts of GitHub's responses that are read. */
 import { Schema } from "effect"
 import type { Person } from "../../domain/Change.ts"
 import { Permissions } from "../WriteAccess.ts"
@@ -7,7 +7,7 @@ const Text = Schema.optional(Schema.NullOr(Schema.String))
 
 export const User = Schema.Struct({ login: Schema.String, name: Text })
 
-/** What the account may do in a repository. */
+/** Permissions of the account in a repository. */
 export const Repository = Schema.Struct({
   private: Schema.optional(Schema.Boolean),
   permissions: Permissions
@@ -36,14 +36,14 @@ export const Pull = Schema.Struct({
   })
 })
 
-/** As lists show it. */
+/** Pull request in a list. */
 export const ListedPull = Schema.Struct({
   number: Schema.Int,
   state: Schema.String,
   head: Schema.Struct({ sha: Schema.String })
 })
 
-/** A review, a comment in one, or a comment on the pull request: what they share. */
+/** Common fields of a review, a comment in one, and a comment on the pull request. */
 export const Note = Schema.Struct({
   id: Schema.Int,
   body: Text,
@@ -53,7 +53,7 @@ export const Note = Schema.Struct({
 
 export const Review = Schema.Struct({ ...Note.fields, state: Schema.String })
 
-/** An inline comment; one with `in_reply_to_id` answers another. */
+/** Inline comment; one with `in_reply_to_id` is a reply. */
 export const ReviewComment = Schema.Struct({
   id: Schema.Int,
   body: Text,
@@ -63,7 +63,7 @@ export const ReviewComment = Schema.Struct({
   reactions: Schema.optional(Schema.NullOr(Schema.Struct({ "-1": Schema.optional(Schema.Int) })))
 })
 
-/** Threads of a pull request, as the GraphQL API lists them; each with its first comment. */
+/** Threads of a pull request as the GraphQL API lists them, each with its first comment. */
 export const ReviewThreads = Schema.Struct({
   data: Schema.Struct({
     repository: Schema.Struct({
@@ -113,7 +113,9 @@ export const Issue = Schema.Struct({
   labels: Schema.optional(Schema.Array(Schema.Union([Schema.String, Schema.Struct({ name: Text })])))
 })
 
-/** A commit with its author: as git has it, and the account that GitHub finds for it (`{}` for none, in old answers). */
+/**
+ * Commit with its author: from git, and the account that GitHub associates with it (`{}` for none in responses of old servers).
+ */
 export const WrittenCommit = Schema.Struct({
   author: Schema.optional(Schema.NullOr(Schema.Struct({ login: Text }))),
   commit: Schema.Struct({ author: Schema.optional(Schema.NullOr(Schema.Struct({ email: Text, name: Text }))) })
@@ -127,7 +129,7 @@ export const Installation = Schema.Struct({
 })
 export const InstallationToken = Schema.Struct({ token: Schema.String, expires_at: Schema.String })
 
-export const personOf = (user: typeof User.Type | null | undefined): Person | undefined => {
+export const toPerson = (user: typeof User.Type | null | undefined): Person | undefined => {
   if (user === null || user === undefined) return undefined
   return user.name ? { username: user.login, name: user.name } : { username: user.login }
 }

@@ -1,6 +1,6 @@
 /**
- * The one place where what a host answered, or failed to answer, becomes a `ForgeError`. Pure. Host text is quoted short and
- * with every known secret struck out, because these messages end in records, logs and the dashboard.
+ * Converts responses of hosts, and missing responses, to a `ForgeError`; no other file does. Pure. Host text is truncated and
+ * every known secret in it is redacted, because these messages appear in records, logs and the dashboard.
  */
 import { millisUntil, parseRetryAfter } from "../domain/RetryAfter.ts"
 import { redactCredentials } from "../domain/RedactCredentials.ts"
@@ -19,7 +19,7 @@ export const flatHeaders = (
     Object.entries(headers).map(([name, value]) => [name, typeof value === "object" ? value.join(", ") : value])
   )
 
-/** What was asked: enough to say what failed, nothing that must be hidden. */
+/** Description of a request for error messages; without anything secret apart from `secrets`. */
 export interface HostRequest {
   readonly operation: string
   readonly writes: boolean
@@ -27,12 +27,12 @@ export interface HostRequest {
   readonly now: number
 }
 
-const quoted = 300
+const maxQuoteLength = 300
 
-/** A host that says "slow down" without saying how long. GitHub documents one minute for its secondary limits. */
-const defaultWait = 60_000
+/** Wait for a host that limits requests without a duration. GitHub documents one minute for its secondary limits. */
+const defaultWaitMillis = 60_000
 
-/** What `Retry-After` asks for, else the moment a used-up quota is filled again. Milliseconds from `now`. */
+/** Returns the wait in milliseconds from `now`: from `Retry-After`, else until an exhausted quota is reset. */
 export const retryAfter = (headers: HostResponse["headers"], now: number): number | undefined => {
   const wait = parseRetryAfter(headers, now)
   if (wait !== undefined) return wait
@@ -50,35 +50,36 @@ const isRateLimit = ({ status, headers, body }: HostResponse): boolean =>
       headers["x-ratelimit-remaining"] === "0" ||
       /rate limit|abuse detection/i.test(body.slice(0, 2000))))
 
-const reasonOf = (answer: HostResponse, writes: boolean): ForgeError["reason"] => {
-  const { status } = answer
-  if (isRateLimit(answer)) return "rate_limited"
+const toReason = (response: HostResponse, writes: boolean): ForgeError["reason"] => {
+  const { status } = response
+  if (isRateLimit(response)) return "rate_limited"
   if (status === 401) return "unauthorized"
   if (status === 403 || status === 407) return "forbidden"
   if (status === 404 || status === 410 || (status >= 300 && status < 400)) return "not_found"
   if (status === 409 || status === 423) return "conflict"
   if (status === 408) return writes ? "unknown_outcome" : "unavailable"
   if (status < 500) return "invalid"
-  // Only 503 is a refusal. After any other 5xx a write may have been done: a gateway lost the answer, or the host failed after it.
+  // Only 503 is a refusal. After any other 5xx the write may have succeeded: a gateway lost the response, or the host failed
+  // later.
   return writes && status !== 503 ? "unknown_outcome" : "unavailable"
 }
 
 const advice: Partial<Record<ForgeError["reason"], string>> = {
   unauthorized: "the credential is wrong or has expired; check token_env or app of the trigger",
   forbidden: "the credential lacks a permission; grant it access to this repository",
-  not_found: "no such thing there, or the credential may not see it",
-  rate_limited: "the host limits this credential; it is tried again later"
+  not_found: "it does not exist, or the credential may not read it",
+  rate_limited: "the host limits the requests of this credential; the service retries later"
 }
 
-/** Text from outside, made fit for a record: no secrets, no control characters, one line, bounded. */
+/** Prepares external text for a record: without secrets and control characters, on one line, truncated. */
 const quote = (text: string, secrets: ReadonlyArray<string>): string => {
   const safe = redactCredentials(text, secrets)
     .replace(/\p{Cc}+/gu, " ")
     .trim()
-  return safe.length > quoted ? `${safe.slice(0, quoted)}…` : safe
+  return safe.length > maxQuoteLength ? `${safe.slice(0, maxQuoteLength)}…` : safe
 }
 
-/** `message` of the host's JSON with its `errors`, or nothing: an HTML error page helps nobody. */
+/** Returns `message` and `errors` of the host's JSON; undefined for anything else, such as an HTML error page. */
 const hostMessage = (body: string): string | undefined => {
   let parsed: unknown
   try {
@@ -87,41 +88,41 @@ const hostMessage = (body: string): string | undefined => {
     return undefined
   }
   if (typeof parsed !== "object" || parsed === null) return undefined
-  const said: Record<string, unknown> = { ...parsed }
-  const parts = [said["message"], said["error"], said["error_description"], said["errors"]]
+  const fields: Record<string, unknown> = { ...parsed }
+  const parts = [fields["message"], fields["error"], fields["error_description"], fields["errors"]]
     .filter((part) => part !== undefined && part !== null && part !== "")
     .map((part) => (typeof part === "string" ? part : JSON.stringify(part)))
   return parts.length === 0 ? undefined : parts.join(": ")
 }
 
-/** Of a fine-grained or app token GitHub names what would have been needed. */
+/** For fine-grained and app tokens GitHub names the missing permission in a header. */
 const neededPermission = (headers: HostResponse["headers"], secrets: HostRequest["secrets"]): string | undefined => {
   const needed = headers["x-accepted-github-permissions"]
   return needed === undefined || needed === "" ? undefined : `needs ${quote(needed, secrets)}`
 }
 
-export const refused = (asked: HostRequest, answer: HostResponse): ForgeError => {
-  const reason = reasonOf(answer, asked.writes)
-  const said = hostMessage(answer.body)
+export const toRefusal = (request: HostRequest, response: HostResponse): ForgeError => {
+  const reason = toReason(response, request.writes)
+  const detail = hostMessage(response.body)
   const message = [
-    `${asked.operation} answered ${answer.status}`,
-    said === undefined ? undefined : quote(said, asked.secrets),
-    reason === "forbidden" ? neededPermission(answer.headers, asked.secrets) : undefined,
+    `${request.operation} returned ${response.status}`,
+    detail === undefined ? undefined : quote(detail, request.secrets),
+    reason === "forbidden" ? neededPermission(response.headers, request.secrets) : undefined,
     advice[reason]
   ]
     .filter((part) => part !== undefined)
     .join(": ")
-  const wait = retryAfter(answer.headers, asked.now) ?? (reason === "rate_limited" ? defaultWait : undefined)
+  const wait = retryAfter(response.headers, request.now) ?? (reason === "rate_limited" ? defaultWaitMillis : undefined)
   return new ForgeError({
     reason,
-    status: answer.status,
+    status: response.status,
     ...(wait === undefined ? {} : { retryAfterMillis: wait }),
-    operation: asked.operation,
+    operation: request.operation,
     message
   })
 }
 
-/** Failures before the request left this machine: nothing can have happened at the host. */
+/** Failures before the request was sent: it had no effect at the host. */
 const neverSent = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -138,29 +139,29 @@ const neverSent = new Set([
   "ERR_TLS_CERT_ALTNAME_INVALID"
 ])
 
-const codeOf = (cause: unknown): string | undefined => {
+const findErrorCode = (cause: unknown): string | undefined => {
   if (typeof cause !== "object" || cause === null) return undefined
   if ("code" in cause && typeof cause.code === "string") return cause.code
-  return "cause" in cause ? codeOf(cause.cause) : undefined
+  return "cause" in cause ? findErrorCode(cause.cause) : undefined
 }
 
-/** No answer came, or none that could be read to its end. */
-export const unanswered = (asked: HostRequest, cause: unknown): ForgeError => {
-  const code = codeOf(cause)
+/** Converts the failure of a request without a response, or with an incomplete one. */
+export const toMissingResponse = (request: HostRequest, cause: unknown): ForgeError => {
+  const code = findErrorCode(cause)
   const sent = code === undefined || !neverSent.has(code)
-  const what = cause instanceof Error ? quote(cause.message, asked.secrets) : "connection closed"
+  const reported = cause instanceof Error ? quote(cause.message, request.secrets) : "connection closed"
   return new ForgeError({
-    reason: asked.writes && sent ? "unknown_outcome" : "unavailable",
-    operation: asked.operation,
-    message: `${asked.operation} failed without a response: ${code === undefined ? what : `${code} ${what}`}`
+    reason: request.writes && sent ? "unknown_outcome" : "unavailable",
+    operation: request.operation,
+    message: `${request.operation} failed without a response: ${code === undefined ? reported : `${code} ${reported}`}`
   })
 }
 
-/** A success whose body is not what the host documents, such as the login page of a proxy. */
-export const unreadable = (asked: HostRequest, status: number, detail: string): ForgeError =>
+/** Converts a success whose body does not match the host's documentation, such as the login page of a proxy. */
+export const toUnreadable = (request: HostRequest, status: number, detail: string): ForgeError =>
   new ForgeError({
-    reason: asked.writes ? "unknown_outcome" : "invalid",
+    reason: request.writes ? "unknown_outcome" : "invalid",
     status,
-    operation: asked.operation,
-    message: `${asked.operation}: unexpected response with status ${status}: ${quote(detail, asked.secrets)}; check base_url of the trigger`
+    operation: request.operation,
+    message: `${request.operation}: unexpected response with status ${status}: ${quote(detail, request.secrets)}; check base_url of the trigger`
   })
