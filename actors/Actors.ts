@@ -1,4 +1,4 @@
-/** The actors of a node, by role. */
+/** Groups the actors of a node by role. */
 import { Layer } from "effect"
 import * as BatchKeeper from "./BatchKeeper.ts"
 import * as BudgetLedger from "./BudgetLedger.ts"
@@ -11,16 +11,16 @@ import * as Schedules from "./Schedules.ts"
 import * as WorkspaceScheduler from "./WorkspaceScheduler.ts"
 import * as WritePacer from "./WritePacer.ts"
 
-/** Role `actors`: what decides, and what there is one of in the cluster. */
+/** Actors of role `actors`: singletons of the cluster and those that make decisions. */
 export const deciding = Layer.mergeAll(WorkspaceScheduler.layer, ProviderLimiter.layer, BudgetLedger.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Housekeeping.layer, Schedules.layer, DepotRouting.layer, BatchKeeper.layer))
 )
 
-/** Role `publisher`: what writes to hosts. */
+/** Actors of role `publisher`: those that write to hosts. */
 export const publishing = Layer.mergeAll(ChangePublisher.layer, WritePacer.layer)
 
-/** Role `executor`: what reviews. */
+/** Actors of role `executor`: those that run reviews. */
 export const executing = ReviewExecutor.layer
 
-/** Everything, for a node with all roles. The executor stops first: what it finishes while stopping is still published. */
+/** All actors, for a node with all roles. The executor stops first, so that what it finishes while stopping is still published. */
 export const layerAll = executing.pipe(Layer.provideMerge(publishing), Layer.provideMerge(deciding))

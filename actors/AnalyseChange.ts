@@ -1,4 +1,4 @@
-/** A review between the host and its analysis: lessons and the previous review are loaded, the head is checked out, the engine reads it. */
+/** Runs a review from the host to its analysis: loads lessons and the previous review, checks the head out and calls the engine. */
 import { Clock, Effect, Redacted } from "effect"
 import type { TriggerProfile } from "../src/config/Snapshot.ts"
 import { haveSameBase, hostTrigger } from "../src/domain/Change.ts"
@@ -20,7 +20,7 @@ import { findOutsider } from "./Outsider.ts"
 import { lessonsFor } from "./Reflect.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
 
-/** The analysis neither waits for it nor ends with it: records may be unavailable now. */
+/** Records that the run is being analysed. The analysis does not depend on it, because the records may be unavailable. */
 export const toAnalyzing = Effect.fnUntraced(
   function* (run: Run, lease: Lease) {
     yield* (yield* Runs).move(run.id, lease.token, "analyzing", yield* Clock.currentTimeMillis)
@@ -82,7 +82,7 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
   return yield* reviewing
 }, Effect.scoped)
 
-/** A clone URL out of a payload is never used: whoever wrote the payload would choose where the service connects to. */
+/** Fails instead of using a clone URL from the payload: its author could choose where the service connects to. */
 const noHost = ({ name }: TriggerProfile) =>
   new CheckoutError({
     reason: "failed",
@@ -104,7 +104,7 @@ export const checkoutOf = (
     base: run.base ?? run.head,
     headRef: number === undefined ? change.headRef && `refs/heads/${change.headRef}` : forge?.pullRef(number),
     baseRef: change.baseRef,
-    // What a branch adds to another one; from commit to commit what lies between, also when history was rewritten.
+    // A branch is compared from its merge base. Two commits are compared directly, which also works after history was rewritten.
     compare: change.target.kind === "pull_request" || change.baseRef !== undefined ? "merge-base" : "endpoints",
     headOnly: workspace.review.commit_strategy === "head_only",
     tlsCaPath: profile.settings.tls_ca_path,
@@ -113,8 +113,7 @@ export const checkoutOf = (
 }
 
 /**
- * An earlier review says something about this one where both compare with the same thing, which a change of base ends. Who asks for a head to be reviewed
- * that was reviewed before wants it read again.
+ * The previous review applies only if both compare with the same base. A person who requests a review of the same head wants a full review.
  */
 const carriesOver = (previous: Run, run: Run): boolean =>
   (run.change.target.kind === "pull_request"

@@ -1,7 +1,7 @@
 /**
- * Keeps the records of automatic commits in step with the queue, one in the cluster. The queue entry says where the review of a
- * batch stands; this notes it on the batch and its members, settles the members' receipts when it has ended, and puts the next
- * batch of the stream into the queue. Whatever a crash leaves undone is done with the next look; doing it twice changes nothing.
+ * Keeps the records of automatic commits in step with the queue, one in the cluster. The queue entry holds the state of a batch's review;
+ * this copies it to the batch and its members, settles the members' receipts when the review has ended, and queues the next batch of the
+ * stream. The next scan completes whatever a crash interrupted; a scan is idempotent.
  */
 import { Clock, DateTime, Duration, Effect } from "effect"
 import { Singleton } from "effect/cluster"
@@ -18,12 +18,12 @@ import type { ShardGroup } from "./Placement.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 const lookEvery = Duration.seconds(2)
-/** Batches that are not due need a look only for what operators and expiry do to their entries. */
+/** Interval of full scans. Batches that are not due only change when operators or expiry change their entries. */
 const lookAtAllEvery = Duration.minutes(1)
 const pruneEvery = Duration.minutes(10)
 const page = 500
 
-/** The batch and its entry are both there: the record follows. Answers whether the batch has ended. */
+/** Updates the batch from its entry. Returns whether the batch has ended. */
 const follow = Effect.fnUntraced(function* (batch: Batch, entry: Entry, now: number) {
   const batches = yield* Batches
   const status = statusBy(entry, now)
@@ -32,7 +32,7 @@ const follow = Effect.fnUntraced(function* (batch: Batch, entry: Entry, now: num
     yield* batches.follow(batch.id, { status, reason: entry.reason }, now)
     return false
   }
-  // By the run's own record: the worker may not have come to note it on the receipts yet.
+  // The run is read from its own record, because the worker may not have written it to the receipts yet.
   const runs = yield* (yield* Runs).list({ targetKey: batch.stream, limit: 50 })
   const runId = runs.find((run) => run.entryId === entry.id)?.id
   const members = yield* batches.members(batch.id)
@@ -44,7 +44,7 @@ const follow = Effect.fnUntraced(function* (batch: Batch, entry: Entry, now: num
   return yield* batches.follow(batch.id, { status, reason: entry.reason, runId }, now)
 })
 
-/** The first batch of its stream is not in the queue: it never was, or the queue does not remember. */
+/** Queues the first batch of its stream when it was never queued or the queue has lost it. */
 const bringIn = Effect.fnUntraced(function* (batch: Batch, now: number) {
   const batches = yield* Batches
   const receipts = yield* Receipts
@@ -76,7 +76,7 @@ const lookAt = Effect.fnUntraced(function* ({ batch, first }: Placed, now: numbe
   return false
 })
 
-/** Looks until nothing ends any more: what ended lets the next of its stream in. */
+/** Scans until no batch ends any more: each batch that ends makes the next of its stream eligible. */
 export const look = Effect.fnUntraced(function* (all: boolean) {
   const batches = yield* Batches
   let ended = true
@@ -110,7 +110,7 @@ const surviving = <E extends { readonly message: string }, R>(what: string, effe
 const repeat = <R>(effect: Effect.Effect<void, never, R>, every: Duration.Duration) =>
   Effect.forever(
     Effect.flatMap(Effect.timed(effect), ([took]) =>
-      // Many batches that all wait are looked at less often.
+      // Scans become rarer when many batches wait.
       Effect.sleep(Duration.max(every, Duration.times(took, 10)))
     )
   )

@@ -1,9 +1,9 @@
 /**
- * One per repository and UTC day: money for model calls is reserved here before it is spent. The store holds the truth and its
- * statements hold the caps; the actor makes the reservations of a repository come one after the other, on one node.
+ * Reserves money for model calls before it is spent, one per repository and UTC day. The store holds the ledger and enforces the caps in
+ * its statements; the actor serialises the reservations of a repository on one node.
  *
- * Messages: `Reserve`, `Settle`, `Refund`. Each names its reservation and may be repeated. `closeLostReservations` is the
- * sweeper's part: what a dead process had open counts as spent, for its requests may have reached the provider.
+ * Messages: `Reserve`, `Settle`, `Refund`. Each names its reservation and may be repeated. The sweeper calls `closeLostReservations`: what
+ * a dead process had reserved counts as spent, because its requests may have reached the provider.
  */
 import { Clock, Duration, Effect, Layer, Schedule, Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
@@ -29,7 +29,7 @@ const Reserve = Rpc.make("Reserve", {
     author: Schema.optional(Schema.String),
     authorCapUsd: Schema.optional(Usd),
     owner: Schema.String,
-    /** Milliseconds since the epoch. Whoever asked is gone by then, and would never settle it. */
+    /** Milliseconds since the epoch. A caller that has given up by then would never settle the reservation. */
     until: Schema.Number
   },
   success: Schema.Union([
@@ -77,10 +77,10 @@ const capOf = (account: "run" | "day" | "author", caps: Caps) => {
   }
 }
 
-/** The ledger does not answer: the call is tried again later rather than made without money. */
+/** Timeout of a message. After it the call is retried later instead of being made without a reservation. */
 const patience = Duration.seconds(20)
 
-/** The gateway's budget over these actors. */
+/** Implements the gateway's budget with these actors. */
 export const budgetLayer = Layer.effect(
   Budget,
   Effect.gen(function* () {
@@ -92,7 +92,7 @@ export const budgetLayer = Layer.effect(
         Effect.retry({ times: 5, schedule: Schedule.spaced("5 seconds") }),
         Effect.ignore({ log: "Warn" })
       )
-    /** A reservation stays with the day it was made on, also when it is settled after midnight. */
+    /** A reservation is settled on the day it was made on, even after midnight. */
     const days = new Map<string, string>()
     const ledgerOf = ({ id, run }: Reservation, now: number) => {
       const day = days.get(id) ?? new Date(now).toISOString().slice(0, 10)
@@ -128,7 +128,7 @@ export const budgetLayer = Layer.effect(
           })
           .pipe(
             asked,
-            // It may have been made all the same; nobody waits for it to be taken back.
+            // The reservation may exist all the same. Its refund runs in the background.
             Effect.onError(() => {
               days.delete(id)
               return Effect.forkIn(takeBack(client.Refund({ id })), scope)
@@ -153,10 +153,10 @@ export const budgetLayer = Layer.effect(
   })
 )
 
-/** No call is open for longer: passes of a review end before. */
+/** Upper bound for the duration of a model call: passes of a review end before. */
 const longestCall = Duration.toMillis("2 hours")
 
-/** For the sweeper. */
+/** Called by the sweeper. */
 export const closeLostReservations = Effect.fnUntraced(function* (now: number) {
   const ledger = yield* Ledger
   const lost = yield* (yield* LiveNodes).lost
@@ -165,10 +165,10 @@ export const closeLostReservations = Effect.fnUntraced(function* (now: number) {
     yield* Effect.logWarning("reservations of lost processes closed at their estimate", { reservations: closed })
 })
 
-/** Runs and days that ended this long ago spend nothing more. */
+/** Retention of ledger rows. Runs and days that ended this long ago spend nothing more. */
 const keptFor = Duration.toMillis("40 days")
 
-/** For the sweeper. */
+/** Called by the sweeper. */
 export const pruneLedger = Effect.fnUntraced(function* (now: number) {
   yield* (yield* Ledger).prune(now - keptFor)
 })

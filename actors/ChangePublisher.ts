@@ -1,17 +1,17 @@
 /**
- * One per target (pull request, branch, issue). All writes to it are serial and come from the outbox, where each operation
- * was stored before it is sent. A row whose answer was lost (this process or an earlier one died, or the connection broke) is
- * looked up at the host by its marker before it is sent again, so that no operation is done twice.
+ * Publishes to one target (pull request, branch, issue). All writes to a target are serial and come from the outbox, where each operation
+ * is stored before it is sent. A row whose response was lost (the process died, or the connection broke) is looked up at the host by its
+ * marker before it is sent again, so that no operation is done twice.
  *
- * Whoever starts to publish to a target takes it over in the outbox and holds the newest token; right before each write it asks
- * whether it still does. A node that was frozen and still believes to be the publisher sends nothing more and changes no row.
+ * A publisher takes its target over in the outbox and gets the newest fencing token. It verifies the token right before each write, so that
+ * a node that was frozen and still believes it is the publisher sends nothing and changes no row.
  *
- * Right before each content write the head is read again: a head that is no longer the newest gets nothing more, and the newest
- * is queued. A closed or merged change gets the summary only.
+ * Right before each content write the head is read again. A head that is no longer the newest gets nothing more, and the newest is queued.
+ * A closed or merged change gets the summary only.
  *
- * Messages: `Publish` (send what is open) and `Command` (carry out a comment command, CommentCommand.ts) may be lost: outbox and
- * receipts hold the truth. `NoteExpired` (an entry of the target waited too long: chat groups are to know) is answered when that is in
- * the outbox. All may be repeated.
+ * Messages: `Publish` (send open rows) and `Command` (execute a comment command, CommentCommand.ts) may be lost, because outbox and
+ * receipts are the source of truth. `NoteExpired` (an entry of the target expired: notify chat groups) replies when the messages are in the
+ * outbox. All may be repeated.
  */
 import { Clock, Duration, Effect, Schema, Semaphore } from "effect"
 import { ClusterSchema, Entity, Sharding } from "effect/cluster"
@@ -48,7 +48,7 @@ const Publish = Rpc.make("Publish")
 const Command = Rpc.make("Command", { payload: { eventId: Schema.String } })
 const NoteExpired = Rpc.make("NoteExpired", {
   payload: { entryId: Schema.String },
-  /** False: it could not be noted now. */
+  /** False if it could not be recorded now. */
   success: Schema.Boolean
 })
 
@@ -57,14 +57,14 @@ export const ChangePublisher = Entity.make("ChangePublisher", [Publish, Command,
   everyOne("publisher")
 )
 
-/** How long a node that lost a target to another one waits before it may take it over again: by then it knows who has it. */
+/** Time that a node waits before it takes over a target that it lost to another one. The current owner is known by then. */
 const cooldown = Duration.seconds(15)
 
 const workspaceOf = Effect.fnUntraced(function* (run: Run) {
   return (yield* (yield* ConfigStore).pinned(run.configHash)).workspaces.get(run.workspace)
 })
 
-/** Ends the run once none of its rows is open. */
+/** Ends the run when none of its rows is open. */
 const settleRun = Effect.fnUntraced(function* (run: Run) {
   if (run.status !== "publishing") return
   const end = runEnd(yield* (yield* Outbox).ofRun(run.id), run.analysis?.partial === true)
@@ -78,7 +78,7 @@ const settleRun = Effect.fnUntraced(function* (run: Run) {
   yield* (yield* Progress).tell({ _tag: "Finished", workspace, targetKey, runId, status: to, reason })
 })
 
-/** Drops what a closed or superseded head no longer gets. `rest`: the open rows after this one. */
+/** Drops the row if its head is closed or superseded. `rest` holds the open rows after this one. */
 const dropStale = Effect.fnUntraced(function* (
   hold: TargetHold,
   run: Run,
@@ -95,7 +95,7 @@ const dropStale = Effect.fnUntraced(function* (
   if (workspace !== undefined) yield* endStatus(run, workspace, check.head)
 })
 
-/** Sets a row aside that ended the publishers before this one. The other rows go on. */
+/** Quarantines a row that crashed earlier publishers. The other rows continue. */
 const quarantine = Effect.fnUntraced(function* (hold: TargetHold, row: Publication) {
   const error = `quarantined: ${maxStarts} processes in a row ended while they handled it; see their last log lines, then ask for the review again`
   yield* Effect.logError("publication quarantined").pipe(
@@ -104,7 +104,9 @@ const quarantine = Effect.fnUntraced(function* (hold: TargetHold, row: Publicati
   yield* hold.move(row, row.status, { status: "quarantined", error })
 })
 
-/** One step: drops, looks up, waits for or sends this row. True when nothing else changed by it, so that what was read is current. */
+/**
+ * Takes one step for the row: drop, look up, wait or send. Returns true if nothing else changed, so that the rows read before are current.
+ */
 const takeStep = Effect.fnUntraced(function* (
   hold: TargetHold,
   run: Run | undefined,
@@ -117,7 +119,7 @@ const takeStep = Effect.fnUntraced(function* (
       ? ({ _tag: "Drop", reason: "nothing of the review was published" } as const)
       : nextStep(run, workspace !== undefined, row, yield* Clock.currentTimeMillis)
   if (step._tag === "MarkUnknown") {
-    // This activation sends one row at a time and is not sending now: the publisher that sent it did not record its end.
+    // This activation sends one row at a time and is not sending now, so an earlier publisher sent it and did not record the outcome.
     yield* hold.move(row, "sending", { status: "unknown" })
   } else if (step._tag === "Drop") {
     yield* hold.drop(row, step.reason)
@@ -141,13 +143,13 @@ const takeStep = Effect.fnUntraced(function* (
   return false
 })
 
-/** The open rows in their order, for as long as they are as they were read. Returns whether there is more to do. */
+/** Processes the open rows in order until one of them changes what was read. Returns whether there is more to do. */
 const pass = Effect.fnUntraced(function* (hold: TargetHold, targetKey: string) {
   const rows = yield* (yield* Outbox).open(targetKey)
   const runs = yield* Runs
   let run: Run | undefined
   for (const [at, row] of rows.entries()) {
-    // From `publishing` on a run is the publisher's, and its plan does not change.
+    // A run in `publishing` belongs to the publisher, and its plan does not change.
     if (run?.id !== row.runId || run.status !== "publishing") run = yield* runs.get(row.runId)
     const fields = { target: targetKey, run: row.runId }
     const isCurrent = yield* Effect.annotateLogs(takeStep(hold, run, row, rows.slice(at + 1)), fields)
@@ -156,7 +158,7 @@ const pass = Effect.fnUntraced(function* (hold: TargetHold, targetKey: string) {
   return rows.length === 0 ? "nothing" : "sent"
 })
 
-/** Sends what is open until nothing is. Rows that are added in between come with a message of their own. */
+/** Sends rows until none is open. Rows that are added in between come with a message of their own. */
 const drain = Effect.fnUntraced(function* (hold: TargetHold, targetKey: string, isFirst: boolean) {
   let outcome = yield* pass(hold, targetKey)
   for (; outcome === "more"; outcome = yield* pass(hold, targetKey)) {
@@ -169,7 +171,7 @@ const drain = Effect.fnUntraced(function* (hold: TargetHold, targetKey: string, 
     yield* Effect.sleep(cooldown)
     hold.release()
   }
-  // A process that died after its last write left its run open; a run that publishes nothing never had a row.
+  // A process that died after its last write left its run open, and a run that publishes nothing has no row.
   if (outcome === "sent" && !isFirst) return
   for (const run of yield* (yield* Runs).list({ targetKey, status: "publishing", limit: 100 })) yield* settleRun(run)
 })
@@ -199,7 +201,7 @@ export const layer = ChangePublisher.toLayer(
     let isFirst = true
 
     const drained: Effect.Effect<void, never, Services> = Effect.suspend(() => drain(hold, targetKey, isFirst)).pipe(
-      // Who stops it in an orderly way is not ended by a row.
+      // An orderly stop does not count as a crash caused by the row.
       Effect.onInterrupt(() => Effect.ignore(hold.ended)),
       Effect.tap(() =>
         Effect.sync(() => {
@@ -247,6 +249,6 @@ export const layer = ChangePublisher.toLayer(
       Command: ({ payload }) => Effect.provideContext(command(payload.eventId), services)
     })
   }),
-  // A message that has to wait for a host waits as one of few fibers, and never fills the mailbox: writes are serial all the same.
+  // Messages are handled concurrently so that one that waits for a host does not fill the mailbox. Writes are serial all the same.
   { concurrency: "unbounded", disableFatalDefects: true, mailboxCapacity: 256, maxIdleTime: "10 minutes" }
 )

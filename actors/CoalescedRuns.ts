@@ -1,4 +1,4 @@
-/** Runs an effect one at a time: a request that comes while it runs makes it run again, and does not wait for that. */
+/** Runs an effect one at a time. A request during a run schedules one more run and does not wait for it. */
 import { Effect } from "effect"
 
 export class CoalescedRuns<E, R> {
@@ -10,7 +10,7 @@ export class CoalescedRuns<E, R> {
     this.#effect = effect
   }
 
-  /** Succeeds when the effect has ended for every request, and at once while it runs for an earlier one. */
+  /** Succeeds when the effect has ended for every request, or immediately while it runs for an earlier request. */
   readonly request: Effect.Effect<void, E, R> = Effect.suspend(() => {
     this.#isRequested = true
     if (this.#isRunning) return Effect.void

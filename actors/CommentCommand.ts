@@ -1,8 +1,8 @@
 /**
- * Comment commands other than `review`: `help` answers with a comment, `cancel` gives up what waits or runs for the pull request. Only
- * for people who may write to the repository; anyone else gets nothing and an audit entry. Repeating one changes nothing: the
- * reply is looked up by its marker before it is posted, and the receipt is settled last. What the host refuses for good, or for
- * too long, is settled as failed.
+ * Executes comment commands other than `review`: `help` posts a comment, `cancel` cancels the entries of the pull request. Only people with
+ * write access to the repository may use them; for others only an audit entry is written. Commands are idempotent: the reply is looked up
+ * by its marker before it is posted, and the receipt is settled last. A command that the host refuses permanently, or for too long, is
+ * settled as failed.
  */
 import { Clock, Effect, Random } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
@@ -21,7 +21,7 @@ const help = [
   "- `/aicr help`: this text"
 ].join("\n")
 
-/** Commands of a target that failed and are tried again, by event. */
+/** Failed commands of a target that will be retried, by event. */
 export type FailedCommands = Map<string, { readonly attempts: number; readonly notBefore: number }>
 
 /** Executes the command of an event unless it waits for its next attempt. */

@@ -1,10 +1,9 @@
 /**
- * Finds the workspace of changes that hook scripts reported, one in the cluster. Such a change is a routing receipt: it is tried
- * five times, at once and then 15, 30, 60 and 120 seconds apart, because the configuration may come to know it meanwhile. When
- * is decided by its time of receipt alone, so that a restart neither forgets nor repeats a try. One without a match ends with
- * the reason on its record.
+ * Finds the workspace of VCS hook events, one in the cluster. Such an event is stored as a routing receipt and tried five times, at
+ * intervals of 0, 15, 30, 60 and 120 seconds, because a reload may add its workspace to the configuration. The schedule depends on the time
+ * of receipt alone, so that a restart neither skips nor repeats an attempt. An event without a match is settled with the reason.
  *
- * A match ends with a reason too: this build checks out git repositories only.
+ * An event with a match is settled with a reason as well: this build checks out git repositories only.
  */
 import { Clock, Duration, Effect } from "effect"
 import { Singleton } from "effect/cluster"
@@ -20,12 +19,12 @@ const lookEvery = Duration.seconds(5)
 const page = 500
 const firstPause = Duration.toMillis("15 seconds")
 const attempts = 5
-/** 15 + 30 + 60 + 120 seconds. */
+/** The sum 15 + 30 + 60 + 120 seconds. */
 const givenUpAfter = firstPause * (2 ** (attempts - 1) - 1)
 
 const vcsName = { perforce: "Perforce", subversion: "Subversion" } as const
 
-/** Why the change is not reviewed, or undefined while a match may still come. */
+/** Returns why the change is not reviewed, or undefined while a match may still appear. */
 export const verdict = (
   change: DepotChange,
   bindings: ReadonlyArray<DepotBinding>,
@@ -45,7 +44,7 @@ export const verdict = (
     : `repository_not_configured: no enabled workspace of a ${change.vcs} trigger matches its paths`
 }
 
-/** Whether a try is due in the time since the last look. */
+/** Returns whether an attempt fell due since the last scan. */
 export const isTryDue = (waited: number, sinceLook: number): boolean => {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const at = firstPause * (2 ** attempt - 1)
@@ -54,7 +53,7 @@ export const isTryDue = (waited: number, sinceLook: number): boolean => {
   return waited >= givenUpAfter
 }
 
-/** Looks at what waits; `sinceLook` is the time since the last look, all of it at start. */
+/** Tries the waiting routing receipts. `sinceLook` is the time since the last scan; at start it covers everything. */
 export const look = Effect.fnUntraced(function* (sinceLook: number) {
   const receipts = yield* Receipts
   const snapshot = (yield* ConfigStore).current()

@@ -1,6 +1,6 @@
 /**
- * How a run ends: its analysis is stored with what is published of it, or its failure or cancellation is. Each end carries the token of
- * the lease and changes nothing without it; the publisher and whoever watches are told afterwards.
+ * Ends a run: stores its analysis together with its publications, or its failure or cancellation. Each write carries the token of the lease
+ * and changes nothing without it. The publisher and listeners are notified afterwards.
  */
 import { Clock, Effect, Metric } from "effect"
 import type { Analysis } from "../src/domain/Analysis.ts"
@@ -23,7 +23,7 @@ export const publish = Effect.fnUntraced(function* (targetKey: string) {
   yield* (yield* ChangePublisher.client)(targetKey).Publish(undefined, { discard: true })
 })
 
-/** The head of the run says so on its commit. A status that cannot be written now does not cost the review. */
+/** Sets a pending status on the head of the run. A status that cannot be written now does not fail the review. */
 export const announce = (run: Run, work: ReviewWork) =>
   Effect.catch(addStatus(run, work, "pending", "Review in progress"), ({ message }) =>
     Effect.logWarning("pending status was not stored").pipe(Effect.annotateLogs({ run_id: run.id, error: message }))
@@ -40,13 +40,13 @@ const addStatus = Effect.fnUntraced(function* (
   yield* publish(run.targetKey)
 })
 
-/** From here on the analysis is published, and no model is asked again. */
+/** Stores the analysis. From here on it is published, and no further model call is made. */
 export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, analysis: Analysis) {
   const outputs = yield* Outputs
   const spent = (yield* Clock.currentTimeMillis) - (run.startedAt ?? run.createdAt)
   const input = { ...publishInput(run, work), seconds: Math.max(0, Math.round(spent / 1000)) }
   const plan = outputs.plan({ ...input, analysis })
-  // Last: a head that says it is reviewed has its comments.
+  // The status comes last, so that a head that is marked as reviewed has its comments.
   const status = outputs
     .status(input, verdictOf(analysis, work.workspace.review), describe(analysis))
     .map((row) => ({ ...row, position: plan.length }))
@@ -54,7 +54,7 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
   const complete = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     if (yield* runs.complete(run.id, work.lease.token, analysis, [...plan, ...status], now)) return true
-    // The reply to an earlier attempt may have been lost: then it is stored.
+    // The response to an earlier attempt may have been lost: then the analysis is stored.
     return (yield* runs.get(run.id))?.status === "publishing"
   })
   if (!(yield* saveSpooled(run, analysis, complete))) {
@@ -76,7 +76,7 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
   return reviewed(run.id)
 })
 
-/** False: the lease was lost, and the run is another worker's. */
+/** Returns false if the lease was lost and another worker owns the run. */
 export const failRun = Effect.fnUntraced(function* (
   run: Run,
   work: ReviewWork,
@@ -90,7 +90,7 @@ export const failRun = Effect.fnUntraced(function* (
   return true
 })
 
-/** There is nothing to review, or it was reviewed before. */
+/** Ends a run without a review: there is nothing to review, or the head was reviewed before. */
 export const skipRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, reason: string) {
   const now = yield* Clock.currentTimeMillis
   if (yield* (yield* Runs).move(run.id, work.lease.token, "skipped", now, reason)) {
@@ -100,10 +100,10 @@ export const skipRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, 
   return skipped(reason, run.id)
 })
 
-/** Its head carries a pending status. */
+/** True if the head has a pending status. */
 const isAnnounced = ({ startedAt }: Run): boolean => startedAt !== undefined
 
-/** A review that its author's limit does not allow: nothing is read, and the change says so. */
+/** Refuses a review because of its author's limit. Nothing is read, and the status of the commit shows the reason. */
 export const refuseRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, reason: string) {
   const now = yield* Clock.currentTimeMillis
   if (yield* (yield* Runs).move(run.id, work.lease.token, "skipped", now, reason)) {
@@ -114,7 +114,7 @@ export const refuseRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork
   return skipped(reason, run.id)
 })
 
-/** A run whose analysis is stored is published all the same. */
+/** Cancels a run. A run whose analysis is stored is published all the same. */
 export const cancelRun = Effect.fnUntraced(
   function* (run: Run, work: ReviewWork, reason: string) {
     const runs = yield* Runs

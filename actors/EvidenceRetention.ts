@@ -1,10 +1,10 @@
-/** The sweeper's part in evidence: what was kept of runs whose records are gone goes too. */
+/** Removes evidence of runs whose records no longer exist. Called by the sweeper. */
 import { Effect } from "effect"
 import { evidenceFolder } from "../src/llm/Evidence.ts"
 import { Objects } from "../src/store/Objects.ts"
 import { Runs } from "../src/store/Runs.ts"
 
-/** Runs looked at per turn; the rest has its turn later. */
+/** Runs checked per sweep. The others are checked by later sweeps. */
 const perTurn = 5_000
 
 export const pruneEvidence = Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** Records that an entry waited too long: a run that says why there is no review, and the messages for chat groups. */
+/** Records that an entry expired: a run with the reason, and the messages for chat groups. */
 import { Clock, Effect } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import { expiryNotice } from "../src/outputs/ExpiryNotice.ts"
@@ -7,7 +7,7 @@ import { Queue } from "../src/queue/Queue.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import { Runs } from "../src/store/Runs.ts"
 
-/** Records nothing where no chat group is to be notified. May be repeated. */
+/** Records nothing where no chat group is configured for it. Idempotent. */
 export const noteExpiry = Effect.fnUntraced(function* (entryId: string) {
   const entry = yield* (yield* Queue).get(entryId)
   if (entry?.status !== "expired") return

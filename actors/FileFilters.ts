@@ -1,4 +1,4 @@
-/** Which files of a change its triggers let through: the one that it came by, and where that names nothing the host's. Pure. */
+/** Selects the files of a change that its triggers accept: by the trigger it came from or, if that has no filter, by the host's. Pure. */
 import type { Snapshot } from "../src/config/Snapshot.ts"
 import type { Change } from "../src/domain/Change.ts"
 import { hostTrigger } from "../src/domain/Change.ts"

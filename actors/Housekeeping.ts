@@ -1,12 +1,12 @@
 /**
- * The sweeper, one in the cluster: whatever state a thing can wait in, this finds it after a crash. At start and then in turn:
+ * Sweeps, one in the cluster: finds after a crash everything that waits, in whatever state. Steps, at start and then periodically:
  *
- * - leases of processes that are gone (or that ran out) are taken back;
- * - receipts whose outcome is unknown are queued again (repeating that changes nothing);
- * - automatic work that waited longer than queued_timeout_hours is closed, and chat groups are told;
- * - commits whose review ended without a result get a status that says so;
- * - schedulers with work and publishers with open rows or open runs are woken;
- * - records beyond the retention limits are removed.
+ * - reclaims leases that ran out or whose process no longer exists;
+ * - requeues receipts without an outcome (idempotent);
+ * - expires automatic work that waited longer than queued_timeout_hours, and notifies chat groups;
+ * - sets a final status on commits whose review ended without a result;
+ * - wakes schedulers with work and publishers with open rows or open runs;
+ * - removes records beyond the retention limits.
  */
 import { Cause, Clock, DateTime, Duration, Effect, Exit, Metric } from "effect"
 import { Singleton } from "effect/cluster"
@@ -38,21 +38,21 @@ import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 const sweepEvery = Duration.seconds(15)
 const pruneEvery = Duration.minutes(10)
-/** Longer than the pause between two sweeps; the first one of a process looks further back. */
+/** Longer than the interval between two sweeps. The first sweep of a process covers more. */
 const endedWithin = Duration.minutes(2)
-/** Receipts read at a time while queueing again. */
+/** Receipts read per page while requeueing. */
 const page = 500
-/** Of another actor. */
+/** Timeout of messages to other actors. */
 const answerWithin = Duration.seconds(10)
 
-/** Before its receipts have their outcome: what is not noted then is noted by the next sweep. */
+/** Runs before the receipts get their outcome, so that the next sweep retries what fails here. */
 const noteExpired = Effect.fnUntraced(function* ({ id, targetKey: target }: Entry) {
   const publisher = (yield* ChangePublisher.client)(target)
   if (yield* publisher.NoteExpired({ entryId: id }).pipe(Effect.timeout(answerWithin))) return
   yield* new QueueError({ reason: "unavailable", message: `that entry ${id} expired could not be noted` })
 })
 
-/** The process died after its entry had ended and before that stood on the receipt. */
+/** Settles a receipt whose entry ended before a crash prevented it. */
 const settleEnded = Effect.fnUntraced(function* (eventId: string, entryId: string) {
   const entry = yield* (yield* Queue).get(entryId)
   if (entry === undefined || !isTerminal(entry.status)) return
@@ -68,7 +68,7 @@ const outcomeOf: Partial<Record<EntryStatus, EventOutcome>> = {
   dead: "failed"
 }
 
-/** Queues again what was accepted and has no outcome; `before` leaves out deliveries that are still on their way to the queue. */
+/** Requeues receipts without an outcome. `before` excludes deliveries that are still being queued. */
 const requeue = Effect.fnUntraced(function* (before: number) {
   const receipts = yield* Receipts
   let after: string | undefined
@@ -117,7 +117,7 @@ const reclaim = Effect.fnUntraced(function* (now: number) {
   })
 })
 
-/** Runs that were under way when their process died, and whose entry the queue no longer has: what replaces them is another run. */
+/** Ends runs whose process died and whose entry the queue no longer has. Another run replaces them. */
 const abandon = Effect.fnUntraced(function* (now: number) {
   const queue = yield* Queue
   const runs = yield* Runs
@@ -132,7 +132,7 @@ const abandon = Effect.fnUntraced(function* (now: number) {
   }
 })
 
-/** What a run becomes that its entry, which has ended, left under way. */
+/** Returns the final status of a run whose entry ended while the run was in progress. */
 const abandonedAs = (entry: Entry | undefined): readonly [RunStatus, string | undefined] => {
   switch (entry?.status) {
     case "cancelled":
@@ -146,7 +146,7 @@ const abandonedAs = (entry: Entry | undefined): readonly [RunStatus, string | un
   }
 }
 
-/** A commit whose review began and ended without a result says so: whoever ended the run may have died before that. */
+/** Sets a final status on commits whose review started and ended without a result, because its process may have died before that. */
 const endStatuses = Effect.fnUntraced(function* (now: number, endedSince: number) {
   const runs = yield* Runs
   const outbox = yield* Outbox
@@ -223,7 +223,7 @@ export const prune = Effect.fnUntraced(function* (now: number) {
   yield* step("prune evidence", Effect.asVoid(pruneEvidence))
 })
 
-/** `lookBack`: how long ago runs may have ended without a result whose status is checked. */
+/** `lookBack`: age of the oldest runs that ended without a result whose status is checked. */
 const sweep = Effect.fnUntraced(function* (grace: Duration.Duration, lookBack: Duration.Duration) {
   const now = yield* Clock.currentTimeMillis
   yield* step("reclaim", reclaim(now))
@@ -236,7 +236,7 @@ const sweep = Effect.fnUntraced(function* (grace: Duration.Duration, lookBack: D
   yield* step("measure", measure(now))
 })
 
-/** What goes wrong in one step stops none of those after it: the next sweep tries it again. */
+/** Logs the failure of a step and continues. The next sweep retries it. */
 const step = <E, R>(name: string, effect: Effect.Effect<void, E, R>): Effect.Effect<void, never, R> =>
   Effect.catchCause(effect, (cause) =>
     Cause.hasInterruptsOnly(cause)
@@ -244,10 +244,10 @@ const step = <E, R>(name: string, effect: Effect.Effect<void, E, R>): Effect.Eff
       : Effect.logError("sweep step failed, the next sweep retries it", cause).pipe(Effect.annotateLogs({ step: name }))
   )
 
-/** Failures of single things after which a step ends: then it is not they that are at fault. */
+/** Failures of single items after which a step ends, because a common cause is likely. */
 const maxFailures = 20
 
-/** Does something with each of several things; one that fails does not stop those after it. */
+/** Processes each item. An item that fails does not stop those after it. */
 const each = Effect.fnUntraced(function* <A, E, R>(
   items: Iterable<A>,
   fields: (item: A) => Readonly<Record<string, string>>,
@@ -266,7 +266,7 @@ const each = Effect.fnUntraced(function* <A, E, R>(
 
 const shardGroup: ShardGroup = "actors"
 
-/** The node that sweeps reports the queue; one that no longer does reports nothing instead of what was. */
+/** Only the node that sweeps reports the queue's gauges. A node that stops sweeping removes them. */
 const forgetMeasures = Effect.all(
   [
     ...(["waiting", "ready", "running"] as const).map((status) =>

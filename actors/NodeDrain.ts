@@ -1,15 +1,15 @@
 /**
- * Whether this node takes work. An operator drains a node by pausing it in the queue (QueueControl.pause, scope `node`); the
- * node finishes what runs, takes no more, and stays so over restarts until it is resumed.
+ * Watches whether this node accepts work. An operator drains a node by pausing it in the queue (QueueControl.pause, scope `node`). The node
+ * finishes running reviews and takes no more until it is resumed, also after a restart.
  */
 import { Effect, Latch } from "effect"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
 import { pauseOf, QueueControl } from "../src/queue/QueueControl.ts"
 
-/** How long a node takes to notice. */
+/** Poll interval of the pause state. */
 const lookEvery = "2 seconds"
 
-/** A latch that is open while the node takes work. Kept up to date while the scope is open. */
+/** Returns a latch that is open while the node accepts work, and updates it while the scope is open. */
 export const watchDrain = Effect.gen(function* () {
   const { name } = yield* NodeIdentity
   const control = yield* QueueControl

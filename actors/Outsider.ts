@@ -1,7 +1,7 @@
 /**
- * Who decides what a change asks to be read, when that is no member of its repository: context repositories that are for members are
- * not mounted for them. Of a pull request that is its author; whoever pushes, calls or schedules could write already. Asked of the host
- * for each run, because membership changes.
+ * Determines whether the person who controls the content of a change is a member of its repository. Context repositories for members are
+ * not mounted for others. The person is the author of a pull request; pushes, API calls and schedules require write access already.
+ * Membership changes, so the host is queried for each run.
  */
 import { Effect } from "effect"
 import type { Workspace } from "../src/config/Snapshot.ts"
@@ -9,7 +9,10 @@ import { isAdministrator } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
 import type { ForgeClient, ForgeError } from "../src/forge/Forge.ts"
 
-/** Undefined: a member, or nothing depends on it. A text names who is not. An answer that may come later fails. */
+/**
+ * Returns undefined for a member or if nothing depends on it, and a text that names the outsider otherwise. Fails if the host may reply
+ * later.
+ */
 export const findOutsider = Effect.fnUntraced(function* (
   { author, repo, requestedBy, target }: Change,
   { contextRepositories }: Workspace,

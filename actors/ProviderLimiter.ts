@@ -1,9 +1,9 @@
 /**
- * One per model provider, for all nodes: when a request may start. It holds the rate (`queue.rate_limit.per_provider_rps`) and
- * the pauses that a provider asked for, and serves the runs that wait in turn. Its state is small and may be lost: a node that
- * takes over starts with a fresh second and learns of a pause with the next refusal.
+ * Decides when a request to a model provider may start, one per provider for all nodes. It holds the rate
+ * (`queue.rate_limit.per_provider_rps`) and the pauses that a provider requested, and serves the waiting runs round-robin. Its state is
+ * small and may be lost: a node that takes over starts with a fresh second and learns of a pause with the next refusal.
  *
- * Messages: `Acquire` (answered when the turn comes, or with `Later` when that takes too long), `Pause`.
+ * Messages: `Acquire` (replies when the request may start, or with `Later` when that takes too long), `Pause`.
  */
 import { Duration, Effect, Layer, Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
@@ -34,14 +34,14 @@ export const layer = ProviderLimiter.toLayer(
       Pause: ({ payload: { millis } }) => turns.pause(millis)
     })
   }),
-  // Those who wait do not hold up those who come.
+  // Waiting requests do not block new ones.
   { concurrency: "unbounded", disableFatalDefects: true, mailboxCapacity: 4096, maxIdleTime: "30 minutes" }
 )
 
-/** Beyond what was asked for: the way there and back, and a node that takes over. */
+/** Added to the requested timeout: round trip, and takeover by another node. */
 const slackMillis = 15_000
 
-/** The gateway's limiter over these actors. */
+/** Implements the gateway's limiter with these actors. */
 export const limiterLayer = Layer.effect(
   Limiter,
   Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** What the publisher does with a row and with a run, as plain functions of what is on record and what the host replied. Pure. */
+/** Decides what the publisher does with a row and with a run, from the records and the host's response. Pure. */
 import { Duration } from "effect"
 import type { Publication } from "../src/domain/Publication.ts"
 import type { ForgeError } from "../src/forge/Forge.ts"
@@ -7,24 +7,24 @@ import { backoffMillis } from "../src/domain/Backoff.ts"
 import type { PublicationUpdate } from "../src/store/Outbox.ts"
 import type { Run } from "../src/store/Runs.ts"
 
-/** How the change was found at the host right before a write. */
+/** State of the change at the host right before a write. */
 export type HeadCheck = "newest" | "closed" | { readonly _tag: "Moved"; readonly head: string }
 
 export type PublishStep =
   | { readonly _tag: "Drop"; readonly reason: string }
-  /** The publisher that was sending it did not record the outcome. */
+  /** The publisher that was sending the row did not record the outcome. */
   | { readonly _tag: "MarkUnknown" }
   | { readonly _tag: "LookUp" }
   | { readonly _tag: "Wait"; readonly millis: number }
   | { readonly _tag: "Send" }
 
-/** A write that the host fails is tried again with growing pauses, and given up after this many attempts (about four hours). */
+/** Attempts of a write, with growing pauses, before it is given up (about four hours). */
 export const maxAttempts = 30
 const backoff = { kind: "exponential", base_ms: 1000, max_ms: Duration.toMillis("10 minutes"), jitter: true } as const
 
 const pauseMillis = (attempt: number, random: number): number => backoffMillis(backoff, attempt, random)
 
-/** What comes next for an open row of a target that nothing is being sent to. */
+/** Returns the next step for an open row of a target while nothing is being sent to it. */
 export const nextStep = (
   run: Pick<Run, "workspace"> | undefined,
   isConfigured: boolean,
@@ -38,7 +38,7 @@ export const nextStep = (
   return status === "unknown" ? { _tag: "LookUp" } : { _tag: "Send" }
 }
 
-/** A closed change still gets its summary and its chat messages. */
+/** Maps the head check for a row: a closed change still gets its summary and its chat messages. */
 export const checkFor = ({ operation }: Pick<Publication, "operation">, check: HeadCheck): HeadCheck =>
   check === "closed" && (operation._tag === "Summary" || operation._tag === "Chat") ? "newest" : check
 
@@ -51,25 +51,25 @@ const isFinal = (error: ForgeError): boolean =>
 
 export interface SendFailure {
   readonly error: ForgeError | ChannelMissing
-  /** A write may have reached the host. */
+  /** True if a write may have reached the host. */
   readonly isBegun: boolean
-  /** What the row was before it was sent: with an unknown outcome it is looked up again before it is written. */
+  /** Status of the row before it was sent. A row with an unknown outcome is looked up again before it is written. */
   readonly from: "pending" | "unknown"
   readonly attempts: number
-  /** Times in a row that this target failed before a write, now included. */
+  /** Consecutive failures of this target before a write, including this one. */
   readonly deferrals: number
-  /** Since its run was created. */
+  /** Age of the run in milliseconds. */
   readonly ageMillis: number
 }
 
-/** As long as that, failures before a write cost no attempt. */
+/** Age up to which failures before a write cost no attempt. */
 const maxDeferral = Duration.toMillis("24 hours")
-/** A host that is out of order is waited for where it is called; this keeps calls apart that do not wait. */
+/** Minimum pause in milliseconds during an outage of the host. The client waits for the host itself; this spaces calls that do not wait. */
 const outagePause = 1000
 
 /**
- * What becomes of a row that could not be sent. What is read before a write costs no attempt of the write, and neither does an outage of
- * the whole host. `random` is in [0, 1).
+ * Returns the update of a row that could not be sent. Failed reads before a write and outages of the whole host cost no attempt. `random`
+ * is in [0, 1).
  */
 export const afterFailure = (failure: SendFailure, now: number, random: number): PublicationUpdate => {
   const { error, isBegun, from, attempts, deferrals, ageMillis } = failure
@@ -87,7 +87,7 @@ export const afterFailure = (failure: SendFailure, now: number, random: number):
     const notBefore = now + Math.max(pauseMillis(deferrals, random), retryAfter)
     return { status: from, error: message, notBefore, isAttempt }
   }
-  // The first look-up is immediate: a write that is found needs no pause.
+  // The first lookup is immediate: a write that reached the host needs no pause.
   const pause = error.reason === "unknown_outcome" && attempts === 0 ? 0 : pauseMillis(attempts + 1, random)
   return {
     status: error.reason === "unknown_outcome" ? "unknown" : "pending",
@@ -97,31 +97,31 @@ export const afterFailure = (failure: SendFailure, now: number, random: number):
   }
 }
 
-/** What people read; everything else is written the same whatever an earlier review wrote. */
+/** True for operations that people read. The others are idempotent, whatever an earlier review wrote. */
 export const isContent = ({ operation }: Pick<Publication, "operation">): boolean =>
   operation._tag !== "Status" && operation._tag !== "Label"
 
-/** The summary of a run, which its commit status links. */
+/** Returns the summary of a run, which its commit status links to. */
 export const sentSummary = (rows: ReadonlyArray<Publication>): Publication | undefined =>
   rows.find(({ operation, status }) => operation._tag === "Summary" && status === "sent")
 
-/** Where people see it. The others compare with what is at the host, and may have nothing to do. */
+/** True for operations that always become visible at the host. The others reconcile and may have nothing to do. */
 const appears = ({ operation: { _tag } }: Pick<Publication, "operation">): boolean =>
   _tag !== "Threads" && _tag !== "Thread" && _tag !== "Issues" && _tag !== "Verdict"
 
-/** The commit status of a review that was published, before it is sent. */
+/** True for the commit status of a successful publication, before it is sent. */
 export const isSuccess = ({ operation, status }: Pick<Publication, "operation" | "status">): boolean =>
   operation._tag === "Status" &&
   (operation.state === "success" || operation.state === "neutral") &&
   status === "pending"
 
-/** Publishers that may end one after the other while they handle the same row: then it is the row that ends them. */
+/** Consecutive publisher crashes after which the row that they handled is considered the cause. */
 export const maxStarts = 5
 
-/** The host refused it for good, or it is not tried any more. */
+/** True if the host refused the row permanently or it is no longer retried. */
 const isRefused = ({ status }: Pick<Publication, "status">): boolean => status === "failed" || status === "quarantined"
 
-/** Something was refused, and nothing appears or may still appear. */
+/** True if something was refused, and nothing is or can become visible. */
 export const isUnpublished = (rows: ReadonlyArray<Pick<Publication, "operation" | "status">>): boolean => {
   const contents = rows.filter(isContent)
   return contents.some(isRefused) && contents.filter(appears).every((row) => isRefused(row) || row.status === "dropped")
@@ -133,7 +133,7 @@ export interface RunEnd {
   readonly reason: string | undefined
 }
 
-/** How a run in `publishing` ends by its rows; undefined while one of them is open. */
+/** Returns the final state of a run in `publishing` from its rows, or undefined while one of them is open. */
 export const runEnd = (
   rows: ReadonlyArray<Pick<Publication, "status" | "operation" | "error">>,
   isCut: boolean
@@ -156,7 +156,7 @@ export type CommandRetry =
   | { readonly _tag: "GiveUp"; readonly reason: string }
   | { readonly _tag: "Retry"; readonly notBefore: number; readonly isAttempt: boolean }
 
-/** What becomes of a comment command that failed: bounded as every other write. `attempts`: earlier ones that counted. */
+/** Returns what happens to a failed comment command, with the same limits as other writes. `attempts` counts the earlier ones. */
 export const afterCommandFailure = (
   error: ForgeError,
   { attempts, ageMillis }: { readonly attempts: number; readonly ageMillis: number },
@@ -165,7 +165,7 @@ export const afterCommandFailure = (
 ): CommandRetry => {
   if (isFinal(error)) return { _tag: "GiveUp", reason: error.message }
   const isAttempt = error.isOutage !== true
-  // The count starts again with the process; the age does not.
+  // The count starts from zero after a restart; the age does not.
   if ((isAttempt && attempts + 1 >= maxAttempts) || ageMillis > maxDeferral) {
     return { _tag: "GiveUp", reason: `given up after ${attempts + 1} attempts: ${error.message}` }
   }
@@ -173,12 +173,12 @@ export const afterCommandFailure = (
   return { _tag: "Retry", notBefore: now + Math.max(pause, error.retryAfterMillis ?? 0), isAttempt }
 }
 
-/** A newer head whose review is further off than this does not keep the finished one from being published. */
+/** A finished review is published on its own commit if the review of the newer head starts later than this. */
 const maxSuccessorDelay = Duration.toMillis("1 hour")
 
 /**
- * What the readers of a review are told that is published on its own commit although a newer one exists; undefined where the newer one is
- * reviewed soon and the finished review is dropped. Times are milliseconds since the epoch.
+ * Returns the note for readers of a review that is published on its own commit although a newer one exists, or undefined if the newer one
+ * is reviewed soon and the finished review is dropped. Times are milliseconds since the epoch.
  */
 export const lateNote = (successor: {
   readonly reviewed: string
@@ -194,10 +194,10 @@ export const lateNote = (successor: {
   return `This review is of commit ${reviewed.slice(0, 12)}. The newest commit, ${newest.slice(0, 12)}, will be reviewed ${later}.`
 }
 
-/** Longest body that the note is put before: hosts take at least so many characters. */
+/** Longest body in characters that the note is prepended to; all hosts accept this length. */
 const maxNotedBody = 60_000
 
-/** The summary with the note before it; other operations as they are. */
+/** Prepends the note to a summary and returns other operations unchanged. */
 export const withNote = (row: Publication, note: string | undefined): Publication => {
   const { operation } = row
   return note === undefined || operation._tag !== "Summary" || operation.body.length > maxNotedBody

@@ -1,6 +1,6 @@
 /**
- * Sends one row of the outbox, or looks up whether a row whose outcome is unknown reached the host: load what it needs, call the host,
- * decide (PublishDecision.ts), save.
+ * Sends one row of the outbox, or looks up whether a row whose outcome is unknown reached the host: loads what the row needs, calls the
+ * host, decides (PublishDecision.ts) and saves.
  */
 import { Clock, Duration, Effect, Metric, Random } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
@@ -24,23 +24,23 @@ import type { HeadCheck, SendFailure } from "./PublishDecision.ts"
 import { storeFailed, takenOver } from "./TargetHold.ts"
 import type { TargetHold } from "./TargetHold.ts"
 
-/** How long a host gets to show a write whose response was lost, before it is looked up. */
+/** Delay before the lookup of a write whose response was lost, so that the host can make the write visible. */
 const settleBeforeLookup = Duration.seconds(1)
 
 export interface SendResult {
   readonly check: HeadCheck
-  /** What the row is now. */
+  /** The current row. */
   readonly row: Publication
-  /** The row is sent and no further row follows from it: what was read of the outbox is still current. */
+  /** True if the row was sent and added no further row, so that the outbox as read before is current. */
   readonly isSent: boolean
 }
 
-/** Never recorded: the guard refused the write before it was sent. */
+/** Never recorded: the guard rejects the write before it is sent. */
 const outdated = Effect.fail(
   new ForgeError({ reason: "conflict", operation: "publish", message: "the change moved on before this was sent" })
 )
 
-/** The head of the change at the host, compared with the head that was reviewed. */
+/** Compares the head of the change at the host with the reviewed head. */
 const checkHead = Effect.fnUntraced(function* (
   run: Run
 ): Effect.fn.Return<HeadCheck, ForgeError, ConfigStore | Forges> {
@@ -71,7 +71,7 @@ const report = Effect.fnUntraced(function* (run: Run, row: Publication, update: 
   })
 })
 
-/** What the row is before it is sent. */
+/** Returns the status of the row before it is sent. */
 const openStatus = ({ status }: Publication): "pending" | "unknown" => (status === "unknown" ? "unknown" : "pending")
 
 const settleFailure = Effect.fnUntraced(function* (
@@ -95,7 +95,7 @@ const settleFailure = Effect.fnUntraced(function* (
 
 const written = ({ hostId, url, ignoredDismissals }: SentRow) => ({ hostId, url, ignoredDismissals })
 
-/** Sends a row that is pending, or one with an unknown outcome that was not found at the host. */
+/** Sends a row that is pending, or one with an unknown outcome that the host does not have. */
 export const sendRow = Effect.fnUntraced(function* (
   hold: TargetHold,
   run: Run,
@@ -113,7 +113,7 @@ export const sendRow = Effect.fnUntraced(function* (
       : undefined
   let check: HeadCheck = "newest"
   const note = hold.lateNote(run.id)
-  // It runs while the account's permit to write is held, so it does not wait for the host.
+  // The guard runs while the account's permit to write is held, so it does not wait for the host.
   const guard = checkHead(run).pipe(
     Effect.provideService(DuringOutage, "fail"),
     Effect.provideContext(context),
@@ -123,7 +123,7 @@ export const sendRow = Effect.fnUntraced(function* (
     })
   )
   let isBegun = false
-  // The row says that a write may be on its way from right before the first one on, and not while the host is read.
+  // The row is `sending` only from right before the first write, and not while the host is read.
   const begin = hold.move(row, openStatus(row), { status: "sending" }).pipe(
     Effect.mapError(storeFailed),
     Effect.flatMap((moved) => {
@@ -157,7 +157,7 @@ export const sendRow = Effect.fnUntraced(function* (
   return { ...unsent, isSent: update.status === "sent" && next.length === 0 }
 })
 
-/** Looks whether a row with an unknown outcome is at the host. False: it is not, so it may be sent. */
+/** Looks the row with an unknown outcome up at the host. Returns false if the host does not have it, so that it may be sent. */
 export const lookUpRow = Effect.fnUntraced(function* (
   hold: TargetHold,
   run: Run,

@@ -1,6 +1,7 @@
 /**
- * One scan of a workspace's queue: loads what is in flight and eligible, decides with `plan` and `decideOffers`, moves the entries and
- * offers their tickets. Returns in how many milliseconds to scan again, undefined when only a wake can change anything.
+ * Scans the queue of a workspace once: loads the entries in flight and the eligible ones, decides with `plan` and `decideOffers`, promotes
+ * and demotes entries and offers their tickets. Returns the milliseconds until the next scan, or undefined if only a wake can change
+ * anything.
  */
 import { Clock, Effect } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
@@ -12,13 +13,13 @@ import { ServedRepositories } from "./ServedRepositories.ts"
 import { decideOffers } from "./TicketOffers.ts"
 import type { OfferedAt } from "./TicketOffers.ts"
 
-/** What one activation of a scheduler remembers between scans; only tickets and fairness depend on it. */
+/** State of one scheduler activation between scans. Only tickets and fairness depend on it. */
 export class ScanMemory {
   readonly served = new ServedRepositories()
   offeredAt: OfferedAt = new Map()
 }
 
-/** A snapshot that took longer to load says nothing about now. */
+/** A snapshot that took longer to load is discarded as stale. */
 const maxSnapshotMillis = 3000
 
 const idsOf = (entries: ReadonlyArray<Scheduled>) => entries.map(({ id }) => id)
@@ -31,7 +32,7 @@ export const scanQueue = Effect.fnUntraced(function* (workspace: string, memory:
   const { per_workspace_concurrency } = (yield* ConfigStore).current().document.queue.workers
   const snapshot = yield* queue.survey(workspace, now, per_workspace_concurrency)
   const next = plan(snapshot, per_workspace_concurrency, memory.served.last)
-  // This node was frozen: another one may have decided since then.
+  // This node was frozen, and another one may have decided since then.
   if (performance.now() - beganAt > maxSnapshotMillis) return maxSnapshotMillis
   if (next.withdraw.length > 0) yield* queue.withdraw(idsOf(next.withdraw))
   const promoted = next.release.length === 0 ? [] : yield* queue.release(idsOf(next.release), now)

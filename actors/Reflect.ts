@@ -1,7 +1,6 @@
 /**
- * Reflection memory around a run: before a review reads anything, what people made of our earlier comments on the same pull request is
- * learnt, and what the repository has taught so far is recalled. None of it may cost a review: what cannot be asked is left for the
- * next one.
+ * Reads and writes reflection memory for a run. Before a review it learns from the reactions to earlier comments on the same pull request
+ * and recalls the lessons of the repository. Failures never fail a review: the next one tries again.
  */
 import { Clock, Effect } from "effect"
 import type { Workspace } from "../src/config/Snapshot.ts"
@@ -15,9 +14,9 @@ import { Lessons } from "../src/store/Lessons.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 
-/** Earlier runs in which the finding of a comment is looked for. */
+/** Earlier runs searched for the finding of a comment. */
 const earlierRuns = 20
-/** Lessons that hints are chosen from. */
+/** Lessons from which hints are chosen. */
 const recalled = 500
 
 const none: ReadonlyArray<Lesson> = []
@@ -47,7 +46,7 @@ export const lessonsFor = Effect.fnUntraced(function* (
   )
 })
 
-/** Lessons of the comments on this pull request that somebody has settled. Asks nothing before there were findings. */
+/** Returns lessons from resolved comments of this pull request. Sends no request if no earlier run had findings. */
 const madeOf = Effect.fnUntraced(function* (
   { change, targetKey }: Pick<Run, "change" | "targetKey">,
   client: ForgeClient,

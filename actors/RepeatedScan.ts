@@ -1,11 +1,11 @@
 /**
- * Repeats a scan on request and by its own alarm. Scans run one at a time. All requests that come before a scan begins share it;
- * a request during a scan gets the next one.
+ * Repeats a scan on request and by its own alarm. Scans run one at a time. All requests before a scan starts share it; a request during a
+ * scan gets the next one.
  */
 import { Deferred, Effect, FiberHandle, Semaphore } from "effect"
 import type { Scope } from "effect"
 
-/** `scan` returns in how many milliseconds it is to run again without a request; undefined: not at all. */
+/** `scan` returns the milliseconds until it runs again without a request, or undefined for never. */
 export const repeatScan = Effect.fnUntraced(function* <R>(
   scan: Effect.Effect<number | undefined, never, R>
 ): Effect.fn.Return<Effect.Effect<void>, never, R | Scope.Scope> {
@@ -13,10 +13,10 @@ export const repeatScan = Effect.fnUntraced(function* <R>(
   const services = yield* Effect.context<R>()
   const alarm = yield* FiberHandle.make()
   const oneAtATime = yield* Semaphore.make(1)
-  /** Of the scan that has not begun yet. */
+  /** Completed by the scan that has not started yet. */
   let pending: Deferred.Deferred<void> | undefined
 
-  // The scan itself runs outside the alarm's fiber: setting the next alarm ends that fiber.
+  // The scan runs outside the alarm's fiber, because setting the next alarm ends that fiber.
   const setAlarm = (millis: number | undefined): Effect.Effect<void> =>
     millis === undefined
       ? FiberHandle.clear(alarm)
@@ -29,7 +29,7 @@ export const repeatScan = Effect.fnUntraced(function* <R>(
     pending = undefined
   })
   const scanAndSetAlarm = Effect.flatMap(Effect.provideContext(scan, services), setAlarm)
-  /** Succeeds when the scan that is next at the time of the request has ended. */
+  /** Succeeds when the next scan after the request has ended. */
   const request: Effect.Effect<void> = Effect.suspend(() => {
     if (pending !== undefined) return Deferred.await(pending)
     const scanned = Deferred.makeUnsafe<void>()

@@ -1,4 +1,4 @@
-/** A running review whose head no longer exists: a force push replaced it, so its rest is not paid for. */
+/** Cancels a running review whose head was replaced by a force push, so that the remainder is not paid for. */
 import { Deferred, Effect } from "effect"
 import { cloneUrl } from "../src/domain/HostUrls.ts"
 import { isForgeKind } from "../src/domain/Kinds.ts"
@@ -11,9 +11,9 @@ import type { ReviewWork } from "./ReviewWork.ts"
 import { followHead } from "./SupersededHead.ts"
 
 /**
- * Completes `cancelled` when a force push has replaced the head of the run; never ends by itself. The newest head is queued before, with
- * the request of a person, if there was one. `heads` only says when to check: deliveries may be late, so the host says which head is the
- * newest, and the repository whether the head of the run is part of it. Where that cannot be found out the review finishes.
+ * Completes `cancelled` when a force push has replaced the head of the run; never ends otherwise. The newest head is queued first, and
+ * keeps a person's request. `heads` only triggers the check, because deliveries may be late: the host returns the newest head, and the
+ * repository whether the head of the run is part of its history. If either is unavailable the review finishes.
  */
 export const watchHead = Effect.fnUntraced(function* (
   run: Run,
@@ -29,7 +29,7 @@ export const watchHead = Effect.fnUntraced(function* (
   return yield* Effect.forever(check)
 })
 
-/** True: the head was replaced, and the newest one is queued. */
+/** Returns true if the head was replaced and the newest one is queued. */
 const replace = Effect.fnUntraced(
   function* (run: Run, work: ReviewWork) {
     const newest = yield* findReplacement(run, work)
@@ -51,7 +51,7 @@ const replace = Effect.fnUntraced(
     )
 )
 
-/** The newest head of the pull request, where the head of the run is not part of its history. */
+/** Returns the newest head of the pull request if the head of the run is not part of its history. */
 const findReplacement = Effect.fnUntraced(function* (run: Run, work: ReviewWork) {
   const { repo, target } = run.change
   const { baseUrl, kind } = work.profile

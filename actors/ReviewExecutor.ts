@@ -1,13 +1,12 @@
 /**
- * The slots of a node that review. Each slot takes a ticket, claims the entry it names, and holds a lease that is renewed while
- * the work lives; a lease that is lost ends the work at once, and the fencing token keeps whatever it still writes from
- * changing anything. A review that is to be cancelled is ended with all it started, and its entry ends as cancelled. What one
- * review does is in ReviewRun.ts; here is when it runs, how it ends and what happens next.
+ * Runs the review slots of a node. Each slot takes a ticket, claims the entry it names, and renews the lease while the review runs. A lost
+ * lease ends the review immediately, and the fencing token rejects its later writes. A cancelled review is interrupted with everything it
+ * started, and its entry ends as cancelled. ReviewRun.ts implements the review; this file decides when it runs and how its entry ends.
  *
- * A drained node (NodeDrain.ts) finishes what runs and takes no more tickets.
+ * A drained node (NodeDrain.ts) finishes running reviews and takes no more tickets.
  *
- * Stopping: no new tickets; running reviews get `grace` to finish, then are ended and their leases handed back, which costs
- * the entry no attempt.
+ * On stop the node takes no more tickets. Running reviews get `grace` to finish; then they are interrupted and their leases released, which
+ * costs the entry no attempt.
  */
 import { Cause, Clock, Deferred, Duration, Effect, Exit, Layer, Metric, Random, Semaphore } from "effect"
 import type { Latch } from "effect"
@@ -27,7 +26,7 @@ import { reviewEntry } from "./ReviewRun.ts"
 import type { RunOutcome } from "./RunOutcome.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
-/** What running reviews get when the process is asked to stop; the whole stop stays under 15 seconds. */
+/** Time that running reviews get to finish when the process stops. The whole stop takes less than 15 seconds. */
 const grace = Duration.seconds(8)
 const finishAgainAfter = 1000
 
@@ -54,7 +53,7 @@ export const layer = Layer.effectDiscard(
   })
 )
 
-/** Takes tickets until the node stops. Holds a permit of `running` while a review is under way. */
+/** Takes tickets until the node stops. Holds a permit of `running` while a review runs. */
 const workSlot = Effect.fnUntraced(function* (
   stopping: Deferred.Deferred<void>,
   running: Semaphore.Semaphore,
@@ -70,7 +69,7 @@ const workSlot = Effect.fnUntraced(function* (
     }
   })
   const next = Effect.raceFirst(take, Effect.as(Deferred.await(stopping), undefined))
-  // Between claiming an entry and handing back its lease only the review itself can be interrupted.
+  // Between claiming an entry and releasing its lease only the review itself can be interrupted.
   yield* Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       while (true) {
@@ -103,11 +102,11 @@ const work = Effect.fnUntraced(function* (
   const schedulerOf = yield* WorkspaceScheduler.client
 
   const ttl = config.current().document.queue.sqlite.lock_ttl_seconds * 1000
-  // Before claiming, so that no request to cancel falls in between.
+  // Registered before claiming, so that no request to cancel is missed.
   const cancelled = yield* (yield* Cancellations).listen(ticket.entryId)
   const claimed = yield* queue.claim(ticket.entryId, identity.owner, yield* Clock.currentTimeMillis, ttl)
   if (claimed === undefined) return yield* ticket.claimed
-  // Nobody else can claim it now, so the review does not wait until this is heard.
+  // The entry is claimed, so the review does not wait for the acknowledgement of the ticket.
   yield* Effect.forkScoped(ticket.claimed)
   const { entry, lease } = claimed
   const startedAt = yield* Clock.currentTimeMillis
@@ -138,7 +137,8 @@ const work = Effect.fnUntraced(function* (
     now + backoffMillis(retry.backoff, entry.attempts + 1, yield* Random.next)
   )
   const end = queue.finish(lease, finish)
-  // While the queue is away this is kept for as long as the lease may last; then somebody else has the entry. A stop does not wait.
+  // While the queue is unavailable this retries for as long as the lease may last; then the entry may have another owner. A stop does not
+  // wait.
   const later = Effect.sleep(finishAgainAfter).pipe(
     Effect.andThen(end),
     Effect.retry({ times: Math.ceil(ttl / finishAgainAfter) }),
@@ -146,7 +146,7 @@ const work = Effect.fnUntraced(function* (
   )
   const isEnded = yield* Effect.catch(end, () => later)
   const settle = Effect.gen(function* () {
-    // Deliveries of the same head may have joined while the review ran, and somebody may have cancelled it meanwhile.
+    // Deliveries of the same head may have joined while the review ran, and it may have been cancelled.
     const over = (yield* queue.get(entry.id)) ?? entry
     const settled = settlementOf(outcome, over)
     if (settled !== undefined) yield* receipts.settle(over.events, settled, now)
@@ -154,15 +154,15 @@ const work = Effect.fnUntraced(function* (
     yield* Metric.update(Metric.withAttributes(Metrics.runs, labels), 1)
     yield* Metric.update(Metric.withAttributes(Metrics.runDuration, labels), (now - startedAt) / 1000)
   })
-  // What comes next need not wait until this is on record.
+  // The next review does not wait for these records.
   const wake = schedulerOf(entry.workspace).Wake(undefined, { discard: true })
   yield* Effect.all([wake, isEnded ? settle : Effect.void], { concurrency: "unbounded", discard: true })
 }, Effect.scoped)
 
-/** A process that was frozen for this long may have lost its lease: it renews at once. */
+/** Milliseconds of a process freeze after which the lease may be lost and is renewed immediately. */
 const sleptMillis = 5000
 
-/** Runs until the lease is lost. Renews at a third of its time, so that two renewals may fail before it ends. */
+/** Runs until the lease is lost. Renews after a third of the lease time, so that two renewals may fail before it ends. */
 export const keepLease = Effect.fnUntraced(function* (lease: Lease, ttl: number, cancelled: Deferred.Deferred<string>) {
   const queue = yield* Queue
   let until = (yield* Clock.currentTimeMillis) + ttl
@@ -205,7 +205,7 @@ const finishOf = (outcome: RunOutcome, entry: Entry, attempts: number, retryAt: 
   }
 }
 
-/** What the receipts of an entry are told; undefined while it is not over. */
+/** Returns the outcome for the receipts of an entry, or undefined while the entry has not ended. */
 const settlementOf = (outcome: RunOutcome, ended: Entry) => {
   if (ended.status === "cancelled") return { outcome: "cancelled", reason: ended.reason } as const
   if (ended.status === "waiting" || ended.status === "ready" || ended.status === "superseded") return undefined

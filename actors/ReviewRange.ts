@@ -1,14 +1,14 @@
 /**
- * From where to where a review goes that is not of a pull request. What the delivery did not say is asked of the host when the
- * review runs, so that the newest state counts.
+ * Determines the commits that a review covers if it is not of a pull request. Values missing in the delivery are read from the host when
+ * the review starts, so that the newest state counts.
  *
- * | target    | head                                | base                                                                  |
- * |-----------|-------------------------------------|-----------------------------------------------------------------------|
- * | push      | its newest commit                   | where the branch stood before; a new branch: the default branch       |
- * | manual    | as asked, or the tip of its branch  | as asked, or the tip of that branch; not asked: the default branch    |
- * | scheduled | the tip of the branch               | head of the last run (at first: where the branch stood at the time before the one it fired for), or the state of so many days ago |
+ * | target    | head                               | base                                                                      |
+ * |-----------|------------------------------------|---------------------------------------------------------------------------|
+ * | push      | newest commit of the push          | previous tip of the branch; for a new branch the default branch           |
+ * | manual    | as requested, or tip of the branch | as requested, or tip of the requested branch; default: the default branch |
+ * | scheduled | tip of the branch                  | head of the last run, or the commit of a number of days ago; for the first run the tip at the previous scheduled time |
  *
- * With a branch as base (`baseRef`) the review is of what the head adds to it, else of all that differs between the two.
+ * With a branch as base (`baseRef`) the review covers what the head adds to it, otherwise all differences between the two.
  */
 import { Duration, Effect } from "effect"
 import { rangeStart } from "../src/admission/CronTimes.ts"
@@ -28,14 +28,14 @@ export interface Range {
   readonly baseRef: string | undefined
 }
 
-/** What git calls the tip of the default branch. */
+/** Name of the tip of the default branch in git. */
 const defaultBranch = "HEAD"
-/** A branch without any commit that old has no "before": its newest commit is what is looked at. */
+/** Base of a branch without a commit of that age: its newest commit is reviewed. */
 const noBefore = "0".repeat(40)
 
 type Asked<A> = Effect.Effect<A, ForgeError>
 
-/** A text says why there is nothing to review. */
+/** Returns a text with the reason if there is nothing to review. */
 export const rangeOf = Effect.fnUntraced(function* (
   entry: Entry,
   snapshot: Snapshot,

@@ -1,8 +1,8 @@
 /**
- * One review, from a claimed entry to stored findings: load what the configuration and the host say, analyse, store the analysis
- * with its publications in one transaction, wake the publisher. Everything it writes carries the lease's token.
+ * Runs one review, from a claimed entry to stored findings: loads the configuration and the state at the host, analyses, stores the
+ * analysis with its publications in one transaction, and wakes the publisher. Every write carries the token of the lease.
  *
- * A run that was stored is never analysed again: taken up after a crash it goes straight to the publisher.
+ * A run whose analysis is stored is never analysed again: after a crash it continues with the publisher.
  */
 import { Clock, Deferred, Effect, Option, Random } from "effect"
 import type { AgentError } from "../src/agent/Agent.ts"
@@ -38,10 +38,10 @@ import type { RunOutcome } from "./RunOutcome.ts"
 import { findSpooled, removeSpooled } from "./SaveAnalysis.ts"
 import { triageAnalysis } from "./TriageRun.ts"
 
-/** Newest runs of a target among which attempts that were lost are looked for. */
+/** Newest runs of a target that are searched for lost attempts. */
 const earlierAttempts = 5
 
-/** `cancelled` is completed with the reason when the review is no longer wanted: it is ended then, with all it started. */
+/** Reviews a claimed entry. Completing `cancelled` with a reason interrupts the review and everything it started. */
 export const reviewEntry = Effect.fnUntraced(function* (
   entry: Entry,
   lease: Lease,
@@ -51,7 +51,7 @@ export const reviewEntry = Effect.fnUntraced(function* (
   if (typeof work === "string") {
     return yield* Effect.catchTag(failWithoutWork(entry, lease, work), "StoreError", storeFailure)
   }
-  // What follows from triage goes to the issue itself, whatever is routed elsewhere.
+  // The result of triage is written to the issue itself, regardless of routes.
   const { kind } = entry.change.target
   if (kind !== "issue" && !(yield* Outputs).anyFor(work.workspace, entry.change)) {
     const reason = `no channel publishes reviews of a ${kind} here; see outputs.routes`
@@ -63,7 +63,7 @@ export const reviewEntry = Effect.fnUntraced(function* (
   return yield* Effect.catchTag(attempt(work, cancelled), "StoreError", storeFailure)
 })
 
-/** Its workspace or its trigger is gone from the configuration: the record says so. */
+/** Fails the run because its workspace or trigger is no longer in the configuration. */
 const failWithoutWork = Effect.fnUntraced(function* (entry: Entry, lease: Lease, reason: string) {
   const run = yield* openRun(entry, lease)
   if (run === undefined) return failed(reason, false)
@@ -71,12 +71,12 @@ const failWithoutWork = Effect.fnUntraced(function* (entry: Entry, lease: Lease,
   return failed(reason, false, undefined, run.id)
 })
 
-/** The run is on record from here on, and says what it waits for. */
+/** Opens the run, which is stored from here on and shows what it waits for, and reviews. */
 const attempt = Effect.fnUntraced(function* (work: ReviewWork, cancelled: Deferred.Deferred<string>) {
   const opened = yield* openRun(work.entry, work.lease)
   if (opened === undefined) return failed("another worker has taken this run over", false)
   const cancel = Effect.map(Deferred.await(cancelled), (reason): RunOutcome => ({ _tag: "Cancelled", reason }))
-  // Before the host is asked for the head, so that no notice falls in between.
+  // Registered before the host is queried for the head, so that no notification is missed.
   const heads = yield* (yield* NewerHeads).listen(work.entry.targetKey)
   const reviewing = review(opened, work, { heads, cancelled }).pipe(
     Effect.onInterrupt(() => endCancelled(opened, work, cancelled))
@@ -87,7 +87,7 @@ const attempt = Effect.fnUntraced(function* (work: ReviewWork, cancelled: Deferr
   )
 }, Effect.scoped)
 
-/** How a review learns that it is no longer wanted, and says so itself. */
+/** Reasons to end a review early. */
 interface Watch {
   readonly heads: Effect.Effect<string>
   readonly cancelled: Deferred.Deferred<string>
@@ -101,7 +101,7 @@ const openRun = Effect.fnUntraced(function* (entry: Entry, lease: Lease) {
   return yield* (yield* Runs).open(begun, lease.token, yield* Clock.currentTimeMillis)
 })
 
-/** Load: the host says what is to be reviewed. Decide: nothing, what is stored already, or a run. */
+/** Loads the subject from the host, then skips the review, adopts a stored result, or runs it. */
 const review = Effect.fnUntraced(function* (opened: Run, admitted: ReviewWork, watch: Watch) {
   const subject = yield* loadSubject(admitted)
   if (subject._tag === "Skip") return yield* skipRun(opened, admitted, subject.reason)
@@ -130,7 +130,7 @@ const review = Effect.fnUntraced(function* (opened: Run, admitted: ReviewWork, w
   return yield* execute(run, subject, work, watch)
 })
 
-/** What to say when the author of the change has had as many reviews as they may have in this hour. Who else asks is not limited by it. */
+/** Returns the message if the author of the change has reached the hourly limit. Other people's requests do not count. */
 const overAuthorLimit = Effect.fnUntraced(function* ({ entry, workspace }: ReviewWork, change: Change) {
   const max = workspace.review.max_per_author_hour
   const author = authorKey(change)
@@ -144,11 +144,11 @@ const overAuthorLimit = Effect.fnUntraced(function* ({ entry, workspace }: Revie
     : `author_limit: ${change.author?.username} has had the ${max} reviews of this hour (review.max_per_author_hour)`
 })
 
-/** It is to be merged into the same branch as it was then, and nobody asked for it to be read again after it was published. */
+/** True if the target branch is the same and the review was not requested again after it was published. */
 const isSameReview = (earlier: Run, change: Change): boolean =>
   haveSameBase(earlier.change, change) && (earlier.status === "publishing" || change.requestedBy === undefined)
 
-/** Analyse and save. */
+/** Analyses the change and saves the result. */
 const execute = Effect.fnUntraced(
   function* (
     run: Run,
@@ -162,7 +162,7 @@ const execute = Effect.fnUntraced(
       if (outcome._tag === "Reviewed") yield* removeSpooled(run)
       return outcome
     }
-    // What says that it is done comes after what says that it goes on.
+    // The final status must come after the pending one.
     const analysing = Effect.all([analysisOf(run, subject, work), announce(run, work)], {
       concurrency: "unbounded"
     }).pipe(Effect.provideService(ModelRun, yield* modelAccount(run, work)))
@@ -176,8 +176,8 @@ const execute = Effect.fnUntraced(
 )
 
 /**
- * Attempts at this review that were lost are the run itself, taken up again, runs of an entry that a restart replaced, and runs of a head
- * that a force push replaced: what was paid for them is not paid again.
+ * Returns the account of model calls that this run continues. Earlier attempts that were lost are the run itself, runs of an entry that a
+ * restart replaced, and runs of a head that a force push replaced; their calls are not paid for again.
  */
 const modelAccount = Effect.fnUntraced(function* (run: Run, { lease }: ReviewWork) {
   const { change, head, configHash, id, targetKey } = run
@@ -238,7 +238,7 @@ const analysisFailure = Effect.fnUntraced(function* (
   return failed(error.message, retryable, wait === undefined ? undefined : now + wait, run.id)
 })
 
-/** Failures that another attempt may not meet. */
+/** Failures that may not occur in another attempt. */
 const passing: ReadonlySet<string> = new Set(["retryable", "unreachable", "crashed"])
 
 const hostFailure = Effect.fnUntraced(function* (opened: Run, work: ReviewWork, error: ForgeError) {
@@ -251,7 +251,7 @@ const hostFailure = Effect.fnUntraced(function* (opened: Run, work: ReviewWork, 
   return failed(reason, false, undefined, run.id)
 })
 
-/** An outage of the host costs no attempt: the review waits, and its record says for what and until when. */
+/** Defers the review during an outage of the host. This costs no attempt, and the record shows the reason and the time. */
 const waitForHost = Effect.fnUntraced(function* (
   run: Run,
   work: ReviewWork,
@@ -274,7 +274,7 @@ const waitForHost = Effect.fnUntraced(function* (
   return { _tag: "Waiting", reason, until } as const satisfies RunOutcome
 })
 
-/** Between attempts while the records are unavailable. */
+/** Milliseconds between attempts while the records are unavailable. */
 const recordsPause = 10_000
 
 const storeFailure = Effect.fnUntraced(function* ({ message, reason }: StoreError) {
@@ -283,7 +283,7 @@ const storeFailure = Effect.fnUntraced(function* ({ message, reason }: StoreErro
   return { _tag: "Waiting", reason: `the records are unavailable: ${message}`, until } as const satisfies RunOutcome
 })
 
-/** The run ends here when it is cancelled; interrupted for any other reason it is taken up again. */
+/** Ends the run if it was cancelled. Interrupted for another reason, it continues in a later attempt. */
 const endCancelled = Effect.fnUntraced(function* (run: Run, work: ReviewWork, cancelled: Deferred.Deferred<string>) {
   const reason = yield* Deferred.poll(cancelled)
   if (Option.isSome(reason)) yield* cancelRun(run, work, yield* reason.value)

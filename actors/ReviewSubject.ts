@@ -1,4 +1,4 @@
-/** What a claimed entry is a review of: read from the host when the review starts, so that the newest state counts. */
+/** Loads the subject of a claimed entry from the host when the review starts, so that the newest state counts. */
 import { Effect } from "effect"
 import { isIgnoredLabel } from "../src/admission/IgnoredLabel.ts"
 import type { Workspace } from "../src/config/Snapshot.ts"
@@ -13,7 +13,7 @@ import { rangeOf } from "./ReviewRange.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
 import { issueOf } from "./TriageRun.ts"
 
-/** What is to be reviewed now, or why nothing is. */
+/** The change to review, or the reason for reviewing nothing. */
 export type Subject =
   | { readonly _tag: "Review"; readonly change: Change; readonly head: string; readonly base: string }
   | {
@@ -26,8 +26,8 @@ export type Subject =
   | { readonly _tag: "Skip"; readonly reason: string }
 
 /**
- * The work of the workspace that reviews pull requests into this branch. A comment does not name the branch, so its review was admitted
- * to a workspace that may be another's.
+ * Returns the work of the workspace that reviews pull requests into this branch. A comment payload does not name the branch, so its review
+ * may have been admitted to another workspace.
  */
 export const routedWork = (
   work: ReviewWork,
@@ -64,7 +64,7 @@ export const loadSubject = Effect.fnUntraced(function* (work: ReviewWork) {
   return { _tag: "Review", ...range, change: { ...change, ...range } } as const satisfies Subject
 })
 
-/** Repositories are addressed by name. Where their number chose the workspace, name and number must be of one repository. */
+/** True if the workspace is selected by the repository's numeric id. Repositories are addressed by name, so name and id must match. */
 const isBoundById = ({ instance }: Workspace): boolean =>
   instance.match?.some(({ source }) => source?.project_key !== undefined) === true
 

@@ -1,4 +1,4 @@
-/** What one review works with: the claimed entry, its lease, and the configuration that the entry was admitted under. */
+/** Loads the input of a review: the claimed entry, its lease, and the configuration under which the entry was admitted. */
 import { Effect } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Snapshot, TriggerProfile, Workspace } from "../src/config/Snapshot.ts"
@@ -12,11 +12,11 @@ export interface ReviewWork {
   readonly snapshot: Snapshot
   readonly workspace: Workspace
   readonly profile: TriggerProfile
-  /** An earlier run reviewed the same head: what this one publishes is something else. */
+  /** True if an earlier run reviewed the same head, so that the publications of this run need ids of their own. */
   readonly isRepeated?: boolean
 }
 
-/** A text names what the configuration no longer has. */
+/** Returns a text that names what is no longer in the configuration. */
 export const loadWork = Effect.fnUntraced(function* (entry: Entry, lease: Lease) {
   const snapshot = yield* (yield* ConfigStore).pinned(entry.configHash)
   const workspace = snapshot.workspaces.get(entry.workspace)

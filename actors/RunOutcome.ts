@@ -1,4 +1,4 @@
-/** How a review ended, as a value. */
+/** Outcome of a review. */
 export type RunOutcome =
   | { readonly _tag: "Reviewed"; readonly runId: string }
   | { readonly _tag: "Skipped"; readonly runId?: string | undefined; readonly reason: string }
@@ -9,7 +9,7 @@ export type RunOutcome =
       readonly retryable: boolean
       readonly notBefore?: number | undefined
     }
-  /** For the host, or for the records: no attempt of the review is used up. */
+  /** Waits for the host or the records. This costs no attempt. */
   | { readonly _tag: "Waiting"; readonly reason: string; readonly until: number }
   | { readonly _tag: "Cancelled"; readonly reason: string }
   | { readonly _tag: "HandedBack" }

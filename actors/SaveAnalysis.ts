@@ -1,7 +1,7 @@
 /**
- * Stores the analysis of a run. It is paid for, so a database that is unavailable does not cost it: it is spooled at once and stored again,
- * with a growing delay, for as long as the lease is held (its loss interrupts this). What was not stored then is adopted by the next
- * attempt at the same review.
+ * Stores the analysis of a run. It is paid for, so it is spooled immediately while the database is unavailable and stored again with a
+ * growing delay while the lease is held; losing the lease interrupts this. The next attempt at the same review adopts an analysis that
+ * could not be stored.
  */
 import { Clock, Effect, Metric, Schedule } from "effect"
 import type { Analysis } from "../src/domain/Analysis.ts"
@@ -11,7 +11,7 @@ import type { SpoolKey } from "../src/store/AnalysisSpool.ts"
 import type { Run } from "../src/store/Runs.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
 
-/** Between attempts to write to records that are unavailable, while a lease is held. */
+/** Delay between writes to unavailable records while a lease is held. */
 export const whileUnavailable = Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("10 seconds")]).pipe(
   Schedule.jittered
 )
@@ -24,7 +24,7 @@ const keyOf = ({ targetKey, head, base, configHash, entryId, change }: Run): Spo
   entryId: change.requestedBy === undefined ? undefined : entryId
 })
 
-/** `save` is repeated while the records are unavailable. */
+/** Repeats `save` while the records are unavailable. */
 export const saveSpooled = Effect.fnUntraced(function* <A, R>(
   run: Run,
   analysis: Analysis,
@@ -62,7 +62,7 @@ export const saveSpooled = Effect.fnUntraced(function* <A, R>(
   return saved
 })
 
-/** The analysis that an earlier attempt could not store. */
+/** Returns the spooled analysis of an earlier attempt. */
 export const findSpooled = Effect.fnUntraced(
   function* (run: Run) {
     const analysis = yield* (yield* AnalysisSpool).find(keyOf(run), yield* Clock.currentTimeMillis)
@@ -80,7 +80,7 @@ export const findSpooled = Effect.fnUntraced(
     )
 )
 
-/** What is left in the spool goes by age. */
+/** Removes the spooled analysis. One that remains after a failure expires by age. */
 export const removeSpooled = Effect.fnUntraced(function* (run: Run) {
   yield* Effect.catch((yield* AnalysisSpool).remove(keyOf(run)), ({ message }) =>
     Effect.logWarning("spooled analysis could not be removed").pipe(

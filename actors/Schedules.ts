@@ -1,7 +1,7 @@
 /**
- * Fires the scheduled triggers, one in the cluster. Each repository of a trigger has its last fire on record. A time that passed
- * is fired for once, the newest of them if there were several, also after any time of being down: first its receipt, whose
- * delivery key holds the time, then the queue, then the record. A crash in between repeats a step that changes nothing.
+ * Fires the scheduled triggers, one in the cluster. The last fire of each repository of a trigger is stored. Several missed times cause one
+ * fire, for the newest of them. A fire writes the receipt, whose delivery key contains the time, then the queue entry, then the record.
+ * Repeating a step after a crash changes nothing.
  */
 import { Clock, Duration, Effect } from "effect"
 import { Singleton } from "effect/cluster"
@@ -19,7 +19,7 @@ import { Schedules } from "../src/store/Schedules.ts"
 import type { ShardGroup } from "./Placement.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
-/** The longest sleep: a new configuration or a clock that was set is noticed within it. */
+/** Longest sleep in milliseconds, within which a new configuration or a clock change takes effect. */
 const lookEvery = Duration.toMillis("15 seconds")
 
 const fire = Effect.fnUntraced(function* (
@@ -58,13 +58,13 @@ const fire = Effect.fnUntraced(function* (
   }
   const { change, configHash, dueAt, priority, workspace } = outcome
   const receipt = yield* receipts.store({ ...record, work: { change, configHash, priority, dueAt } })
-  // Stored by a process that died right after: recovery has queued it, or will.
+  // The process died right after storing the receipt. Recovery queues it.
   if (receipt._tag === "Duplicate") return
   yield* enqueue([{ eventId: id, change, configHash, priority, admittedAt: now, dueAt }])
   return workspace.id
 })
 
-/** Fires what is due, and tells of each workspace that got work. Answers when to look again. */
+/** Fires due triggers and notifies the scheduler of each workspace that got work. Returns when to scan again. */
 export const look = Effect.fnUntraced(function* <E, R>(wake: (workspace: string) => Effect.Effect<void, E, R>) {
   const schedules = yield* Schedules
   const now = yield* Clock.currentTimeMillis
@@ -75,7 +75,7 @@ export const look = Effect.fnUntraced(function* <E, R>(wake: (workspace: string)
       const last = yield* schedules.lastFire(id, now)
       const at = dueFire(trigger.settings, last, now)
       if (at !== undefined) {
-        // What passes while it is switched off is not made up for.
+        // Times that pass while the trigger is disabled are skipped.
         const woken = trigger.enabled ? yield* fire(trigger, repository, at, now) : undefined
         yield* schedules.fired(id, at)
         if (woken !== undefined) yield* wake(woken)

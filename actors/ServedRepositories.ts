@@ -1,7 +1,10 @@
-/** In which round each repository was last served. A scheduler that starts again has forgotten it: then the oldest entry is first. */
+/**
+ * Remembers the round in which each repository was last served. After a restart of the scheduler this is empty and the oldest entry comes
+ * first.
+ */
 import type { Scheduled } from "../src/queue/Plan.ts"
 
-/** Repositories remembered; a longer memory would make nothing fairer. */
+/** Maximum number of repositories remembered. A larger number would not improve fairness. */
 const maxRepositories = 1000
 
 export class ServedRepositories {

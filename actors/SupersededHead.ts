@@ -1,4 +1,4 @@
-/** What happens when a reviewed head turns out not to be the newest: the newest is queued, and the status of the old one ends. */
+/** Handles a reviewed head that is no longer the newest: queues the newest and ends the status of the old one. */
 import { Clock, Effect } from "effect"
 import type { Workspace } from "../src/config/Snapshot.ts"
 import { pullRequestDue } from "../src/admission/Due.ts"
@@ -12,15 +12,15 @@ import { lateNote } from "./PublishDecision.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 /**
- * The newest head is queued (joining the entry its own webhook made, if any) before the stale one is dropped. It waits for its window like
- * every head, unless a person asked for the review. Returns what readers are told where its review is so far off that the stale one is
- * published on its own commit.
+ * Queues the newest head before the stale one is dropped; it joins the entry that its webhook created. It waits for its schedule, unless a
+ * person requested the review. Returns the note for readers if the review of the newest head starts so late that the stale one is published
+ * on the commit it was made for.
  */
 export const followHead = Effect.fnUntraced(function* (run: Run, workspace: Workspace | undefined, head: string) {
   const now = yield* Clock.currentTimeMillis
   const isAutomatic = workspace !== undefined && run.change.requestedBy === undefined
   const due = isAutomatic ? pullRequestDue(workspace.review, now) : now
-  // The head alone is known to have moved; the base may have changed since then.
+  // Only the head is known to have changed. The base may have changed since then.
   const { base: _base, baseRef: _baseRef, ...change } = run.change
   const [admitted] = yield* enqueue([
     {
@@ -45,7 +45,7 @@ export const followHead = Effect.fnUntraced(function* (run: Run, workspace: Work
   })
 })
 
-/** The commit that got a pending status and no review says why. */
+/** Ends the pending status of a commit that is not reviewed, with the reason. */
 export const endStatus = Effect.fnUntraced(function* (run: Run, workspace: Workspace, newest: string) {
   const { id: runId, targetKey, change, head } = run
   const description = `Superseded by ${newest.slice(0, 12)}`

@@ -1,6 +1,6 @@
 /**
- * The publisher's hold on its target. Starting to publish takes the target over in the outbox and yields a fencing token; every change
- * of a row carries it, and `fence` refuses a write to the host once another publisher has taken the target over.
+ * Holds the publisher's ownership of its target. Taking the target over in the outbox yields a fencing token. Every change of a row carries
+ * it, and `fence` rejects a write to the host after another publisher has taken over.
  */
 import { Clock, Effect } from "effect"
 import type { PublisherToken } from "../src/domain/FencingToken.ts"
@@ -22,7 +22,7 @@ export class TargetHold {
   readonly #targetKey: string
   readonly #late = new Map<string, string>()
   #token: PublisherToken | undefined
-  /** Publishers in a row that came to no end; 0 once this one did. */
+  /** Consecutive publishers that crashed; 0 when this one has completed a row. */
   #starts: number | undefined
   #isDoubtful = false
   #deferrals = 0
@@ -32,7 +32,7 @@ export class TargetHold {
     this.#targetKey = targetKey
   }
 
-  /** The token; taking the target over where it is not held. */
+  /** The token. The first use takes the target over. */
   readonly #held: Effect.Effect<PublisherToken, StoreError> = Effect.suspend(() => {
     if (this.#token !== undefined) return Effect.succeed(this.#token)
     return Effect.flatMap(Clock.currentTimeMillis, (now) =>
@@ -48,20 +48,20 @@ export class TargetHold {
     this.#outbox.holds(this.#targetKey, token)
   )
 
-  /** Fails once another publisher has the target. */
+  /** Fails if another publisher owns the target. */
   readonly fence: Effect.Effect<void, ForgeError> = Effect.flatMap(
     Effect.mapError(this.isHeld, storeFailed),
     (isHeld) => (isHeld ? Effect.void : takenOver)
   )
 
-  /** Takes the target over, where it is not held yet, and returns how many publishers in a row came to no end of a row, this one included. */
+  /** Takes the target over if necessary and returns the number of consecutive publishers that crashed on a row, including this one. */
   readonly start: Effect.Effect<number, StoreError> = Effect.flatMap(this.#held, () =>
     this.#starts === undefined
       ? Effect.map(this.#outbox.starts(this.#targetKey), (starts) => (this.#starts = starts))
       : Effect.succeed(this.#starts)
   )
 
-  /** What is handled came to its end, or is given up in an orderly way. */
+  /** Records that the row was completed, or that the publisher stops in an orderly way. */
   readonly ended: Effect.Effect<void, StoreError> = Effect.suspend(() => {
     if (this.#token === undefined || this.#starts === undefined || this.#starts === 0) return Effect.void
     return Effect.map(this.#outbox.progressed(this.#targetKey, this.#token), () => {
@@ -69,14 +69,14 @@ export class TargetHold {
     })
   })
 
-  /** Compare-and-set of a row. False, and from then on `isDoubtful`: the row was not in `from`, or the hold is lost. */
+  /** Compares and sets a row. Returns false if the row was not in `from` or the ownership is lost, and makes `isDoubtful` true. */
   readonly move = Effect.fnUntraced(
     { self: this },
     function* (row: Publication, from: PublicationStatus, update: PublicationUpdate) {
       const now = yield* Clock.currentTimeMillis
       const moved = yield* this.#outbox.move(row.id, from, update, yield* this.#held, now)
       this.#isDoubtful = this.#isDoubtful || !moved
-      // A write that is about to be sent is no end, nor is noticing that an earlier one came to none.
+      // Neither the start of a write nor the discovery of an unfinished one completes a row.
       if (moved && update.status !== "sending" && (from !== "sending" || update.status !== "unknown")) yield* this.ended
       return moved
     }
@@ -86,7 +86,7 @@ export class TargetHold {
     return Effect.asVoid(this.move(row, row.status, { status: "dropped", error: reason }))
   }
 
-  /** A row had another status than this activation gave it. */
+  /** Returns whether a row had another status than this activation wrote. */
   isDoubtful(): boolean {
     return this.#isDoubtful
   }
@@ -95,7 +95,7 @@ export class TargetHold {
     this.#isDoubtful = false
   }
 
-  /** The run is published on its own commit, with this note, although a newer head exists. */
+  /** Publishes the run on its own commit with this note although a newer head exists. */
   publishLate(runId: string, note: string): void {
     this.#late.set(runId, note)
   }
@@ -104,7 +104,7 @@ export class TargetHold {
     return this.#late.get(runId)
   }
 
-  /** Counts a failure before a write. Returns how many there were in a row. */
+  /** Counts a failure before a write. Returns the number of consecutive failures. */
   deferred(): number {
     this.#deferrals += 1
     return this.#deferrals
@@ -114,7 +114,7 @@ export class TargetHold {
     this.#deferrals = 0
   }
 
-  /** Gives up the token: the next use takes the target over again. */
+  /** Gives up the token. The next use takes the target over again. */
   release(): void {
     this.#token = undefined
     this.#starts = undefined

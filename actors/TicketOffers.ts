@@ -1,26 +1,26 @@
 /**
- * Which ready entries get a ticket now, and when the queue is scanned next: a pure function of what is ready, when each entry's last
- * ticket went out, and the clock.
+ * Decides which ready entries get a ticket now and when the queue is scanned next. A pure function of the ready entries, the time of each
+ * entry's last ticket, and the clock.
  *
- * | a ready entry                                  | gets a ticket            |
- * |------------------------------------------------|--------------------------|
- * | without a ticket from this activation          | now                      |
- * | whose last ticket is at least 30 seconds old   | now: that one may be lost |
- * | otherwise                                      | 30 seconds after the last |
+ * | a ready entry                                  | gets a ticket                  |
+ * |------------------------------------------------|--------------------------------|
+ * | without a ticket from this activation          | now                            |
+ * | whose last ticket is at least 30 seconds old   | now, because it may be lost    |
+ * | otherwise                                      | 30 seconds after the last      |
  */
 import { Duration } from "effect"
 
-/** An entry that nobody claimed for this long after its ticket gets another one. */
+/** Age of a ticket after which an unclaimed entry gets another one. */
 export const reofferAfterMillis = Duration.toMillis("30 seconds")
 
-/** When the last ticket of each ready entry went out, by entry id. */
+/** Time of the last ticket of each ready entry, by entry id. */
 export type OfferedAt = ReadonlyMap<string, number>
 
 export interface Offers {
   readonly entryIds: ReadonlyArray<string>
-  /** With these offers, and without entries that are no longer ready. */
+  /** Includes these offers and excludes entries that are no longer ready. */
   readonly offeredAt: OfferedAt
-  /** When to scan again without a wake; undefined when only a wake can change anything. */
+  /** Time of the next scan without a wake; undefined if only a wake can change anything. */
   readonly nextScanAt: number | undefined
 }
 

@@ -1,7 +1,6 @@
 /**
- * What the run of an issue does in place of a review: the host says what the issue is now, a model says what to make of it, and the
- * decision is stored as the run's analysis. The head of such a run is a digest of the issue's text: text that was judged is not judged
- * again, whatever happens to its labels.
+ * Implements the run of an issue: the host returns the current issue, a model judges it, and the decision is stored as the run's analysis.
+ * The head of such a run is a digest of the issue's text, so that the same text is not judged twice, whatever happens to its labels.
  */
 import { Effect } from "effect"
 import { isIgnoredLabel } from "../src/admission/IgnoredLabel.ts"
@@ -14,7 +13,7 @@ import { triageIssue } from "../src/engine/Triage.ts"
 import type { Triaged, TriageIssue } from "../src/engine/Triage.ts"
 import type { ForgeClient } from "../src/forge/Forge.ts"
 
-/** A text says why there is nothing to decide. */
+/** Returns a text with the reason if there is nothing to decide. */
 export const issueOf = Effect.fnUntraced(function* (change: Change, workspace: Workspace, client: ForgeClient) {
   if (!workspace.triage.enabled || !workspace.triage.events.includes("issues")) return "triage of issues is not enabled"
   const { number } = change.target
@@ -26,7 +25,7 @@ export const issueOf = Effect.fnUntraced(function* (change: Change, workspace: W
   return { issue, head: digestIssue(issue) }
 })
 
-/** A model that cannot be asked fails the run, which leaves the issue open; what may pass later is tried again. */
+/** Judges the issue. A permanent failure of the model fails the run and leaves the issue open; a transient one is retried. */
 export const triageAnalysis = Effect.fnUntraced(function* (
   snapshot: Snapshot,
   workspace: Workspace,

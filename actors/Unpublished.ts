@@ -1,4 +1,4 @@
-/** A review that is paid for and appears nowhere is reported: in the log, on its deliveries and on the commit. */
+/** Reports a review that is paid for but not visible anywhere: in the log, on its deliveries and on the commit. */
 import { Clock, Effect } from "effect"
 import type { Workspace } from "../src/config/Snapshot.ts"
 import { Outputs } from "../src/outputs/Outputs.ts"
@@ -7,7 +7,7 @@ import { Outbox } from "../src/store/Outbox.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import type { Run } from "../src/store/Runs.ts"
 
-/** `workspace` is undefined where the configuration that the run was admitted under is lost. */
+/** `workspace` is undefined if the configuration under which the run was admitted is lost. */
 export const reportUnpublished = Effect.fnUntraced(function* (
   run: Run,
   workspace: Workspace | undefined,

@@ -1,10 +1,10 @@
 /**
- * One per workspace. Decides what runs next and gives out tickets (QueueScan.ts); the decisions are `plan` and `decideOffers`, pure
- * functions of what the queue holds and the clock. Woken by ingress, by executors that finish, by the sweeper and by its own alarm
- * (RepeatedScan.ts); a wake that is lost costs time, never work, because the queue holds the truth.
+ * Schedules the queue of one workspace and offers tickets (QueueScan.ts). Its decisions are `plan` and `decideOffers`, pure functions of
+ * the queue and the clock. Ingress, executors that finish, the sweeper and its own alarm (RepeatedScan.ts) wake it. A lost wake causes a
+ * delay and never loses work, because the queue is the source of truth.
  *
- * Messages: `Wake` (scan again; all that come before a scan begins share it), `Cancel` (a target is no longer to be reviewed); from
- * operators `CancelEntry`, `Retry` (a dead entry gets another try), `Pause` and `Resume`. All may be repeated.
+ * Messages: `Wake` (scan again; all before a scan starts share it), `Cancel` (do not review a target any more); from operators
+ * `CancelEntry`, `Retry` (give a dead entry another attempt), `Pause` and `Resume`. All may be repeated.
  */
 import { Clock, Effect, Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
@@ -27,7 +27,7 @@ const Wake = Rpc.make("Wake")
 const Cancel = Rpc.make("Cancel", { payload: { targetKey: Schema.String, reason: Schema.String } })
 const CancelEntry = Rpc.make("CancelEntry", {
   payload: { entryId: Schema.String, reason: Schema.String },
-  /** `stopping`: it runs, and its worker ends it. `over`: this workspace has no such entry, or it has ended. */
+  /** `stopping`: the entry runs, and its worker ends it. `over`: this workspace has no such entry, or the entry has ended. */
   success: Schema.Literals(["cancelled", "stopping", "over"]),
   error: QueueError
 })
@@ -55,7 +55,7 @@ const asQueueError = <A, R>(effect: Effect.Effect<A, QueueError | StoreError, R>
     Effect.fail(new QueueError({ reason: "unavailable", message }))
   )
 
-/** Scans the queue; when that fails, again in 5 seconds. */
+/** Scans the queue; after a failure scans again in 5 seconds. */
 const scanOrRetry = (workspace: string, memory: ScanMemory) =>
   Effect.catch(scanQueue(workspace, memory), (error) =>
     Effect.logError("workspace could not be scheduled, it is tried again in 5 seconds").pipe(
@@ -64,7 +64,7 @@ const scanOrRetry = (workspace: string, memory: ScanMemory) =>
     )
   )
 
-/** What ended gets its outcome; the workers of what runs are notified. */
+/** Settles the receipts of entries that ended and notifies the workers of running ones. */
 const followUp = Effect.fnUntraced(function* ({ ended, stopping }: Cancelled, reason: string) {
   const now = yield* Clock.currentTimeMillis
   const cancellations = yield* Cancellations

@@ -1,10 +1,10 @@
 /**
- * One per account at a host (a hash names both), for all nodes that write with it: whose turn it is. Hosts punish bursts of notes
- * with limits that hit everything an account does, so content writes start a second apart, wherever they come from. Its state is
- * small and may be lost: a node that takes over begins with a full gap.
+ * Spaces the content writes of one account at a host (identified by a hash of both), for all nodes. Hosts punish bursts of comments with
+ * limits that affect everything an account does, so content writes start at least a second apart. Its state is small and may be lost: a
+ * node that takes over starts with a full gap.
  *
- * Messages: `Take` (answered when the turn comes), `Started` (the write goes out), `GiveBack` (the turn was not or is no longer
- * needed), `Pause` (the host wants to hear nothing). A turn whose taker is not heard of again ends by itself.
+ * Messages: `Take` (replies when the permit is granted), `Started` (the write begins), `GiveBack` (the permit is not needed), `Pause` (the
+ * host requests a pause). A permit whose holder sends no further message expires.
  */
 import { Clock, Duration, Effect, Layer, Schema, Semaphore } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
@@ -27,16 +27,16 @@ export const WritePacer = Entity.make("WritePacer", [Take, Started, GiveBack, Pa
   everyOne("publisher")
 )
 
-/** A pause of this length is waited for; for a longer one the taker puts its work aside. */
+/** Longest pause that a caller waits for. For a longer one the caller defers its work. */
 const maxPauseMillis = 5000
-/** From the permit to the write: one request that reads the host. */
+/** Time from the permit to the write: one request that reads the host. */
 const maxPermitMillis = 10_000
-/** Permits from before this activation keep their distance too. */
+/** Permits of the previous activation are spaced as well. */
 const firstGapMillis = 1000
-/** How often a permit that is in use is checked; it ends with a message. */
+/** Poll interval of a permit that is in use, unless a message ends it. */
 const checkMillis = 20
 
-/** The one permit of an account: who has it, and when the next may be given. */
+/** The one permit of an account: its holder, and when the next one may be granted. */
 class WritePermit {
   #current: { readonly turn: string; readonly until: number; readonly gapMillis: number } | undefined
   #pausedUntil = 0
@@ -60,9 +60,9 @@ class WritePermit {
     this.#pausedUntil = Math.max(this.#pausedUntil, now + millis)
   }
 
-  /** Whether the permit is free: now, after a wait, or after a pause that is too long to wait for. */
+  /** Returns whether the permit is free now, after a wait, or after a pause that is too long to wait for. */
   state(now: number): { readonly _tag: "Free" } | { readonly _tag: "Wait" | "Paused"; readonly millis: number } {
-    // A taker that sent no message may have written as late as now.
+    // A holder that sent no message may have written as late as now.
     if (this.#current !== undefined && this.#current.until <= now) this.end(this.#current.turn, true, now)
     if (this.#pausedUntil - now > maxPauseMillis) return { _tag: "Paused", millis: this.#pausedUntil - now }
     const openAt = Math.max(this.#pausedUntil, this.#nextAt)
@@ -99,11 +99,11 @@ export const layer = WritePacer.toLayer(
       Pause: ({ payload: { millis } }) => Effect.map(Clock.currentTimeMillis, (now) => permit.pause(millis, now))
     })
   }),
-  // Small, and the first caller after it wakes waits for the first gap: it stays awake for long.
+  // The actor is small, and its first caller after activation waits for the first gap, so it stays active for long.
   { concurrency: "unbounded", disableFatalDefects: true, mailboxCapacity: 4096, maxIdleTime: "1 day" }
 )
 
-/** The turns of a few nodes, and a node that takes over. */
+/** Timeout of a message: the permits of a few nodes, and takeover by another node. */
 const answersWithin = Duration.seconds(60)
 
 const noTurns = (why: string): ForgeError =>
@@ -113,12 +113,12 @@ const noTurns = (why: string): ForgeError =>
     message: `turns to write with this account are not given out now${why}`
   })
 
-/** The hosts' turns over these actors. */
+/** Implements the forge's write permits with these actors. */
 export const turnsLayer = Layer.effect(
   WritePermits,
   Effect.gen(function* () {
     const pacerOf = yield* WritePacer.client
-    /** Sent beside what goes on, also while the node stops: nothing waits for it, and a turn that is not heard of ends by itself. */
+    /** Sends the message in the background, also while the node stops. A permit without a message expires. */
     const tell = <E>(message: Effect.Effect<void, E>) =>
       Effect.asVoid(Effect.forkDetach(Effect.ignore(Effect.timeout(message, answersWithin))))
     const ungiven = { started: Effect.void, release: Effect.void }

@@ -1,6 +1,6 @@
 /**
- * A channel to another node that carries requests to actors and their replies without a layer of RPC (see NatsAsks): one session, and
- * the requests whose outcome is not known yet. When the session is lost, so is every request on it.
+ * Carries requests to actors on another node and their replies without a layer of RPC (see NatsAsks): one session, and the requests without
+ * an outcome. When the session is lost, so is every request on it.
  */
 import { Effect, Exit, Scope } from "effect"
 import type { RunnerAddress } from "effect/cluster"
@@ -15,7 +15,7 @@ type Call = Extract<FromCaller, { readonly request: unknown }>
 
 export class AskChannel {
   session: RunnerSession | undefined
-  /** At the last check. */
+  /** State at the last check. */
   wasDown = false
   readonly scope: Scope.Closeable
   readonly #waiting = new Map<number, (outcome: Effect.Effect<Outcome>) => void>()
@@ -42,7 +42,7 @@ export class AskChannel {
   exchange(tag: Call["_tag"], request: Call["request"]): Effect.Effect<Outcome> {
     return Effect.callback((resume) => {
       const { session } = this
-      // It was lost while the request was encoded.
+      // The session was lost while the request was encoded.
       if (session === undefined || session.down() !== undefined) return resume(Effect.succeed("lost"))
       const id = this.#nextId++
       try {
@@ -65,12 +65,12 @@ export class AskChannel {
 }
 
 export interface AskChannels {
-  /** The channel to this runner when it is connected. The first call opens it. */
+  /** Returns the channel to this runner if it is connected. The first call opens it. */
   readonly connected: (address: RunnerAddress.RunnerAddress) => AskChannel | undefined
   readonly close: (address: RunnerAddress.RunnerAddress) => Effect.Effect<void>
 }
 
-/** A channel that is down at two checks in a row is closed. */
+/** Interval of checks. A channel that is down at two consecutive checks is closed. */
 const checkEveryMillis = 15_000
 
 export const makeAskChannels: Effect.Effect<AskChannels, never, NatsConnection | Scope.Scope> = Effect.gen(
@@ -104,7 +104,7 @@ export const makeAskChannels: Effect.Effect<AskChannels, never, NatsConnection |
       for (const channel of channels.values()) channel.wasDown = channel.isDown()
       return Effect.forEach(gone, close, { discard: true })
     })
-    // A request may come after a runner that is gone for good was taken off the list; nothing else would end that channel.
+    // A request may arrive after its runner was removed from the list. Nothing else would close that channel.
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(checkEveryMillis), closeDown)))
 
     return {

@@ -1,4 +1,4 @@
-/** The messages of a channel (see AskChannel): requests to actors and their replies, without the layer of RPC around them. */
+/** Messages of a channel (see AskChannel): requests to actors and their replies, without the layer of RPC around them. */
 import { Schema } from "effect"
 import { EntityAddress, EntityId, EntityType, ShardId, Snowflake } from "effect/cluster"
 import type { Envelope } from "effect/cluster"
@@ -7,13 +7,13 @@ import { RpcSerialization } from "effect/rpc"
 
 export const { codecFor } = RpcSerialization.json
 
-/** `tell` is answered when the actor has it, `ask` when it has answered. */
+/** A request: `Tell` completes when the actor has received it, `Ask` when the actor has replied. */
 export interface Ask {
   readonly _tag: "Ask" | "Tell"
   readonly id: number
   readonly request: Request
 }
-/** Nobody waits for this answer any more. */
+/** Cancels a request: its caller no longer waits for the reply. */
 export interface Stop {
   readonly _tag: "Stop"
   readonly id: number
@@ -64,7 +64,7 @@ export const unpack = (request: Request): Envelope.PartialRequest => ({
       entityType: EntityType.make(request.type),
       entityId: EntityId.make(request.entity)
     },
-    // It was one on the node that sent it.
+    // The sending node has checked it.
     { disableChecks: true }
   ),
   tag: request.tag,

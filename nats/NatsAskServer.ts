@@ -1,17 +1,17 @@
-/** The runner's side of the channels (see NatsAsks): passes requests to this node's actors and sends their replies. */
+/** Implements the runner's side of the channels (see NatsAsks): passes requests to this node's actors and sends their replies. */
 import { Context, Effect, Exit, Layer, Option, Scope } from "effect"
 import type { Fiber } from "effect"
 import { Message, Reply, Sharding } from "effect/cluster"
 import { codecFor, encodeDefect, unpack } from "./AskMessages.ts"
 import type { FromCaller, FromRunner, AskRefusal } from "./AskMessages.ts"
 
-/** What one session asks for: takes its messages, and is ended with it. */
+/** Handles the messages of one session. Closing the session interrupts its requests. */
 export interface AskSession {
   readonly hear: (message: FromCaller) => void
   readonly end: () => void
 }
 
-/** Where the transport finds who answers; there is nobody until the actors are there. */
+/** Holds the handler that the transport calls. It is empty until the actors are available. */
 export class AskServer extends Context.Service<
   AskServer,
   { open: ((answer: (message: FromRunner) => void) => AskSession) | undefined }
@@ -19,7 +19,7 @@ export class AskServer extends Context.Service<
   static readonly layer = Layer.sync(AskServer, () => ({ open: undefined }))
 }
 
-/** Answers with the actors of this node while the scope is open. */
+/** Serves requests with the actors of this node while the scope is open. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const server = yield* AskServer
@@ -28,7 +28,7 @@ export const layer = Layer.effectDiscard(
 
     const open = (answer: (message: FromRunner) => void): AskSession => {
       const running = new Map<number, () => void>()
-      /** What cannot be sent is a defect for who asked. */
+      /** Sends a reply. One that cannot be encoded becomes a defect for the caller. */
       const reply = (message: FromRunner) => {
         running.delete(message.id)
         try {
@@ -58,7 +58,7 @@ export const layer = Layer.effectDiscard(
               : Effect.void
         })
         let fiber: Fiber.Fiber<void> | undefined
-        // First of all: it may be answered before this function goes on.
+        // Registered first, because the request may complete before this function continues.
         running.set(id, () => {
           fiber?.interruptUnsafe()
           runFork(Scope.close(callerScope, Exit.void))

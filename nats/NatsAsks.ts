@@ -1,10 +1,9 @@
 /**
- * How plain requests and notifications reach an actor on another node: over a channel (AskChannel.ts), which carries them and their
- * replies as they are, where the cluster's own way wraps each in a second RPC with fibers and schemas of its own on both sides.
- * Everything else (streams, persisted messages, acknowledgements, pings), and whatever is sent while a channel is not connected,
- * goes the cluster's way.
+ * Sends plain requests and notifications to an actor on another node over a channel (AskChannel.ts), which carries them and their replies
+ * directly. The cluster's RPC client wraps each message in a second RPC, with fibers and schemas on both sides. Everything else (streams,
+ * persisted messages, acknowledgements, pings), and all messages while a channel is not connected, use that client.
  *
- * A request whose channel is lost fails as `RunnerUnavailable`; the cluster sends it again to the node that has the actor then.
+ * A request whose channel is lost fails as `RunnerUnavailable`; the cluster then sends it to the node that has the actor.
  */
 import { Context, Effect, Exit, Layer, Schema } from "effect"
 import { ClusterError, ClusterSchema, Message, Reply, Runners, Snowflake } from "effect/cluster"
@@ -67,7 +66,7 @@ const ask = <R extends Rpc.Any>(
   )
 }
 
-/** Sends a notification; succeeds when the actor has it. */
+/** Sends a notification. Succeeds when the actor has received it. */
 const tell = <R extends Rpc.Any>(
   channel: AskChannel,
   address: RunnerAddress.RunnerAddress,

@@ -1,7 +1,7 @@
 /**
- * Keys with values and revisions, and compare-and-set over them: a JetStream stream that keeps the last message of each subject. Reads
- * go to the stream's leader, so that a read after a write sees it. Timeouts are short, and a write whose reply got lost
- * (`unavailable`) may have happened: a caller that needs to know reads again.
+ * Stores keys with values and revisions, with compare-and-set: a JetStream stream that keeps the last message of each subject. Reads go to
+ * the stream's leader, so that a read after a write sees it. Timeouts are short. A write that fails as `unavailable` may have happened; a
+ * caller that depends on the outcome reads again.
  */
 import { JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream"
 import { KvWatchInclude, Kvm } from "@nats-io/kv"
@@ -16,31 +16,31 @@ import type { StreamPlan } from "./NatsStreams.ts"
 export interface BucketEntry {
   readonly key: string
   readonly value: string
-  /** Grows with every write to the bucket, whatever its key. */
+  /** Increases with every write to the bucket, whatever its key. */
   readonly revision: number
 }
 
-/** A change in a watch: a value, or the deletion of the key. A value that ended by its time is not part of it. */
+/** A change in a watch: a value, or the deletion of the key. Values that expire cause no change. */
 export type BucketChange = BucketEntry | { readonly key: string; readonly value: undefined; readonly revision: number }
 
 export interface NatsBucket {
   readonly get: (key: string) => Effect.Effect<BucketEntry | undefined, NatsError>
-  /** As `get`, but for a key that was deleted it returns the revision of the deletion. */
+  /** Reads like `get`, but returns the revision of the deletion for a deleted key. */
   readonly last: (key: string) => Effect.Effect<BucketChange | undefined, NatsError>
-  /** The revision. Fails with `conflict` when the key has a value. */
+  /** Returns the revision. Fails with `conflict` if the key has a value. */
   readonly create: (key: string, value: string) => Effect.Effect<number, NatsError>
-  /** The new revision. Fails with `conflict` when the key has another revision; 0 is the revision of a key that never had a value. */
+  /** Returns the new revision. Fails with `conflict` if the key has another revision; 0 is the revision of a key that never had a value. */
   readonly update: (key: string, value: string, revision: number) => Effect.Effect<number, NatsError>
   readonly put: (key: string, value: string) => Effect.Effect<number, NatsError>
-  /** Fails with `conflict` when a revision is given and the key has another. */
+  /** Deletes the key. Fails with `conflict` if a revision is given and the key has another. */
   readonly delete: (key: string, revision?: number) => Effect.Effect<void, NatsError>
-  /** Keys with a value, as they are at one moment. `filter` is a key with wildcards `*` and `>`. */
+  /** Returns the keys with a value at one moment. `filter` is a key with wildcards `*` and `>`. */
   readonly keys: (filter?: string) => Effect.Effect<ReadonlyArray<string>, NatsError>
-  /** `keys` with their values. One that is written all the time is never left out. */
+  /** Returns `keys` with their values. A key that is written continuously is included. */
   readonly entries: (filter?: string) => Effect.Effect<ReadonlyArray<BucketEntry>, NatsError>
   /**
-   * First the current values, then every change. After a reconnect the current values come again; between changes of one key
-   * that come fast, some may be left out, never the last.
+   * Emits the current values, then every change. After a reconnect the current values are emitted again. Of several fast changes of a key
+   * some may be skipped, never the last.
    */
   readonly watch: (filter?: string) => Stream.Stream<BucketChange, NatsError>
 }
@@ -50,7 +50,7 @@ const validKey = /^[-/=\w]+(\.[-/=\w]+)*$/
 
 type BucketPlan = StreamPlan & { readonly kind: "bucket" }
 
-/** The bucket as promises that throw what the client throws. */
+/** The bucket as promises that reject with the client's errors. */
 class BucketMessages {
   readonly #connection: NatsConnection["Service"]
   readonly #stream: string
@@ -67,7 +67,7 @@ class BucketMessages {
     return `${this.#base}.${key}`
   }
 
-  /** With markers of deletion. */
+  /** Includes deletion markers. */
   async last(key: string): Promise<BucketChange | undefined> {
     try {
       const { streams } = this.#connection.manager
@@ -85,7 +85,7 @@ class BucketMessages {
     return (await this.#connection.jetstream.publish(this.#subject(key), value, expecting(revision))).seq
   }
 
-  /** Also where the key was deleted: then the revision of its marker is expected. */
+  /** Also creates a deleted key, expecting the revision of its deletion marker. */
   async create(key: string, value: string): Promise<number> {
     try {
       return await this.write(key, value, 0)
@@ -115,7 +115,7 @@ class BucketMessages {
 const expecting = (revision: number | undefined) =>
   revision === undefined ? {} : { expect: { lastSubjectSequence: revision } }
 
-/** Opens the bucket and returns a watch, which runs until it fails or the connection to NATS was made again. */
+/** Opens the bucket and returns a watch, which runs until it fails or the connection to NATS is re-established. */
 const openWatch = Effect.fnUntraced(function* (
   { jetstream, prefix, reconnected }: NatsConnection["Service"],
   plan: BucketPlan,
@@ -141,7 +141,7 @@ const openWatch = Effect.fnUntraced(function* (
   return Effect.raceFirst(watching, reconnected)
 })
 
-/** Makes the bucket when it does not exist. */
+/** Creates the bucket if it does not exist. */
 export const makeBucket = Effect.fnUntraced(function* (
   plan: BucketPlan
 ): Effect.fn.Return<NatsBucket, NatsError, NatsConnection> {
@@ -169,7 +169,7 @@ export const makeBucket = Effect.fnUntraced(function* (
         Effect.flatMap(
           openWatch(connection, plan, filter, (change) => Queue.offerUnsafe(queue, change)),
           (watching) =>
-            // Repeated while the stream is consumed: NATS is unavailable, elects, or forgot the watch in a restart.
+            // Retried while the stream is consumed: NATS is unavailable, elects a leader, or lost the watch in a restart.
             watching.pipe(
               Effect.catch((error) =>
                 Effect.logDebug("watch of a bucket interrupted", { bucket: plan.name, error: error.message })

@@ -1,7 +1,6 @@
 /**
- * The connection of a node to NATS. The first connection is waited for, for a bounded time; after that it reconnects for as long
- * as the service lives. While NATS is away what is published is lost and what is asked fails in time: every user of the bus
- * finds out by asking again.
+ * Connects a node to NATS. The first connection has a timeout; after it the client reconnects for as long as the service runs. While NATS
+ * is unavailable published messages are lost and requests time out: every user of the bus polls again.
  */
 import { readFileSync } from "node:fs"
 import { jetstream, jetstreamManager } from "@nats-io/jetstream"
@@ -15,47 +14,47 @@ import type { NatsSettings } from "./NatsSettings.ts"
 
 export interface NatsStatus {
   readonly connected: boolean
-  /** `host:port` it is, or was last, connected to. */
+  /** Current or last server as `host:port`. */
   readonly server: string
-  /** Of the server. */
+  /** Version of the server. */
   readonly version: string
 }
 
 export class NatsConnection extends Context.Service<
   NatsConnection,
   {
-    /** The client's own connection; its calls throw, see NatsError. */
+    /** The client's connection. Its calls throw; see NatsError. */
     readonly raw: RawConnection
-    /** JetStream with a short timeout: an answer that got lost with a connection is not waited for. */
+    /** JetStream with a short timeout, because a response that was lost with a connection never arrives. */
     readonly jetstream: JetStreamClient
     readonly manager: JetStreamManager
     readonly name: string
     readonly prefix: string
     readonly replicas: 1 | 3 | 5
     readonly status: Effect.Effect<NatsStatus>
-    /** Milliseconds there and back. */
+    /** Round trip time in milliseconds. */
     readonly roundTrip: Effect.Effect<number, NatsError>
-    /** Resumes when it has reconnected the next time. */
+    /** Resumes at the next reconnect. */
     readonly reconnected: Effect.Effect<void>
-    /** Tells of every change for as long as the scope is open. */
+    /** Calls the listener at every change while the scope is open. */
     readonly onStatus: (tell: (connected: boolean) => void) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("aicr/nats/NatsConnection") {
-  /** `name` is the node's: the server shows it in its list of connections. */
+  /** `name` is the name of the node. The server shows it in its list of connections. */
   static readonly layer = (options: NatsConnectOptions) => Layer.effect(NatsConnection, make(options))
 }
 
 export interface NatsConnectOptions {
   readonly settings: NatsSettings
   readonly name: string
-  /** How long the first connection is waited for; 30 seconds. */
+  /** Timeout of the first connection; 30 seconds by default. */
   readonly connectWithin?: Duration.Input
 }
 
-/** Of every call of JetStream's API: a third of the interval in which leases are refreshed, so that two more attempts fit in. */
+/** Timeout of every call of JetStream's API: a third of the refresh interval of leases, so that two more attempts fit in. */
 export const answerWithinMillis = 900
 
-/** A connection whose server does not answer is given up after this, times two. */
+/** Ping interval. A connection whose server does not respond is given up after twice this time. */
 const pingIntervalMillis = 2000
 
 const make = Effect.fnUntraced(function* ({
@@ -76,7 +75,7 @@ const make = Effect.fnUntraced(function* ({
         ? Effect.logInfo("NATS reconnected", { server: raw.getServer() })
         : Effect.logWarning("NATS disconnected, reconnecting", { server: place })
     )
-    // A listener may come back at once for the next change.
+    // A listener may register for the next change while it is called.
     const told = [...listeners]
     for (const listener of told) listener(now)
   }
@@ -104,7 +103,7 @@ const make = Effect.fnUntraced(function* ({
     prefix: settings.prefix,
     replicas: settings.replicas,
     status,
-    // Not the client's own measure, which is in whole milliseconds.
+    // Measured here, because the client measures in whole milliseconds.
     roundTrip: attempt(`round trip to ${place}`, async () => {
       const at = performance.now()
       await raw.flush()
@@ -133,7 +132,10 @@ const make = Effect.fnUntraced(function* ({
   })
 })
 
-/** Not the client's own way of waiting: that has no end, and does not tell wrong credentials from a server that is not up yet. */
+/**
+ * Opens the first connection. The client's own retry has no end and does not distinguish wrong credentials from a server that is still
+ * starting.
+ */
 const firstConnection = Effect.fnUntraced(function* (settings: NatsSettings, name: string, waitMillis: number) {
   const place = settings.servers.join(", ")
   const options = yield* Effect.try({
@@ -170,11 +172,11 @@ const connectionOptions = (settings: NatsSettings, name: string): NodeConnection
   maxReconnectAttempts: -1,
   reconnectTimeWait: 200,
   reconnectJitter: 100,
-  // A server that restarts may refuse for a moment while it loads its accounts.
+  // A restarting server may refuse credentials for a moment while it loads its accounts.
   ignoreAuthErrorAbort: true,
   pingInterval: pingIntervalMillis,
   maxPingOut: 2,
-  // Traces of where a request was made cost a stack per request.
+  // Traces of the requesting call cost a stack per request.
   noAsyncTraces: true,
   ...authOptions(settings),
   ...(settings.tls === undefined ? {} : { tls: tlsOptions(settings.tls) })
@@ -188,7 +190,7 @@ const authOptions = ({ auth }: NatsSettings): NodeConnectionOptions => {
       return { user: auth.user, pass: Redacted.value(auth.password) }
     case "token":
       return { token: Redacted.value(auth.token) }
-    // Read again at every connection: they are rotated while the service runs.
+    // Read at every connection, because credentials are rotated while the service runs.
     case "creds": {
       readSecret("SVC_NATS_CREDS_PATH", auth.path)
       return { authenticator: credsAuthenticator(() => readFileSync(auth.path)) }
@@ -225,7 +227,7 @@ const tlsOptions = (tls: NonNullable<NatsSettings["tls"]>): NonNullable<NodeConn
   }
 }
 
-/** What was published is sent first; a server that is away is not waited for. */
+/** Closes the connection after sending what was published. Does not wait for a server that is unavailable. */
 const close = (raw: RawConnection): Effect.Effect<void> =>
   Effect.promise(() =>
     raw.drain().catch((error: unknown) => (error instanceof errors.ClosedConnectionError ? undefined : raw.close()))

@@ -1,4 +1,4 @@
-/** The one error of the bus, and the one place that reads errors of the NATS clients. */
+/** The only error of the bus, and the only module that interprets errors of the NATS clients. */
 import { JetStreamApiError, JetStreamApiCodes } from "@nats-io/jetstream"
 import { jserrors } from "@nats-io/jetstream/internal"
 import { errors } from "@nats-io/transport-node"
@@ -6,15 +6,15 @@ import { Effect, Schema } from "effect"
 
 export class NatsError extends Schema.TaggedError<NatsError>()("NatsError", {
   /**
-   * `unavailable`: NATS is away or did not answer in time; what was asked may have happened. `refused`: credentials, certificates or permissions.
-   * `too_large`: the message is over the server's `max_payload`; nothing was sent. `conflict`: somebody else was first (a
-   * compare-and-set). `unsupported`: the server cannot do what is needed, for example because JetStream is off.
+   * `unavailable`: NATS is disconnected or did not respond in time; the operation may have happened. `refused`: credentials, certificates
+   * or permissions. `too_large`: the message is over the server's `max_payload`; nothing was sent. `conflict`: a compare-and-set lost to
+   * another writer. `unsupported`: the server lacks a feature, for example because JetStream is off.
    */
   reason: Schema.Literals(["unavailable", "refused", "too_large", "conflict", "unsupported"]),
   message: Schema.String
 }) {}
 
-/** `what` starts the message: what was tried, on what. */
+/** Converts a client's error. `what` is the prefix of the message: the operation and its object. */
 export const toNatsError = (what: string, cause: unknown): NatsError => {
   if (cause instanceof NatsError) return cause
   const fail = (reason: NatsError["reason"], why: string) => new NatsError({ reason, message: `NATS: ${what}: ${why}` })
@@ -47,7 +47,7 @@ export const toNatsError = (what: string, cause: unknown): NatsError => {
   return fail("unavailable", cause instanceof Error ? cause.message : String(cause))
 }
 
-/** A call of a NATS client as an effect. */
+/** Wraps a call of a NATS client in an effect. */
 export const attempt = <A>(what: string, call: () => Promise<A>): Effect.Effect<A, NatsError> =>
   Effect.tryPromise({ try: call, catch: (cause) => toNatsError(what, cause) })
 
@@ -56,6 +56,6 @@ const isConflict = (cause: unknown): boolean =>
   (cause.code === JetStreamApiCodes.StreamWrongLastSequence ||
     cause.code === JetStreamApiCodes.StreamWrongLastSequenceUnknown)
 
-/** The client says "not enabled" also when nobody answered, which happens while a server starts. */
+/** The client also reports "not enabled" if no server responded, which happens while a server starts. */
 const isUnsupported = (cause: unknown): boolean =>
   cause instanceof jserrors.JetStreamNotEnabled && !(cause.cause instanceof errors.RequestError)

@@ -1,6 +1,6 @@
 /**
- * Events for whoever listens at the moment, on core subjects: small, at most once, lost while NATS is away. What must not be lost is in
- * a store, and an event only says "look now".
+ * Sends events to current listeners on core subjects: small, at most once, lost while NATS is unavailable. Data that must not be lost is in
+ * a store; an event only triggers a read.
  */
 import { Context, Effect, Layer, Stream, Queue } from "effect"
 import type { Scope } from "effect"
@@ -9,20 +9,23 @@ import type { NatsError } from "./NatsError.ts"
 import { toNatsError } from "./NatsError.ts"
 import { eventSubject } from "./NatsSubjects.ts"
 
-/** An event over this size is refused: it belongs into a store. */
+/** Maximum size of an event in bytes. Larger data belongs into a store. */
 export const maxEventBytes = 64 * 1024
 
-/** Events that one listener has not looked at yet; the oldest are dropped. */
+/** Maximum number of unread events of one listener. The oldest are dropped. */
 const maxUnread = 4096
 
 export class NatsEvents extends Context.Service<
   NatsEvents,
   {
-    /** `value` is made JSON. Answers when it is handed to the connection. */
+    /** Encodes `value` as JSON. Returns when it is passed to the connection. */
     readonly publish: (topic: string, value: unknown) => Effect.Effect<void, NatsError>
-    /** Calls for every event of the topic, decoded from JSON, while the scope is open: from the moment this has answered. */
+    /**
+     * Calls the handler for every event of the topic, decoded from JSON, while the scope is open. The subscription is active when this
+     * returns.
+     */
     readonly listen: (topic: string, hear: (value: unknown) => void) => Effect.Effect<void, NatsError, Scope.Scope>
-    /** The same as a stream; it never ends by itself. */
+    /** Emits the events of a topic and never ends. */
     readonly stream: (topic: string) => Stream.Stream<unknown, NatsError>
   }
 >()("aicr/nats/NatsEvents") {
@@ -56,7 +59,7 @@ export class NatsEvents extends Context.Service<
             }),
             (subscription) => Effect.sync(() => subscription.unsubscribe())
           )
-          // The subscription is at the server when this has come back; while NATS is away it is sent with the next connection.
+          // The flush confirms that the server has the subscription. While NATS is unavailable it is sent with the next connection.
           yield* Effect.ignore(
             Effect.timeout(
               Effect.promise(() => raw.flush().catch(() => undefined)),

@@ -1,7 +1,7 @@
 /**
- * A log that many nodes write and all follow, over a JetStream stream with one subject: the ground for a state that each node holds in
- * memory. A message is appended only behind the one that its writer knew as the last (a compare-and-set), so that whoever appends has
- * seen everything before it. Whoever keeps the state may remove the beginning of the log once nothing of it counts any more.
+ * A log that many nodes write and all follow, over a JetStream stream with one subject. It is the basis of state that each node holds in
+ * memory. An append names the last message its writer has seen (a compare-and-set), so that every writer has seen all earlier messages. The
+ * owner of the state removes the beginning of the log when it is no longer needed.
  */
 import { DeliverPolicy } from "@nats-io/jetstream"
 import { Deferred, Effect } from "effect"
@@ -13,30 +13,33 @@ import type { StreamPlan } from "./NatsStreams.ts"
 import { logSubject } from "./NatsSubjects.ts"
 
 export interface NatsLog {
-  /** Its sequence. Fails with `conflict` when `after` is not the last one; `unavailable` may have happened, also later. */
+  /**
+   * Returns the sequence of the message. Fails with `conflict` if `after` is not the last one; after `unavailable` the append may still
+   * happen.
+   */
   readonly append: (payload: Uint8Array, after: number) => Effect.Effect<number, NatsError>
-  /** Sequence of the last message; 0 of a log that never had one. As the stream's leader knows it. */
+  /** Returns the sequence of the last message, read from the stream's leader; 0 if the log never had one. */
   readonly last: Effect.Effect<number, NatsError>
-  /** Follows anew, from where the follower says. */
+  /** Restarts the follower at its position. */
   readonly restart: Effect.Effect<void>
-  /** Removes all before `sequence`. */
+  /** Removes all messages before `sequence`. */
   readonly removeBefore: (sequence: number) => Effect.Effect<void, NatsError>
 }
 
-/** A message as the log has it; `time` is when the log took it in, in milliseconds since the epoch. */
+/** A message of the log; `time` is the time of the append in milliseconds since the epoch. */
 export interface Delivered {
   readonly sequence: number
   readonly payload: Uint8Array
   readonly time: number
 }
 
-/** Takes each message, in order. Returns false when the log is to be followed again, from `from()` on. */
+/** Takes each message, in order. Returns false to restart the log at `from()`. */
 export interface Follower {
   readonly from: () => number
   readonly take: (message: Delivered) => boolean
 }
 
-/** Makes the log when it is not there, and follows it until the scope closes, through whatever NATS does. */
+/** Creates the log if it does not exist, and follows it until the scope closes, through reconnects and restarts of NATS. */
 export const makeLog = Effect.fnUntraced(function* (
   name: string,
   follower: Follower
@@ -75,7 +78,7 @@ export const makeLog = Effect.fnUntraced(function* (
     Effect.forkScoped
   )
 
-  /** What is sent to a server that is away would be sent when it is back, long after its sender was told that it failed. */
+  /** Fails while disconnected. The client would otherwise send a message after the reconnect, long after its caller saw the failure. */
   const connected = Effect.flatMap(status, (now) =>
     now.connected
       ? Effect.void

@@ -1,6 +1,6 @@
 /**
- * The nodes that are alive, whatever their roles: each writes what it tells of itself every 3 s, and is off the list 9 s after it
- * stopped doing so, or at once when it leaves in order. Two processes with one name are two entries.
+ * Lists the live nodes, whatever their roles. Each node writes its record every 3 s. The record expires after 9 s without a write and is
+ * deleted when the node leaves in an orderly way. Two processes with one name are two entries.
  */
 import { nuid } from "@nats-io/transport-node"
 import { Context, Effect, Layer, Schema } from "effect"
@@ -17,7 +17,7 @@ export const NodeRecord = Schema.Struct({
   version: Schema.String,
   /** Milliseconds since the epoch. */
   startedAt: Schema.Finite,
-  /** Whatever else the node tells of itself; small, and JSON. */
+  /** Further properties of the node; small, and JSON. */
   more: Schema.Record(Schema.String, Schema.Json)
 })
 export type NodeRecord = typeof NodeRecord.Type
@@ -36,19 +36,19 @@ const listOf = (bucket: NatsBucket) =>
       .toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.startedAt - b.startedAt))
   )
 
-/** Those alive, for who only looks and is none of them. */
+/** Lists the live nodes for a process that is not a node. */
 export const listNodes = Effect.flatMap(makeBucket(streams.nodes), listOf)
 
 export class NatsNodes extends Context.Service<
   NatsNodes,
   {
-    /** Those alive, by name. */
+    /** Returns the live nodes by name. */
     readonly list: Effect.Effect<ReadonlyArray<NodeRecord>, NatsError>
-    /** Changes what this node tells of itself; the others see it with their next look. */
+    /** Changes the properties of this node. Other nodes see them with their next read. */
     readonly tell: (more: NodeRecord["more"]) => Effect.Effect<void, NatsError>
   }
 >()("aicr/nats/NatsNodes") {
-  /** On the list from when this is built until its scope closes. */
+  /** Registers the node while the scope is open. */
   static readonly layer = (self: NodeRecord) => Layer.effect(NatsNodes, make(self))
 }
 
@@ -61,7 +61,7 @@ const make = Effect.fnUntraced(function* (self: NodeRecord) {
   yield* Effect.addFinalizer(() => Effect.ignore(bucket.delete(key)))
   yield* patiently(write)
   yield* write.pipe(
-    // The next time is soon enough.
+    // The next write retries it.
     Effect.catch((error) => Effect.logDebug("node record not written, retry scheduled", { error: error.message })),
     Effect.delay("1 millis"),
     Effect.andThen(Effect.raceFirst(Effect.sleep(leaseMillis / 3), reconnected)),

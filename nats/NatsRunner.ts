@@ -1,9 +1,9 @@
 /**
- * Effect's cluster over NATS. `layer` is a process that holds actors, `layerClientOnly` one that only calls them. Messages between nodes
- * are at least once while a node fails over: handlers are idempotent, callers have timeouts.
+ * Runs Effect's cluster over NATS. `layer` is a process that hosts actors, `layerClientOnly` one that only calls them. Messages between
+ * nodes are delivered at least once during a failover: handlers are idempotent, callers have timeouts.
  *
- * The times are for a failover within 10.5 s of a node's sudden death: its lease must end (9 s; sooner would not be safe), the
- * others look every second. An actor is stopped on its node at the latest after 6 s without a refresh.
+ * Timeouts allow a failover within 10.5 s of a node's sudden death: its lease must expire (9 s), and the others poll every second. A node
+ * stops its actors after at most 6 s without a refresh.
  */
 import { nuid } from "@nats-io/transport-node"
 import { Duration, Effect, Layer, Option } from "effect"
@@ -23,11 +23,11 @@ import { token } from "./NatsSubjects.ts"
 type Config = ShardingConfig.ShardingConfig["Service"]
 
 export interface RunnerOptions {
-  /** Name of the node; a restarted process is another runner all the same. */
+  /** Name of the node. A restarted process is a new runner with the same name. */
   readonly node: string
   /** All shard groups of the installation, the same on every node. */
   readonly shardGroups: ReadonlyArray<string>
-  /** Those whose actors may live here. */
+  /** Shard groups whose actors may run here. */
   readonly assigned: ReadonlyArray<string>
   readonly shardingConfig?: Partial<Config>
 }
@@ -39,7 +39,7 @@ export type RunnerServices =
   | ShardingConfig.ShardingConfig
   | NatsRunnerLease
 
-/** The same on every node, or the nodes would look for an actor in different places. */
+/** Number of shards per group. All nodes must use the same number to find an actor in the same shard. */
 export const shardsPerGroup = 64
 
 const timings = {
@@ -52,7 +52,7 @@ const timings = {
   sendRetryInterval: Duration.millis(100)
 } satisfies Partial<Config>
 
-/** Unique per process: no port is bound that would keep a second one from using the address. */
+/** Returns an address that is unique per process, because no bound port prevents a second process from using the same one. */
 const addressOf = (node: string): RunnerAddress.RunnerAddress => RunnerAddress.make(`${token(node)}-${nuid.next()}`, 1)
 
 const configOf = (options: Omit<RunnerOptions, "node">, address: Option.Option<RunnerAddress.RunnerAddress>) =>
@@ -83,7 +83,7 @@ export const layer = (options: RunnerOptions): Layer.Layer<RunnerServices, NatsE
     })
   )
 
-/** Calls the actors of other nodes, holds none. */
+/** Calls the actors of other nodes and hosts none. */
 export const layerClientOnly = (
   options: Pick<RunnerOptions, "shardGroups" | "shardingConfig">
 ): Layer.Layer<RunnerServices, NatsError, NatsConnection> =>

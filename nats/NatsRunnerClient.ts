@@ -1,6 +1,6 @@
 /**
- * The cluster's RPC over a session with each runner (see RunnerSession): pings, streams, control messages, and whatever is sent while
- * no channel is connected (see NatsAsks). When a session is lost, every call that is under way fails as unavailable, and the cluster
+ * Implements the client of the cluster's RPC over a session with each runner (see RunnerSession): pings, streams, control messages, and all
+ * messages while no channel is connected (see NatsAsks). When a session is lost, every pending call fails as unavailable, and the cluster
  * sends it again.
  */
 import { Effect, Layer, Queue } from "effect"
@@ -34,7 +34,7 @@ const makeProtocol = (connection: NatsConnection["Service"], address: RunnerAddr
         if (response._tag === "Pong") return Effect.void
         if ("requestId" in response) {
           const clientId = clientOf.get(response.requestId)
-          // Of a call that was interrupted here meanwhile.
+          // The call was interrupted here before its response arrived.
           if (clientId === undefined) return Effect.void
           if (response._tag === "Exit") clientOf.delete(response.requestId)
           return writeResponse(clientId, response)
@@ -51,7 +51,7 @@ const makeProtocol = (connection: NatsConnection["Service"], address: RunnerAddr
                   clientOf.clear()
                   return deliver({ _tag: "ClientProtocolError", error: item })
                 }
-                // Written by the same library on another node; what they carry is decoded by the caller.
+                // Written by the same library on another node. The caller decodes the payload.
                 return inOrder(item, (message) => deliver(message as RpcMessage.FromServerEncoded))
               },
               { discard: true }
@@ -72,7 +72,7 @@ const makeProtocol = (connection: NatsConnection["Service"], address: RunnerAddr
               return Effect.void
             } catch (cause) {
               if (request._tag === "Request") clientOf.delete(request.id)
-              // A defect, for the cluster hands it to the caller; what it takes for unavailable it sends for ever.
+              // A defect reaches the caller, while the cluster would retry an unavailable runner forever.
               return Effect.die(cause)
             }
           }),

@@ -1,4 +1,4 @@
-/** The serving half of the cluster's transport, see NatsRunnerClient: subscriptions to the runner's subject and to its sessions. */
+/** Implements the server of the cluster's transport (see NatsRunnerClient): subscriptions to the runner's subject and to its sessions. */
 import { nuid } from "@nats-io/transport-node"
 import type { Msg } from "@nats-io/transport-node"
 import { Effect, Layer, Option, Queue } from "effect"
@@ -15,7 +15,7 @@ import type { SessionsOptions } from "./ServedSessions.ts"
 
 type WriteRequest = SessionsOptions["writeRequest"]
 
-/** Serves for this address while the scope is open. The address must be this process's alone. */
+/** Serves this address while the scope is open. No other process may use the address. */
 export const layer = (address: RunnerAddress.RunnerAddress) =>
   Layer.effect(
     RpcServer.Protocol,
@@ -50,7 +50,7 @@ const subscribe = (
   )
 }
 
-/** Sends a response; one that cannot be encoded becomes a defect for its caller. */
+/** Sends a response. One that cannot be encoded becomes a defect for its caller. */
 const send = (
   sessions: ServedSessions,
   writeRequest: WriteRequest,
@@ -70,7 +70,7 @@ const send = (
     }
     const requestId = RpcMessage.RequestId(response.requestId)
     frames.push(RpcMessage.ResponseExitDieEncoded({ requestId, encodedDefect: defect }))
-    // Without the interrupt a stream would go on with its next part, which has no receiver.
+    // Without the interrupt a stream would send its next part, which has no receiver.
     return response._tag === "Chunk"
       ? Effect.ignoreCause(writeRequest(clientId, { _tag: "Interrupt", requestId: response.requestId }))
       : Effect.void

@@ -1,11 +1,11 @@
 /**
- * Membership and shard locks of the cluster, in two buckets: `leases`, one key per runner, which ends by itself 9 s after its last
- * refresh (RunnerLease.ts), and `shards`, one key per shard, held under the epoch of a lease (ShardLocks.ts).
+ * Stores membership and shard locks of the cluster in two buckets: `leases`, one key per runner, which expires 9 s after its last refresh
+ * (RunnerLease.ts), and `shards`, one key per shard, held under the epoch of a lease (ShardLocks.ts).
  *
- * Reads go to the leader of the stream and are of one moment: a live runner is never missing from a list, however fast it refreshes.
+ * Reads go to the leader of the stream and see one moment: a live runner is never missing from a list, however fast it refreshes.
  *
- * A runner leaves in two steps: `unregister` only takes it off the list (its actors still run, its shards stay its own);
- * `releaseAll` releases the shards and then the lease.
+ * A runner leaves in two steps: `unregister` only removes it from the list (its actors and shards continue); `releaseAll` releases the
+ * shards and then the lease.
  */
 import { Context, Effect, Layer, Schedule, Semaphore } from "effect"
 import { ClusterError, RunnerStorage } from "effect/cluster"
@@ -18,27 +18,27 @@ import { forgetMarks, listRunners, setHealth } from "./RunnerMarks.ts"
 import { acquireShards, refreshShards, releaseEverything, releaseShard } from "./ShardLocks.ts"
 import type { Locks } from "./ShardLocks.ts"
 
-/** What a runner knows of its own lease. */
+/** Exposes the lease of this process's runner. */
 export class NatsRunnerLease extends Context.Service<
   NatsRunnerLease,
   {
-    /** Undefined without a lease. It differs from every other, before and after. */
+    /** The epoch of the lease, which is never reused; undefined without a lease. */
     readonly epoch: Effect.Effect<string | undefined>
     /**
-     * Of a shard (`group:number`) that this runner holds: a number that is higher than that of every earlier holder. A store that
-     * refuses writes with a lower one than it has seen is safe from a runner that was frozen. Undefined when the shard is not held,
-     * or the lease may have ended by this runner's own clock.
+     * Returns the fencing token of a shard (`group:number`) that this runner holds: higher than that of every earlier holder, so that a
+     * store can reject writes of a runner that was frozen. Undefined if the shard is not held, or the lease may have expired by this
+     * runner's clock.
      */
     readonly fence: (shardId: string) => Effect.Effect<number | undefined>
-    /** Addresses of the runners whose leases are alive. */
+    /** Addresses of the runners with a live lease. */
     readonly alive: Effect.Effect<ReadonlyArray<string>, NatsError>
   }
 >()("aicr/nats/NatsRunnerLease") {}
 
-/** For the way out: a server that is unavailable is not waited for, the lease ends by itself. */
+/** Timeout on shutdown. If the server is unavailable the lease expires later. */
 const leaveTimeout = "1500 millis"
 
-/** Waits for a server that is unavailable; the cluster's own timeouts end it. */
+/** Retries while the server is unavailable. The cluster's timeouts end it. */
 const steadyOver =
   (connection: NatsConnection["Service"]) =>
   <A>(effect: Effect.Effect<A, NatsError>): Effect.Effect<A, NatsError> =>
@@ -86,5 +86,5 @@ const make = Effect.gen(function* () {
   )
 })
 
-/** One service per process: it holds the lease of the process's runner; in a process without a runner it only reads. */
+/** One service per process, which holds the lease of the process's runner. In a process without a runner it only reads. */
 export const layer = Layer.effectContext(make)

@@ -1,6 +1,6 @@
 /**
- * How this node reaches NATS, from the environment and nowhere else (connection settings of the installation are no part of the
- * configuration document). Pure: files that hold credentials are read when the connection is made.
+ * Parses the connection settings of NATS from the environment (they are no part of the configuration document). Pure: files that hold
+ * credentials are read when the connection is made.
  */
 import { Redacted, Result } from "effect"
 
@@ -18,14 +18,14 @@ export interface NatsTls {
 }
 
 export interface NatsSettings {
-  /** `host:port`, without credentials: safe to log. */
+  /** Servers as `host:port`, without credentials, so that they may be logged. */
   readonly servers: readonly [string, ...ReadonlyArray<string>]
   readonly auth: NatsAuth
-  /** Undefined: no TLS unless the server demands it. */
+  /** Undefined: no TLS unless the server requires it. */
   readonly tls: NatsTls | undefined
-  /** Starts every subject, stream and bucket, so that installations and tests share one server. */
+  /** Prefix of every subject, stream and bucket, so that installations and tests can share a server. */
   readonly prefix: string
-  /** Copies of every stream and bucket. */
+  /** Number of copies of every stream and bucket. */
   readonly replicas: 1 | 3 | 5
 }
 
@@ -33,7 +33,7 @@ type Env = Readonly<Record<string, string | undefined>>
 
 export const defaultPrefix = "aicr"
 
-/** Undefined when SVC_NATS_URL is not set: the service works without NATS. The failure says which variable is wrong and why. */
+/** Returns undefined if SVC_NATS_URL is not set: the service then works without NATS. The failure names the variable and the reason. */
 export const natsSettings = (env: Env): Result.Result<NatsSettings | undefined, string> =>
   Result.gen(function* () {
     const urls = value(env, "SVC_NATS_URL")
@@ -54,7 +54,7 @@ export const natsSettings = (env: Env): Result.Result<NatsSettings | undefined, 
     return { servers: [first.place, ...others.map(({ place }) => place)], auth, tls, prefix, replicas }
   })
 
-/** Set and not empty. */
+/** Returns the variable if it is set and not empty. */
 const value = (env: Env, name: string): string | undefined => {
   const text = env[name]?.trim()
   return text === "" ? undefined : text
@@ -68,7 +68,7 @@ interface Server {
 
 const parseServer = (text: string): Result.Result<Server, string> => {
   const withScheme = text.includes("://") ? text : `nats://${text}`
-  // The parts of an address are never repeated in a message: they may hold credentials.
+  // Messages never repeat parts of an address, which may contain credentials.
   if (!URL.canParse(withScheme))
     return Result.fail("SVC_NATS_URL: one of its addresses is not a URL; write nats://host:4222")
   const url = new URL(withScheme)
@@ -130,7 +130,7 @@ const authOf = (env: Env, servers: ReadonlyArray<Server>): Result.Result<NatsAut
     if (seed !== undefined) ways.push(["SVC_NATS_NKEY_SEED_PATH", { kind: "nkey", path: seed }])
     const [inUrl, ...more] = servers.flatMap(({ auth }) => (auth === undefined ? [] : [auth]))
     if (inUrl !== undefined) {
-      // One identity for all servers: they are one cluster.
+      // All servers belong to one cluster, so they share one identity.
       if (more.some((other) => !sameAuth(inUrl, other))) {
         return yield* Result.fail(
           "SVC_NATS_URL: its addresses hold different credentials; use SVC_NATS_USER and SVC_NATS_PASSWORD"

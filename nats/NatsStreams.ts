@@ -1,6 +1,6 @@
 /**
- * Every stream and bucket on the bus, as one table. A bucket is a stream that keeps the last value of each subject. What is missing is
- * made at start, by whichever node is first; what is there with fewer or more copies than wanted is changed to that.
+ * Defines every stream and bucket on the bus in one table. A bucket is a stream that keeps the last value of each subject. The first node
+ * creates what is missing at start, and adjusts the number of copies of existing streams.
  */
 import { DiscardPolicy, JetStreamApiError, RetentionPolicy, StorageType, jetstreamManager } from "@nats-io/jetstream"
 import type { StreamConfig } from "@nats-io/jetstream"
@@ -11,22 +11,22 @@ import { attempt } from "./NatsError.ts"
 import { allWork, logSubject } from "./NatsSubjects.ts"
 
 export type StreamPlan =
-  /** `ttlMillis`: a value that is not written again ends by itself. */
+  /** `ttlMillis`: time after which a value expires unless it is written again. */
   | { readonly kind: "bucket"; readonly name: string; readonly ttlMillis?: number; readonly durable: boolean }
-  /** Work for whoever is free: a message is there until one consumer has acknowledged it; one per key. */
+  /** A work queue: a message exists until a consumer has acknowledged it; one per key. */
   | { readonly kind: "work"; readonly name: string; readonly maxMessages: number }
-  /** Everything that happened, in one order, until whoever keeps the log removes what nobody needs any more. */
+  /** An ordered log, kept until its owner removes messages that are no longer needed. */
   | { readonly kind: "log"; readonly name: string }
 
-/** Leases of runners and nodes end after this without a refresh. */
+/** Time without a refresh after which leases of runners and nodes expire. */
 export const leaseMillis = 9000
 
-/** What the service itself keeps on the bus. Other users of buckets and work queues bring a plan of their own. */
+/** Streams of the service. Other users of buckets and work queues pass their plans. */
 export const streams = {
-  /** Of runners of the cluster: see NatsRunnerStorage. */
+  /** Leases and shards of the cluster's runners; see NatsRunnerStorage. */
   leases: { kind: "bucket", name: "leases", ttlMillis: leaseMillis, durable: true },
   shards: { kind: "bucket", name: "shards", durable: true },
-  /** Of nodes with whatever roles: see NatsNodes. */
+  /** Records of nodes with any role; see NatsNodes. */
   nodes: { kind: "bucket", name: "nodes", ttlMillis: leaseMillis, durable: false }
 } as const satisfies Record<string, StreamPlan>
 
@@ -46,13 +46,13 @@ const configOf = (prefix: string, replicas: number, plan: StreamPlan): Wanted =>
         num_replicas: replicas,
         subjects: [`${bucketSubject(prefix, plan)}.>`],
         max_msgs_per_subject: 1,
-        // As clients of NATS's key-value buckets expect it.
+        // Clients of NATS's key-value buckets expect these settings.
         discard: DiscardPolicy.New,
         allow_rollup_hdrs: true,
         deny_delete: true,
         allow_direct: true,
         storage: plan.durable ? StorageType.File : StorageType.Memory,
-        // The server would make the window two minutes, and then refuse to change the stream.
+        // The default duplicate window of two minutes would make later changes of the stream fail.
         ...(plan.ttlMillis === undefined
           ? {}
           : { max_age: plan.ttlMillis * 1_000_000, duplicate_window: Math.min(plan.ttlMillis, 120_000) * 1_000_000 })
@@ -80,10 +80,10 @@ const configOf = (prefix: string, replicas: number, plan: StreamPlan): Wanted =>
   }
 }
 
-/** Making a stream with several copies takes an election. */
+/** Creating a stream with several copies takes an election. */
 const managementMillis = 5000
 
-/** Idempotent; nodes that start together and a cluster that still elects its leader are waited for. */
+/** Creates the streams of the plans. Idempotent; retries while other nodes start and while the cluster elects its leader. */
 export const ensure = Effect.fnUntraced(function* (
   plans: Iterable<StreamPlan>
 ): Effect.fn.Return<void, NatsError, NatsConnection> {
@@ -97,12 +97,12 @@ export const ensure = Effect.fnUntraced(function* (
       const look = () => manager.streams.info(wanted.name).catch(noStream)
       const make = () =>
         manager.streams.add(wanted).catch(async (cause: unknown) => {
-          // Another node made it a moment ago. What the server says then depends on how far that has come: the name or the subjects are taken.
+          // Another node is creating it. Depending on its progress the server reports the name or the subjects as already in use.
           const made = await look()
           if (made === undefined) throw cause
           return made
         })
-      // Perhaps with other copies in mind; the last one to start decides.
+      // Another node may have created it with a different number of copies; the last node to start decides.
       const { config } = (await look()) ?? (await make())
       if (config.num_replicas !== wanted.num_replicas || differs(config.max_age, wanted.max_age)) {
         await manager.streams.update(wanted.name, { ...config, ...wanted })
@@ -111,7 +111,7 @@ export const ensure = Effect.fnUntraced(function* (
   }
 })
 
-/** What is made at the start waits for a server that is slow to answer or elects. Repeating it must change nothing. */
+/** Retries an effect at start while the server is slow or elects its leader. The effect must be idempotent. */
 export const patiently = <A, R>(making: Effect.Effect<A, NatsError, R>): Effect.Effect<A, NatsError, R> =>
   Effect.retry(making, {
     while: (error) => error.reason === "unavailable",

@@ -1,10 +1,9 @@
 /**
- * Work for any free node, over a JetStream stream with file storage: it survives nodes and restarts of the server. A key has at
- * most one message waiting or taken. A message is taken by one taker; when that neither finishes nor requeues it for some
- * seconds, the next one gets it, and a server that died suddenly may redeliver what was just done. So a message may be worked on
- * twice, and the work must be idempotent.
+ * Distributes work to any free node, over a JetStream stream with file storage: it survives restarts of nodes and of the server. A key has
+ * at most one message, waiting or taken. A message that its taker neither completes nor requeues for some seconds is delivered to the next
+ * one, and a server that crashes may redeliver a completed message. So the work must be idempotent.
  *
- * Nothing is fetched ahead: a node requests one message when it is free for one.
+ * Nothing is prefetched: a node requests one message when it has capacity.
  */
 import { AckPolicy, DeliverPolicy, JetStreamApiError } from "@nats-io/jetstream"
 import { createInbox } from "@nats-io/transport-node"
@@ -19,41 +18,41 @@ import { workSubject } from "./NatsSubjects.ts"
 export interface Work {
   readonly key: string
   readonly payload: string
-  /** It is done, or its owner has noted so elsewhere. Succeeds when the server has confirmed. */
+  /** Completes the message. Succeeds when the server has confirmed. */
   readonly done: Effect.Effect<void, NatsError>
-  /** Requeues it: another taker gets it at once. */
+  /** Requeues the message for immediate delivery. */
   readonly again: Effect.Effect<void>
 }
 
 export interface NatsWorkQueue {
-  /** False when the key has a message already. */
+  /** Returns false if the key has a message already. */
   readonly offer: (key: string, payload: string) => Effect.Effect<boolean, NatsError>
-  /** Waits for the next message, in order of offering, through whatever NATS does. Interruptible. */
+  /** Waits for the next message, in the order of offers, through reconnects and restarts of NATS. Interruptible. */
   readonly take: Effect.Effect<Work>
-  /** Messages that wait or are taken and not done. */
+  /** Number of messages that wait or are taken. */
   readonly size: Effect.Effect<number, NatsError>
 }
 
 type WorkPlan = Extract<StreamPlan, { readonly kind: "work" }>
 
 export interface WorkQueueOptions {
-  /** Letters, digits, - and _. */
+  /** Name of letters, digits, - and _. */
   readonly name: string
-  /** How long a taker may take to finish before the next one gets the message; 5 seconds. */
+  /** Time for completing a message before it is delivered to the next taker; 5 seconds by default. */
   readonly doneWithin?: Duration.Input
-  /** More are refused; 1 000 000. */
+  /** Maximum number of messages; 1 000 000 by default. More are refused. */
   readonly maxMessages?: number
 }
 
 type Message = { readonly _tag: "Message"; readonly message: Msg }
-/** Why a request for a message brought none: its time is over, or the server has no such consumer at the moment. */
+/** Reason for a request without a message: it timed out, or the server currently has no such consumer. */
 type Pulled = Message | { readonly _tag: "Retry" } | { readonly _tag: "Absent" }
 
 const requeue = (raw: NatsConnection["Service"]["raw"], message: Msg): void => {
   if (!raw.isClosed()) message.respond("-NAK")
 }
 
-/** One request for one message. A message that arrives after an interrupt is requeued. */
+/** Requests one message. A message that arrives after an interrupt is requeued. */
 const pull = (raw: NatsConnection["Service"]["raw"], stream: string): Effect.Effect<Pulled> =>
   Effect.callback((resume) => {
     let isOver = false
@@ -74,7 +73,7 @@ const pull = (raw: NatsConnection["Service"]["raw"], stream: string): Effect.Eff
         } else end({ _tag: code === 408 ? "Retry" : "Absent" })
       }
     })
-    // The server ends a request by itself; this is for one that got lost with a connection.
+    // The server times a request out; this covers a request that was lost with a connection.
     const timer = setTimeout(() => {
       subscription.unsubscribe()
       end({ _tag: "Retry" })
@@ -87,12 +86,12 @@ const pull = (raw: NatsConnection["Service"]["raw"], stream: string): Effect.Eff
     return Effect.sync(() => {
       isOver = true
       clearTimeout(timer)
-      // Kept for a moment: a message that is already on its way is requeued instead of waiting for its time.
+      // The subscription stays open briefly, so that a message on its way is requeued immediately.
       setTimeout(() => raw.isClosed() || subscription.unsubscribe(), 100).unref()
     })
   })
 
-/** Makes the stream and its consumer where they are missing. */
+/** Creates the stream and its consumer if they are missing. */
 const prepareQueue = Effect.fnUntraced(function* (plan: WorkPlan, ackWaitMillis: number) {
   const { manager, prefix } = yield* NatsConnection
   yield* ensure([plan])
@@ -145,7 +144,7 @@ const offer = (
     })
   )
 
-/** Makes what it needs on the server. */
+/** Creates the work queue and its objects on the server. */
 export const makeWorkQueue = Effect.fnUntraced(function* ({
   name,
   doneWithin = "5 seconds",
@@ -167,7 +166,7 @@ export const makeWorkQueue = Effect.fnUntraced(function* ({
       const pulled = yield* Effect.raceFirst(pull(raw, stream), retry)
       if (pulled._tag === "Message") return toWork(raw, what, pulled.message)
       if (pulled._tag === "Absent") {
-        // The server restarts, elects, or lost the stream with its disk: what is missing is made again.
+        // The server restarts, elects a leader, or lost the stream with its disk: missing objects are created again.
         yield* Effect.catch(prepare, (error) =>
           Effect.logDebug("work stream could not be created", { error: error.message })
         )
@@ -186,10 +185,10 @@ export const makeWorkQueue = Effect.fnUntraced(function* ({
   }
 })
 
-/** One for all takers: each message goes to one of them. */
+/** Shared by all takers: each message goes to one of them. */
 const consumer = "takers"
 
-/** Of one request for a message; then comes the next. */
+/** Duration of one request for a message, after which the next one is sent. */
 const waitMillis = 20_000
 
 const decode = (message: Msg): { readonly key: string; readonly payload: string } => {

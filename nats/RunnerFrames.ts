@@ -1,21 +1,21 @@
 /**
- * How messages between runners go over the bus: those of one iteration of the event loop together in one frame, a JSON array that begins with
- * the frame's number. The bus may lose a frame without a report: a missing number ends the session. Pure but for the microtask that sends.
+ * Batches the messages between runners: those of one iteration of the event loop form one frame, a JSON array that begins with the frame's
+ * number. The bus may lose a frame without a report: a missing number ends the session. Pure except for the microtask that sends.
  */
 import { NatsError } from "./NatsError.ts"
 
-/** A frame is sent when it is this long, so that the other side can begin. */
+/** Size at which a frame is sent without further delay, so that the receiver can start. */
 const fullBytes = 64 * 1024
 
-/** Brackets and the number. */
+/** Bytes for brackets and the number. */
 const overheadBytes = 32
 
 export interface FrameWriter {
-  /** Throws a NatsError `too_large` when the message alone is over the limit, and what JSON throws. */
+  /** Throws a NatsError `too_large` if the message alone is over the limit, and errors of JSON. */
   readonly push: (message: unknown) => void
 }
 
-/** Messages that are not sent yet, and the number of their frame. */
+/** Collects messages that are not sent yet, and the number of their frame. */
 class FrameBuffer implements FrameWriter {
   readonly #maxBytes: () => number
   readonly #send: (frame: string) => void
@@ -56,7 +56,7 @@ class FrameBuffer implements FrameWriter {
   }
 }
 
-/** `maxBytes` is the server's limit; `send` gets whole frames, in order. */
+/** Creates a writer. `maxBytes` is the server's limit; `send` gets whole frames, in order. */
 export const frameWriter = (maxBytes: () => number, send: (frame: string) => void): FrameWriter =>
   new FrameBuffer(maxBytes, send)
 
@@ -67,7 +67,7 @@ export interface Frame {
 
 const decoder = new TextDecoder()
 
-/** Undefined for data that is not a frame. */
+/** Returns undefined for data that is not a frame. */
 export const readFrame = (data: Uint8Array): Frame | undefined => {
   try {
     const parts: unknown = JSON.parse(decoder.decode(data))

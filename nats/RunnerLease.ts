@@ -1,7 +1,7 @@
 /**
- * The lease of the one runner of this process, in the bucket `leases`, and what this runner knows of it. Its *epoch* is the time from
- * taking the lease to losing it. A refresh is one compare-and-set, however many shards the runner has. A write whose reply got lost may
- * have happened; the next one then conflicts, reads its own epoch, and continues from that revision.
+ * Manages the lease of this process's runner in the bucket `leases`. Its *epoch* is the time from taking the lease to losing it. A refresh
+ * is one compare-and-set, however many shards the runner has. A write whose response was lost may have happened; the next one then
+ * conflicts, reads its own epoch, and continues from that revision.
  */
 import { nuid } from "@nats-io/transport-node"
 import { Effect, Schema } from "effect"
@@ -11,10 +11,10 @@ import { token } from "./NatsSubjects.ts"
 
 const Lease = Schema.Struct({
   address: Schema.String,
-  /** As the cluster encodes it. */
+  /** Encoded by the cluster. */
   runner: Schema.String,
   epoch: Schema.String,
-  /** 0 to 1023, part of the ids that the runner makes. */
+  /** Machine number from 0 to 1023, part of the ids that the runner creates. */
   machine: Schema.Int,
   registered: Schema.Boolean
 })
@@ -27,7 +27,7 @@ export interface LiveLease extends Lease {
   readonly revision: number
 }
 
-/** The leases of all runners that are alive. */
+/** Returns the leases of all live runners. */
 export const liveLeases = (leases: NatsBucket): Effect.Effect<ReadonlyArray<LiveLease>, NatsError> =>
   Effect.map(leases.entries(), (entries) =>
     entries.flatMap((entry) => {
@@ -40,18 +40,18 @@ export interface OwnLease {
   readonly key: string
   readonly lease: Lease
   readonly revision: number
-  /** When the last write that is known to have happened was begun. */
+  /** Start of the last write that is confirmed. */
   readonly writtenAt: number
 }
 
-/** A shard of this runner's. */
+/** A shard that this runner holds. */
 export interface HeldShard {
   readonly revision: number
-  /** When the cluster last named it as one that it wants to keep. */
+  /** Time at which the cluster last listed it as one to keep. */
   wantedAt: number
 }
 
-/** What this runner holds, as far as it knows: a lease, and shards under it. Shards end with the lease. */
+/** The lease and shards of this runner, to its knowledge. Shards end with the lease. */
 export class Holdings {
   readonly shards = new Map<string, HeldShard>()
   #own: OwnLease | undefined
@@ -60,7 +60,7 @@ export class Holdings {
     return this.#own
   }
 
-  /** The lease, where it is this address's. */
+  /** Returns the lease if it belongs to this address. */
   ownOf(address: string): OwnLease | undefined {
     return this.#own?.lease.address === address ? this.#own : undefined
   }
@@ -69,7 +69,7 @@ export class Holdings {
     return this.#own !== undefined && performance.now() - this.#own.writtenAt < withinMillis
   }
 
-  /** The lease of a new epoch, under which nothing is held. */
+  /** Starts a new epoch without shards. */
   begin(own: OwnLease): void {
     this.shards.clear()
     this.#own = own
@@ -89,7 +89,7 @@ export class Holdings {
   }
 }
 
-/** True when the bucket holds the lease with this value; false when the lease is lost. */
+/** Writes the lease. Returns true if the bucket holds this value, and false if the lease is lost. */
 export const writeLease = (
   leases: NatsBucket,
   holdings: Holdings,
@@ -111,14 +111,14 @@ export const writeLease = (
             holdings.lose()
             return Effect.succeed(false)
           }
-          // An own write whose reply got lost. Its age is unknown: only the next write makes the lease fresh.
+          // A previous write of this runner whose response was lost. Its age is unknown, so only the next write makes the lease fresh.
           return writeLease(leases, holdings, { ...current, revision: entry.revision }, lease)
         })
     )
   )
 }
 
-/** Begins an epoch. Returns the machine id, undefined when another runner took the same one before. */
+/** Starts an epoch. Returns the machine id, or undefined if another runner took the same one before. */
 const takeLease = Effect.fnUntraced(function* (
   leases: NatsBucket,
   holdings: Holdings,
@@ -131,7 +131,7 @@ const takeLease = Effect.fnUntraced(function* (
   const lease: Lease = { address, runner, epoch: nuid.next(), machine, registered: true }
   const key = token(address)
   holdings.lose()
-  // What the key holds is of an earlier epoch of this runner: an address belongs to one process.
+  // The key holds an earlier epoch of this runner, because an address belongs to one process.
   const revision = yield* leases.put(key, encodeLease(lease))
   holdings.begin({ key, lease, revision, writtenAt: at })
   const rivals = (yield* liveLeases(leases)).filter(
@@ -140,7 +140,7 @@ const takeLease = Effect.fnUntraced(function* (
   return rivals.length === 0 ? machine : undefined
 })
 
-/** Puts the runner on the list, with the lease it has or a new one. Returns its machine id. */
+/** Registers the runner with its current lease or a new one. Returns its machine id. */
 export const registerRunner = Effect.fnUntraced(function* (
   leases: NatsBucket,
   holdings: Holdings,
@@ -158,7 +158,7 @@ export const registerRunner = Effect.fnUntraced(function* (
   }
 })
 
-/** Takes the runner off the list; it keeps its lease and its shards. */
+/** Removes the runner from the list. It keeps its lease and its shards. */
 export const unregisterRunner = (
   leases: NatsBucket,
   holdings: Holdings,

@@ -1,6 +1,6 @@
 /**
- * Marks of runners that others found unhealthy, in the bucket `shards`, which has no time limit: a runner that judges another must not
- * prolong that one's lease.
+ * Marks runners that others consider unhealthy, in the bucket `shards`, which has no TTL: writing a mark must not extend the runner's
+ * lease.
  */
 import { Effect } from "effect"
 import type { NatsBucket } from "./NatsBucket.ts"
@@ -15,7 +15,7 @@ const markOf = (address: string): string => `${unhealthy}.${token(address)}`
 export const setHealth = (shards: NatsBucket, address: string, isHealthy: boolean): Effect.Effect<void, NatsError> =>
   isHealthy ? shards.delete(markOf(address)) : Effect.asVoid(shards.put(markOf(address), unhealthy))
 
-/** Deletes the marks of runners that are gone for good. */
+/** Deletes the marks of runners that no longer exist. */
 export const forgetMarks = Effect.fnUntraced(function* ({ leases, shards }: Pick<Locks, "leases" | "shards">) {
   const marks = yield* shards.keys(`${unhealthy}.*`)
   if (marks.length === 0) return
@@ -23,7 +23,7 @@ export const forgetMarks = Effect.fnUntraced(function* ({ leases, shards }: Pick
   yield* Effect.forEach(marks, (mark) => (alive.has(mark) ? Effect.void : shards.delete(mark)), { discard: true })
 })
 
-/** The registered runners, each with whether it is healthy. */
+/** Lists the registered runners and their health. */
 export const listRunners = Effect.fnUntraced(function* ({ leases, shards }: Pick<Locks, "leases" | "shards">) {
   const marks = new Set(yield* shards.keys(`${unhealthy}.*`))
   return (yield* liveLeases(leases))

@@ -1,11 +1,11 @@
 /**
- * One session with a runner, the calling side of it:
+ * The calling side of a session with a runner:
  *
- * 1. handshake: a request to the runner's subject; the response is the incarnation of the process that has it now, and NATS reports at
- *    once when no process has it;
- * 2. frames to `…<incarnation>.<session>`, replies to an inbox of the session. A process that was restarted has another incarnation, so
- *    an old session reaches nobody instead of a process that never saw its requests;
- * 3. the session is lost when no process has the subject any more, when the runner ends it or is silent for 5 s, when a frame is
+ * 1. Handshake: a request to the runner's subject. The response is the incarnation of the process that currently has it; NATS reports
+ *    immediately if no process has it.
+ * 2. Frames to `…<incarnation>.<session>`, replies to an inbox of the session. A restarted process has another incarnation, so frames of
+ *    an old session have no receiver instead of reaching a process that never saw its requests.
+ * 3. The session is lost when no process has the subject any more, when the runner ends it or is silent for 5 s, when a frame is
  *    missing, and when the connection to NATS breaks. Then the handshake is repeated until it succeeds or the scope ends.
  */
 import { createInbox, nuid } from "@nats-io/transport-node"
@@ -25,16 +25,16 @@ const silentMillis = 5000
 const retryMillis = 200
 
 export interface RunnerSession {
-  /** Why nothing can be sent at the moment; undefined when something can. */
+  /** Returns the reason why nothing can be sent at the moment, or undefined. */
   readonly down: () => string | undefined
-  /** Only while it is not down. Throws what FrameWriter throws. */
+  /** Sends a message; only while the session is not down. Throws the errors of FrameWriter. */
   readonly push: (message: unknown) => void
 }
 
 export interface SessionHandlers {
-  /** What the runner sent, in order, but for its replies to pings. */
+  /** Called with the runner's messages, in order, except for replies to pings. */
   readonly hear: (messages: ReadonlyArray<unknown>) => void
-  /** No request that was sent before gets a reply. */
+  /** Called when no earlier request will get a reply. */
   readonly lost: (why: string) => void
 }
 
@@ -47,7 +47,7 @@ interface Live {
   isPinged: boolean
 }
 
-/** The state of a session: live, or down for a reason. */
+/** State of a session: live, or down for a reason. */
 class SessionState implements RunnerSession {
   readonly ended = Latch.makeUnsafe(false)
   live: Live | undefined
@@ -99,14 +99,14 @@ class SessionState implements RunnerSession {
   ping(): void {
     const { live } = this
     if (live === undefined) return
-    // A node that was itself frozen sends a ping first.
+    // This node may have been frozen, so it sends a ping first.
     if (live.isPinged && performance.now() - live.receivedAt > silentMillis) return this.end("it does not respond")
     live.isPinged = true
     live.frames.push(ping)
   }
 }
 
-/** Succeeds when the session is live; a failure is the reason why it stays down. */
+/** Performs the handshake. Succeeds when the session is live, and fails with the reason otherwise. */
 const shakeHands = Effect.fnUntraced(
   function* ({ raw, prefix }: NatsConnection["Service"], name: string, session: SessionState) {
     const response = yield* attempt(`runner ${name}`, () =>
@@ -126,7 +126,7 @@ const shakeHands = Effect.fnUntraced(
       ),
       close: () => {
         subscription.unsubscribe()
-        // The runner's work for this session stops; while NATS is unavailable the runner finds out by itself.
+        // The runner stops its work for this session. While NATS is unavailable it detects the silence.
         if (!raw.isClosed()) raw.publish(subject)
       }
     })
@@ -171,7 +171,7 @@ export const openSession = Effect.fnUntraced(function* (
   return session
 })
 
-/** As Effect's RPC has it; the reply is a Pong. */
+/** Ping in the encoding of Effect's RPC; the reply is a Pong. */
 const ping = { _tag: "Ping" }
 
 export const hostPort = (address: RunnerAddress.RunnerAddress): string => `${address.host}:${address.port}`

@@ -1,6 +1,6 @@
 /**
- * The sessions that a runner serves, by name and by the cluster's client id. A session that is silent for 15 s is over, and so is one
- * with a frame missing; what it had requested is interrupted. A frame of an unknown session gets an empty message as its reply.
+ * Sessions that a runner serves, by name and by the cluster's client id. A session ends after 15 s of silence or with a missing frame; its
+ * requests are interrupted. A frame of an unknown session gets an empty message as its reply.
  */
 import type { Msg } from "@nats-io/transport-node"
 import { Effect, Queue } from "effect"
@@ -21,7 +21,7 @@ interface ServedSession {
   readonly frames: FrameWriter
   readonly incoming: Queue.Queue<ReadonlyArray<unknown>>
   readonly fiber: Fiber.Fiber<never>
-  /** From its first request without RPC around it. */
+  /** Created by its first request without RPC. */
   asks: AskSession | undefined
   receivedAt: number
   expected: number
@@ -30,7 +30,7 @@ interface ServedSession {
 export interface SessionsOptions {
   readonly raw: NatsConnection["Service"]["raw"]
   readonly askServer: AskServer["Service"]
-  /** Hands a message of a client to the RPC server. */
+  /** Passes a message of a client to the RPC server. */
   readonly writeRequest: (clientId: number, message: RpcMessage.FromClientEncoded) => Effect.Effect<void>
   readonly onEnd: (clientId: number) => void
   readonly runFork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
@@ -134,7 +134,7 @@ export class ServedSessions {
     this.#options.onEnd(session.id)
   }
 
-  /** False for a message that is for the RPC server. */
+  /** Returns false for a message of the RPC server. */
   #receiveAsk(session: ServedSession, message: unknown): boolean {
     if (!isFromCaller(message)) return false
     session.asks ??= this.#options.askServer.open?.((reply) => session.frames.push(reply))

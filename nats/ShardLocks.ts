@@ -1,6 +1,6 @@
 /**
- * Locks of shards, in the bucket `shards`: `<runner>#<epoch>` under one key per shard. A shard is held if and only if a lease with that
- * epoch is alive. An epoch that has ended never comes back, so a shard whose holder's epoch is gone may be taken, by compare-and-set.
+ * Locks shards in the bucket `shards`: `<runner>#<epoch>` under one key per shard. A shard is held if and only if a lease with that epoch
+ * is alive. Epochs are never reused, so a shard whose holder's epoch has ended may be taken by compare-and-set.
  */
 import { Effect } from "effect"
 import type { NatsBucket } from "./NatsBucket.ts"
@@ -17,7 +17,7 @@ export interface Locks {
   readonly holdings: Holdings
 }
 
-/** A lease this old is not trusted to take anything with; the cluster stops actors at this age. */
+/** Maximum age of a lease that may take shards; the cluster stops actors at this age. */
 const trustMillis = (leaseMillis * 2) / 3
 
 const pipelined = { concurrency: 128 } as const
@@ -49,7 +49,7 @@ const takeAbandoned = Effect.fnUntraced(function* (locks: Locks, shardIds: Reado
     (id) => Effect.map(shards.last(keyOf(id)), (entry) => [id, entry] as const),
     pipelined
   )
-  // Read after the holders: an epoch that is not among them has ended; it is not one that is yet to begin.
+  // Read after the holders, so that an epoch missing here has ended and is not one that starts later.
   const alive = new Set((yield* liveLeases(leases)).map((lease) => lease.epoch))
   yield* Effect.forEach(
     entries,
@@ -62,7 +62,7 @@ const takeAbandoned = Effect.fnUntraced(function* (locks: Locks, shardIds: Reado
   )
 })
 
-/** Takes what is free of these shards. Returns those that this runner holds. */
+/** Takes the free ones of these shards. Returns those that this runner holds. */
 export const acquireShards = Effect.fnUntraced(function* (
   locks: Locks,
   address: string,
@@ -72,7 +72,7 @@ export const acquireShards = Effect.fnUntraced(function* (
   const own = holdings.ownOf(address)
   if (own === undefined) return []
   const { epoch } = own.lease
-  // First those that never had a holder; of the rest the holder is read.
+  // Shards without an earlier holder come first; for the others the holder is read.
   const rest: Array<string> = []
   yield* Effect.forEach(
     shardIds.filter((id) => !holdings.shards.has(id)),
@@ -80,12 +80,12 @@ export const acquireShards = Effect.fnUntraced(function* (
     pipelined
   )
   if (rest.length > 0) yield* takeAbandoned(locks, rest, epoch)
-  // The epoch may have ended since then, and then these have no holder.
+  // The epoch may have ended since then; then these shards have no holder.
   const isHeld = holdings.own?.lease.epoch === epoch && holdings.isFresh(trustMillis)
   return isHeld ? shardIds.filter((id) => holdings.shards.has(id)) : []
 })
 
-/** Extends the lease. Returns those of the shards that it covers. */
+/** Extends the lease. Returns the shards that it covers. */
 export const refreshShards = Effect.fnUntraced(function* (
   locks: Locks,
   address: string,
@@ -94,7 +94,7 @@ export const refreshShards = Effect.fnUntraced(function* (
   const { leases, holdings } = locks
   const own = holdings.ownOf(address)
   if (own === undefined) return []
-  // Called once per reply that is stored: a lease that was just written covers a single shard without another write.
+  // Called once per stored reply: a lease that was just written covers a single shard without another write.
   const isJustWritten = shardIds.length === 1 && holdings.isFresh(leaseMillis / 9)
   if (!isJustWritten && !(yield* writeLease(leases, holdings, own, own.lease))) return []
   const now = performance.now()
@@ -103,7 +103,7 @@ export const refreshShards = Effect.fnUntraced(function* (
     if (shard !== undefined) shard.wantedAt = now
   }
   const kept = shardIds.filter((id) => holdings.shards.has(id))
-  // Taken by an `acquire` whose end the cluster did not wait for: without this they would be held for ever.
+  // Shards taken by an `acquire` that the cluster had given up would otherwise be held forever.
   const unwanted = [...holdings.shards].filter(([, { wantedAt }]) => wantedAt < now - leaseMillis)
   yield* Effect.forEach(unwanted, ([id]) => releaseShard(locks, id), { discard: true })
   return kept
@@ -114,7 +114,7 @@ export const releaseShard = ({ shards, holdings }: Locks, shardId: string): Effe
     const shard = holdings.shards.get(shardId)
     if (shard === undefined) return Effect.void
     return shards.delete(keyOf(shardId), shard.revision).pipe(
-      // A delete whose reply got lost, or another runner's shard since the lease ended: either way it is not held here.
+      // A delete whose response was lost, or a shard that another runner took since the lease ended: either way it is not held here.
       Effect.catchIf(
         (error) => error.reason === "conflict",
         () => Effect.void
@@ -123,7 +123,7 @@ export const releaseShard = ({ shards, holdings }: Locks, shardId: string): Effe
     )
   })
 
-/** Releases every shard, and the lease when the runner is off the list. */
+/** Releases every shard, and the lease if the runner is not on the list. */
 export const releaseEverything = Effect.fnUntraced(function* (locks: Locks) {
   const { leases, holdings } = locks
   yield* Effect.forEach([...holdings.shards.keys()], (id) => releaseShard(locks, id), { ...pipelined, discard: true })

@@ -1,22 +1,22 @@
 /**
- * `/api/admin/*` as the HTTP server sees it: a request that was read within bounds goes in, an answer comes out. Never fails; what
- * goes wrong is an answer.
+ * Contract between the HTTP server and `/api/admin/*`: it takes a request whose body was read within limits and returns a response. Never
+ * fails; errors are responses.
  */
 import { Context } from "effect"
 import type { Effect } from "effect"
 
-/** Largest body in bytes. */
+/** Maximum size of a body in bytes. */
 export const maxBodyBytes = 1024 * 1024
 
 export interface AdminRequest {
   readonly method: string
-  /** Below `/api/admin`, with its leading slash. */
+  /** Path below `/api/admin`, with its leading slash. */
   readonly path: string
   readonly query: URLSearchParams
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
-  /** Of the client, as `server.trust_proxy` says who that is. */
+  /** Address of the client, according to `server.trust_proxy`. */
   readonly address: string
-  /** What limits of clients are counted by: the address, or the /64 of an IPv6 address. */
+  /** Key of the limits per client: the address, or the /64 of an IPv6 address. */
   readonly client: string
   readonly body: Uint8Array
 }

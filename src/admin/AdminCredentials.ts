@@ -1,6 +1,7 @@
 /**
- * Who may log in: one user, whose password is configured as it is or as `sha256:<hex>`. The hash goes before the password. Compared
- * as digests, in constant time, both always, so that neither time nor answer tells which was wrong.
+ * Verifies the login of the one administrator, whose password is configured as plain text or as `sha256:<hex>`. The hash takes precedence
+ * over the password. User name and password are always both compared, as digests in constant time, so that neither the duration nor the
+ * response reveals which was wrong.
  */
 import { createHash, timingSafeEqual } from "node:crypto"
 import { Redacted } from "effect"
@@ -8,9 +9,9 @@ import type { Snapshot } from "../config/Snapshot.ts"
 
 export interface AdminCredentials {
   readonly username: string
-  /** Of user name and password together: another one when either changes. */
+  /** Digest of user name and password together, which changes when either changes. */
   readonly digest: Buffer
-  /** Whether these are they. */
+  /** Returns whether user name and password are correct. */
   readonly match: (username: string, password: string) => boolean
 }
 
@@ -18,7 +19,7 @@ const digestOf = (text: string): Buffer => createHash("sha256").update(text).dig
 
 const hash = /^sha256:([0-9a-f]{64})$/i
 
-/** Undefined while a user name or a password is not configured, or the hash is none: then nobody may. */
+/** Returns undefined if the user name or the password is not configured, or the hash is invalid: then login is disabled. */
 export const credentialsOf = ({ credential, document: { admin } }: Snapshot): AdminCredentials | undefined => {
   const text = (name: string): string | undefined => {
     const secret = credential(admin, name)
@@ -47,6 +48,6 @@ export const credentialsOf = ({ credential, document: { admin } }: Snapshot): Ad
   }
 }
 
-/** What to do to have somebody log in. */
+/** Returns instructions for enabling login. */
 export const howToTurnOn = ({ document: { admin } }: Snapshot): string =>
   `The administration is off: set ${admin.username_env} and ${admin.password_hash_env ?? admin.password_env} to turn it on.`

@@ -1,4 +1,4 @@
-/** Answers of the administration: JSON that nobody stores, and problem details (RFC 9457) with a `code` for programs. */
+/** Builds responses of the administration: JSON that must not be cached, and problem details (RFC 9457) with a machine-readable `code`. */
 import { Schema } from "effect"
 import type { AdminAnswer } from "./AdminApi.ts"
 
@@ -24,7 +24,7 @@ const titles: Readonly<Record<number, string>> = {
   503: "Service Unavailable"
 }
 
-/** The end of a request that did not do what it asked for. */
+/** Ends a request with an error response. */
 export class AdminRefusal extends Schema.TaggedError<AdminRefusal>()("AdminRefusal", {
   status: Schema.Int,
   code: Schema.String,
@@ -52,6 +52,6 @@ export const notFound = (what: string): AdminRefusal =>
 
 export const conflict = (code: string, detail: string): AdminRefusal => new AdminRefusal({ status: 409, code, detail })
 
-/** A time as people and programs read it. */
+/** Formats a time for people and programs. */
 export const time = (millis: number | undefined): string | undefined =>
   millis === undefined ? undefined : new Date(millis).toISOString()

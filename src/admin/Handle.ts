@@ -1,6 +1,6 @@
 /**
- * The administration behind `/api/admin`: is it on, who asks, what is asked. Without a session nothing but the login answers, and
- * nothing says which paths there are.
+ * Serves `/api/admin`: checks that the administration is enabled, authenticates, and dispatches. Without a session only the login responds,
+ * and no response reveals which paths exist.
  */
 import { Effect, Layer } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
@@ -35,7 +35,7 @@ interface Found {
   readonly id: string
 }
 
-/** The row of a path, and what stands at its `:id`. */
+/** Returns the route of a path and the value of its `:id`. */
 const find = (path: string): Found | undefined => {
   const exact = routes[path]
   if (exact !== undefined && !path.includes(":")) return { handlers: exact, id: "" }

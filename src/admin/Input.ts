@@ -1,4 +1,4 @@
-/** What a request says, checked. A refusal names the field and what is expected there, never what was given. */
+/** Validates the input of a request. A refusal names the field and the expected value, never the received one. */
 import { Effect } from "effect"
 import type { Schema } from "effect"
 import { isStorable, notStorable } from "../domain/Text.ts"
@@ -13,7 +13,7 @@ const invalid = (path: string, message: string): AdminRefusal =>
     issues: [{ path, message }]
   })
 
-/** The fields of a JSON object. */
+/** Parses the fields of a JSON object. */
 export const fieldsOf = ({ body }: AdminRequest): Effect.Effect<ReadonlyMap<string, unknown>, AdminRefusal> =>
   Effect.try({
     try: (): unknown => JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)),
@@ -26,7 +26,7 @@ export const fieldsOf = ({ body }: AdminRequest): Effect.Effect<ReadonlyMap<stri
     )
   )
 
-/** A field of 1 to 1024 characters. */
+/** Reads a field of 1 to 1024 characters. */
 export const textIn = (fields: ReadonlyMap<string, unknown>, name: string): Effect.Effect<string, AdminRefusal> => {
   const text = fields.get(name)
   if (typeof text !== "string" || text === "" || text.length > 1024)
@@ -34,7 +34,7 @@ export const textIn = (fields: ReadonlyMap<string, unknown>, name: string): Effe
   return isStorable(text) ? Effect.succeed(text) : invalid(name, notStorable)
 }
 
-/** A boolean, false when it is left out. Fields other than `known` are refused. */
+/** Reads an optional boolean, false by default. Fields other than `known` are refused. */
 export const flagIn = (
   fields: ReadonlyMap<string, unknown>,
   name: string,
@@ -46,7 +46,7 @@ export const flagIn = (
   return typeof value === "boolean" ? Effect.succeed(value) : invalid(name, "expected true or false")
 }
 
-/** The parameters of a list. A parameter that it does not have is refused, so that a filter with a typing error filters nothing in silence. */
+/** Reads the parameters of a list. Unknown parameters are refused, so that a misspelt filter is not ignored. */
 export class Query {
   readonly #given: URLSearchParams
 
@@ -63,7 +63,7 @@ export class Query {
     return Effect.succeed(new Query(query))
   }
 
-  /** Undefined when it is not given or empty. */
+  /** Returns undefined if the parameter is missing or empty. */
   text(name: string): string | undefined {
     const value = this.#given.get(name)
     return value === null || value === "" ? undefined : value.slice(0, 512)
@@ -80,7 +80,7 @@ export class Query {
       : Effect.succeed(found)
   }
 
-  /** 1 to 200, 50 when it is not given. */
+  /** Returns the page size: 1 to 200, 50 by default. */
   limit(): Effect.Effect<number, AdminRefusal> {
     const value = this.text("limit") ?? "50"
     const number = Number(value)
@@ -90,7 +90,7 @@ export class Query {
   }
 }
 
-/** One page of what is listed newest first by id: `asked` is one more than the page holds. */
+/** Builds one page of a list that is sorted newest first by id: `asked` is one more than the page size. */
 export const pageOf = <A extends { readonly id: string }, B>(
   found: ReadonlyArray<A>,
   limit: number,

@@ -1,4 +1,4 @@
-/** `POST /login`, `/logout` and `/sessions/revoke`. */
+/** Handles `POST /login`, `/logout` and `/sessions/revoke`. */
 import { Effect } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { AdminCredentials } from "./AdminCredentials.ts"
@@ -45,7 +45,7 @@ export const login = Effect.fnUntraced(function* (request: AdminRequest, credent
 export const logout = (_request: AdminRequest, token: string, credentials: AdminCredentials) =>
   Effect.as(closeSession(token, credentials), nothing)
 
-/** Ends all sessions; with `{"keep_current": true}` the caller's own goes on. */
+/** Ends all sessions; with `{"keep_current": true}` all except the caller's. */
 export const revoke = Effect.fnUntraced(function* (
   request: AdminRequest,
   token: string,

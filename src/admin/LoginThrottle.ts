@@ -1,6 +1,6 @@
 /**
  * Limits guessing of passwords, over all nodes. After five failures in five minutes a client address is locked until one of them is older.
- * A user name is never locked, or anybody could lock the administrator out: after five failures from whatever addresses its
+ * A user name is never locked, because that would let any client lock the administrator out: after five failures from any addresses its
  * attempts are delayed, longer with each. A user name is counted by its digest, because people type passwords there.
  */
 import { createHash } from "node:crypto"
@@ -12,11 +12,11 @@ const limits = { perClient: 5, windowMillis: 5 * 60_000, total: 20_000 }
 const undelayedFailures = 4
 const delays = doubling(500, 8000)
 
-/** Delay of an attempt for a user name with so many failures. */
+/** Returns the delay of an attempt for a user name with this number of failures. */
 export const delayMillis = (failures: number): number =>
   failures <= undelayedFailures ? 0 : backoffMillis(delays, failures - undelayedFailures, 0)
 
-/** Runs `check` unless there were too many failures. `Held`: it was not run, and may be in so many seconds. */
+/** Runs `check` unless there were too many failures. `Held`: it was not run, and may be in this number of seconds. */
 export const throttled = Effect.fnUntraced(function* <E, R>(
   client: string,
   username: string,

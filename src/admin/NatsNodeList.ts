@@ -1,4 +1,4 @@
-/** Which nodes there are, as they tell each other on the bus. */
+/** Lists the nodes from their records on the bus. */
 import { Effect, Layer } from "effect"
 import { NatsNodes } from "../../nats/NatsNodes.ts"
 import { readDetails } from "./NatsPresence.ts"

@@ -1,4 +1,4 @@
-/** Which nodes there are, as `GET /api/admin/nodes` shows them. */
+/** Lists the nodes for `GET /api/admin/nodes`. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
 
@@ -7,7 +7,7 @@ export interface NodeInfo {
   readonly roles: ReadonlyArray<string>
   readonly version: string
   readonly startedAt: number
-  /** Actors that are awake on it, where that is known. */
+  /** Number of active actors on the node, if available. */
   readonly actors?: number | undefined
 }
 
@@ -17,7 +17,7 @@ export class Nodes extends Context.Service<
   Nodes,
   { readonly list: Effect.Effect<ReadonlyArray<NodeInfo>, NodesError> }
 >()("aicr/admin/Nodes") {
-  /** This process, which is all there is. */
+  /** Lists only this process. */
   static readonly layerAlone = (self: {
     readonly roles: ReadonlyArray<string>
     readonly version: string

@@ -1,4 +1,4 @@
-/** What can be asked of the administration by someone who is logged in, as one table. */
+/** Table of the administration's endpoints for authenticated users. */
 import { Effect } from "effect"
 import { BatchStatus } from "../domain/Batch.ts"
 import { EventDecision } from "../domain/Decision.ts"
@@ -24,7 +24,7 @@ export type Services = Batches | Nodes | Operations | Outbox | Queue | Receipts 
 export type RouteFailure = NodesError | QueueError | AdminRefusal | StoreError
 
 export interface AuthenticatedRequest extends AdminRequest {
-  /** What stands at `:id`; empty where the path has none. */
+  /** Value of `:id`; empty if the path has none. */
   readonly id: string
   readonly username: string
 }
@@ -169,7 +169,7 @@ const nodes: Handler = Effect.fnUntraced(function* () {
   return json(200, { items: (yield* (yield* Nodes).list).map(nodeView) })
 })
 
-/** By path, then by method. `:id` stands for one segment. */
+/** Handlers by path, then by method. `:id` matches one segment. */
 export const routes: Readonly<Record<string, Readonly<Partial<Record<"GET" | "POST", Handler>>>>> = {
   "/queue": { GET: queue },
   "/queue/:id/retry": { POST: retryEntry },

@@ -1,6 +1,6 @@
 /**
- * Sessions: a token of 32 random bytes is given out once; what is kept of it, where all nodes find it, is an HMAC whose key is the digest
- * of the credentials. So a session ends when user name or password change, and what is kept helps nobody to guess either.
+ * Manages sessions. A token of 32 random bytes is returned once; the shared store holds an HMAC of it whose key is the digest of the
+ * credentials. So a session ends when user name or password change, and the stored value does not help to guess either.
  */
 import { createHmac, randomBytes } from "node:crypto"
 import { Clock, Effect } from "effect"
@@ -21,7 +21,7 @@ export const openSession = Effect.fnUntraced(function* (credentials: AdminCreden
   return { token, expiresAt }
 })
 
-/** The token of `authorization: Bearer …`, if it can be one. */
+/** Returns the token of `authorization: Bearer …`, or undefined if it is malformed. */
 export const tokenIn = (authorization: unknown): string | undefined => {
   const token = typeof authorization === "string" ? /^Bearer +(\S+)\s*$/i.exec(authorization)?.[1] : undefined
   return token !== undefined && spelling.test(token) ? token : undefined
@@ -35,7 +35,7 @@ export const closeSession = Effect.fnUntraced(function* (token: string, credenti
   yield* (yield* AdminSessions).close(digestOf(token, credentials))
 })
 
-/** Ends all sessions, or all but the one of `token`. Returns how many. */
+/** Ends all sessions, or all except that of `token`. Returns their number. */
 export const revokeSessions = Effect.fnUntraced(function* (token: string | undefined, credentials: AdminCredentials) {
   return yield* (yield* AdminSessions).revoke(token === undefined ? undefined : digestOf(token, credentials))
 })

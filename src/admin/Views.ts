@@ -1,4 +1,4 @@
-/** Records as the administration shows them: snake_case, times as texts, nothing that anyone outside may not see. */
+/** Builds the JSON of records for the administration: snake_case, times as texts, no confidential fields. */
 import { usageJson } from "../domain/Analysis.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Publication } from "../domain/Publication.ts"
@@ -111,7 +111,7 @@ export const runView = (run: Run) => ({
   created_at: time(run.createdAt),
   started_at: time(run.startedAt),
   finished_at: time(run.finishedAt),
-  /** While it waits for its host; `reason` says why. */
+  /** Set while the run waits for its host; `reason` holds the reason. */
   waiting_since: time(run.waitingSince),
   waiting_until: time(run.waitingUntil),
   duration_ms: durationOf(run),
@@ -130,7 +130,7 @@ const publicationView = (row: Publication) => ({
   error: row.error
 })
 
-/** Of all rows of the run: each reads the host for itself. */
+/** Collected over all rows of the run, because each row reads the host separately. */
 const ignoredDismissals = (publications: ReadonlyArray<Publication>) => {
   const all = publications.flatMap((row) => row.ignoredDismissals ?? [])
   return [...new Map(all.map((one) => [`${one.fp} ${one.file}`, one])).values()].map(({ fp, file, by }) => ({
@@ -160,7 +160,7 @@ export const runDetails = (run: Run, publications: ReadonlyArray<Publication>) =
   models: run.analysis?.models ?? [],
   usage: run.analysis === undefined ? undefined : usageJson(run.analysis.usage),
   publications: publications.map(publicationView),
-  /** Problems that people dismissed who may not (`review.dismissal`): they stay open. */
+  /** Problems dismissed by people without permission (`review.dismissal`): they stay open. */
   ignored_dismissals: ignoredDismissals(publications)
 })
 

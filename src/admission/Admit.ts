@@ -1,7 +1,4 @@
-/**
- * Whether a verified delivery starts work, and which: the one decision of the ingress, pure, with a reason for every delivery that
- * starts none.
- */
+/** Decides whether a verified delivery starts work, and which work. Pure, with a reason for every delivery that starts none. */
 import type { Snapshot, TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import type { Change, Repo } from "../domain/Change.ts"
 import { isAdministrator, targetKey } from "../domain/Change.ts"
@@ -21,7 +18,7 @@ export interface Delivery {
   /** Profiles of the route whose credential verified; never empty. */
   readonly verified: ReadonlyArray<TriggerProfile>
   readonly event: HostEvent
-  /** The account behind a trigger's credential, once it is known. */
+  /** Returns the account of a trigger's credential, if it is known. */
   readonly ownAccount: (trigger: string) => string | undefined
   readonly now: number
 }
@@ -31,7 +28,7 @@ export interface Admission {
   readonly trigger: TriggerProfile
   readonly workspace: Workspace
   readonly change: Change
-  /** The snapshot that decided; the work is done under it. */
+  /** Hash of the snapshot that decided. The work runs under it. */
   readonly configHash: string
   readonly priority: number
   readonly dueAt: number
@@ -44,7 +41,7 @@ export interface Refusal {
   readonly reason: IgnoreReason
   readonly trigger: TriggerProfile | undefined
   readonly workspace: Workspace | undefined
-  /** Of a closed pull request: the waiting entries of this target are to be cancelled. */
+  /** Target of a closed pull request, whose waiting entries are to be cancelled. */
   readonly closes: string | undefined
 }
 
@@ -58,7 +55,10 @@ const refuse = (reason: IgnoreReason, binding?: Partial<Binding>, closes?: strin
   closes
 })
 
-/** A payload may not choose where the service connects to: clone URLs are those of the configured host. */
+/**
+ * Replaces the URLs of a repository: clone URLs are built from the configured host, because a payload must not choose where the service
+ * connects to.
+ */
 const trustedRepo = ({ fullName, hostId, webUrl }: Repo, baseUrl: string | undefined): Repo => ({
   fullName,
   ...(baseUrl === undefined ? undefined : { cloneUrl: cloneUrl(baseUrl, { fullName }) }),
@@ -71,12 +71,12 @@ const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowe
 const isWatched = (branches: ReadonlyArray<string> | undefined, branch: string | undefined): boolean =>
   branches === undefined || branches.length === 0 || branch === undefined || branches.includes(branch)
 
-/** A delivery whose event names a repository, and the trigger and workspace it belongs to. */
+/** A delivery whose event names a repository, with its trigger and workspace. */
 interface Bound {
   readonly snapshot: Snapshot
   readonly binding: Binding
   readonly now: number
-  /** What every change of this delivery has. */
+  /** Fields shared by every change of this delivery. */
   readonly common: Pick<Change, "provider" | "trigger" | "workspace" | "repo">
 }
 
@@ -123,7 +123,7 @@ const admitPush = (bound: Bound, event: EventOf<"Pushed">): Admitted => {
     ...common,
     target: { kind: "push", branch: event.branch },
     head: event.after,
-    // A new branch has no commit before it: the run compares with the default branch.
+    // A new branch has no commit before it, so the run compares with the default branch.
     base: event.created ? undefined : event.before,
     headRef: event.branch,
     author: event.sender,
@@ -135,7 +135,7 @@ const admitPush = (bound: Bound, event: EventOf<"Pushed">): Admitted => {
 const admitCommand = (bound: Bound, event: EventOf<"Commanded">): Admitted => {
   const { binding, common, now } = bound
   const { sender } = event
-  // Permissions are read by name, so a command needs one; and an account of a host is never an administrator of this service.
+  // Permissions are read by name, so a command requires one. An account of a host is never an administrator of this service.
   if (!binding.workspace.review.comment_commands || sender === undefined || isAdministrator(sender.username))
     return refuse("unsupported_action", binding)
   const change: Change = {

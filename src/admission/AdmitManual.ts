@@ -1,16 +1,18 @@
-/** Whether a call of `/triggers/manual` or `/triggers/custom` starts a review, and which. Pure; reasons as for webhooks. */
+/**
+ * Decides whether a call of `/triggers/manual` or `/triggers/custom` starts a review, and which. Pure; the reasons are those of webhooks.
+ */
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 import type { Change, Person } from "../domain/Change.ts"
 import { Priority } from "../domain/Entry.ts"
 import type { Admission, Refusal } from "./Admit.ts"
 import { bindHost } from "./BindHost.ts"
 
-/** What was asked for, checked field by field. A revision is a full commit id or a branch. */
+/** The validated request. A revision is a full commit id or a branch. */
 export interface ManualRequest {
   readonly repo: string
   readonly head: string
   readonly base: string | undefined
-  /** A manual trigger that asks, or the git host's trigger that has the repository. */
+  /** A manual trigger, or the git host's trigger of the repository. */
   readonly trigger: string | undefined
   readonly workspace: string | undefined
   readonly title: string | undefined
@@ -21,7 +23,7 @@ export interface ManualRequest {
 export interface ManualCall {
   readonly snapshot: Snapshot
   readonly request: ManualRequest
-  /** Workspaces that the caller's key opens; undefined: all. */
+  /** Workspaces that the caller's key may use; undefined: all. */
   readonly scope: ReadonlySet<string> | undefined
   readonly now: number
 }

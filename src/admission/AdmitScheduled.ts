@@ -1,4 +1,6 @@
-/** What a scheduled trigger starts when it fires: one review per repository that it lists. Pure; reasons as for webhooks. */
+/**
+ * Returns the work of a scheduled trigger when it fires: one review per repository that it lists. Pure; the reasons are those of webhooks.
+ */
 import type { ScheduledRepository } from "../config/schema/Triggers.ts"
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
@@ -6,11 +8,11 @@ import { Priority } from "../domain/Entry.ts"
 import type { Admission, Refusal } from "./Admit.ts"
 import { bindHost } from "./BindHost.ts"
 
-/** A repository of a trigger, as the record of its fires knows it. */
+/** Returns the key under which the fires of a trigger's repository are recorded. */
 export const scheduleId = (trigger: TriggerProfile, { branch, repo }: ScheduledRepository): string =>
   JSON.stringify([trigger.name, repo, branch ?? null])
 
-/** Head and base are looked up when the review runs: the newest state counts. */
+/** Leaves head and base open; they are read when the review runs, so that the newest state counts. */
 export const admitScheduled = (
   snapshot: Snapshot,
   trigger: TriggerProfile,

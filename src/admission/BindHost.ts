@@ -1,7 +1,7 @@
 /**
- * For work that no git host reported (manual and scheduled triggers): which workspace reviews a repository, and through which git
- * host's trigger. A workspace is bound to the host's trigger as for webhooks, or to the trigger that asks; then the only git host
- * of the configuration has the repository.
+ * Selects the workspace and the git host's trigger for work without a webhook (manual and scheduled triggers). A workspace is bound to the
+ * host's trigger as for webhooks, or to the requesting trigger; in the latter case the repository is on the only git host of the
+ * configuration.
  */
 import type { Snapshot, TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import type { IgnoreReason } from "../domain/Decision.ts"
@@ -13,11 +13,11 @@ export interface HostBinding {
 }
 
 export interface Wanted {
-  /** The trigger that asks. */
+  /** The requesting trigger. */
   readonly trigger: TriggerProfile
   readonly repo: string
   readonly branch: string | undefined
-  /** Name of a git host's trigger, where the caller names one. */
+  /** Name of a git host's trigger, if the caller sent one. */
   readonly host?: string | undefined
   readonly workspace?: string | undefined
   /** Workspaces that the caller may use; undefined: all. */

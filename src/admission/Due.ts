@@ -1,13 +1,13 @@
-/** When admitted work may start (decisions section 4). Milliseconds since the epoch. */
+/** Computes when admitted work may start. Milliseconds since the epoch. */
 import type { ReviewConfig } from "../config/schema/Review.ts"
 import { nextOpen } from "./Windows.ts"
 
-/** Pull requests start at once, or when their schedule opens; unset, that of automatic commits holds. */
+/** Pull requests start immediately, or when their schedule opens. Without a schedule that of automatic commits applies. */
 export const pullRequestDue = (review: ReviewConfig, now: number): number => {
   const own = review.pull_request.schedule
   return nextOpen(own.rules === undefined ? review.auto_commit.schedule : own, now)
 }
 
-/** Automatic commits wait for more of their kind, then for the next window. */
+/** Automatic commits wait for further pushes of their batch, then for the next window. */
 export const pushDue = (review: ReviewConfig, now: number): number =>
   nextOpen(review.auto_commit.schedule, now + review.auto_commit.delay_seconds * 1000)

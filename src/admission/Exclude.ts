@@ -1,4 +1,4 @@
-/** Pushes and submitted changes of bots and CI that are not reviewed by themselves (review.auto_commit.exclude_sources). */
+/** Excludes pushes and submitted changes of bots and CI from automatic review (review.auto_commit.exclude_sources). */
 import { compileMatcher } from "../config/Matcher.ts"
 import type { MatcherConfig, Test } from "../config/Matcher.ts"
 import type { ExcludeSource } from "../config/schema/Review.ts"
@@ -10,7 +10,7 @@ type Pushed = Extract<HostEvent, { readonly _tag: "Pushed" }>
 
 const compiled = new WeakMap<MatcherConfig, Test>()
 
-/** Compiles a rule's matcher on first use, once per snapshot. An unknown field matches nothing. */
+/** Compiles a rule's matcher on first use, once per snapshot. A missing field matches nothing. */
 const matches = (matcher: MatcherConfig, field: string | undefined): boolean => {
   let test = compiled.get(matcher)
   if (test === undefined) {
@@ -20,7 +20,7 @@ const matches = (matcher: MatcherConfig, field: string | undefined): boolean => 
   return field !== undefined && test(field)
 }
 
-/** What rules look at: one commit of a push, or a submitted change. */
+/** Input of the rules: one commit of a push, or a submitted change. */
 interface Source {
   readonly vcs: TriggerKind
   readonly author: string | undefined
@@ -39,7 +39,7 @@ const hits = ({ match, vcs }: ExcludeSource, source: Source): boolean => {
   })
 }
 
-/** True when each listed commit is hit by a rule: one commit of a person among those of a bot is reviewed. */
+/** Returns true if each listed commit matches a rule: a push with one commit of a person among those of a bot is reviewed. */
 export const isExcluded = (rules: ReadonlyArray<ExcludeSource>, push: Pushed): boolean => {
   if (rules.length === 0) return false
   const pusher: CommitFacts = { author: push.sender?.username, email: undefined, message: "" }
@@ -50,7 +50,7 @@ export const isExcluded = (rules: ReadonlyArray<ExcludeSource>, push: Pushed): b
   })
 }
 
-/** The same for a change that a hook script reported. */
+/** Applies the rules to a VCS hook event. */
 export const isExcludedChange = (rules: ReadonlyArray<ExcludeSource>, change: DepotChange): boolean => {
   const { client, description: message, user: author, vcs } = change
   const source = { vcs, author, email: undefined, message, branch: undefined, client }

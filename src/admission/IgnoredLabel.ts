@@ -1,4 +1,4 @@
-/** Labels that skip a review (`review.labels.ignore`). Hosts tell labels apart without regard to case, and so do we. Pure. */
+/** Finds labels that skip a review (`review.labels.ignore`). Hosts compare labels case-insensitively, and so does this. Pure. */
 import type { ReviewConfig } from "../config/schema/Review.ts"
 
 export const isIgnoredLabel = ({ labels }: Pick<ReviewConfig, "labels">, label: string): boolean =>

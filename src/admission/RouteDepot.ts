@@ -1,6 +1,6 @@
 /**
- * Which trigger and workspace a submitted change of Perforce or Subversion belongs to. A hook script knows its depot only, so the
- * paths decide: those that the trigger watches, then those that the workspace is bound to. Pure.
+ * Routes a VCS hook event of Perforce or Subversion to its trigger and workspace. A hook script only reports its depot, so the paths
+ * decide: those that the trigger watches, then those of the workspace's bindings. Pure.
  */
 import type { Snapshot, TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import type { DepotChange } from "../domain/DepotChange.ts"
@@ -24,7 +24,7 @@ const touches = (path: string, change: DepotChange): boolean => {
   return paths.length === 0 || paths.some((one) => covers(path, one))
 }
 
-/** Enabled workspaces of enabled triggers; more than one is ambiguous, none is no match. */
+/** Returns the enabled workspaces of enabled triggers. Several are ambiguous, none is no match. */
 export const routeDepot = (snapshot: Snapshot, change: DepotChange): ReadonlyArray<DepotBinding> => {
   const triggers = snapshot
     .triggersOfKind(change.vcs)
@@ -45,7 +45,7 @@ const workspacesOf = (
 ): ReadonlyArray<Workspace> => {
   const bound = [...snapshot.workspaces.values()].filter(({ instance: { source_repo } }) => {
     if (source_repo?.trigger !== name) return false
-    // A name that is no depot path says nothing about paths: the trigger alone decides.
+    // A name that is not a depot path does not restrict paths: only the trigger decides.
     return !source_repo.repo.startsWith("//") || touches(source_repo.repo, change)
   })
   const repo = settings.repository_url ?? change.path ?? settings.depot_path

@@ -1,7 +1,6 @@
 /**
- * Which trigger profile and workspace a verified delivery belongs to (decisions 2.2): among the profiles whose credential
- * verified, the one that binds the repository. Disabled bindings give way to enabled ones, so that a switched-off twin does
- * not make a route ambiguous.
+ * Selects the trigger profile and workspace of a verified delivery: among the profiles whose credential verified, the one that binds the
+ * repository. Enabled bindings take precedence over disabled ones, so that a disabled duplicate does not make a route ambiguous.
  */
 import type { Snapshot, SourceFacts, TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import type { HostEvent } from "../domain/HostEvent.ts"
@@ -16,7 +15,7 @@ export type Selection =
   | {
       readonly _tag: "Unbound"
       readonly reason: "repository_not_configured" | "ambiguous_route" | "trigger_disabled" | "workspace_disabled"
-      /** What is known: the one profile or binding that it would have been. */
+      /** The only candidate, if there is one; reported with the refusal. */
       readonly trigger: TriggerProfile | undefined
       readonly workspace: Workspace | undefined
     }
@@ -35,7 +34,7 @@ const branchOf = (event: HostEvent): string | undefined => {
   }
 }
 
-/** What match rules see. The branch of a pull request is the one it is to be merged into. */
+/** Returns the input of match rules. The branch of a pull request is its target branch. */
 export const sourceFacts = (
   event: HostEvent,
   repo: { readonly fullName: string; readonly hostId?: number | undefined }
@@ -61,8 +60,9 @@ export const factsOf = (
 const onlyOne = <A>(values: ReadonlyArray<A>): A | undefined => (values.length === 1 ? values[0] : undefined)
 
 /**
- * For a delivery about a pull request whose payload does not name its base: where no workspace binds the repository without knowing the
- * branch, the first one whose rules may hit. The review asks the host for the base and goes to the workspace of that.
+ * Selects a workspace for a delivery about a pull request whose payload does not name its base: a workspace that binds the repository
+ * without a branch rule, or the first one whose rules may match. The review reads the base from the host and moves to the workspace of that
+ * branch.
  */
 export const selectByPull = (
   snapshot: Snapshot,

@@ -1,7 +1,7 @@
 /**
- * Weekly windows: when work may start. Times are wall-clock times of an IANA zone, as people mean them: where clocks jump
- * forward a window that would have opened in the gap opens right after it, where they fall back the repeated hour counts twice.
- * A window may cross midnight and belongs to the weekday on which it starts. Groups are joined.
+ * Computes weekly windows in which work may start. Times are wall-clock times of an IANA zone: a window that would open in the gap of a
+ * clock change opens right after it, and a repeated hour counts twice. A window may cross midnight and belongs to the weekday on which it
+ * starts. Groups are joined.
  */
 import type { Schedule } from "../config/schema/Review.ts"
 
@@ -29,7 +29,7 @@ const formatOf = (zone: string): Intl.DateTimeFormat => {
   return made
 }
 
-/** The wall clock at an instant, written as if it were UTC and cut to the minute. */
+/** Returns the wall clock at an instant, expressed as UTC and truncated to the minute. */
 const wallAt = (zone: string, instant: number): number => {
   const parts = { year: 0, month: 0, day: 0, hour: 0, minute: 0 }
   for (const { type, value } of formatOf(zone).formatToParts(instant)) {
@@ -43,7 +43,7 @@ const offsetAt = (zone: string, instant: number): number =>
 
 interface Range {
   readonly weekday: number
-  /** Minutes from the midnight that starts `weekday`; `end` is beyond 24:00 where the window crosses midnight. */
+  /** Minutes from the midnight that starts `weekday`; `end` is beyond 24:00 if the window crosses midnight. */
   readonly start: number
   readonly end: number
 }
@@ -69,7 +69,7 @@ const isOpenAt = (ranges: ReadonlyArray<Range>, zone: string, instant: number): 
   })
 }
 
-/** The first instant after `from` at which the zone's offset differs from the one at `from`, when `to` has another offset. */
+/** Returns the first instant after `from` at which the zone's offset changes, if `to` has another offset. */
 const transitionBetween = (zone: string, from: number, to: number): number => {
   const before = offsetAt(zone, from)
   let low = from
@@ -82,7 +82,7 @@ const transitionBetween = (zone: string, from: number, to: number): number => {
   return Math.floor(high / minute) * minute
 }
 
-/** Instants after `at` at which a window may begin to be open: starts of windows, and changes of the clock. */
+/** Returns the instants after `at` at which a window may open: starts of windows, and clock changes. */
 const openings = (ranges: ReadonlyArray<Range>, zone: string, at: number): ReadonlyArray<number> => {
   const found: Array<number> = []
   const midnight = Math.floor(wallAt(zone, at) / day) * day
@@ -95,7 +95,7 @@ const openings = (ranges: ReadonlyArray<Range>, zone: string, at: number): Reado
     for (const { weekday, start } of ranges) {
       if (new Date(date).getUTCDay() !== weekday) continue
       const wall = date + start * minute
-      // A day before and two days after bracket the local day in every zone: a repeated hour has an instant in each offset.
+      // The offsets of a day before and two days after cover the local day in every zone: a repeated hour has an instant in each offset.
       for (const offset of new Set([date - day, date, date + 2 * day].map((near) => offsetAt(zone, near)))) {
         if (wallAt(zone, wall - offset) === wall) found.push(wall - offset)
       }
@@ -104,9 +104,7 @@ const openings = (ranges: ReadonlyArray<Range>, zone: string, at: number): Reado
   return found.filter((instant) => instant > at).toSorted((a, b) => a - b)
 }
 
-/**
- * `at` when the schedule is open then or sets no limits, else the next instant at which it opens. Milliseconds since the epoch.
- */
+/** Returns `at` if the schedule is open or sets no limits, otherwise the next instant at which it opens. Milliseconds since the epoch. */
 export const nextOpen = (schedule: Schedule, at: number): number => {
   if (schedule.rules === undefined || schedule.rules.length === 0) return at
   const ranges = rangesOf(schedule.rules)
@@ -114,6 +112,6 @@ export const nextOpen = (schedule: Schedule, at: number): number => {
   const opening = openings(ranges, schedule.timezone, at).find((instant) =>
     isOpenAt(ranges, schedule.timezone, instant)
   )
-  // Only a window that lies in a DST gap and nowhere else opens in none of the next eight days.
+  // A window that only exists in a DST gap does not open within the next eight days.
   return opening ?? nextOpen(schedule, at + 8 * day)
 }

@@ -1,4 +1,4 @@
-/** What an analysis produced. Stored before anything is published, so that no crash makes anyone pay for it twice. */
+/** Result of an analysis. Stored before anything is published, so that no crash makes anyone pay for it twice. */
 import { Schema } from "effect"
 import { Coverage } from "./Coverage.ts"
 import { addUsd, noMoney, Usd } from "./Money.ts"
@@ -35,21 +35,21 @@ export const usageJson = (usage: Usage) => ({
   cost_usd: usage.costUsd ?? null
 })
 
-/** A file that was read whole: what its patch was, so that a later review of the same patch need not read it again. */
+/** Patch of a file that was read completely, so that a later review of the same patch need not read it again. */
 export const FilePatch = Schema.Struct({
   path: Schema.String,
-  /** The same wherever the hunks stand in the file (review/PatchId.ts). */
+  /** Independent of the position of the hunks in the file (review/PatchId.ts). */
   id: Schema.String,
-  /** First lines of its hunks on the old and the new side, where findings stand in it: what their lines are counted from. */
+  /** First lines of the hunks on the old and the new side, if the file has findings: their lines are relative to these. */
   starts: Schema.optional(Schema.Array(Schema.Tuple([Schema.Int, Schema.Int])))
 })
 export type FilePatch = typeof FilePatch.Type
 
-/** A finding that a second look refuted: it is not published. */
+/** A finding that verification refuted: it is not published. */
 export const RefutedFinding = Schema.Struct({
   finding: Finding,
   reason: Schema.String,
-  /** `provider/model` that refuted it. */
+  /** Model that refuted it, as `provider/model`. */
   model: Schema.String
 })
 export type RefutedFinding = typeof RefutedFinding.Type
@@ -58,20 +58,20 @@ export const Analysis = Schema.Struct({
   findings: Schema.Array(Finding),
   /** Markdown, written by the model. */
   summary: Schema.String,
-  /** The model chose to skip the review, and why. */
+  /** Reason of the model for skipping the review. */
   skipped: Schema.optional(Schema.String),
   coverage: Coverage,
-  /** Models that answered, as `provider/model`, in order of first use. */
+  /** Models that responded, as `provider/model`, in order of first use. */
   models: Schema.Array(Schema.String),
   usage: Usage,
-  /** Things the reader of the review must know: truncation, dropped problems, fallbacks. */
+  /** Information for the reader of the review: truncation, dropped problems, fallbacks. */
   notices: Schema.Array(Schema.String),
-  /** Part of what should have been read was not, for a reason other than the configuration. */
+  /** True if a part was not read for a reason other than the configuration. */
   partial: Schema.optional(Schema.Boolean),
   refuted: Schema.optional(Schema.Array(RefutedFinding)),
   /** Absent in records of earlier versions. */
   patches: Schema.optional(Schema.Array(FilePatch)),
-  /** Of an issue; there are no findings then. */
+  /** Decision about an issue; there are no findings then. */
   triage: Schema.optional(TriageDecision)
 })
 export type Analysis = typeof Analysis.Type

@@ -1,4 +1,4 @@
-/** Delays between attempts: the one formula of queue.retry.backoff, llm.retry.backoff and every retry of our own. Pure. */
+/** Delays between attempts: the formula of queue.retry.backoff, llm.retry.backoff and every internal retry. Pure. */
 
 export interface BackoffPolicy {
   readonly kind: "exponential" | "linear" | "constant"
@@ -7,7 +7,7 @@ export interface BackoffPolicy {
   readonly jitter: boolean
 }
 
-/** A delay that doubles from `base_ms` up to `max_ms`. */
+/** Returns a policy whose delay doubles from `base_ms` up to `max_ms`. */
 export const doubling = (base_ms: number, max_ms: number): BackoffPolicy => ({
   kind: "exponential",
   base_ms,
@@ -16,8 +16,8 @@ export const doubling = (base_ms: number, max_ms: number): BackoffPolicy => ({
 })
 
 /**
- * Milliseconds to wait after `attempt` failures (1 for the first). Jitter takes up to half of the delay away, so that attempts that
- * failed together are not repeated together. `random` is in [0, 1).
+ * Returns the milliseconds to wait after `attempt` failures (1 for the first). Jitter removes up to half of the delay, so that attempts
+ * that failed together are not repeated together. `random` is in [0, 1).
  */
 export const backoffMillis = (
   { kind, base_ms, max_ms, jitter }: BackoffPolicy,

@@ -1,6 +1,6 @@
 /**
  * A batch: the automatic pushes of one stream (a branch of a repository, under one workspace and trigger) that are reviewed
- * together. The review itself is a queue entry; the batch is the record of what went into it and what became of it.
+ * together. The review itself is a queue entry; the batch records its members and its outcome.
  *
  * ```
  * open ──▶ ready ──▶ running ──▶ succeeded | skipped | dead
@@ -9,9 +9,9 @@
  *   │        │       retry_wait
  *   └────────┴──────────┴──────▶ cancelled | expired
  * ```
- * An operator may have a dead batch tried again: dead ──▶ ready.
- * open: collects pushes until it is due. ready: sealed; waits for its turn, for the batch before it or for a free slot.
- * A member goes pending ──▶ batched (its batch is sealed) ──▶ completed | skipped | failed.
+ * An operator may retry a dead batch: dead ──▶ ready.
+ * open: collects pushes until it is due. ready: sealed; waits for the previous batch of its stream or for a free slot.
+ * States of a member: pending ──▶ batched (its batch is sealed) ──▶ completed | skipped | failed.
  */
 import { Schema } from "effect"
 import type { EventOutcome } from "./Decision.ts"
@@ -46,23 +46,26 @@ const next: Record<BatchStatus, ReadonlyArray<BatchStatus>> = {
   cancelled: []
 }
 
-/** States may be skipped: the record follows the queue entry, which may have gone on meanwhile. Ended and sealed are for good. */
+/**
+ * States may be skipped, because the record follows the queue entry, which may change several times between two updates. Ended and sealed
+ * are final.
+ */
 export const canMove = (from: BatchStatus, to: BatchStatus): boolean => next[from].includes(to)
 export const isEnded = (status: BatchStatus): boolean => next[status].length === 0
 
-/** Beyond these a push opens the next batch (decisions section 4). */
+/** Number of commits above which a push opens the next batch. */
 export const maxCommits = 4096
 
-/** One push: where its branch stood before and after. `before` is undefined when the push made the branch. */
+/** One push: the commits of its branch before and after. `before` is undefined if the push created the branch. */
 export interface Push {
   readonly before: string | undefined
   readonly after: string
 }
 
 /**
- * From where to where the pushes of a batch go together, in order of receipt. Deliveries may overtake each other, but each says
- * where the branch stood before it: the pushes form a chain whose ends are the range. Where they do not (a delivery is missing,
- * or the branch came back to a commit it had left), the first and the newest that were received are the ends.
+ * Returns the range of a batch's pushes in order of receipt. Deliveries may overtake each other, but each contains the previous commit of
+ * the branch: the pushes form a chain whose ends are the range. If they do not (a delivery is missing, or the branch returned to an earlier
+ * commit), the first and the newest received push are the ends.
  */
 export const rangeOf = (pushes: readonly [Push, ...ReadonlyArray<Push>]): Push => {
   const afters = new Set(pushes.map(({ after }) => after))
@@ -77,7 +80,7 @@ export const rangeOf = (pushes: readonly [Push, ...ReadonlyArray<Push>]): Push =
   return { before: pushes[0].before, after: pushes.at(-1)?.after ?? pushes[0].after }
 }
 
-/** How a batch stands by its queue entry. */
+/** Returns the status of a batch from its queue entry. */
 export const statusBy = (
   entry: Pick<Entry, "status" | "attempts" | "admittedAt" | "dueAt" | "reason">,
   now: number
@@ -102,7 +105,7 @@ export const statusBy = (
   }
 }
 
-/** How a batch ended whose queue entry is no longer there, by what its members' receipts say. */
+/** Maps the outcome of its members' receipts to the status of a batch whose queue entry no longer exists. */
 export const statusAfter: Readonly<Record<EventOutcome, BatchStatus>> = {
   executed: "succeeded",
   superseded: "skipped",
@@ -112,7 +115,7 @@ export const statusAfter: Readonly<Record<EventOutcome, BatchStatus>> = {
   failed: "dead"
 }
 
-/** What the end of a batch is for the receipts of its members. */
+/** Maps the final status of a batch to the outcome of its members' receipts. */
 export const outcomeOf = (status: BatchStatus): EventOutcome | undefined => {
   switch (status) {
     case "succeeded":

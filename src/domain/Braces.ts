@@ -1,4 +1,6 @@
-/** Braces of path globs: `a.{ts,js}` is two patterns, `{a..c}` is a class. Read in one pass, to a bounded depth and number. Pure. */
+/**
+ * Expands braces of path globs: `a.{ts,js}` is two patterns, `{a..c}` is a class. Read in one pass, to a limited depth and number. Pure.
+ */
 
 type Node = string | ReadonlyArray<Sequence>
 type Sequence = ReadonlyArray<Node>
@@ -8,12 +10,12 @@ interface Group {
   current: Array<Node>
 }
 
-/** Deeper braces are characters. */
+/** Maximum depth; deeper braces are literal characters. */
 const maxDepth = 8
 
 /**
- * The patterns without braces that a pattern stands for, at most `limit` of them. Braces without a comma, and braces that never close,
- * are characters, as is everything behind `\\` and in `[]`.
+ * Returns the patterns without braces that a pattern expands to, at most `limit`. Braces without a comma and unclosed braces are literal
+ * characters, as is everything after `\\` and in `[]`.
  */
 export const expandBraces = (pattern: string, limit: number): ReadonlyArray<string> => expand(read(pattern), limit)
 
@@ -46,7 +48,7 @@ const read = (pattern: string): Sequence => {
   return top().current
 }
 
-/** `{a..c}`. */
+/** Expands `{a..c}`. */
 const asClass = (nodes: Sequence): ReadonlyArray<string> | undefined => {
   const [low, first, second, high] = nodes
   const plain = (node: Node | undefined): node is string => typeof node === "string" && /^[A-Za-z0-9]$/.test(node)
@@ -55,7 +57,7 @@ const asClass = (nodes: Sequence): ReadonlyArray<string> | undefined => {
     : undefined
 }
 
-/** The end of a class that is closed; `from` otherwise. A class that cannot be closed is not searched. */
+/** Returns the end of a class that is closed, otherwise `from`. A class that cannot be closed is not searched. */
 const endOfBracket = (pattern: string, from: number, nextClose: number): number => {
   if (nextClose < 0 || nextClose >= from + maxClass) return from
   for (let at = from + 2; at < pattern.length && at < from + maxClass; at++) {
@@ -65,7 +67,7 @@ const endOfBracket = (pattern: string, from: number, nextClose: number): number 
   return from
 }
 
-/** Longer ones are not looked for, so that a pattern of brackets is read once. */
+/** Maximum length of a class that is searched for, so that a pattern of brackets is read once. */
 const maxClass = 256
 
 const expand = (sequence: Sequence, limit: number): ReadonlyArray<string> => {

@@ -1,4 +1,4 @@
-/** What a review read and what it left out, and why. Shown in the summary, the API and the run record. */
+/** Files that a review read and skipped, with reasons. Shown in the summary, the API and the run record. */
 import { Schema } from "effect"
 
 export const SkipReason = Schema.Literals([
@@ -22,9 +22,9 @@ export type SkipReason = typeof SkipReason.Type
 export const SkippedFile = Schema.Struct({
   path: Schema.String,
   reason: SkipReason,
-  /** For `ignored`: the line of the ignore file that says so. */
+  /** The matching line of the ignore file, for `ignored`. */
   rule: Schema.optional(Schema.String),
-  /** The change adds text to it that was not read, for a reason other than what the configuration leaves out. */
+  /** True if the change adds text to it that was not read for a reason other than the configuration. */
   unread: Schema.optional(Schema.Boolean)
 })
 export type SkippedFile = typeof SkippedFile.Type
@@ -32,12 +32,12 @@ export type SkippedFile = typeof SkippedFile.Type
 export const Coverage = Schema.Struct({
   reviewed: Schema.Array(Schema.String),
   skipped: Schema.Array(SkippedFile),
-  /** Changed lines analysed: additions plus deletions of the reviewed files. */
+  /** Number of changed lines analysed: additions plus deletions of the reviewed files. */
   lines: Schema.Int
 })
 export type Coverage = typeof Coverage.Type
 
-/** Paths with added text that was not read. */
+/** Returns the paths with added text that was not read. */
 export const unreadPaths = ({ skipped }: Coverage): ReadonlyArray<string> => [
   ...new Set(skipped.flatMap(({ path, unread }) => (unread === true ? [path] : [])))
 ]

@@ -1,7 +1,7 @@
-/** The outcome of a delivery, as answered and as recorded. Reasons: decisions.md 2.4. */
+/** Outcome of a delivery, in the response and on the record. */
 import { Schema } from "effect"
 
-/** Why a verified, well-formed delivery starts no work. Answered 202 with `accepted: false`. */
+/** Reason why a verified, well-formed delivery starts no work. The response is 202 with `accepted: false`. */
 export const IgnoreReason = Schema.Literals([
   "unsupported_event",
   "unsupported_action",
@@ -22,7 +22,7 @@ export const IgnoreReason = Schema.Literals([
 ])
 export type IgnoreReason = typeof IgnoreReason.Type
 
-/** Why a verified delivery cannot be read. Answered 400. */
+/** Reason why a verified delivery cannot be read. The response is 400. */
 export const RejectReason = Schema.Literals([
   "invalid_json",
   "invalid_payload",
@@ -32,14 +32,14 @@ export const RejectReason = Schema.Literals([
 ])
 export type RejectReason = typeof RejectReason.Type
 
-/** How an accepted delivery stands when it is answered. */
+/** State of an accepted delivery at the time of the response. */
 export const AcceptedStatus = Schema.Literals(["queued", "deferred", "coalesced", "duplicate"])
 export type AcceptedStatus = typeof AcceptedStatus.Type
 
-/** `decision` column of an event record. */
+/** Column `decision` of an event record. */
 export const EventDecision = Schema.Literals(["queued", "deferred", "coalesced", "duplicate", "ignored", "rejected"])
 export type EventDecision = typeof EventDecision.Type
 
-/** What became of accepted work in the end; null until known. A receipt without one is queued again at start. */
+/** Final outcome of accepted work; null until then. A receipt without one is requeued at start. */
 export const EventOutcome = Schema.Literals(["executed", "superseded", "skipped", "cancelled", "expired", "failed"])
 export type EventOutcome = typeof EventOutcome.Type

@@ -1,6 +1,6 @@
 /**
- * A submitted change of a VCS without webhooks, as a hook script reported it. Which trigger and workspace it belongs to is
- * decided later, from the stored receipt: the script knows only its depot.
+ * A VCS hook event: a submitted change of a VCS without webhooks, reported by a hook script. Its trigger and workspace are determined
+ * later, from the stored receipt, because the script only reports its depot.
  */
 import { Schema } from "effect"
 
@@ -8,17 +8,17 @@ export const DepotChange = Schema.Struct({
   vcs: Schema.Literals(["perforce", "subversion"]),
   /** Changelist or revision number. */
   revision: Schema.String,
-  /** What it is compared with, where the script says so. */
+  /** Base of the comparison, if the script reports one. */
   base: Schema.optional(Schema.String),
   user: Schema.optional(Schema.String),
   /** Perforce client workspace. */
   client: Schema.optional(Schema.String),
   /** Depot path that the hook guards. */
   path: Schema.optional(Schema.String),
-  /** As many of the changed files as are kept. */
+  /** Changed files, up to the maximum number stored. */
   files: Schema.Array(Schema.String),
   description: Schema.optional(Schema.String),
-  /** Workspaces that the caller's key opens; left out: all. */
+  /** Workspaces that the caller's key opens; absent: all. */
   workspaces: Schema.optional(Schema.Array(Schema.String))
 })
 export type DepotChange = typeof DepotChange.Type

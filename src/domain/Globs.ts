@@ -1,6 +1,7 @@
 /**
- * Path globs of the configuration: `*` and `?` stay within a directory, `**` spans zero or more, `{a,b}` and `[ab]` work, a leading `!`
- * turns a glob around, `**.ts` is a name anywhere, dot files are files like others, matching is case-sensitive and always against the whole path. Pure.
+ * Matches path globs of the configuration: `*` and `?` stay within a directory, `**` spans zero or more, `{a,b}` and `[ab]` work, a leading
+ * `!` negates a glob, `**.ts` is a name in any directory, dot files are matched like others, matching is case-sensitive and against the
+ * whole path. Pure.
  */
 import { expandBraces } from "./Braces.ts"
 import { compilePaths } from "./PathPatterns.ts"
@@ -8,10 +9,10 @@ import type { PathPattern } from "./PathPatterns.ts"
 
 export type PathMatch = (path: string) => boolean
 
-/** Patterns that the braces of one glob may stand for; the configuration takes no glob of more. */
+/** Maximum number of patterns that the braces of one glob may expand to; the configuration refuses more. */
 export const maxAlternatives = 256
 
-/** One matcher for "any of these"; an empty list matches nothing. */
+/** Returns one matcher for "any of these"; an empty list matches nothing. */
 export const anyGlob = (globs: ReadonlyArray<string>): PathMatch => {
   const read = globs.map(readGlob)
   const plain = compilePaths(read.flatMap(({ negated, patterns }) => (negated ? [] : patterns)))
@@ -28,14 +29,14 @@ const readGlob = (glob: string) => {
   }
 }
 
-/** `a/**` is `a` as well; of folders that a star names, only what is in them. */
+/** Returns the pattern of a glob: `a/**` includes `a`, except for folders named by a wildcard. */
 const patternOf = (text: string): PathPattern => {
   let end = text.length
   while (text.startsWith("/**", end - 3) && end > 3) end -= 3
   return end === text.length || text[end - 1] === "*" ? { text } : { text: text.slice(0, end), reach: "both" }
 }
 
-/** Paths under any of these folders; leading `./` and `/`, trailing `/` and depot-style `/...` mean the same folder. */
+/** Matches paths under any of these folders; leading `./` and `/`, trailing `/` and depot-style `/...` are equivalent. */
 export const underAny = (folders: ReadonlyArray<string>): PathMatch => {
   const names = new Set(folders.map(folderName))
   if (names.has("") || names.has(".")) return () => true

@@ -1,13 +1,10 @@
-/**
- * A verified delivery, normalised: what a host said, before anything is decided. Produced by `Forge.parse`, consumed by
- * `admit`. Names and rules: decisions.md 2.3.
- */
+/** A verified delivery, normalised but not decided yet. Produced by `Forge.parse`, consumed by `admit`. */
 import type { Person, Repo } from "./Change.ts"
 import type { ForgeKind } from "./Kinds.ts"
 
 export interface EventFacts {
   readonly provider: ForgeKind
-  /** The host's own event and action names, for records and answers. */
+  /** The host's event and action names, for records and responses. */
   readonly event: string
   readonly action: string | undefined
   readonly repo: Repo
@@ -28,7 +25,7 @@ export interface PullRequestFacts {
   readonly labels: ReadonlyArray<string>
 }
 
-/** What source exclusion looks at. Not kept: the e-mail address leaves no trace in records. */
+/** Input of source exclusion. Never stored, so that e-mail addresses leave no trace in records. */
 export interface CommitFacts {
   readonly author: string | undefined
   readonly email: string | undefined
@@ -36,7 +33,7 @@ export interface CommitFacts {
 }
 
 export type HostEvent =
-  /** A pull request that should be reviewed if configuration allows. */
+  /** A pull request that should be reviewed if the configuration allows. */
   | ({ readonly _tag: "PullRequestUpdated"; readonly pull: PullRequestFacts } & EventFacts)
   /** Closed or merged: waiting work for it is cancelled. */
   | ({ readonly _tag: "PullRequestClosed"; readonly number: number; readonly baseRef: string | undefined } & EventFacts)
@@ -47,15 +44,15 @@ export type HostEvent =
       readonly after: string
       readonly created: boolean
       readonly commits: number
-      /** As many of the commits as the host lists, at most 100. */
+      /** The commits listed by the host, at most 100. */
       readonly listed: ReadonlyArray<CommitFacts>
     } & EventFacts)
-  /** `/aicr review`, `/review`, `/aicr help`, `/aicr cancel` in a comment on a pull request. */
+  /** Command in a comment on a pull request: `/aicr review`, `/review`, `/aicr help`, `/aicr cancel`. */
   | ({
       readonly _tag: "Commanded"
       readonly command: "review" | "help" | "cancel"
       readonly number: number
-      /** The branch that the pull request is to be merged into; not all hosts say it with a comment. */
+      /** Target branch of the pull request; not all hosts send it with a comment. */
       readonly baseRef: string | undefined
       readonly title: string | undefined
       readonly url: string | undefined
@@ -67,7 +64,7 @@ export type HostEvent =
       readonly url: string | undefined
     } & EventFacts)
   | ({ readonly _tag: "Ping" } & Omit<EventFacts, "repo">)
-  /** App installation changed: cached tokens of the owner are dropped. */
+  /** An app installation changed: cached tokens of the owner are dropped. */
   | ({ readonly _tag: "Lifecycle" } & Omit<EventFacts, "repo">)
   | ({ readonly _tag: "Ignored"; readonly reason: "unsupported_event" | "unsupported_action" | "own_event" } & Omit<
       EventFacts,

@@ -1,4 +1,4 @@
-/** Web URL that a kind of host has by default, and how the URL of its REST API follows from the web URL. */
+/** Derives the URL of a host's REST API from its web URL, and provides the default web URL of each kind. */
 import type { Repo } from "./Change.ts"
 import type { TriggerKind } from "./Kinds.ts"
 
@@ -17,7 +17,7 @@ const hosts: Partial<Record<TriggerKind, HostUrls>> = {
   gitlab: { base: "https://gitlab.com", api: (base) => `${base}/api/v4` }
 }
 
-/** Both URLs without trailing slash; undefined where the kind is no git host or nothing names the host. */
+/** Returns both URLs without a trailing slash, or undefined if the kind is not a git host or no URL is configured. */
 export const hostUrls = (
   kind: TriggerKind,
   base: string | undefined
@@ -27,7 +27,7 @@ export const hostUrls = (
   return { baseUrl, apiUrl: baseUrl === undefined ? undefined : host?.api(baseUrl) }
 }
 
-/** Where a host serves a repository over HTTP(S). */
+/** Returns the HTTP(S) URL of a repository at a host. */
 export const cloneUrl = (baseUrl: string, { fullName }: Pick<Repo, "fullName">): string =>
   `${baseUrl}/${fullName.split("/").map(encodeURIComponent).join("/")}.git`
 
@@ -39,7 +39,7 @@ interface Urls {
 const origin = (url: string | undefined): string | undefined =>
   url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined
 
-/** Whether a credential that was given for one host may be sent to the other: pages and API are at the same origins. */
+/** Returns whether a credential of one host may be sent to the other: pages and API have the same origins. */
 export const haveSameOrigins = (one: Urls, other: Urls): boolean =>
   origin(one.baseUrl) !== undefined &&
   origin(one.baseUrl) === origin(other.baseUrl) &&

@@ -1,9 +1,9 @@
-/** Identifiers of records. Time-ordered (UUIDv7) so that index order is order of creation. */
+/** Creates identifiers of records. Time-ordered (UUIDv7), so that index order is order of creation. */
 import { v7 } from "uuid"
 
 /**
- * Random bytes are drawn for 256 ids at once. `v7` draws them for each: 2.5 us of CPU an id, 0.45 us from this pool, and a delivery makes
- * several ids.
+ * Random bytes are drawn for 256 ids together. `v7` draws them for each: 2.5 us of CPU an id, 0.45 us from this pool, and a delivery
+ * creates several ids.
  */
 const pool = new Uint8Array(4096)
 let used = pool.length
@@ -20,7 +20,7 @@ let lastMillis = 0
 let sequence = 0
 const sequences = 2 ** 31
 
-/** A new UUIDv7, lower-case, 36 characters; strictly increasing within one process. */
+/** Returns a new UUIDv7, lower-case, 36 characters; strictly increasing within one process. */
 export const newId = (): string => {
   const drawn = random()
   const now = Date.now()
@@ -34,7 +34,7 @@ export const newId = (): string => {
   return v7({ random: drawn, msecs: lastMillis, seq: sequence })
 }
 
-/** A new id that is greater than `other`, also when another process, whose clock is ahead of this one's, made that. */
+/** Returns a new id that is greater than `other`, even if another process with a faster clock created that one. */
 export const newIdAfter = (other: string | undefined): string => {
   const id = newId()
   if (other === undefined || id > other) return id
@@ -42,7 +42,7 @@ export const newIdAfter = (other: string | undefined): string => {
   return v7({ random: random(), msecs: millis + 1, seq: 0 })
 }
 
-/** When an id was made, in milliseconds since the epoch; undefined for a text that is none. */
+/** Returns the time of an id in milliseconds since the epoch, or undefined for a text that is not an id. */
 export const timeOf = (id: string): number | undefined => {
   const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-/.exec(id) ?? []
   return high === undefined || low === undefined ? undefined : parseInt(high + low, 16)

@@ -1,6 +1,6 @@
 /**
- * The closed sets of names that every part of the service shares. Canonical product names only: tokens and aliases are
- * normalised at the edge by Vocabulary.ts and do not exist behind it.
+ * Closed sets of names that every part of the service shares. Canonical product names only: Vocabulary.ts normalises tokens and aliases at
+ * the edge.
  */
 import { Schema } from "effect"
 
@@ -19,17 +19,17 @@ export const TriggerKind = Schema.Literals([
 ])
 export type TriggerKind = typeof TriggerKind.Type
 
-/** What is reviewed; GitLab merge requests are `pull_request` (specification, Events). */
+/** Kind of a target; GitLab merge requests are `pull_request`. */
 export const TargetKind = Schema.Literals(["pull_request", "push", "commit", "issue", "manual", "scheduled"])
 export type TargetKind = typeof TargetKind.Type
 
 export const Severity = Schema.Literals(["info", "low", "medium", "high", "critical"])
 export type Severity = typeof Severity.Type
 
-/** Order of severities, lowest first: compare with `severityRank`. */
+/** Returns the order of a severity, lowest first. */
 export const severityRank = (severity: Severity): number => Severity.literals.indexOf(severity)
 
 export const isForgeKind = Schema.is(ForgeKind)
 
-/** Hosts whose issues are triaged (specification, workspaces.*.triage). */
+/** Returns whether issues of the host can be triaged (workspaces.*.triage). */
 export const hasTriage = (kind: string): boolean => kind === "gitea" || kind === "forgejo"

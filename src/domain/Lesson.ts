@@ -1,6 +1,6 @@
 /**
- * What people made of one finding, kept for later reviews of the same repository: `dismissed`, somebody settled it without changing
- * its code; `resolved`, the code was changed and the problem is gone. A lesson is a hint for a reader, never a rule.
+ * Reaction of people to one finding, stored for later reviews of the same repository: `dismissed`, the thread was resolved without a change
+ * of its code; `resolved`, the code was changed and the problem no longer exists. A lesson is a hint for a reader, never a rule.
  */
 import { Schema } from "effect"
 import { Severity } from "./Kinds.ts"
@@ -9,14 +9,14 @@ export const LessonVerdict = Schema.Literals(["dismissed", "resolved"])
 export type LessonVerdict = typeof LessonVerdict.Type
 
 export const Lesson = Schema.Struct({
-  /** Of the finding: one lesson of each. */
+  /** Fingerprint of the finding; each finding has one lesson. */
   fingerprint: Schema.String,
   verdict: LessonVerdict,
   category: Schema.String,
   severity: Severity,
   path: Schema.String,
   title: Schema.String,
-  /** The code that it was about. */
+  /** Code that the finding was about. */
   quote: Schema.String,
   /** Milliseconds since the epoch. */
   learnedAt: Schema.Int

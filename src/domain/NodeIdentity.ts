@@ -1,13 +1,16 @@
-/** Who this process is. `owner` stands on its leases and is new with each start, so that a restarted node's old leases are known as lost. */
+/**
+ * Identity of this process. `owner` is part of its leases and new with each start, so that the old leases of a restarted node can be
+ * recognised as lost.
+ */
 import { Context, Layer } from "effect"
 import { newId } from "./Ids.ts"
 
 export class NodeIdentity extends Context.Service<
   NodeIdentity,
   {
-    /** Name of the node, stable over restarts (SVC_NODE_NAME, else the host name). */
+    /** Name of the node, stable over restarts (SVC_NODE_NAME, otherwise the host name). */
     readonly name: string
-    /** `<name>/<incarnation>`. */
+    /** Owner as `<name>/<incarnation>`. */
     readonly owner: string
   }
 >()("aicr/domain/NodeIdentity") {

@@ -1,25 +1,25 @@
 /**
- * Path patterns, matched in time that grows with the length of the path and of the patterns alone. A list of patterns is one
- * automaton whose states are bits: each character of a path moves all patterns at once, and nothing is ever tried again. The
- * repository under review brings patterns along, and so does the configuration; all are matched here.
+ * Matches path patterns in time proportional to the length of the path and of the patterns. A list of patterns is one automaton whose
+ * states are bits: each character of a path advances all patterns together, without backtracking. All patterns of the configuration and of
+ * repositories under review are matched here.
  *
- * `*`, `?` and `[a-z]` stay within a name, `**` as a whole name spans any number of folders, `\` takes the next character as
- * it is; always against the whole path. Pure.
+ * `*`, `?` and `[a-z]` stay within a name, `**` as a whole name spans any number of folders, `\` escapes the next character; always against
+ * the whole path. Pure.
  *
- * A set of re2js matches usual lists as fast, but its automaton can be made to grow without end, and then it is slow: 64 patterns of
- * `*a` and hundreds of `?`, which an owners file may hold, take 4 s on one path of 4096 characters, 32 ms here.
+ * A set of re2js matches usual lists as fast, but its automaton can grow without limit and then becomes slow: 64 patterns of `*a` and
+ * hundreds of `?`, which an owners file may contain, take 4 s on one path of 4096 characters, 32 ms here.
  */
 
 export interface PathPattern {
   readonly text: string
-  /** `within`: what lies below a matching path; `both`: the path as well as what lies below it. Default: the path alone. */
+  /** `within`: paths below a matching path; `both`: the path and the paths below it. Default: only the path. */
   readonly reach?: "path" | "within" | "both"
 }
 
 export interface PathPatterns {
-  /** Index of the last pattern that matches, or -1. */
+  /** Returns the index of the last pattern that matches, or -1. */
   readonly last: (path: string) => number
-  /** Bits of the automaton: what a character of a path costs, in 32nds. */
+  /** Size of the automaton in bits: the cost of a character of a path, in 32nds. */
   readonly size: number
 }
 
@@ -33,7 +33,7 @@ interface Builder {
   /** Bits that stay on any character but a slash, and bits that stay on every one. */
   readonly stay: Array<number>
   readonly stayAlways: Array<number>
-  /** Who enters these enters the next one too. */
+  /** States from which the next state is entered without a character. */
   readonly through: Array<number>
   readonly starts: Array<number>
   readonly accepts: Array<{ readonly bit: number; readonly pattern: number }>
@@ -83,7 +83,7 @@ const add = (builder: Builder, { text, reach = "path" }: PathPattern, pattern: n
     }
     const char = chars[at] ?? 0
     const end = char === codes.open && mayClose ? endOfClass(chars, at) : -1
-    // A bracket that never closes is not looked for again.
+    // After an unclosed bracket no further one is searched for.
     if (char === codes.open && end < 0) mayClose = false
     if (char === codes.star) builder.stay.push(builder.size)
     else if (char === codes.any) expect(isNotSlash)
@@ -105,7 +105,7 @@ const codes = { star: 42, any: 63, open: 91, close: 93, escape: 92, not: 33, car
 const isNotSlash: CharTest = (code) => code !== slash
 const atName = (chars: ReadonlyArray<number>, at: number): boolean => at === 0 || chars[at - 1] === slash
 
-/** Where names of nothing but two stars or more end: at the last slash after them, or at the end. `at` where there are none. */
+/** Returns the end of consecutive `**` names: the last slash after them, or `at` if there are none. */
 const endOfFolders = (chars: ReadonlyArray<number>, at: number): number => {
   let end = at
   for (let from = at; ;) {
@@ -118,7 +118,7 @@ const endOfFolders = (chars: ReadonlyArray<number>, at: number): number => {
   }
 }
 
-/** A bracket that closes at once is a character of the class. */
+/** Returns the end of a class. A bracket that closes immediately is a character of the class. */
 const endOfClass = (chars: ReadonlyArray<number>, from: number): number => {
   const first = isNegation(chars[from + 1]) ? from + 2 : from + 1
   for (let at = first; at < chars.length; at++) {
@@ -143,7 +143,7 @@ const classOf = (chars: ReadonlyArray<number>): CharTest => {
   return (code) => code !== slash && ranges.some(([low, high]) => code >= low && code <= high) !== negated
 }
 
-/** Characters whose bits are kept; a repository may use any number of others. */
+/** Maximum number of characters whose bits are cached; a repository may use any number of others. */
 const maxKept = 256
 
 const automaton = (builder: Builder): PathPatterns => {
@@ -200,14 +200,14 @@ const setBit = (bits: Int32Array, bit: number) => {
   bits[bit >>> 5] = (bits[bit >>> 5] ?? 0) | (1 << (bit & 31))
 }
 
-/** Moves all states over one character; false when none is left. */
+/** Advances all states by one character; returns false if none is left. */
 const step = (states: Int32Array, expected: Int32Array, stay: Int32Array, through: Int32Array): boolean => {
   let carry = 0
   let entering = 0
   let any = 0
   for (let word = 0; word < states.length; word++) {
     const before = states[word] ?? 0
-    // Nothing moves in a word that has no state and gets none.
+    // A word without states, and without new ones, does not change.
     if (before === 0 && carry === 0 && entering === 0) continue
     const moved = ((before << 1) | carry) & (expected[word] ?? 0)
     const passed = moved & (through[word] ?? 0)

@@ -1,6 +1,6 @@
 /**
- * A problem found by a review. `ReportedProblem` is what a model or agent says; `Finding` is what the engine made of it:
- * anchored to a line of the diff by its quote (or to none), with an identity that survives line shifts.
+ * A problem found by a review. `ReportedProblem` is reported by a model or agent; `Finding` is the engine's version: anchored to a line of
+ * the diff by its quote (or not anchored), with an identity that survives line shifts.
  */
 import { Schema } from "effect"
 import { Severity } from "./Kinds.ts"
@@ -19,16 +19,16 @@ export const ReportedProblem = Schema.Struct({
   message: Schema.String,
   /** Replacement text for the anchored lines, without a fence. */
   suggestion: Schema.optional(Schema.String),
-  /** Code copied from the diff, one or more lines; what anchoring goes by. */
+  /** Code copied from the diff, one or more lines; used for anchoring. */
   quote: Schema.optional(Schema.String),
-  /** 0 to 1. */
+  /** Confidence from 0 to 1. */
   confidence: Schema.optional(Schema.Number)
 })
 export type ReportedProblem = typeof ReportedProblem.Type
 
 /**
- * A line of the diff with the counters of both sides where it stands: for an added line `old` is the old line that follows, for a
- * removed one `new` is the new line that follows. 0 where a side is empty.
+ * A line of the diff with the counters of both sides: for an added line `old` is the old line that follows, for a removed one `new` is the
+ * new line that follows. 0 if a side is empty.
  */
 export const DiffPlace = Schema.Struct({
   kind: Schema.Literals(["added", "removed", "unchanged"]),
@@ -40,27 +40,27 @@ export type DiffPlace = typeof DiffPlace.Type
 /** First and last line of a comment on several lines, both in one hunk (GitLab names lines by both counters). */
 export const DiffRange = Schema.Struct({ first: DiffPlace, last: DiffPlace })
 
-/** Lines are 1-based in the file at `side`; `start` is absent for a single line. */
+/** Position of a finding. Lines are 1-based in the file at `side`; `start` is absent for a single line. */
 export const Anchor = Schema.Struct({
   path: Schema.String,
-  /** The path before a rename, where it differs. */
+  /** Path before a rename, if it differs. */
   oldPath: Schema.optional(Schema.String),
   side: Side,
   line: Schema.Int,
   start: Schema.optional(Schema.Int),
-  /** Line numbers on both sides where the anchored line is unchanged context (GitLab needs both). */
+  /** Line numbers on both sides if the anchored line is unchanged context (GitLab needs both). */
   oldLine: Schema.optional(Schema.Int),
   newLine: Schema.optional(Schema.Int),
-  /** With `start`. Absent in records of earlier versions. */
+  /** Present together with `start`. Absent in records of earlier versions. */
   range: Schema.optional(DiffRange)
 })
 export type Anchor = typeof Anchor.Type
 
 export const Finding = Schema.Struct({
-  /** Identity: 32 hex digits, stable under line shifts and re-wording (decisions section 5). */
+  /** Identity: 32 hex digits, stable under line shifts and changed wording. */
   fingerprint: Schema.String,
   problem: ReportedProblem,
-  /** Absent: it could not be anchored, so it stands in the summary and never on a line. */
+  /** Absent if it could not be anchored: it is then part of the summary and never of a line. */
   anchor: Schema.optional(Anchor)
 })
 export type Finding = typeof Finding.Type

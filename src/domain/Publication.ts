@@ -3,14 +3,14 @@
  *
  * ```
  * pending ──▶ sending ──▶ sent
- *                ├──────▶ pending   the host refused for now (429, 5xx): again at `notBefore`
+ *                ├──────▶ pending   the host refused temporarily (429, 5xx): retried at `notBefore`
  *                ├──────▶ unknown   the response was lost: looked up by marker before any second post
- *                └──────▶ failed    the host refused for good
- * pending | unknown ──▶ quarantined processes ended again and again while it was handled
- * unknown ──▶ sent | sending        found at the host, or not
- * pending | unknown ──▶ itself      put aside before a write, until `notBefore`
- * pending ──▶ sent                  nothing of it was left to write
- * pending | unknown ──▶ failed      what has to be read before cannot be read
+ *                └──────▶ failed    the host refused permanently
+ * pending | unknown ──▶ quarantined several processes crashed while they handled it
+ * unknown ──▶ sent | sending        found at the host, or not found
+ * pending | unknown ──▶ itself      deferred before a write, until `notBefore`
+ * pending ──▶ sent                  nothing had to be written
+ * pending | unknown ──▶ failed      a required read before the write fails permanently
  * pending | unknown ──▶ dropped     a newer head made it obsolete
  * ```
  * A row is `sending` from right before its first write to the host. One found in `sending` when its actor wakes is `unknown`: the
@@ -56,11 +56,11 @@ export const InlineComment = Schema.Struct({
 })
 export type InlineComment = typeof InlineComment.Type
 
-/** The verdict of a review: a remark, or a request that holds up merging where the host enforces it. */
+/** Verdict of a review: a remark, or a request that blocks merging where the host enforces it. */
 export const ReviewEvent = Schema.Literals(["COMMENT", "REQUEST_CHANGES", "APPROVE"])
 export type ReviewEvent = typeof ReviewEvent.Type
 
-/** One problem as a managed issue shows it: `text` is rendered and has no marker. */
+/** One problem of a managed issue: `text` is rendered and has no marker. */
 export const IssueProblem = Schema.Struct({
   fp: Schema.String,
   file: Schema.String,
@@ -70,30 +70,27 @@ export const IssueProblem = Schema.Struct({
 })
 export type IssueProblem = typeof IssueProblem.Type
 
-/** One problem as a summary names it: `name` is one safe line. */
+/** One problem of a summary: `name` is one safe line. */
 export const SummaryProblem = Schema.Struct({ fp: Schema.String, file: Schema.String, name: Schema.String })
 export type SummaryProblem = typeof SummaryProblem.Type
 
-/** What a review says about problems, for comparing it with the review before. */
+/** Problems of a review, for the comparison with the previous one. */
 export const SummaryProblems = Schema.Struct({
   found: Schema.Array(SummaryProblem),
   present: Schema.Array(Schema.String),
   analysed: Schema.Array(Schema.String),
   changed: Schema.Array(Schema.String),
-  /** It came to its end and left no problem out. */
+  /** True if the review finished without omitting a problem. */
   complete: Schema.Boolean
 })
 export type SummaryProblems = typeof SummaryProblems.Type
 
-/** `neutral`: neither good nor bad; each host says so in a way of its own. */
+/** `neutral`: neither success nor failure; each host represents it differently. */
 export const StatusState = Schema.Literals(["pending", "success", "failure", "neutral"])
 export type StatusState = typeof StatusState.Type
 
 export const Operation = Schema.Union([
-  /**
-   * What managed issues of a scope have to say after this review. Sending it reads what stands at the host and yields the
-   * `Issue` operations that are still to be done.
-   */
+  /** Managed issues of a scope after this review. Sending it reads the issues at the host and yields the missing `Issue` operations. */
   Schema.Struct({
     _tag: Schema.Literal("Issues"),
     head: Schema.String,
@@ -101,11 +98,11 @@ export const Operation = Schema.Union([
     mode: Schema.Literals(["per_problem", "consolidated", "per_commit"]),
     /** Title of an issue that holds several problems. */
     title: Schema.String,
-    /** Problems that are shown, in order. */
+    /** Problems to display, in order. */
     problems: Schema.Array(IssueProblem),
-    /** Fingerprints of everything found, shown or not. */
+    /** Fingerprints of all findings, displayed or not. */
     present: Schema.Array(Schema.String),
-    /** Paths that this review read; only what stands in them can be resolved. */
+    /** Paths that this review read; only problems in these can be resolved. */
     analysed: Schema.Array(Schema.String)
   }),
   /** One write to a managed issue: the first one without `number` creates it. */
@@ -117,7 +114,7 @@ export const Operation = Schema.Union([
     body: Schema.optional(Schema.String),
     state: Schema.optional(Schema.Literals(["open", "closed"])),
     severity: Schema.optional(Severity),
-    /** Paths that the issue is about, for finding owners. */
+    /** Paths of the issue's problems, for finding owners. */
     files: Schema.Array(Schema.String)
   }),
   /** One review with all its inline comments, on the exact head. */
@@ -128,11 +125,11 @@ export const Operation = Schema.Union([
     body: Schema.String,
     comments: Schema.Array(InlineComment)
   }),
-  /** What becomes of our earlier request for changes, on a clean head. */
+  /** Withdraws our earlier request for changes on a clean head. */
   Schema.Struct({
     _tag: Schema.Literal("Verdict"),
     head: Schema.String,
-    /** Approves; else the request is dismissed. */
+    /** True: approves; false: dismisses the request. */
     approves: Schema.Boolean,
     body: Schema.String
   }),
@@ -143,10 +140,10 @@ export const Operation = Schema.Union([
     body: Schema.String,
     /** Absent in rows of earlier versions. */
     problems: Schema.optional(SummaryProblems),
-    /** Where the target has no summary yet, none is written. */
+    /** True: updates an existing summary only. */
     onlyUpdate: Schema.optional(Schema.Boolean)
   }),
-  /** What a review says about comments at lines of earlier ones; sending it yields a `Thread` for each that is settled. */
+  /** Threads of earlier reviews; sending it yields a `Thread` for each that is resolved. */
   Schema.Struct({
     _tag: Schema.Literal("Threads"),
     head: Schema.String,
@@ -154,23 +151,23 @@ export const Operation = Schema.Union([
     analysed: Schema.Array(Schema.String),
     changed: Schema.Array(Schema.String)
   }),
-  /** A comment of ours whose problem is gone. */
+  /** Resolves a comment of ours whose problem no longer exists. */
   Schema.Struct({ _tag: Schema.Literal("Thread"), hostId: Schema.String, body: Schema.String }),
-  /** The whole review as a comment on a commit, for reviews of what was pushed. */
+  /** The whole review as a comment on a commit, for reviews of pushes. */
   Schema.Struct({ _tag: Schema.Literal("CommitComment"), head: Schema.String, body: Schema.String }),
-  /** A message to a chat group, in the platform's markdown. Nothing at the platform can be looked up later. */
+  /** A message to a chat group, in the platform's markdown. The platform offers no lookup of messages. */
   Schema.Struct({
     _tag: Schema.Literal("Chat"),
     head: Schema.String,
     title: Schema.String,
     body: Schema.String,
     severity: Schema.optional(Severity),
-    /** The first message of a review: people are called with it. */
+    /** First message of a review, which mentions people. */
     first: Schema.optional(Schema.Boolean),
-    /** A message that only calls people. */
+    /** A message that only mentions people. */
     people: Schema.optional(Schema.Struct({ everyone: Schema.Boolean, mobiles: Schema.Array(Schema.String) }))
   }),
-  /** What triage says on an issue whose text has the digest `head`. */
+  /** The comment of triage on an issue whose text has the digest `head`. */
   Schema.Struct({ _tag: Schema.Literal("IssueComment"), head: Schema.String, body: Schema.String }),
   /** Closes the issue, if its text still has the digest `head`. */
   Schema.Struct({ _tag: Schema.Literal("CloseIssue"), head: Schema.String }),
@@ -187,8 +184,8 @@ export const Operation = Schema.Union([
 export type Operation = typeof Operation.Type
 
 /**
- * A problem of ours that people dismissed who may not (`review.dismissal`). It stays open; the summary and the record of the run name
- * them.
+ * A problem of ours that people without permission dismissed (`review.dismissal`). It stays open; the summary and the record of the run
+ * name them.
  */
 export const IgnoredDismissal = Schema.Struct({
   fp: Schema.String,
@@ -200,7 +197,7 @@ export type IgnoredDismissal = typeof IgnoredDismissal.Type
 
 export const Publication = Schema.Struct({
   id: Schema.String,
-  /** Deterministic: the same operation planned twice is one row. Also stands in the marker of what is posted. */
+  /** Deterministic: the same operation planned twice is one row. Part of the marker of what is posted. */
   operationId: Schema.String,
   runId: Schema.String,
   targetKey: Schema.String,
@@ -209,13 +206,13 @@ export const Publication = Schema.Struct({
   status: PublicationStatus,
   /** Order within the run. */
   position: Schema.Int,
-  /** Writes that the host failed, not counting those during an outage of the whole host. */
+  /** Failed writes, without those during an outage of the whole host. */
   attempts: Schema.Int,
   notBefore: Schema.optional(Schema.Int),
   hostId: Schema.optional(Schema.String),
   url: Schema.optional(Schema.String),
   error: Schema.optional(Schema.String),
-  /** What the host had when the row was sent, of rows that read comments of earlier reviews. */
+  /** Dismissals at the time of sending, for rows that read comments of earlier reviews. */
   ignoredDismissals: Schema.optional(Schema.Array(IgnoredDismissal))
 })
 export type Publication = typeof Publication.Type

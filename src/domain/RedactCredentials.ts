@@ -1,18 +1,18 @@
 /**
- * Removes the credentials of a request from text that its server sent back: as they were sent, and encoded as servers, proxies and
- * libraries encode what they quote. A credential is a token, a header with its scheme, or a URL with user information.
+ * Removes the credentials of a request from text that its server returned: literally, and in the encodings that servers, proxies and
+ * libraries use for quoting. A credential is a token, a header with its scheme, or a URL with user information.
  */
 const removed = "[redacted]"
 
-/** Shorter parts are words of any text; the credential itself is removed however short it is. */
+/** Minimum length of a part; shorter parts occur in any text. The whole credential is removed whatever its length. */
 const minPartLength = 6
-/** Shorter pieces of an encoding may be pieces of something else. */
+/** Minimum length of a piece of an encoding, because shorter pieces are ambiguous. */
 const minPieceLength = 8
 
 const decodeBase64 = (text: string): string =>
   /^[A-Za-z0-9+/_-]+={0,2}$/.test(text) ? Buffer.from(text, "base64").toString("utf8") : ""
 
-/** The credential, the words of a header, the user and password in a Basic header or URL. */
+/** Returns the credential, the words of a header, the user and password in a Basic header or URL. */
 const parts = (credential: string): ReadonlyArray<string> => {
   const words = credential.split(/\s+/).filter((word) => !/^[A-Za-z-]+:$|^(?:basic|bearer|token)$/i.test(word))
   const url = URL.canParse(credential) ? new URL(credential) : undefined
@@ -24,7 +24,7 @@ const parts = (credential: string): ReadonlyArray<string> => {
 
 const base64 = (text: string): string => Buffer.from(text, "utf8").toString("base64")
 
-/** The part of the base64 of any text that holds `part` which depends on nothing else, at each of the three alignments. */
+/** Returns the pieces of base64 that depend on `part` alone, at each of the three alignments. */
 const base64Pieces = (part: string): ReadonlyArray<string> =>
   [0, 1, 2].map((offset) => {
     const encoded = base64("\0".repeat(offset) + part).replace(/(?<!=)=+$/, "")

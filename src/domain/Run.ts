@@ -8,10 +8,10 @@
  *    │           ├──▶ failed   ├──▶ failed | timeout
  *    ├───────────┴──▶ cancelled | skipped
  * ```
- * `publishing` is entered in the transaction that stores the findings and the outbox rows: from there on no model is asked
- * again; from preparing as well, where the records were unavailable when the analysis began. preparing and analyzing may go back to preparing
- * when a lost worker's run is taken up again, and to queued while the host is unavailable: `queued` is from the first claim on, until the
- * host has said what there is to review.
+ * A run enters `publishing` in the transaction that stores the findings and the outbox rows; from there on no model is called. It enters
+ * it from preparing if the records were unavailable when the analysis began. preparing and analyzing return to preparing when another
+ * worker continues a lost worker's run, and to queued while the host is unavailable: `queued` lasts from the first claim until the subject
+ * of the review is loaded from the host.
  */
 import { Schema } from "effect"
 
@@ -40,13 +40,13 @@ const next: Record<RunStatus, ReadonlyArray<RunStatus>> = {
   skipped: []
 }
 
-/** Reason of a run that ended because nobody works on it any more; a later attempt at the review is another run. */
+/** Reason of a run whose process died; a later attempt at the review is another run. */
 export const lostReason = "its process ended before the analysis was stored"
 
 /** Reason of a run that was cancelled because its head no longer exists. */
 export const replacedReason = "the head was replaced by a force push"
 
 export const isTerminal = (status: RunStatus): boolean => next[status].length === 0
-/** The states from which `to` may be entered; what a compare-and-set update names in its WHERE clause. */
+/** Returns the states from which `to` may be entered, for the WHERE clause of a compare-and-set update. */
 export const sourcesOf = (to: RunStatus): ReadonlyArray<RunStatus> =>
   RunStatus.literals.filter((from) => next[from].includes(to))

@@ -1,11 +1,11 @@
-/** Links to the service's own pages. Pure. */
+/** Builds links to pages of the service. Pure. */
 
 interface ServerAddress {
   readonly base_url?: string | undefined
   readonly path_prefix?: string | undefined
 }
 
-/** An address below the service's, whether `base_url` has the path prefix in it or not. Undefined where none is configured. */
+/** Returns a URL below the service's, whether or not `base_url` includes the path prefix. Undefined if none is configured. */
 export const publicUrl = ({ base_url, path_prefix }: ServerAddress, path: string): string | undefined => {
   if (base_url === undefined) return undefined
   const base = base_url.endsWith("/") ? base_url.slice(0, -1) : base_url
@@ -16,7 +16,7 @@ export const publicUrl = ({ base_url, path_prefix }: ServerAddress, path: string
 
 type RunPage = (runId: string) => string
 
-/** Path of the page of a run. The dashboard has none yet, and a link that leads nowhere is worse than no link. */
+/** Path of the page of a run. The dashboard has none yet, and a broken link is worse than no link. */
 const runPage: RunPage | undefined = undefined
 
 export const runUrl = (server: ServerAddress, runId: string, page: RunPage | undefined = runPage): string | undefined =>

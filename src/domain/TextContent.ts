@@ -1,19 +1,19 @@
 /**
- * The text of a file, whatever it is encoded in. Git takes for binary what has a NUL byte near its beginning; compilers do not, and
- * read UTF-16 as well. Decided by content alone, of which a bounded part is looked at. Pure.
+ * Decodes the text of a file in any encoding. Git treats a file with a NUL byte near its beginning as binary; compilers do not, and also
+ * read UTF-16. Decided by a limited part of the content alone. Pure.
  */
 
-/** Bytes in which git looks for a NUL. */
+/** Number of bytes in which git searches for a NUL. */
 const gitLength = 8000
-/** Characters by which it is judged whether a decoding is text. */
+/** Number of characters by which a decoding is judged to be text. */
 const sampleLength = 65_536
-/** Share of characters that no text has. */
+/** Maximum share of characters that do not occur in text. */
 const maxStray = 0.02
-/** A file that has more NUL bytes than this is data. */
+/** Maximum share of NUL bytes; a file with more is data. */
 const maxNuls = 0.3
 const shownNul = "\u2400"
 
-/** Undefined: it is not text. A NUL is shown as `␀`. */
+/** Returns undefined if it is not text. A NUL is replaced by `␀`. */
 export const decodeText = (bytes: Uint8Array): string | undefined => {
   const marked = byMark(bytes)
   if (marked !== undefined) return printable(decode(marked, bytes.subarray(2)))
@@ -21,7 +21,7 @@ export const decodeText = (bytes: Uint8Array): string | undefined => {
   return printable(decode("utf-8", bytes)) ?? printable(decode(likelier(bytes.subarray(0, sampleLength)), bytes))
 }
 
-/** Blanks and line breaks are of ASCII in every script: the byte that is zero then says which one comes first. */
+/** Returns the likelier byte order. Blanks and line breaks are ASCII in every script, so the position of their zero byte decides. */
 const likelier = (sample: Uint8Array): Encoding => {
   const zeros = [0, 0]
   for (let at = 0; at < sample.length; at++) if (sample[at] === 0) zeros[at & 1] = (zeros[at & 1] ?? 0) + 1
@@ -42,7 +42,7 @@ const decode = (encoding: Encoding, bytes: Uint8Array): string => {
 const printable = (text: string): string | undefined =>
   isText(text.slice(0, sampleLength), maxNuls) ? text.replaceAll("\0", shownNul) : undefined
 
-/** What no text has: controls, half characters, code points without a meaning. */
+/** Characters that do not occur in text: controls, half characters, unassigned code points. */
 const stray = /[^\P{C}\t\n\v\f\r\p{Cf}]|\ufffd/u
 
 const isText = (text: string, nuls: number): boolean => {

@@ -1,13 +1,13 @@
-/** What was decided about an issue. Closing and whatever else follows from it is publishing's. */
+/** Decision about an issue. Its effects, such as closing, are publications. */
 import { Schema } from "effect"
 
 export const TriageDecision = Schema.Struct({
   verdict: Schema.Literals(["close", "keep_open"]),
-  /** The model's, also where its wish to close was not followed; `unknown` where no model answered. */
+  /** The model's category, even if its decision to close was overruled; `unknown` if no model responded. */
   category: Schema.String,
-  /** Why, in words for people: the model's, or what spoke against its wish to close. */
+  /** Reason as text for people: the model's, or the one against its decision to close. */
   reason: Schema.String,
-  /** 0 to 1, of the model in its own answer; 0 where none answered. */
+  /** Confidence from 0 to 1 according to the model; 0 if none responded. */
   confidence: Schema.Finite
 })
 export type TriageDecision = typeof TriageDecision.Type

@@ -1,4 +1,4 @@
-/** What the commit of a reviewed head says of the review. Pure. */
+/** Computes the commit status of a review. Pure. */
 import type { Analysis } from "./Analysis.ts"
 import { unreadPaths } from "./Coverage.ts"
 import { severityRank } from "./Kinds.ts"
@@ -7,14 +7,11 @@ import type { StatusState } from "./Publication.ts"
 
 export interface VerdictSettings {
   readonly unread: "neutral" | "fail" | "ignore"
-  /** Least severity that fails the status. */
+  /** Minimum severity that fails the status. */
   readonly status_fail_on?: Severity | undefined
 }
 
-/**
- * A failure where a problem is grave enough for it. Never a success where added text was not read, unless the configuration lets that
- * pass.
- */
+/** Returns a failure if a problem reaches the severity. Never a success if added text was not read, unless the configuration allows it. */
 export const verdictOf = (
   { findings, coverage }: Pick<Analysis, "findings" | "coverage">,
   { unread, status_fail_on: failOn }: VerdictSettings
@@ -26,7 +23,7 @@ export const verdictOf = (
   return unread === "fail" ? "failure" : "neutral"
 }
 
-/** One line for the commit. */
+/** Returns the description of the status, one line. */
 export const describe = ({
   findings,
   skipped,

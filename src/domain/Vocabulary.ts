@@ -1,9 +1,9 @@
 /**
- * Every name that the service gives to a product, with the other spellings that are accepted for it: the neutral tokens of
- * the interface specification and common aliases. Decoding at the edges (configuration, URL paths, header names) turns any of
- * them into the canonical name through `canonical`; nothing behind the edges knows another spelling.
+ * Defines every name of a product, with the other accepted spellings: neutral tokens and common aliases. Decoding at the edges
+ * (configuration, URL paths, header names) converts any of them to the canonical name with `canonical`; nothing behind the edges uses
+ * another spelling.
  *
- * A row reads `canonical: [other spellings]`. The first other spelling is the specification's token where it has one.
+ * A row reads `canonical: [other spellings]`. The first other spelling is the neutral token, if there is one.
  */
 
 const vocabulary = {
@@ -170,7 +170,7 @@ const isConcept = (name: string): name is Concept => Object.hasOwn(vocabulary, n
 
 export const concepts: ReadonlyArray<Concept> = Object.keys(vocabulary).filter(isConcept)
 
-/** Configuration keys that are a product's name. They stand under the canonical key in every decoded document. */
+/** Configuration keys that are a product's name. Every decoded document uses the canonical key. */
 export const keyAliases: Readonly<Record<string, string>> = {
   embedded_sql: "sqlite",
   server_sql: "postgres",
@@ -179,7 +179,7 @@ export const keyAliases: Readonly<Record<string, string>> = {
   notify_im_a: "notify_feishu"
 }
 
-/** Header names of the specification beside the real ones of the host. */
+/** Neutral header names that are accepted in addition to those of the host. */
 export const signatureHeaders = {
   gitea: "x-githost-a-signature-256",
   forgejo: "x-githost-a-signature-256",
@@ -202,17 +202,17 @@ const index = new Map<string, ReadonlyMap<string, string>>(
 const isName = <C extends Concept>(concept: C, name: string): name is Name<C> =>
   Object.hasOwn(vocabulary[concept], name)
 
-/** The canonical name for any accepted spelling, undefined for a spelling that the concept does not have. Case matters. */
+/** Returns the canonical name of an accepted spelling, or undefined for an unknown one. Case-sensitive. */
 export const canonical = <C extends Concept>(concept: C, spelling: string): Name<C> | undefined => {
   const name = index.get(concept)?.get(spelling)
   return name !== undefined && isName(concept, name) ? name : undefined
 }
 
-/** Canonical names of a concept, in the order of the table. */
+/** Returns the canonical names of a concept, in the order of the table. */
 export const namesOf = <C extends Concept>(concept: C): ReadonlyArray<Name<C>> =>
   Object.keys(vocabulary[concept]).filter((name) => isName(concept, name))
 
-/** The other spellings accepted for a canonical name. */
+/** Returns the other spellings accepted for a canonical name. */
 export const spellingsOf = (concept: Concept, name: string): ReadonlyArray<string> => {
   const rows: Readonly<Record<string, ReadonlyArray<string>>> = vocabulary[concept]
   return rows[name] ?? []

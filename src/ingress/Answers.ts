@@ -1,4 +1,4 @@
-/** What is answered, as data: the table of decisions 2.4 for webhooks, problem details (RFC 9457) for everything else. */
+/** Defines the responses as data: fixed bodies for webhooks, problem details (RFC 9457) for everything else. */
 import type { Admission } from "../admission/Admit.ts"
 import type { AcceptedStatus, IgnoreReason, RejectReason } from "../domain/Decision.ts"
 
@@ -7,9 +7,9 @@ export interface IngressResponse {
   readonly contentType: string
   readonly body: string
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** The request was not read to its end: the connection cannot carry another one. */
+  /** The request was not read to its end, so the connection cannot carry another one. */
   readonly close?: boolean | undefined
-  /** What is left of the body is not even read to be thrown away: reading is what there is too much of. */
+  /** The remainder of the body is not read at all, not even to discard it, because the read budget is exhausted. */
   readonly leavesBody?: boolean | undefined
 }
 
@@ -20,7 +20,7 @@ const json = (status: number, body: unknown, rest?: Partial<IngressResponse>): I
   ...rest
 })
 
-/** Seconds after which a host should send again what could not be stored. */
+/** Seconds after which a host should resend a delivery that could not be stored. */
 const retryAfter = { "retry-after": "30" }
 
 export const accepted = (
@@ -44,17 +44,17 @@ export const accepted = (
 export const ignored = (eventId: string, reason: IgnoreReason, provider: string, event: string): IngressResponse =>
   json(202, { accepted: false, event_id: eventId, reason, provider, event })
 
-/** The delivery does not say who it is from. Which part was wrong is not told. */
+/** The delivery is not authenticated. The response does not reveal which part was wrong. */
 export const unauthenticated: IngressResponse = json(401, { accepted: false, reason: "invalid_signature" })
 
-/** Which key was wrong, or whether there is one, is not told. */
+/** The response does not reveal which key was wrong or whether one is configured. */
 export const unauthorized: IngressResponse = json(
   401,
   { accepted: false, reason: "unauthorized" },
   { headers: { "www-authenticate": 'Bearer realm="triggers"' } }
 )
 
-/** Accepted; which workspace it belongs to is found afterwards. */
+/** Accepted; the workspace is determined later. */
 export const routed = (
   eventId: string,
   provider: string,
@@ -74,7 +74,7 @@ export const notConfigured: IngressResponse = json(
   { close: true }
 )
 
-/** Nothing was accepted; the host shall send it again. */
+/** Nothing was accepted; the host should resend the delivery. */
 export const unavailable = (reason: "store_unavailable" | "queue_full"): IngressResponse =>
   json(503, { accepted: false, reason }, { headers: retryAfter })
 

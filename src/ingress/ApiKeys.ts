@@ -1,7 +1,7 @@
 /**
- * API keys of `/triggers/*`: `X-API-Key` or `Authorization: Bearer`. The global key opens every workspace, a workspace's key its
- * own. Keys are compared as digests, each with every configured one, so that neither time nor answer tells which was close.
- * Without any configured key nothing is open.
+ * Checks API keys of `/triggers/*`: `X-API-Key` or `Authorization: Bearer`. The global key opens every workspace, a workspace's key only
+ * that workspace. Each key is compared with every configured one as a digest, so that neither the duration nor the response reveals a near
+ * match. Without a configured key every call is refused.
  */
 import { createHash, timingSafeEqual } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
@@ -52,7 +52,7 @@ const givenKeys = (headers: IncomingHttpHeaders): ReadonlyArray<string> => {
   return [own, bearer].flatMap((key) => (typeof key === "string" && key !== "" ? [key] : []))
 }
 
-/** What the request's keys open together; undefined when none of them is known. */
+/** Returns the combined scope of the request's keys, or undefined if none of them is valid. */
 export const scopeOf = (snapshot: Snapshot, headers: IncomingHttpHeaders): KeyScope | undefined => {
   const given = givenKeys(headers).map(digestOf)
   const opened = configured(snapshot).filter(

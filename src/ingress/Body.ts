@@ -1,49 +1,49 @@
 /**
- * Reads request bodies within bounds. The first 64 KiB of each body always fit: there are no more of them than connections. What is
- * beyond shares a budget, of which one client gets a part, so that neither many large bodies nor one client use up the memory or shut out
- * small ones. A body over its limit is refused by its declared length before it is read, or cut off while it is; one that comes in too slowly
- * is given up, and where the budget is used up the slowest one is.
+ * Reads request bodies within limits. The first 64 KiB of each body always fit, because connections are limited. Further bytes share a
+ * budget, of which one client gets a part, so that neither many large bodies nor one client use up the memory or block small ones. A body
+ * over its limit is refused by its declared length before it is read, or aborted while it is read. A body that arrives too slowly is
+ * aborted, and when the budget is exhausted the slowest one is.
  */
 import type { IncomingMessage } from "node:http"
 
 export interface BodyLimits {
-  /** Bytes beyond the first 64 KiB of each body, of all bodies that are being read or handled. */
+  /** Bytes beyond the first 64 KiB of each body, over all bodies that are being read or handled. */
   readonly totalBytes: number
-  /** The same of one client. */
+  /** The same limit for one client. */
   readonly clientBytes: number
-  /** Bytes per second, on average from the start of the body; 0: none. */
+  /** Bytes per second, averaged from the start of the body; 0: no minimum. */
   readonly minRate: number
-  /** How long a body may be slower than that. */
+  /** Time in milliseconds for which a body may be slower than that. */
   readonly graceMillis: number
 }
 
 export type Body =
-  /** The bytes count against the limits until `release`. */
+  /** The bytes count towards the limits until `release`. */
   | { readonly _tag: "Read"; readonly blocks: ReadonlyArray<Uint8Array>; readonly release: () => void }
   | { readonly _tag: "TooLarge" }
   | { readonly _tag: "Busy" }
   | { readonly _tag: "TooSlow" }
-  /** The sender went away, or the request timed out and the server responded. */
+  /** The sender disconnected, or the request timed out and the server responded. */
   | { readonly _tag: "Aborted" }
 
 /**
- * Bytes beyond the first 64 KiB of bodies that are read in one turn of the event loop; what comes beyond waits for the next one. The system
- * hands over megabytes of each connection at once, so that a dozen of large bodies would hold up everything else.
+ * Bytes beyond the first 64 KiB of bodies that are read per iteration of the event loop; further bytes wait for the next one. The system
+ * delivers megabytes of each connection together, so that a dozen large bodies would otherwise block everything else.
  */
 const turnBytes = 1024 * 1024
-/** Of every body; connections are limited, so these are. */
+/** Bytes of every body that always fit; connections are limited, so their sum is. */
 export const smallBytes = 64 * 1024
-/** Smaller chunks are copied together: an object per chunk of one byte would take hundreds of times its size. */
+/** Smaller chunks are merged: an object per chunk of one byte would take hundreds of times its size. */
 const chunkBytes = 16 * 1024
 const sweepMillis = 1000
 
-/** Whether the declared length alone rules the body out. */
+/** Returns whether the declared length alone exceeds the limit. */
 export const declaresMore = (request: IncomingMessage, limit: number): boolean => {
   const declared = request.headers["content-length"]
   return declared !== undefined && Number(declared) > limit
 }
 
-/** Chunks of a body, none of them tiny. */
+/** Chunks of a body, merged to a minimum size. */
 class Chunks {
   readonly #chunks: Array<Buffer> = []
   #block = Buffer.alloc(0)
@@ -104,7 +104,7 @@ export class BodyReader {
   }
 
   /**
-   * Resolves once; never rejects. After anything but `Read` the rest of the request is unread. `proceed` is called when the body will be
+   * Resolves once; never rejects. After any result but `Read` the rest of the request is unread. `proceed` is called when the body will be
    * read, for senders that wait for it.
    */
   read(request: IncomingMessage, limit: number, client: string, proceed: () => void): Promise<Body> {
@@ -170,7 +170,7 @@ export class BodyReader {
     else this.#byClient.set(client, held)
   }
 
-  /** Whether so many bytes more fit, if need be in place of the slowest body that takes some of the budget. */
+  /** Returns whether this number of further bytes fits, if necessary by aborting the slowest body that uses the budget. */
   #hasRoom(reading: Reading, more: number): boolean {
     const { clientBytes, totalBytes } = this.#limits
     if ((this.#byClient.get(reading.client) ?? 0) + more > clientBytes) return false
@@ -182,7 +182,7 @@ export class BodyReader {
     return true
   }
 
-  /** A body that is slower than this one, and has had a second's time. */
+  /** Returns the slowest body that is slower than this one and has had a second of time. */
   #slowest(than: Reading): Reading | undefined {
     const now = performance.now()
     let slowest: Reading | undefined

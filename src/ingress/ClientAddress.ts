@@ -1,14 +1,14 @@
 /**
- * Who a request is from: the address of the socket, or the one that a trusted proxy reports in `x-forwarded-for`
- * (`server.trust_proxy`). With ranges every hop is followed while it is trusted; with `true` exactly the last one is, the address
- * that the proxy before this server has seen, because everything before it is what the client wrote.
+ * Determines the client address of a request: that of the socket, or the one that a trusted proxy reports in `x-forwarded-for`
+ * (`server.trust_proxy`). With ranges, hops are followed while they are trusted. With `true` only the last hop is used, the address that
+ * the proxy before this server has seen, because the client controls all earlier ones.
  */
 import { BlockList, isIP } from "node:net"
 import type { Document } from "../config/Document.ts"
 
 type TrustProxy = Document["server"]["trust_proxy"]
 
-/** Hops that are followed; a chain of trusted proxies is never longer. */
+/** Maximum number of hops that are followed. */
 const maxHops = 32
 
 const named: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -19,7 +19,7 @@ const named: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 const familyOf = (address: string): "ipv4" | "ipv6" => (isIP(address) === 6 ? "ipv6" : "ipv4")
 
-/** An IPv4 address in IPv6 becomes IPv4; a port is removed. Undefined when it is not an address. */
+/** Normalises an address: an IPv4 address in IPv6 becomes IPv4, a port is removed. Returns undefined if it is not an address. */
 const plain = (text: string): string | undefined => {
   const trimmed = text.trim()
   const address = /^\[([^\]]+)\](?::\d+)?$/.exec(trimmed)?.[1] ?? /^([\d.]+):\d+$/.exec(trimmed)?.[1] ?? trimmed
@@ -28,7 +28,7 @@ const plain = (text: string): string | undefined => {
 }
 
 export interface ClientAddresses {
-  /** Whether the socket is a proxy's, so that its connections are those of many clients. */
+  /** Returns whether the socket belongs to a proxy, so that its connections are those of many clients. */
   readonly isProxy: (socket: string) => boolean
   readonly clientOf: (socket: string, forwarded: string | ReadonlyArray<string> | undefined) => string
 }
@@ -63,7 +63,7 @@ export const clientAddresses = (trust: TrustProxy): ClientAddresses => {
   }
 }
 
-/** What limits and attempts are counted by: an address, or the network that one owner of IPv6 addresses has (/64). */
+/** Returns the key of limits per client: an address, or the network of one owner of IPv6 addresses (/64). */
 export const clientKey = (address: string): string => {
   const client = plain(address) ?? address
   if (isIP(client) !== 6) return client

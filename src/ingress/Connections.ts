@@ -1,42 +1,42 @@
 /**
- * The open connections of a listener and what each is doing. Bounds how many there are, of all clients and of one; where a bound is
- * reached, one that nobody needs is closed for the new one: it is idle, or slow. Knows which connections can be closed at once when the
- * server stops, and ends those that have got their last response, whatever their client does.
+ * Tracks the open connections of a listener and their activity. Limits their number, in total and per client. At a limit, an idle or slow
+ * connection is closed for the new one. Closes idle connections when the server stops, and connections that have their last response,
+ * whatever their client does.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { clientKey } from "./ClientAddress.ts"
 
-/** What happens to connections, for metrics and logs. */
+/** Observes connections for metrics and logs. */
 export interface ConnectionObserver {
-  /** A connection was opened (1) or closed (-1). */
+  /** Called when a connection was opened (1) or closed (-1). */
   readonly onCount: (change: 1 | -1) => void
-  /** At a limit, for a connection of `client`: another one was closed, or it was refused. */
+  /** Called at a limit for a connection of `client`: another one was closed, or it was refused. */
   readonly onLimit: (client: string, outcome: "closed_for_another" | "refused") => void
 }
 
 export interface ConnectionLimits {
   readonly total: number
   readonly perClient: number
-  /** Connections of a proxy are those of many clients: only `total` bounds them. */
+  /** Connections of a proxy belong to many clients, so only `total` limits them. */
   readonly isProxy: (address: string) => boolean
 }
 
-/** How long a connection stays after its last response, for the client to read it. */
+/** Time in milliseconds that a connection stays open after its last response, so that the client can read it. */
 export const lingerMillis = 1000
-/** A client that is not slow has sent the header of its request by then, and taken the response. */
+/** Time in milliseconds after which a client that has not sent the header of its request, or not read the response, counts as slow. */
 const slowMillis = 1000
-/** Connections beyond the limits when all others are in use; they serve probes and metrics only. */
+/** Connections beyond the limits while all others are in use; they only serve probes and metrics. */
 const reservedConnections = 32
-/** Requests on one connection that have no response yet. Senders of webhooks wait for each response. */
+/** Maximum number of requests on one connection without a response. Senders of webhooks wait for each response. */
 const maxPipelined = 8
 
 interface Connection {
   readonly socket: Duplex
   readonly client: string
   readonly reserved: boolean
-  /** Since when it does what it does, by `performance.now()`. */
+  /** Start of the current activity, by `performance.now()`. */
   since: number
   request: IncomingMessage | undefined
   response: ServerResponse | undefined
@@ -44,7 +44,7 @@ interface Connection {
   closing: NodeJS.Timeout | undefined
 }
 
-/** How much a connection can be spared, lowest first; undefined: it is in use. */
+/** Returns the order in which connections are closed at a limit, lowest first; undefined: it is in use. */
 export const rankOf = (
   { closing, request, response, since }: Pick<Connection, "closing" | "request" | "response" | "since">,
   now: number
@@ -69,7 +69,7 @@ export class Connections {
     server.on("connection", (socket) => this.#admit(socket))
   }
 
-  /** A request has come in on a connection. False: it has too many that wait for their response, and is closed. */
+  /** Registers a request on a connection. Returns false if the connection has too many requests without a response and is closed. */
   carries(request: IncomingMessage, response: ServerResponse): boolean {
     const connection = this.#open.get(request.socket)
     if (connection === undefined || connection.closing !== undefined) return false
@@ -92,12 +92,12 @@ export class Connections {
     return true
   }
 
-  /** Whether it is beyond the limits, for probes only. */
+  /** Returns whether the connection is beyond the limits, for probes only. */
   isReserved(socket: Duplex): boolean {
     return this.#open.get(socket)?.reserved === true
   }
 
-  /** Whether a response has begun that a second one would garble. */
+  /** Returns whether a response has begun that a second one would corrupt. */
   isResponding(socket: Duplex): boolean {
     const response = this.#open.get(socket)?.response
     return response !== undefined && response.headersSent && !response.writableFinished
@@ -107,7 +107,7 @@ export class Connections {
     return this.#open.get(socket)?.closing !== undefined
   }
 
-  /** The last response is under way: in a second the connection is gone, whether or not it was read. */
+  /** Closes the connection one second after its last response, whether or not it was read. */
   closeSoon(socket: Duplex): void {
     const connection = this.#open.get(socket)
     if (connection === undefined) socket.destroy()
@@ -162,7 +162,7 @@ export class Connections {
     else this.#perClient.set(client, held)
   }
 
-  /** Closes the connection that can be spared most, of those the one that does nothing for longest. */
+  /** Closes the connection with the lowest rank; of equal ones the one without activity for longest. */
   #spare(newcomer: string, of?: string): boolean {
     const now = performance.now()
     let spared: Connection | undefined

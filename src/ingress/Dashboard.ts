@@ -1,4 +1,4 @@
-/** The dashboard's shell: a static page, served only while somebody can log in. */
+/** Serves the static page of the dashboard while login is enabled. */
 import { credentialsOf, howToTurnOn } from "../admin/AdminCredentials.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import type { IngressResponse } from "./Answers.ts"

@@ -1,18 +1,18 @@
-/** What comes together goes together: items gather for as long as turns of the event loop bring more. */
+/** Batches items: collects them for as long as iterations of the event loop bring more. */
 
 /**
- * Turns of the event loop that may pass while items gather. Twice as many deliveries share a commit (29 of 32 connections, not 14),
- * which costs a tenth less CPU and no latency: a turn without arrivals takes microseconds.
+ * Maximum number of event loop iterations while items are collected. More deliveries share a commit (29 of 32 connections, not 14), which
+ * costs a tenth less CPU and no latency: an iteration without arrivals takes microseconds.
  */
 const maxTurns = 8
-/** Items that go together at most: a store takes them whole, and serves nobody else meanwhile. */
+/** Maximum size of a batch: a store writes it as a whole and blocks other calls during that time. */
 const mostTogether = 64
 
 export class Gather<A> {
   readonly #flush: (items: ReadonlyArray<A>) => void
   #items: Array<A> = []
 
-  /** @param flush gets what gathered, never nothing; it is called again for what is more than goes together */
+  /** @param flush gets the collected items, at least one; it is called again for items beyond the maximum size */
   constructor(flush: (items: ReadonlyArray<A>) => void) {
     this.#flush = flush
   }
@@ -22,7 +22,7 @@ export class Gather<A> {
     if (this.#items.length === 1) this.#wait(0, 0)
   }
 
-  /** For the end of a turn that brought nothing more; while a turn brings some, the next may too. */
+  /** Flushes at the end of an iteration that brought nothing more. */
   #wait(before: number, turns: number): void {
     setImmediate(() => {
       const items = this.#items

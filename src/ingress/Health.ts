@@ -1,6 +1,6 @@
 /**
- * `/readyz`: whether configuration, record store, queue and, where nodes work together, the bus can be used now. Names what is
- * not ready, never why in detail.
+ * Serves `/readyz`: whether configuration, record store, queue and, in a cluster, the bus are available. Names the part that is not ready,
+ * without details.
  */
 import { Cause, Clock, Effect } from "effect"
 import { basename } from "node:path"
@@ -14,24 +14,24 @@ import { health } from "./Answers.ts"
 import type { Intake } from "./Intake.ts"
 
 const patience = "2 seconds"
-/** Nobody outside decides how often the stores are asked. */
+/** Minimum interval of checks, so that callers do not decide how often the stores are queried. */
 const rememberedMillis = 1000
 
 export const alive: IngressResponse = health(200, { status: "up" })
 
-/** Something else that has to answer before this node takes work. */
+/** Another dependency that must respond before this node takes work. */
 export interface ReadyCheck {
   readonly name: string
   readonly check: Effect.Effect<unknown, unknown>
 }
 
-/** Servers are named as what they are; what needs none by its part. */
+/** Names servers by their product, embedded stores by their function. */
 const namesOf = ({ queue, storage }: Snapshot["document"]) => ({
   store: storage.database.kind === "postgres" ? "postgres" : "store",
   queue: queue.kind === "redis" || queue.kind === "nats" ? queue.kind : "queue"
 })
 
-/** The node works by the document before it. Values of the document, and where the file is, are nobody's business here. */
+/** The node works with the previous document. Values of the document and the location of the file are not exposed here. */
 const refusedDocument = (refused: RefusedDocument | undefined) =>
   refused === undefined
     ? {}
@@ -46,7 +46,7 @@ const refusedDocument = (refused: RefusedDocument | undefined) =>
         }
       }
 
-/** An effect that checks at most once a second and answers from memory in between. */
+/** Returns an effect that checks at most once a second and otherwise returns the previous result. */
 export const makeReadiness = Effect.fnUntraced(function* (
   intake: Pick<Intake, "failed">,
   further: ReadonlyArray<ReadyCheck>
@@ -66,7 +66,7 @@ export const makeReadiness = Effect.fnUntraced(function* (
       )
     )
 
-  /** Deliveries are the writes that show whether one can write: a full disk still reads. */
+  /** Write failures are observed on deliveries, because reads still succeed with a full disk. */
   const writes = (what: "store" | "queue") =>
     Effect.flatMap(Clock.currentTimeMillis, (now) =>
       intake.failed(what, now) ? Effect.fail("the last delivery could not be written") : Effect.void

@@ -1,6 +1,6 @@
 /**
- * One port: a plain node:http listener, because the webhook path runs through it and a router would cost a third of the throughput.
- * Bounds connections, and the time and size of headers and bodies. Knows nothing of routes.
+ * Serves one port with a plain node:http listener, because webhooks pass through it and a router would cost a third of the throughput.
+ * Limits connections, and the time and size of headers and bodies. Independent of routes.
  */
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -17,11 +17,11 @@ import { respond, respondRaw } from "./Respond.ts"
 export interface Exchange {
   readonly id: string
   readonly request: IncomingMessage
-  /** The connection is one of those that are kept for probes and metrics when all others are in use. */
+  /** True for a connection reserved for probes and metrics while all others are in use. */
   readonly forProbes: boolean
-  /** Tells a sender that waits for it (`expect: 100-continue`) to send the body. Without it the body does not come. */
+  /** Sends `100-continue` to a sender that waits for it (`expect: 100-continue`) before it sends the body. */
   readonly proceed: () => void
-  /** Whether nobody waits for the response any more. */
+  /** Returns whether the client has disconnected. */
   readonly isGone: () => boolean
 }
 
@@ -30,19 +30,19 @@ export interface ListenerSettings {
   readonly hostname: string
   readonly connections: ConnectionLimits
   readonly headersTimeoutMillis: number
-  /** For the whole request. Hosts give up after 10 to 30 seconds. */
+  /** Timeout of the whole request. Hosts give up after 10 to 30 seconds. */
   readonly requestTimeoutMillis: number
-  /** Requests under way at stop. */
+  /** Time for requests in progress when the server stops. */
   readonly graceMillis: number
   readonly observer: ConnectionObserver
   readonly onDefect: (requestId: string, defect: unknown) => void
-  /** Undefined: the sender went away. */
+  /** Returns undefined if the sender disconnected. */
   readonly handle: (exchange: Exchange) => Promise<IngressResponse | undefined> | IngressResponse
 }
 
-/** An idle connection is kept a little longer than proxies keep theirs, so that none sends into one that is being closed. */
+/** Longer than the keep-alive time of common proxies, so that none sends into a connection that is being closed. */
 const keepAliveMillis = 65_000
-/** Without a byte in either direction while a request is under way: the client has stopped taking the response. */
+/** Time without a byte in either direction during a request, after which the client counts as gone. */
 const stalledMillis = 60_000
 
 const refusalOf = (code: string | undefined): IngressResponse => {
@@ -51,13 +51,13 @@ const refusalOf = (code: string | undefined): IngressResponse => {
   return Answers.badRequest
 }
 
-/** Whether the body is encoded for the transfer beyond being cut into chunks: proxies differ in what they make of that. */
+/** Returns whether the body has a transfer encoding other than chunked, which proxies interpret differently. */
 const isEncoded = ({ headers }: IncomingMessage): boolean => {
   const encoding = headers["transfer-encoding"]
   return encoding !== undefined && encoding.trim().toLowerCase() !== "chunked"
 }
 
-/** The port that it listens on, until the scope ends. Stopping: no new connections, requests under way get `graceMillis`. */
+/** Listens until the scope ends and returns the port. On stop it accepts no connections, and requests in progress get `graceMillis`. */
 export const startListener = Effect.fnUntraced(function* (settings: ListenerSettings) {
   let stopping = false
 
@@ -111,7 +111,7 @@ export const startListener = Effect.fnUntraced(function* (settings: ListenerSett
     (request: IncomingMessage, response: ServerResponse) => void serve(request, response, "other")
   )
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
-    // The last response is under way already, in answer to the header; what is wrong with the rest does not matter.
+    // The last response, to the header, is in progress already. Errors in the rest of the request do not matter.
     if (connections.isClosing(socket)) return
     if (!socket.writable || error.code === "ECONNRESET" || connections.isResponding(socket)) socket.destroy()
     else respondRaw(socket, newId(), refusalOf(error.code), connections)

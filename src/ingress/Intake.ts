@@ -1,8 +1,7 @@
 /**
- * From decision to durable work: the receipt first, then the queue. Deliveries that come together go together: one commit for
- * their receipts, one for their entries. If the queue fails the receipt stays and recovery queues it, so the delivery
- * counts as accepted; if the receipt fails nothing was accepted. A workspace whose queue is full takes no receipts for a while, so
- * that what recovery has to hold stays bounded too.
+ * Makes admitted work durable: the receipt first, then the queue entry. Concurrent deliveries are batched: one commit for their receipts,
+ * one for their entries. If the queue fails, the receipt stays and recovery queues it, so the delivery counts as accepted; if the receipt
+ * fails, nothing was accepted. A workspace whose queue is full takes no receipts for a while, so that the work of recovery is limited too.
  */
 import { Clock, Context, Effect } from "effect"
 import { admit } from "../queue/AutomaticCommits.ts"
@@ -15,17 +14,17 @@ import type { StoreError } from "../database/StoreError.ts"
 import { Gather } from "./Gather.ts"
 import { Superseded } from "./Superseded.ts"
 
-/** How long a full queue is left alone. */
+/** Time in milliseconds for which a full queue gets no work. */
 const fullForMillis = 5000
-/** How long a store whose last write failed is reported as not ready; then deliveries may try it again. */
+/** Time in milliseconds for which a store is reported as not ready after a failed write. Deliveries may try it again afterwards. */
 const failedForMillis = 15_000
 
-/** What became of a delivery. */
+/** Result of storing a delivery. */
 export type IntakeResult =
-  /** Not stored: nothing was accepted. */
+  /** Nothing was stored or accepted. */
   | { readonly _tag: "Refused" }
   | Extract<Receipt, { readonly _tag: "Duplicate" }>
-  /** Stored. `queued` is there when work was given; `later`: the queue did not take it now, recovery will. */
+  /** Stored. `queued` is set if the delivery has work; `later`: recovery will queue it. */
   | { readonly _tag: "Stored"; readonly queued?: QueueAdmitted | "later" }
 
 interface Waiting {
@@ -60,7 +59,7 @@ export class Intake {
     this.#superseded = new Superseded(context)
   }
 
-  /** At stop: what is still to be noted. */
+  /** Writes pending notes on stop. */
   get close(): Effect.Effect<void> {
     return this.#superseded.flush
   }
@@ -73,12 +72,12 @@ export class Intake {
     return false
   }
 
-  /** Whether the last write to the records or to the queue failed, a short while ago: reading may work where writing does not. */
+  /** Returns whether the last write to the records or to the queue failed recently. Reads may succeed all the same. */
   failed(what: "store" | "queue", now: number): boolean {
     return now < this.#failedUntil[what]
   }
 
-  /** Makes the record durable and then queues its work, if there is any. Never rejects. */
+  /** Stores the record and then queues its work, if any. Never rejects. */
   take(record: EventRecord, work?: QueueAdmission): Promise<IntakeResult> {
     return new Promise((done) => {
       this.#arrivals.add({ record, work, done })
@@ -110,7 +109,7 @@ export class Intake {
       )
   }
 
-  /** All at once; when that fails for want of room, in parts, so that one full workspace holds up nobody else. */
+  /** Queues all works together; if the queue is full, per workspace, so that a full workspace does not block others. */
   #queue(
     works: ReadonlyArray<Work>,
     parts: ((works: ReadonlyArray<Work>) => ReadonlyArray<ReadonlyArray<Work>>) | undefined

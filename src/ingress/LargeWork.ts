@@ -1,22 +1,22 @@
 /**
- * Lets work on large bodies share the event loop with all other requests. Work is a generator that yields after a short step. Its first
- * step runs at once, which is all that most requests have; the rest gets a few milliseconds in each turn of the event loop, for all
- * clients together, and the clients take turns.
+ * Shares the event loop between work on large bodies and all other requests. Work is a generator that yields after a short step. The first
+ * step runs immediately and suffices for most requests; the rest gets a few milliseconds per iteration of the event loop, for all clients
+ * together, round-robin over clients.
  */
 
-/** Milliseconds of one turn of the event loop. */
+/** Milliseconds per iteration of the event loop. */
 const turnMillis = 5
 
 interface Waiting {
-  /** Takes one step; true when the work is over. */
+  /** Takes one step; returns true when the work is complete. */
   readonly step: () => boolean
 }
 
 export class LargeWork {
-  /** Clients in the order of their turns, each with its work, oldest first. */
+  /** Work by client, in round-robin order, each oldest first. */
   readonly #clients = new Map<string, Array<Waiting>>()
 
-  /** The result; undefined when `isGone` before it was there. Rejects when the generator throws. */
+  /** Returns the result, or undefined if `isGone` becomes true first. Rejects if the generator throws. */
   run<A>(client: string, steps: Generator<void, A, void>, isGone: () => boolean): Promise<A | undefined> {
     const first = steps.next()
     if (first.done === true) return Promise.resolve(first.value)
@@ -48,7 +48,7 @@ export class LargeWork {
       const [oldest] = waiting
       this.#clients.delete(client)
       if (oldest?.step() === true) waiting.shift()
-      // Set again, the client is the last in the order, and this loop comes to it once more.
+      // Setting it again moves the client to the end of the order, and this loop reaches it once more.
       if (waiting.length > 0) this.#clients.set(client, waiting)
       if (performance.now() >= end) break
     }

@@ -1,4 +1,4 @@
-/** Starting and stopping a node:http server as effects. */
+/** Starts and stops a node:http server as effects. */
 import type { Server } from "node:http"
 import { Effect, Schema } from "effect"
 import type { Connections } from "./Connections.ts"
@@ -7,7 +7,7 @@ export class IngressError extends Schema.TaggedError<IngressError>()("IngressErr
   message: Schema.String
 }) {}
 
-/** Listens, or says what is in the way. */
+/** Listens, or fails with the cause. */
 export const listen = (server: Server, port: number, hostname: string): Effect.Effect<void, IngressError> =>
   Effect.callback((resume) => {
     const failed = (error: NodeJS.ErrnoException) => {
@@ -25,7 +25,7 @@ export const listen = (server: Server, port: number, hostname: string): Effect.E
     })
   })
 
-/** No new connections; those with a request under way get `graceMillis` to end. */
+/** Stops accepting connections; requests in progress get `graceMillis` to end. */
 export const stop = (server: Server, connections: Connections, graceMillis: number): Effect.Effect<void> =>
   Effect.callback((resume) => {
     const forced = setTimeout(() => server.closeAllConnections(), graceMillis)

@@ -1,6 +1,5 @@
 /**
- * From a request to its response: route, method, what can be refused without the body, the body within bounds, the handler. Knows
- * routes and methods, not what they mean.
+ * Dispatches a request: route, method, refusals without the body, the body within limits, the handler. Independent of what the routes mean.
  */
 import type { IncomingMessage } from "node:http"
 import { Clock, Context, Option } from "effect"
@@ -25,7 +24,7 @@ import type { Webhooks } from "./Webhooks.ts"
 
 const mebibyte = 1024 * 1024
 const probes: ReadonlySet<Route["_tag"]> = new Set(["Health", "Ready", "Metrics"])
-/** Writing all metrics takes milliseconds; callers do not decide how often that is done. */
+/** Minimum interval between renderings of all metrics, which take milliseconds. */
 const metricsMillis = 250
 
 export interface RequestParts {
@@ -40,7 +39,7 @@ export interface RequestParts {
   readonly context: Context.Context<never>
 }
 
-/** The last text of all metrics, and when it was made. */
+/** Caches the rendered metrics. */
 class MetricsText {
   readonly #context: Context.Context<never>
   #text = ""
@@ -66,7 +65,7 @@ const joined = (blocks: ReadonlyArray<Uint8Array>): Uint8Array => {
 
 type Handled = Promise<IngressResponse | undefined> | IngressResponse
 
-/** A response without reading the body ends the connection when there is one. */
+/** A response to a request whose body is unread closes the connection. */
 const unread = (request: IncomingMessage, answer: IngressResponse): IngressResponse =>
   request.headers["content-length"] === undefined && request.headers["transfer-encoding"] === undefined
     ? answer
@@ -91,7 +90,7 @@ export class Requests {
     this.#metrics = new MetricsText(parts.context)
   }
 
-  /** Of the current configuration. */
+  /** Client addresses according to the current configuration. */
   clients(): ClientAddresses {
     const { server } = this.#parts.config.current().document
     const addresses = this.#addresses.get(server) ?? clientAddresses(server.trust_proxy)
@@ -99,7 +98,7 @@ export class Requests {
     return addresses
   }
 
-  /** The response to a request of which only routes that `isOffered` exist. Undefined: the sender disconnected. */
+  /** Responds to a request; routes that `isOffered` rejects do not exist. Undefined: the sender disconnected. */
   handle(exchange: Exchange, isOffered: (route: Route) => boolean): Handled {
     const { request } = exchange
     const route = routeOf(this.#parts.prefix, request.url ?? "/")
@@ -205,7 +204,7 @@ export class Requests {
     })
   }
 
-  /** Reads the body within bounds and passes it to the handler. */
+  /** Reads the body within limits and passes it to the handler. */
   async #withBody(
     { proceed, request }: Exchange,
     limit: number,

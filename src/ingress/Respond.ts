@@ -1,4 +1,4 @@
-/** Writes a response. Every one carries `x-request-id`; the sender's own is not used. */
+/** Writes a response. Every response carries a new `x-request-id`; the sender's is not used. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
@@ -6,7 +6,9 @@ import type { IngressResponse } from "./Answers.ts"
 import type { Connections } from "./Connections.ts"
 import { lingerMillis } from "./Connections.ts"
 
-/** For how many bytes, and for how much of the time that the connection has left, an unread body is swallowed so that its sender gets to read the response. */
+/**
+ * Limits in bytes, and in share of the connection's remaining time, for discarding an unread body so that its sender reads the response.
+ */
 const swallow = { millis: lingerMillis * 0.75, bytes: 32 * 1024 * 1024 }
 
 export const respond = (
@@ -18,7 +20,7 @@ export const respond = (
 ): void => {
   if (response.headersSent || response.destroyed || request.socket.writableEnded) return
   const close = answer.close === true || stopping
-  // A string, not bytes: node sends it in one piece with the header.
+  // Node sends a string, unlike bytes, in one packet with the header.
   const { body } = answer
   response.writeHead(answer.status, {
     "content-type": answer.contentType,
@@ -32,7 +34,7 @@ export const respond = (
     response.end(body)
     return
   }
-  // Closing with unread data would reset the connection and could take the response along.
+  // Closing with unread data would reset the connection and could discard the response.
   response.write(body)
   const end = () => {
     clearTimeout(timer)
@@ -51,7 +53,7 @@ export const respond = (
     .resume()
 }
 
-/** For requests that node refused before there was a response object. */
+/** Responds to requests that node refused before it created a response object. */
 export const respondRaw = (
   socket: Duplex,
   requestId: string,
@@ -66,7 +68,7 @@ export const respondRaw = (
     `x-request-id: ${requestId}`,
     "connection: close"
   ]
-  // Node keeps the socket open until the client closes its half, which it may never do.
+  // Node keeps the socket open until the client closes its half, which may never happen.
   connections.closeSoon(socket)
   socket.end(Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), body]))
 }

@@ -1,4 +1,4 @@
-/** Paths of the service. A host may be addressed by product name or by the specification's token. */
+/** Parses the paths of the service. A host may be addressed by product name or by its neutral token. */
 import type { ForgeKind } from "../domain/Kinds.ts"
 import { namesOf, spellingsOf } from "../domain/Vocabulary.ts"
 import type { Name } from "../domain/Vocabulary.ts"
@@ -10,10 +10,10 @@ export type Route =
   | { readonly _tag: "Ready" }
   | { readonly _tag: "Metrics" }
   | { readonly _tag: "Dashboard" }
-  /** `path`: below `/api/admin`. */
+  /** `path` is below `/api/admin`. */
   | { readonly _tag: "Admin"; readonly path: string }
 
-/** Methods a route answers, as an `allow` header. The administration says that for itself. */
+/** Returns the methods of a route as an `allow` header. The administration determines its methods itself. */
 export const methodsOf = (route: Route): "POST" | "GET, HEAD" | "GET, HEAD, POST" => {
   if (route._tag === "Admin") return "GET, HEAD, POST"
   return route._tag === "Webhook" || route._tag === "Trigger" ? "POST" : "GET, HEAD"
@@ -39,13 +39,13 @@ const routes = new Map<string, Route>([
   )
 ])
 
-/** `/aicr/` and `aicr` alike become `/aicr`; no prefix becomes "". */
+/** Normalises `/aicr/` and `aicr` to `/aicr`; no prefix becomes "". */
 export const normalisePrefix = (prefix: string | undefined): string => {
   const trimmed = (prefix ?? "").replace(/^\/+|(?<!\/)\/+$/g, "")
   return trimmed === "" ? "" : `/${trimmed}`
 }
 
-/** The route of a request target, query ignored; a trailing slash makes no difference. */
+/** Returns the route of a request target. The query and a trailing slash are ignored. */
 export const routeOf = (prefix: string, target: string): Route | undefined => {
   const question = target.indexOf("?")
   const path = question === -1 ? target : target.slice(0, question)

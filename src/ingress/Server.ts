@@ -1,6 +1,4 @@
-/**
- * The HTTP server: its ports, the limits of what clients may hold, and the parts that handle requests.
- */
+/** Starts the HTTP server: its ports, the limits per client, and the parts that handle requests. */
 import { Clock, Context, Effect, Layer, Metric } from "effect"
 import { AdminApi } from "../admin/AdminApi.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
@@ -27,20 +25,20 @@ import { Wake } from "./Wake.ts"
 import { makeWebhooks } from "./Webhooks.ts"
 
 export interface IngressOptions {
-  /** Instead of server.port; 0 takes a free one. */
+  /** Overrides server.port; 0 selects a free one. */
   readonly port?: number | undefined
   readonly headersTimeoutMillis?: number | undefined
-  /** For the whole request. Hosts give up after 10 to 30 seconds. */
+  /** Timeout of the whole request. Hosts give up after 10 to 30 seconds. */
   readonly requestTimeoutMillis?: number | undefined
-  /** How long a body may be slower than `server.limits.body_min_rate`. */
+  /** Time for which a body may be slower than `server.limits.body_min_rate`. */
   readonly slowBodyMillis?: number | undefined
-  /** Requests under way at stop. */
+  /** Time for requests in progress when the server stops. */
   readonly graceMillis?: number | undefined
-  /** False: deliveries are other nodes' work, and their paths are unknown here. */
+  /** False if other nodes receive deliveries, whose paths are unknown here. */
   readonly receives?: boolean | undefined
-  /** False: the dashboard is on other nodes. */
+  /** False if other nodes serve the dashboard. */
   readonly dashboard?: boolean | undefined
-  /** What `/readyz` asks besides the stores. */
+  /** Checks of `/readyz` in addition to the stores. */
   readonly ready?: ReadonlyArray<ReadyCheck> | undefined
 }
 
@@ -50,7 +48,7 @@ export class IngressServer extends Context.Service<
   IngressServer,
   {
     readonly port: number
-    /** Where to reach it from this machine, with the path prefix and without a trailing slash. */
+    /** Local URL of the server, with the path prefix and without a trailing slash. */
     readonly url: string
   }
 >()("aicr/ingress/IngressServer") {
@@ -62,7 +60,7 @@ export class IngressServer extends Context.Service<
   static readonly layer = IngressServer.layerWith({})
 }
 
-/** Logs once per `name`, of which there are as many as the configuration has. */
+/** Logs once per `name`; the configuration limits their number. */
 const makeWarnOnce = (run: (effect: Effect.Effect<void>) => void) => {
   const warned = new Set<string>()
   return (name: string, warning: string): void => {
@@ -72,7 +70,7 @@ const makeWarnOnce = (run: (effect: Effect.Effect<void>) => void) => {
   }
 }
 
-/** Bodies beyond their first 64 KiB together: 256 MiB less what those may take, or four of the largest. */
+/** Budget of bodies beyond their first 64 KiB: 256 MiB less the sum of the latter, or four of the largest. */
 const bodyReader = ({ limits, webhook_body_limit_mb }: ServerConfig, slowBodyMillis: number): BodyReader => {
   const largest = webhook_body_limit_mb * mebibyte
   return new BodyReader({
@@ -167,7 +165,7 @@ const isOffered = ({ _tag }: Route, { dashboard: shown, receives }: IngressOptio
 
 const limitWarningMillis = 60_000
 
-/** Counts connections, of all listeners together. Limits are logged at most once a minute. */
+/** Counts connections of all listeners. Limits are logged at most once a minute. */
 const connectionObserver = (context: Context.Context<never>): ConnectionObserver => {
   const counts = {
     closed_for_another: Metric.withAttributes(connectionsAtLimit, { outcome: "closed_for_another" }),
@@ -211,7 +209,7 @@ const cancelWaiting = (queue: Queue["Service"], receipts: Receipts["Service"], t
     if (events.length === 0) return
     yield* receipts.settle(events, { outcome: "cancelled", reason: "closed" }, yield* Clock.currentTimeMillis)
   }).pipe(
-    // The run finds the pull request closed by itself; nothing is lost but time.
+    // The run will find the pull request closed; only time is lost.
     Effect.catch((error) =>
       Effect.logWarning("queue entries of a closed pull request not cancelled", { error: error.message })
     )

@@ -1,7 +1,6 @@
 /**
- * Notes on the records of deliveries that a newer head or another base replaced, many in one write: pushing to a pull request that
- * waits is common, and a synced write each would cost more than taking the delivery in. Nothing is lost if the process dies first:
- * recovery admits the delivery again, and the queue reports the same.
+ * Settles the records of superseded deliveries in batches: pushing to a waiting pull request is common, and a synced write each would cost
+ * more than accepting the delivery. A crash loses nothing: recovery admits the delivery again, and the queue reports the same.
  */
 import { Clock, Context, Effect } from "effect"
 import { replacedReason } from "../queue/Queue.ts"
@@ -24,7 +23,7 @@ export class Superseded {
     this.#timer ??= setTimeout(() => Effect.runForkWith(this.#context)(this.flush), delayMillis)
   }
 
-  /** Writes what has come together. Also at stop. */
+  /** Writes the collected notes. Also called on stop. */
   readonly flush: Effect.Effect<void> = Effect.suspend(() => {
     clearTimeout(this.#timer)
     this.#timer = undefined

@@ -1,6 +1,6 @@
 /**
- * Bodies of `/triggers/*`, JSON or form-urlencoded, to what is asked for (decisions 2.5). Field names vary between hook scripts;
- * everything is bounded and checked in form, because it becomes refs, arguments and records. Never throws.
+ * Parses bodies of `/triggers/*`, JSON or form-urlencoded, to a request. Field names vary between hook scripts; every value is limited and
+ * validated, because it becomes refs, arguments and records. Never throws.
  */
 import type { ManualRequest } from "../admission/AdmitManual.ts"
 import { isCommitId } from "../admission/AdmitManual.ts"
@@ -36,7 +36,7 @@ class NotReadable {
   }
 }
 
-/** The fields of a body, or why there are none. A form's `author.name` or `author[name]` is the name of the author. */
+/** Returns the fields of a body, or the reason why there are none. A form's `author.name` or `author[name]` is the name of the author. */
 const fieldsOf = (contentType: string | undefined, body: Uint8Array): Fields | NotReadable => {
   const text = new TextDecoder().decode(body)
   if (contentType?.trim().toLowerCase().startsWith("application/x-www-form-urlencoded") === true) {
@@ -57,7 +57,7 @@ const fieldsOf = (contentType: string | undefined, body: Uint8Array): Fields | N
   }
 }
 
-/** Reads fields and gathers what is wrong with them. */
+/** Reads fields and collects their issues. */
 class Reader {
   readonly issues: Array<Issue> = []
   readonly #fields: Fields
@@ -73,7 +73,7 @@ class Reader {
     return undefined
   }
 
-  /** The first of several names that is there; null and "" count as absent. */
+  /** Returns the first of several names that is present; null and "" count as absent. */
   named(names: ReadonlyArray<string>): { readonly name: string; readonly value: unknown } | undefined {
     for (const name of names) {
       const value = Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined
@@ -93,7 +93,7 @@ class Reader {
     return hasControl(value) ? this.wrong(name, "has control characters") : value
   }
 
-  /** A number, or a string of digits. */
+  /** Reads a number, or a string of digits. */
   number(names: ReadonlyArray<string>): string | undefined {
     const found = this.named(names)
     if (found === undefined) return undefined
@@ -103,7 +103,7 @@ class Reader {
       : this.wrong(found.name, "expected a whole number")
   }
 
-  /** A list of strings; in a form one per line. Only the first thousand are kept. */
+  /** Reads a list of strings; in a form one per line. Only the first thousand are kept. */
   lines(names: ReadonlyArray<string>): ReadonlyArray<string> {
     const found = this.named(names)
     if (found === undefined) return []
@@ -117,7 +117,7 @@ class Reader {
     return lines.map((one) => truncate(one, limits.path))
   }
 
-  /** Names beyond those that mean something: a typing error must not silently change what is reviewed. */
+  /** Refuses unknown names, so that a typing error does not silently change what is reviewed. */
   only(names: ReadonlyArray<string>): void {
     for (const name of Object.keys(this.#fields)) {
       if (!names.includes(name)) this.wrong(name.slice(0, limits.name), `unknown field; known: ${names.join(", ")}`)
@@ -127,7 +127,7 @@ class Reader {
 
 const hasControl = (text: string): boolean => /\p{Cc}/u.test(text)
 
-// What git check-ref-format refuses, plus a leading dash, which would read as an option.
+// The rules of git check-ref-format, plus a leading dash, which would be parsed as an option.
 const isRef = (text: string): boolean =>
   isCommitId(text) ||
   (/^(?!-)[^\s~^:?*[\\]+$/.test(text) && !/\.\.|@\{|\/\/|\.lock(?:\/|$)|(?:^|\/)\.|[./]$|^\//.test(text))
@@ -161,7 +161,7 @@ const manual = (fields: Fields): TriggerPayload => {
   return { _tag: "Manual", request: { repo, head, base, trigger, workspace, title, url, author } }
 }
 
-/** The e-mail address is checked and dropped: it leaves no trace in records. */
+/** The e-mail address is validated and dropped: records never contain it. */
 const authorOf = (outer: Reader, value: unknown): ManualRequest["author"] => {
   if (value === undefined || value === null) return undefined
   if (!isRecord(value)) return outer.wrong("author", "expected {name, email, username}")

@@ -1,6 +1,6 @@
 /**
- * `POST /triggers/*`: authenticate, parse, admit, store the receipt, queue, respond; like webhooks, and with the same
- * responses. A change of Perforce or Subversion is stored as a routing receipt: its workspace is found afterwards.
+ * Serves `POST /triggers/*`: authenticates, parses, admits, stores the receipt, queues and responds, with the same responses as webhooks. A
+ * change of Perforce or Subversion is stored as a routing receipt: its workspace is determined later.
  */
 import { createHash } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
@@ -27,7 +27,7 @@ export interface TriggerParts {
   readonly config: ConfigStore["Service"]
   readonly wake: Wake["Service"]
   readonly intake: Intake
-  /** Logs once that nothing can be triggered without a key. */
+  /** Logs once that nothing can be triggered because no key is configured. */
   readonly warnKeyless: () => void
   readonly count: (kind: TriggerKind, decision: string, reason: string) => void
 }
@@ -45,12 +45,12 @@ const kindOf = { manual: "manual", custom: "manual", p4: "perforce", svn: "subve
   TriggerKind
 >
 
-/** A branch may be requested again later; the same call within ten minutes is a repetition. */
+/** The same call within ten minutes is a repetition; later it requests a new review. */
 const repeatedWithinMillis = 600_000
 
 /**
- * What a call may repeat: callers choose their keys by themselves, so a key of one caller must not meet the same key of another for
- * another workspace, trigger or repository. A report of a depot has no workspace yet; there it is what the caller's key opens.
+ * Returns the scope of a caller's idempotency key, so that the same key of another caller for another workspace, trigger or repository is a
+ * different one. A VCS hook event has no workspace yet; its scope is that of the caller's API key.
  */
 const callScope = ({ host, repo, trigger, workspace }: Change): string =>
   JSON.stringify([workspace, trigger, host ?? "", foldRepo(repo.fullName)])
@@ -156,7 +156,7 @@ const start = async (
   return queued === "later" ? respond(id, "queued", dueAt) : respond(id, queued.status, queued.dueAt)
 }
 
-/** The response before the body is read: no trigger of the kind is configured, or the caller has no right to it. */
+/** Returns the response that needs no body: no trigger of the kind is configured, or the caller is not authorised. */
 const preflight = (
   parts: TriggerParts,
   path: TriggerPath,
@@ -170,7 +170,7 @@ const preflight = (
   return { ...unauthorized, close: true }
 }
 
-/** Stores a change of a depot, whose workspace is found afterwards. */
+/** Stores a VCS hook event, whose workspace is determined later. */
 const routeChange = async (
   parts: TriggerParts,
   called: Called,

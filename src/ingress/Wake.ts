@@ -1,11 +1,11 @@
 /**
- * What the ingress tells the actors once a fact is stored. Fire and forget: a call may be lost, because whoever should have
- * heard finds the fact in the stores by itself; so nothing here waits, fails or throws.
+ * Notifies the actors after a fact is stored. Notifications may be lost, because every receiver also finds the fact in the stores; so
+ * nothing here waits, fails or throws.
  */
 import { Context } from "effect"
 import type { Change } from "../domain/Change.ts"
 
-/** A comment command other than `review`. The writer's permission at the host is still to be asked for. */
+/** A comment command other than `review`. The writer's permission at the host is not checked yet. */
 export interface CommandRequest {
   readonly eventId: string
   readonly command: "help" | "cancel"
@@ -18,12 +18,12 @@ export class Wake extends Context.Service<
   {
     /** Entries of this workspace were added or cancelled. */
     readonly workspace: (id: string) => void
-    /** Another head of the target was queued: a review of the one before may run. */
+    /** Another head of the target was queued: a review of the previous one may run. */
     readonly newerHead: (targetKey: string, head: string) => void
-    /** The pull request was closed or merged: what waited is cancelled, what runs may stop. */
+    /** The pull request was closed or merged: waiting entries are cancelled, running reviews may stop. */
     readonly closed: (workspace: string, targetKey: string) => void
     readonly command: (request: CommandRequest) => void
-    /** An app installation changed: cached credentials of these triggers are out of date. */
+    /** An app installation changed: cached credentials of these triggers are outdated. */
     readonly installationChanged: (triggers: ReadonlyArray<string>) => void
   }
 >()("aicr/ingress/Wake") {}

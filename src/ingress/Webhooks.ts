@@ -1,6 +1,6 @@
 /**
- * `POST /webhooks/<host>`: verify, parse, admit, store the receipt, queue, respond. Nothing slow happens before the response, and no
- * request is sent to the host. A plain promise per request; the path is measured by the `ingest` benchmark.
+ * Serves `POST /webhooks/<host>`: verifies, parses, admits, stores the receipt, queues and responds. Nothing slow happens before the
+ * response, and no request is sent to the host. One plain promise per request; the `ingest` benchmark measures this path.
  */
 import { createHash } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
@@ -30,9 +30,9 @@ export interface WebhookParts {
   readonly wake: Wake["Service"]
   readonly intake: Intake
   readonly largeWork: LargeWork
-  /** Cancels what waits for a closed pull request. */
+  /** Cancels the waiting entries of a closed pull request. */
   readonly cancelWaiting: (targetKey: string) => void
-  /** Said once per trigger that has no secret. */
+  /** Logs once per trigger that has no secret. */
   readonly warnOpen: (trigger: string) => void
   readonly count: (kind: ForgeKind, decision: string, reason: string) => void
 }
@@ -42,16 +42,16 @@ export interface Received {
   readonly id: string
   readonly kind: ForgeKind
   readonly headers: IncomingHttpHeaders
-  /** The body, in the blocks that it came in; it is overwritten. */
+  /** The body in the blocks as received; it is overwritten. */
   readonly blocks: ReadonlyArray<Uint8Array>
   readonly now: number
-  /** Whose work it is where several wait: an address or a network. */
+  /** Key of fairness between clients: an address or a network. */
   readonly client: string
-  /** Whether nobody waits for the response any more. */
+  /** Returns whether the client has disconnected. */
   readonly isGone: () => boolean
 }
 
-/** Header values as one string each; node joins repeated ones but keeps a list for a few that do not matter here. */
+/** Converts header values to one string each; node joins repeated ones but keeps a list for a few that do not matter here. */
 const flatten = (headers: IncomingHttpHeaders): Headers => {
   const flat: Record<string, string | undefined> = Object.create(null)
   for (const name in headers) {
@@ -61,7 +61,7 @@ const flatten = (headers: IncomingHttpHeaders): Headers => {
   return flat
 }
 
-/** The triggers that a delivery may be for: those whose secret signed it, and those that have none. */
+/** Returns the triggers that a delivery may belong to: those whose secret signed it, and those without a secret. */
 const verifiedBy = (
   profiles: ReadonlyArray<TriggerProfile>,
   right: ReadonlySet<string>
@@ -73,11 +73,11 @@ const secretsOf = (profiles: ReadonlyArray<TriggerProfile>): ReadonlyArray<Redac
 
 interface Read {
   readonly verified: ReadonlyArray<TriggerProfile>
-  /** Undefined where nobody is verified, or the form has no payload. */
+  /** Undefined if no trigger verified the delivery, or the form has no payload. */
   readonly payload: Uint8Array | undefined
 }
 
-/** Verifies, and decodes what is verified. In steps: both take time with a large body. */
+/** Verifies, and decodes what is verified. A generator, because both take time with a large body. */
 function* read(
   profiles: ReadonlyArray<TriggerProfile>,
   webhook: ForgeWebhook,
@@ -114,7 +114,7 @@ const recordOf = (
   if (!outcome.accepted) {
     return {
       ...common,
-      // Only deliveries that started work are known again: one that was ignored may be sent again once configuration allows it.
+      // Duplicates are only detected for deliveries that started work: an ignored one may be resent after a configuration change.
       deliveryKey: `${delivery}#${received.id}`,
       targetKind: undefined,
       targetKey: outcome.closes,
@@ -236,7 +236,7 @@ const reject = async (
   return malformed(parsed.reason, parsed.issues, kind)
 }
 
-/** The response where the headers are enough to refuse: no trigger of the kind, or no signature that could be right. */
+/** Returns the response if the headers are enough to refuse: no trigger of the kind, or no well-formed signature. */
 const preflight = (
   { config, count }: WebhookParts,
   kind: ForgeKind,
@@ -254,7 +254,7 @@ const preflight = (
   return { ...unauthenticated, close: true }
 }
 
-/** Undefined when the sender disconnected before the delivery was verified. */
+/** Returns undefined if the sender disconnected before the delivery was verified. */
 const handle = async (parts: WebhookParts, received: Received): Promise<IngressResponse | undefined> => {
   const { blocks, kind, now } = received
   const snapshot = parts.config.current()

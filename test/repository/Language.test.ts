@@ -211,7 +211,7 @@ const commentProblems = ({ isDoc, text }: Comment): ReadonlyArray<string> => {
   return [
     ...(idiom === undefined ? [] : [`uses "${idiom}"`]),
     ...(isDoc && !/^(?:[A-Z"`]|\d)/.test(text) ? ["begins in lower case"] : []),
-    ...(isDoc && !/(?:[.?]|```|\.\))$/.test(text) ? ["ends without a period"] : []),
+    ...(isDoc && !/(?:[.?|]|```|\.\))$/.test(text) ? ["ends without a period"] : []),
     ...(isDoc && fragments.test(text) ? ["begins like a fragment"] : [])
   ]
 }
