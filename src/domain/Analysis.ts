@@ -10,14 +10,14 @@ export const Usage = Schema.Struct({
   inputTokens: Schema.Int,
   outputTokens: Schema.Int,
   cachedTokens: Schema.Int,
-  /** Absent when a price is unknown. */
+  /** Absent if a price is unknown. */
   costUsd: Schema.optional(Usd)
 })
 export type Usage = typeof Usage.Type
 
 export const noUsage: Usage = { requests: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: noMoney }
 
-/** An unknown price makes the sum unknown. */
+/** Adds usage. An unknown price makes the sum unknown. */
 export const addUsage = (a: Usage, b: Usage): Usage => ({
   requests: a.requests + b.requests,
   inputTokens: a.inputTokens + b.inputTokens,
@@ -26,7 +26,7 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
   ...(a.costUsd === undefined || b.costUsd === undefined ? {} : { costUsd: addUsd(a.costUsd, b.costUsd) })
 })
 
-/** As programs read it: field names are stable, and the cost is null while a price is unknown. */
+/** Converts usage to JSON with stable field names; the cost is null while a price is unknown. */
 export const usageJson = (usage: Usage) => ({
   requests: usage.requests,
   input_tokens: usage.inputTokens,

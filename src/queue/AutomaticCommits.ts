@@ -1,7 +1,7 @@
 /**
- * Automatic pushes on their way into the queue: they are put into batches (store/Batches.ts), and of each stream the first
- * unfinished batch is in the queue, as one entry that grows while the batch is open. The next one waits in the records until the
- * one before it has ended: one running batch per stream, in order. Everything else is admitted as it is.
+ * Queues automatic pushes: they are collected in batches (store/Batches.ts), and the first unfinished batch of each stream is in the queue,
+ * as one entry that grows while the batch is open. The next batch waits in the records until the previous one has ended: one running batch
+ * per stream, in order. Other work is admitted unchanged.
  */
 import { Effect } from "effect"
 import { isEnded } from "../domain/Batch.ts"
@@ -13,7 +13,7 @@ import type { QueueAdmission, QueueAdmitted, QueueError } from "./Queue.ts"
 
 const isPush = (item: QueueAdmission): boolean => item.change.target.kind === "push" && item.change.head !== undefined
 
-/** `Queue.admit` for work of all kinds: repeating it changes nothing, answers are in order. */
+/** Calls `Queue.admit` for work of all kinds. Idempotent; results are in the order of the items. */
 export const admit = (
   items: ReadonlyArray<QueueAdmission>
 ): Effect.Effect<ReadonlyArray<QueueAdmitted>, QueueError | StoreError, Queue | Batches> =>
@@ -24,7 +24,7 @@ const admitSorted = Effect.fnUntraced(function* (items: ReadonlyArray<QueueAdmis
   const batches = yield* Batches
   const joined = yield* batches.join(items.filter(isPush))
   const ofEvent = new Map(items.filter(isPush).map((item, index) => [item.eventId, joined[index]]))
-  // A batch that takes several of these pushes goes into the queue as it stands after the last of them.
+  // A batch that takes several of these pushes is queued in its state after the last of them.
   const newest = new Map(joined.map(({ batch }) => [batch.id, batch]))
   const batchOf = (item: QueueAdmission): Joined | undefined => ofEvent.get(item.eventId)
 
@@ -54,7 +54,7 @@ const admitSorted = Effect.fnUntraced(function* (items: ReadonlyArray<QueueAdmis
 
 const isQueued = ({ batch, first }: Joined): boolean => first && !isEnded(batch.status)
 
-/** The whole batch, in the name of one of its pushes. */
+/** Returns the admission of the whole batch under the event id of one of its pushes. */
 export const admissionOf = (batch: Batch, eventId: string): QueueAdmission => ({
   eventId,
   change: batch.change,
@@ -65,7 +65,7 @@ export const admissionOf = (batch: Batch, eventId: string): QueueAdmission => ({
   reason: "collects the pushes of its branch, or waits for its schedule to open"
 })
 
-/** The answer for a push whose batch is not in the queue: it waits for the one before it, or has ended. */
+/** Returns the result for a push whose batch is not in the queue: it waits for the previous one, or has ended. */
 const heldBack = (item: QueueAdmission, place: Joined | undefined): QueueAdmitted => ({
   entryId: place?.batch.entryId ?? "",
   status:

@@ -1,6 +1,6 @@
 /**
- * Tells a worker at once that its entry is to be cancelled. What is told may be lost: the request stands in the queue
- * (Entry.cancelRequested), and the worker learns it with the next renewal of its lease at the latest.
+ * Notifies a worker that its entry is to be cancelled. Notifications may be lost: the queue holds the request (Entry.cancelRequested), and
+ * the worker sees it with the next renewal of its lease at the latest.
  */
 import { Context, Deferred, Effect, Layer } from "effect"
 import type { Scope } from "effect"
@@ -9,11 +9,11 @@ export class Cancellations extends Context.Service<
   Cancellations,
   {
     readonly tell: (entryId: string, reason: string) => Effect.Effect<void>
-    /** Completed with the reason when this entry is told to be cancelled while the scope is open. */
+    /** Returns a deferred that is completed with the reason when the entry is cancelled while the scope is open. */
     readonly listen: (entryId: string) => Effect.Effect<Deferred.Deferred<string>, never, Scope.Scope>
   }
 >()("aicr/queue/Cancellations") {
-  /** Within one process. */
+  /** Notifies workers of this process only. */
   static readonly layerMemory = Layer.sync(Cancellations, () => {
     const { listen, told } = makeListeners()
     return Cancellations.of({ listen, tell: (entryId, reason) => Effect.sync(() => told(entryId, reason)) })
@@ -22,11 +22,11 @@ export class Cancellations extends Context.Service<
 
 export interface Listeners {
   readonly listen: Cancellations["Service"]["listen"]
-  /** Completes what the worker with this entry waits for; nothing where no worker of this process has it. */
+  /** Completes the deferred of the worker with this entry; does nothing if no worker of this process has it. */
   readonly told: (entryId: string, reason: string) => void
 }
 
-/** The workers of this process that listen, by their entry. */
+/** Creates the listeners of this process, by entry. */
 export const makeListeners = (): Listeners => {
   const listening = new Map<string, Deferred.Deferred<string>>()
   return {

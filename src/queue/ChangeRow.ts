@@ -1,13 +1,13 @@
 /**
- * A change as a row of its values: what stores of entries write instead of an object, whose names are a third of the bytes and a
- * quarter of the time. What is absent is null.
+ * Encodes a change as an array of its values. Stores of entries write it instead of an object, because names are a third of the bytes and a
+ * quarter of the time. Absent values are null.
  */
 import { Predicate, Schema } from "effect"
 import { Change } from "../domain/Change.ts"
 
 type Value = string | number | null | undefined
 
-/** Rows are read by releases to come: a place keeps its meaning, and what is new gets a place of its own, at the end. */
+/** Later releases read these rows: a position keeps its meaning, and new values are appended. */
 export const toRow = (change: Change): ReadonlyArray<Value> => {
   const { author, repo, target } = change
   return [
@@ -36,12 +36,12 @@ export const toRow = (change: Change): ReadonlyArray<Value> => {
   ]
 }
 
-/** Where a row has the name of the repository. */
+/** Index of the repository's name in a row. */
 export const fullNamePlace = 4
 
 const decodeChange = Schema.decodeUnknownSync(Change)
 
-/** Throws when it is no row of a change. */
+/** Throws if it is not the row of a change. */
 export const fromRow = (row: ReadonlyArray<unknown>): Change => {
   const [provider, trigger, host, workspace, fullName, cloneUrl, webUrl, hostId, kind, number, branch, ...rest] = row
   const [head, base, headRef, baseRef, title, description, url, username, name, commits, requestedBy] = rest

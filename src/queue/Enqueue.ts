@@ -1,7 +1,4 @@
-/**
- * From receipt to queue, for ingress and for recovery alike: admits work and notes on the records of superseded deliveries
- * what replaced them. Repeating it changes nothing.
- */
+/** Queues the work of receipts, for ingress and recovery: admits it and settles the records of superseded deliveries. Idempotent. */
 import { Effect } from "effect"
 import type { Batches } from "../store/Batches.ts"
 import { Receipts } from "../store/Receipts.ts"

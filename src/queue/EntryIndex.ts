@@ -1,7 +1,6 @@
 /**
- * What a store within this process knows by heart: of active entries as much as decisions and lookups need, of all how many there
- * are in each status. A store that writes to disk keeps the entries there and asks this instead of the disk; it is rebuilt
- * from the active entries at start.
+ * In-memory index of a store within this process: the fields of active entries that decisions and lookups need, and the number of entries
+ * per status. A store on disk keeps the entries there and queries this instead of the disk; it is rebuilt from the active entries at start.
  */
 import { foldRepo } from "../domain/Change.ts"
 import type { Entry, EntryStatus } from "../domain/Entry.ts"
@@ -12,12 +11,12 @@ import { Heap } from "./Heap.ts"
 import type { Scheduled, Survey } from "./Plan.ts"
 import { ReviewSchedule } from "./Schedule.ts"
 
-/** As much of an entry as is known by heart. */
+/** The indexed fields of an entry. */
 export interface Tracked extends Omit<Scheduled, "status"> {
   readonly status: EntryStatus
   readonly workspace: string
   readonly expires: boolean
-  /** No longer: the entry has become another, or is forgotten. So the heaps that hold it know without looking it up. */
+  /** True if the entry was replaced or removed, so that heaps that hold it can drop it. */
   past: boolean
 }
 
@@ -44,14 +43,11 @@ export class EntryIndex {
   readonly #next = new Map<string, Active>()
   readonly #running = new Map<string, Active>()
   readonly #schedule = new ReviewSchedule<Active>()
-  /** By workspace. */
+  /** Expiring entries by workspace. */
   readonly #expiring = new Map<string, Heap<Tracked>>()
   readonly #staying = byAge(() => this.counts.waiting)
 
-  /**
-   * An entry becomes another, comes (`from` undefined) or is forgotten (`to` undefined). Takes `to` for its own: it is what the entry's
-   * next change is `from`.
-   */
+  /** Replaces, adds (`from` undefined) or removes (`to` undefined) an entry. Keeps `to`: it is the `from` of the entry's next change. */
   apply(from: Tracked | undefined, to: Tracked | undefined): void {
     const was = from !== undefined && isActive(from) ? from : undefined
     const becomes = to !== undefined && isActive(to) ? to : undefined
@@ -62,7 +58,7 @@ export class EntryIndex {
     this.#schedule.apply(was, becomes)
   }
 
-  /** The active entry with this id, which is of this target. */
+  /** Returns the active entry with this id and target. */
   find(id: string, targetKey: string): Tracked | undefined {
     const next = this.#next.get(targetKey)
     if (next?.id === id) return next
@@ -82,7 +78,7 @@ export class EntryIndex {
     return Array.from(this.#running.values(), ({ id }) => id)
   }
 
-  /** Ids of the active entries of a workspace, in the order of their creation. */
+  /** Returns the ids of the active entries of a workspace, in the order of their creation. */
   active(workspace: string): ReadonlyArray<string> {
     return this.#schedule.ids(workspace).toSorted()
   }
@@ -109,7 +105,7 @@ export class EntryIndex {
     return oldest
   }
 
-  /** Ids of those that wait, may expire and were admitted before the time of their workspace. */
+  /** Returns the ids of waiting entries that may expire and were admitted before the time of their workspace. */
   expiring(before: ExpiryCutoffs): ReadonlyArray<string> {
     return Array.from(this.#expiring, ([workspace, waiting]) =>
       admittedBefore(waiting, cutoffOf(before, workspace))
@@ -118,7 +114,7 @@ export class EntryIndex {
 
   #leave(from: Active): void {
     from.past = true
-    // Of changes that are taken up together the one that takes the place may come first.
+    // If several changes are applied together, the new entry of a target may come before the old one leaves.
     const places = from.status === "running" ? this.#running : this.#next
     if (places.get(from.targetKey) === from) places.delete(from.targetKey)
   }

@@ -1,6 +1,6 @@
 /**
- * How an entry stands in the table `entries` (SqliteSchema.ts), besides its id, workspace and target: `opened` is what it is to do and how
- * it was when it was opened, `status` and `state` what it has become. Those are null while it waits as it was opened.
+ * Encodes an entry for the table `entries` (SqliteSchema.ts), without its id, workspace and target: `opened` is its task and initial state,
+ * `status` and `state` its current state. The latter are null while it waits unchanged.
  */
 import { Schema } from "effect"
 import { EntryStatus, isTerminal } from "../domain/Entry.ts"
@@ -25,7 +25,7 @@ const State = Schema.Struct({
 })
 type State = typeof State.Type
 
-/** In the order of `openedOf`; how it was is null where an earlier release wrote the row, which has it in `state`. */
+/** Values in the order of `openedOf`. The initial state is null in rows of an earlier release, which have it in `state`. */
 const Opened = Schema.Tuple([
   Schema.String,
   Schema.Array(Schema.String),
@@ -36,7 +36,7 @@ const Opened = Schema.Tuple([
   Schema.NullOr(Schema.String),
   Schema.Array(Schema.Unknown)
 ])
-/** Paths of SQLite into `opened`. */
+/** SQLite JSON paths into `opened`. */
 export const openedPaths = {
   events: "$[1]",
   priority: "$[2]",
@@ -46,10 +46,10 @@ export const openedPaths = {
   fullName: `$[7][${fullNamePlace}]`
 } as const
 
-/** It never left, and nothing ran. */
+/** Returns whether the entry never left its initial state. */
 export const isAsOpened = ({ status, token }: Entry): boolean => status === "waiting" && token === 0
 
-/** What it is to do, and how it is now. */
+/** Encodes the task and the current state of an entry. */
 export const openedOf = ({ change, configHash, events, priority, admittedAt, dueAt, expires, reason }: Entry): string =>
   JSON.stringify([configHash, events, priority, admittedAt, dueAt, expires, reason, toRow(change)])
 
@@ -72,7 +72,7 @@ export const stateOf = (entry: Entry): string => {
   return JSON.stringify(state)
 }
 
-/** Its place among those that have ended. */
+/** Returns the position of an entry among those that have ended. */
 export const endedAt = ({ status, admittedAt }: Entry): number | null => (isTerminal(status) ? admittedAt : null)
 
 const Row = Schema.Struct({
@@ -87,7 +87,7 @@ const Row = Schema.Struct({
 const decodeRow = Schema.decodeUnknownSync(Row)
 const decodeState = Schema.decodeUnknownSync(State)
 
-/** Throws when the row does not decode. */
+/** Throws if the row cannot be decoded. */
 export const toEntry = (found: unknown): Entry => {
   const { id, workspace, target_key: targetKey, opened, status, ...row } = decodeRow(found)
   const [configHash, events, priority, admittedAt, dueAt, expires, reason, change] = opened

@@ -1,6 +1,6 @@
 /**
- * What a store within this process gives the queue: a table of entries, read and written synchronously, with the few lookups
- * that the transitions need. Each of them costs the same however many entries of other targets and workspaces there are.
+ * Interface of a store within this process: a table of entries, read and written synchronously, with the few lookups that the transitions
+ * need. The cost of each is independent of the number of entries of other targets and workspaces.
  */
 import type { Entry, EntryStatus } from "../domain/Entry.ts"
 import type { ExpiryCutoffs } from "./ExpiryCutoffs.ts"
@@ -11,30 +11,30 @@ import type { EntryPosition } from "./Transitions.ts"
 export interface EntryTable {
   readonly get: (entryId: string) => Entry | undefined
   readonly place: (targetKey: string) => EntryPosition
-  /** The entry that answers for an event, also when it has ended. */
+  /** Returns the entry that settles an event, including ended entries. */
   readonly entryOf: (eventId: string) => string | undefined
-  /** Active entries of a workspace, in order of creation. */
+  /** Returns the active entries of a workspace, in order of creation. */
   readonly active: (workspace: string) => ReadonlyArray<Entry>
   readonly survey: (workspace: string, now: number, places: number) => Survey
   readonly workspaces: () => ReadonlyArray<string>
   readonly running: () => ReadonlyArray<Entry>
-  /** Those that wait, may expire and were admitted before the time of their workspace. */
+  /** Returns waiting entries that may expire and were admitted before the time of their workspace. */
   readonly expiring: (before: ExpiryCutoffs) => ReadonlyArray<Entry>
   readonly oldestWaiting: () => number | undefined
   readonly byStatus: () => Readonly<Record<EntryStatus, number>>
-  /** Entries that wait or are ready, in a workspace or in all. */
+  /** Returns the number of waiting and ready entries in a workspace or in all. */
   readonly pending: (workspace?: string) => number
   readonly list: (filter: ListFilter) => ListPage
   readonly pauses: () => ReadonlyArray<Pause>
-  /** Undefined: not paused from now on. */
+  /** Sets the pause; undefined removes it. */
   readonly setPause: (scope: Pause["scope"], name: string, pause: Pause | undefined) => void
-  /** A new entry, waiting and as it was opened (Transitions.ts), with its events. */
+  /** Inserts a new waiting entry in its initial state (Transitions.ts), with its events. */
   readonly insert: (entry: Entry) => void
-  /** Which entry answers for its events is for `link` to say. */
+  /** Updates an entry. Its events are changed by `link` only. */
   readonly update: (entry: Entry, from: Entry) => void
-  /** From now on this entry answers for the event. */
+  /** Makes this entry settle the event. */
   readonly link: (eventId: string, entryId: string) => void
-  /** Removes at most `limit` ended entries, oldest first, with their events; answers how many. */
+  /** Removes at most `limit` ended entries, oldest first, with their events; returns their number. */
   readonly prune: (keep: { readonly maxCount: number; readonly before: number }, limit: number) => number
 }
 

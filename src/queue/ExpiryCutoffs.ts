@@ -1,23 +1,23 @@
 /**
- * Which waiting work has expired, by the time of its admission: `review.auto_commit.queued_timeout_hours` of its workspace, as the
- * configuration in force has it. So a change of configuration applies to what waits already.
+ * Determines which waiting work has expired, by the time of its admission: `review.auto_commit.queued_timeout_hours` of its workspace in
+ * the current configuration. A change of the configuration also applies to waiting work.
  */
 import { Duration } from "effect"
 import type { Snapshot } from "../config/Snapshot.ts"
 
-/** Work that was admitted before has expired; undefined: it never does. */
+/** Work admitted before this time has expired; undefined: it never expires. */
 export type Cutoff = number | undefined
 
 export interface ExpiryCutoffs {
   readonly workspaces: ReadonlyMap<string, Cutoff>
-  /** Of all workspaces that are not named. */
+  /** Cutoff of all workspaces that are not listed. */
   readonly others: Cutoff
 }
 
 export const cutoffOf = ({ others, workspaces }: ExpiryCutoffs, workspace: string): Cutoff =>
   workspaces.has(workspace) ? workspaces.get(workspace) : others
 
-/** The latest of all: nothing admitted after it has expired. */
+/** Returns the latest cutoff: nothing admitted after it has expired. */
 export const latestCutoff = ({ others, workspaces }: ExpiryCutoffs): Cutoff => {
   const times = [others, ...workspaces.values()].filter((time) => time !== undefined)
   return times.length === 0 ? undefined : Math.max(...times)
@@ -25,7 +25,7 @@ export const latestCutoff = ({ others, workspaces }: ExpiryCutoffs): Cutoff => {
 
 type Limits = Pick<Snapshot, "document" | "workspaces">
 
-/** Of a workspace that is not configured any more: the global limit. 0: none. */
+/** Returns the limit of a workspace, or the global one if it is no longer configured. 0: none. */
 export const queuedTimeoutHours = ({ document, workspaces }: Limits, workspace: string): number =>
   (workspaces.get(workspace)?.review ?? document.review).auto_commit.queued_timeout_hours
 

@@ -1,11 +1,11 @@
 /**
- * A binary heap whose items may be out of date: an item counts only while `isCurrent` says so. The others are dropped when they
- * come to the top, or all at once when they are the most, so that it never holds more than twice what counts (and some).
+ * Binary heap with lazy removal: an item counts only while `isCurrent` returns true. Other items are dropped when they reach the top, or
+ * together when they are the majority, so that the heap holds little more than twice the current items.
  */
 export class Heap<A> {
   readonly #order: (a: A, b: A) => number
   readonly #isCurrent: (item: A) => boolean
-  /** How many items count now, at most. */
+  /** Upper bound for the current number of items that count. */
   readonly #most: () => number
   #items: Array<A> = []
 
@@ -26,7 +26,7 @@ export class Heap<A> {
     }
   }
 
-  /** The first current item. It stays. */
+  /** Returns the first current item without removing it. */
   first(): A | undefined {
     for (let top = this.#items[0]; top !== undefined; top = this.#items[0]) {
       if (this.#isCurrent(top)) return top
@@ -41,7 +41,7 @@ export class Heap<A> {
     return top
   }
 
-  /** All that count, in no order. */
+  /** Returns all current items, unordered. */
   current(): ReadonlyArray<A> {
     return this.#items.filter(this.#isCurrent)
   }
@@ -60,7 +60,7 @@ export class Heap<A> {
     }
   }
 
-  /** Whether the item at `a` may stand before the one at `b`; nothing comes last. */
+  /** Returns whether the items at `a` and `b` are in order; a missing item comes last. */
   #inOrder(a: number, b: number): boolean {
     const [first, second] = [this.#items[a], this.#items[b]]
     if (second === undefined) return true
@@ -75,7 +75,7 @@ export class Heap<A> {
   }
 
   #compact(): void {
-    // Sorted, an array is a heap.
+    // A sorted array is a heap.
     this.#items = [...new Set(this.current())].toSorted(this.#order)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * How long a review waits for a host that cannot be reached, limits the credential or fails: no attempt of the review is used up, the delay
- * grows with the time that the outage has lasted, and after a day, or what `queued_timeout_hours` allows automatic work, it ends.
+ * Limits how long a review waits for a host that is unreachable, rate-limits the credential or fails. It costs no attempt of the review.
+ * The delay grows with the duration of the outage, and the review fails after a day, or after `queued_timeout_hours` for automatic work.
  */
 import { Duration } from "effect"
 
@@ -8,13 +8,16 @@ const shortestDelay = Duration.toMillis("5 seconds")
 const longestDelay = Duration.toMillis("10 minutes")
 const day = Duration.toMillis("24 hours")
 
-/** Milliseconds that an outage may last before the review fails. `hours` is `queued_timeout_hours`; 0 sets no limit of its own. */
+/**
+ * Returns the milliseconds that an outage may last before the review fails. `hours` is `queued_timeout_hours`; 0 sets no additional limit.
+ */
 export const outageLimit = (expires: boolean, hours: number): number =>
   expires && hours > 0 ? Duration.toMillis(Duration.hours(hours)) : day
 
 /**
- * When to try again, in milliseconds since the epoch; undefined: the outage has lasted too long. `since` is its begin, `notBefore` what the
- * host asked for. `random` is in [0, 1): a delay is half of the time that the outage has lasted, a quarter more or less.
+ * Returns the time of the next attempt in milliseconds since the epoch, or undefined if the outage has lasted too long. `since` is its
+ * start, `notBefore` the time requested by the host. `random` is in [0, 1): a delay is half of the duration of the outage, plus or minus a
+ * quarter.
  */
 export const retryDuringOutage = (outage: {
   readonly since: number

@@ -1,4 +1,4 @@
-/** Pages of a listing of entries (QueueControl.list). */
+/** Builds pages of a listing of entries (QueueControl.list). */
 import type { Entry } from "../domain/Entry.ts"
 import type { ListFilter, ListPage } from "./QueueControl.ts"
 
@@ -8,7 +8,7 @@ export const isListed = ({ workspace, statuses, targetKey, after }: ListFilter, 
   (targetKey === undefined || entry.targetKey === targetKey) &&
   (statuses === undefined || statuses.includes(entry.status))
 
-/** The first page of those that are listed. */
+/** Returns the first page of the listed entries. */
 export const pageOf = (listed: ReadonlyArray<Entry>, limit: number): ListPage => {
   const entries = listed.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   return { entries: entries.slice(0, limit), next: entries.length > limit ? entries[limit - 1]?.id : undefined }

@@ -1,4 +1,4 @@
-/** The queue in memory. Nothing survives the process; accepted work is queued again from its receipts (decisions section 4). */
+/** Keeps the queue in memory. It does not survive the process; accepted work is requeued from its receipts. */
 import { Effect, Layer } from "effect"
 import * as MemoryTable from "./MemoryTable.ts"
 import type { Queue } from "./Queue.ts"

@@ -1,4 +1,4 @@
-/** A table of entries in memory. */
+/** Implements a table of entries in memory. */
 import type { Entry } from "../domain/Entry.ts"
 import { isTerminal } from "../domain/Entry.ts"
 import { EntryIndex, tracked } from "./EntryIndex.ts"
@@ -8,7 +8,7 @@ import { isListed, pageOf } from "./ListPage.ts"
 import { pauseKey } from "./QueueControl.ts"
 import type { ListFilter, ListPage, Pause } from "./QueueControl.ts"
 
-/** Ended entries that are remembered between two runs of retention: in memory, history has a bound of its own. */
+/** Maximum number of ended entries between two runs of retention, because memory is limited. */
 const heldEnded = 5000
 
 interface Row {
@@ -17,16 +17,16 @@ interface Row {
 }
 
 export interface MemoryTable extends EntryTable {
-  /** What `prune` would remove, oldest last. */
+  /** Returns the entries that `prune` would remove, oldest last. */
   readonly prunable: (
     keep: { readonly maxCount: number; readonly before: number },
     limit: number
   ) => ReadonlyArray<Entry>
-  /** As it is from now on, whatever it was before; undefined: there is no such entry. Its events are its own. */
+  /** Sets an entry and its events, whatever it was before; undefined removes it. */
   readonly set: (entryId: string, entry: Entry | undefined) => void
 }
 
-/** `held`: ended entries that are remembered between two runs of retention. */
+/** Creates a table. `held` is the maximum number of ended entries between two runs of retention. */
 export const make = (held = heldEnded): MemoryTable => {
   const rows = new Map<string, Row>()
   const ofEvent = new Map<string, string>()

@@ -1,26 +1,26 @@
 /**
- * MessagePack, as the queue's scripts in Redis speak it (cmsgpack): a script reads and writes it in a fraction of the time that as many
- * strings of Redis' own protocol take. It has what the queue's records hold and nothing else, because packing was a quarter of what a
- * node does for a review's way through the queue when a library for everything did it.
+ * Encodes MessagePack for the queue's scripts in Redis (cmsgpack): a script reads and writes it in a fraction of the time of as many
+ * strings in Redis' protocol. It only supports the types of the queue's records, because with a general library packing was a quarter of a
+ * node's CPU time for a queue entry.
  */
 
 export type Packable = Value<string>
 type Value<Text> = boolean | number | Text | ReadonlyArray<Value<Text>>
 
-/** Values after each other. */
+/** Packs values in sequence. */
 export const pack = (values: ReadonlyArray<Packable>): Buffer => {
   const writer = new Writer()
   for (const value of values) writer.value(value)
   return writer.packed()
 }
 
-/** Throws when it is not one complete value. */
+/** Throws if the input is not one complete value. */
 export const unpack = (bytes: Buffer): Packable => whole(new Reader(bytes, textAt))
 
-/** As `unpack`; texts are the bytes that they are in what it is given, and may hold anything. */
+/** Decodes like `unpack`, with texts as slices of the input, which may contain any bytes. */
 export const unpackBytes = (bytes: Buffer): Value<Buffer> => whole(new Reader(bytes, bytesAt))
 
-/** The first values of a packed list; it may have more. Throws when it has fewer. */
+/** Decodes the first values of a packed list, which may have more. Throws if it has fewer. */
 export const unpackFirst = (bytes: Buffer, count: number): ReadonlyArray<Packable> => {
   const reader = new Reader(bytes, textAt)
   const size = reader.size()
@@ -37,14 +37,14 @@ const whole = <Text>(reader: Reader<Text>): Value<Text> => {
 const textAt = (bytes: Buffer, from: number, to: number): string => bytes.toString("utf8", from, to)
 const bytesAt = (bytes: Buffer, from: number, to: number): Buffer => bytes.subarray(from, to)
 
-/** Characters that are written one by one: calling Node for a text costs as much as so many. */
+/** Length up to which characters are written one by one, because a call of Node for a text costs as much. */
 const short = 24
 const two32 = 2 ** 32
 
-/** Bytes before a text of so many. */
+/** Returns the number of bytes before a text of this length. */
 const headOf = (length: number): number => (length < 32 ? 1 : length < 0x100 ? 2 : length < 0x10000 ? 3 : 5)
 
-/** Values are packed here, one call after the other, and copied out. */
+/** Shared buffer: calls are synchronous, and results are copied out. */
 let space = Buffer.allocUnsafe(1 << 14)
 
 class Writer {
@@ -124,7 +124,7 @@ class Writer {
     this.#at += needed + length
   }
 
-  /** A short text without its like of two bytes; false, and nothing is written, for another. */
+  /** Writes a short ASCII text. Returns false and writes nothing for other texts. */
   #ascii(text: string): boolean {
     const from = this.#at + 1
     for (let i = 0; i < text.length; i++) {
@@ -199,7 +199,7 @@ class Reader<Text> {
     }
   }
 
-  /** How many values the list has that starts here. */
+  /** Returns the number of values of the list that starts here. */
   size(): number {
     const kind = this.#byte()
     if (kind >= 0x90 && kind < 0xa0) return kind & 0x0f
@@ -214,7 +214,7 @@ class Reader<Text> {
     return values
   }
 
-  /** Where so many bytes start; they are read then. */
+  /** Skips bytes and returns their start. */
   #skip(bytes: number): number {
     const at = this.#at
     this.#at += bytes

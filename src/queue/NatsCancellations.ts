@@ -1,4 +1,7 @@
-/** Cancellations between nodes: every node hears of all, and tells the worker that has the entry. What is not heard stands in the queue. */
+/**
+ * Sends cancellations between nodes: every node receives all and notifies the worker that has the entry. The queue holds requests that are
+ * lost.
+ */
 import { Effect, Layer, Schema } from "effect"
 import { NatsEvents } from "../../nats/NatsEvents.ts"
 import { Cancellations, makeListeners } from "./Cancellations.ts"

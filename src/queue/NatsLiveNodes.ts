@@ -1,7 +1,7 @@
 /**
- * Who is gone, by the list of nodes on the bus. A process is gone when it is not on the list although the bus has been steady for
- * longer than an entry lives without its node; while the bus is away, and for a while after it came back, nobody is. A process
- * that has only just started may not be on the list yet, which its owner tells: it holds the time of its start.
+ * Determines lost processes by the list of nodes on the bus. A process is lost if it is not on the list although the connection to the bus
+ * has been stable for longer than the lifetime of a record. While the bus is disconnected, and for a while after a reconnect, no process is
+ * reported as lost. A new process may not be on the list yet; its owner contains its start time.
  */
 import { Clock, Effect, Layer } from "effect"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
@@ -11,7 +11,7 @@ import { timeOf } from "../domain/Ids.ts"
 import { LiveNodes } from "../domain/LiveNodes.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
 
-/** From the start of a process to its first entry, and what clocks of machines differ by. */
+/** Milliseconds from the start of a process to its first record, plus clock differences between machines. */
 const startGrace = 20_000
 
 const noOne = (_owner: string): boolean => false
@@ -42,5 +42,5 @@ export const layerWith = (options: { readonly steadyMillis: number }) =>
     })
   )
 
-/** Longer than an entry lives without its node. */
+/** Waits longer than the lifetime of a record. */
 export const layer = layerWith({ steadyMillis: leaseMillis * 1.5 })

@@ -1,4 +1,4 @@
-/** Notices of newer heads between nodes: every node receives all, and passes on what a review of its own listens for. */
+/** Sends notices of newer heads between nodes: every node receives all and forwards those that its reviews listen for. */
 import { Effect, Layer, Schema } from "effect"
 import { NatsEvents } from "../../nats/NatsEvents.ts"
 import { makeHeadListeners, NewerHeads } from "./NewerHeads.ts"

@@ -1,11 +1,11 @@
 /**
- * The queue over JetStream (queue.kind nats), for several nodes. Every node holds all entries in memory; what makes them one queue is a
- * log of changes with compare-and-set (nats/NatsLog.ts). A transaction decides on the table as of the last message and appends what
- * it changed right behind that message: when somebody else was first, it is taken back, the table follows, and it decides anew. So
- * every transition is as whole as in one process, tokens only grow, and what was answered is in the log.
+ * Implements the queue over JetStream (queue.kind nats) for several nodes. Every node holds all entries in memory; a log of changes with
+ * compare-and-set (nats/NatsLog.ts) keeps them equal. A transaction decides on the table as of the last message and appends its changes
+ * right behind that message. If another node appended first, the transaction is rolled back, the table catches up, and it decides again. So
+ * every transition is atomic as in one process, tokens only increase, and every result is in the log.
  *
- * Reads ask the log how far it is and wait until the table is there. While NATS is away every call fails as `unavailable` within
- * seconds; a transaction whose answer was lost is looked for in the log first, and if nobody can say, it may have happened.
+ * Reads query the position of the log and wait until the table has reached it. While NATS is disconnected every call fails as `unavailable`
+ * within seconds. A transaction whose response was lost is searched for in the log first; if that is not possible, it may have happened.
  */
 import { Clock, Deferred, Effect, Layer, Random, Result } from "effect"
 import type { Scope } from "effect"
@@ -25,7 +25,7 @@ import type { QueueLimits } from "./TableQueue.ts"
 import * as TableQueue from "./TableQueue.ts"
 
 export interface NatsQueueOptions extends QueueLimits {
-  /** Of the log; queues that share a server and a prefix have one each. `queue` when left out. */
+  /** Name of the log; queues that share a server and a prefix have one each. `queue` by default. */
   readonly name?: string | undefined
 }
 
@@ -43,10 +43,10 @@ type Operation = (table: EntryTable) => void
 
 const maxBatch = 256
 const maxWaiting = 10_000
-/** How long a transaction tries, and a table may be behind. */
+/** Timeout of a transaction, and maximum delay of a table. */
 const patienceMillis = 5000
 const catchUpMillis = 3000
-/** Messages removed from the beginning of the log at once. */
+/** Number of messages removed from the beginning of the log per call. */
 const removeFrom = 256
 
 const unavailable = (why: string): QueueError =>
@@ -63,10 +63,10 @@ const makeAccess = Effect.fnUntraced(function* (
 ): Effect.fn.Return<TableQueue.TableAccess, QueueError | NatsError, NatsConnection | Scope.Scope> {
   const replica = new NatsReplica()
   const tell = Effect.runForkWith(yield* Effect.context<never>())
-  /** While a transaction waits for its place in the log, what others append waits too. */
+  /** Messages of other nodes are held while a transaction is being appended. */
   let flight: Deferred.Deferred<void> | undefined
   let held: Array<Delivered> = []
-  /** Whose answer was lost, and whether it is in the log. */
+  /** A transaction whose response was lost, and whether it is in the log. */
   let doubt: { readonly id: string; found: boolean } | undefined
   let unreadable: QueueError | undefined
   let waiters: Array<{ readonly sequence: number; readonly done: Deferred.Deferred<void> }> = []
@@ -77,10 +77,10 @@ const makeAccess = Effect.fnUntraced(function* (
     }
     waiters = waiters.filter(({ sequence }) => sequence > replica.applied)
   }
-  /** Where the log was read from last; and by sequence, what did not follow from what was before it. */
+  /** Start of the last read of the log, and unexpected gaps by sequence. */
   let begin = 0
   const breaks = new Map<number, string>()
-  /** The last of the damaged messages that were logged. */
+  /** Last damaged message that was logged. */
   let logged = 0
   const logDamage = (sequence: number, entry: Effect.Effect<void>) => {
     if (sequence <= logged) return
@@ -88,8 +88,8 @@ const makeAccess = Effect.fnUntraced(function* (
     tell(entry.pipe(Effect.annotateLogs({ log: name, sequence })))
   }
   /**
-   * Whether a message follows from the one before it. If not, the log lost messages that the table does not have, and is read from its
-   * beginning; where it breaks there too, messages are missing in the log itself, on every node, and it goes on behind them.
+   * Returns whether a message follows the previous one. If not, the log lost messages that the table does not have, and is read from its
+   * beginning. A gap that remains then is in the log itself, on every node, and is skipped.
    */
   const follows = (sequence: number, message: Pick<JournalMessage, "after">): boolean => {
     if (replica.continues(sequence, message)) {
@@ -107,7 +107,7 @@ const makeAccess = Effect.fnUntraced(function* (
     )
     return true
   }
-  /** False when the log is to be read from its beginning. */
+  /** Returns false if the log has to be read from its beginning. */
   const take = (delivered: Delivered): boolean => {
     const { payload, sequence, time } = delivered
     if (flight !== undefined) {
@@ -156,12 +156,12 @@ const makeAccess = Effect.fnUntraced(function* (
     flight === undefined ? Effect.void : Effect.andThen(Deferred.await(flight), landed)
   )
 
-  /** The table is as far as the log was when this was asked. */
+  /** Waits until the table has reached the current end of the log. */
   const catchUp: Effect.Effect<void, QueueError> = Effect.gen(function* () {
     const before = replica.applied
     const last = yield* Effect.mapError(log.last, ({ message }) => unavailable(message))
     if (last < before) {
-      // Receipts without an outcome are queued again.
+      // Receipts without an outcome are requeued.
       yield* Effect.logWarning("NATS lost messages of the queue, the log is read from its start")
       yield* landed
       replica.reset()
@@ -179,7 +179,7 @@ const makeAccess = Effect.fnUntraced(function* (
     )
   })
 
-  /** Reads that come in the same turn of the event loop ask once. */
+  /** Reads of the same event loop iteration share one query. */
   let asking: Deferred.Deferred<void, QueueError> | undefined
   const barrier: Effect.Effect<void, QueueError> = Effect.suspend(() => {
     if (asking !== undefined) return Deferred.await(asking)
@@ -194,7 +194,10 @@ const makeAccess = Effect.fnUntraced(function* (
 
   const messageOf = (rows: ReadonlyArray<Row>): JournalMessage => ({ id: newId(), after: replica.last ?? "", rows })
 
-  /** Whether the transaction whose answer was lost is in the log. It cannot come later: something else stands in its place then. */
+  /**
+   * Returns whether the transaction whose response was lost is in the log. It cannot appear later, because another message has taken its
+   * position.
+   */
   const isInLog = Effect.fnUntraced(function* (id: string) {
     const wanted = { id, found: false }
     doubt = wanted
@@ -207,7 +210,7 @@ const makeAccess = Effect.fnUntraced(function* (
     }
   })
 
-  /** The table holds these changes already, and a flight is open. */
+  /** Appends changes that the table already contains, while a flight is open. */
   const append = Effect.fnUntraced(function* (rows: ReadonlyArray<Row>) {
     const message = messageOf(rows)
     const answer = yield* Effect.result(log.append(encode(message), replica.applied))
@@ -241,7 +244,7 @@ const makeAccess = Effect.fnUntraced(function* (
         const rows = decide(replica, operations)
         if (rows.length === 0) {
           land()
-          // What changes nothing here may change something there.
+          // An operation without changes here may have changes on another state.
           if (sure) return "done" as const
           yield* catchUp
           sure = true
@@ -318,7 +321,7 @@ const makeAccess = Effect.fnUntraced(function* (
   }
 })
 
-/** Runs operations on the table; answers what they changed. One that throws takes all of it back. */
+/** Runs operations on the table; returns the changed rows. One that throws rolls all of them back. */
 const decide = (replica: NatsReplica, operations: ReadonlyArray<Operation>): ReadonlyArray<Row> => {
   replica.begin()
   try {

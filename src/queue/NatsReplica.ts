@@ -1,13 +1,13 @@
 /**
- * The table of entries as one node holds it in memory, kept equal on all nodes by a log of changes (NatsLog.ts). A transaction changes
- * the table at once and tells what it changed, as whole rows; when its place in the log was taken by another, it is taken back.
+ * Table of entries in the memory of one node, kept equal on all nodes by a log of changes (NatsLog.ts). A transaction changes the table
+ * immediately and returns its changes as whole rows; if another node appended first, it is rolled back.
  *
  * ```
  * begin ──operations──▶ changes ──appended──▶ commit(seq)
- *                          └──────refused────▶ rollback ──▶ apply what others appended ──▶ begin
+ *                          └──────refused────▶ rollback ──▶ apply other nodes' messages ──▶ begin
  * ```
- * A row counts where it was written last. The log can lose its beginning up to the first message of which a row still counts; so that
- * an entry that waits for long does not keep everything after it, a transaction carries some of the oldest rows along (`carried`).
+ * The last message with a row is its current one. The log may lose its beginning up to the first message with a current row. So that an
+ * entry that waits for long does not keep everything after it, a transaction rewrites some of the oldest rows (`carried`).
  */
 import { gunzipSync, gzipSync } from "node:zlib"
 import { Result, Schema } from "effect"
@@ -29,20 +29,20 @@ const Row = Schema.Union([
 export type Row = typeof Row.Type
 
 /**
- * One message of the log. `id` lets its writer know it again when the answer was lost; `after` is that of the message before it, so that
- * a log that forgot its end and grew again is seen to be another one.
+ * One message of the log. Its writer recognises it by `id` when the response was lost; `after` is the id of the previous message, so that a
+ * log that lost its end and grew again is detected.
  */
 const JournalMessage = Schema.Struct({ id: Schema.String, after: Schema.String, rows: Schema.Array(Row) })
 export type JournalMessage = typeof JournalMessage.Type
-/** A message, or what a damaged one is read as. */
+/** A message, or the replacement of a damaged one. */
 type Applied = Omit<JournalMessage, "id"> & { readonly id: string | undefined }
 
 const decodeMessage = Schema.decodeUnknownResult(JournalMessage)
-/** What messages of all releases have. */
+/** Matches the fields that messages of all releases have. */
 const isEnvelope = Schema.is(
   Schema.Struct({ id: Schema.String, after: Schema.String, rows: Schema.Array(Schema.Unknown) })
 )
-/** Smaller ones are not worth it. */
+/** Size in bytes above which compression is worthwhile. */
 const packFrom = 8192
 const gzipStart = 0x1f
 
@@ -52,14 +52,14 @@ export const encode = (message: JournalMessage): Uint8Array => {
 }
 
 /**
- * `Damaged`: no release wrote these bytes, and nobody will ever read them. `Unknown`: a message of the queue whose rows this release does
- * not know, because a newer one wrote it; to skip it would lose work.
+ * `Damaged`: no release wrote these bytes, so they are unreadable for good. `Unknown`: a message of the queue whose rows this release
+ * cannot decode, because a newer one wrote it; skipping it would lose work.
  */
 export type ReplicaReading =
   | { readonly _tag: "Message"; readonly message: JournalMessage }
   | { readonly _tag: "Damaged" | "Unknown"; readonly why: string }
 
-/** In one line. */
+/** Returns the cause in one line. */
 const whyOf = (cause: unknown): string =>
   (cause instanceof Error ? cause.message : String(cause)).replaceAll(/\s+/g, " ")
 
@@ -77,13 +77,13 @@ export const read = (payload: Uint8Array): ReplicaReading => {
     : { _tag: "Unknown", why: whyOf(message.failure) }
 }
 
-/** The id of what stands for a damaged message: the same on every node. */
+/** Returns the id of the replacement of a damaged message: the same on every node. */
 const standInId = (sequence: number, time: number): string => {
   const millis = time.toString(16).padStart(12, "0")
   return `${millis.slice(0, 8)}-${millis.slice(8)}-7000-8000-${sequence.toString(16).padStart(12, "0")}`
 }
 
-/** What a damaged message is read as: an entry that shows it to operators. */
+/** Returns the replacement of a damaged message: an entry that shows it to operators. */
 const standIn = (sequence: number, time: number, why: string): Row => ({
   put: quarantinedEntry(
     { id: standInId(sequence, time), workspace: "", targetKey: "", repo: "", events: [], admittedAt: time },
@@ -102,27 +102,27 @@ const keyOf = (row: Row): string =>
         : pauseKey(row.resume.scope, row.resume.name)
 const pauseKey = (scope: Pause["scope"], name: string): string => `pause:${scope}:${name}`
 
-/** Messages that the log may have, at least, before rows are carried along. */
+/** Number of messages above which transactions rewrite old rows. */
 const spanKept = 1024
 const carriedAtOnce = 64
 
 export class NatsReplica {
   #base = MemoryTable.make(Number.POSITIVE_INFINITY)
-  /** What this transaction touched, as it was before it. */
+  /** State of the touched entries before this transaction. */
   #entries = new Map<string, Entry | undefined>()
   #pauses = new Map<
     string,
     { readonly before: Pause | undefined; readonly scope: Pause["scope"]; readonly name: string }
   >()
-  /** Which message each row counts in, and which rows count in each message, oldest first. */
+  /** The current message of each row, and the current rows of each message, oldest first. */
   #place = new Map<string, number>()
   #counting = new Map<number, Set<string>>()
   /** Sequence of the last message that is in the table. */
   applied = 0
-  /** Its id; undefined when it was damaged, so that its id is unknown. */
+  /** Id of the last message; undefined if it was damaged. */
   last: string | undefined = ""
 
-  /** For operations. Reads between transactions see what is in the log. */
+  /** Table for operations. Reads between transactions see the state of the log. */
   readonly table: EntryTable = this.#recording()
 
   begin(): void {
@@ -140,7 +140,7 @@ export class NatsReplica {
     ]
   }
 
-  /** Rows of the beginning of the log that still count, when it is long for what it holds. */
+  /** Returns current rows of the beginning of the log if it is long for its content. */
   carried(): ReadonlyArray<Row> {
     const span = this.applied - this.first
     if (span < Math.max(spanKept, 2 * this.#place.size)) return []
@@ -154,7 +154,7 @@ export class NatsReplica {
     return rows
   }
 
-  /** Everything before this message has no row that counts. */
+  /** Sequence of the first message with a current row. */
   get first(): number {
     for (const [sequence, keys] of this.#counting) {
       if (keys.size > 0) return sequence
@@ -174,18 +174,18 @@ export class NatsReplica {
     this.begin()
   }
 
-  /** Whether a message is the one after the last. */
+  /** Returns whether a message is the one after the last. */
   continues(sequence: number, { after }: Pick<JournalMessage, "after">): boolean {
     const follows = this.last === undefined || after === this.last
     return this.applied === 0 || (sequence === this.applied + 1 && follows)
   }
 
-  /** Skips a damaged message. `time` is when the log took it in. */
+  /** Skips a damaged message. `time` is the time of its append. */
   skip(sequence: number, time: number, why: string): void {
     this.apply(sequence, { id: undefined, after: "", rows: [standIn(sequence, time, why)] })
   }
 
-  /** What another node appended. */
+  /** Applies a message of another node. */
   apply(sequence: number, message: Applied): void {
     for (const row of message.rows) {
       if ("put" in row) this.#base.set(row.put.id, row.put)
@@ -196,7 +196,7 @@ export class NatsReplica {
     this.#account(sequence, message)
   }
 
-  /** As if nothing had been read yet. */
+  /** Resets the table to its initial state. */
   reset(): void {
     this.#base = MemoryTable.make(Number.POSITIVE_INFINITY)
     this.#place.clear()
@@ -229,7 +229,7 @@ export class NatsReplica {
     return pause === undefined ? { forget: key } : { pause }
   }
 
-  /** The table, which notes what it was before each change. */
+  /** Returns a table that records the state before each change. */
   #recording(): EntryTable {
     const touch = (id: string) => {
       if (!this.#entries.has(id)) this.#entries.set(id, this.#base.get(id))
@@ -265,7 +265,7 @@ export class NatsReplica {
         touch(entry.id)
         this.#base.update(entry, from)
       },
-      // Which entry answers for an event follows from the entries' own lists.
+      // The events of an entry determine which entry settles an event.
       link: (event, entryId) => this.#base.link(event, entryId),
       prune: (keep, limit) => {
         const removed = this.#base.prunable(keep, limit)

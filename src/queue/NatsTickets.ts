@@ -1,6 +1,6 @@
 /**
- * Tickets between nodes, as work on the bus: an entry has at most one, a ticket goes to an executor that is free, and one whose
- * taker did not claim the entry within seconds goes to the next. While NATS is away nothing is offered; the scheduler offers again.
+ * Sends tickets between nodes as work on the bus: an entry has at most one, a free executor gets it, and the next one if the entry is not
+ * claimed within seconds. While NATS is disconnected nothing is offered; the scheduler offers again.
  */
 import { Effect, Layer } from "effect"
 import { makeWorkQueue } from "../../nats/NatsWorkQueue.ts"
@@ -18,7 +18,7 @@ export const layer = Layer.effect(
       take: Effect.map(work.take, ({ key, payload, done, again }) => ({
         entryId: key,
         workspace: payload,
-        // Unheard, somebody else gets the ticket and finds the entry claimed.
+        // If this is lost, another executor gets the ticket and finds the entry claimed.
         claimed: Effect.catch(done, (error) =>
           Effect.logDebug("ticket not ended", { entry_id: key, error: error.message })
         ),

@@ -1,6 +1,6 @@
 /**
- * Notices that a delivery named another head of a target. A notice may be lost: the review of the older head then runs to its end, and its
- * publication finds the newer head.
+ * Notifies reviews that a delivery named another head of their target. Notices may be lost: the review of the older head then finishes, and
+ * its publication finds the newer head.
  */
 import { Context, Effect, Layer, Queue } from "effect"
 import type { Scope } from "effect"
@@ -9,11 +9,11 @@ export class NewerHeads extends Context.Service<
   NewerHeads,
   {
     readonly notify: (targetKey: string, head: string) => Effect.Effect<void>
-    /** Waits for the next notice of this target; of several that were not taken yet only the last is kept. */
+    /** Waits for the next notice of this target; of several pending ones only the last is kept. */
     readonly listen: (targetKey: string) => Effect.Effect<Effect.Effect<string>, never, Scope.Scope>
   }
 >()("aicr/queue/NewerHeads") {
-  /** Within one process. */
+  /** Notifies reviews of this process only. */
   static readonly layerMemory = Layer.sync(NewerHeads, () => {
     const { listen, notice } = makeHeadListeners()
     return NewerHeads.of({ listen, notify: (targetKey, head) => Effect.sync(() => notice(targetKey, head)) })
@@ -22,11 +22,11 @@ export class NewerHeads extends Context.Service<
 
 export interface HeadListeners {
   readonly listen: NewerHeads["Service"]["listen"]
-  /** Does nothing where no review of this process listens for the target. */
+  /** Does nothing if no review of this process listens for the target. */
   readonly notice: (targetKey: string, head: string) => void
 }
 
-/** The reviews of this process that listen, by their target: at most one runs per target. */
+/** Creates the listeners of this process, by target: at most one review runs per target. */
 export const makeHeadListeners = (): HeadListeners => {
   const listening = new Map<string, Queue.Queue<string>>()
   return {

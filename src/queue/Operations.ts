@@ -1,7 +1,6 @@
 /**
- * What operators do with waiting and running work, in one place for the command line and the administration: look and learn why
- * something waits and until when, cancel, try again, hold back. Whom it tells of a change (a scheduler, a worker) is given to it;
- * a message that is lost costs time, because both look at the queue by themselves.
+ * Operations on waiting and running work for the command line and the administration: show what an entry waits for and until when, cancel,
+ * retry, pause. Listeners (a scheduler, a worker) are notified of changes; a lost notification causes a delay, because both poll the queue.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
@@ -29,7 +28,7 @@ export interface EntryView {
   readonly standing: WaitingPosition
 }
 
-/** One thing by its id: an entry, or a batch of automatic commits that is not in the queue. */
+/** Result of a lookup by id: an entry, or a batch of automatic commits that is not in the queue. */
 export type Found =
   | ({ readonly _tag: "Entry" } & EntryView)
   | { readonly _tag: "Batch"; readonly batch: Batch; readonly members: number }
@@ -37,7 +36,7 @@ export type Found =
 /** `stopping`: its worker ends it. `over`: it had ended already. */
 export type CancelAnswer = "cancelled" | "stopping" | "over" | "unknown"
 
-/** Told after a change, as far as anybody listens. */
+/** Notified after a change. */
 export interface QueueListeners {
   readonly changed: (workspace: string) => Effect.Effect<void>
   readonly stopping: (entryId: string, reason: string) => Effect.Effect<void>
@@ -51,13 +50,13 @@ export class Operations extends Context.Service<
     readonly list: (
       filter: ListFilter
     ) => Effect.Effect<{ readonly items: ReadonlyArray<EntryView>; readonly next: string | undefined }, Failure>
-    /** Batches of automatic commits that wait for the one before them, which is in the queue. */
+    /** Returns batches of automatic commits that wait for the previous one, which is in the queue. */
     readonly heldBack: (workspace: string | undefined, limit: number) => Effect.Effect<ReadonlyArray<Batch>, Failure>
     readonly show: (id: string) => Effect.Effect<Found | undefined, Failure>
     readonly cancel: (id: string, reason: string) => Effect.Effect<CancelAnswer, Failure>
-    /** Of a dead entry, or of a batch whose entry is dead. */
+    /** Retries a dead entry, or a batch whose entry is dead. */
     readonly retry: (id: string) => Effect.Effect<Retried, Failure>
-    /** Of a pull request that was reviewed: once more, because this administrator asks for it. */
+    /** Requests another review of a pull request on behalf of this administrator. */
     readonly reviewAgain: (change: Change, name: string) => Effect.Effect<Again, Failure>
     readonly pause: (scope: Pause["scope"], name: string, reason: string) => Effect.Effect<void, Failure>
     readonly resume: (scope: Pause["scope"], name: string) => Effect.Effect<void, Failure>
@@ -69,7 +68,7 @@ export class Operations extends Context.Service<
       Operations,
       Effect.suspend(() => make(listeners))
     )
-  /** For a process that has no actors: they find out by themselves. */
+  /** Operations of a process without actors, which poll for changes. */
   static readonly layer = Operations.layerWith(nobody)
 }
 
@@ -98,7 +97,7 @@ const make = Effect.fnUntraced(function* ({ changed, stopping }: QueueListeners)
     })
   })
 
-  /** What ended gets its outcome on record, whoever runs is told. */
+  /** Settles the receipts of ended entries and notifies the workers of running ones. */
   const follow = Effect.fnUntraced(function* ({ ended, stopping: running }: Cancelled, reason: string) {
     const now = yield* Clock.currentTimeMillis
     for (const entry of running) yield* stopping(entry.id, entry.cancelRequested ?? reason)

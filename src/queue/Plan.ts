@@ -1,19 +1,19 @@
 /**
- * What a workspace's scheduler does next: a pure function of what is out, what could go, its limits and the clock. States and
- * transitions: domain/Entry.ts.
+ * Decides the next steps of a workspace's scheduler: a pure function of the entries in flight, the eligible ones, the limits and the clock.
+ * States and transitions: domain/Entry.ts.
  *
- * | an entry                                      | is released                                                    |
- * |-----------------------------------------------|----------------------------------------------------------------|
- * | whose due time has not come                   | at its due time: the alarm (`nextAt`)                          |
- * | whose target has an entry out (ready, running) | when that has ended: one review of a change at a time         |
- * | while `concurrency` entries of the workspace are out | when one of them has ended                             |
- * | of a paused workspace                         | after the workspace was resumed                                |
- * | otherwise                                     | now, the most urgent first                                     |
+ * | an entry                                             | is promoted                                            |
+ * |------------------------------------------------------|--------------------------------------------------------|
+ * | before its due time                                  | at its due time: the alarm (`nextAt`)                  |
+ * | whose target has an entry in flight (ready, running) | when that has ended: one review of a change at a time  |
+ * | while `concurrency` entries are in flight            | when one of them has ended                             |
+ * | of a paused workspace                                | after the workspace was resumed                        |
+ * | otherwise                                            | now, by urgency                                        |
  *
- * Most urgent: by priority; then the repository that was served the longest ago, so that a busy one does not starve the others;
- * within a repository by order of admission. The due time is a promise of "not before", never of "in this order".
+ * Order of urgency: by priority; then the repository that was served the longest ago, so that a busy one does not starve the others; within
+ * a repository by order of admission. The due time means "not before" and implies no order.
  */
-/** As much of an active entry as decisions need. */
+/** Fields of an active entry that decisions need. */
 export interface Scheduled {
   readonly id: string
   readonly status: "waiting" | "ready" | "running"
@@ -26,26 +26,29 @@ export interface Scheduled {
 }
 
 export interface Survey {
-  /** Somebody paused the workspace. */
+  /** True while an operator has paused the workspace. */
   readonly paused: boolean
-  /** Ready and running. */
+  /** Entries in flight: ready and running. */
   readonly out: ReadonlyArray<Scheduled>
-  /** Waiting, due, and no other entry of their target is out; at least the first `places` of each priority and repository. */
+  /**
+   * Eligible entries: waiting, due, and no other entry of their target in flight; at least the first `places` of each priority and
+   * repository.
+   */
   readonly due: ReadonlyArray<Scheduled>
-  /** The earliest due time of what is not due yet. */
+  /** The earliest due time of the entries that are not due. */
   readonly nextAt: number | undefined
 }
 
 export interface Plan {
-  /** waiting -> ready, in this order. */
+  /** Entries to promote (waiting -> ready), in this order. */
   readonly release: ReadonlyArray<Scheduled>
-  /** ready -> waiting. */
+  /** Entries to demote (ready -> waiting). */
   readonly withdraw: ReadonlyArray<Scheduled>
-  /** When to plan again without being woken; undefined when only news can change anything. */
+  /** Time of the next plan without a wake; undefined if only an event can change anything. */
   readonly nextAt: number | undefined
 }
 
-/** The number of the turn in which each repository was last served; one that is not in it comes first. */
+/** The number of the round in which each repository was last served; a repository without one comes first. */
 export type Turns = ReadonlyMap<string, number>
 
 export const plan = (survey: Survey, concurrency: number, turns: Turns): Plan => {
@@ -56,7 +59,7 @@ export const plan = (survey: Survey, concurrency: number, turns: Turns): Plan =>
   return { release: inTurns(survey.due, places, turns), withdraw: [], nextAt: survey.nextAt }
 }
 
-/** By priority; within one, each repository in turn. */
+/** Sorts by priority, and round-robin over repositories within a priority. */
 const inTurns = (due: ReadonlyArray<Scheduled>, places: number, turns: Turns): ReadonlyArray<Scheduled> => {
   const chosen: Array<Scheduled> = []
   const busy = new Set<string>()

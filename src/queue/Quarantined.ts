@@ -1,4 +1,4 @@
-/** What takes the place of an entry that cannot be read: a dead one with that as its reason, and with what is known of it. */
+/** Builds the replacement of an entry that cannot be read: a dead one with the reason and the readable fields. */
 import type { Entry } from "../domain/Entry.ts"
 import { noLease } from "../domain/FencingToken.ts"
 
@@ -7,7 +7,7 @@ export interface Remains extends Pick<Entry, "id" | "workspace" | "targetKey" | 
   readonly repo: string
 }
 
-/** `what`: what cannot be read. */
+/** `what` names the unreadable object. */
 export const quarantinedEntry = ({ repo, ...known }: Remains, what: string, why: string): Entry => ({
   ...known,
   change: {

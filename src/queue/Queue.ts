@@ -1,7 +1,7 @@
 /**
- * The queue: one place for all work, whatever store is behind it. Stores differ in what survives a crash, not in meaning;
- * one conformance suite holds them to this contract. States and transitions: domain/Entry.ts. Times are milliseconds since
- * the epoch and are given by the caller, so that a test clock rules every store.
+ * The queue, independent of its store. Stores differ in what survives a crash, not in meaning; one conformance suite holds them to this
+ * contract. States and transitions: domain/Entry.ts. Times are milliseconds since the epoch and are passed by the caller, so that tests
+ * control the clock of every store.
  */
 import { Context, Schema } from "effect"
 import type { Effect } from "effect"
@@ -12,7 +12,7 @@ import type { LeaseToken } from "../domain/FencingToken.ts"
 import type { ExpiryCutoffs } from "./ExpiryCutoffs.ts"
 import type { Survey } from "./Plan.ts"
 
-/** Work to be queued. Admitting the same `eventId` twice changes nothing and answers `duplicate`. */
+/** Work to be queued. Admitting the same `eventId` twice changes nothing and returns `duplicate`. */
 export interface QueueAdmission {
   readonly eventId: string
   readonly change: Change
@@ -20,9 +20,9 @@ export interface QueueAdmission {
   readonly priority: number
   readonly admittedAt: number
   readonly dueAt: number
-  /** Why it is not due at once (a delay, a window), in words for an operator. */
+  /** Reason why it is not due yet (a delay, a window), as text for an operator. */
   readonly reason?: string | undefined
-  /** Whether it may expire while it waits. Left out: automatic work may, by its priority. */
+  /** Whether it may expire while it waits. Default: automatic work may, by its priority. */
   readonly expires?: boolean | undefined
 }
 
@@ -31,16 +31,16 @@ export interface QueueAdmitted {
   readonly status: AcceptedStatus
   readonly dueAt: number
   /**
-   * Event records that are answered by being superseded: those of the entry that this one replaced or, for a `duplicate`, the
-   * event itself when its entry was superseded meanwhile.
+   * Event records to settle as superseded: those of the entry that this one replaced or, for a `duplicate`, the event itself if its entry
+   * was superseded since.
    */
   readonly superseded: ReadonlyArray<string>
 }
 
-/** Why a delivery has no review of its own, where a later one of its pull request replaced it before its review began. */
+/** Reason of a delivery without a review, because a later one of its pull request replaced it before the review began. */
 export const replacedReason = "the pull request has a newer head or another base"
 
-/** What a worker holds while it works. `token` fences its writes: a store refuses a token that is not the newest. */
+/** Right of a worker to work on an entry. `token` fences its writes: a store refuses a token that is not the newest. */
 export interface Lease {
   readonly entryId: string
   readonly token: LeaseToken
@@ -50,19 +50,19 @@ export type Finish =
   | { readonly _tag: "Done"; readonly reason?: string | undefined }
   | { readonly _tag: "Dead"; readonly reason: string }
   | { readonly _tag: "Cancelled"; readonly reason: string }
-  /** Again at `dueAt`; `counted: false` for a handed-back lease, which costs no attempt. */
+  /** Waits again until `dueAt`; `counted: false` for a released lease, which costs no attempt. */
   | { readonly _tag: "Retry"; readonly dueAt: number; readonly reason: string; readonly counted: boolean }
 
-/** `Cancelled`: the lease holds, and the work is to be ended with `finish` as `Cancelled`. `Lost`: the worker must stop. */
+/** `Cancelled`: the lease is held, and the work is to be ended with `finish` as `Cancelled`. `Lost`: the worker must stop. */
 export type Renewal =
   | { readonly _tag: "Kept" }
   | { readonly _tag: "Cancelled"; readonly reason: string }
   | { readonly _tag: "Lost" }
 
 export interface Cancelled {
-  /** Ended as `cancelled`: nothing will review them. */
+  /** Entries that ended as `cancelled`. */
   readonly ended: ReadonlyArray<Entry>
-  /** Running still, with `cancelRequested`: their worker ends them. */
+  /** Running entries with `cancelRequested`: their worker ends them. */
   readonly stopping: ReadonlyArray<Entry>
 }
 
@@ -84,27 +84,26 @@ export class Queue extends Context.Service<
   Queue,
   {
     /**
-     * Queues work, in order. Per target: the same head joins the entry that waits or runs (`coalesced`); another head replaces
-     * the one that waits (which becomes `superseded` and hands on its place in line) or waits behind the one that runs.
-     * An entry without a head (comment command) joins what waits. Nothing joins an entry that is to be cancelled.
-     * All or nothing.
+     * Queues work, in order. Per target: the same head joins the entry that waits or runs (`coalesced`); another head replaces the one that
+     * waits (which becomes `superseded` and passes on its position) or waits behind the one that runs. An entry without a head (comment
+     * command) joins the waiting one. Nothing joins an entry that is to be cancelled. All or nothing.
      */
     readonly admit: (items: ReadonlyArray<QueueAdmission>) => Effect.Effect<ReadonlyArray<QueueAdmitted>, QueueError>
-    /** The active (waiting, ready, running) entries of a workspace. */
+    /** Returns the active (waiting, ready, running) entries of a workspace. */
     readonly load: (workspace: string) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
     /**
-     * What the next decision of a workspace's scheduler can depend on: its entries that are out, and of those that are due the
-     * first of each repository and priority, enough to fill `places`. Costs the same however much waits behind them or elsewhere.
+     * Returns the input of the scheduler's next decision for a workspace: its entries in flight, and the first eligible ones of each
+     * repository and priority, enough to fill `places`. The cost is independent of the number of other waiting entries.
      */
     readonly survey: (workspace: string, now: number, places: number) => Effect.Effect<Survey, QueueError>
-    /** Workspaces that have active entries. */
+    /** Workspaces with active entries. */
     readonly workspaces: Effect.Effect<ReadonlyArray<string>, QueueError>
     readonly get: (entryId: string) => Effect.Effect<Entry | undefined, QueueError>
-    /** waiting -> ready, for the entries still waiting; answers those it moved. */
+    /** Promotes entries (waiting -> ready) that still wait; returns those it moved. */
     readonly release: (entryIds: ReadonlyArray<string>, now: number) => Effect.Effect<ReadonlyArray<string>, QueueError>
-    /** ready -> waiting, for tickets that nobody claimed. */
+    /** Demotes entries (ready -> waiting) whose tickets were not claimed. */
     readonly withdraw: (entryIds: ReadonlyArray<string>) => Effect.Effect<void, QueueError>
-    /** ready -> running. Undefined when another worker was faster or the entry is no longer ready. */
+    /** Moves ready -> running. Undefined if another worker was faster or the entry is no longer ready. */
     readonly claim: (
       entryId: string,
       owner: string,
@@ -114,20 +113,20 @@ export class Queue extends Context.Service<
     /** Extends the lease, unless it is lost. */
     readonly renew: (lease: Lease, until: number) => Effect.Effect<Renewal, QueueError>
     /**
-     * Ends or hands back a running entry; one that is to be cancelled never waits again. False: the lease is lost and nothing
-     * was changed.
+     * Ends or releases a running entry; one that is to be cancelled never waits again. Returns false if the lease is lost and nothing was
+     * changed.
      */
     readonly finish: (lease: Lease, finish: Finish) => Effect.Effect<boolean, QueueError>
-    /** Ends what waits for a target, and asks the worker of what runs to end it. */
+    /** Ends the waiting entry of a target, and requests the worker of the running one to end it. */
     readonly cancel: (targetKey: string, reason: string) => Effect.Effect<Cancelled, QueueError>
     /**
-     * Running entries whose lease ended by `now`, or whose owner satisfies `lost`, wait again at `now`; with `maxLosses` lost
-     * workers they are dead, and what was to be cancelled is cancelled. Answers them as they stand now.
+     * Reclaims running entries whose lease ended by `now`, or whose owner satisfies `lost`: they wait again at `now`, are dead after
+     * `maxLosses` lost workers, and are cancelled if that was requested. Returns their new state.
      */
     readonly reclaim: (now: number, lost: (owner: string) => boolean) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
-    /** Waiting entries that may expire and were admitted before the time of their workspace end as `expired`; returns them. */
+    /** Expires waiting entries that may expire and were admitted before the time of their workspace; returns them. */
     readonly expire: (before: ExpiryCutoffs, reason: string) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
-    /** Forgets ended entries admitted before `before`, or beyond the newest `maxCount` ended ones. Answers how many. */
+    /** Removes ended entries admitted before `before`, or beyond the newest `maxCount` ended ones. Returns their number. */
     readonly prune: (keep: { readonly maxCount: number; readonly before: number }) => Effect.Effect<number, QueueError>
     readonly stats: Effect.Effect<QueueStats, QueueError>
   }

@@ -1,7 +1,6 @@
 /**
- * The connection of the queue to Redis. It reconnects for as long as the service lives; while Redis is away every call fails at
- * once as `unavailable`, and none is sent again behind the caller's back: a transition that was sent and not answered may have
- * happened, and the caller finds out by asking.
+ * Connects the queue to Redis. It reconnects for as long as the service runs; while Redis is disconnected every call fails immediately as
+ * `unavailable`, and none is repeated automatically: a transition without a response may have happened, and the caller reads to find out.
  */
 import { Effect } from "effect"
 import type { Redacted, Scope } from "effect"
@@ -14,37 +13,40 @@ import { foreignLayout, mark } from "./RedisLayout.ts"
 import { loadScript } from "./RedisScripts.ts"
 import type { ScriptName } from "./RedisScripts.ts"
 
-/** A call that is not answered for this long failed: Redis hangs, or the network lost it. */
+/** Milliseconds after which a call without a response fails: Redis hangs, or the network lost it. */
 const answerWithin = 5000
 
 /**
- * Transitions in one message, of which an admission counts by its texts, two for each entry. Redis serves nobody else while it runs them
- * (two milliseconds), and with fewer it starts the script more often: what the ingress admits at once leaves room for others.
+ * Maximum number of transitions per message; an admission counts by its texts, two per entry. Redis blocks other clients while it runs them
+ * (two milliseconds), and smaller batches start the script more often. One batch of the ingress leaves room for other calls.
  */
 const maxBatch = 160
-/** Messages at once: while Redis works on one, the answers of the other are read here, and what follows from them gathers. */
+/**
+ * Maximum number of concurrent messages: while Redis works on one, the results of the other are processed here, and their follow-up calls
+ * are collected.
+ */
 const maxUnderWay = 2
 
 export interface RedisConnection {
   /**
-   * Runs a transition on the queue's keys. Those called in the same turn of the event loop, or while as many messages are under way as
-   * may be, go to Redis together.
+   * Runs a transition on the queue's keys. Calls of the same event loop iteration, or during the maximum number of concurrent messages, are
+   * sent to Redis together.
    */
   readonly run: (script: ScriptName, args: ReadonlyArray<Packable>, more?: More) => Effect.Effect<unknown, QueueError>
   readonly command: <A>(use: (redis: Redis) => Promise<A>) => Effect.Effect<A, QueueError>
 }
 
 export interface More {
-  /** What Redis gets apart from the arguments, each as it is. */
+  /** Binary arguments in addition to the packed ones. */
   readonly texts?: ReadonlyArray<string | Buffer>
   /**
-   * The entry whose details (redis/shared.lua) the answer has behind the transition's own. A plain command reads them right after the
-   * script, which would hash every byte of them.
+   * Entry whose details (redis/shared.lua) are appended to the result of the transition. A plain command reads them after the script,
+   * because the script would hash every byte of them.
    */
   readonly detailsOf?: string
 }
 
-/** `base` starts every key. Fails when Redis cannot be reached at first. */
+/** Connects. `base` is the prefix of every key. Fails if Redis is unreachable at first. */
 export const connect = Effect.fnUntraced(function* (
   url: Redacted.Redacted,
   base: string
@@ -137,13 +139,13 @@ export const connect = Effect.fnUntraced(function* (
       },
       (error: unknown) => {
         underWay -= 1
-        // Nothing of it was done; the others are not to fail for one.
+        // No call of the batch was executed; the others must not fail because of one.
         if (calls.length > 1 && startsWith(error, "TRANSITION")) {
           underWay += calls.length
           return calls.forEach((call) => send([call]))
         }
         const failed = Effect.fail(unavailable(place, remedied(reasonOf(error, said()))))
-        // What waits would wait for the same, message after message.
+        // Waiting calls would fail with the same error, message after message.
         const all = startsWith(error, "TRANSITION") ? calls : [...calls, ...waiting.splice(0)]
         all.forEach((call) => call.done(failed))
         flushSoon()
@@ -168,7 +170,9 @@ interface Call {
   readonly done: (result: Effect.Effect<unknown, QueueError>) => void
 }
 
-/** How many of the calls, from the first, go into a message when so many may be sent: an even part, no more than are served at once. */
+/**
+ * Returns how many of the first calls go into a message if this number of messages may be sent: an even share, at most the maximum batch.
+ */
 const countWithin = (calls: ReadonlyArray<Call>, messages: number): number => {
   const part = Math.ceil(calls.length / messages)
   let size = 0
@@ -181,7 +185,7 @@ const countWithin = (calls: ReadonlyArray<Call>, messages: number): number => {
 
 const startsWith = (error: unknown, word: string): boolean => error instanceof Error && error.message.startsWith(word)
 
-/** `answers` has for each call 1 and its answer, or 0 and the error. */
+/** Returns the result of one call: `answers` has 1 and the result, or 0 and the error, for each call. */
 const resultOf = (answers: unknown, index: number, place: string): Effect.Effect<unknown, QueueError> => {
   const result: unknown = Array.isArray(answers) ? answers[index] : undefined
   if (!Array.isArray(result) || result.length !== 2)
@@ -210,7 +214,9 @@ const remedied = (reason: string): string => {
   return `${reason}. ${remedy ?? "It is tried again."}`
 }
 
-/** What would make Redis forget entries. The receipts stay, and queue again what is lost; but a running review may be repeated. */
+/**
+ * Warns about settings with which Redis may lose entries. Receipts remain and requeue what is lost, but a running review may be repeated.
+ */
 const warnOfLosses = Effect.fnUntraced(function* (info: string, place: string) {
   const field = (name: string) => new RegExp(`^${name}:(.*)$`, "m").exec(info)?.[1]?.trim()
   if (field("aof_enabled") === "0") {

@@ -1,4 +1,4 @@
-/** How entries stand in Redis: two arrays whose places redis/shared.lua names too; what is undefined is false there. */
+/** Encodes entries for Redis: two arrays with the positions of redis/shared.lua; undefined is stored as false. */
 import { Result, Schema } from "effect"
 import { foldRepo, targetKey } from "../domain/Change.ts"
 import { EntryStatus, isDueAtOnce } from "../domain/Entry.ts"
@@ -10,14 +10,14 @@ import type { Scheduled, Survey } from "./Plan.ts"
 import type { QueueAdmission } from "./Queue.ts"
 import { mayExpire } from "./Transitions.ts"
 
-/** Where a due entry waits in its workspace, as redis/shared.lua has it. */
+/** Returns the sort key of an eligible entry in its workspace, as defined in redis/shared.lua. */
 const place = (item: QueueAdmission, id: string, repo: string, target: string): string =>
   `${String(item.priority).padStart(3, "0")}\0${repo}\0${timeText(item.admittedAt)}\0${id}\0${timeText(item.dueAt)}\0${target}`
 const timeText = (time: number): string => String(time).padStart(16, "0")
 
 /**
- * One admission (redis/admit.lua): the entry that it makes when nothing is there that it joins, and its details. Who asked stands beside
- * the change, since who joins may have asked, and not in it.
+ * Encodes one admission (redis/admit.lua): the new entry, used if it joins no other, and its details. The requester is stored outside of
+ * the change, because a joining delivery may set it.
  */
 export const admissionTexts = (item: QueueAdmission, id: string): readonly [Buffer, Buffer] => {
   const { change } = item
@@ -60,7 +60,7 @@ class Unreadable extends Error {
   }
 }
 
-/** Of answers: strings come as bytes. All throw when they are given something else. */
+/** Decodes results: strings are bytes. These functions throw if the type differs. */
 export const listOf = (value: unknown, what: string): ReadonlyArray<unknown> => {
   if (Array.isArray(value)) return value
   throw new Unreadable(what, value)
@@ -75,7 +75,7 @@ export const numberOf = (value: unknown, what: string): number => {
   throw new Unreadable(what, value)
 }
 
-/** Of records. */
+/** Decodes texts of records. */
 const textOf = (value: unknown, what: string): string => {
   if (typeof value === "string") return value
   throw new Unreadable(what, value)
@@ -91,13 +91,13 @@ export const linesOf = (text: string): ReadonlyArray<string> => (text === "" ? [
 
 const recordOf = (record: unknown) => listOf(unpack(bytesOf(record, "an entry")), "an entry")
 
-/** An entry of which the service cannot decode what Redis holds. */
+/** An entry in Redis that cannot be decoded. */
 export interface Damage {
   readonly id: string
   readonly why: string
 }
 
-/** `[entry, details, id]`, as the scripts return it. Throws when not even its id is there. */
+/** Decodes `[entry, details, id]`, the result of scripts. Throws if the id is missing. */
 export const readEntry = (row: unknown): Result.Result<Entry, Damage> => {
   const [entry, details, id] = listOf(row, "an entry")
   return Result.try({
@@ -148,7 +148,7 @@ const toScheduled = (record: unknown): Scheduled => {
   }
 }
 
-/** Of the place that it waits at. */
+/** Decodes the sort key of an eligible entry. */
 const toDue = (where: unknown): Scheduled => {
   const [priority, repo, admittedAt, id, dueAt, target] = stringOf(where, "a place").split("\0")
   if (repo === undefined || id === undefined || target === undefined) throw new Unreadable("a place", where)
@@ -173,6 +173,6 @@ export const toSurvey = (answer: unknown): Survey => {
   }
 }
 
-/** A number, or an empty text for none. */
+/** Decodes a number, or an empty text for none. */
 export const timeIfAny = (value: unknown, what: string): number | undefined =>
   Buffer.isBuffer(value) && value.length === 0 ? undefined : numberOf(value, what)

@@ -1,17 +1,17 @@
 /**
- * The version of how the queue stands in Redis (redis/shared.lua). A release that does not know what it finds refuses it: two that read
- * the same keys differently would do work twice, or lose it.
+ * Version of the queue's layout in Redis (redis/shared.lua). A release refuses an unknown version: two releases that read the same keys
+ * differently would repeat or lose work.
  */
 import type { Redis } from "ioredis"
 
 const version = "5"
-/** Only the first layout, which had no version, has this key. */
+/** Key that only the first layout, which had no version, uses. */
 const ofTheFirst = "counts"
 
-/** Names the version on keys that have none yet, also again when Redis has forgotten all. */
+/** Stores the version if there is none, also after Redis has lost all keys. */
 export const mark = (redis: Redis, base: string): Promise<unknown> => redis.setnx(`${base}layout`, version)
 
-/** Why this release cannot work on the keys; undefined when it can, and they are marked as its own. */
+/** Returns why this release cannot use the keys, or undefined if it can; then they are marked with its version. */
 export const foreignLayout = async (redis: Redis, base: string): Promise<string | undefined> => {
   const first = (await redis.exists(`${base}${ofTheFirst}`)) === 1
   if (!first) await mark(redis, base)

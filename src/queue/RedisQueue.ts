@@ -1,7 +1,7 @@
 /**
- * The queue in Redis (queue.kind redis), for one node or several. Every transition is one Lua script (redis/*.lua) that does there
- * what Transitions.ts says; here its arguments are made and its answers read. What survives a restart of Redis is what its
- * append-only file holds. All keys are `{<prefix>}:queue:…`, in one slot of a cluster.
+ * Implements the queue in Redis (queue.kind redis) for one node or several. Every transition is one Lua script (redis/*.lua) with the
+ * semantics of Transitions.ts; this file encodes its arguments and decodes its results. The append-only file decides what survives a
+ * restart of Redis. All keys are `{<prefix>}:queue:…`, in one slot of a cluster.
  */
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import type { Redacted } from "effect"
@@ -26,13 +26,13 @@ import type { QueueLimits } from "./TableQueue.ts"
 
 export interface RedisQueueOptions extends QueueLimits {
   readonly url: Redacted.Redacted
-  /** Of the keys; services that share a Redis have one each. `aicr` when left out. */
+  /** Prefix of the keys; services that share a Redis have one each. `aicr` by default. */
   readonly prefix?: string | undefined
 }
 
-/** Entries ended or removed by one run of a script, so that no script holds Redis up for long. */
+/** Entries ended or removed by one run of a script, so that no script blocks Redis for long. */
 const step = 500
-/** Entries that one page of a listing looks at, and one look for the oldest that waits. */
+/** Entries read by one page of a listing, and by one search for the oldest waiting one. */
 const lookAt = 2000
 
 export const layerRedis = (options: RedisQueueOptions): Layer.Layer<Queue | QueueControl, QueueError> =>
@@ -46,7 +46,7 @@ export const layerRedis = (options: RedisQueueOptions): Layer.Layer<Queue | Queu
     })
   )
 
-/** Runs a script and reads its answer; one that does not decode was not written by this service. */
+/** Runs a script and decodes its result; a result that cannot be decoded was not written by this service. */
 const reader =
   ({ run }: RedisConnection) =>
   <A>(script: ScriptName, args: ReadonlyArray<Packable>, read: (answer: unknown) => A, more?: More) =>
@@ -62,7 +62,7 @@ const decoded = <A>(read: () => A): Effect.Effect<A, QueueError> =>
       })
   })
 
-/** Reads entries row by row: one that the service cannot decode is quarantined, and is returned as it is from then on. */
+/** Reads entries row by row: one that cannot be decoded is quarantined, and returned in that state. */
 const entryReader = (connection: RedisConnection) => {
   const ask = reader(connection)
   const quarantine = ({ id, why }: Damage): Effect.Effect<Entry, QueueError> =>
@@ -106,12 +106,12 @@ const queue = (connection: RedisConnection, base: string, limits: QueueLimits): 
       return Effect.flatMap(survey, (reply) =>
         Effect.catch(
           decoded(() => toSurvey(reply)),
-          // An entry that is out and cannot be read is quarantined when all of them are loaded.
+          // An unreadable entry in flight is quarantined when all of them are loaded.
           () => Effect.andThen(load(workspace), ask("survey", [workspace, now, places], toSurvey))
         )
       )
     },
-    // The empty name has what all of them count together.
+    // The empty name holds the total of all workspaces.
     workspaces: Effect.map(
       command((redis) => redis.hkeys(`${base}workspaces`)),
       (names) => names.filter((name) => name !== "")
@@ -206,7 +206,7 @@ const control = (connection: RedisConnection, base: string): QueueControl["Servi
   })
 }
 
-/** Numbers of those that are pushes, from 1. */
+/** Returns the positions of pushes, from 1. */
 const pushesOf = (items: ReadonlyArray<QueueAdmission>): ReadonlyArray<number> =>
   items.flatMap(({ change }, index) => (change.target.kind === "push" ? [index + 1] : []))
 
@@ -271,7 +271,7 @@ const decodePage = (reply: unknown) => {
   return { rows: rowsOf(rows), next: stringOf(next, "next page") || undefined }
 }
 
-/** Of pairs of what became of an entry and its row. */
+/** Decodes pairs of the outcome of an entry and its row. */
 const cancelled = (entry: (row: unknown) => Effect.Effect<Entry, QueueError>) =>
   Effect.fnUntraced(function* (pairs: ReadonlyArray<unknown>): Effect.fn.Return<Cancelled, QueueError> {
     const became = yield* Effect.forEach(pairs, (pair) =>

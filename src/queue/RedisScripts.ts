@@ -1,6 +1,6 @@
 /**
- * The Lua of the queue: one file per transition in `redis/`, joined to one script that runs several of them after each other, each
- * as whole as if it were alone. So calls that come together cost Redis one message and one start of a script.
+ * Assembles the Lua of the queue: one file per transition in `redis/`, joined to one script that runs several of them in sequence, each
+ * atomically. A batch of calls costs Redis one message and one start of a script.
  */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
@@ -30,18 +30,18 @@ export type ScriptName = (typeof names)[number]
 
 export interface Script {
   readonly source: string
-  /** By which Redis knows a script that it was given before. */
+  /** Hash by which Redis identifies a loaded script. */
   readonly sha: string
 }
 
 const read = (name: string): string => readFileSync(new URL(`redis/${name}.lua`, import.meta.url), "utf8")
 
-/** Redis runs the whole script for every message: a function that nobody calls is not made. */
+/** Redis runs the whole script for every message, so functions that are not called are not created. */
 const asFunction = (name: ScriptName): string =>
   `if called['${name}'] then TRANSITIONS['${name}'] = function(...)\n${read(name)}\nend end`
 
 const constants = /^local ([A-Z_]+(?:, [A-Z_]+)*) = (-?\d+(?:, -?\d+)*)$/gm
-/** Lua knows no constants: as variables of the script they would cost each function that names them, when it is made and when it runs. */
+/** Lua has no constants: as variables of the script they would cost each function that uses them, when it is created and when it runs. */
 const inlined = (source: string): string => {
   const values = new Map<string, string>()
   const rest = source.replaceAll(constants, (_, words: string, numbers: string) => {

@@ -1,6 +1,6 @@
 /**
- * A pull request that was reviewed is to be read again, because an administrator wants it: a receipt of its own, then the queue, as
- * if someone had asked in a comment. What to review is what stands at the host by then.
+ * Requests another review of a pull request for an administrator: stores a receipt and queues it, as for a comment command. The review
+ * covers the state of the host when it starts.
  */
 import { Clock, Effect } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
@@ -11,7 +11,7 @@ import { newId } from "../domain/Ids.ts"
 import { Receipts } from "../store/Receipts.ts"
 import { enqueue } from "./Enqueue.ts"
 
-/** `gone`: its workspace or trigger is no longer configured. `other`: it is no pull request. */
+/** `gone`: its workspace or trigger is no longer configured. `other`: it is not a pull request. */
 export type Again =
   | { readonly _tag: "Queued"; readonly eventId: string; readonly status: string }
   | { readonly _tag: "Refused"; readonly why: "gone" | "other" }

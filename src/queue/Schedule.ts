@@ -1,12 +1,12 @@
 /**
- * The active entries of every workspace as decisions need them, in memory: what is out, what is due by repository and priority,
- * what is due later. A survey costs what it answers, whatever waits behind it. Where an entry stands:
+ * In-memory index of the active entries of every workspace for scheduling decisions: entries in flight, eligible ones by repository and
+ * priority, and later ones. The cost of a snapshot depends on its result, not on the number of waiting entries. Positions of an entry:
  *
  * ```
- * put ──▶ later (by due time) ──survey, due──▶ lane (priority, repository; by admission) ──release──▶ out
- *  └──────────────due at once─────────────────────▲
+ * put ──▶ later (by due time) ──survey, due──▶ lane (priority, repository; by admission) ──release──▶ in flight
+ *  └──────────────already due────────────────────▲
  * ```
- * An entry that changes is put anew; the object that it was before is `past`, for all heaps that hold it.
+ * An entry that changes is put again; the previous object is `past`, for all heaps that hold it.
  */
 import { isDue, isDueAtOnce } from "../domain/Entry.ts"
 import { Heap } from "./Heap.ts"
@@ -15,22 +15,22 @@ import type { Scheduled, Survey } from "./Plan.ts"
 
 type Kept = Scheduled & { readonly workspace: string; readonly past: boolean }
 
-/** By repository. */
+/** Heaps by repository. */
 type Lanes<E> = Map<string, Heap<E>>
 
 interface Workspace<E> {
-  /** How many wait. */
+  /** Number of waiting entries. */
   waiting: number
   readonly out: Map<string, E>
   readonly later: Heap<E>
-  /** By priority. */
+  /** Lanes by priority. */
   readonly lanes: Map<number, Lanes<E>>
 }
 
 export class ReviewSchedule<E extends Kept> {
   readonly #workspaces = new Map<string, Workspace<E>>()
 
-  /** An active entry comes (`from` undefined), becomes another, or ends (`to` undefined); `from`, which is past, is what it was put as. */
+  /** Adds (`from` undefined), replaces, or removes (`to` undefined) an active entry; `from` is the object that was put before. */
   apply(from: E | undefined, to: E | undefined): void {
     if (from !== undefined) this.#remove(from, to === undefined)
     if (to !== undefined) this.#put(to)
@@ -72,12 +72,12 @@ export class ReviewSchedule<E extends Kept> {
     return [...out.keys(), ...waiting.map(({ id }) => id)]
   }
 
-  /** How many entries wait. */
+  /** Returns the number of waiting entries. */
   waiting(workspaceId: string): number {
     return this.#workspaces.get(workspaceId)?.waiting ?? 0
   }
 
-  /** Entries that wait or are ready. */
+  /** Returns the number of waiting and ready entries. */
   pending(workspaceId: string): number {
     const workspace = this.#workspaces.get(workspaceId)
     if (workspace === undefined) return 0
@@ -118,7 +118,7 @@ const due = <E extends Kept>(
   return found
 }
 
-/** The first of a lane whose target is not busy, at most so many. They stay in it. */
+/** Returns the first entries of a lane whose target has none in flight, at most the given number, without removing them. */
 const firstDue = <E extends Kept>(
   workspace: Workspace<E>,
   lane: Heap<E>,

@@ -1,4 +1,4 @@
-/** Changes of rows in the queue's SQLite file: statements by name, each with the values of all its runs after each other. */
+/** Builds changes of rows in the queue's SQLite file: statements by name, each with the values of all its runs in sequence. */
 import type { Entry } from "../domain/Entry.ts"
 import { endedAt, isAsOpened, openedOf, stateOf } from "./EntryRow.ts"
 import type { Pause } from "./QueueControl.ts"
@@ -16,18 +16,18 @@ export interface SqliteChange {
   readonly values: ReadonlyArray<string | number | null>
 }
 
-/** An entry as it is from now on; undefined: removed. */
+/** The new state of an entry; undefined: removed. */
 export interface Changed {
   readonly entry: Entry | undefined
-  /** The file does not have it yet. */
+  /** True if the file does not have it yet. */
   readonly isNew: boolean
-  /** What it is to do is not what the file has. */
+  /** True if its task differs from the one in the file. */
   readonly isRewritten: boolean
 }
 
 type Values = Array<string | number | null>
 
-/** In the order in which they are to be made: a target's running entry stands down before another takes its place. */
+/** Returns the changes in the order of execution: a target's running entry is moved before another takes its position. */
 export const changesOf = (changed: ReadonlyMap<string, Changed>): ReadonlyArray<SqliteChange> => {
   const [inserted, updated, running, removed]: [Values, Values, Values, Values] = [[], [], [], []]
   for (const [id, { entry, isNew, isRewritten }] of changed) {
@@ -51,7 +51,7 @@ const update = (entry: Entry, isRewritten: boolean, values: Values): void => {
   values.push(isRewritten ? openedOf(entry) : null, entry.status, stateOf(entry), endedAt(entry), entry.id)
 }
 
-/** Undefined: not paused from now on. */
+/** Sets a pause; undefined removes it. */
 export const pause = (scope: Pause["scope"], name: string, to: Pause | undefined): SqliteChange =>
   to === undefined
     ? { statement: "resume", values: [scope, name] }

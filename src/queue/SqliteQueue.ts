@@ -1,7 +1,7 @@
 /**
- * The queue in a SQLite file of its own (`queue.sqlite.path`). What was answered is on disk: operations that come together share
- * one transaction and one sync (database/GroupCommit.ts), which a thread makes while the next ones are decided (SqliteTable.ts,
- * SqliteWriter.ts). Reads see what is decided; what follows from it is written after it, or fails with it.
+ * Implements the queue in a SQLite file (`queue.sqlite.path`). Results are returned after they are on disk: concurrent operations share one
+ * transaction and one sync (database/GroupCommit.ts), which a thread executes while the next ones are decided (SqliteTable.ts,
+ * SqliteWriter.ts). Reads see decided changes; operations that depend on them are written after them, or fail with them.
  */
 import { Effect, Layer, Result } from "effect"
 import * as DataLock from "../database/DataLock.ts"
@@ -22,7 +22,7 @@ type Operation = (table: EntryTable) => void
 
 const maxBatch = 512
 const maxWaiting = 10_000
-/** One is written while the other is decided. */
+/** One batch is written while the other is decided. */
 const maxUnderWay = 2
 
 export const layerSqlite = (
@@ -83,7 +83,7 @@ export const layerSqlite = (
     )
   )
 
-/** One that fails by itself (an entry that does not decode) fails alone; when its transaction does, all fail. */
+/** An operation that fails (an entry that cannot be decoded) fails alone; if its transaction fails, all fail. */
 const commit = (
   table: SqliteTable.SqliteTable,
   writer: SqliteWriter.SqliteWriter,

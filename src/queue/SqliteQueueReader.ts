@@ -1,6 +1,6 @@
 /**
- * The queue of another process, for looking only: the process that serves holds the file's lock and keeps what is waiting in
- * memory too, so nobody else may write. Every change is refused with what to do instead.
+ * Reads the queue of another process: the serving process holds the file's lock and an in-memory index, so no other process may write.
+ * Every change is refused with the alternative.
  */
 import { DatabaseSync } from "node:sqlite"
 import { Effect, Layer } from "effect"
@@ -13,7 +13,7 @@ import * as SqliteRows from "./SqliteRows.ts"
 import * as SqliteTable from "./SqliteTable.ts"
 import * as TableQueue from "./TableQueue.ts"
 
-/** Each look reads the file anew. */
+/** Each call reads the current file. */
 export const layerReading = (path: string): Layer.Layer<Queue | QueueControl, QueueError> =>
   Layer.effectContext(
     Effect.sync(() => {

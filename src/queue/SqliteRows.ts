@@ -1,4 +1,4 @@
-/** What is asked of the queue's SQLite file, which is its schema (SqliteSchema.ts) as statements. All throw what SQLite throws, and when a row does not decode. */
+/** Queries of the queue's SQLite file, whose schema is in SqliteSchema.ts. All throw errors of SQLite, and if a row cannot be decoded. */
 import type { DatabaseSync } from "node:sqlite"
 import { Result, Schema } from "effect"
 import { foldRepo } from "../domain/Change.ts"
@@ -17,24 +17,24 @@ export interface EndedRow {
 
 export interface SqliteRows {
   readonly get: (id: string) => Entry | undefined
-  /** An entry whose row does not decode, as far as it can be read, given up with that as its reason. */
+  /** Returns the readable fields of an entry whose row cannot be decoded, dead with that reason. */
   readonly unreadable: (id: string, why: string) => Entry | undefined
   readonly counts: () => ReadonlyArray<{ readonly status: EntryStatus; readonly n: number }>
   readonly active: () => Iterable<Tracked>
   readonly events: () => Iterable<{ readonly id: string; readonly events: ReadonlyArray<string> }>
   readonly pauses: () => ReadonlyArray<Pause>
-  /** In the order of their ids, so many of them. */
+  /** Lists at most the given number of entries, in the order of their ids. */
   readonly list: (filter: ListFilter) => ReadonlyArray<Entry>
-  /** Ended ones that retention removes, oldest first, so many of them. */
+  /** Returns ended entries that retention removes, oldest first, at most the given number. */
   readonly prunable: (
     keep: { readonly maxCount: number; readonly before: number },
     limit: number
   ) => ReadonlyArray<EndedRow>
 }
 
-/** Null: as it was opened. */
+/** Null means the initial status. */
 const status = "ifnull(status, 'waiting')"
-/** As it was opened; an entry that does not decode is refused when it is released, alone. */
+/** Returns a field of the initial state. An entry that cannot be decoded is refused when it is promoted, without effect on others. */
 const was = (path: keyof typeof openedPaths) =>
   `CASE WHEN json_valid(opened) THEN opened ->> '${openedPaths[path]}' END`
 const now = (path: keyof typeof openedPaths) => `coalesce(state ->> '$.${path}', ${was(path)}, 0)`

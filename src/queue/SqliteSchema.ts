@@ -1,21 +1,21 @@
 /**
- * The tables of the SQLite queue. What is asked about active entries is known by heart (EntryIndex.ts), and so is which entry answers
- * for an event: an admission writes its row and no index whose keys come in no order, of which each commit would rewrite most
- * pages. That a target has at most one next entry is checked when the file is opened (SqliteTable.ts); for running ones an index
- * holds it too.
+ * Defines the tables of the SQLite queue. Queries of active entries use the in-memory index (EntryIndex.ts), and so does the mapping of
+ * events to entries: an admission writes its row and no index with random keys, of which each commit would rewrite most pages. That a
+ * target has at most one next entry is checked when the file is opened (SqliteTable.ts); for running ones an index enforces it too.
  *
- * `opened` and `state` are JSON (EntryRow.ts). While an entry waits as it was opened, the columns behind `opened` are null: an admission
- * costs by the values that it binds, and by the indexes that might hold it.
+ * `opened` and `state` are JSON (EntryRow.ts). While an entry waits in its initial state, the columns after `opened` are null: the cost of
+ * an admission depends on the values that it binds, and on the indexes that might contain it.
  */
 import type { DatabaseSync } from "node:sqlite"
 
 const schemaVersion = 5
 
-/** A row of 1 KB costs two thirds of what it costs with SQLite's 4 KB pages, 512 rows in a transaction. */
+/** A row of 1 KB costs two thirds of what it costs with SQLite's default of 4 KB, with 512 rows in a transaction. */
 export const pageBytes = 16_384
 /**
- * 130 MB of log before a commit waits for a checkpoint: a storm of deliveries is over by then, and the next one comes when nobody writes
- * (SqliteWriterThread.js). With SQLite's own 1000 pages of 4 KB a busy queue copies its pages every few commits.
+ * Size of the write-ahead log before a commit waits for a checkpoint: 130 MB exceed a burst of deliveries, and the next checkpoint runs
+ * when the file is idle (SqliteWriterThread.js). With SQLite's default of 1000 pages of 4 KB a busy queue copies its pages every few
+ * commits.
  */
 const checkpointPages = 8000
 const cacheKibibytes = 16_384
@@ -40,7 +40,7 @@ const pauses = `
   ) WITHOUT ROWID;
 `
 
-/** What version 4 had as an object, in the order in which ChangeRow.ts has it. */
+/** Fields of version 4's object, in the order of ChangeRow.ts. */
 const changeOf4 =
   "provider trigger host workspace repo.fullName repo.cloneUrl repo.webUrl repo.hostId target.kind target.number target.branch head base " +
   "headRef baseRef title description url author.username author.name commits requestedBy"
@@ -51,7 +51,7 @@ const members = (names: string, of = ""): string =>
     .map((name) => `opened -> '$.${of}${name}'`)
     .join(", ")
 
-/** From each earlier version to the next. */
+/** Migrations from each earlier version to the next. */
 const steps: Readonly<Record<number, string>> = {
   2: "DROP INDEX entries_next; DROP TABLE entry_events;",
   3: `
@@ -78,11 +78,11 @@ const steps: Readonly<Record<number, string>> = {
       WHERE json_valid(opened);`
 }
 
-/** Of a connection that writes. What was answered is on disk. */
+/** Pragmas of a writing connection. Every returned result is on disk. */
 export const pragmas = `
   PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA cache_size = -${cacheKibibytes}`
 
-/** Makes the tables in a new file, and those of an earlier release as they are now. Throws when the file is of a later one. */
+/** Creates the tables in a new file, and migrates those of an earlier release. Throws if a later release wrote the file. */
 export const prepare = (db: DatabaseSync): void => {
   const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"])
   if (version === schemaVersion) return
@@ -96,7 +96,7 @@ const stepsFrom = (version: number): string => {
   return step === undefined ? "" : step + stepsFrom(version + 1)
 }
 
-/** Ends all but the newest of several entries of one target that wait, with that as the reason: two would hold up their workspace. */
+/** Ends all but the newest of several waiting entries of one target, with that reason: two would block their workspace. */
 export const endOlderTwins = (db: DatabaseSync): void => {
   const opened = (index: number): string => `CASE WHEN json_valid(opened) THEN opened ->> '$[${index}]' END`
   db.exec(`

@@ -1,10 +1,10 @@
 /**
- * A table of entries in SQLite (its schema: SqliteSchema.ts), as this process, the only one that writes the file, has changed it. What
- * an operation changes holds for the next one at once and is written later, a batch of operations as one transaction:
+ * Table of entries in SQLite (schema: SqliteSchema.ts) with the changes of this process, the only writer of the file. A change is visible
+ * to the next operation immediately and written later, a batch of operations as one transaction:
  *
  * ```
  * begin ──attempt…──▶ changes, to be written ──written──▶ on disk
- *                                            └─takeBack─▶ as if this batch and those after it had not been
+ *                                            └─takeBack─▶ this batch and those after it are rolled back
  * ```
  */
 import { Result } from "effect"
@@ -21,27 +21,27 @@ import type { Changed, SqliteChange } from "./SqliteChanges.ts"
 import type { EndedRow, SqliteRows } from "./SqliteRows.ts"
 
 export interface WriteBatch {
-  /** What is to be written, once all its operations were attempted. */
+  /** Returns the changes to write, after all operations were attempted. */
   readonly changes: () => ReadonlyArray<SqliteChange>
 }
 
 export interface SqliteTable extends EntryTable {
   readonly begin: () => WriteBatch
-  /** Runs an operation in the newest batch. One that throws has changed nothing, and what it threw is the answer. */
+  /** Runs an operation in the newest batch. One that throws has changed nothing, and the error is the result. */
   readonly attempt: <A>(operation: (table: EntryTable) => A) => Result.Result<A, unknown>
   readonly written: (batch: WriteBatch) => void
-  /** Does nothing when it was taken back with one before it. */
+  /** Does nothing if it was rolled back together with an earlier batch. */
   readonly takeBack: (batch: WriteBatch) => void
 }
 
 interface Unwritten extends WriteBatch {
-  /** Newest last. */
+  /** Undo steps, newest last. */
   readonly undo: Array<() => void>
   readonly entries: Map<string, Changed>
   readonly pauses: Map<string, SqliteChange>
 }
 
-/** Reads all entries once. Throws what `rows` throws. */
+/** Reads all entries once. Throws the errors of `rows`. */
 export const make = (rows: SqliteRows): SqliteTable => {
   const index = indexOf(rows)
   const ofEvent = new Map<string, string>()
@@ -49,7 +49,7 @@ export const make = (rows: SqliteRows): SqliteTable => {
   const pauses = new Map(rows.pauses().map((pause) => [pauseKey(pause.scope, pause.name), pause]))
 
   const batches: Array<Unwritten> = []
-  /** Whether an operation runs, whose changes are written. */
+  /** True while an operation runs, whose changes are written. */
   let operating = false
   const newest = (): Unwritten => {
     const batch = batches.at(-1)
@@ -61,7 +61,7 @@ export const make = (rows: SqliteRows): SqliteTable => {
     newest().undo.push(() => put(map, key, before))
     put(map, key, value)
   }
-  /** An entry that is known becomes another, or goes. */
+  /** Replaces or removes an indexed entry. */
   const change = (id: string, from: Entry | EndedRow, to: Entry | undefined, isRewritten: boolean): void => {
     const { entries, undo } = newest()
     const before = entries.get(id)
@@ -76,7 +76,7 @@ export const make = (rows: SqliteRows): SqliteTable => {
       put(entries, id, before)
     })
   }
-  /** As the index has it. */
+  /** Returns the indexed form of an entry. */
   const own = (entry: Entry | EndedRow): Tracked => {
     if (!("change" in entry) || isTerminal(entry.status)) return ended(entry.status)
     const found = index.find(entry.id, entry.targetKey)
@@ -96,7 +96,7 @@ export const make = (rows: SqliteRows): SqliteTable => {
       return quarantine(id, cause instanceof Error ? cause.message : String(cause))
     }
   }
-  /** What cannot be read ends, with its reason, and holds up nothing that comes after it. Written where an operation meets it. */
+  /** Ends an unreadable entry with the reason, so that it blocks no later one. Written when an operation reads it. */
   const quarantine = (id: string, why: string): Entry | undefined => {
     const entry = rows.unreadable(id, why.slice(0, 200))
     const active = entry && index.find(id, entry.targetKey)
@@ -136,7 +136,7 @@ export const make = (rows: SqliteRows): SqliteTable => {
       index.apply(undefined, tracked(entry))
       entries.set(entry.id, { entry, isNew: true, isRewritten: true })
       for (const event of entry.events) ofEvent.set(event, entry.id)
-      // One closure: a busy queue makes one for each admission, and calls it only when a write fails.
+      // One closure, because a busy queue creates one for each admission, and calls it only if a write fails.
       undo.push(() => {
         index.apply(own(entry), undefined)
         entries.delete(entry.id)
@@ -198,7 +198,7 @@ const indexOf = (rows: SqliteRows): EntryIndex => {
   const index = new EntryIndex()
   for (const { status, n } of rows.counts()) index.counts[status] = n
   for (const entry of rows.active()) {
-    // No release makes two of one target wait; the owner of the file ends the older ones when it opens it (endOlderTwins).
+    // No release creates two for one target; the owner of the file ends the older ones when it opens it (endOlderTwins).
     if (entry.status !== "running" && index.next(entry.targetKey) !== undefined) continue
     // They are counted already.
     index.counts[entry.status] -= 1
@@ -224,7 +224,7 @@ const page = (filter: ListFilter, rows: SqliteRows, changed: ReadonlyMap<string,
 
 const tracking = (entry: Entry | EndedRow): Tracked => ("change" in entry ? tracked(entry) : ended(entry.status))
 
-/** Of an entry that has ended only its status is known by heart. */
+/** Returns the index form of an ended entry, of which only the status is indexed. */
 const ended = (status: EntryStatus): Tracked => ({ ...forgotten, status })
 const forgotten = {
   id: "",

@@ -1,7 +1,7 @@
 /**
- * Writes a queue's SQLite file in a thread of its own (SqliteWriterThread.js), which all files of this process share. Writes are carried
- * out in order, each as one transaction, on disk before it is answered; the caller may ask for the next one before that. When one fails,
- * so do those that were asked for before its failure was told.
+ * Writes SQLite files of queues in a thread (SqliteWriterThread.js), which all files of this process share. Writes are executed in order,
+ * each as one transaction, on disk before its result; the caller may send the next one before that. If one fails, so do those that were
+ * sent before its failure was reported.
  */
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
@@ -9,7 +9,7 @@ import type { Scope } from "effect"
 import { statements } from "./SqliteChanges.ts"
 import type { SqliteChange } from "./SqliteChanges.ts"
 
-/** As node:sqlite has it; `errcode` is SQLite's extended result code. */
+/** Error in the format of node:sqlite; `errcode` is SQLite's extended result code. */
 export interface WriteFailure {
   readonly message: string
   readonly errcode: number | undefined
@@ -34,7 +34,7 @@ export interface WriteResponse {
   readonly failure: WriteFailure | undefined
 }
 
-/** Without its id. */
+/** A request without its id. */
 type Request = WriteRequest extends infer Q ? (Q extends WriteRequest ? Omit<Q, "id"> : never) : never
 type Done = (failure: WriteFailure | undefined) => void
 
@@ -52,10 +52,10 @@ const start = (): Thread => {
   const started: Thread = { worker, waiting: new Map() }
   worker.on("message", ({ id, failure }: WriteResponse) => answered(started, id, failure))
   worker.on("error", (error) => {
-    // Nobody knows what of the last writes is on disk: the next process finds out.
+    // The state of the last writes on disk is undetermined; the next process reads it.
     throw error
   })
-  // A process that waits for no answer may end.
+  // Does not keep a process alive that waits for no result.
   worker.unref()
   return started
 }
@@ -76,11 +76,16 @@ const ask = ({ waiting, worker }: Thread, request: Request, done: Done): void =>
 }
 
 export interface SqliteWriter {
-  /** `done` is called once, in the order of the writes: undefined once all of it is on disk, a failure when nothing of it is. */
+  /**
+   * Writes changes. `done` is called once, in the order of the writes: undefined when all of it is on disk, a failure if nothing of it is.
+   */
   readonly write: (changes: ReadonlyArray<SqliteChange>, done: Done) => void
 }
 
-/** `pragmas` are those of the connection; a file that others lock is waited for as long as `timeoutMillis` in each write. */
+/**
+ * Opens a file. `pragmas` are those of the connection; `timeoutMillis` limits how long each write waits for a file locked by another
+ * process.
+ */
 export const open = Effect.fnUntraced(function* (options: {
   readonly path: string
   readonly pragmas: string

@@ -1,9 +1,9 @@
 /**
- * The thread that writes SQLite files of queues, so that the service's own thread waits for no disk. It does what it is asked in order; a
- * write is one transaction. When one fails, so do those that were asked for before that was known (of the same epoch).
+ * Writes SQLite files of queues in a thread, so that the service's main thread does not wait for the disk. It executes requests in order;
+ * a write is one transaction. If one fails, so do those that were sent before its failure was reported (of the same epoch).
  *
- * JavaScript, and without imports of ours: a thread that has to strip types takes more memory for that than for all the rest. Types are
- * those of `SqliteWriter.ts`.
+ * Written in JavaScript and without imports of the service, because stripping types would take more memory than the rest of the thread.
+ * Types are those of `SqliteWriter.ts`.
  *
  * @typedef {import("./SqliteWriter.ts").Question} Question
  * @typedef {import("./SqliteWriter.ts").Answer} Answer
@@ -24,9 +24,9 @@
 import { DatabaseSync } from "node:sqlite"
 import { parentPort } from "node:worker_threads"
 
-/** After a storm a checkpoint is made when nobody has written for so long: who writes next does not wait for it. */
+/** Idle time in milliseconds after which a checkpoint is made, so that the next writer does not wait for it. */
 const idleMillis = 1000
-/** Rows that are worth a checkpoint. */
+/** Number of written rows that justify a checkpoint. */
 const manyRows = 1000
 
 /** @type {Map<number, File>} */
@@ -56,10 +56,10 @@ const checkpoint = (file) => {
   if (file.logged < manyRows) return
   file.logged = 0
   try {
-    // Waits for nobody who reads.
+    // A passive checkpoint does not wait for readers.
     file.db.exec("PRAGMA wal_checkpoint(PASSIVE)")
   } catch {
-    // A disk that is full fails the next write, which says so.
+    // On a full disk the next write fails with the error.
   }
 }
 
@@ -82,7 +82,7 @@ const write = ({ file: number, epoch, changes }) => {
 /** @type {(file: File, changes: Extract<Question, { do: "write" }>["changes"]) => void} */
 const transact = (file, changes) => {
   const { db, statements } = file
-  // A ROLLBACK that was refused is made up for before anything else.
+  // Completes a ROLLBACK that failed before.
   if (db.isTransaction) db.exec("ROLLBACK")
   db.exec("BEGIN IMMEDIATE")
   try {

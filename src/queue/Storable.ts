@@ -1,6 +1,6 @@
 /**
- * The last edge before the stores of entries: text that they cannot hold is refused where it comes in (domain/Text.ts), and repaired
- * here if it came another way. A store that reads back another text than it was given loses the entry's place.
+ * Repairs texts before they are stored in entries. Text that stores cannot represent is refused at the edge (domain/Text.ts), and repaired
+ * here if it came another way. A store that returns another text than it was given loses the entry's position.
  */
 import type { Change, Person } from "../domain/Change.ts"
 import { isStorable, toStorable } from "../domain/Text.ts"
@@ -36,7 +36,7 @@ const texts = (change: Change): ReadonlyArray<string | undefined> => [
 const isStorableChange = (change: Change): boolean =>
   texts(change).every((text) => text === undefined || isStorable(text))
 
-/** Of texts and of records of texts; what is something else stays as it is. */
+/** Repairs texts and records of texts; other values are unchanged. */
 const repaired = <A extends Change | Change["repo"] | Change["target"] | Person>(value: A): A => {
   const found: A = { ...value }
   for (const key in found) {

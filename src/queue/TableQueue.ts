@@ -1,4 +1,4 @@
-/** The queue over a table of entries: looks up, lets the transitions decide, writes. One write is one transaction. */
+/** Implements the queue over a table of entries: looks up, applies the transitions, writes. One write is one transaction. */
 import { Context, Effect } from "effect"
 import { targetKey } from "../domain/Change.ts"
 import type { Entry } from "../domain/Entry.ts"
@@ -11,17 +11,17 @@ import type { Retried } from "./QueueControl.ts"
 import { storable } from "./Storable.ts"
 import * as Transitions from "./Transitions.ts"
 
-/** Entries that may wait (`queue.limits`); admitting more is refused as `full`. */
+/** Maximum number of waiting entries (`queue.limits`); admitting more is refused as `full`. */
 export interface QueueLimits {
   readonly perWorkspace: number
   readonly total: number
 }
 
-/** Entries ended or removed in one transaction, so that many hold nobody up. */
+/** Entries ended or removed in one transaction, so that none takes long. */
 const atOnce = 1000
 
 export interface TableAccess {
-  /** Runs `use` in a transaction of its own or shared with others; succeeds once its writes are as durable as the store is. */
+  /** Runs `use` in a transaction, possibly shared; succeeds when its writes are durable. */
   readonly write: <A>(use: (table: EntryTable) => A) => Effect.Effect<A, QueueError>
   readonly read: <A>(use: (table: EntryTable) => A) => Effect.Effect<A, QueueError>
 }
@@ -231,7 +231,7 @@ const overLimit = (
     : undefined
 }
 
-/** Whether this admission, alone, adds an entry to those that wait. */
+/** Returns whether this admission alone adds a waiting entry. */
 const opens = (table: EntryTable, item: QueueAdmission): boolean => {
   const knownId = table.entryOf(item.eventId)
   if (knownId !== undefined && table.get(knownId) !== undefined) return false

@@ -1,7 +1,7 @@
 /**
- * Run tickets from schedulers to executors. A ticket may be lost or arrive twice: the entry it names stays `ready` in the
- * queue, claiming it is a compare-and-set, and the scheduler offers it again. A ticket whose taker dies before it has claimed the
- * entry goes to another one where that is possible.
+ * Sends run tickets from schedulers to executors. A ticket may be lost or arrive twice: the entry it names stays `ready` in the queue,
+ * claiming it is a compare-and-set, and the scheduler offers it again. A ticket whose taker dies before it has claimed the entry goes to
+ * another one if possible.
  */
 import { Context, Effect, Layer, Queue } from "effect"
 
@@ -13,7 +13,7 @@ export interface Ticket {
 export interface TakenTicket extends Ticket {
   /** The entry is claimed, or needs no worker any more. */
   readonly claimed: Effect.Effect<void>
-  /** Somebody else is to have it. */
+  /** Requeues the ticket for another executor. */
   readonly again: Effect.Effect<void>
 }
 
@@ -21,13 +21,13 @@ export class Tickets extends Context.Service<
   Tickets,
   {
     readonly offer: (ticket: Ticket) => Effect.Effect<void>
-    /** Waits for the next ticket, in order of offering. */
+    /** Waits for the next ticket, in the order of offers. */
     readonly take: Effect.Effect<TakenTicket>
   }
 >()("aicr/queue/Tickets") {
   /**
-   * Within one process. An entry has at most one ticket here however often it is offered, so what waits is bounded by what the
-   * schedulers release: the running limits of all workspaces.
+   * Sends tickets within one process. An entry has at most one ticket however often it is offered, so their number is limited by the
+   * schedulers: the running limits of all workspaces.
    */
   static readonly layerMemory = Layer.effect(
     Tickets,

@@ -1,16 +1,16 @@
 /**
- * What happens to entries, as pure functions: every store applies these and decides nothing itself. States: domain/Entry.ts.
- * A target has at most one entry that is `next` (waiting or ready) and at most one that runs.
+ * Transitions of entries, as pure functions that every store applies. States: domain/Entry.ts. A target has at most one entry that is
+ * `next` (waiting or ready) and at most one that runs.
  *
- * | admitted head                | next: same head | next: no head, or none admitted | next: another head | no next |
- * |------------------------------|-----------------|---------------------------------|--------------------|---------|
+ * | admitted head                | next: same head | next: no head, or none admitted | next: another head | no next       |
+ * |------------------------------|-----------------|---------------------------------|--------------------|---------------|
  * | same as the running entry's  | joins next      | joins running                   | joins running      | joins running |
- * | any other, or none           | joins next      | joins next                      | replaces next      | opens   |
+ * | any other, or none           | joins next      | joins next                      | replaces next      | opens         |
  *
- * The head of a pull request that is to be merged into another branch than before is another head.
+ * The head of a pull request whose target branch changed counts as another head.
  *
- * An automatic push always joins the next of its branch, and its change stands for both from then on: which pushes belong
- * together, and from where to where they go, was decided before (AutomaticCommits.ts).
+ * An automatic push always joins the next of its branch, and its change replaces the entry's: AutomaticCommits.ts has already decided which
+ * pushes belong together and their range.
  */
 import { haveSameBase } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
@@ -28,12 +28,12 @@ export interface EntryPosition {
 }
 
 export type Admittance =
-  /** `entry` is the one joined, as it is from now on; `from` as it was. */
+  /** `entry` is the joined one in its new state; `from` is its previous state. */
   | { readonly _tag: "Joined"; readonly entry: Entry; readonly from: Entry }
   | { readonly _tag: "Replaced"; readonly entry: Entry; readonly superseded: Entry; readonly from: Entry }
   | { readonly _tag: "Opened"; readonly entry: Entry }
 
-/** `target` is the admission's own, which the caller looked up `place` by. */
+/** Admits an item. `target` is the key by which the caller looked up the position. */
 export const admit = (
   { next, running }: EntryPosition,
   item: QueueAdmission,
@@ -82,15 +82,15 @@ const opened = (item: QueueAdmission, id: string, target: string): Entry => ({
   cancelRequested: undefined
 })
 
-/** Automatic work may, unless the admission says otherwise. */
+/** Returns whether work may expire. Automatic work may, unless the admission sets it. */
 export const mayExpire = ({ expires, priority }: Pick<QueueAdmission, "expires" | "priority">): boolean =>
   expires ?? priority >= Priority.automatic
 
 const withEvent = (entry: Entry, eventId: string): Entry => ({ ...entry, events: [...entry.events, eventId] })
 
 /**
- * What asks for the same review sooner or more urgently moves it forward; what may not expire keeps it. A backoff is cut short
- * only by a person.
+ * A request for the same review moves it forward if it is earlier or more urgent, and keeps it from expiring if it may not expire. Only a
+ * person shortens a backoff.
  */
 const joined = (next: Entry, item: QueueAdmission): Admittance => {
   const backsOff = next.attempts > 0 && item.change.requestedBy === undefined
@@ -110,14 +110,14 @@ const joined = (next: Entry, item: QueueAdmission): Admittance => {
   }
 }
 
-/** The batch of pushes that waits grows by one. */
+/** Extends the waiting batch of pushes by one. */
 const extended = (next: Entry, item: QueueAdmission): Admittance => ({
   _tag: "Joined",
   entry: { ...withEvent(next, item.eventId), change: item.change },
   from: next
 })
 
-/** The place in line of `earlier`: pushing never loses it, and a review that a person asked for stays asked for. */
+/** Passes on the position of `earlier`: pushing never loses it, and a person's request remains. */
 const inherit = (entry: Entry, earlier: Entry): Entry => ({
   ...entry,
   change: requestedBy(entry.change, entry.change.requestedBy ?? earlier.change.requestedBy),
@@ -131,15 +131,15 @@ const inherit = (entry: Entry, earlier: Entry): Entry => ({
 const requestedBy = (change: Change, person: string | undefined): Change =>
   person === change.requestedBy ? change : { ...change, requestedBy: person }
 
-/** waiting -> ready. Not while another entry of the target runs, and not before it is due. */
+/** Promotes waiting -> ready, unless another entry of the target runs or it is not due. */
 export const release = (entry: Entry, { running }: EntryPosition, now: number): Entry | undefined =>
   entry.status === "waiting" && isDue(entry, now) && running === undefined ? { ...entry, status: "ready" } : undefined
 
-/** ready -> waiting. */
+/** Demotes ready -> waiting. */
 export const withdraw = (entry: Entry): Entry | undefined =>
   entry.status === "ready" ? { ...entry, status: "waiting" } : undefined
 
-/** ready -> running, with the next token. */
+/** Moves ready -> running, with the next token. */
 export const claim = (
   entry: Entry,
   { running }: EntryPosition,
@@ -161,10 +161,10 @@ const ended = (entry: Entry, end: Pick<Entry, "status" | "reason" | "attempts">)
 
 export type Ended =
   | { readonly _tag: "Ended" | "Waits"; readonly entry: Entry }
-  /** It would wait again, but a newer one waits already: that one answers for its events from now on. */
+  /** It would wait again, but a newer entry waits already and settles its events. */
   | { readonly _tag: "Yielded"; readonly entry: Entry; readonly to: Entry; readonly toFrom: Entry }
 
-/** The end of a running entry whose lease holds. What is to be cancelled does not wait again. */
+/** Ends a running entry whose lease is held. One that is to be cancelled does not wait again. */
 export const finish = (entry: Entry, { next }: EntryPosition, how: Finish): Ended => {
   switch (how._tag) {
     case "Done":
@@ -191,11 +191,11 @@ export const finish = (entry: Entry, { next }: EntryPosition, how: Finish): Ende
   }
 }
 
-/** Running, but its worker is gone. */
+/** Returns whether the entry runs but its worker is lost. */
 export const isLost = (entry: Entry, now: number, lost: (owner: string) => boolean): boolean =>
   entry.status === "running" && ((entry.leaseUntil ?? now) <= now || (entry.owner !== undefined && lost(entry.owner)))
 
-/** It costs no attempt, because nothing was completed; but an entry that keeps losing its workers is dead. */
+/** Reclaims an entry. It costs no attempt, because nothing was completed; but an entry that keeps losing its workers is dead. */
 export const reclaim = (entry: Entry, { next }: EntryPosition, now: number): Ended => {
   const { attempts } = entry
   const losses = entry.losses + 1
@@ -231,17 +231,17 @@ const waitAgain = (
   }
 }
 
-/** waiting or ready -> cancelled; a running one is asked to end, by the first who asks. */
+/** Moves waiting or ready -> cancelled; a running one gets the first request to end. */
 export const cancel = (entry: Entry, reason: string): Entry | undefined => {
   if (isTerminal(entry.status)) return undefined
   if (entry.status !== "running") return { ...entry, status: "cancelled", reason }
   return { ...entry, cancelRequested: entry.cancelRequested ?? reason }
 }
 
-/** waiting -> expired. */
+/** Moves waiting -> expired. */
 export const expire = (entry: Entry, reason: string): Entry => ({ ...entry, status: "expired", reason })
 
-/** dead -> waiting, as if it had never been tried. */
+/** Moves dead -> waiting, with its attempts reset. */
 export const retry = (entry: Entry, { next }: EntryPosition, now: number): Entry | Exclude<Retried, "retried"> => {
   if (entry.status !== "dead") return "not_dead"
   if (next !== undefined) return "newer"

@@ -1,7 +1,7 @@
 /**
- * A dead entry gets another try because an operator wants it: its receipts have no outcome again, and a batch of automatic commits
- * is no longer dead. That is done before, because then a crash leaves nothing but an ended entry whose outcome the sweeper notes
- * again; and once more after, because the sweeper may have done just that in between.
+ * Retries a dead entry for an operator: removes the outcome of its receipts, and reopens a batch of automatic commits. This is done before,
+ * because a crash then leaves only an ended entry whose outcome the sweeper records again; and repeated after, because the sweeper may have
+ * done so in between.
  */
 import { Effect } from "effect"
 import type { Entry } from "../domain/Entry.ts"

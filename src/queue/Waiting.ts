@@ -1,16 +1,16 @@
 /**
- * Why an entry stands where it stands, and until when: what `queue list` and the dashboard show. The same order of reasons as
- * `plan` goes by (Plan.ts), so that what is named is what really holds it back.
+ * Explains why an entry is in its state, and until when, for `queue list` and the dashboard. The order of reasons is that of `plan`
+ * (Plan.ts), so that the reported reason is the actual one.
  *
- * | status  | holds it back, first that applies                                                      | until        |
- * |---------|----------------------------------------------------------------------------------------|--------------|
- * | waiting | its workspace is paused                                                                | resumed      |
- * | waiting | it is not due: a delay, a window, a backoff (`reason`)                                 | `dueAt`      |
- * | waiting | another entry of its target is out                                                     | that ends    |
- * | waiting | all places of the workspace are taken                                                  | one is free  |
- * | waiting | others are first                                                                       | its turn     |
- * | ready   | its ticket waits for a free executor                                                   | one is free  |
- * | running | nothing; its worker is to end it, if somebody asked for that                           | lease's end  |
+ * | status  | reason, first that applies                                | until       |
+ * |---------|-----------------------------------------------------------|-------------|
+ * | waiting | its workspace is paused                                   | resumed     |
+ * | waiting | it is not due: a delay, a window, a backoff (`reason`)    | `dueAt`     |
+ * | waiting | another entry of its target is in flight                  | that ends   |
+ * | waiting | the workspace has no free slot                            | one is free |
+ * | waiting | others are first                                          | its turn    |
+ * | ready   | its ticket waits for a free executor                      | one is free |
+ * | running | it runs; its worker ends it if that was requested         | lease's end |
  */
 import { isDue } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
@@ -30,18 +30,18 @@ export type Why =
 
 export interface WaitingPosition {
   readonly why: Why
-  /** In words for an operator. */
+  /** Text for an operator. */
   readonly text: string
-  /** Milliseconds since the epoch; undefined where no time is known. */
+  /** Milliseconds since the epoch; undefined if no time is available. */
   readonly until: number | undefined
 }
 
 export interface Around {
   readonly now: number
   readonly pause: Pause | undefined
-  /** What is out in its workspace. */
+  /** Entries in flight in its workspace. */
   readonly out: Survey["out"]
-  /** Of its workspace: queue.workers.per_workspace_concurrency. */
+  /** Limit of its workspace: queue.workers.per_workspace_concurrency. */
   readonly concurrency: number
 }
 

@@ -27,7 +27,6 @@ const pending: ReadonlyArray<string> = [
   "actors",
   "nats",
   "src/admin",
-  "src/admission",
   "src/agent",
   "src/cli",
   "src/config",
@@ -203,11 +202,23 @@ const outside = /\b(?:decisions? (?:section )?\d|specification \d|the issue says
 
 /** Words that begin a fragment: prepositions, conjunctions and question words. */
 const fragments =
-  /^(?:Of|As|For|At|In|On|By|With|Without|From|To|Into|Within|Until|Since|Before|After|Between|Among|Per|Up|Under|Over|About|Against|Through|During|Besides|What|Why|Where|Which|Who|Whose|How|When|Whatever|Those|Not|So|And|But|Or|Because|Than)\b/
+  /^(?:Of|As|For|At|In|On|By|With|Without|From|To|Into|Within|Until|Since|Before|After|Between|Among|Per|Up|Under|Over|About|Against|Through|During|Besides|What|Why|Where|Which|Who|Whose|How|When|Whatever|Those|Not|So|And|But|Or|Because|Than)\b(?!-)/
 
-const commentProblems = ({ isDoc, text }: Comment): ReadonlyArray<string> => {
-  const idiom = (idioms.exec(text) ?? outside.exec(text))?.[0]
-  if (text.startsWith("@") || /^oxlint-|^eslint-/.test(text)) return []
+/** Returns the first idiom outside of code. */
+const findIdiom = (text: string): string | undefined => {
+  const words = text.replace(/(?<!`)`[^`\n]+`/g, "``")
+  return (idioms.exec(words) ?? outside.exec(words))?.[0]
+}
+
+/** Returns the prose of a comment without tags, and nothing for a directive. */
+const withoutTags = (text: string): string =>
+  /^(?:oxlint|eslint)-/.test(text) ? "" : text.replace(/^\s*@[^]*/m, "").trim()
+
+const commentProblems = (comment: Comment): ReadonlyArray<string> => {
+  const { isDoc } = comment
+  const text = withoutTags(comment.text)
+  if (text === "") return []
+  const idiom = findIdiom(text)
   return [
     ...(idiom === undefined ? [] : [`uses "${idiom}"`]),
     ...(isDoc && !/^(?:[A-Z"`]|\d)/.test(text) ? ["begins in lower case"] : []),
@@ -224,7 +235,7 @@ const nameProblems = ({ isExported, name }: DeclaredName): ReadonlyArray<string>
 ]
 
 const titleProblems = ({ text }: Title): ReadonlyArray<string> => {
-  const idiom = (idioms.exec(text) ?? outside.exec(text))?.[0]
+  const idiom = findIdiom(text)
   return idiom === undefined ? [] : [`uses "${idiom}"`]
 }
 
