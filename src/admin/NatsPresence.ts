@@ -1,4 +1,4 @@
-/** How a node appears on the bus for as long as it works: its roles, its version, how many reviews it takes and how many actors it has. */
+/** Publishes the record of a node on the bus while it runs: its roles, its version, its review slots and its number of actors. */
 import { Effect, Layer } from "effect"
 import { Sharding } from "effect/cluster"
 import packageJson from "../../package.json" with { type: "json" }

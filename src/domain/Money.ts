@@ -14,7 +14,7 @@ export const UsdPerMillionTokens = Schema.Finite.check(Schema.isGreaterThanOrEqu
 )
 export type UsdPerMillionTokens = typeof UsdPerMillionTokens.Type
 
-/** Not checked: a sum that is too large for a number becomes infinite, which exceeds every cap. */
+/** Makes an amount without a check: a sum that is too large for a number becomes infinite, which exceeds every cap. */
 const computed = Brand.nominal<Usd>()
 
 export const noMoney: Usd = computed(0)
