@@ -1,6 +1,6 @@
 /**
- * One process per data folder. Held as an exclusive transaction on a tiny SQLite file, so the operating system lets go of it
- * however the process ends, and no stale lock is ever left behind.
+ * Locks a data folder for one process. The lock is an exclusive transaction on a tiny SQLite file, so that the operating system releases it
+ * however the process ends, and no stale lock remains.
  */
 import { mkdirSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -12,7 +12,7 @@ import { StoreError } from "./StoreError.ts"
 
 const busy = 5
 
-/** Holds the lock of `folder` while the layer lives. Fails at once when another process has it. */
+/** Holds the lock of `folder` while the layer lives. Fails immediately if another process has it. */
 export const layer = (folder: string): Layer.Layer<never, StoreError> =>
   Layer.effectDiscard(
     acquire(
@@ -22,7 +22,7 @@ export const layer = (folder: string): Layer.Layer<never, StoreError> =>
     )
   )
 
-/** Holds `lockFile` until the scope closes; `taken` is the message when another process has it. */
+/** Holds `lockFile` until the scope closes; `taken` is the message if another process has it. */
 export const acquire = (lockFile: string, taken: string): Effect.Effect<void, StoreError, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.try({

@@ -1,32 +1,32 @@
 /**
- * Group commit: callers that come while as many commits are under way as may be, or in the same turn of the event loop, share the
- * next one, and so one transaction and one sync to disk. Each caller gets its own result once the commit is durable; a commit that
- * fails fails all its callers, never some of them silently.
+ * Group commit: callers that arrive during the maximum number of concurrent commits, or in the same iteration of the event loop, share the
+ * next one, and so one transaction and one sync to disk. Each caller gets its result when the commit is durable; a commit that fails fails
+ * all its callers.
  *
  * ```
- * idle ──submit──▶ scheduled ──setImmediate──▶ under way ──▶ idle | scheduled (more came meanwhile)
+ * idle ──submit──▶ scheduled ──setImmediate──▶ in progress ──▶ idle | scheduled (more arrived since)
  * ```
- * setImmediate runs after the sockets that are ready have been read, so a busy ingress fills one batch per turn.
+ * setImmediate runs after the ready sockets have been read, so a busy ingress fills one batch per iteration.
  */
 import { Effect, Exit } from "effect"
 import type { Scope } from "effect"
 
 export interface GroupCommit<I, O, E> {
-  /** Waits for the commit that holds the item. Uninterruptible: what was submitted may already be on disk. */
+  /** Waits for the commit that holds the item. Uninterruptible: the item may already be on disk. */
   readonly submit: (item: I) => Effect.Effect<O, E>
-  /** The same for several items, which are never spread over two commits; one result per item, in order. */
+  /** Submits several items, which are never spread over two commits; returns one result per item, in order. */
   readonly submitAll: (items: ReadonlyArray<I>) => Effect.Effect<ReadonlyArray<O>, E>
 }
 
 export interface Options<I, O, E, R> {
-  /** Commits all or nothing; one result per item, in order. */
+  /** Commits all or nothing; returns one result per item, in order. */
   readonly commit: (items: ReadonlyArray<I>) => Effect.Effect<ReadonlyArray<O>, E, R>
-  /** The answer when too much waits (`full`) or the service stops (`closed`). */
+  /** Builds the error when too many items wait (`full`) or the service stops (`closed`). */
   readonly refuse: (why: "full" | "closed") => E
-  /** Items of one commit. Only what one caller submits at once may be more. */
+  /** Maximum number of items per commit. Only items that one caller submits together may exceed it. */
   readonly maxBatch: number
   readonly maxWaiting: number
-  /** Commits begun, in order, before the one before them has ended; 1 when left out. */
+  /** Number of commits started, in order, before the previous one has ended; 1 by default. */
   readonly maxUnderWay?: number
 }
 
@@ -35,7 +35,7 @@ interface Waiter<I, O, E> {
   readonly resume: (result: Exit.Exit<ReadonlyArray<O>, E>) => void
 }
 
-/** Lives until the scope closes: then it commits what waits, and refuses what comes. */
+/** Runs until the scope closes: then it commits waiting items and refuses new ones. */
 export const make = Effect.fnUntraced(function* <I, O, E, R>(
   options: Options<I, O, E, R>
 ): Effect.fn.Return<GroupCommit<I, O, E>, never, R | Scope.Scope> {
@@ -57,7 +57,7 @@ export const make = Effect.fnUntraced(function* <I, O, E, R>(
 
   const flush = () => {
     scheduled = false
-    // An even part for each commit that may be under way.
+    // An even share for each commit that may be in progress.
     const part = Math.ceil(waiting.length / (maxUnderWay - underWay))
     const taken = countWithin(waiting.slice(0, part), options.maxBatch)
     const batch = waiting.slice(0, taken)
@@ -109,7 +109,7 @@ const firstOf = <O>(results: ReadonlyArray<O>): O => {
   throw new Error("the commit returned no result")
 }
 
-/** How many of the waiters, from the first, have at most `max` items together; at least one. */
+/** Returns how many of the first waiters have at most `max` items together; at least one. */
 const countWithin = <I, O, E>(waiting: ReadonlyArray<Waiter<I, O, E>>, max: number): number => {
   let items = 0
   for (const [index, waiter] of waiting.entries()) {

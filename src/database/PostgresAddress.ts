@@ -1,16 +1,16 @@
 /**
- * Where a Postgres is and how to get in, from a connection string: `postgres://user:password@host:port/database?sslmode=…`.
- * `sslmode` means what it means in libpq: `disable` (also without it), `require` encrypts, `verify-ca` and `verify-full` check
- * the server's certificate, against `sslrootcert` where that is given. What falls back to plain text in silence is refused.
+ * Parses a connection string of Postgres: `postgres://user:password@host:port/database?sslmode=…`. `sslmode` has the meaning of libpq:
+ * `disable` (the default), `require` encrypts, `verify-ca` and `verify-full` check the server's certificate, against `sslrootcert` if
+ * given. Modes that silently fall back to plain text are refused.
  *
- * The connection string and its password are in no message; `place` is what messages name.
+ * Messages never contain the connection string and its password; they name `place`.
  */
 import { Effect, Redacted } from "effect"
 import { Client } from "pg"
 import { StoreError } from "./StoreError.ts"
 
 export interface PostgresAddress {
-  /** `host:port/database`. */
+  /** Server as `host:port/database`. */
   readonly place: string
   readonly connectionString: string
 }
@@ -48,7 +48,7 @@ const parse = (text: string): PostgresAddress => {
   return { place: `${host}:${port}/${database ?? ""}`, connectionString }
 }
 
-/** A certificate that is not there is named; anything else might hold the address. */
+/** Names a missing certificate; other errors might contain the address. */
 const readable = <A>(read: () => A): A => {
   try {
     return read()

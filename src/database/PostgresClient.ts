@@ -1,11 +1,11 @@
 /**
- * `effect/sql`'s SqlClient over `pg`: a bounded pool, transactions with savepoints, and errors as `effect/sql` classifies them.
+ * Implements `effect/sql`'s SqlClient over `pg`: a limited pool, transactions with savepoints, and errors in the classes of `effect/sql`.
  *
- * Nodes may freeze or lose the network in the middle of a transaction: the server ends what is idle in one after five seconds, and
- * what waits for a lock or runs for too long, so that nobody stops the others. Who needs a connection waits two seconds for a server
- * that restarts. What is tried again here is what certainly was not done: statements that were never sent, reads, those whose plan a
- * newer release's migration made void, and transactions that the server undid (deadlock, serialization, connection lost before COMMIT). Of anything else whose answer was lost only the
- * caller knows whether doing it twice is harmless.
+ * Nodes may freeze or lose the network in the middle of a transaction: the server ends transactions that are idle for five seconds, and
+ * statements that wait for a lock or run for too long, so that none blocks the others. A caller without a connection waits two seconds for
+ * a server that restarts. Retried here is only what certainly had no effect: statements that were never sent, reads, statements whose plan
+ * a newer release's migration invalidated, and transactions that the server rolled back (deadlock, serialization, connection lost before
+ * COMMIT). For any other lost response only the caller can decide whether repeating it is safe.
  */
 import { Effect, Layer, Option, Schedule, Stream } from "effect"
 import type { Redacted, Scope } from "effect"
@@ -22,7 +22,7 @@ import type { StoreError } from "./StoreError.ts"
 
 export interface PostgresOptions {
   readonly url: Redacted.Redacted<string>
-  /** Shown by the server beside each connection (`pg_stat_activity`). */
+  /** Shown by the server for each connection (`pg_stat_activity`). */
   readonly applicationName?: string
   readonly maxConnections?: number
 }
@@ -31,14 +31,14 @@ const limits = {
   connectionTimeoutMillis: 5000,
   statement_timeout: 30_000,
   lock_timeout: 10_000,
-  /** Shorter than the wait for a lock: who waits for a frozen node gets it. */
+  /** Shorter than the lock timeout, so that a caller waiting for a frozen node gets the lock. */
   idle_in_transaction_session_timeout: 5000,
-  /** A server that answers nothing at all: counted here. */
+  /** Timeout for a server that does not respond, measured here. */
   query_timeout: 35_000,
   idleTimeoutMillis: 60_000
 }
 
-/** A statement waits so long for a server that is away. */
+/** Retries of a statement while the server is unavailable. */
 const whileAway = Schedule.spaced("100 millis").pipe(Schedule.upTo({ duration: "2 seconds" }))
 
 export const layer = (options: PostgresOptions): Layer.Layer<SqlClient.SqlClient, StoreError> =>
@@ -60,7 +60,7 @@ export const layer = (options: PostgresOptions): Layer.Layer<SqlClient.SqlClient
         ),
         (opened) => Effect.promise(() => opened.end())
       )
-      // A connection that ends while nobody uses it has left the pool already.
+      // A connection that ends while it is unused has left the pool already.
       pool.on("error", () => {})
       const lost = new WeakSet<SqlConnection.Connection>()
       const lease = leaseOf(pool, place, makeStatementNames(), lost)
@@ -103,7 +103,7 @@ const again = <A, E, R>(work: Effect.Effect<A, E, R>) =>
     schedule: Schedule.exponential("20 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 6 }))
   })
 
-/** A connection of the pool until the scope closes; one that is lost, or busy with what nobody waits for, is closed then. */
+/** Leases a connection of the pool until the scope closes; one that is lost, or busy with an interrupted statement, is closed then. */
 const leaseOf = (
   pool: Pool,
   place: string,
@@ -177,7 +177,7 @@ const connect = (
     Effect.map(results(text, params), (result) =>
       transformRows === undefined ? result.rows : transformRows(result.rows)
     )
-  /** With the connection the server has undone the transaction: what comes next in it fails, and says so. */
+  /** When the connection is lost the server has rolled the transaction back, so later statements in it fail with that reason. */
   const control: SqlConnection.Connection["execute"] = (text, params, transformRows) =>
     /^(ROLLBACK|RELEASE)\b/.test(text)
       ? Effect.catchIf(rows(text, params, transformRows), isLost, () => Effect.succeed([]))
@@ -196,12 +196,12 @@ const connect = (
     executeRaw: results,
     executeValues: values,
     executeValuesUnprepared: values,
-    // Read at once and handed on in pieces: what is streamed here is small.
+    // Read completely and emitted in pieces, because results are small.
     executeStream: (text, params, transformRows) => Stream.fromIterableEffect(rows(text, params, transformRows))
   }
 }
 
-/** COMMIT of a transaction in which a statement failed is answered by ROLLBACK, not by an error. */
+/** Commits. The response to COMMIT of a failed transaction is ROLLBACK, not an error. */
 const commitOf = (place: string) => (connection: SqlConnection.Connection) =>
   Effect.flatMap(connection.executeRaw("COMMIT", []), (result) =>
     isCommitted(result)
@@ -214,7 +214,7 @@ const commitOf = (place: string) => (connection: SqlConnection.Connection) =>
 const isCommitted = (result: unknown): boolean =>
   typeof result === "object" && result !== null && "command" in result && result.command === "COMMIT"
 
-/** Text in Postgres holds no NUL. */
+/** Removes NUL, which text in Postgres cannot contain. */
 const toParameter = (value: unknown): unknown => {
   if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value
   return Array.isArray(value) ? value.map(toParameter) : value

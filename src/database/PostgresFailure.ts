@@ -1,16 +1,16 @@
-/** What Postgres, its client or the network says, as the reasons of `effect/sql`: in one place. */
+/** Maps errors of Postgres, its client and the network to the reasons of `effect/sql`. */
 import { SqlError } from "effect/sql"
 
 /**
- * How far it got. `connect`: no connection, after waiting for one. `undone`: whatever the statement would have done, it is not done:
- * it was never sent, only reads, or its transaction ended with the connection. `statement`: what is left is an error, or unknown.
+ * Progress of a failed statement. `connect`: no connection, after waiting for one. `undone`: the statement had no effect: it was never
+ * sent, only read, or its transaction ended with the connection. `statement`: an error, or an undetermined effect.
  */
 export type Stage = "connect" | "undone" | "statement"
 
 const codeOf = (cause: unknown): string =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : ""
 
-/** `place` is the server, without credentials. */
+/** Converts an error. `place` is the server, without credentials. */
 export const toSqlError = (cause: unknown, place: string, stage: Stage): SqlError.SqlError => {
   const said = messageOf(cause)
   const code = codeOf(cause)
@@ -22,11 +22,11 @@ export const toSqlError = (cause: unknown, place: string, stage: Stage): SqlErro
   return new SqlError.SqlError({ reason: isVoid ? new SqlError.ConnectionError(props) : classify(code, props) })
 }
 
-/** Whether a statement was lost on the way: it may have been done or not. */
+/** Returns whether the response to a statement was lost, so that its effect is undetermined. */
 export const isAnswerLost = (error: unknown): boolean =>
   SqlError.isSqlError(error) && isLost(error) && error.reason.operation === ("statement" satisfies Stage)
 
-/** Whether all of it may be done again: nothing of it was done, or the server undid it. */
+/** Returns whether everything may be repeated: nothing was done, or the server rolled it back. */
 export const isUndone = (error: unknown): boolean => {
   if (!SqlError.isSqlError(error)) return false
   const { _tag, operation } = error.reason
@@ -37,13 +37,13 @@ export const isUndone = (error: unknown): boolean => {
   )
 }
 
-/** An error of several addresses tried says nothing itself. */
+/** An error of several addresses has no message itself. */
 const messageOf = (cause: unknown): string => {
   if (cause instanceof AggregateError && cause.message === "") return cause.errors.map(messageOf).join("; ")
   return cause instanceof Error ? cause.message : String(cause)
 }
 
-/** A table has other columns than when the statement was planned on this connection: another one plans it anew. */
+/** Returns whether a table has other columns than when the statement was planned on this connection; another connection plans it again. */
 const isVoidPlan = (cause: unknown): boolean =>
   codeOf(cause) === "0A000" && cause instanceof Error && "routine" in cause && cause.routine === "RevalidateCachedQuery"
 
@@ -71,7 +71,7 @@ const classify = (
   }
   if (code.startsWith("23")) return new SqlError.ConstraintError(props)
   if (code.startsWith("28")) return new SqlError.AuthenticationError(props)
-  // Five letters and digits are the server's answer, anything else is the way to it.
+  // Codes of five letters and digits are sent by the server, all others are errors of the connection.
   return /^[0-9A-Z]{5}$/.test(code) && !gone.test(code)
     ? new SqlError.UnknownError(props)
     : new SqlError.ConnectionError(props)
@@ -80,10 +80,10 @@ const classify = (
 const constraintOf = (cause: unknown): string =>
   cause instanceof Error && "constraint" in cause && typeof cause.constraint === "string" ? cause.constraint : "unknown"
 
-/** Connection lost, too many of them, stopping or starting, idle for too long, turned into a standby. */
+/** Codes for: connection lost, too many connections, server stopping or starting, idle for too long, server became a standby. */
 const gone = /^(08|57P|53|25P03|25P04|25006)/
 
-/** Whether the connection is of no use after this error. */
+/** Returns whether the connection is unusable after this error. */
 export const isLost = (error: SqlError.SqlError): boolean => error.reason._tag === "ConnectionError"
 
 const remedies: ReadonlyArray<readonly [RegExp, string]> = [

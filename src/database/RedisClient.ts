@@ -1,13 +1,13 @@
 /**
- * The client of Redis that the queue, the cache and the catalog open: what it is told, where it goes, and why it failed. The package
- * is loaded when the first one opens.
+ * Creates the Redis client of queue, cache and catalog: its settings, its address and its errors. The package is loaded by the first
+ * client.
  */
 import { Effect, Redacted } from "effect"
 import type { Scope } from "effect"
 import type { Redis, RedisOptions } from "ioredis"
 import { backoffMillis, doubling } from "../domain/Backoff.ts"
 
-/** Milliseconds that an attempt to connect may take. */
+/** Timeout in milliseconds of an attempt to connect. */
 const connectTimeout = 5000
 const betweenConnects = doubling(100, 2000)
 
@@ -21,7 +21,7 @@ type Settings = Pick<
   | "retryStrategy"
 >
 
-/** A client that fails a call at once while Redis is away, sends none again behind the caller's back, and reconnects for ever. */
+/** Settings of a client that fails calls immediately while Redis is disconnected, repeats none, and reconnects forever. */
 export const failsAtOnce = (connectionName: string, answerWithin: number): Settings => ({
   connectionName,
   commandTimeout: answerWithin,
@@ -33,11 +33,11 @@ export const failsAtOnce = (connectionName: string, answerWithin: number): Setti
 
 export interface RedisClient {
   readonly redis: Redis
-  /** What the connection said last of its failure. */
+  /** Returns the last error of the connection. */
   readonly said: () => string
 }
 
-/** Not connected yet. Ends with the scope; fails with what the client throws when it cannot read the URL. */
+/** Opens a client that is not connected yet. Ends with the scope; fails with the client's error if it cannot parse the URL. */
 export const open = Effect.fnUntraced(function* (
   url: Redacted.Redacted,
   options: Settings
@@ -58,20 +58,20 @@ export const open = Effect.fnUntraced(function* (
   return { redis, said: () => said }
 })
 
-/** Host and port, never credentials. Undefined: no URL. */
+/** Returns host and port, never credentials, or undefined if it is not a URL. */
 export const placeOf = (url: Redacted.Redacted): string | undefined => {
   const parsed = parse(url)
   return parsed === null ? undefined : `${parsed.hostname || "localhost"}:${parsed.port || "6379"}`
 }
 
-/** Whether its protocol is one of Redis. */
+/** Returns whether the protocol is one of Redis. */
 export const isRedisUrl = (url: Redacted.Redacted): boolean => /^rediss?:$/.test(parse(url)?.protocol ?? "")
 
 const parse = (url: Redacted.Redacted): URL | null => URL.parse(String(Redacted.value(url)))
 
 export const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
-/** Why a call failed. What ioredis says of a command that could not be sent does not say why; what the connection `said` does. */
+/** Returns why a call failed. The error of ioredis for a command that could not be sent has no cause; the connection's `said` does. */
 export const reasonOf = (cause: unknown, said: string): string => {
   const message = messageOf(cause)
   return /Stream isn't writeable|Connection is closed|max retries per request/.test(message) ? said : message

@@ -1,7 +1,7 @@
 /**
- * `effect/sql`'s SqlClient over node:sqlite: one connection, its statements prepared once, shared through a semaphore that a
- * transaction keeps until it ends. Repositories are written against SqlClient, so that another database can stand behind
- * them. Each statement blocks the event loop while it runs: keep transactions short.
+ * Implements `effect/sql`'s SqlClient over node:sqlite: one connection with prepared statements, shared through a semaphore that a
+ * transaction holds until it ends. Repositories use SqlClient, so that they also run on another database. Each statement blocks the event
+ * loop while it runs: keep transactions short.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import { Context, Effect, Layer, Semaphore, Stream } from "effect"
@@ -13,7 +13,7 @@ import type { StoreError } from "./StoreError.ts"
 
 const preparedLimit = 256
 
-/** A client of the file at `path`; ":memory:" is a database that lives as long as the layer. */
+/** Creates a client of the file at `path`; ":memory:" is a database that lives as long as the layer. */
 export const layer = (options: { readonly path: string }): Layer.Layer<SqlClient.SqlClient, StoreError> =>
   Layer.effect(
     SqlClient.SqlClient,
@@ -87,7 +87,7 @@ const connect = (db: DatabaseSync, path: string): SqlConnection.Connection => {
     executeValuesUnprepared: (sql, params) => values(sql, params, false),
     executeUnprepared: (sql, params, transformRows) =>
       transformRows === undefined ? rows(sql, params, false) : Effect.map(rows(sql, params, false), transformRows),
-    // Read at once and handed on in pieces: an open cursor would hold the connection while the consumer thinks.
+    // Read completely and emitted in pieces, because an open cursor would hold the connection while the consumer works.
     executeStream: (sql, params, transformRows) =>
       Stream.fromIterableEffect(connection.execute(sql, params, transformRows))
   }
@@ -112,7 +112,7 @@ const toInput = (value: unknown): SQLInputValue => {
   )
 }
 
-/** `effect/sql` classifies by `errno`; node:sqlite names it `errcode`. */
+/** Sets `errno`, by which `effect/sql` classifies; node:sqlite names it `errcode`. */
 const toSqlError = (cause: unknown, path: string): SqlError.SqlError => {
   const errno = cause instanceof Error && "errcode" in cause ? cause.errcode : undefined
   const message = cause instanceof Error ? cause.message : String(cause)

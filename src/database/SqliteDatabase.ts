@@ -1,7 +1,6 @@
 /**
- * How this service opens a SQLite file: write-ahead log, every commit synced to disk, private to its user. The record
- * store and the SQLite queue each open a file of their own through here; what SQLite says in numbers is put into words
- * in one place, `explain`.
+ * Opens SQLite files: write-ahead log, every commit synced to disk, private to its user. The record store and the SQLite queue open their
+ * files here; `explain` converts SQLite's result codes to text.
  */
 import { closeSync, mkdirSync, openSync } from "node:fs"
 import { dirname } from "node:path"
@@ -11,12 +10,12 @@ import { hasProperty } from "effect/Predicate"
 import type { Scope } from "effect"
 import { StoreError } from "./StoreError.ts"
 
-/** How long a statement waits for another process's lock. It may block the event loop, so it is short. */
+/** Milliseconds that a statement waits for another process's lock. Short, because it may block the event loop. */
 export const busyTimeoutMillis = 2000
 
 /**
- * Opens `path` (or ":memory:") for reading and writing, with its parent folders (0700), until the scope closes. A new file gets
- * pages of `pageBytes` (SQLite's own choice when left out).
+ * Opens `path` (or ":memory:") for reading and writing, with its parent folders (0700), until the scope closes. A new file gets pages of
+ * `pageBytes` (default: SQLite's).
  */
 export const openDatabase = (path: string, pageBytes?: number): Effect.Effect<DatabaseSync, StoreError, Scope.Scope> =>
   Effect.acquireRelease(
@@ -30,14 +29,14 @@ export const openDatabase = (path: string, pageBytes?: number): Effect.Effect<Da
 const open = (path: string, pageBytes: number | undefined): DatabaseSync => {
   if (path !== ":memory:") {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    // SQLite gives its -wal and -shm files the rights of the database file.
+    // SQLite gives its -wal and -shm files the permissions of the database file.
     closeSync(openSync(path, "a", 0o600))
   }
   const db = new DatabaseSync(path, { timeout: busyTimeoutMillis, enableForeignKeyConstraints: true })
   try {
     if (pageBytes !== undefined) db.exec(`PRAGMA page_size = ${pageBytes}`)
     db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
-    // Says now, and not at the first webhook, that the file cannot be written.
+    // Fails now, and not at the first webhook, if the file is not writable.
     db.exec("BEGIN IMMEDIATE; ROLLBACK")
     return db
   } catch (cause) {
@@ -46,11 +45,11 @@ const open = (path: string, pageBytes: number | undefined): DatabaseSync => {
   }
 }
 
-/** SQLite's primary result code of an error thrown by node:sqlite, or of what a thread tells of one. */
+/** Returns SQLite's primary result code of an error from node:sqlite or from a thread. */
 export const resultCode = (cause: unknown): number | undefined =>
   hasProperty(cause, "errcode") && typeof cause.errcode === "number" ? cause.errcode & 0xff : undefined
 
-/** What happened to which file and what to do, for an operator. */
+/** Returns what happened to which file and the next step, for an operator. */
 export const explain = (cause: unknown, path: string): string => {
   const said = hasProperty(cause, "message") ? String(cause.message) : String(cause)
   const code = resultCode(cause)

@@ -1,21 +1,21 @@
 /**
- * Which statements have a name. Under a name each connection keeps a statement parsed and planned, which for small ones is most of
- * their cost, and for as long as it lives: so only what is asked often gets one, and only so many.
+ * Decides which statements get a name. Each connection keeps a named statement parsed and planned for its lifetime, which for small ones is
+ * most of their cost: so only frequent statements get a name, and their number is limited.
  */
 
 export interface StatementNameLimits {
   readonly mostNames: number
-  /** Statements without a name whose uses are counted; then all begin anew. */
+  /** Number of unnamed statements whose uses are counted; beyond it all counts restart. */
   readonly mostCounted: number
-  /** Longer ones are lists of rows, of which no two are alike. */
+  /** Longer ones are lists of rows, which are rarely identical. */
   readonly longestText: number
-  /** A statement has its name from this use on. */
+  /** Number of uses after which a statement gets its name. */
   readonly usesBefore: number
 }
 
 const usual: StatementNameLimits = { mostNames: 200, mostCounted: 1000, longestText: 4000, usesBefore: 5 }
 
-/** Answers the name of a statement, the same each time, or that it has none. One for all connections of a pool. */
+/** Returns a function that returns the name of a statement, always the same, or undefined. One for all connections of a pool. */
 export const makeStatementNames = (limits: StatementNameLimits = usual): ((text: string) => string | undefined) => {
   const names = new Map<string, string>()
   const uses = new Map<string, number>()

@@ -1,10 +1,10 @@
-/** Turns what a database or a decoder says into StoreError, in one place. */
+/** Converts errors of databases and decoders to StoreError. */
 import { Effect } from "effect"
 import type { Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { StoreError } from "./StoreError.ts"
 
-/** A database that refuses is `unavailable`; a statement that cannot be right (syntax, constraint) is a defect and dies. */
+/** Converts a database error to `unavailable`; a statement that can never succeed (syntax, constraint) is a defect and dies. */
 export const unavailable =
   (operation: string) =>
   <A, R>(effect: Effect.Effect<A, SqlError.SqlError | StoreError, R>): Effect.Effect<A, StoreError, R> =>
@@ -20,7 +20,7 @@ export const unavailable =
       }
     })
 
-/** A stored record that does not decode. The schema's message names the field. */
+/** Builds the error of a stored record that cannot be decoded. The schema's message names the field. */
 export const corrupt = (operation: string, error: Schema.SchemaError): StoreError =>
   new StoreError({
     reason: "corrupt",

@@ -1,6 +1,6 @@
 /**
- * One log line as data, made of what Effect hands to a logger: the message, its annotations (`run`, `workspace`, …), the ids of
- * trace and span it happened in, open log spans with their age, and the cause with its stack.
+ * Converts a log event of Effect to the data of one log line: the message, its annotations (`run`, `workspace`, …), the ids of trace and
+ * span, open log spans with their age, and the cause with its stack.
  */
 import { Cause, Context, References, Tracer } from "effect"
 import type { Logger } from "effect"
@@ -13,7 +13,7 @@ export interface LogRecord {
   readonly [field: string]: unknown
 }
 
-/** Names a line owns: an annotation of that name is kept under `annotation_<name>`. */
+/** Reserved names of a line: an annotation with such a name is logged as `annotation_<name>`. */
 const owned = new Set(["time", "msg", "level", "trace", "span", "spans", "err"])
 
 export const logRecord = (options: Logger.Options<unknown>): LogRecord => {
@@ -50,7 +50,7 @@ const place = ({ date, fiber }: Logger.Options<unknown>): Record<string, unknown
   }
 }
 
-/** `err` in the form pino's readers know: type, message, stack. A cause of interruptions alone is no error. */
+/** Builds `err` in pino's format: type, message, stack. A cause with interruptions only is not an error. */
 const failure = (cause: Cause.Cause<unknown>, errors: ReadonlyArray<Error>): Record<string, unknown> => {
   const all = [...errors, ...(Cause.hasInterruptsOnly(cause) ? [] : Cause.prettyErrors(cause))].map((error) =>
     clean(error)

@@ -1,6 +1,6 @@
 /**
- * Logs: pino behind Effect's logger. Lines go to standard error, because standard output belongs to results. JSON, one object
- * per line, unless standard error is a terminal. `SVC_LOG_LEVEL` sets the least level that is written.
+ * Configures logging: pino behind Effect's logger. Lines go to standard error, because standard output is for results. JSON, one object per
+ * line, unless standard error is a terminal. `SVC_LOG_LEVEL` sets the minimum level.
  */
 import { Config, Effect, Layer, Logger, References, Schema } from "effect"
 import type { LogLevel } from "effect"
@@ -34,13 +34,13 @@ const pinoLevel = {
 
 export interface LoggingOptions {
   readonly level: Level
-  /** For people: colours, one line of text, fields below it. */
+  /** Formats for people: colours, one line of text, fields below it. */
   readonly pretty: boolean
-  /** Where lines go; standard error when left out. */
+  /** Destination of lines; standard error by default. */
   readonly destination?: NodeJS.WritableStream | undefined
 }
 
-/** Written at once, in this thread: a process that is killed has lost no line. */
+/** Writes synchronously in this thread, so that a killed process has lost no line. */
 const streamOf = ({ destination, pretty }: LoggingOptions): pino.DestinationStream =>
   pretty
     ? PinoPretty({
@@ -52,7 +52,7 @@ const streamOf = ({ destination, pretty }: LoggingOptions): pino.DestinationStre
       })
     : (destination ?? pino.destination({ fd: 2, sync: true }))
 
-/** Replaces Effect's own loggers. */
+/** Replaces Effect's loggers. */
 export const layerWith = (options: LoggingOptions): Layer.Layer<never> => {
   const out = pino(
     {
@@ -60,7 +60,7 @@ export const layerWith = (options: LoggingOptions): Layer.Layer<never> => {
       base: null,
       timestamp: false,
       formatters: { level: (label) => ({ level: label }) },
-      // `err` comes as data already.
+      // `err` is data already.
       serializers: { err: (err) => err }
     },
     streamOf(options)
@@ -72,10 +72,10 @@ export const layerWith = (options: LoggingOptions): Layer.Layer<never> => {
   return Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, effectLevel[options.level]))
 }
 
-/** To standard error, pretty where a person reads it. */
+/** Logs to standard error, pretty on a terminal. */
 export const layerAt = (level: Level): Layer.Layer<never> => layerWith({ level, pretty: process.stderr.isTTY })
 
-/** Logging as the environment asks for it. Fails on a level that does not exist. */
+/** Logging as configured by the environment. Fails on an unknown level. */
 export const layer = Layer.unwrap(
   Effect.map(Config.schema(Level, "SVC_LOG_LEVEL").pipe(Config.withDefault<Level>("info")), layerAt)
 )

@@ -1,19 +1,19 @@
-/** Metrics of the service. Names start `aicr_`; labels stay low in cardinality, so no repository or user is ever one. */
+/** Metrics of the service. Names start with `aicr_`; labels have a low cardinality, so repositories and users are never labels. */
 import { Metric } from "effect"
 
-/** Deliveries by provider, decision and reason (decisions section 11). */
+/** Deliveries by provider, decision and reason. */
 export const webhookDecisions = Metric.counter("aicr_webhook_decisions_total", {
   description: "Webhook deliveries by provider, decision and reason",
   incremental: true
 })
 
-/** From the first byte of the request to the answer. */
+/** Measured from the first byte of the request to the response. */
 export const webhookDuration = Metric.histogram("aicr_webhook_duration_seconds", {
   description: "Time from the arrival of a webhook to its response",
   boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10]
 })
 
-/** Of all listeners of this node. */
+/** Connections of all listeners of this node. */
 export const openConnections = Metric.gauge("aicr_http_connections", { description: "Open HTTP connections" })
 
 export const connectionsAtLimit = Metric.counter("aicr_http_connections_at_limit_total", {
@@ -26,7 +26,7 @@ export const runs = Metric.counter("aicr_runs_total", {
   incremental: true
 })
 
-/** From the claim of an entry to the end of its attempt. */
+/** Measured from the claim of an entry to the end of its attempt. */
 export const runDuration = Metric.histogram("aicr_run_duration_seconds", {
   description: "Duration of reviews by outcome",
   boundaries: [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600]
@@ -58,7 +58,7 @@ export const queueOldest = Metric.gauge("aicr_queue_oldest_waiting_seconds", {
   description: "Age of the entry that waits longest"
 })
 
-/** Nodes of the cluster that are heard of, by role. */
+/** Live nodes of the cluster, by role. */
 export const nodes = Metric.gauge("aicr_nodes", { description: "Nodes that work together, by role" })
 
 export const busRoundTrip = Metric.histogram("aicr_bus_round_trip_seconds", {
@@ -91,7 +91,7 @@ export const modelDuration = Metric.histogram("aicr_llm_request_duration_seconds
   boundaries: [0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300]
 })
 
-/** Of this node. */
+/** Size of the workspace cache of this node. */
 export const cacheBytes = Metric.gauge("aicr_workspace_cache_bytes", {
   description: "Bytes that are kept under workspaces.root"
 })

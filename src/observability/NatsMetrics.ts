@@ -1,4 +1,4 @@
-/** Measures of the bus and of who is on it, taken again and again. */
+/** Measures the bus and its nodes periodically. */
 import { Effect, Layer, Metric } from "effect"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { NatsNodes } from "../../nats/NatsNodes.ts"
@@ -15,7 +15,7 @@ export const layer = Layer.effectDiscard(
       yield* Metric.update(Metrics.busRoundTrip, (yield* connection.roundTrip) / 1000)
       const roles = (yield* nodes.list).flatMap((node) => node.roles)
       for (const role of roles) seen.add(role)
-      // A role that nobody has any more is measured too: as none.
+      // A role without a node is reported as zero.
       for (const role of seen) {
         const playing = roles.filter((one) => one === role).length
         yield* Metric.update(Metric.withAttributes(Metrics.nodes, { role }), playing)

@@ -1,7 +1,7 @@
 /**
- * Progress from node to node: who looks at one node sees what happens on all. What is told here is heard here without the bus; an
- * event that is too large for the bus, or told while it is away, stays on its node. A node takes events off the bus while somebody
- * looks, for a review has about ten of them and every node would read them all.
+ * Sends progress between nodes: a viewer of one node sees the events of all. Local events reach local viewers without the bus; an event
+ * that is too large for the bus, or published while it is disconnected, stays on its node. A node subscribes only while it has a viewer,
+ * because a review has about ten events and every node would read them all.
  */
 import { Effect, Layer, PubSub, Queue, Schema, Stream } from "effect"
 import { NatsEvents } from "../../nats/NatsEvents.ts"
@@ -13,11 +13,11 @@ const Told = Schema.toCodecJson(Schema.Struct({ owner: Schema.String, event: Pro
 const decode = Schema.decodeUnknownSync(Told)
 const encode = Schema.encodeSync(Told)
 
-/** Who reads the bus gets ids and counts: what a review found stays in the records. */
+/** Returns the event without findings. The bus only carries ids and counts; findings are in the records. */
 const withoutFindings = (event: ProgressEvent): ProgressEvent =>
   event._tag === "Analysed" ? { ...event, findings: undefined } : event
 
-/** Waiting for a slow listener; the oldest go first. */
+/** Events that wait for a slow listener; the oldest are dropped. */
 const maxWaiting = 1024
 
 export const layer = Layer.effect(

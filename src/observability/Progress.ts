@@ -1,6 +1,6 @@
 /**
- * What happens to a change, as it happens: for terminals and live views. Events are dropped when nobody listens and when a
- * listener is slow; records are the truth, this is the commentary.
+ * Publishes the progress of reviews for terminals and live views. Events are dropped without a listener and for slow listeners; the records
+ * are the source of truth.
  */
 import { Context, Effect, Layer, PubSub, Schema, Stream } from "effect"
 import { Finding } from "../domain/Problem.ts"
@@ -9,7 +9,7 @@ import { RunStatus } from "../domain/Run.ts"
 
 const about = { workspace: Schema.String, targetKey: Schema.String, at: Schema.Number }
 
-/** Schema, because events also go from node to node. */
+/** Defined as a schema, because events are also sent between nodes. */
 export const ProgressEvent = Schema.Union([
   Schema.TaggedStruct("Started", { ...about, runId: Schema.String, head: Schema.String }),
   Schema.TaggedStruct("CheckedOut", { ...about, runId: Schema.String, from: Schema.String }),
@@ -17,7 +17,7 @@ export const ProgressEvent = Schema.Union([
     ...about,
     runId: Schema.String,
     problems: Schema.Int,
-    /** Undefined in an event of another node: findings do not travel, they are in the records. */
+    /** Undefined in an event of another node: findings stay in the records. */
     findings: Schema.UndefinedOr(Schema.Array(Finding)),
     models: Schema.Array(Schema.String)
   }),
@@ -37,7 +37,7 @@ export const ProgressEvent = Schema.Union([
 ])
 export type ProgressEvent = typeof ProgressEvent.Type
 
-/** A progress event without its time, which is stamped when it is told. */
+/** A progress event without its time, which is set on publication. */
 export type ProgressNews = ProgressEvent extends infer Event
   ? Event extends ProgressEvent
     ? Omit<Event, "at">
@@ -51,7 +51,7 @@ export class Progress extends Context.Service<
     readonly events: Stream.Stream<ProgressEvent>
   }
 >()("aicr/observability/Progress") {
-  /** At most 1024 events wait for a slow listener; the oldest go first. */
+  /** At most 1024 events wait for a slow listener; the oldest are dropped. */
   static readonly layer = Layer.effect(
     Progress,
     Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /**
- * What may stand in a log line: values bounded in depth and size, credentials taken out. A credential is known by the name of
- * its field or by its form inside a text (user information in URLs, authorization schemes). `Redacted` values print as such.
+ * Cleans values for log lines: limited depth and size, without credentials. A credential is recognised by the name of its field or by its
+ * form inside a text (user information in URLs, authorization schemes). `Redacted` values print as such.
  */
 import { Redacted } from "effect"
 
@@ -20,15 +20,15 @@ const credentialForms: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(?:gh[pousr]_|github_pat_|glpat-|sk-)[A-Za-z0-9_-]{16,}/g, censored]
 ]
 
-/** A text without credentials, at most 8192 characters. */
+/** Returns the text without credentials, at most 8192 characters. */
 export const cleanText = (text: string): string => {
   const cut = text.length > maxText ? `${text.slice(0, maxText)}… (${text.length} characters)` : text
   return credentialForms.reduce((clean, [form, replacement]) => clean.replace(form, replacement), cut)
 }
 
 /**
- * A value as plain JSON data without credentials. A field named like a credential is censored unless it is a number or a
- * boolean (a fencing token, `has_token`), which are none.
+ * Returns the value as plain JSON data without credentials. A field named like a credential is censored unless it is a number or a boolean
+ * (a fencing token, `has_token`).
  */
 export const clean = (value: unknown, depth = 0): unknown => {
   if (typeof value === "string") return cleanText(value)
@@ -50,7 +50,7 @@ export const clean = (value: unknown, depth = 0): unknown => {
   return cleanEntries(Object.entries(value), depth)
 }
 
-/** Type, message and stack, then the error's own fields and its cause. */
+/** Returns type, message and stack, then the error's fields and its cause. */
 const cleanError = (error: Error, depth: number): Record<string, unknown> => ({
   ...cleanEntries(Object.entries(error), depth),
   type: error.name,

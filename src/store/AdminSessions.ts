@@ -1,4 +1,4 @@
-/** Sessions of the administration, shared by all nodes. Of a token only its digest is known. */
+/** Stores sessions of the administration, shared by all nodes. Only the digest of a token is stored. */
 import { Context } from "effect"
 import type { Effect } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
@@ -12,11 +12,11 @@ export interface AdminSession {
 export class AdminSessions extends Context.Service<
   AdminSessions,
   {
-    /** Sessions that have expired by its creation go. */
+    /** Stores a session and removes those that have expired by its creation. */
     readonly open: (digest: string, session: AdminSession) => Effect.Effect<void, StoreError>
-    /** Undefined when there is none, or it has expired by `now`. */
+    /** Returns undefined if there is none, or it has expired by `now`. */
     readonly find: (digest: string, now: number) => Effect.Effect<AdminSession | undefined, StoreError>
-    /** Ends all sessions but the one with this digest, or all. Returns how many ended. */
+    /** Ends all sessions except the one with this digest, or all. Returns how many ended. */
     readonly revoke: (except: string | undefined) => Effect.Effect<number, StoreError>
     readonly close: (digest: string) => Effect.Effect<void, StoreError>
   }

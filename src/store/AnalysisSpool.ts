@@ -1,6 +1,6 @@
 /**
- * Analyses that are paid for and could not be stored: kept as files on this node, and in the shared object store where there is one, until
- * the next attempt at the same review adopts them. Bounded in number of bytes and in age; the oldest goes first.
+ * Spools analyses that are paid for and could not be stored: as files on this node, and in the shared object store if there is one, until
+ * the next attempt at the same review adopts them. Limited in bytes and age; the oldest are removed first.
  */
 import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option, Schema } from "effect"
@@ -8,13 +8,13 @@ import { Analysis } from "../domain/Analysis.ts"
 import type { Objects } from "./Objects.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
-/** What a review has to have in common with another one to adopt its analysis. */
+/** Properties that a review must share with another one to adopt its analysis. */
 export interface SpoolKey {
   readonly targetKey: string
   readonly head: string
   readonly base: string | undefined
   readonly configHash: string
-  /** Of a review that a person asked for: only its own attempts adopt it. */
+  /** Set for a review that a person requested: only its own attempts adopt the analysis. */
   readonly entryId: string | undefined
 }
 
@@ -24,12 +24,12 @@ export class AnalysisSpool extends Context.Service<
   AnalysisSpool,
   {
     readonly keep: (key: SpoolKey, analysis: Analysis, now: number) => Effect.Effect<void, StoreError>
-    /** Undefined: there is none, or it is too old or cannot be read. */
+    /** Returns undefined if there is none, or it is too old or unreadable. */
     readonly find: (key: SpoolKey, now: number) => Effect.Effect<Analysis | undefined, StoreError>
     readonly remove: (key: SpoolKey) => Effect.Effect<void, StoreError>
   }
 >()("aicr/store/AnalysisSpool") {
-  /** Keeps nothing: for a program that shows its result and ends. */
+  /** Stores nothing: for a program that shows its result and ends. */
   static readonly layerNone: Layer.Layer<AnalysisSpool> = Layer.succeed(
     AnalysisSpool,
     AnalysisSpool.of({ keep: () => Effect.void, find: () => Effect.undefined, remove: () => Effect.void })
@@ -43,7 +43,7 @@ const Spooled = Schema.fromJsonString(Schema.Struct({ version: Schema.Literal(1)
 const encode = Schema.encodeSync(Spooled)
 const decode = Schema.decodeUnknownOption(Spooled)
 
-/** Time and size stand in the name, so that the bounds are kept without opening a file. */
+/** Time and size are part of the name, so that the limits are enforced without opening a file. */
 interface SpooledFile {
   readonly name: string
   readonly at: number
@@ -64,7 +64,7 @@ const digestOf = ({ targetKey, head, base, configHash, entryId }: SpoolKey): str
     .update(JSON.stringify([targetKey, head, base ?? null, configHash, entryId ?? null]))
     .digest("hex")
 
-/** Files to remove so that `room` more bytes fit, oldest first. */
+/** Returns the files to remove so that `room` more bytes fit, oldest first. */
 export const overflow = (files: ReadonlyArray<SpooledFile>, room: number, now: number): ReadonlyArray<SpooledFile> => {
   let bytes = files.reduce((sum, file) => sum + file.bytes, room)
   return files
@@ -97,7 +97,7 @@ const findIn = Effect.fnUntraced(function* (store: ObjectStore, digest: string, 
   return Option.getOrUndefined(decode(text))?.analysis
 })
 
-/** `local` is tried first. What is in one of them counts as kept. */
+/** Tries `local` first. An analysis in one of the stores counts as spooled. */
 export const layerOver = (local: ObjectStore, shared: ObjectStore | undefined): Layer.Layer<AnalysisSpool> => {
   const stores = shared === undefined ? [local] : [local, shared]
   return Layer.succeed(

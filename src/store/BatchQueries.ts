@@ -1,4 +1,4 @@
-/** Rows of batches and their members, decoded. */
+/** Queries rows of batches and their members, decoded. */
 import { Array as Arr, Effect } from "effect"
 import type { Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"

@@ -1,4 +1,4 @@
-/** How batches and their members stand in the tables `batches` and `batch_members`. */
+/** Encodes batches and their members for the tables `batches` and `batch_members`. */
 import { Schema } from "effect"
 import { BatchStatus, MemberStatus } from "../domain/Batch.ts"
 import { Change } from "../domain/Change.ts"

@@ -1,6 +1,6 @@
 /**
- * Records of batches of automatic commits; states: domain/Batch.ts. The record says which pushes belong together and what became
- * of them; where the review of a batch stands, its queue entry says.
+ * Records of batches of automatic commits; states: domain/Batch.ts. The record contains the pushes of a batch and its outcome; the queue
+ * entry contains the state of its review.
  */
 import { Context } from "effect"
 import type { Effect } from "effect"
@@ -10,7 +10,7 @@ import type { StoreError } from "../database/StoreError.ts"
 
 export interface Batch {
   readonly id: string
-  /** Target key of the branch: batches of one stream are reviewed one after the other. */
+  /** Target key of the branch. Batches of one stream are reviewed one after the other. */
   readonly stream: string
   readonly workspace: string
   /** The newest push; `base`, `head` and `commits` are those of the whole batch. */
@@ -19,13 +19,13 @@ export interface Batch {
   readonly priority: number
   readonly status: BatchStatus
   readonly commits: number
-  /** When its first push was received. */
+  /** Time at which its first push was received. */
   readonly firstAt: number
-  /** When it is sealed and may be reviewed. */
+  /** Time at which it is sealed and may be reviewed. */
   readonly dueAt: number
-  /** Its entry in the queue, once it is the first of its stream. */
+  /** Its entry in the queue, set once it is the first of its stream. */
   readonly entryId: string | undefined
-  /** Why it waits or how it ended, in words for an operator. */
+  /** Reason for waiting or for the end, as text for an operator. */
   readonly reason: string | undefined
   readonly runId: string | undefined
   readonly finishedAt: number | undefined
@@ -40,7 +40,7 @@ export interface Member {
   readonly status: MemberStatus
 }
 
-/** A push that is to go into a batch. `dueAt` is when a batch that it opens is due. */
+/** A push to put into a batch. `dueAt` is the due time of a batch that it opens. */
 export interface PushReceived {
   readonly eventId: string
   readonly change: Change
@@ -51,16 +51,16 @@ export interface PushReceived {
 }
 
 export interface Joined {
-  /** The batch as it stands with the push. */
+  /** The batch including the push. */
   readonly batch: Batch
   readonly how: "opened" | "joined" | "known"
-  /** No earlier batch of the stream is unfinished: this one is to be in the queue. */
+  /** True if no earlier batch of the stream is unfinished: this one has to be in the queue. */
   readonly first: boolean
 }
 
 export interface Placed {
   readonly batch: Batch
-  /** No earlier batch of the stream is unfinished. */
+  /** True if no earlier batch of the stream is unfinished. */
   readonly first: boolean
 }
 
@@ -74,22 +74,20 @@ export class Batches extends Context.Service<
   Batches,
   {
     /**
-     * Puts pushes into batches, in one transaction: into the open one of the stream while that is not due and has room
-     * (4096 commits), else into a new one. A push that is in a batch already stays there. One answer per push, in order.
+     * Puts pushes into batches, in one transaction: into the open one of the stream while that is not due and has room (4096 commits),
+     * otherwise into a new one. A push that is in a batch already stays there. Returns one result per push, in order.
      */
     readonly join: (pushes: ReadonlyArray<PushReceived>) => Effect.Effect<ReadonlyArray<Joined>, StoreError>
-    /**
-     * Brings the record, and its members with it, to where the review stands. Ended batches stay as they are. False: nothing changed.
-     */
+    /** Updates the record and its members to the state of the review. Ended batches do not change. Returns false if nothing changed. */
     readonly follow: (batchId: string, update: BatchUpdate, now: number) => Effect.Effect<boolean, StoreError>
-    /** These unfinished batches are in the queue, as these entries. One transaction. */
+    /** Records the queue entries of these unfinished batches, in one transaction. */
     readonly entered: (
       batches: ReadonlyArray<{ readonly batchId: string; readonly entryId: string }>
     ) => Effect.Effect<void, StoreError>
-    /** dead -> ready, for the batch of this entry, because an operator has it tried again. */
+    /** Moves the batch of this entry dead -> ready, when an operator retries it. */
     readonly reopen: (entryId: string) => Effect.Effect<void, StoreError>
     /**
-     * Unfinished batches that were due by `dueBy`, or are neither due nor in the queue though they are the first of their stream;
+     * Returns unfinished batches that were due by `dueBy`, or are neither due nor in the queue though they are the first of their stream;
      * oldest first, after the given id, at most `limit`. Without `dueBy`: all unfinished ones.
      */
     readonly unfinished: (filter: {
@@ -98,16 +96,16 @@ export class Batches extends Context.Service<
       readonly limit: number
     }) => Effect.Effect<ReadonlyArray<Placed>, StoreError>
     readonly get: (batchId: string) => Effect.Effect<Batch | undefined, StoreError>
-    /** In order of receipt. */
+    /** Returns the members in order of receipt. */
     readonly members: (batchId: string) => Effect.Effect<ReadonlyArray<Member>, StoreError>
-    /** Newest first. */
+    /** Lists batches, newest first. */
     readonly list: (filter: {
       readonly workspace?: string | undefined
       readonly status?: BatchStatus | undefined
       readonly before?: string | undefined
       readonly limit: number
     }) => Effect.Effect<ReadonlyArray<Batch>, StoreError>
-    /** Removes ended batches beyond the newest `maxCount` ended ones, or opened before `before`. Answers how many. */
+    /** Removes ended batches beyond the newest `maxCount` ended ones, or opened before `before`. Returns how many. */
     readonly prune: (keep: { readonly maxCount: number; readonly before: number }) => Effect.Effect<number, StoreError>
   }
 >()("aicr/store/Batches") {}

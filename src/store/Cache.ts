@@ -1,39 +1,39 @@
 /**
- * Answers of hosts and models that are asked for again and again, kept for a while where the configuration says (storage.cache).
- * It holds nothing that is true nowhere else, no permission and no secret; what it lost is asked again. What a question is
- * about goes in as a digest, so no e-mail address and no name of a repository stands in a key.
+ * Caches frequent responses of hosts and models for a while, as configured (storage.cache). Every value can be requested again from its
+ * source, and none is a permission or a secret. The key of a lookup is a digest, so that it contains no e-mail address and no name of a
+ * repository.
  */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { createHash } from "node:crypto"
 
-/** A kind of question, and the form of its answer. */
+/** A kind of lookup and the format of its value. */
 export interface Lookup<A> {
-  /** Letters and hyphens. It stands in the key. */
+  /** Letters and hyphens. Part of the key. */
   readonly name: string
-  /** Small: an answer of more than `maxAnswerLength` is not kept. Holds no e-mail address. */
+  /** Small: a value of more than `maxAnswerLength` is not cached. Contains no e-mail address. */
   readonly answer: Schema.Codec<A, unknown>
 }
 
-/** Characters of JSON. */
+/** Maximum length of a value in characters of JSON. */
 export const maxAnswerLength = 4096
 
-/** Everything that the answer depends on. */
+/** Everything that the value depends on. */
 export type About = ReadonlyArray<string | undefined>
 
 export class Cache extends Context.Service<
   Cache,
   {
-    /** None: never kept, too old, not readable, or the cache is away. */
+    /** Returns none if the value is missing, too old or unreadable, or the cache is unavailable. */
     readonly get: <A>(lookup: Lookup<A>, about: About) => Effect.Effect<Option.Option<A>>
-    /** A cache that is away keeps nothing and says nothing to the caller. */
+    /** Stores a value. Failures of the cache are ignored. */
     readonly set: <A>(lookup: Lookup<A>, about: About, answer: A) => Effect.Effect<void>
   }
 >()("aicr/store/Cache") {
-  /** storage.cache.kind none: everything is asked again. */
+  /** Implements storage.cache.kind none: every lookup misses. */
   static readonly layerNone = Layer.sync(this, () => noCache)
 }
 
-/** The kept answer, else a new one. What fails is not kept. */
+/** Returns the cached value, otherwise a new one. Failures are not cached. */
 export const remembering = Effect.fnUntraced(function* <A, E, R>(
   cache: Cache["Service"],
   lookup: Lookup<A>,
@@ -47,13 +47,13 @@ export const remembering = Effect.fnUntraced(function* <A, E, R>(
   return answer
 })
 
-/** Where texts are kept by key. Neither call fails. */
+/** Storage of texts by key. Neither call fails. */
 export interface Texts {
   readonly read: (key: string) => Effect.Effect<string | undefined>
   readonly write: (key: string, text: string) => Effect.Effect<void>
 }
 
-/** A cache over a place for texts. */
+/** Builds a cache over a storage of texts. */
 export function over({ read, write }: Texts): Cache["Service"] {
   return {
     get: (lookup, about) =>

@@ -1,4 +1,4 @@
-/** Configuration documents that were in force, by hash, for as long as unfinished work is pinned to them. */
+/** Stores configuration documents by hash for as long as unfinished work is pinned to them. */
 import { Context } from "effect"
 import type { SnapshotArchive } from "../config/ConfigStore.ts"
 import type { StoreError } from "../database/StoreError.ts"

@@ -1,6 +1,6 @@
 /**
- * Stores event records, each delivery once: what SqlReceipts leaves to the database it stands on. In SQLite one process owns the
- * file and knows its deliveries by heart (IndexedDeliveries.ts); in Postgres many nodes write, and a unique index decides
+ * Stores event records, each delivery once: the part of SqlReceipts that depends on the database. In SQLite one process owns the file and
+ * has an in-memory index of its deliveries (IndexedDeliveries.ts); in Postgres many nodes write, and a unique index decides
  * (UniqueDeliveries.ts).
  */
 import type { Effect } from "effect"
@@ -9,20 +9,20 @@ import type { EventRecord, Receipt, StoredEvent } from "./Receipts.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
 export interface Deliveries {
-  /** All or nothing, durably; one answer per record, in order. */
+  /** Stores records durably, all or nothing; returns one result per record, in order. */
   readonly store: (
     records: ReadonlyArray<EventRecord>
   ) => Effect.Effect<ReadonlyArray<Receipt>, SqlError.SqlError | StoreError>
-  /** These are no longer on record. */
+  /** Removes deleted records from the index. */
   readonly forget: (rows: ReadonlyArray<{ readonly seq: number; readonly delivery_key: string }>) => void
 }
 
-/** Reads events that a statement selects. */
+/** Decodes the events that a statement selects. */
 export type SelectEvents = (
   rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
 ) => Effect.Effect<ReadonlyArray<StoredEvent>, SqlError.SqlError | StoreError>
 
-/** The first record of each delivery, with its place. Of a delivery that came more than once, the first counts. */
+/** Returns the first record of each delivery, with its position. */
 export const firstOfEach = (
   records: ReadonlyArray<EventRecord>
 ): Map<string, { readonly record: EventRecord; readonly at: number }> => {
@@ -34,7 +34,7 @@ export const firstOfEach = (
 
 export const stored: Receipt = { _tag: "Stored" }
 
-/** A record of the same batch, as it stands once the batch is committed. */
+/** Returns a record of the same batch as it will be stored. */
 export const asStored = (record: EventRecord): StoredEvent => ({
   ...record,
   outcome: undefined,

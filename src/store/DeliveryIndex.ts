@@ -1,11 +1,10 @@
 /**
- * Which deliveries are on record, by delivery key, in memory. Keys are random, so an index in the database writes a page of its
- * own for each delivery: half the cost of a receipt (measured: 29 us a record with it, 13 us without). The one process that
- * owns the database (DataLock) reads the keys once at start instead, and knows them all from then on: 16 bytes a record, twice
- * that while the table is half empty.
+ * In-memory index of stored deliveries, by delivery key. Keys are random, so an index in the database would write a page for each delivery:
+ * half the cost of a receipt (measured: 29 us a record with it, 13 us without). The one process that owns the database (DataLock) reads the
+ * keys once at start instead: 16 bytes a record, twice that while the table is half empty.
  *
- * Open addressing over two typed arrays: a 53-bit hash of the key and the record's `seq`. Two keys may share a hash, so who asks
- * compares the record's own key before believing a hit. The hash is seeded anew in each process.
+ * Open addressing over two typed arrays: a 53-bit hash of the key and the record's `seq`. Two keys may share a hash, so the caller compares
+ * the record's key after a hit. The hash has another seed in each process.
  */
 
 const free = 0
@@ -14,12 +13,12 @@ const removed = -1
 export class DeliveryIndex {
   readonly #seed = (Math.random() * 0x1_0000_0000) >>> 0
   #hashes = new Float64Array(1024)
-  /** `free`, `removed`, or a sequence number from 1. */
+  /** Values are `free`, `removed`, or a sequence number from 1. */
   #seqs = new Float64Array(1024)
   #used = 0
   #size = 0
 
-  /** Records that are known. */
+  /** Number of indexed records. */
   get size(): number {
     return this.#size
   }
@@ -31,7 +30,7 @@ export class DeliveryIndex {
     this.#size++
   }
 
-  /** Sequence numbers of the records that may have this key: none, and it has none; seldom more than one. */
+  /** Returns the sequence numbers of the records that may have this key: usually none or one. */
   find(key: string): ReadonlyArray<number> {
     const found: Array<number> = []
     const hash = this.#hash(key)
@@ -59,7 +58,7 @@ export class DeliveryIndex {
     this.#seqs[at] = seq
   }
 
-  /** Twice as large, or the same size when removals only have filled it. */
+  /** Doubles the table, or keeps its size if removals have filled it. */
   #resize(): void {
     const [hashes, seqs] = [this.#hashes, this.#seqs]
     const length = this.#size * 4 > seqs.length ? seqs.length * 2 : seqs.length

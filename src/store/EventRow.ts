@@ -1,4 +1,4 @@
-/** How an event record stands in the table `events`. */
+/** Encodes an event record for the table `events`. */
 import { Schema } from "effect"
 import { Change } from "../domain/Change.ts"
 import { EventDecision, EventOutcome } from "../domain/Decision.ts"
@@ -78,7 +78,7 @@ export const eventColumns = [
   "routing"
 ] as const
 
-/** Values of a new row, in the order of `eventColumns`. */
+/** Returns the values of a new row, in the order of `eventColumns`. */
 export const toEventRow = (record: EventRecord): ReadonlyArray<string | number | null> => [
   record.id,
   record.deliveryKey,

@@ -1,4 +1,7 @@
-/** Objects as files under a folder that only this user reads. Written beside and renamed, so that no reader sees half of one. */
+/**
+ * Stores objects as files under a folder that only this user can read. Written to a temporary file and renamed, so that no reader sees a
+ * partial one.
+ */
 import { randomBytes } from "node:crypto"
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
@@ -9,7 +12,7 @@ import { StoreError } from "../database/StoreError.ts"
 export const layerFiles = ({ root }: { readonly root: string }): Layer.Layer<Objects> =>
   Layer.sync(Objects, () => objectsUnder(root))
 
-/** Folders are made when the first object is put. */
+/** Creates a store. Folders are created with the first object. */
 export const objectsUnder = (root: string): Objects["Service"] => {
   const at = <A>(operation: string, key: string, use: (path: string) => Promise<A>) =>
     isObjectKey(key)

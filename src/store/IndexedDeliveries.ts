@@ -1,6 +1,6 @@
 /**
- * Deliveries of one process's own database: DeliveryIndex knows what is on record and the numbers are given here, so one insert that
- * answers nothing is all that is needed.
+ * Stores deliveries in a database that only this process writes: DeliveryIndex contains the stored keys, and sequence numbers are assigned
+ * here, so that one insert without a result suffices.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -19,7 +19,7 @@ export const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, selec
     last = Math.max(last, row.seq)
   }
 
-  /** The events on record for these records' keys. A hit that is another key's counts for nothing. */
+  /** Returns the stored events with these records' keys. Hits with another key are ignored. */
   const onRecord = Effect.fnUntraced(function* (records: ReadonlyArray<EventRecord>) {
     const seqs = records.flatMap((record) => known.find(record.deliveryKey))
     if (seqs.length === 0) return new Map<string, StoredEvent>()
@@ -51,7 +51,7 @@ export const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, selec
   return deliveries
 })
 
-/** The statement for so many rows, without building it anew for each batch. */
+/** Caches the statement for each number of rows. */
 const insertText = (() => {
   const columns = ["seq", ...eventColumns].map((column) => `"${column}"`).join(", ")
   const row = `(?${", ?".repeat(eventColumns.length)})`

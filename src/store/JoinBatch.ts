@@ -1,4 +1,4 @@
-/** How a push gets into a batch: into the one that collects its stream, or into a new one. In one transaction. */
+/** Puts a push into a batch: into the one that collects its stream, or into a new one. In one transaction. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { maxCommits, memberStatusIn, rangeOf } from "../domain/Batch.ts"
@@ -12,7 +12,7 @@ import { toBatchRow } from "./BatchRow.ts"
 import { forUpdate, lockNames } from "../database/RowLocks.ts"
 import { unavailable } from "../database/StoreFailure.ts"
 
-/** Of the same workspace, not due when the push came, and not full. */
+/** Returns whether the batch is of the same workspace, was not due when the push arrived, and is not full. */
 const hasRoom = (batch: Batch, push: PushReceived): boolean =>
   batch.workspace === push.change.workspace &&
   push.admittedAt < batch.dueAt &&
@@ -44,7 +44,7 @@ const open = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, push: PushRe
   const [newest] = yield* sql<{ id: string }>`
     SELECT id FROM batches WHERE stream = ${stream} AND finished_at IS NULL ORDER BY id DESC LIMIT 1`
   const batch: Batch = {
-    // Ids are the order of a stream, also where another node's clock is ahead.
+    // Ids define the order of a stream, even if another node's clock is ahead.
     id: newIdAfter(newest?.id),
     stream,
     workspace: push.change.workspace,

@@ -1,6 +1,6 @@
 /**
- * What model calls cost, durably: accounts per run, per repository and UTC day, and per author and UTC day, and the reservations that stand open. An
- * account never passes its cap, whoever reserves at the same time on whichever node: the check and the addition are one
+ * Records the cost of model calls durably: accounts per run, per repository and UTC day, and per author and UTC day, and the open
+ * reservations. An account never exceeds its cap, whatever reservations run concurrently on any node: the check and the addition are one
  * statement of the database.
  */
 import { Context } from "effect"
@@ -15,13 +15,13 @@ export interface LedgerReservation {
   /** UTC day, `2026-01-31`. */
   readonly day: string
   readonly usd: Usd
-  /** undefined: no cap. */
+  /** Undefined: no cap. */
   readonly runCapUsd: Usd | undefined
   readonly dayCapUsd: Usd | undefined
-  /** Whose day it is as well, and their cap. Absent where nobody is named. */
+  /** Author whose day is charged as well, and the cap. Absent if there is no author. */
   readonly author?: string | undefined
   readonly authorCapUsd?: Usd | undefined
-  /** The process that asks: whose reservations are closed when it is gone. */
+  /** The requesting process. Its reservations are closed when it is lost. */
   readonly owner: string
 }
 
@@ -32,15 +32,15 @@ export type LedgerAnswer =
 export class Ledger extends Context.Service<
   Ledger,
   {
-    /** A reservation that is known already, open or closed, is answered as `Reserved` and changes nothing. */
+    /** Reserves an amount. An existing reservation, open or closed, returns `Reserved` and changes nothing. */
     readonly reserve: (reservation: LedgerReservation, now: number) => Effect.Effect<LedgerAnswer, StoreError>
-    /** Puts the real amount in place of the estimate. A reservation that is unknown or closed stays as it is. */
+    /** Replaces the estimate by the real amount. An unknown or closed reservation does not change. */
     readonly settle: (id: string, usd: Usd, now: number) => Effect.Effect<void, StoreError>
-    /** Takes the estimate back. A reservation that is refunded before it is made is never made. */
+    /** Refunds the estimate. A reservation that is refunded before it arrives is never made. */
     readonly refund: (id: string, now: number) => Effect.Effect<void, StoreError>
     /**
-     * Closes open reservations of processes that are gone, or older than `before`. Their requests may have reached the
-     * provider, so the estimate counts as spent. Answers how many.
+     * Closes open reservations of lost processes, or older than `before`. Their requests may have reached the provider, so the estimate
+     * counts as spent. Returns how many.
      */
     readonly closeLost: (
       lost: (owner: string) => boolean,
@@ -48,21 +48,20 @@ export class Ledger extends Context.Service<
       now: number
     ) => Effect.Effect<number, StoreError>
     /**
-     * Counts a review towards an author's hour, unless that passes `max`: false then. The same `id` counts once, and stays counted for
-     * the hour it came in.
+     * Counts a review towards an author's hour. Returns false if that would exceed `max`. The same `id` counts once, for its first hour.
      */
     readonly countReview: (
       review: { readonly id: string; readonly author: string; readonly hour: string; readonly max: number },
       now: number
     ) => Effect.Effect<boolean, StoreError>
-    /** Spent and reserved. */
+    /** Returns the sum of spent and reserved amounts. */
     readonly committed: (
       account:
         | { readonly runId: string }
         | { readonly repository: string; readonly day: string }
         | { readonly author: string; readonly day: string }
     ) => Effect.Effect<Usd, StoreError>
-    /** Removes closed reservations and accounts that nothing touched since `before`. */
+    /** Removes closed reservations and accounts without changes since `before`. */
     readonly prune: (before: number) => Effect.Effect<number, StoreError>
   }
 >()("aicr/store/Ledger") {}

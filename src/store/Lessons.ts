@@ -1,6 +1,6 @@
 /**
- * Reflection memory: lessons per repository, bounded in number, size and age. What is over a bound goes when something is learnt, the
- * oldest first; what is too old is never answered.
+ * Reflection memory: lessons per repository, limited in number, size and age. Learning removes what exceeds a limit, the oldest first;
+ * lessons that are too old are never returned.
  */
 import { Context } from "effect"
 import type { Effect } from "effect"
@@ -9,18 +9,18 @@ import type { StoreError } from "../database/StoreError.ts"
 
 export interface LessonBounds {
   readonly maxEntries: number
-  /** Of the texts of one repository's lessons. */
+  /** Maximum bytes of the texts of one repository's lessons. */
   readonly maxBytes: number
   readonly keepMillis: number
 }
 
-/** `repository` is `<trigger>:<repository>`, case-folded, as money is accounted. */
+/** Stores lessons. `repository` is `<trigger>:<repository>`, case-folded, the same key as for budgets. */
 export class Lessons extends Context.Service<
   Lessons,
   {
     /**
-     * Keeps lessons that are new, and the new verdict of those that are known; the same verdict again changes nothing. Answers how
-     * many were kept or changed.
+     * Stores new lessons, and new verdicts of existing ones; the same verdict again changes nothing. Returns how many were stored or
+     * changed.
      */
     readonly learn: (
       repository: string,
@@ -28,20 +28,20 @@ export class Lessons extends Context.Service<
       bounds: LessonBounds,
       now: number
     ) => Effect.Effect<number, StoreError>
-    /** Newest first, learnt after `since`. */
+    /** Returns the lessons learnt after `since`, newest first. */
     readonly recall: (
       repository: string,
       since: number,
       limit: number
     ) => Effect.Effect<ReadonlyArray<Lesson>, StoreError>
-    /** Of each repository that has some. */
+    /** Returns the sizes of all repositories with lessons. */
     readonly sizes: Effect.Effect<
       ReadonlyArray<{ readonly repository: string; readonly entries: number; readonly bytes: number }>,
       StoreError
     >
-    /** Forgets everything of a repository, or everything. Answers how many. */
+    /** Removes the lessons of a repository, or all. Returns how many. */
     readonly clear: (repository: string | undefined) => Effect.Effect<number, StoreError>
-    /** Removes what has outlived the time that held when it was learnt. */
+    /** Removes lessons older than the retention time that applied when they were learnt. */
     readonly prune: (now: number) => Effect.Effect<number, StoreError>
   }
 >()("aicr/store/Lessons") {}

@@ -1,10 +1,10 @@
-/** `Cache` in this process alone: empty after each start; what was used longest ago goes first. */
+/** Implements `Cache` in this process: empty after each start; the least recently used value is removed first. */
 import { Clock, Effect, Layer } from "effect"
 import { Cache, over } from "./Cache.ts"
 
 export interface MemoryCacheOptions {
   readonly ttlMillis: number
-  /** Answers kept at most. */
+  /** Maximum number of cached values. */
   readonly entries?: number | undefined
 }
 
@@ -12,7 +12,7 @@ const defaultEntries = 5000
 
 export const layerMemory = ({ ttlMillis, entries = defaultEntries }: MemoryCacheOptions): Layer.Layer<Cache> =>
   Layer.sync(Cache, () => {
-    /** In order of use. */
+    /** Values in order of use. */
     const kept = new Map<string, { readonly text: string; readonly until: number }>()
     return Cache.of(
       over({

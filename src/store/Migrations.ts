@@ -1,7 +1,6 @@
 /**
- * The schema of the record store, one file per step, in order. A step that has been released is never changed: a new one is
- * added. `storage.database.migrate`: `auto` applies what is missing at start; `verify` refuses to start instead. Both refuse
- * a database that a newer release has changed.
+ * Schema of the record store, one file per step, in order. A released step never changes: a new one is added. `storage.database.migrate`:
+ * `auto` applies missing steps at start; `verify` refuses to start instead. Both refuse a database that a newer release has changed.
  */
 import { Effect, Layer, Schedule } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
@@ -45,11 +44,11 @@ const table = "aicr_migrations"
 export interface MigrationStatus {
   readonly applied: ReadonlyArray<string>
   readonly pending: ReadonlyArray<string>
-  /** Steps in the database that this release does not know. */
+  /** Steps in the database that are unknown to this release. */
   readonly unknown: ReadonlyArray<string>
 }
 
-/** The status of a database that is not there yet. */
+/** Status of a database that does not exist yet. */
 export const untouched: MigrationStatus = { applied: [], pending: Object.keys(all), unknown: [] }
 
 export const status: Effect.Effect<MigrationStatus, StoreError, SqlClient.SqlClient> = Effect.gen(function* () {
@@ -68,7 +67,7 @@ export const status: Effect.Effect<MigrationStatus, StoreError, SqlClient.SqlCli
   }
 }).pipe(unavailable("migrations.status"))
 
-/** Applies what is pending; answers the names of the steps applied. */
+/** Applies pending steps; returns the names of the steps applied. */
 export const apply: Effect.Effect<ReadonlyArray<string>, StoreError, SqlClient.SqlClient> = Effect.gen(function* () {
   const { pending, unknown } = yield* status
   if (unknown.length > 0) return yield* newer(unknown)
@@ -93,7 +92,7 @@ export const apply: Effect.Effect<ReadonlyArray<string>, StoreError, SqlClient.S
   return applied.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)
 })
 
-/** Succeeds only when nothing is pending and nothing is unknown. */
+/** Succeeds only if no step is pending and none is unknown. */
 export const verify: Effect.Effect<void, StoreError, SqlClient.SqlClient> = Effect.gen(function* () {
   const { pending, unknown } = yield* status
   if (unknown.length > 0) return yield* newer(unknown)
@@ -111,8 +110,8 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<never, StoreError
   Layer.effectDiscard(migrate === "auto" ? apply : verify)
 
 /**
- * Nodes that start together migrate once: the first holds the lock until its steps are committed, the others find them applied.
- * They ask for it time and again, because waiting in the database has a limit.
+ * Serialises nodes that start together: the first holds the lock until its steps are committed, the others find them applied. They poll,
+ * because waiting in the database has a limit.
  */
 const oneAtATime = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError.SqlError> =>
   sql.onDialectOrElse({
@@ -124,7 +123,7 @@ const oneAtATime = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError.SqlE
     orElse: () => Effect.void
   })
 
-/** "aicr" in ASCII, so that it is nobody else's by chance. */
+/** "aicr" in ASCII, which other programs are unlikely to use. */
 const lockNumber = 0x61696372
 
 const newer = (steps: ReadonlyArray<string>) =>

@@ -1,6 +1,6 @@
 /**
- * Larger things than records: bytes under a key like `runs/<id>/calls/1.json`. Keys are segments of letters, digits, dots,
- * underscores and hyphens; a key that is none dies. An object is there whole or not at all.
+ * Stores larger data than records: bytes under a key like `runs/<id>/calls/1.json`. Keys are segments of letters, digits, dots, underscores
+ * and hyphens; any other key is a defect. Objects are written atomically.
  */
 import { Context } from "effect"
 import type { Effect } from "effect"
@@ -9,18 +9,18 @@ import type { StoreError } from "../database/StoreError.ts"
 export class Objects extends Context.Service<
   Objects,
   {
-    /** Replaces what is there. */
+    /** Stores an object, replacing an existing one. */
     readonly put: (key: string, content: string) => Effect.Effect<void, StoreError>
     readonly has: (key: string) => Effect.Effect<boolean, StoreError>
-    /** undefined: there is none. An object over `maxBytes` is an error. */
+    /** Returns undefined if there is none. An object over `maxBytes` is an error. */
     readonly get: (key: string, maxBytes: number) => Effect.Effect<string | undefined, StoreError>
-    /** Names directly under a prefix, sorted; empty where there is nothing. */
+    /** Returns the names directly under a prefix, sorted; empty if there are none. */
     readonly list: (prefix: string) => Effect.Effect<ReadonlyArray<string>, StoreError>
     /** Removes everything under a prefix. */
     readonly remove: (prefix: string) => Effect.Effect<void, StoreError>
   }
 >()("aicr/store/Objects") {}
 
-/** Whether every segment is harmless as the name of a file. */
+/** Returns whether every segment is safe as the name of a file. */
 export const isObjectKey = (key: string): boolean =>
   key.length <= 512 && key.split("/").every((part) => /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(part))

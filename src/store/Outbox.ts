@@ -1,8 +1,8 @@
 /**
- * Publications waiting to be sent or already sent. Rows are created by `Runs.complete`; states: domain/Publication.ts.
+ * Publications that wait or were sent. `Runs.complete` creates the rows; states: domain/Publication.ts.
  *
- * A target has one publisher at a time. Whoever starts to publish to it takes it over and gets a token; a publisher that was
- * frozen and thaws after another one took over holds an old token, with which it changes nothing.
+ * A target has one publisher at a time. A publisher takes the target over and gets a token. A publisher that was frozen while another one
+ * took over holds an old token, with which it changes nothing.
  */
 import { Context } from "effect"
 import type { Effect } from "effect"
@@ -17,36 +17,34 @@ export interface PublicationUpdate {
   readonly url?: string | undefined
   readonly error?: string | undefined
   readonly ignoredDismissals?: ReadonlyArray<IgnoredDismissal> | undefined
-  /** The host failed a write: counts for `attempts`. */
+  /** True if the host failed a write, which counts for `attempts`. */
   readonly isAttempt?: boolean | undefined
 }
 
 export class Outbox extends Context.Service<
   Outbox,
   {
-    /** Adds rows outside an analysis (status updates). Rows whose `operationId` exists are left as they are. */
+    /** Adds rows outside an analysis (status updates). Existing rows with the same `operationId` do not change. */
     readonly add: (rows: ReadonlyArray<Publication>, now: number) => Effect.Effect<void, StoreError>
     /**
-     * Rows of a target that are not finished, in the order in which they are to be sent: all of a run before those of a later one,
-     * also those that its own rows led to.
+     * Returns the unfinished rows of a target in the order of sending: all of a run before those of a later one, including rows that were
+     * added while sending.
      */
     readonly open: (targetKey: string) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
-    /** All rows of a run, in order. */
+    /** Returns all rows of a run, in order. */
     readonly ofRun: (runId: string) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
     /**
-     * Makes the caller the target's only publisher. Answers its token. Counts a start, before anything of the target is handled: a
-     * process that dies while it handles a row leaves the count as it is.
+     * Makes the caller the target's only publisher and returns its token. Counts a start before any row is handled: a process that dies
+     * while it handles a row leaves the count unchanged.
      */
     readonly takeOver: (targetKey: string, now: number) => Effect.Effect<PublisherToken, StoreError>
-    /** Starts of publishers of a target since the last one that `progressed`, that of the caller included. */
+    /** Returns the number of starts of a target's publishers since the last `progressed`, including the caller's. */
     readonly starts: (targetKey: string) => Effect.Effect<number, StoreError>
-    /** The caller handled a row and is alive: the count begins again. Without effect for an old token. */
+    /** Resets the count of starts after the caller has handled a row. No effect with an old token. */
     readonly progressed: (targetKey: string, token: PublisherToken) => Effect.Effect<void, StoreError>
-    /** Whether nobody took the target over since: asked right before each write to the host. */
+    /** Returns whether the caller still owns the target. Called right before each write to the host. */
     readonly holds: (targetKey: string, token: PublisherToken) => Effect.Effect<boolean, StoreError>
-    /**
-     * Compare-and-set. False when the row is no longer in `from`, or another publisher took its target over.
-     */
+    /** Compare-and-set. Returns false if the row is no longer in `from`, or another publisher owns its target. */
     readonly move: (
       id: string,
       from: PublicationStatus,
@@ -56,7 +54,7 @@ export class Outbox extends Context.Service<
     ) => Effect.Effect<boolean, StoreError>
     /** Targets with open rows; woken at start and by the sweeper. */
     readonly targets: Effect.Effect<ReadonlyArray<string>, StoreError>
-    /** The newest sent row of a channel and operation kind for a target, of another run: where a managed summary lives. */
+    /** Returns the newest sent row of a channel and operation kind for a target, of another run: the location of a managed summary. */
     readonly lastSent: (
       targetKey: string,
       channel: string,

@@ -1,4 +1,4 @@
-/** How a publication stands in the table `publications`. */
+/** Encodes a publication for the table `publications`. */
 import { Array as Arr, Effect, Order, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { IgnoredDismissal, Operation, PublicationStatus } from "../domain/Publication.ts"
@@ -41,10 +41,10 @@ export const toPublication = (row: typeof PublicationRow.Type): Publication => (
 })
 
 const byPosition = Order.mapInput(Order.Number, (row: Publication) => row.position)
-/** Keeps an insert below the number of parameters a statement may have. */
+/** Keeps an insert below the maximum number of parameters of a statement. */
 export const rowsPerInsert = 200
 
-/** Adds rows in the order of their positions; those whose `operationId` is there are left as they are. */
+/** Adds rows in the order of their positions; existing rows with the same `operationId` do not change. */
 export const insertPublications = (
   sql: SqlClient.SqlClient,
   rows: ReadonlyArray<Publication>,
@@ -58,7 +58,7 @@ export const insertPublications = (
     { discard: true }
   )
 
-/** As the column holds it. */
+/** Encodes the column `ignored_dismissals`. */
 export const toJson = (dismissals: ReadonlyArray<IgnoredDismissal> | undefined): string | null =>
   dismissals === undefined ? null : JSON.stringify(dismissals)
 

@@ -1,6 +1,6 @@
 /**
- * Event records: one per verified delivery, with its decision. For accepted deliveries the record is the receipt: it is
- * durable (synced to disk) before the host gets its 202, and work without an `outcome` is queued again at start.
+ * Event records: one per verified delivery, with its decision. For accepted deliveries the record is the receipt: it is durable (synced to
+ * disk) before the host gets its 202, and work without an `outcome` is requeued at start.
  */
 import { Context } from "effect"
 import type { Effect } from "effect"
@@ -11,7 +11,7 @@ import type { StoreError } from "../database/StoreError.ts"
 
 export interface EventRecord {
   readonly id: string
-  /** `<provider>:<delivery id>`; unique. A second delivery with the same key is a duplicate. */
+  /** Unique key `<provider>:<delivery id>`. A second delivery with the same key is a duplicate. */
   readonly deliveryKey: string
   readonly provider: string
   readonly event: string
@@ -23,18 +23,18 @@ export interface EventRecord {
   readonly repo: string | undefined
   readonly decision: EventDecision
   readonly reason: string | undefined
-  /** Present when accepted: what is to be reviewed, enough to queue it again. */
+  /** Set if accepted: the work, sufficient to queue it again. */
   readonly work:
     | {
         readonly change: Change
         readonly configHash: string
         readonly priority: number
         readonly dueAt: number
-        /** A comment command other than `review`: it is carried out, never queued. */
+        /** A comment command other than `review`, which is executed and never queued. */
         readonly command?: "help" | "cancel" | undefined
       }
     | undefined
-  /** A routing receipt: which workspace it belongs to is found in the background (actors/DepotRouting.ts). */
+  /** A routing receipt: its workspace is determined in the background (actors/DepotRouting.ts). */
   readonly routing?: DepotChange | undefined
   readonly receivedAt: number
 }
@@ -48,7 +48,7 @@ export interface StoredEvent extends EventRecord {
 
 export type Receipt =
   | { readonly _tag: "Stored" }
-  /** The delivery was here before; `first` is its record. */
+  /** The delivery was stored before; `first` is its record. */
   | { readonly _tag: "Duplicate"; readonly first: StoredEvent }
 
 export class Receipts extends Context.Service<
@@ -56,9 +56,9 @@ export class Receipts extends Context.Service<
   {
     /** Stores one record durably. Concurrent calls share one transaction and one sync (group commit). */
     readonly store: (record: EventRecord) => Effect.Effect<Receipt, StoreError>
-    /** The same for several at once, all or nothing; one receipt per record, in order. */
+    /** Stores several records, all or nothing; returns one receipt per record, in order. */
     readonly storeAll: (records: ReadonlyArray<EventRecord>) => Effect.Effect<ReadonlyArray<Receipt>, StoreError>
-    /** Notes what became of accepted events; an outcome once noted stays. */
+    /** Records the outcome of accepted events; an existing outcome does not change. */
     readonly settle: (
       eventIds: ReadonlyArray<string>,
       outcome: {
@@ -68,33 +68,33 @@ export class Receipts extends Context.Service<
       },
       now: number
     ) => Effect.Effect<void, StoreError>
-    /** Notes that what counted as executed came to nothing after all: its review could not be published. */
+    /** Replaces the outcome `executed` after the review could not be published. */
     readonly revise: (
       eventIds: ReadonlyArray<string>,
       outcome: { readonly outcome: "failed"; readonly reason: string; readonly runId: string },
       now: number
     ) => Effect.Effect<void, StoreError>
-    /** Takes the outcome of these events back, because an operator has their work tried again. */
+    /** Removes the outcome of these events when an operator retries their work. */
     readonly reopen: (eventIds: ReadonlyArray<string>) => Effect.Effect<void, StoreError>
-    /** Accepted records without an outcome, oldest first, after the given id; at most `limit`. */
+    /** Returns accepted records without an outcome, oldest first, after the given id; at most `limit`. */
     readonly unsettled: (
       after: string | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
-    /** Routing receipts without an outcome, oldest first, after the given id; at most `limit`. */
+    /** Returns routing receipts without an outcome, oldest first, after the given id; at most `limit`. */
     readonly unrouted: (
       after: string | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
     readonly get: (id: string) => Effect.Effect<StoredEvent | undefined, StoreError>
-    /** Newest first. */
+    /** Lists records, newest first. */
     readonly list: (filter: {
       readonly workspace?: string | undefined
       readonly decision?: EventDecision | undefined
       readonly before?: string | undefined
       readonly limit: number
     }) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
-    /** Removes settled and ignored records beyond `maxCount` or received before `before`. Answers how many. */
+    /** Removes settled and ignored records beyond `maxCount` or received before `before`. Returns how many. */
     readonly prune: (keep: { readonly maxCount: number; readonly before: number }) => Effect.Effect<number, StoreError>
   }
 >()("aicr/store/Receipts") {}

@@ -1,6 +1,6 @@
 /**
- * `Cache` in Redis, for all nodes together. Redis ends what is too old. While it is away every question counts as never asked: the
- * first call that finds out costs `answerWithin` at most and gives a warning, then it is left alone for a moment at a time.
+ * Implements `Cache` in Redis for all nodes. Redis expires old values. While it is disconnected every lookup misses: the first call that
+ * notices takes at most `answerWithin` and logs a warning; then Redis is not called for a while.
  */
 import { Clock, Effect, Layer, Redacted } from "effect"
 import type { Redis } from "ioredis"
@@ -9,12 +9,12 @@ import { failsAtOnce, isRedisUrl, open, placeOf, reasonOf } from "../database/Re
 
 export interface RedisCacheOptions {
   readonly url: Redacted.Redacted
-  /** Of the keys; services that share a Redis have one each. `aicr` when left out. */
+  /** Prefix of the keys; services that share a Redis have one each. `aicr` by default. */
   readonly prefix?: string | undefined
   readonly ttlMillis: number
-  /** Milliseconds that a call, or the start, waits at most. */
+  /** Timeout in milliseconds of a call, and of the first connection. */
   readonly answerWithin?: number | undefined
-  /** Milliseconds during which a Redis that did not answer is not asked. */
+  /** Milliseconds without calls after Redis did not respond. */
   readonly leaveAlone?: number | undefined
 }
 
@@ -47,7 +47,7 @@ export const layerRedis = (options: RedisCacheOptions): Layer.Layer<Cache> =>
       })
       const attempt = <A>(use: (client: Redis) => Promise<A>): Effect.Effect<A | undefined> =>
         Effect.tryPromise({ try: () => use(redis), catch: (cause) => cause }).pipe(
-          // The client's own time limit does not count what stands before the command is sent.
+          // The client's own timeout does not include the time before the command is sent.
           Effect.timeout(answerWithin),
           Effect.tap(() => {
             if (!away) return Effect.void

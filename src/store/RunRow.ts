@@ -1,4 +1,4 @@
-/** How a run stands in the table `runs`. */
+/** Encodes a run for the table `runs`. */
 import { Schema } from "effect"
 import { Analysis } from "../domain/Analysis.ts"
 import { Change } from "../domain/Change.ts"
@@ -7,7 +7,7 @@ import { RunStatus } from "../domain/Run.ts"
 import type { Run } from "./Runs.ts"
 
 const AnalysisText = Schema.fromJsonString(Analysis)
-/** Checked while it is written, so that a record which cannot be read again fails its own run and nobody else's sweep. */
+/** Validated on write, so that an unreadable record fails its own run and no later sweep. */
 export const encodeAnalysis = Schema.encodeSync(AnalysisText)
 
 const RunRow = Schema.Struct({
@@ -54,7 +54,7 @@ export const toRun = (row: RunRow): Run => ({
   waitingUntil: row.waiting_until ?? undefined
 })
 
-/** A new run. */
+/** Returns the row of a new run. */
 export const newRunRow = (
   run: Pick<Run, "id" | "entryId" | "workspace" | "targetKey" | "change" | "head" | "base" | "configHash">,
   status: "queued" | "preparing",

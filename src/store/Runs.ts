@@ -1,6 +1,6 @@
 /**
- * Run records: what was reviewed, how it went, what was found. Every write of a worker names the fencing token of its lease;
- * a run remembers the newest token it has seen and refuses older ones.
+ * Run records: the reviewed change, the state and the findings. Every write of a worker names the fencing token of its lease; a run stores
+ * the newest token and refuses older ones.
  */
 import { Context } from "effect"
 import type { Effect } from "effect"
@@ -20,14 +20,14 @@ export interface Run {
   readonly head: string
   readonly base: string | undefined
   readonly status: RunStatus
-  /** Why it was skipped or failed, in words for an operator. */
+  /** Reason for skipping or failing, as text for an operator. */
   readonly reason: string | undefined
   readonly partial: boolean
   readonly configHash: string
   readonly analysis: Analysis | undefined
   readonly createdAt: number
   readonly startedAt: number | undefined
-  /** Milliseconds since the epoch: since when it waits for its host, and until when before it is tried again. */
+  /** Milliseconds since the epoch: start of waiting for the host, and time of the next attempt. */
   readonly waitingSince?: number | undefined
   readonly waitingUntil?: number | undefined
   readonly finishedAt: number | undefined
@@ -37,30 +37,35 @@ export class Runs extends Context.Service<
   Runs,
   {
     /**
-     * The unfinished run of this entry, or a new one in `queued`; a later `begin` of the entry continues it. Undefined when a worker with a
-     * newer token has it.
+     * Returns the unfinished run of this entry, or a new one in `queued`; a later `begin` of the entry continues it. Undefined if a worker
+     * with a newer token has it.
      */
     readonly open: (
       run: Pick<Run, "entryId" | "workspace" | "targetKey" | "change" | "head" | "base" | "configHash">,
       token: LeaseToken,
       now: number
     ) => Effect.Effect<Run | undefined, StoreError>
-    /** Back to `queued`: it waits for its host, and says why. `waitingSince` is kept until the analysis begins. False: the token is stale. */
+    /**
+     * Moves back to `queued`, with the reason for waiting. `waitingSince` is kept until the analysis begins. Returns false if the token is
+     * stale.
+     */
     readonly wait: (
       runId: string,
       token: LeaseToken,
       waiting: { readonly since: number; readonly until: number; readonly reason: string }
     ) => Effect.Effect<boolean, StoreError>
     /**
-     * The run of this entry and head: a new one in `preparing`, or the unfinished one that an earlier worker left, taken over by
-     * the higher token. Undefined when a worker with a newer token has it.
+     * Returns the run of this entry and head: a new one in `preparing`, or the unfinished one of an earlier worker, taken over by the
+     * higher token. Undefined if a worker with a newer token has it.
      */
     readonly begin: (
       run: Pick<Run, "entryId" | "workspace" | "targetKey" | "change" | "head" | "base" | "configHash">,
       token: LeaseToken,
       now: number
     ) => Effect.Effect<Run | undefined, StoreError>
-    /** Compare-and-set on status and token. False: the move is not allowed from where the run is, or the token is stale. */
+    /**
+     * Compare-and-set on status and token. Returns false if the transition is not allowed from the current status, or the token is stale.
+     */
     readonly move: (
       runId: string,
       token: LeaseToken,
@@ -69,8 +74,8 @@ export class Runs extends Context.Service<
       reason?: string
     ) => Effect.Effect<boolean, StoreError>
     /**
-     * analyzing -> publishing, with the analysis and its publications, in one transaction. Publications whose `operationId` is
-     * already there are left as they are. False: the token is stale.
+     * Moves analyzing -> publishing, with the analysis and its publications, in one transaction. Existing publications with the same
+     * `operationId` do not change. Returns false if the token is stale.
      */
     readonly complete: (
       runId: string,
@@ -79,7 +84,7 @@ export class Runs extends Context.Service<
       publications: ReadonlyArray<Publication>,
       now: number
     ) => Effect.Effect<boolean, StoreError>
-    /** publishing -> succeeded, failed or skipped, by the publisher, once all publications of the run have ended. */
+    /** Moves publishing -> succeeded, failed or skipped, by the publisher, once all publications of the run have ended. */
     readonly settle: (
       runId: string,
       to: "succeeded" | "failed" | "skipped",
@@ -87,15 +92,15 @@ export class Runs extends Context.Service<
       now: number
     ) => Effect.Effect<boolean, StoreError>
     readonly get: (runId: string) => Effect.Effect<Run | undefined, StoreError>
-    /** The newest run of a target on a head with one of these states. */
+    /** Returns the newest run of a target on a head with one of these states. */
     readonly find: (
       targetKey: string,
       head: string,
       statuses: ReadonlyArray<RunStatus>
     ) => Effect.Effect<Run | undefined, StoreError>
-    /** The newest run of a target whose analysis is stored, published or not. */
+    /** Returns the newest run of a target whose analysis is stored, published or not. */
     readonly latestAnalysis: (targetKey: string) => Effect.Effect<Run | undefined, StoreError>
-    /** Newest first. */
+    /** Lists runs, newest first. */
     readonly list: (filter: {
       readonly workspace?: string | undefined
       readonly status?: RunStatus | undefined

@@ -1,7 +1,7 @@
 /**
- * A bucket of S3 or of a server that speaks its protocol, over plain HTTP requests that aws4fetch signs, body included. Every request may be
- * repeated: a transient failure (429, 5xx, no response) is retried three times within a few seconds. Responses are read within
- * bounds. No message holds a key; of an error's XML only code and message are taken.
+ * Client of a bucket of S3 or of a compatible server, over plain HTTP requests that aws4fetch signs, including the body. Every request is
+ * idempotent: a transient failure (429, 5xx, no response) is retried three times within a few seconds. The size of responses is limited. No
+ * message contains a key; of an error's XML only code and message are used.
  */
 import { createHash } from "node:crypto"
 import { AwsV4Signer } from "aws4fetch"
@@ -10,26 +10,26 @@ import { StoreError } from "../database/StoreError.ts"
 
 export interface BucketOptions {
   readonly bucket: string
-  /** Left out: AWS's for the region. */
+  /** Default: the endpoint of AWS for the region. */
   readonly endpoint?: string | undefined
   readonly region?: string | undefined
   readonly accessKeyId: Redacted.Redacted<string>
   readonly secretAccessKey: Redacted.Redacted<string>
-  /** Left out: buckets are addressed by path at an endpoint that is given. */
+  /** Default: true for an explicit endpoint. */
   readonly forcePathStyle?: boolean | undefined
 }
 
 export interface S3Request {
   readonly method: "DELETE" | "GET" | "HEAD" | "PUT"
-  /** Key of the object, which `isObjectKey`; left out for the bucket itself. */
+  /** Key of the object, which `isObjectKey`; absent for the bucket itself. */
   readonly key?: string
   readonly query?: Readonly<Record<string, string>>
   readonly body?: string
-  /** An answer with more is an error; one that nobody reads is left out. */
+  /** Maximum size of the response; absent: the response is discarded. */
   readonly maxBytes?: number
 }
 
-/** `absent`: there is no such object. */
+/** `Absent`: the object does not exist. */
 export type S3Response = { readonly _tag: "Found"; readonly text: string } | { readonly _tag: "Absent" }
 
 export type Bucket = (operation: string, asked: S3Request) => Effect.Effect<S3Response, StoreError>
@@ -46,7 +46,7 @@ class Failed extends Error {
   }
 }
 
-/** The bucket cannot be addressed at the endpoint that is configured. */
+/** The bucket cannot be addressed at the configured endpoint. */
 class UnusableEndpoint extends Error {}
 
 export const open = (options: BucketOptions): Effect.Effect<Bucket, StoreError> =>
@@ -72,7 +72,7 @@ const bucketAt = (options: BucketOptions): Bucket => {
   if (!byPath) {
     const { hostname } = base
     base.hostname = `${bucket}.${hostname}`
-    // An assignment that gives no valid host name changes nothing.
+    // Assigning an invalid host name changes nothing.
     if (base.hostname === hostname) {
       throw new UnusableEndpoint(
         `storage.object.s3: bucket ${bucket} cannot be part of the host name at ${hostname}; set force_path_style to true`
@@ -99,7 +99,7 @@ const bucketAt = (options: BucketOptions): Bucket => {
       headers: { "x-amz-content-sha256": createHash("sha256").update(body).digest("hex") }
     })
     const { headers } = await signer.sign()
-    // The query goes out in the form that was signed: a space is not a plus sign.
+    // The query must have the signed form: a space is not a plus sign.
     url.search = signer.encodedSearch
     const response = await fetch(url, {
       method,
@@ -128,7 +128,7 @@ const bucketAt = (options: BucketOptions): Bucket => {
     )
 }
 
-/** `fetch` hides what happened in a cause. */
+/** `fetch` puts the actual error into `cause`. */
 const reasonOf = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause)
   const { cause: inner } = cause
@@ -149,13 +149,13 @@ const remedies: Readonly<Record<string, string>> = {
 const withRemedy = (why: string, code: string | undefined): string =>
   `${why.slice(0, 500)}. ${(code === undefined ? undefined : remedies[code]) ?? "Check storage.object.s3 and that it can be reached"}.`
 
-/** The whole body as text; more than `maxBytes` is an error, and nothing beyond it is read. */
+/** Reads the whole body as text; more than `maxBytes` is an error, and nothing beyond it is read. */
 const read = async (response: Response, maxBytes: number): Promise<string> => {
   const chunks: Array<Uint8Array> = []
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.length
-    // An answer that nobody asked for is let go.
+    // A response without a reader is discarded.
     if (maxBytes === 0) continue
     if (size > maxBytes) throw new Failed(`the response has more than ${maxBytes} bytes`, false)
     chunks.push(chunk)
@@ -163,16 +163,19 @@ const read = async (response: Response, maxBytes: number): Promise<string> => {
   return Buffer.concat(chunks).toString("utf8")
 }
 
-/** The text of the first element of this name. */
+/** Returns the text of the first element of this name. */
 export const fieldOf = (xml: string, name: string): string | undefined => fieldsOf(xml, name)[0]
 
-/** The texts of all elements of this name that hold no others. */
+/** Returns the texts of all elements of this name without child elements. */
 export const fieldsOf = (xml: string, name: string): ReadonlyArray<string> =>
   elements(xml, name)
     .filter((content) => !content.includes("<"))
     .map(unescape)
 
-/** What all elements of this name hold, from each end tag back to the start tag before it. One pass, also over tags without a partner. */
+/**
+ * Returns the content of all elements of this name, from each end tag back to the previous start tag. One pass, also over tags without a
+ * partner.
+ */
 export const elements = (xml: string, name: string): ReadonlyArray<string> => {
   const [startTag, endTag] = [`<${name}>`, `</${name}>`]
   const parts = xml.split(endTag)

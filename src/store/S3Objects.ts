@@ -1,4 +1,4 @@
-/** Objects in a bucket: an object is there whole or not at all, and all nodes see the same ones. */
+/** Stores objects in a bucket: objects are written atomically, and all nodes see the same ones. */
 import { Effect, Layer } from "effect"
 import { isObjectKey, Objects } from "./Objects.ts"
 import { elements, fieldOf, fieldsOf, open } from "./S3Bucket.ts"
@@ -7,7 +7,7 @@ import { StoreError } from "../database/StoreError.ts"
 
 /** A page of a list has at most a thousand keys of at most a kilobyte. */
 const maxPageBytes = 4 * 1024 * 1024
-/** Pages of one list. */
+/** Maximum number of pages of one list. */
 const maxPages = 1000
 const deletedAtOnce = 8
 
@@ -19,7 +19,7 @@ export const layerS3 = (options: BucketOptions): Layer.Layer<Objects, StoreError
       const keyed = <A>(key: string, use: Effect.Effect<A, StoreError>) =>
         isObjectKey(key) ? use : Effect.die(new Error(`not an object key: ${key}`))
 
-      /** Keys below `prefix/`, and with `flat` only what stands directly there. */
+      /** Returns the keys below `prefix/`, with `flat` only those directly below it. */
       const keysBelow = Effect.fnUntraced(function* (operation: string, prefix: string, flat: boolean) {
         const found: Array<string> = []
         let token: string | undefined

@@ -1,4 +1,4 @@
-/** Sessions in the table `admin_sessions`. */
+/** Stores sessions in the table `admin_sessions`. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AdminSessions } from "./AdminSessions.ts"

@@ -1,4 +1,4 @@
-/** Batches in the tables `batches` and `batch_members`. A push and the batch it goes into are written in one transaction. */
+/** Stores batches in the tables `batches` and `batch_members`. A push and its batch are written in one transaction. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { canMove, isEnded, memberStatusIn } from "../domain/Batch.ts"

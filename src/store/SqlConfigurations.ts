@@ -1,4 +1,6 @@
-/** Configurations in the table `configurations`. What nothing unfinished is pinned to goes when it is old, or when there are many. */
+/**
+ * Stores configurations in the table `configurations`. Those without unfinished work are removed when they are old, or when there are many.
+ */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Configurations } from "./Configurations.ts"
@@ -12,12 +14,12 @@ export const layer: Layer.Layer<Configurations, never, SqlClient.SqlClient> = La
   Configurations,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    // Titles may hold what JSON functions of Postgres refuse; a quote inside a text is escaped there.
+    // Titles may contain text that JSON functions of Postgres refuse; a quote inside a text is escaped in JSON.
     const workHash = sql.onDialectOrElse({
       pg: () => sql.literal(`substring(work from '"configHash":"([^"]+)"')`),
       orElse: () => sql.literal("json_extract(work, '$.configHash')")
     })
-    /** Deliveries stand for what waits, batches for what collects, runs and publications for what is under way. */
+    /** Hashes that are in use by deliveries (waiting work), batches (collecting), runs and publications (in progress). */
     const pinned = sql`
       SELECT ${workHash} AS hash FROM events WHERE work IS NOT NULL AND outcome IS NULL
       UNION SELECT config_hash FROM batches WHERE finished_at IS NULL

@@ -1,4 +1,4 @@
-/** The ledger in the tables `ledger_accounts` and `ledger_reservations`. Amounts are whole billionths of a US dollar. */
+/** Stores the ledger in the tables `ledger_accounts` and `ledger_reservations`. Amounts are whole billionths of a US dollar. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
@@ -30,10 +30,10 @@ interface Open {
 
 const isAccount = (account: string | null): account is string => account !== null
 
-/** A reservation of no money, closed. */
+/** A closed reservation of no money. */
 const nothing = { run_account: "", day_account: "", author_account: null, amount: 0, status: "closed", owner: "" }
 
-/** Open reservations read in one sweep. */
+/** Open reservations read per sweep. */
 const sweepSize = 1000
 
 const committedOf = (sql: SqlClient.SqlClient, account: string) =>
@@ -41,7 +41,7 @@ const committedOf = (sql: SqlClient.SqlClient, account: string) =>
     Number(row?.committed ?? 0)
   )
 
-/** Adds to the account; false when the sum would be above the cap. One statement, so that no other addition comes in between. */
+/** Adds to the account; returns false if the sum would exceed the cap. One statement, so that no other addition comes in between. */
 const add = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   account: string,
@@ -97,7 +97,7 @@ const reserve = (sql: SqlClient.SqlClient): Ledger["Service"]["reserve"] =>
     unavailable("ledger.reserve")
   )
 
-/** Closes an open reservation with what it came to. */
+/** Closes an open reservation with its actual amount. */
 const close = (sql: SqlClient.SqlClient) =>
   Effect.fnUntraced(
     function* (id: string, usd: Usd | undefined, now: number) {
@@ -106,7 +106,7 @@ const close = (sql: SqlClient.SqlClient) =>
         RETURNING run_account, day_account, author_account, amount`
       if (open === undefined) return
       const difference = usd === undefined ? 0 : toNanos(usd) - Number(open.amount)
-      // In the order in which `reserve` takes them, so that two operations never wait for each other.
+      // The order is that of `reserve`, so that two operations never deadlock.
       for (const account of [open.run_account, open.day_account, open.author_account].filter(isAccount))
         yield* sql`UPDATE ledger_accounts SET committed = committed + ${difference}, updated_at = ${now}
           WHERE id = ${account}`
@@ -130,7 +130,7 @@ const countReview = (sql: SqlClient.SqlClient): Ledger["Service"]["countReview"]
     unavailable("ledger.countReview")
   )
 
-/** Also a reservation that does not exist yet: its caller has given up, and it may still arrive. */
+/** Refunds a reservation, even one that does not exist yet: its caller has given up, and it may still arrive. */
 const refund = (sql: SqlClient.SqlClient): Ledger["Service"]["refund"] =>
   Effect.fnUntraced(
     function* (id: string, now: number) {

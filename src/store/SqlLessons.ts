@@ -1,4 +1,4 @@
-/** Lessons in the table `lessons`. */
+/** Stores lessons in the table `lessons`. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Severity } from "../domain/Kinds.ts"
@@ -20,7 +20,7 @@ const Row = Schema.Struct({
 })
 const decode = Schema.decodeUnknownEffect(Schema.Array(Row))
 
-/** Cuts a text to what is kept of it. NUL goes: a database refuses it. */
+/** Truncates a text to the stored length and removes NUL, which databases refuse. */
 const kept = (text: string, maxLength: number): string => text.replaceAll("\u0000", "").slice(0, maxLength)
 
 const lessonRow = (repository: string, lesson: Omit<Lesson, "learnedAt">, now: number, keepMillis: number) => {
@@ -76,7 +76,7 @@ const recall = (sql: SqlClient.SqlClient): Lessons["Service"]["recall"] =>
       SELECT fingerprint, verdict, category, severity, path, title, quote, learned_at FROM lessons
       WHERE repository = ${repository} AND learned_at > ${since}
       ORDER BY learned_at DESC, fingerprint LIMIT ${limit}`.pipe(unavailable("lessons.recall"))
-    // Postgres answers large integers as texts.
+    // Postgres returns large integers as texts.
     const rows = yield* decode(
       found.map((row) => ({ ...Object(row), learned_at: Number(Object(row).learned_at) }))
     ).pipe(Effect.mapError((error) => corrupt("lessons.recall", error)))

@@ -1,4 +1,4 @@
-/** Attempts in the table `login_attempts`, one row for each subject of an attempt; old ones go with the next attempt. */
+/** Stores attempts in the table `login_attempts`, one row for each subject of an attempt; the next attempt removes old ones. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { newId } from "../domain/Ids.ts"
@@ -12,7 +12,7 @@ export const layer: Layer.Layer<LoginAttempts, never, SqlClient.SqlClient> = Lay
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    /** When the client may try again: when the oldest of its last failures leaves the window. */
+    /** Returns when the client may try again: when the oldest of its last failures leaves the window. */
     const lockedUntil = Effect.fnUntraced(function* (client: string, { perClient, windowMillis }: AttemptLimits) {
       const [row] = yield* sql<{ at: number }>`
         SELECT at FROM login_attempts WHERE subject = ${client} ORDER BY at DESC LIMIT 1 OFFSET ${perClient - 1}`

@@ -1,4 +1,4 @@
-/** Outbox in the table `publications`. */
+/** Stores the outbox in the table `publications`. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
@@ -17,7 +17,7 @@ const select = (operation: string, rows: Effect.Effect<ReadonlyArray<object>, Sq
     Effect.map((found) => found.map(toPublication))
   )
 
-// Rows that are there are left as they are, so that after a lost answer it may be done again.
+// Existing rows do not change, so that this may be repeated after a lost response.
 const add =
   (sql: SqlClient.SqlClient): Outbox["Service"]["add"] =>
   (rows, now) =>

@@ -1,4 +1,4 @@
-/** Receipts in the table `events`. Records are written by group commit: one insert and one sync for all that wait. */
+/** Stores receipts in the table `events`. Records are written by group commit: one insert and one sync for all waiting records. */
 import { Array as Arr, Clock, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { truncate } from "../domain/Text.ts"
@@ -14,10 +14,10 @@ import { corrupt, unavailable } from "../database/StoreFailure.ts"
 import * as UniqueDeliveries from "./UniqueDeliveries.ts"
 
 const maxBatch = 512
-/** Records waiting for their commit; beyond, a delivery is refused so that the host sends it again. */
+/** Maximum number of records waiting for their commit; further deliveries are refused, so that the host resends them. */
 const maxWaiting = 10_000
 
-/** Decodes the rows of an operation; one that does not decode fails it. */
+/** Decodes the rows of an operation; an unreadable one fails it. */
 const select = <E>(operation: string, rows: Effect.Effect<ReadonlyArray<object>, E>) =>
   Effect.flatMap(rows, (found) =>
     Effect.mapBoth(decodeEventRows(found), {
@@ -34,7 +34,7 @@ const quarantine = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, operat
     WHERE id = ${id}`.pipe(unavailable(operation))
 })
 
-/** For sweeps: a record that does not decode gets an outcome that says so, and those after it are read. */
+/** Decodes rows for sweeps: an unreadable record gets an outcome with the reason, and the others are returned. */
 const selectReadable = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   operation: string,
@@ -51,7 +51,7 @@ const selectReadable = Effect.fnUntraced(function* (
 
 const selectStored: SelectEvents = (rows) => select("receipts.store", rows)
 
-/** One insert and one sync for all records that wait. */
+/** Commits all waiting records with one insert and one sync. */
 const commitInGroups = (deliveries: Deliveries) =>
   GroupCommit.make({
     commit: (records: ReadonlyArray<EventRecord>) => deliveries.store(records).pipe(unavailable("receipts.store")),

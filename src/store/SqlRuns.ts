@@ -1,6 +1,6 @@
 /**
- * Runs in the table `runs`. Every write is a compare-and-set in one UPDATE: the status it may come from (domain/Run.ts) and,
- * for workers, the token are in its WHERE clause, and the number of rows it returns says whether it happened.
+ * Stores runs in the table `runs`. Every write is a compare-and-set in one UPDATE: the allowed previous status (domain/Run.ts) and, for
+ * workers, the token are in its WHERE clause, and the number of returned rows is the result.
  */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -103,7 +103,7 @@ const wait =
 const move =
   (sql: SqlClient.SqlClient): Runs["Service"]["move"] =>
   (runId, token, to, now, reason) =>
-    // Publishing is entered by `complete` alone, which stores what is to be published.
+    // Only `complete` enters publishing, together with the publications.
     to === "publishing"
       ? Effect.succeed(false)
       : sql`
@@ -185,8 +185,8 @@ const prune =
     }).pipe(unavailable("runs.prune"))
 
 /**
- * Removes ended runs with their publications, but for the newest sent one of each target, channel and kind: it says where a
- * managed summary lives, and goes by age alone.
+ * Removes ended runs with their publications, except the newest sent one of each target, channel and kind: it contains the location of a
+ * managed summary, and is only removed by age.
  */
 const removeRuns = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -212,7 +212,9 @@ const removeRuns = Effect.fnUntraced(function* (
   return removed
 })
 
-/** The status of a run that is resumed after its worker was lost: prepared again, unless its analysis is stored, which is never repeated. */
+/**
+ * Returns the status of a run that continues after its worker was lost: preparing, unless its analysis is stored, which is never repeated.
+ */
 const resumed = (status: RunStatus): RunStatus => (status === "publishing" ? "publishing" : "preparing")
 
 export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect(

@@ -1,4 +1,4 @@
-/** Fires in the table `schedules`. */
+/** Stores fires in the table `schedules`. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Schedules } from "./Schedules.ts"

@@ -1,4 +1,4 @@
-/** Wiring of the record store: a migrated database and the repositories over it. */
+/** Wires the record store: a migrated database and the repositories over it. */
 import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { AdminSessions } from "./AdminSessions.ts"
@@ -52,14 +52,14 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlLoginAttempts.layer
   ).pipe(Layer.provide(Migrations.layer(migrate)))
 
-/** In one SQLite file. */
+/** Stores records in one SQLite file. */
 export const layerSqlite = (options: {
   readonly path: string
   readonly migrate: "auto" | "verify"
 }): Layer.Layer<Records | SqlClient.SqlClient, StoreError> =>
   Layer.provideMerge(layer(options.migrate), SqliteClient.layer({ path: options.path }))
 
-/** Keeps nothing: for tests. */
+/** Keeps records in memory, for tests. */
 export const layerMemory: Layer.Layer<Records | SqlClient.SqlClient, StoreError> = layerSqlite({
   path: ":memory:",
   migrate: "auto"

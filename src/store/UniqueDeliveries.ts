@@ -1,9 +1,9 @@
 /**
- * Deliveries in a database that many nodes write: a unique index on the delivery key decides whose record stands, and the others
- * learn which it is. Storing the same record again says `Stored` again, so a batch whose answer was lost is simply repeated.
+ * Stores deliveries in a database that many nodes write: a unique index on the delivery key decides which record is first, and the others
+ * read it. Storing the same record again returns `Stored` again, so a batch whose response was lost is simply repeated.
  *
- * All rows go as one array per column, so the statement is the same whatever their number. They are sorted by key: two nodes with
- * the same deliveries wait for each other in one order.
+ * All rows are passed as one array per column, so that the statement is the same for any number of rows. They are sorted by key, so that
+ * two nodes with the same deliveries never deadlock.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -29,7 +29,7 @@ export const make = (sql: SqlClient.SqlClient, select: SelectEvents): Deliveries
     )
   }
 
-  /** Who stands for each of these keys, after their records were offered. */
+  /** Offers records and returns the first record of each key. */
   const offer = Effect.fnUntraced(function* (records: ReadonlyArray<EventRecord>) {
     const first = new Map<string, StoredEvent>()
     let open = records.toSorted((a, b) => (a.deliveryKey < b.deliveryKey ? -1 : 1))
@@ -40,7 +40,7 @@ export const make = (sql: SqlClient.SqlClient, select: SelectEvents): Deliveries
       const keys = open.map(({ deliveryKey }) => deliveryKey)
       const others = yield* select(sql`SELECT * FROM events WHERE delivery_key = ANY(${keys})`)
       for (const other of others) first.set(other.deliveryKey, other)
-      // What retention removed between the two statements is offered again.
+      // Keys that retention removed between the two statements are offered again.
       open = open.filter(({ deliveryKey }) => !first.has(deliveryKey))
     }
     return first

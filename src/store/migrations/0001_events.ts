@@ -1,6 +1,6 @@
 /**
- * Event records (Receipts). `work` is JSON, present when the delivery was accepted; `seq` is the order of commits. Delivery
- * keys are indexed in memory (DeliveryIndex.ts). Lists by workspace scan: retention keeps the table small.
+ * Creates event records (Receipts). `work` is JSON, present if the delivery was accepted; `seq` is the order of commits. Delivery keys are
+ * indexed in memory (DeliveryIndex.ts). Lists by workspace scan: retention keeps the table small.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Run records. `change` and `analysis` are JSON; `token` is the newest fencing token that has written the run. */
+/** Creates run records. `change` and `analysis` are JSON; `token` is the newest fencing token that has written the run. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

@@ -1,4 +1,4 @@
-/** Publications (Outbox). `seq` is the order of sending; `operation` is JSON and `kind` its tag. */
+/** Creates publications (Outbox). `seq` is the order of sending; `operation` is JSON and `kind` its tag. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

@@ -1,6 +1,6 @@
 /**
- * Batches of automatic commits (Batches), routing receipts (Receipts) and when schedules last fired (Schedules). `change` is
- * JSON: the newest push of the batch with the range of all. A stream has at most one batch that collects.
+ * Creates batches of automatic commits (Batches), routing receipts (Receipts) and the last fires of schedules (Schedules). `change` is
+ * JSON: the newest push of the batch with the range of all. A stream has at most one open batch.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,6 +1,6 @@
 /**
- * Money and facts about models. `ledger_accounts.committed` is what is spent and reserved, in billionths of a US dollar; a
- * reservation holds its estimate until it is settled with the real amount. `catalog_models` is a cache of the catalog document.
+ * Creates the ledger and the model catalog. `ledger_accounts.committed` is the sum of spent and reserved amounts, in billionths of a US
+ * dollar; a reservation holds its estimate until it is settled with the real amount. `catalog_models` is a cache of the catalog document.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Who publishes to a target (Outbox.takeOver): the newest token; what carries an older one changes nothing. */
+/** Adds the publisher of a target (Outbox.takeOver): the newest token, which invalidates older ones. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

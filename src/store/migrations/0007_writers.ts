@@ -1,6 +1,6 @@
 /**
- * What holds where many nodes write (Postgres): a delivery has one record. In SQLite the one process that owns the file sees to
- * that (DeliveryIndex.ts), for less than an index costs.
+ * Adds what concurrent nodes need (Postgres): a unique delivery key. In SQLite the one process that owns the file ensures it
+ * (DeliveryIndex.ts), for less than the cost of an index.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Reflection memory: what people made of findings, one row per repository and finding. */
+/** Creates the reflection memory: reactions to findings, one row per repository and finding. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

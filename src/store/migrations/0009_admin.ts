@@ -1,5 +1,5 @@
 /**
- * Who is logged in, and who failed to. `digest` is the SHA-256 of a session's token, which is nowhere; `subject` is a client or the
+ * Creates sessions and failed logins. `digest` is the SHA-256 of a session's token, which is stored nowhere; `subject` is a client or the
  * digest of a user name.
  */
 import { Effect } from "effect"

@@ -1,4 +1,4 @@
-/** Configuration documents that work is pinned to (SqlConfigurations): JSON without any secret in clear. */
+/** Creates configuration documents that work is pinned to (SqlConfigurations): JSON without any secret in clear. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

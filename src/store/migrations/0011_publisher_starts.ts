@@ -1,4 +1,4 @@
-/** How often publishing to a target was started since a row of it came to an end (Outbox.takeOver). */
+/** Adds the number of publisher starts of a target since a row was completed (Outbox.takeOver). */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

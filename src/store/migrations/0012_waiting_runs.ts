@@ -1,4 +1,4 @@
-/** Since when a run waits for its host, and until when before it is tried again. Null while it does not wait. */
+/** Adds the start of a run's wait for its host and the time of the next attempt. Null while it does not wait. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

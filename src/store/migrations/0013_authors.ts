@@ -1,4 +1,4 @@
-/** Money per author of changes and day. Null where a change names nobody, and in reservations that were open before. */
+/** Adds costs per author of changes and day. Null without an author, and in reservations that were open before. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

@@ -1,4 +1,4 @@
-/** Dismissals that a publication found and that were not obeyed (domain/Publication.ts), as JSON. Null where there were none. */
+/** Adds ignored dismissals of a publication (domain/Publication.ts), as JSON. Null if there were none. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
