@@ -100,6 +100,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Ledger.ts",
     "Lessons.ts",
     "Objects.ts",
+    "PullBases.ts",
     "Receipts.ts",
     "Runs.ts",
     "Outbox.ts",

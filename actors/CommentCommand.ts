@@ -6,11 +6,15 @@
  */
 import { Clock, Effect, Random } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
+import type { Snapshot, TriggerProfile } from "../src/config/Snapshot.ts"
 import { targetKey } from "../src/domain/Change.ts"
+import type { Change } from "../src/domain/Change.ts"
+import type { ForgeError, HostPull } from "../src/forge/Forge.ts"
 import { Forges } from "../src/forge/Forges.ts"
 import { renderMarker } from "../src/outputs/Marker.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { afterCommandFailure } from "./PublishDecision.ts"
+import { isBoundByBranch, noCommands, workspaceOfBase } from "./ReviewSubject.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 const help = [
@@ -61,7 +65,8 @@ const carryOut = Effect.fnUntraced(function* (eventId: string) {
   const settle = (outcome: "executed" | "skipped", reason: string) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => receipts.settle([eventId], { outcome, reason }, now))
 
-  const profile = (yield* (yield* ConfigStore).pinned(work.configHash)).triggers.get(change.trigger)
+  const snapshot = yield* (yield* ConfigStore).pinned(work.configHash)
+  const profile = snapshot.triggers.get(change.trigger)
   const { number } = change.target
   if (profile === undefined || number === undefined)
     return yield* settle("skipped", `trigger ${change.trigger} is gone`)
@@ -76,13 +81,30 @@ const carryOut = Effect.fnUntraced(function* (eventId: string) {
     })
     return yield* settle("skipped", `${person ?? "the writer"} has no write permission on the repository`)
   }
+  const workspace = yield* commandedWorkspace(snapshot, profile, change, client.pull(change.repo, number))
+  if (typeof workspace === "string") return yield* settle("skipped", workspace)
   if (command === "cancel") {
     const schedulerOf = yield* WorkspaceScheduler.client
-    yield* schedulerOf(change.workspace).Cancel({ targetKey: targetKey(change), reason: `cancelled by ${person}` })
+    yield* schedulerOf(workspace.id).Cancel({ targetKey: targetKey(change), reason: `cancelled by ${person}` })
     return yield* settle("executed", "what waited is cancelled, what runs is ended")
   }
   const marker = renderMarker({ op: `help:${eventId}`, scope: targetKey(change) })
   const answered = yield* client.findComment(change.repo, number, marker)
   if (answered === undefined) yield* client.createComment(change.repo, number, `${help}\n\n${marker}`)
   yield* settle("executed", "answered")
+})
+
+/** Returns the workspace of the pull request, or the reason why there is none. Queries the host only if rules depend on a branch that no delivery named. */
+const commandedWorkspace = Effect.fnUntraced(function* (
+  snapshot: Snapshot,
+  profile: TriggerProfile,
+  change: Change,
+  pull: Effect.Effect<HostPull, ForgeError>
+) {
+  const workspace = snapshot.workspaces.get(change.workspace)
+  if (workspace === undefined) return `workspace ${change.workspace} is no longer configured`
+  if (change.baseRef !== undefined || !isBoundByBranch(workspace)) return workspace
+  const { baseRef } = yield* pull
+  const routed = workspaceOfBase({ snapshot, workspace }, profile, change.repo, baseRef)
+  return typeof routed === "string" || routed.review.comment_commands ? routed : noCommands(routed)
 })

@@ -26,6 +26,7 @@ import { expiryCutoffs, queuedTimeoutHours } from "../src/queue/ExpiryCutoffs.ts
 import { Queue, QueueError } from "../src/queue/Queue.ts"
 import { Lessons } from "../src/store/Lessons.ts"
 import { Outbox } from "../src/store/Outbox.ts"
+import { PullBases } from "../src/store/PullBases.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import type { StoredEvent } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
@@ -216,6 +217,7 @@ export const prune = Effect.fnUntraced(function* (now: number) {
     before: before(max_age_months)
   })
   yield* step("prune events", Effect.asVoid(Receipts.use((receipts) => receipts.prune(keep(retention.events)))))
+  yield* step("prune pull requests", Effect.asVoid(PullBases.use((bases) => bases.prune(keep(retention.events)))))
   yield* step("prune runs", Effect.asVoid(Runs.use((runs) => runs.prune(keep(retention.recent_runs)))))
   yield* step("prune queue", Effect.asVoid(Queue.use((queue) => queue.prune(keep(retention.queue)))))
   yield* step("prune lessons", Effect.asVoid(Lessons.use((lessons) => lessons.prune(now))))

@@ -1,10 +1,10 @@
 /** Loads the subject of a claimed entry from the host when the review starts, so that the newest state counts. */
 import { Effect } from "effect"
 import { isIgnoredLabel } from "../src/admission/IgnoredLabel.ts"
-import type { Workspace } from "../src/config/Snapshot.ts"
+import type { TriggerProfile, Workspace } from "../src/config/Snapshot.ts"
 import { factsOf } from "../src/admission/Select.ts"
 import { isAdministrator } from "../src/domain/Change.ts"
-import type { Change } from "../src/domain/Change.ts"
+import type { Change, Repo } from "../src/domain/Change.ts"
 import type { TriageIssue } from "../src/engine/Triage.ts"
 import { toChange } from "../src/forge/Forge.ts"
 import type { ForgeClient } from "../src/forge/Forge.ts"
@@ -33,19 +33,30 @@ export const routedWork = (
   work: ReviewWork,
   { change }: Subject & { readonly change: Change }
 ): ReviewWork | string => {
-  const { entry, profile, snapshot, workspace } = work
+  const { entry, profile, workspace } = work
   if (change.target.kind !== "pull_request" || change.baseRef === undefined || !isBoundByBranch(workspace)) return work
-  const routed = snapshot
-    .route(profile.name, factsOf(profile.kind, entry.change.repo, change.baseRef))
-    .filter(({ enabled }) => enabled)
-  if (routed.some(({ id }) => id === workspace.id)) return work
-  const [other] = routed
-  if (other === undefined || routed.length > 1)
-    return `no workspace reviews pull requests of ${change.repo.fullName} into ${change.baseRef}`
-  return { ...work, workspace: other, entry: { ...entry, workspace: other.id } }
+  const routed = workspaceOfBase(work, profile, entry.change.repo, change.baseRef)
+  if (typeof routed === "string") return routed
+  if (routed === workspace) return work
+  return { ...work, workspace: routed, entry: { ...entry, workspace: routed.id } }
 }
 
-const isBoundByBranch = ({ instance }: Workspace): boolean =>
+/** Returns the workspace that reviews pull requests into this branch, the admitted one if it matches, or the reason why there is none. */
+export const workspaceOfBase = (
+  { snapshot, workspace }: Pick<ReviewWork, "snapshot" | "workspace">,
+  profile: TriggerProfile,
+  repo: Repo,
+  baseRef: string
+): Workspace | string => {
+  const routed = snapshot.route(profile.name, factsOf(profile.kind, repo, baseRef)).filter(({ enabled }) => enabled)
+  if (routed.some(({ id }) => id === workspace.id)) return workspace
+  const [other] = routed
+  return other === undefined || routed.length > 1
+    ? `no workspace reviews pull requests of ${repo.fullName} into ${baseRef}`
+    : other
+}
+
+export const isBoundByBranch = ({ instance }: Workspace): boolean =>
   instance.match?.some(({ source }) => source?.branch !== undefined || source?.ref !== undefined) === true
 
 export const loadSubject = Effect.fnUntraced(function* (work: ReviewWork) {
@@ -106,10 +117,15 @@ const pullSubject = Effect.fnUntraced(function* (work: ReviewWork, number: numbe
   const routed = routedWork(work, subject)
   if (typeof routed === "string") return skip(routed)
   const { review } = routed.workspace
+  if (routed !== work && person !== undefined && !isAdministrator(person) && !review.comment_commands)
+    return skip(noCommands(routed.workspace))
   if (pull.draft && review.skip_drafts && change.requestedBy === undefined) return skip("the pull request is a draft")
   const ignored = pull.labels.find((label) => isIgnoredLabel(review, label))
   if (ignored !== undefined) return skip(`the pull request has the label ${ignored}`)
   return subject
 })
+
+/** The workspace of the branch may refuse commands that the admitted workspace accepts. */
+export const noCommands = ({ id }: Workspace): string => `workspace ${id} does not accept comment commands`
 
 const skip = (reason: string) => ({ _tag: "Skip", reason }) as const satisfies Subject

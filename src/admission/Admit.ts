@@ -18,6 +18,8 @@ export interface Delivery {
   /** Profiles of the route whose credential verified; never empty. */
   readonly verified: ReadonlyArray<TriggerProfile>
   readonly event: HostEvent
+  /** Base branch of the event's pull request from earlier deliveries, by trigger. Used if the event does not name it. */
+  readonly bases?: ReadonlyMap<string, string> | undefined
   /** Returns the account of a trigger's credential, if it is known. */
   readonly ownAccount: (trigger: string) => string | undefined
   readonly now: number
@@ -78,6 +80,8 @@ interface Bound {
   readonly now: number
   /** Fields shared by every change of this delivery. */
   readonly common: Pick<Change, "provider" | "trigger" | "workspace" | "repo">
+  /** Base branch of the event's pull request, from this or an earlier delivery. */
+  readonly base: string | undefined
 }
 
 type EventOf<Tag extends HostEvent["_tag"]> = Extract<HostEvent, { readonly _tag: Tag }>
@@ -133,7 +137,7 @@ const admitPush = (bound: Bound, event: EventOf<"Pushed">): Admitted => {
 }
 
 const admitCommand = (bound: Bound, event: EventOf<"Commanded">): Admitted => {
-  const { binding, common, now } = bound
+  const { base, binding, common, now } = bound
   const { sender } = event
   // Permissions are read by name, so a command requires one. An account of a host is never an administrator of this service.
   if (!binding.workspace.review.comment_commands || sender === undefined || isAdministrator(sender.username))
@@ -145,7 +149,8 @@ const admitCommand = (bound: Bound, event: EventOf<"Commanded">): Admitted => {
     url: event.url,
     requestedBy: sender.username
   }
-  return start(bound, change, Priority.command, now, event.command === "review" ? undefined : event.command)
+  if (event.command === "review") return start(bound, change, Priority.command, now)
+  return start(bound, { ...change, baseRef: base }, Priority.command, now, event.command)
 }
 
 const admitIssue = (bound: Bound, event: EventOf<"IssueChanged">): Admitted => {
@@ -162,6 +167,8 @@ const admitIssue = (bound: Bound, event: EventOf<"IssueChanged">): Admitted => {
   return start(bound, change, Priority.automatic, now)
 }
 
+const noBases: ReadonlyMap<string, string> = new Map()
+
 export const admit = (delivery: Delivery): Admitted => {
   const { event, now, ownAccount, snapshot, verified } = delivery
   const only = verified.length === 1 ? verified[0] : undefined
@@ -175,8 +182,11 @@ export const admit = (delivery: Delivery): Admitted => {
       return refuse(event.reason, unrouted)
   }
 
-  const find = event._tag === "Commanded" || event._tag === "PullRequestClosed" ? selectByPull : select
-  const selection = find(snapshot, verified, sourceFacts(event, event.repo))
+  const source = sourceFacts(event, event.repo)
+  const selection =
+    event._tag === "Commanded" || event._tag === "PullRequestClosed"
+      ? selectByPull(snapshot, verified, source, delivery.bases ?? noBases)
+      : select(snapshot, verified, source)
   if (selection._tag === "Unbound") {
     return { ...refuse(selection.reason), trigger: selection.trigger, workspace: selection.workspace }
   }
@@ -197,7 +207,7 @@ export const admit = (delivery: Delivery): Admitted => {
     return refuse("own_event", binding)
   }
 
-  const bound: Bound = { snapshot, binding, now, common }
+  const bound: Bound = { snapshot, binding, now, common, base: source.branch ?? delivery.bases?.get(trigger.name) }
   switch (event._tag) {
     case "PullRequestUpdated":
       return admitPull(bound, event)

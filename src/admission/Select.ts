@@ -3,6 +3,7 @@
  * repository. Enabled bindings take precedence over disabled ones, so that a disabled duplicate does not make a route ambiguous.
  */
 import type { Snapshot, SourceFacts, TriggerProfile, Workspace } from "../config/Snapshot.ts"
+import type { Repo } from "../domain/Change.ts"
 import type { HostEvent } from "../domain/HostEvent.ts"
 
 export interface Binding {
@@ -20,19 +21,27 @@ export type Selection =
       readonly workspace: Workspace | undefined
     }
 
-const branchOf = (event: HostEvent): string | undefined => {
+export interface PullOfEvent {
+  readonly repo: Repo
+  readonly number: number
+  readonly baseRef: string | undefined
+}
+
+/** Returns the pull request of an event. */
+export const pullOf = (event: HostEvent): PullOfEvent | undefined => {
   switch (event._tag) {
-    case "Pushed":
-      return event.branch
     case "PullRequestUpdated":
-      return event.pull.baseRef
+      return { repo: event.repo, number: event.pull.number, baseRef: event.pull.baseRef }
     case "PullRequestClosed":
     case "Commanded":
-      return event.baseRef
+      return event
     default:
       return undefined
   }
 }
+
+const branchOf = (event: HostEvent): string | undefined =>
+  event._tag === "Pushed" ? event.branch : pullOf(event)?.baseRef
 
 /** Returns the input of match rules. The branch of a pull request is its target branch. */
 export const sourceFacts = (
@@ -52,27 +61,48 @@ export const factsOf = (
     repository: repo.fullName.slice(slash + 1),
     namespace: repo.fullName.slice(0, slash),
     project_key: repo.hostId === undefined ? undefined : String(repo.hostId),
-    branch,
-    ref: branch === undefined ? undefined : `refs/heads/${branch}`
+    ...branchFacts(branch)
   }
 }
 
+const branchFacts = (branch: string | undefined) => ({
+  branch,
+  ref: branch === undefined ? undefined : `refs/heads/${branch}`
+})
+
+const onBranch = (source: SourceFacts, branch: string | undefined): SourceFacts => ({
+  ...source,
+  ...branchFacts(branch)
+})
+
 const onlyOne = <A>(values: ReadonlyArray<A>): A | undefined => (values.length === 1 ? values[0] : undefined)
 
+/** Returns the profiles whose match rules depend on the branch of this source. */
+export const profilesByBranch = (
+  snapshot: Snapshot,
+  verified: ReadonlyArray<TriggerProfile>,
+  source: SourceFacts
+): ReadonlyArray<TriggerProfile> =>
+  verified.filter(({ name }) => {
+    const withoutBranch = { ...source, branch: undefined, ref: undefined }
+    const bound = snapshot.route(name, withoutBranch)
+    return snapshot.route(name, { ...withoutBranch, any_branch: true }).some((workspace) => !bound.includes(workspace))
+  })
+
 /**
- * Selects a workspace for a delivery about a pull request whose payload does not name its base: a workspace that binds the repository
- * without a branch rule, or the first one whose rules may match. The review reads the base from the host and moves to the workspace of that
- * branch.
+ * Selects a workspace for a delivery about a pull request whose payload does not name its base: the workspace of the base that earlier
+ * deliveries named (`bases`, by trigger). If none named it: a workspace that binds the repository without a branch rule, or the first one
+ * whose rules may match; the review reads the base from the host and moves to the workspace of that branch.
  */
 export const selectByPull = (
   snapshot: Snapshot,
   verified: ReadonlyArray<TriggerProfile>,
-  source: SourceFacts
+  source: SourceFacts,
+  bases: ReadonlyMap<string, string>
 ): Selection => {
-  const selection = select(snapshot, verified, source)
-  if (selection._tag === "Bound" || selection.reason !== "repository_not_configured" || source.branch !== undefined) {
-    return selection
-  }
+  if (source.branch !== undefined) return select(snapshot, verified, source)
+  const selection = selectEach(snapshot, verified, ({ name }) => onBranch(source, bases.get(name)))
+  if (selection._tag === "Bound" || selection.reason !== "repository_not_configured" || bases.size > 0) return selection
   for (const trigger of verified) {
     const [workspace] = snapshot.route(trigger.name, { ...source, any_branch: true })
     if (workspace?.enabled === true && trigger.enabled) return { _tag: "Bound", binding: { trigger, workspace } }
@@ -80,10 +110,17 @@ export const selectByPull = (
   return selection
 }
 
-export const select = (snapshot: Snapshot, verified: ReadonlyArray<TriggerProfile>, source: SourceFacts): Selection => {
+export const select = (snapshot: Snapshot, verified: ReadonlyArray<TriggerProfile>, source: SourceFacts): Selection =>
+  selectEach(snapshot, verified, () => source)
+
+const selectEach = (
+  snapshot: Snapshot,
+  verified: ReadonlyArray<TriggerProfile>,
+  sourceOf: (trigger: TriggerProfile) => SourceFacts
+): Selection => {
   const bindings: Array<Binding> = []
   for (const trigger of verified) {
-    for (const workspace of snapshot.route(trigger.name, source)) bindings.push({ trigger, workspace })
+    for (const workspace of snapshot.route(trigger.name, sourceOf(trigger))) bindings.push({ trigger, workspace })
   }
   const enabled = bindings.filter(({ trigger, workspace }) => trigger.enabled && workspace.enabled)
   const [binding] = enabled

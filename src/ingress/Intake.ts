@@ -8,6 +8,8 @@ import { admit } from "../queue/AutomaticCommits.ts"
 import type { Queue } from "../queue/Queue.ts"
 import type { QueueAdmission, QueueAdmitted, QueueError } from "../queue/Queue.ts"
 import type { Batches } from "../store/Batches.ts"
+import { PullBases } from "../store/PullBases.ts"
+import type { PullBase } from "../store/PullBases.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { EventRecord, Receipt } from "../store/Receipts.ts"
 import type { StoreError } from "../database/StoreError.ts"
@@ -30,6 +32,7 @@ export type IntakeResult =
 interface Waiting {
   readonly record: EventRecord
   readonly work: QueueAdmission | undefined
+  readonly pull: PullBase | undefined
   readonly done: (taken: IntakeResult) => void
 }
 
@@ -45,8 +48,11 @@ const byWorkspace = (works: ReadonlyArray<Work>): ReadonlyArray<ReadonlyArray<Wo
 const refused: IntakeResult = { _tag: "Refused" }
 const stored: IntakeResult = { _tag: "Stored" }
 
+/** Stores that deliveries are written to. */
+export type IntakeStores = Queue | Receipts | PullBases | Batches
+
 export class Intake {
-  readonly #context: Context.Context<Queue | Receipts | Batches>
+  readonly #context: Context.Context<IntakeStores>
   readonly #superseded: Superseded
   readonly #fullUntil = new Map<string, number>()
   readonly #failedUntil = { store: 0, queue: 0 }
@@ -54,7 +60,7 @@ export class Intake {
     Effect.runForkWith(this.#context)(this.#takeAll(waiting))
   })
 
-  constructor(context: Context.Context<Queue | Receipts | Batches>) {
+  constructor(context: Context.Context<IntakeStores>) {
     this.#context = context
     this.#superseded = new Superseded(context)
   }
@@ -77,10 +83,10 @@ export class Intake {
     return now < this.#failedUntil[what]
   }
 
-  /** Stores the record and then queues its work, if any. Never rejects. */
-  take(record: EventRecord, work?: QueueAdmission): Promise<IntakeResult> {
+  /** Stores the record and the base branch of its pull request, then queues its work, if any. Never rejects. */
+  take(record: EventRecord, work?: QueueAdmission, pull?: PullBase): Promise<IntakeResult> {
     return new Promise((done) => {
-      this.#arrivals.add({ record, work, done })
+      this.#arrivals.add({ record, work, pull, done })
     })
   }
 
@@ -88,6 +94,7 @@ export class Intake {
     return Context.get(this.#context, Receipts)
       .storeAll(waiting.map(({ record }) => record))
       .pipe(
+        Effect.tap((receipts) => this.#storeBases(waiting, receipts)),
         Effect.matchCauseEffect({
           onSuccess: (receipts) => {
             this.#failedUntil.store = 0
@@ -107,6 +114,17 @@ export class Intake {
           }
         })
       )
+  }
+
+  /** Stores base branches from new deliveries; a repeated delivery may be out of date. A failure only costs a request to the host. */
+  #storeBases(waiting: ReadonlyArray<Waiting>, receipts: ReadonlyArray<Receipt>): Effect.Effect<void> {
+    const pulls = waiting.flatMap(({ pull }, index) =>
+      pull === undefined || receipts[index]?._tag === "Duplicate" ? [] : [pull]
+    )
+    if (pulls.length === 0) return Effect.void
+    return Effect.catchCause(Context.get(this.#context, PullBases).store(pulls), (cause) =>
+      Effect.logWarning("base branches of pull requests not stored", { pulls: pulls.length }, cause)
+    )
   }
 
   /** Queues all works together; if the queue is full, per workspace, so that a full workspace does not block others. */

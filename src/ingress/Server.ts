@@ -7,7 +7,6 @@ import type { TriggerKind } from "../domain/Kinds.ts"
 import { OwnAccounts } from "../forge/OwnAccounts.ts"
 import { connectionsAtLimit, openConnections, webhookDecisions } from "../observability/Metrics.ts"
 import { Queue } from "../queue/Queue.ts"
-import type { Batches } from "../store/Batches.ts"
 import { Receipts } from "../store/Receipts.ts"
 import { BodyReader, smallBytes } from "./Body.ts"
 import type { ConnectionObserver } from "./Connections.ts"
@@ -16,10 +15,12 @@ import type { ReadyCheck } from "./Health.ts"
 import { startListener } from "./HttpListener.ts"
 import type { ListenerSettings } from "./HttpListener.ts"
 import { Intake } from "./Intake.ts"
+import type { IntakeStores } from "./Intake.ts"
 import { LargeWork } from "./LargeWork.ts"
 import { Requests } from "./Requests.ts"
 import type { Route } from "./Routes.ts"
 import { normalisePrefix } from "./Routes.ts"
+import { PullBranches } from "./PullBranches.ts"
 import { makeTriggers } from "./Triggers.ts"
 import { Wake } from "./Wake.ts"
 import { makeWebhooks } from "./Webhooks.ts"
@@ -86,7 +87,7 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
   const queue = yield* Queue
   const receipts = yield* Receipts
   const wake = yield* Wake
-  const context = yield* Effect.context<Queue | Receipts | Batches>()
+  const context = yield* Effect.context<IntakeStores>()
   const run = Effect.runForkWith(context)
   const { server: settings } = config.current().document
   const prefix = normalisePrefix(settings.path_prefix)
@@ -100,6 +101,7 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
     ownAccounts: yield* OwnAccounts,
     wake,
     intake,
+    pullBranches: new PullBranches(context),
     largeWork: new LargeWork(),
     cancelWaiting: (target) => {
       run(cancelWaiting(queue, receipts, target))

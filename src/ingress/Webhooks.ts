@@ -17,11 +17,13 @@ import type { ForgeWebhook, Headers } from "../forge/Forge.ts"
 import type { OwnAccounts } from "../forge/OwnAccounts.ts"
 import { webhooks } from "../forge/Webhooks.ts"
 import type { QueueAdmission } from "../queue/Queue.ts"
+import type { PullBase } from "../store/PullBases.ts"
 import type { EventRecord } from "../store/Receipts.ts"
 import type { IngressResponse } from "./Answers.ts"
 import { accepted, ignored, malformed, notConfigured, unauthenticated, unavailable } from "./Answers.ts"
 import type { Intake } from "./Intake.ts"
 import type { LargeWork } from "./LargeWork.ts"
+import type { PullBranches } from "./PullBranches.ts"
 import type { Wake } from "./Wake.ts"
 
 export interface WebhookParts {
@@ -29,6 +31,7 @@ export interface WebhookParts {
   readonly ownAccounts: OwnAccounts["Service"]
   readonly wake: Wake["Service"]
   readonly intake: Intake
+  readonly pullBranches: PullBranches
   readonly largeWork: LargeWork
   /** Cancels the waiting entries of a closed pull request. */
   readonly cancelWaiting: (targetKey: string) => void
@@ -157,7 +160,8 @@ const start = async (
   received: Received,
   record: EventRecord,
   event: string,
-  admission: Admission
+  admission: Admission,
+  pull: PullBase | undefined
 ): Promise<IngressResponse> => {
   const { change, command } = admission
   const respond = (id: string, status: Parameters<typeof accepted>[3], dueAt: number) => {
@@ -168,7 +172,7 @@ const start = async (
     count(received.kind, "unavailable", "queue_full")
     return unavailable("queue_full")
   }
-  const intakeResult = await intake.take(record, command === undefined ? workOf(received, admission) : undefined)
+  const intakeResult = await intake.take(record, command === undefined ? workOf(received, admission) : undefined, pull)
   if (intakeResult._tag === "Refused") {
     count(received.kind, "unavailable", "store_unavailable")
     return unavailable("store_unavailable")
@@ -194,9 +198,10 @@ const decline = async (
   received: Received,
   record: EventRecord,
   event: string,
-  refusal: Refusal
+  refusal: Refusal,
+  pull: PullBase | undefined
 ): Promise<IngressResponse> => {
-  if ((await parts.intake.take(record))._tag === "Refused") {
+  if ((await parts.intake.take(record, undefined, pull))._tag === "Refused") {
     parts.count(received.kind, "unavailable", "store_unavailable")
     return unavailable("store_unavailable")
   }
@@ -275,12 +280,14 @@ const handle = async (parts: WebhookParts, received: Received): Promise<IngressR
   const { event } = parsed
   const json = payload ?? new Uint8Array()
   const delivery = `${kind}:${webhook.deliveryId(headers, json) ?? hashOf(event.event, json)}`
-  const outcome = admit({ snapshot, verified, event, ownAccount: parts.ownAccounts.of, now })
+  const bases = await parts.pullBranches.known(snapshot, verified, event)
+  const outcome = admit({ snapshot, verified, event, bases, ownAccount: parts.ownAccounts.of, now })
   const record = recordOf(received, delivery, event, outcome)
   if (event._tag === "Lifecycle") parts.wake.installationChanged(verified.map(({ name }) => name))
+  const pull = parts.pullBranches.named(snapshot, verified, event, now)
   return outcome.accepted
-    ? start(parts, received, record, event.event, outcome)
-    : decline(parts, received, record, event.event, outcome)
+    ? start(parts, received, record, event.event, outcome, pull)
+    : decline(parts, received, record, event.event, outcome, pull)
 }
 
 export const makeWebhooks = (parts: WebhookParts) => ({

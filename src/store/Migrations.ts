@@ -21,6 +21,7 @@ import publisherStarts from "./migrations/0011_publisher_starts.ts"
 import waitingRuns from "./migrations/0012_waiting_runs.ts"
 import authors from "./migrations/0013_authors.ts"
 import ignoredDismissals from "./migrations/0014_ignored_dismissals.ts"
+import pullBases from "./migrations/0015_pull_bases.ts"
 
 const all = {
   "0001_events": events,
@@ -36,7 +37,8 @@ const all = {
   "0011_publisher_starts": publisherStarts,
   "0012_waiting_runs": waitingRuns,
   "0013_authors": authors,
-  "0014_ignored_dismissals": ignoredDismissals
+  "0014_ignored_dismissals": ignoredDismissals,
+  "0015_pull_bases": pullBases
 }
 
 const table = "aicr_migrations"

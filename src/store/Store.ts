@@ -9,6 +9,7 @@ import type { Lessons } from "./Lessons.ts"
 import type { LoginAttempts } from "./LoginAttempts.ts"
 import * as Migrations from "./Migrations.ts"
 import type { Outbox } from "./Outbox.ts"
+import type { PullBases } from "./PullBases.ts"
 import type { Receipts } from "./Receipts.ts"
 import type { Runs } from "./Runs.ts"
 import type { Schedules } from "./Schedules.ts"
@@ -19,6 +20,7 @@ import * as SqlLedger from "./SqlLedger.ts"
 import * as SqlLessons from "./SqlLessons.ts"
 import * as SqlLoginAttempts from "./SqlLoginAttempts.ts"
 import * as SqlOutbox from "./SqlOutbox.ts"
+import * as SqlPullBases from "./SqlPullBases.ts"
 import * as SqlReceipts from "./SqlReceipts.ts"
 import * as SqlRuns from "./SqlRuns.ts"
 import * as SqlSchedules from "./SqlSchedules.ts"
@@ -27,6 +29,7 @@ import type { StoreError } from "../database/StoreError.ts"
 
 export type Records =
   | Receipts
+  | PullBases
   | Runs
   | Outbox
   | Batches
@@ -41,6 +44,7 @@ export type Records =
 export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreError, SqlClient.SqlClient> =>
   Layer.mergeAll(
     SqlReceipts.layer,
+    SqlPullBases.layer,
     SqlRuns.layer,
     SqlOutbox.layer,
     SqlBatches.layer,

@@ -5,6 +5,8 @@ import { TestClock } from "effect/testing"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import { layerOf } from "../../src/config/FileConfigStore.ts"
+import { snapshotOf } from "../../src/config/LoadConfig.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { ForgeError } from "../../src/forge/Forge.ts"
@@ -46,7 +48,7 @@ const forges = Layer.effect(
       const reason = yield* Ref.get(refusal)
       if (reason !== undefined) return yield* new ForgeError({ reason, operation: "x", message: `refused: ${reason}` })
     })
-    const known = testForges(Effect.succeed({ head: "h1", state: "open" }))
+    const known = testForges(Effect.succeed({ head: "h1", state: "open", baseRef: "main" }))
     const profile = testSnapshotWith("w", "t").current().triggers.get("t")
     assert(profile !== undefined)
     const client = {
@@ -59,11 +61,14 @@ const forges = Layer.effect(
   })
 )
 
-const world = (at: "canWrite" | "createComment") =>
+const world = (
+  at: "canWrite" | "createComment",
+  config: Layer.Layer<ConfigStore, unknown> = Layer.succeed(ConfigStore, testSnapshotWith("w", "t"))
+) =>
   Layer.mergeAll(Publisher.layer, Scheduler.layer).pipe(
     Layer.provideMerge(OutputsLayer.layer),
     Layer.provideMerge(Layer.mergeAll(actorStores(), forges, Cache.layerNone, AuthorGuess.layerNone)),
-    Layer.provideMerge(Layer.succeed(ConfigStore, testSnapshotWith("w", "t"))),
+    Layer.provideMerge(config),
     Layer.provideMerge(
       Layer.effect(
         Host,
@@ -78,7 +83,11 @@ const world = (at: "canWrite" | "createComment") =>
   )
 
 /** A comment `/aicr help`, and the sweeper that repeats its message as long as it has no outcome. */
-const helpAfter = Effect.fnUntraced(function* (reason: ForgeError["reason"] | undefined, hours: number) {
+const helpAfter = Effect.fnUntraced(function* (
+  reason: ForgeError["reason"] | undefined,
+  hours: number,
+  baseRef?: string
+) {
   const { refusal, requests } = yield* Host
   const receipts = yield* Receipts
   yield* Ref.set(refusal, reason)
@@ -96,7 +105,7 @@ const helpAfter = Effect.fnUntraced(function* (reason: ForgeError["reason"] | un
     repo: "team/app",
     decision: "queued",
     reason: undefined,
-    work: { change, configHash: "c", priority: 0, dueAt: 0, command: "help" },
+    work: { change: { ...change, baseRef }, configHash: "c", priority: 0, dueAt: 0, command: "help" },
     receivedAt: 0
   })
   const publisherOf = yield* Publisher.ChangePublisher.client
@@ -140,3 +149,45 @@ it.effect("a host that takes it again gets one reply", () =>
     assert.strictEqual(event?.outcome, "executed")
   }).pipe(Effect.provide(world("createComment")))
 )
+
+describe("where rules name branches and the pull request is into main", () => {
+  const rule = (branch: string, comment_commands: boolean) => ({
+    match: [{ source: { repo_ref: { exact: "team/app" }, branch: { exact: branch } } }],
+    review: { comment_commands }
+  })
+  const configured = (instances: object) =>
+    Layer.unwrap(
+      Effect.map(
+        snapshotOf(
+          {
+            triggers: [{ name: "t", kind: "gitea", base_url: "http://host.test", webhook_secret: "s" }],
+            workspaces: { instances }
+          },
+          {}
+        ),
+        layerOf
+      )
+    )
+  it.effect.each<readonly [string, object, string | undefined, readonly [string, string]]>([
+    ["is carried out", { w: rule("main", true) }, undefined, ["executed", "answered"]],
+    ["is carried out elsewhere", { w: rule("next", true), m: rule("main", true) }, undefined, ["executed", "answered"]],
+    [
+      "is refused where that workspace takes none",
+      { w: rule("next", true), m: rule("main", false) },
+      undefined,
+      ["skipped", "workspace m does not accept comment commands"]
+    ],
+    [
+      "is refused where no workspace has the branch",
+      { w: rule("next", true) },
+      undefined,
+      ["skipped", "no workspace reviews pull requests of team/app into main"]
+    ],
+    ["needs no request where a delivery named the branch", { w: rule("next", true) }, "next", ["executed", "answered"]]
+  ])("a comment command %s", ([, instances, baseRef, expected]) =>
+    Effect.gen(function* () {
+      const { event } = yield* helpAfter(undefined, 1, baseRef)
+      assert.strictEqual(`${event?.outcome}: ${event?.outcomeReason}`, expected.join(": "))
+    }).pipe(Effect.provide(world("createComment", configured(instances))))
+  )
+})

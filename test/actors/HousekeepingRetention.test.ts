@@ -14,6 +14,7 @@ import { Queue } from "../../src/queue/Queue.ts"
 import { QueueControl } from "../../src/queue/QueueControl.ts"
 import { Batches } from "../../src/store/Batches.ts"
 import { Objects } from "../../src/store/Objects.ts"
+import { PullBases } from "../../src/store/PullBases.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import * as Store from "../../src/store/Store.ts"
@@ -28,6 +29,7 @@ const receivedAt = [5, 3, 1].map((months) =>
 /** An ended entry, run and batch, and an event, each received at this time. */
 const populate = Effect.fnUntraced(function* (at: number, number: number) {
   yield* (yield* Receipts).store(ignored({ receivedAt: at }))
+  yield* (yield* PullBases).store([{ triggers: ["t"], repo: "team/app", number, baseRef: "main", seenAt: at }])
 
   const item = admission({ number, head: `h${number}`, admittedAt: at, dueAt: at })
   const queue = yield* Queue
@@ -46,16 +48,22 @@ const populate = Effect.fnUntraced(function* (at: number, number: number) {
   assert.isTrue(yield* batches.follow(joined?.batch.id ?? "", { status: "succeeded" }, at))
 })
 
+const isKnown = Effect.fnUntraced(function* (number: number) {
+  const bases = yield* PullBases
+  return (yield* bases.find({ triggers: ["t"], repo: "team/app", number })).size > 0
+})
+
 const limit = 10
 const counts = Effect.gen(function* () {
   return {
     events: (yield* (yield* Receipts).list({ limit })).length,
+    bases: (yield* Effect.forEach([0, 1, 2], isKnown)).filter(Boolean).length,
     runs: (yield* (yield* Runs).list({ limit })).length,
     batches: (yield* (yield* Batches).list({ limit })).length,
     entries: (yield* (yield* QueueControl).list({ limit })).entries.length
   }
 })
-const all = { events: 3, runs: 3, batches: 3, entries: 3 }
+const all = { events: 3, bases: 3, runs: 3, batches: 3, entries: 3 }
 
 const parts = (retention: object) =>
   Layer.mergeAll(
@@ -67,8 +75,8 @@ const parts = (retention: object) =>
   )
 
 it.effect.each([
-  ["events.max_age_months", { events: { max_age_months: 4 } }, { events: 2 }],
-  ["events.max_count", { events: { max_count: 1 } }, { events: 1 }],
+  ["events.max_age_months", { events: { max_age_months: 4 } }, { events: 2, bases: 2 }],
+  ["events.max_count", { events: { max_count: 1 } }, { events: 1, bases: 1 }],
   ["recent_runs.max_age_months", { recent_runs: { max_age_months: 4 } }, { runs: 2 }],
   ["recent_runs.max_count", { recent_runs: { max_count: 1 } }, { runs: 1 }],
   ["queue.max_age_months", { queue: { max_age_months: 4 } }, { batches: 2, entries: 2 }],

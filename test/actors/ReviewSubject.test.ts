@@ -5,7 +5,7 @@ import { loadSubject, routedWork } from "../../actors/ReviewSubject.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { snapshotOf } from "../../src/config/LoadConfig.ts"
 import type { Change } from "../../src/domain/Change.ts"
-import { targetKey } from "../../src/domain/Change.ts"
+import { administrator, targetKey } from "../../src/domain/Change.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import { Forges } from "../../src/forge/Forges.ts"
@@ -141,14 +141,25 @@ layer(Layer.fresh(Store.layerMemory))("settings of a pull request whose base onl
     match: [{ source: { repo_ref: { exact: "acme/app" }, branch: { exact: branch } } }],
     review
   })
-  it.effect.each<readonly [string, string, object, string]>([
+  it.effect.each<
+    readonly [
+      string,
+      string,
+      { readonly by?: string; readonly draft?: true; readonly labels?: ReadonlyArray<string> },
+      string
+    ]
+  >([
     ["a draft where drafts are reviewed", "open", { draft: true }, "Review"],
     ["a draft where they are not", "main", { draft: true }, "the pull request is a draft"],
     ["a label that another workspace ignores", "open", { labels: ["hold"] }, "Review"],
-    ["a label that is ignored", "main", { labels: ["hold"] }, "the pull request has the label hold"]
+    ["a label that is ignored", "main", { labels: ["hold"] }, "the pull request has the label hold"],
+    ["a comment where commands are taken", "open", { by: "ada" }, "Review"],
+    ["a comment where they are not", "main", { by: "ada" }, "workspace main does not accept comment commands"],
+    ["what an administrator asks for", "main", { by: administrator("dana") }, "Review"]
   ])("%s", ([, base, state, expected]) =>
     Effect.gen(function* () {
-      const strict = { skip_drafts: true, labels: { ignore: ["hold"] } }
+      const { by, ...facts } = state
+      const strict = { comment_commands: false, skip_drafts: true, labels: { ignore: ["hold"] } }
       const loose = { skip_drafts: false, labels: { ignore: [] } }
       const snapshot = yield* snapshotOf(
         {
@@ -166,10 +177,13 @@ layer(Layer.fresh(Store.layerMemory))("settings of a pull request whose base onl
         trigger: "host",
         workspace: workspace.id,
         repo: { fullName: "acme/app" },
-        target: pull
+        target: pull,
+        requestedBy: by
       }
       const entry = entryOf(change, snapshot.hash)
-      const forges = testForges(Effect.succeed({ head: "h", state: "open", baseRef: base, ...state }))
+      const known = testForges(Effect.succeed({ head: "h", state: "open", baseRef: base, ...facts }))
+      const client = { ...known.client(profile), canWrite: () => Effect.succeed(true) }
+      const forges = Forges.of({ ...known, client: () => client })
       const work = { entry, lease: { entryId: "entry", token: LeaseToken.make(1) }, snapshot, workspace, profile }
       const found = yield* Effect.provideService(loadSubject(work), Forges, forges)
       assert.strictEqual(found._tag === "Skip" ? found.reason : found._tag, expected)

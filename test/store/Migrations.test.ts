@@ -32,7 +32,8 @@ describe("Migrations", () => {
         "0011_publisher_starts",
         "0012_waiting_runs",
         "0013_authors",
-        "0014_ignored_dismissals"
+        "0014_ignored_dismissals",
+        "0015_pull_bases"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)
