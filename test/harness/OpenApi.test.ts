@@ -1,16 +1,12 @@
-/** The oracle itself: a request that strays from a host's description is seen. */
+/** The check itself reports a request that strays from a host's description. */
 import { describe, expect, it } from "vitest"
 import { openApi } from "./OpenApi.ts"
-import type { Check } from "./OpenApi.ts"
 
-const gitea = openApi("gitea")
+const check = openApi("gitea")
 const query = new URLSearchParams()
-const review = (check: Check, body: unknown) =>
-  check({ method: "POST", path: "/repos/o/r/pulls/1/reviews", query, body })
+const review = (body: unknown) => check({ method: "POST", path: "/repos/o/r/pulls/1/reviews", query, body })
 
-describe.skipIf(gitea === undefined)("the check against API descriptions", () => {
-  const check: Check = (request) => gitea?.(request) ?? []
-
+describe("the check against API descriptions", () => {
   it.each<readonly [string, unknown]>([
     ["an unknown key", { body: "b", boddy: "b" }],
     ["an unknown key deep inside", { comments: [{ path: "a", line_no: 3 }] }],
@@ -18,12 +14,12 @@ describe.skipIf(gitea === undefined)("the check against API descriptions", () =>
     ["an unknown event", { event: "COMMENTED" }],
     ["no body", undefined]
   ])("sees %s", (_, body) => {
-    expect(review(check, body)).not.toEqual([])
+    expect(review(body)).not.toEqual([])
   })
 
   it("takes what is described", () => {
     const comments = [{ path: "a", body: "b", new_position: 3, old_position: 0 }]
-    expect(review(check, { event: "COMMENT", commit_id: "c", body: "b", comments })).toEqual([])
+    expect(review({ event: "COMMENT", commit_id: "c", body: "b", comments })).toEqual([])
   })
 
   it("sees paths, numbers and queries that are not there", () => {
@@ -37,6 +33,6 @@ describe.skipIf(gitea === undefined)("the check against API descriptions", () =>
 
   it.each(["gitea", "forgejo", "github", "gitlab"] as const)("loads the description of %s", (host) => {
     const loaded = openApi(host)
-    expect(loaded?.({ method: "GET", path: "/user", query, body: undefined })).toEqual([])
+    expect(loaded({ method: "GET", path: "/user", query, body: undefined })).toEqual([])
   })
 })

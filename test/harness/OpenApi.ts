@@ -1,21 +1,11 @@
 /**
  * Checks requests against a host's published API description (OpenAPI 3 or Swagger 2): path, query, body, with unknown body keys and
- * query parameters counted as violations. The descriptions are data from elsewhere (`CONTRACTS_DIR`); without them nothing is
- * checked and `describe` says so.
+ * query parameters counted as violations.
  */
-import { existsSync, readFileSync } from "node:fs"
-import { resolve } from "node:path"
 import { Ajv } from "ajv"
 import type { ValidateFunction } from "ajv"
 import * as formats from "ajv-formats"
-
-const contractsDir = resolve(process.env["CONTRACTS_DIR"] ?? resolve(import.meta.dirname, "../../../shared/contracts"))
-
-/** A file of the contracts folder, parsed; undefined where the folder is not there. */
-export const contract = (path: string): unknown => {
-  const file = resolve(contractsDir, path)
-  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined
-}
+import { readContract } from "./Contracts.ts"
 
 /** Operations that the hosts document and the subsets at hand leave out: known by method and path only. */
 const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -114,9 +104,9 @@ const leftOut: Readonly<Record<string, Node>> = {
   forgejo: { "/repos/{owner}/{repo}/pulls": pullList }
 }
 
-const load = (host: string): Check | undefined => {
-  const document = contract(`openapi/${host}.json`)
-  if (!isNode(document) || !isNode(document["paths"])) return undefined
+const load = (host: string): Check => {
+  const document = readContract(`openapi/${host}.json`)
+  if (!isNode(document) || !isNode(document["paths"])) throw new Error(`the API description of ${host} has no paths`)
   Object.assign(document["paths"], leftOut[host])
   each(document, normalise)
   const at = (reference: string): unknown =>
@@ -242,10 +232,11 @@ const check = (
   return violations.map((violation) => `${method} ${operation.path}: ${violation}`)
 }
 
-const loaded = new Map<string, Check | undefined>()
+const loaded = new Map<string, Check>()
 
-/** Undefined where the contracts folder is not there. */
-export const openApi = (host: "gitea" | "forgejo" | "github" | "gitlab"): Check | undefined => {
-  if (!loaded.has(host)) loaded.set(host, load(host))
-  return loaded.get(host)
+/** Returns the check of a host's requests. */
+export const openApi = (host: "gitea" | "forgejo" | "github" | "gitlab"): Check => {
+  const known = loaded.get(host) ?? load(host)
+  loaded.set(host, known)
+  return known
 }
