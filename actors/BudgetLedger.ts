@@ -8,6 +8,7 @@
 import { Clock, Duration, Effect, Layer, Schedule, Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
+import { ReservationId } from "../src/domain/Keys.ts"
 import { LiveNodes } from "../src/domain/LiveNodes.ts"
 import { noMoney, Usd } from "../src/domain/Money.ts"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
@@ -19,7 +20,7 @@ import { everyOne } from "./Placement.ts"
 
 const Reserve = Rpc.make("Reserve", {
   payload: {
-    id: Schema.String,
+    id: ReservationId,
     runId: Schema.String,
     repository: Schema.String,
     day: Schema.String,
@@ -38,8 +39,8 @@ const Reserve = Rpc.make("Reserve", {
   ]),
   error: StoreError
 })
-const Settle = Rpc.make("Settle", { payload: { id: Schema.String, usd: Usd }, error: StoreError })
-const Refund = Rpc.make("Refund", { payload: { id: Schema.String }, error: StoreError })
+const Settle = Rpc.make("Settle", { payload: { id: ReservationId, usd: Usd }, error: StoreError })
+const Refund = Rpc.make("Refund", { payload: { id: ReservationId }, error: StoreError })
 
 export const BudgetLedger = Entity.make("BudgetLedger", [Reserve, Settle, Refund]).annotate(
   ClusterSchema.ShardGroup,
@@ -93,7 +94,7 @@ export const budgetLayer = Layer.effect(
         Effect.ignore({ log: "Warn" })
       )
     /** A reservation is settled on the day it was made on, even after midnight. */
-    const days = new Map<string, string>()
+    const days = new Map<ReservationId, string>()
     const ledgerOf = ({ id, run }: Reservation, now: number) => {
       const day = days.get(id) ?? new Date(now).toISOString().slice(0, 10)
       return { day, client: clientOf(`${day}:${run.repository}`) }

@@ -17,6 +17,7 @@ import { Clock, Duration, Effect, Schema, Semaphore } from "effect"
 import { ClusterSchema, Entity, Sharding } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
+import { TargetKey } from "../src/domain/Keys.ts"
 import type { Publication } from "../src/domain/Publication.ts"
 import { DuringOutage } from "../src/forge/HostHealth.ts"
 import { WriteOwner } from "../src/forge/WriteOwner.ts"
@@ -56,6 +57,9 @@ export const ChangePublisher = Entity.make("ChangePublisher", [Publish, Command,
   ClusterSchema.ShardGroup,
   everyOne("publisher")
 )
+
+/** Returns the publisher of a target. */
+export const publishers = Effect.map(ChangePublisher.client, (clientOf) => (target: TargetKey) => clientOf(target))
 
 /** Time that a node waits before it takes over a target that it lost to another one. The current owner is known by then. */
 const cooldown = Duration.seconds(15)
@@ -144,7 +148,7 @@ const takeStep = Effect.fnUntraced(function* (
 })
 
 /** Processes the open rows in order until one of them changes what was read. Returns whether there is more to do. */
-const pass = Effect.fnUntraced(function* (hold: TargetHold, targetKey: string) {
+const pass = Effect.fnUntraced(function* (hold: TargetHold, targetKey: TargetKey) {
   const rows = yield* (yield* Outbox).open(targetKey)
   const runs = yield* Runs
   let run: Run | undefined
@@ -159,7 +163,7 @@ const pass = Effect.fnUntraced(function* (hold: TargetHold, targetKey: string) {
 })
 
 /** Sends rows until none is open. Rows that are added in between come with a message of their own. */
-const drain = Effect.fnUntraced(function* (hold: TargetHold, targetKey: string, isFirst: boolean) {
+const drain = Effect.fnUntraced(function* (hold: TargetHold, targetKey: TargetKey, isFirst: boolean) {
   let outcome = yield* pass(hold, targetKey)
   for (; outcome === "more"; outcome = yield* pass(hold, targetKey)) {
     if (!hold.isDoubtful()) continue
@@ -192,7 +196,7 @@ type Services =
 
 export const layer = ChangePublisher.toLayer(
   Effect.gen(function* () {
-    const targetKey = (yield* Entity.CurrentAddress).entityId
+    const targetKey = TargetKey.make((yield* Entity.CurrentAddress).entityId)
     const services = yield* Effect.context<Services>()
     const hold = yield* holdTarget(targetKey)
     const serial = yield* Semaphore.make(1)

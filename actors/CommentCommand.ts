@@ -9,6 +9,7 @@ import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Snapshot, TriggerProfile } from "../src/config/Snapshot.ts"
 import { targetKey } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
+import { replyId } from "../src/domain/Keys.ts"
 import type { ForgeError, HostPull } from "../src/forge/Forge.ts"
 import { Forges } from "../src/forge/Forges.ts"
 import { renderMarker } from "../src/outputs/Marker.ts"
@@ -88,7 +89,7 @@ const carryOut = Effect.fnUntraced(function* (eventId: string) {
     yield* schedulerOf(workspace.id).Cancel({ targetKey: targetKey(change), reason: `cancelled by ${person}` })
     return yield* settle("executed", "what waited is cancelled, what runs is ended")
   }
-  const marker = renderMarker({ op: `help:${eventId}`, scope: targetKey(change) })
+  const marker = renderMarker({ op: replyId(eventId), scope: targetKey(change) })
   const answered = yield* client.findComment(change.repo, number, marker)
   if (answered === undefined) yield* client.createComment(change.repo, number, `${help}\n\n${marker}`)
   yield* settle("executed", "answered")

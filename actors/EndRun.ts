@@ -4,6 +4,7 @@
  */
 import { Clock, Effect, Metric } from "effect"
 import type { Analysis } from "../src/domain/Analysis.ts"
+import type { TargetKey } from "../src/domain/Keys.ts"
 import { describe, verdictOf } from "../src/domain/Verdict.ts"
 import type { RunStatus } from "../src/domain/Run.ts"
 import { runUrl } from "../src/domain/RunLink.ts"
@@ -13,14 +14,14 @@ import { Outputs } from "../src/outputs/Outputs.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
-import { ChangePublisher } from "./ChangePublisher.ts"
+import { publishers } from "./ChangePublisher.ts"
 import { saveSpooled } from "./SaveAnalysis.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
 import { failed, reviewed, skipped } from "./RunOutcome.ts"
 
 /** Wakes the publisher of a target. */
-export const publish = Effect.fnUntraced(function* (targetKey: string) {
-  yield* (yield* ChangePublisher.client)(targetKey).Publish(undefined, { discard: true })
+export const publish = Effect.fnUntraced(function* (targetKey: TargetKey) {
+  yield* (yield* publishers)(targetKey).Publish(undefined, { discard: true })
 })
 
 /** Sets a pending status on the head of the run. A status that cannot be written now does not fail the review. */

@@ -32,7 +32,7 @@ import type { StoredEvent } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import { closeLostReservations, pruneLedger } from "./BudgetLedger.ts"
-import { ChangePublisher } from "./ChangePublisher.ts"
+import { publishers } from "./ChangePublisher.ts"
 import { pruneEvidence } from "./EvidenceRetention.ts"
 import type { ShardGroup } from "./Placement.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
@@ -48,7 +48,7 @@ const answerWithin = Duration.seconds(10)
 
 /** Runs before the receipts get their outcome, so that the next sweep retries what fails here. */
 const noteExpired = Effect.fnUntraced(function* ({ id, targetKey: target }: Entry) {
-  const publisher = (yield* ChangePublisher.client)(target)
+  const publisher = (yield* publishers)(target)
   if (yield* publisher.NoteExpired({ entryId: id }).pipe(Effect.timeout(answerWithin))) return
   yield* new QueueError({ reason: "unavailable", message: `that entry ${id} expired could not be noted` })
 })
@@ -96,7 +96,7 @@ const requeueOne = Effect.fnUntraced(function* ({ id, work, receivedAt }: Stored
     return yield* receipts.settle([id], { outcome: "cancelled", reason }, yield* Clock.currentTimeMillis)
   }
   if (command !== undefined) {
-    const publisherOf = yield* ChangePublisher.client
+    const publisherOf = yield* publishers
     return yield* publisherOf(targetKey(change)).Command({ eventId: id }, { discard: true })
   }
   const [admitted] = yield* enqueue([{ eventId: id, change, configHash, priority, dueAt, admittedAt: receivedAt }])
@@ -190,7 +190,7 @@ const measure = Effect.fnUntraced(function* (now: number) {
 
 const wakeAll = Effect.gen(function* () {
   const schedulerOf = yield* WorkspaceScheduler.client
-  const publisherOf = yield* ChangePublisher.client
+  const publisherOf = yield* publishers
   const queue = yield* Queue
   const outbox = yield* Outbox
   const runs = yield* Runs

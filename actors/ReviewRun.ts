@@ -10,6 +10,7 @@ import { ConfigStore } from "../src/config/ConfigStore.ts"
 import { authorKey, haveSameBase, repositoryKey } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
 import type { Entry } from "../src/domain/Entry.ts"
+import { ReservationId } from "../src/domain/Keys.ts"
 import type { ForgeError } from "../src/forge/Forge.ts"
 import { lostReason, replacedReason } from "../src/domain/Run.ts"
 import { ModelRun } from "../src/llm/ModelRun.ts"
@@ -138,7 +139,10 @@ const overAuthorLimit = Effect.fnUntraced(function* ({ entry, workspace }: Revie
   if (max === 0 || author === undefined || !isAuthors) return undefined
   const now = yield* Clock.currentTimeMillis
   const hour = new Date(now).toISOString().slice(0, "2026-01-31T12".length)
-  const counted = yield* (yield* Ledger).countReview({ id: `review:${entry.id}`, author, hour, max }, now)
+  const counted = yield* (yield* Ledger).countReview(
+    { id: ReservationId.make(`review:${entry.id}`), author, hour, max },
+    now
+  )
   return counted
     ? undefined
     : `author_limit: ${change.author?.username} has had the ${max} reviews of this hour (review.max_per_author_hour)`

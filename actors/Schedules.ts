@@ -12,6 +12,7 @@ import type { ScheduledRepository } from "../src/config/schema/Triggers.ts"
 import type { TriggerProfile } from "../src/config/Snapshot.ts"
 import { targetKey } from "../src/domain/Change.ts"
 import { newId } from "../src/domain/Ids.ts"
+import { deliveryKey } from "../src/domain/Keys.ts"
 import { enqueue } from "../src/queue/Enqueue.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import type { EventRecord } from "../src/store/Receipts.ts"
@@ -33,7 +34,7 @@ const fire = Effect.fnUntraced(function* (
   const id = newId()
   const record: EventRecord = {
     id,
-    deliveryKey: `scheduled:${scheduleId(trigger, repository)}:${at}`,
+    deliveryKey: deliveryKey("scheduled", `${scheduleId(trigger, repository)}:${at}`),
     provider: "scheduled",
     event: "scheduled",
     action: undefined,

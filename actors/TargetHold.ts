@@ -4,6 +4,7 @@
  */
 import { Clock, Effect } from "effect"
 import type { PublisherToken } from "../src/domain/FencingToken.ts"
+import { TargetKey } from "../src/domain/Keys.ts"
 import type { Publication, PublicationStatus } from "../src/domain/Publication.ts"
 import { ForgeError } from "../src/forge/Forge.ts"
 import { Outbox } from "../src/store/Outbox.ts"
@@ -19,7 +20,7 @@ export const storeFailed = ({ message }: StoreError): ForgeError =>
 
 export class TargetHold {
   readonly #outbox: Outbox["Service"]
-  readonly #targetKey: string
+  readonly #targetKey: TargetKey
   readonly #late = new Map<string, string>()
   #token: PublisherToken | undefined
   /** Consecutive publishers that crashed; 0 when this one has completed a row. */
@@ -27,7 +28,7 @@ export class TargetHold {
   #isDoubtful = false
   #deferrals = 0
 
-  constructor(outbox: Outbox["Service"], targetKey: string) {
+  constructor(outbox: Outbox["Service"], targetKey: TargetKey) {
     this.#outbox = outbox
     this.#targetKey = targetKey
   }
@@ -121,5 +122,5 @@ export class TargetHold {
   }
 }
 
-export const holdTarget = (targetKey: string): Effect.Effect<TargetHold, never, Outbox> =>
+export const holdTarget = (targetKey: TargetKey): Effect.Effect<TargetHold, never, Outbox> =>
   Effect.map(Outbox, (outbox) => new TargetHold(outbox, targetKey))

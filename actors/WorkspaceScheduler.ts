@@ -10,6 +10,7 @@ import { Clock, Effect, Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import type { ConfigStore } from "../src/config/ConfigStore.ts"
+import { TargetKey } from "../src/domain/Keys.ts"
 import { Cancellations } from "../src/queue/Cancellations.ts"
 import { nothingCancelled, Queue, QueueError } from "../src/queue/Queue.ts"
 import type { Cancelled } from "../src/queue/Queue.ts"
@@ -24,7 +25,7 @@ import { scanQueue, ScanMemory } from "./QueueScan.ts"
 import { repeatScan } from "./RepeatedScan.ts"
 
 const Wake = Rpc.make("Wake")
-const Cancel = Rpc.make("Cancel", { payload: { targetKey: Schema.String, reason: Schema.String } })
+const Cancel = Rpc.make("Cancel", { payload: { targetKey: TargetKey, reason: Schema.String } })
 const CancelEntry = Rpc.make("CancelEntry", {
   payload: { entryId: Schema.String, reason: Schema.String },
   /** `stopping`: the entry runs, and its worker ends it. `over`: this workspace has no such entry, or the entry has ended. */
@@ -74,7 +75,7 @@ const followUp = Effect.fnUntraced(function* ({ ended, stopping }: Cancelled, re
 })
 
 const cancelTarget = Effect.fnUntraced(
-  function* (targetKey: string, reason: string) {
+  function* (targetKey: TargetKey, reason: string) {
     yield* followUp(yield* (yield* Queue).cancel(targetKey, reason), reason)
   },
   (effect, targetKey) =>

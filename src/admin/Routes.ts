@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { BatchStatus } from "../domain/Batch.ts"
 import { EventDecision } from "../domain/Decision.ts"
 import { EntryStatus } from "../domain/Entry.ts"
+import { TargetKey } from "../domain/Keys.ts"
 import { RunStatus } from "../domain/Run.ts"
 import { Operations } from "../queue/Operations.ts"
 import { Queue } from "../queue/Queue.ts"
@@ -133,10 +134,11 @@ const event: Handler = Effect.fnUntraced(function* ({ id }) {
 const runs: Handler = Effect.fnUntraced(function* (asked) {
   const query = yield* Query.of(asked, ["workspace", "status", "target", "cursor", "limit"])
   const limit = yield* query.limit()
+  const target = query.text("target")
   const found = yield* (yield* Runs).list({
     workspace: query.text("workspace"),
     status: yield* query.oneOf("status", RunStatus),
-    targetKey: query.text("target"),
+    targetKey: target === undefined ? undefined : TargetKey.make(target),
     before: query.text("cursor"),
     limit: limit + 1
   })

@@ -6,6 +6,7 @@ import type { IgnoreReason } from "../domain/Decision.ts"
 import { Priority } from "../domain/Entry.ts"
 import type { HostEvent } from "../domain/HostEvent.ts"
 import { cloneUrl } from "../domain/HostUrls.ts"
+import type { TargetKey } from "../domain/Keys.ts"
 import { hasTriage } from "../domain/Kinds.ts"
 import { pullRequestDue, pushDue } from "./Due.ts"
 import { isExcluded } from "./Exclude.ts"
@@ -44,12 +45,12 @@ export interface Refusal {
   readonly trigger: TriggerProfile | undefined
   readonly workspace: Workspace | undefined
   /** Target of a closed pull request, whose waiting entries are to be cancelled. */
-  readonly closes: string | undefined
+  readonly closes: TargetKey | undefined
 }
 
 export type Admitted = Admission | Refusal
 
-const refuse = (reason: IgnoreReason, binding?: Partial<Binding>, closes?: string): Refusal => ({
+const refuse = (reason: IgnoreReason, binding?: Partial<Binding>, closes?: TargetKey): Refusal => ({
   accepted: false,
   reason,
   trigger: binding?.trigger,

@@ -1,6 +1,6 @@
 /** What the ingress tells the actors, as messages to them. Wiring only. */
 import { Effect, Layer } from "effect"
-import { ChangePublisher } from "../../actors/ChangePublisher.ts"
+import { publishers } from "../../actors/ChangePublisher.ts"
 import { WorkspaceScheduler } from "../../actors/WorkspaceScheduler.ts"
 import { targetKey } from "../domain/Change.ts"
 import { Forges } from "../forge/Forges.ts"
@@ -11,7 +11,7 @@ export const wakeActors = Layer.effect(
   Wake,
   Effect.gen(function* () {
     const schedulerOf = yield* WorkspaceScheduler.client
-    const publisherOf = yield* ChangePublisher.client
+    const publisherOf = yield* publishers
     const forges = yield* Forges
     const newerHeads = yield* NewerHeads
     const run = Effect.runForkWith(yield* Effect.context())

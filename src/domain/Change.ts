@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { TargetKind, TriggerKind } from "./Kinds.ts"
+import { TargetKey } from "./Keys.ts"
 
 /** A repository in its host's terms. `fullName` is `owner/name` (GitLab: `group/sub/name`), in the host's spelling. */
 export const Repo = Schema.Struct({
@@ -71,12 +72,14 @@ export const hostTrigger = (change: Pick<Change, "trigger" | "host">): string =>
  * Returns the key of a change's actor, queue position and publications: `<trigger>:<repo>:<kind>:<number|branch>`, repository case-folded.
  * The same pull request has the same key in every event. A manual trigger serves many workspaces and hosts, so its keys contain them too.
  */
-export const targetKey = (change: Pick<Change, "trigger" | "repo" | "target" | "workspace" | "host">): string => {
+export const targetKey = (change: Pick<Change, "trigger" | "repo" | "target" | "workspace" | "host">): TargetKey => {
   const { kind, number, branch } = change.target
   const key = `${change.trigger}:${foldRepo(change.repo.fullName)}:${kind}:${number ?? branch ?? ""}`
-  return kind === "manual"
-    ? `${key}:${encodeURIComponent(hostTrigger(change))}:${encodeURIComponent(change.workspace)}`
-    : key
+  return TargetKey.make(
+    kind === "manual"
+      ? `${key}:${encodeURIComponent(hostTrigger(change))}:${encodeURIComponent(change.workspace)}`
+      : key
+  )
 }
 
 /** Returns `<trigger>:<account>`, case-folded: the key of review limits per author. Undefined if the host names no author. */

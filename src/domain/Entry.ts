@@ -16,6 +16,7 @@
 import { Schema } from "effect"
 import { Change } from "./Change.ts"
 import { LeaseToken } from "./FencingToken.ts"
+import { TargetKey } from "./Keys.ts"
 
 export const EntryStatus = Schema.Literals([
   "waiting",
@@ -50,7 +51,7 @@ export const Priority = { command: 0, pullRequest: 10, automatic: 20 } as const
 export const Entry = Schema.Struct({
   id: Schema.String,
   workspace: Schema.String,
-  targetKey: Schema.String,
+  targetKey: TargetKey,
   change: Change,
   /** Content hash of the configuration snapshot it was admitted under. */
   configHash: Schema.String,

@@ -19,6 +19,7 @@
 import { Schema } from "effect"
 import { Severity } from "./Kinds.ts"
 import { DiffRange, Side } from "./Problem.ts"
+import { OperationId, TargetKey } from "./Keys.ts"
 
 export const PublicationStatus = Schema.Literals([
   "pending",
@@ -198,9 +199,9 @@ export type IgnoredDismissal = typeof IgnoredDismissal.Type
 export const Publication = Schema.Struct({
   id: Schema.String,
   /** Deterministic: the same operation planned twice is one row. Part of the marker of what is posted. */
-  operationId: Schema.String,
+  operationId: OperationId,
   runId: Schema.String,
-  targetKey: Schema.String,
+  targetKey: TargetKey,
   channel: Schema.String,
   operation: Operation,
   status: PublicationStatus,

@@ -3,6 +3,7 @@ import { Clock, Context, Effect, Layer, Metric } from "effect"
 import { AdminApi } from "../admin/AdminApi.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { ServerConfig } from "../config/schema/Server.ts"
+import type { TargetKey } from "../domain/Keys.ts"
 import type { TriggerKind } from "../domain/Kinds.ts"
 import { OwnAccounts } from "../forge/OwnAccounts.ts"
 import { connectionsAtLimit, openConnections, webhookDecisions } from "../observability/Metrics.ts"
@@ -204,7 +205,7 @@ const counter = (context: Context.Context<never>) => {
   }
 }
 
-const cancelWaiting = (queue: Queue["Service"], receipts: Receipts["Service"], target: string) =>
+const cancelWaiting = (queue: Queue["Service"], receipts: Receipts["Service"], target: TargetKey) =>
   Effect.gen(function* () {
     const { ended } = yield* queue.cancel(target, "closed")
     const events = ended.flatMap((entry) => entry.events)

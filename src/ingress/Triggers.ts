@@ -12,6 +12,8 @@ import type { Snapshot } from "../config/Snapshot.ts"
 import { foldRepo, targetKey } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import type { DepotChange } from "../domain/DepotChange.ts"
+import { deliveryKey, uniqueDeliveryKey } from "../domain/Keys.ts"
+import type { DeliveryKey } from "../domain/Keys.ts"
 import type { TriggerKind } from "../domain/Kinds.ts"
 import type { EventRecord } from "../store/Receipts.ts"
 import type { IngressResponse } from "./Answers.ts"
@@ -58,15 +60,15 @@ const callScope = ({ host, repo, trigger, workspace }: Change): string =>
 const deliveryOf = (
   { body, headers, now, path }: Called,
   { moves, scope }: { readonly scope: string; readonly moves: boolean }
-): string => {
+): DeliveryKey => {
   const key = headers["idempotency-key"]
   if (typeof key === "string" && key !== "" && key.length <= 200) {
-    return `${kindOf[path]}:key:${createHash("sha256").update(`${scope}\n${key}`).digest("hex")}`
+    return deliveryKey(kindOf[path], `key:${createHash("sha256").update(`${scope}\n${key}`).digest("hex")}`)
   }
   const hash = createHash("sha256")
     .update(`${scope}\n${path}\n${moves ? Math.floor(now / repeatedWithinMillis) : ""}\n`)
     .update(body)
-  return `${kindOf[path]}:sha256:${hash.digest("hex")}`
+  return deliveryKey(kindOf[path], `sha256:${hash.digest("hex")}`)
 }
 
 const failed = (
@@ -85,7 +87,7 @@ const reject = async (
   issues: Parameters<typeof malformed>[1]
 ): Promise<IngressResponse> => {
   const kind = kindOf[path]
-  const record = recordOf(id, kind, path, now, `${kind}:rejected#${id}`)
+  const record = recordOf(id, kind, path, now, uniqueDeliveryKey(deliveryKey(kind, "rejected"), id))
   if ((await parts.intake.take({ ...record, decision: "rejected", reason }))._tag === "Refused") {
     return failed(parts, kind, "store_unavailable")
   }
@@ -100,7 +102,7 @@ const decline = async (
   refusal: Refusal
 ): Promise<IngressResponse> => {
   const stored = await parts.intake.take({
-    ...recordOf(id, "manual", path, now, `manual:ignored#${id}`),
+    ...recordOf(id, "manual", path, now, uniqueDeliveryKey(deliveryKey("manual", "ignored"), id)),
     trigger: refusal.trigger?.name,
     workspace: refusal.workspace?.id,
     repo: request.repo,
@@ -197,7 +199,7 @@ const routeChange = async (
 /** Stores a change whose triggers are all disabled. */
 const declineDisabled = async (parts: TriggerParts, { id, now, path }: Called): Promise<IngressResponse> => {
   const kind = kindOf[path]
-  const record = recordOf(id, kind, path, now, `${kind}:ignored#${id}`)
+  const record = recordOf(id, kind, path, now, uniqueDeliveryKey(deliveryKey(kind, "ignored"), id))
   const stored = await parts.intake.take({ ...record, decision: "ignored", reason: "trigger_disabled" })
   if (stored._tag === "Refused") return failed(parts, kind, "store_unavailable")
   parts.count(kind, "ignored", "trigger_disabled")
@@ -232,10 +234,10 @@ export type Triggers = ReturnType<typeof makeTriggers>
 const isOff = (snapshot: Snapshot, kind: TriggerKind): boolean =>
   snapshot.triggersOfKind(kind).every(({ enabled }) => !enabled)
 
-const recordOf = (id: string, provider: TriggerKind, event: string, receivedAt: number, deliveryKey: string) =>
+const recordOf = (id: string, provider: TriggerKind, event: string, receivedAt: number, key: DeliveryKey) =>
   ({
     id,
-    deliveryKey,
+    deliveryKey: key,
     provider,
     event,
     action: undefined,

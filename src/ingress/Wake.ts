@@ -4,6 +4,7 @@
  */
 import { Context } from "effect"
 import type { Change } from "../domain/Change.ts"
+import type { TargetKey } from "../domain/Keys.ts"
 
 /** A comment command other than `review`. The writer's permission at the host is not checked yet. */
 export interface CommandRequest {
@@ -19,9 +20,9 @@ export class Wake extends Context.Service<
     /** Entries of this workspace were added or cancelled. */
     readonly workspace: (id: string) => void
     /** Another head of the target was queued: a review of the previous one may run. */
-    readonly newerHead: (targetKey: string, head: string) => void
+    readonly newerHead: (targetKey: TargetKey, head: string) => void
     /** The pull request was closed or merged: waiting entries are cancelled, running reviews may stop. */
-    readonly closed: (workspace: string, targetKey: string) => void
+    readonly closed: (workspace: string, targetKey: TargetKey) => void
     readonly command: (request: CommandRequest) => void
     /** An app installation changed: cached credentials of these triggers are outdated. */
     readonly installationChanged: (triggers: ReadonlyArray<string>) => void

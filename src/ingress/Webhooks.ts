@@ -11,6 +11,8 @@ import type { ConfigStore } from "../config/ConfigStore.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
 import { targetKey } from "../domain/Change.ts"
 import type { HostEvent } from "../domain/HostEvent.ts"
+import { DeliveryKey, deliveryKey, uniqueDeliveryKey } from "../domain/Keys.ts"
+import type { TargetKey } from "../domain/Keys.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
 import { DeliveryBody } from "../forge/DeliveryBody.ts"
 import type { ForgeWebhook, Headers } from "../forge/Forge.ts"
@@ -34,7 +36,7 @@ export interface WebhookParts {
   readonly pullBranches: PullBranches
   readonly largeWork: LargeWork
   /** Cancels the waiting entries of a closed pull request. */
-  readonly cancelWaiting: (targetKey: string) => void
+  readonly cancelWaiting: (targetKey: TargetKey) => void
   /** Logs once per trigger that has no secret. */
   readonly warnOpen: (trigger: string) => void
   readonly count: (kind: ForgeKind, decision: string, reason: string) => void
@@ -100,7 +102,7 @@ const hashOf = (event: string, json: Uint8Array): string =>
 
 const recordOf = (
   received: Received,
-  delivery: string,
+  delivery: DeliveryKey,
   event: HostEvent,
   outcome: Admission | Refusal
 ): EventRecord => {
@@ -118,7 +120,7 @@ const recordOf = (
     return {
       ...common,
       // Duplicates are only detected for deliveries that started work: an ignored one may be resent after a configuration change.
-      deliveryKey: `${delivery}#${received.id}`,
+      deliveryKey: uniqueDeliveryKey(delivery, received.id),
       targetKind: undefined,
       targetKey: outcome.closes,
       decision: "ignored",
@@ -222,7 +224,7 @@ const reject = async (
 ): Promise<IngressResponse> => {
   const stored = await intake.take({
     id,
-    deliveryKey: `${kind}:rejected#${id}`,
+    deliveryKey: uniqueDeliveryKey(deliveryKey(kind, "rejected"), id),
     provider: kind,
     event: parsed.event ?? "",
     action: undefined,
@@ -279,7 +281,7 @@ const handle = async (parts: WebhookParts, received: Received): Promise<IngressR
   if (parsed._tag === "Rejected") return reject(parts, received, verified, parsed)
   const { event } = parsed
   const json = payload ?? new Uint8Array()
-  const delivery = `${kind}:${webhook.deliveryId(headers, json) ?? hashOf(event.event, json)}`
+  const delivery = deliveryKey(kind, webhook.deliveryId(headers, json) ?? hashOf(event.event, json))
   const bases = await parts.pullBranches.known(snapshot, verified, event)
   const outcome = admit({ snapshot, verified, event, bases, ownAccount: parts.ownAccounts.of, now })
   const record = recordOf(received, delivery, event, outcome)

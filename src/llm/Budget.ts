@@ -9,6 +9,7 @@
  * ```
  */
 import { Context, Effect, Layer, Schema } from "effect"
+import type { ReservationId } from "../domain/Keys.ts"
 import { addUsd, exceeds, noMoney, subtractUsd } from "../domain/Money.ts"
 import type { Usd } from "../domain/Money.ts"
 import type { ModelAccount } from "./ModelRun.ts"
@@ -22,7 +23,7 @@ export interface Caps {
 }
 
 export interface Reservation {
-  readonly id: string
+  readonly id: ReservationId
   readonly run: ModelAccount
   readonly usd: Usd
   readonly caps: Caps
@@ -52,7 +53,7 @@ export class Budget extends Context.Service<
   /** For one process and one review: what was spent is forgotten with it. */
   static readonly layerMemory: Layer.Layer<Budget> = Layer.sync(Budget, () => {
     const committed = new Map<string, Usd>()
-    const open = new Map<string, Usd>()
+    const open = new Map<ReservationId, Usd>()
     const of = (id: string): Usd => committed.get(id) ?? noMoney
     const close = ({ id, run }: Reservation, usd: Usd): void => {
       const reserved = open.get(id)

@@ -2,6 +2,7 @@
 import { Effect, Exit } from "effect"
 import type { LlmConfig } from "../config/schema/Llm.ts"
 import { newId } from "../domain/Ids.ts"
+import { ReservationId } from "../domain/Keys.ts"
 import { formatUsd, noMoney } from "../domain/Money.ts"
 import type { Usd } from "../domain/Money.ts"
 import type { Budget, Caps, Reserved } from "./Budget.ts"
@@ -44,7 +45,7 @@ export const spending =
           ? yield* request
           : yield* Effect.fail(failure("budget", unpriced))
       }
-      const reservation = { id: newId(), run: yield* ModelRun, usd, caps }
+      const reservation = { id: ReservationId.make(newId()), run: yield* ModelRun, usd, caps }
       const reserved = yield* budget
         .reserve(reservation)
         .pipe(Effect.mapError(({ message }) => failure("unavailable", `budget ledger unavailable: ${message}`)))

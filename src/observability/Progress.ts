@@ -3,11 +3,12 @@
  * are the source of truth.
  */
 import { Context, Effect, Layer, PubSub, Schema, Stream } from "effect"
+import { TargetKey } from "../domain/Keys.ts"
 import { Finding } from "../domain/Problem.ts"
 import { PublicationStatus } from "../domain/Publication.ts"
 import { RunStatus } from "../domain/Run.ts"
 
-const about = { workspace: Schema.String, targetKey: Schema.String, at: Schema.Number }
+const about = { workspace: Schema.String, targetKey: TargetKey, at: Schema.Number }
 
 /** Defined as a schema, because events are also sent between nodes. */
 export const ProgressEvent = Schema.Union([

@@ -18,7 +18,7 @@ import { labelsFor } from "./Labels.ts"
 import { safeUrl } from "./Links.ts"
 import { mentionSlot } from "./Mention.ts"
 import { cleanPolicy } from "./NoProblems.ts"
-import { digest, operationId } from "./OperationId.ts"
+import { followUpId, operationId } from "./OperationId.ts"
 import { renderChat } from "./Render.ts"
 import { shownBy } from "./Shown.ts"
 import { split } from "./Split.ts"
@@ -105,7 +105,7 @@ const calls = (
     ? []
     : [
         {
-          operationId: digest(publication.operationId, "call"),
+          operationId: followUpId(publication.operationId, "call"),
           operation: { _tag: "Chat", head, title, body: "", people: { everyone, mobiles } }
         }
       ]
@@ -147,7 +147,7 @@ export const issueNotice = (
   const { severity } = issue
   return [
     {
-      operationId: digest(publication.operationId, "notify"),
+      operationId: followUpId(publication.operationId, "notify"),
       operation: {
         _tag: "Chat",
         head: change.head ?? "",

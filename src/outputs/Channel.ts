@@ -7,6 +7,7 @@ import type { Effect, Redacted } from "effect"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
+import type { OperationId, TargetKey } from "../domain/Keys.ts"
 import type { IgnoredDismissal, Operation, Publication } from "../domain/Publication.ts"
 import type { ForgeClient, ForgeError, HostWrite } from "../forge/Forge.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
@@ -19,7 +20,7 @@ import type { OwnTemplates } from "./WorkspaceTemplates.ts"
 
 export interface PublishInput {
   readonly runId: string
-  readonly targetKey: string
+  readonly targetKey: TargetKey
   readonly change: Change
   readonly head: string
   readonly analysis: Analysis
@@ -45,7 +46,7 @@ export interface ChannelPlan {
 
 /** An operation with its name, ready for a row of the outbox. */
 export interface Planned {
-  readonly operationId: string
+  readonly operationId: OperationId
   readonly operation: Operation
 }
 

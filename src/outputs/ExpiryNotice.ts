@@ -10,7 +10,7 @@ import type { Publication } from "../domain/Publication.ts"
 import { platforms } from "./BotMessage.ts"
 import { labelsFor } from "./Labels.ts"
 import { safeUrl } from "./Links.ts"
-import { digest } from "./OperationId.ts"
+import { expiryId } from "./OperationId.ts"
 import { route } from "./Routing.ts"
 import type { SafeText } from "./SafeText.ts"
 
@@ -46,7 +46,7 @@ export const expiryNotice = (
     .filter(({ channel }) => Object.hasOwn(platforms, channel.kind) || channel.notify_feishu !== undefined)
     .map(({ channel }, position) => ({
       id: newId(),
-      operationId: digest("expired", id, channel.name),
+      operationId: expiryId(id, channel.name),
       runId,
       targetKey,
       channel: channel.name,

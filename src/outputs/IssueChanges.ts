@@ -1,12 +1,13 @@
 /** From what a review found and what stands at the host to the writes that are still to be done. Pure. */
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
+import type { OperationId } from "../domain/Keys.ts"
 import type { IssueProblem, Operation } from "../domain/Publication.ts"
 import type { HostIssue } from "../forge/Forge.ts"
 import type { Planned } from "./Channel.ts"
 import { isMarkedResolved, joinedBody, managed, problemBody, resolvedBody } from "./IssueText.ts"
 import type { Managed, Names, Section } from "./IssueText.ts"
 import type { Labels } from "./Labels.ts"
-import { digest } from "./OperationId.ts"
+import { followUpId } from "./OperationId.ts"
 import { reconcile } from "./Reconcile.ts"
 
 type IssuesOperation = Extract<Operation, { readonly _tag: "Issues" }>
@@ -15,7 +16,7 @@ type IssueOperation = Extract<Operation, { readonly _tag: "Issue" }>
 export interface IssueWorld {
   readonly operation: IssuesOperation
   /** Operation id of the row that asks. */
-  readonly asked: string
+  readonly asked: OperationId
   readonly channel: ChannelConfig
   /** Our own issues, newest first. */
   readonly open: ReadonlyArray<HostIssue>
@@ -32,7 +33,7 @@ interface Writer {
 }
 
 const namesOf = ({ world: { asked, operation } }: Writer, what: string): Names => ({
-  op: digest(asked, what),
+  op: followUpId(asked, what),
   scope: operation.scope
 })
 

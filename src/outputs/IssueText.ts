@@ -2,6 +2,7 @@
  * The body of a managed issue: an optional heading with the issue's own marker, then each problem's text followed by its marker. What
  * an issue is about is read back from its markers, so the host keeps the ledger and a lost database loses nothing. Pure.
  */
+import type { OperationId } from "../domain/Keys.ts"
 import type { IssueProblem } from "../domain/Publication.ts"
 import type { HostIssue } from "../forge/Forge.ts"
 import { cut, shorten } from "./Cut.ts"
@@ -47,7 +48,7 @@ export const isMarkedResolved = (issue: HostIssue): boolean =>
   parseMarkers(issue.body).some((marker) => marker.state === "resolved")
 
 export interface Names {
-  readonly op: string
+  readonly op: OperationId
   readonly scope: string
 }
 

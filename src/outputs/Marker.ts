@@ -5,10 +5,11 @@
  * comment; text from elsewhere cannot hold a marker (SafeText.ts).
  */
 import { Option, Schema } from "effect"
+import { OperationId } from "../domain/Keys.ts"
 import { withoutMarkers } from "./InertText.ts"
 
 export const Marker = Schema.Struct({
-  op: Schema.String,
+  op: OperationId,
   fp: Schema.optional(Schema.String),
   scope: Schema.optional(Schema.String),
   file: Schema.optional(Schema.String),

@@ -1,8 +1,10 @@
 /**
- * The name of an operation: the same thing planned twice has the same name, so the outbox keeps one row of it. A review that a person
- * asked for again on the same head, or that has another base now, is another operation than the first one. Pure.
+ * Ids of operations: the same operation planned twice has the same id, so the outbox keeps one row of it. A review that a person requested
+ * again on the same head, or that has another base now, is another operation than the first one. Pure.
  */
 import { createHash } from "node:crypto"
+import { OperationId } from "../domain/Keys.ts"
+import type { TargetKey } from "../domain/Keys.ts"
 import type { Operation } from "../domain/Publication.ts"
 import type { PublishInput } from "./Channel.ts"
 
@@ -12,15 +14,27 @@ type Named = Pick<PublishInput, "targetKey" | "head" | "change" | "runId" | "isR
 export const digest = (...parts: ReadonlyArray<string>): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32)
 
-export const operationId = (input: Named, channel: string, kind: Operation["_tag"], part: number): string => {
+const named = (...parts: ReadonlyArray<string>): OperationId => OperationId.make(digest(...parts))
+
+export const operationId = (input: Named, channel: string, kind: Operation["_tag"], part: number): OperationId => {
   const round = input.change.requestedBy === undefined && input.isRepeated !== true ? "" : input.runId
-  return digest(input.targetKey, input.head, channel, kind, String(part), round)
+  return named(input.targetKey, input.head, channel, kind, String(part), round)
 }
 
 /** A status belongs to its run: every run of a head says for itself how it goes. */
-export const statusId = (input: Pick<PublishInput, "targetKey" | "head" | "runId">, state: string): string =>
-  digest(input.targetKey, input.head, "Status", state, input.runId)
+export const statusId = (input: Pick<PublishInput, "targetKey" | "head" | "runId">, state: string): OperationId =>
+  named(input.targetKey, input.head, "Status", state, input.runId)
 
 /** A label is put on once per run. */
-export const labelId = (input: Pick<PublishInput, "targetKey" | "head" | "runId">, name: string): string =>
-  digest(input.targetKey, input.head, "Label", name, input.runId)
+export const labelId = (input: Pick<PublishInput, "targetKey" | "head" | "runId">, name: string): OperationId =>
+  named(input.targetKey, input.head, "Label", name, input.runId)
+
+/** Triage does each kind of operation once per text of an issue, whose digest is the head. */
+export const triageId = (targetKey: TargetKey, head: string, kind: Operation["_tag"]): OperationId =>
+  named(targetKey, head, "triage", kind)
+
+/** The expiry of an entry is reported once per channel. */
+export const expiryId = (entryId: string, channel: string): OperationId => named("expired", entryId, channel)
+
+/** An operation that another one led to when it was sent. */
+export const followUpId = (operation: OperationId, part: string): OperationId => named(operation, part)

@@ -7,6 +7,7 @@ import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Analysis } from "../domain/Analysis.ts"
+import { TargetKey } from "../domain/Keys.ts"
 import type { Severity } from "../domain/Kinds.ts"
 import type { Finding } from "../domain/Problem.ts"
 import { issueTemplate, problemTemplate, summaryTemplate } from "./BuiltIn.ts"
@@ -58,7 +59,7 @@ const analysis: Analysis = {
 
 const sampleInput = (workspace: Workspace): PublishInput => ({
   runId: "example",
-  targetKey: "example:owner/name:pull_request:7",
+  targetKey: TargetKey.make("example:owner/name:pull_request:7"),
   change: {
     provider: "gitea",
     trigger: "example",

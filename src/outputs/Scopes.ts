@@ -1,6 +1,7 @@
 /** The `scope` and `fp` of our markers: by what a comment is known to be the same one. Pure. */
 import { foldRepo } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
+import type { TargetKey } from "../domain/Keys.ts"
 import { digest } from "./OperationId.ts"
 
 /** Stands as `fp` in the marker of a managed summary. */
@@ -26,5 +27,5 @@ export const summaryScope = (workspace: string, channel: string, own: string): s
   digest("summary", workspace, channel, own).slice(0, 16)
 
 /** Scope of summaries that earlier versions wrote. */
-export const earlierSummaryScope = (targetKey: string, channel: string, own: string): string =>
+export const earlierSummaryScope = (targetKey: TargetKey, channel: string, own: string): string =>
   digest(targetKey, channel, own).slice(0, 16)

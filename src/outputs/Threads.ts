@@ -9,7 +9,7 @@ import type { ForgeClient, ForgeError } from "../forge/Forge.ts"
 import type { Reach, Sent } from "./Channel.ts"
 import { resolvedBody } from "./IssueText.ts"
 import { labelsFor } from "./Labels.ts"
-import { digest } from "./OperationId.ts"
+import { followUpId } from "./OperationId.ts"
 import { reconcile } from "./Reconcile.ts"
 import type { StandingThreads } from "./StandingThreads.ts"
 
@@ -37,7 +37,7 @@ export const settleThreads = Effect.fnUntraced(function* (
   const next = [...resolved, ...outdated]
     .filter(({ thread }) => !thread.replied)
     .map(({ thread }) => {
-      const op = digest(publication.operationId, thread.hostId)
+      const op = followUpId(publication.operationId, thread.hostId)
       const note = `**${labels.resolvedBy(head.slice(0, 12))}**`
       const body = resolvedBody(thread.body, note, { op, scope: head.slice(0, 16) }, limit, labels.cut)
       return { operationId: op, operation: { _tag: "Thread", hostId: thread.hostId, body } as const }

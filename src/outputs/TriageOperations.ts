@@ -4,12 +4,13 @@
  */
 import type { Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
+import type { OperationId, TargetKey } from "../domain/Keys.ts"
 import type { Operation } from "../domain/Publication.ts"
 import type { TriageDecision } from "../domain/Triage.ts"
 import type { Planned } from "./Channel.ts"
 import { labelsFor } from "./Labels.ts"
 import { renderMarker } from "./Marker.ts"
-import { digest } from "./OperationId.ts"
+import { triageId } from "./OperationId.ts"
 import { gfm } from "./SafeText.ts"
 
 /** Longest reason that is shown; the run's record has all of it. */
@@ -18,7 +19,7 @@ const longestReason = 2000
 const noLabel = new Set(["unknown", "other"])
 
 export interface TriageInput {
-  readonly targetKey: string
+  readonly targetKey: TargetKey
   readonly change: Change
   /** Digest of the text that was judged. */
   readonly head: string
@@ -26,7 +27,7 @@ export interface TriageInput {
   readonly decision: TriageDecision
 }
 
-const commentOf = ({ decision, workspace }: TriageInput, op: string): string => {
+const commentOf = ({ decision, workspace }: TriageInput, op: OperationId): string => {
   const { triageKept, triageReopen, triageClosed } = labelsFor(workspace.review.output_language)
   const category = gfm.line(decision.category)
   const closes = decision.verdict === "close"
@@ -39,7 +40,7 @@ export const triageOperations = (input: TriageInput): ReadonlyArray<Planned> => 
   const { actions, dry_run: dryRun } = workspace.triage
   if (dryRun) return []
   const closes = decision.verdict === "close" && actions.includes("close")
-  const named = (kind: Operation["_tag"]) => digest(targetKey, head, "triage", kind)
+  const named = (kind: Operation["_tag"]) => triageId(targetKey, head, kind)
   const planned: Array<Planned> = []
   if (closes || actions.includes("comment")) {
     const op = named("IssueComment")

@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
+import { OperationId } from "../domain/Keys.ts"
 import type { Operation } from "../domain/Publication.ts"
 import type { ForgeClient, HostWrite } from "../forge/Forge.ts"
 import { parseMarkers, renderMarker } from "./Marker.ts"
@@ -14,7 +15,7 @@ type VerdictOperation = Extract<Operation, { readonly _tag: "Verdict" }>
 export const sendVerdict = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
-  operationId: string,
+  operationId: OperationId,
   { head, approves, body }: VerdictOperation
 ) {
   const done: HostWrite = { hostId: operationId, url: undefined }

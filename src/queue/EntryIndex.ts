@@ -4,6 +4,7 @@
  */
 import { foldRepo } from "../domain/Change.ts"
 import type { Entry, EntryStatus } from "../domain/Entry.ts"
+import type { TargetKey } from "../domain/Keys.ts"
 import { noEntries } from "./EntryTable.ts"
 import { cutoffOf } from "./ExpiryCutoffs.ts"
 import type { Cutoff, ExpiryCutoffs } from "./ExpiryCutoffs.ts"
@@ -59,18 +60,18 @@ export class EntryIndex {
   }
 
   /** Returns the active entry with this id and target. */
-  find(id: string, targetKey: string): Tracked | undefined {
+  find(id: string, targetKey: TargetKey): Tracked | undefined {
     const next = this.#next.get(targetKey)
     if (next?.id === id) return next
     const running = this.#running.get(targetKey)
     return running?.id === id ? running : undefined
   }
 
-  next(targetKey: string): string | undefined {
+  next(targetKey: TargetKey): string | undefined {
     return this.#next.get(targetKey)?.id
   }
 
-  running(targetKey: string): string | undefined {
+  running(targetKey: TargetKey): string | undefined {
     return this.#running.get(targetKey)?.id
   }
 

@@ -6,6 +6,7 @@ import { Schema } from "effect"
 import { EntryStatus, isTerminal } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
 import { LeaseToken, noLease } from "../domain/FencingToken.ts"
+import { TargetKey } from "../domain/Keys.ts"
 import { fromRow, fullNamePlace, toRow } from "./ChangeRow.ts"
 
 const Text = Schema.optional(Schema.NullOr(Schema.String))
@@ -78,7 +79,7 @@ export const endedAt = ({ status, admittedAt }: Entry): number | null => (isTerm
 const Row = Schema.Struct({
   id: Schema.String,
   workspace: Schema.String,
-  target_key: Schema.String,
+  target_key: TargetKey,
   opened: Schema.fromJsonString(Opened),
   status: Schema.NullOr(EntryStatus),
   state: Schema.NullOr(Schema.fromJsonString(State))

@@ -3,6 +3,7 @@
  * need. The cost of each is independent of the number of entries of other targets and workspaces.
  */
 import type { Entry, EntryStatus } from "../domain/Entry.ts"
+import type { TargetKey } from "../domain/Keys.ts"
 import type { ExpiryCutoffs } from "./ExpiryCutoffs.ts"
 import type { Survey } from "./Plan.ts"
 import type { ListFilter, ListPage, Pause } from "./QueueControl.ts"
@@ -10,7 +11,7 @@ import type { EntryPosition } from "./Transitions.ts"
 
 export interface EntryTable {
   readonly get: (entryId: string) => Entry | undefined
-  readonly place: (targetKey: string) => EntryPosition
+  readonly place: (targetKey: TargetKey) => EntryPosition
   /** Returns the entry that settles an event, including ended entries. */
   readonly entryOf: (eventId: string) => string | undefined
   /** Returns the active entries of a workspace, in order of creation. */

@@ -1,10 +1,11 @@
 /** Sends notices of newer heads between nodes: every node receives all and forwards those that its reviews listen for. */
 import { Effect, Layer, Schema } from "effect"
 import { NatsEvents } from "../../nats/NatsEvents.ts"
+import { TargetKey } from "../domain/Keys.ts"
 import { makeHeadListeners, NewerHeads } from "./NewerHeads.ts"
 
 const topic = "newer-heads"
-const Notice = Schema.Struct({ targetKey: Schema.String, head: Schema.String })
+const Notice = Schema.Struct({ targetKey: TargetKey, head: Schema.String })
 const decode = Schema.decodeUnknownSync(Notice)
 
 export const layer = Layer.effect(

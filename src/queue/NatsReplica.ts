@@ -12,6 +12,7 @@
 import { gunzipSync, gzipSync } from "node:zlib"
 import { Result, Schema } from "effect"
 import { Entry } from "../domain/Entry.ts"
+import { TargetKey } from "../domain/Keys.ts"
 import type { EntryTable } from "./EntryTable.ts"
 import * as MemoryTable from "./MemoryTable.ts"
 import { quarantinedEntry } from "./Quarantined.ts"
@@ -86,7 +87,14 @@ const standInId = (sequence: number, time: number): string => {
 /** Returns the replacement of a damaged message: an entry that shows it to operators. */
 const standIn = (sequence: number, time: number, why: string): Row => ({
   put: quarantinedEntry(
-    { id: standInId(sequence, time), workspace: "", targetKey: "", repo: "", events: [], admittedAt: time },
+    {
+      id: standInId(sequence, time),
+      workspace: "",
+      targetKey: TargetKey.make(""),
+      repo: "",
+      events: [],
+      admittedAt: time
+    },
     `message ${sequence} of the queue's log`,
     why
   )

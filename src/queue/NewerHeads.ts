@@ -4,13 +4,14 @@
  */
 import { Context, Effect, Layer, Queue } from "effect"
 import type { Scope } from "effect"
+import type { TargetKey } from "../domain/Keys.ts"
 
 export class NewerHeads extends Context.Service<
   NewerHeads,
   {
-    readonly notify: (targetKey: string, head: string) => Effect.Effect<void>
+    readonly notify: (targetKey: TargetKey, head: string) => Effect.Effect<void>
     /** Waits for the next notice of this target; of several pending ones only the last is kept. */
-    readonly listen: (targetKey: string) => Effect.Effect<Effect.Effect<string>, never, Scope.Scope>
+    readonly listen: (targetKey: TargetKey) => Effect.Effect<Effect.Effect<string>, never, Scope.Scope>
   }
 >()("aicr/queue/NewerHeads") {
   /** Notifies reviews of this process only. */
@@ -23,7 +24,7 @@ export class NewerHeads extends Context.Service<
 export interface HeadListeners {
   readonly listen: NewerHeads["Service"]["listen"]
   /** Does nothing if no review of this process listens for the target. */
-  readonly notice: (targetKey: string, head: string) => void
+  readonly notice: (targetKey: TargetKey, head: string) => void
 }
 
 /** Creates the listeners of this process, by target: at most one review runs per target. */

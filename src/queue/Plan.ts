@@ -13,11 +13,13 @@
  * Order of urgency: by priority; then the repository that was served the longest ago, so that a busy one does not starve the others; within
  * a repository by order of admission. The due time means "not before" and implies no order.
  */
+import type { TargetKey } from "../domain/Keys.ts"
+
 /** Fields of an active entry that decisions need. */
 export interface Scheduled {
   readonly id: string
   readonly status: "waiting" | "ready" | "running"
-  readonly targetKey: string
+  readonly targetKey: TargetKey
   /** Case-folded name of the repository. */
   readonly repo: string
   readonly priority: number

@@ -9,6 +9,7 @@ import type { AcceptedStatus } from "../domain/Decision.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Entry, EntryStatus } from "../domain/Entry.ts"
 import type { LeaseToken } from "../domain/FencingToken.ts"
+import type { TargetKey } from "../domain/Keys.ts"
 import type { ExpiryCutoffs } from "./ExpiryCutoffs.ts"
 import type { Survey } from "./Plan.ts"
 
@@ -118,7 +119,7 @@ export class Queue extends Context.Service<
      */
     readonly finish: (lease: Lease, finish: Finish) => Effect.Effect<boolean, QueueError>
     /** Ends the waiting entry of a target, and requests the worker of the running one to end it. */
-    readonly cancel: (targetKey: string, reason: string) => Effect.Effect<Cancelled, QueueError>
+    readonly cancel: (targetKey: TargetKey, reason: string) => Effect.Effect<Cancelled, QueueError>
     /**
      * Reclaims running entries whose lease ended by `now`, or whose owner satisfies `lost`: they wait again at `now`, are dead after
      * `maxLosses` lost workers, and are cancelled if that was requested. Returns their new state.

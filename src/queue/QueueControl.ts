@@ -5,6 +5,7 @@
 import { Context } from "effect"
 import type { Effect } from "effect"
 import type { Entry, EntryStatus } from "../domain/Entry.ts"
+import type { TargetKey } from "../domain/Keys.ts"
 import type { Cancelled, QueueError } from "./Queue.ts"
 
 /** A paused workspace starts nothing; a paused (drained) node takes no more work. Running reviews finish, and deliveries are accepted. */
@@ -21,7 +22,7 @@ export interface ListFilter {
   readonly workspace?: string | undefined
   /** Default: all. */
   readonly statuses?: ReadonlyArray<EntryStatus> | undefined
-  readonly targetKey?: string | undefined
+  readonly targetKey?: TargetKey | undefined
   /** Lists entries after this one, in the order of their ids, which is that of their creation. */
   readonly after?: string | undefined
   readonly limit: number

@@ -4,6 +4,7 @@ import { foldRepo, targetKey } from "../domain/Change.ts"
 import { EntryStatus, isDueAtOnce } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
 import { LeaseToken } from "../domain/FencingToken.ts"
+import { TargetKey } from "../domain/Keys.ts"
 import { fromRow, toRow } from "./ChangeRow.ts"
 import { pack, unpack, unpackFirst } from "./MessagePack.ts"
 import type { Scheduled, Survey } from "./Plan.ts"
@@ -114,7 +115,7 @@ const toEntry = (entry: unknown, details: unknown): Entry => {
   return {
     id: textOf(at[0], "id"),
     status: statusOf(at[1]),
-    targetKey: textOf(at[2], "target"),
+    targetKey: TargetKey.make(textOf(at[2], "target")),
     priority: numberOf(at[4], "priority"),
     admittedAt: numberOf(at[5], "admission"),
     dueAt: numberOf(at[6], "due time"),
@@ -140,7 +141,7 @@ const toScheduled = (record: unknown): Scheduled => {
   return {
     id: textOf(at[0], "id"),
     status,
-    targetKey: textOf(at[2], "target"),
+    targetKey: TargetKey.make(textOf(at[2], "target")),
     repo: textOf(at[3], "repository"),
     priority: numberOf(at[4], "priority"),
     admittedAt: numberOf(at[5], "admission"),
@@ -155,7 +156,7 @@ const toDue = (where: unknown): Scheduled => {
   return {
     id,
     status: "waiting",
-    targetKey: target,
+    targetKey: TargetKey.make(target),
     repo,
     priority: Number(priority),
     admittedAt: Number(admittedAt),

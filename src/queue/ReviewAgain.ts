@@ -8,6 +8,7 @@ import { administrator, targetKey } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import { Priority } from "../domain/Entry.ts"
 import { newId } from "../domain/Ids.ts"
+import { deliveryKey, uniqueDeliveryKey } from "../domain/Keys.ts"
 import { Receipts } from "../store/Receipts.ts"
 import { enqueue } from "./Enqueue.ts"
 
@@ -28,7 +29,7 @@ export const reviewAgain = Effect.fnUntraced(function* (reviewed: Change, name: 
   const work = { change, configHash: snapshot.hash, priority: Priority.command, dueAt: now }
   yield* (yield* Receipts).store({
     id,
-    deliveryKey: `${change.provider}:rereview#${id}`,
+    deliveryKey: uniqueDeliveryKey(deliveryKey(change.provider, "rereview"), id),
     provider: change.provider,
     event: "rereview",
     action: undefined,

@@ -4,6 +4,7 @@ import { Result, Schema } from "effect"
 import { foldRepo } from "../domain/Change.ts"
 import { EntryStatus } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
+import { TargetKey } from "../domain/Keys.ts"
 import type { Tracked } from "./EntryIndex.ts"
 import { openedPaths, toEntry } from "./EntryRow.ts"
 import { quarantinedEntry } from "./Quarantined.ts"
@@ -111,7 +112,7 @@ const decodeActiveRow = Schema.decodeUnknownSync(
     id: Schema.String,
     workspace: Schema.String,
     status: Schema.Literals(["waiting", "ready", "running"]),
-    target_key: Schema.String,
+    target_key: TargetKey,
     repo: Schema.NullOr(Schema.String),
     priority: Schema.Int,
     admitted_at: Schema.Int,
@@ -139,7 +140,7 @@ const decodeRemains = Schema.decodeUnknownSync(
   Schema.Struct({
     id: Schema.String,
     workspace: Schema.String,
-    target_key: Schema.String,
+    target_key: TargetKey,
     repo: Schema.Unknown,
     admitted_at: Schema.Unknown,
     events: Schema.Unknown

@@ -10,6 +10,7 @@
 import { Result } from "effect"
 import { isTerminal } from "../domain/Entry.ts"
 import type { Entry, EntryStatus } from "../domain/Entry.ts"
+import { TargetKey } from "../domain/Keys.ts"
 import { EntryIndex, tracked } from "./EntryIndex.ts"
 import type { Tracked } from "./EntryIndex.ts"
 import type { EntryTable } from "./EntryTable.ts"
@@ -229,7 +230,7 @@ const ended = (status: EntryStatus): Tracked => ({ ...forgotten, status })
 const forgotten = {
   id: "",
   workspace: "",
-  targetKey: "",
+  targetKey: TargetKey.make(""),
   repo: "",
   priority: 0,
   admittedAt: 0,

@@ -18,6 +18,7 @@ import { isDue, isTerminal, maxLosses, Priority } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
 import { nextLease, noLease } from "../domain/FencingToken.ts"
 import type { LeaseToken } from "../domain/FencingToken.ts"
+import type { TargetKey } from "../domain/Keys.ts"
 import type { QueueAdmission, Finish } from "./Queue.ts"
 import type { Retried } from "./QueueControl.ts"
 
@@ -38,7 +39,7 @@ export const admit = (
   { next, running }: EntryPosition,
   item: QueueAdmission,
   newId: () => string,
-  target: string
+  target: TargetKey
 ): Admittance => {
   const head = item.change.head
   if (next !== undefined && item.change.target.kind === "push") return extended(next, item)
@@ -61,7 +62,7 @@ export const admit = (
 const replacedBy = (earlier: Change, { baseRef, head }: Change): string =>
   earlier.head === head ? `the base changed to ${baseRef}` : `a newer head arrived: ${head}`
 
-const opened = (item: QueueAdmission, id: string, target: string): Entry => ({
+const opened = (item: QueueAdmission, id: string, target: TargetKey): Entry => ({
   id,
   workspace: item.change.workspace,
   targetKey: target,

@@ -5,12 +5,13 @@
 import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Analysis } from "../domain/Analysis.ts"
+import type { TargetKey } from "../domain/Keys.ts"
 import type { Objects } from "./Objects.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
 /** Properties that a review must share with another one to adopt its analysis. */
 export interface SpoolKey {
-  readonly targetKey: string
+  readonly targetKey: TargetKey
   readonly head: string
   readonly base: string | undefined
   readonly configHash: string

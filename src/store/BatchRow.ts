@@ -2,11 +2,12 @@
 import { Schema } from "effect"
 import { BatchStatus, MemberStatus } from "../domain/Batch.ts"
 import { Change } from "../domain/Change.ts"
+import { TargetKey } from "../domain/Keys.ts"
 import type { Batch, Member, Placed } from "./Batches.ts"
 
 const BatchRow = Schema.Struct({
   id: Schema.String,
-  stream: Schema.String,
+  stream: TargetKey,
   workspace: Schema.String,
   change: Schema.fromJsonString(Change),
   config_hash: Schema.String,

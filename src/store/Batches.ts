@@ -7,11 +7,12 @@ import type { Effect } from "effect"
 import type { BatchStatus, MemberStatus } from "../domain/Batch.ts"
 import type { Change } from "../domain/Change.ts"
 import type { StoreError } from "../database/StoreError.ts"
+import type { TargetKey } from "../domain/Keys.ts"
 
 export interface Batch {
   readonly id: string
   /** Target key of the branch. Batches of one stream are reviewed one after the other. */
-  readonly stream: string
+  readonly stream: TargetKey
   readonly workspace: string
   /** The newest push; `base`, `head` and `commits` are those of the whole batch. */
   readonly change: Change

@@ -5,6 +5,7 @@
  */
 import type { Effect } from "effect"
 import type { SqlError } from "effect/sql"
+import type { DeliveryKey } from "../domain/Keys.ts"
 import type { EventRecord, Receipt, StoredEvent } from "./Receipts.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
@@ -14,7 +15,7 @@ export interface Deliveries {
     records: ReadonlyArray<EventRecord>
   ) => Effect.Effect<ReadonlyArray<Receipt>, SqlError.SqlError | StoreError>
   /** Removes deleted records from the index. */
-  readonly forget: (rows: ReadonlyArray<{ readonly seq: number; readonly delivery_key: string }>) => void
+  readonly forget: (rows: ReadonlyArray<{ readonly seq: number; readonly delivery_key: DeliveryKey }>) => void
 }
 
 /** Decodes the events that a statement selects. */

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { Change } from "../domain/Change.ts"
 import { EventDecision, EventOutcome } from "../domain/Decision.ts"
 import { DepotChange } from "../domain/DepotChange.ts"
+import { DeliveryKey, TargetKey } from "../domain/Keys.ts"
 import type { EventRecord, StoredEvent } from "./Receipts.ts"
 
 const Work = Schema.Struct({
@@ -15,14 +16,14 @@ const Work = Schema.Struct({
 
 const EventRow = Schema.Struct({
   id: Schema.String,
-  delivery_key: Schema.String,
+  delivery_key: DeliveryKey,
   provider: Schema.String,
   event: Schema.String,
   action: Schema.NullOr(Schema.String),
   trigger_name: Schema.NullOr(Schema.String),
   workspace: Schema.NullOr(Schema.String),
   target_kind: Schema.NullOr(Schema.String),
-  target_key: Schema.NullOr(Schema.String),
+  target_key: Schema.NullOr(TargetKey),
   repo: Schema.NullOr(Schema.String),
   decision: EventDecision,
   reason: Schema.NullOr(Schema.String),

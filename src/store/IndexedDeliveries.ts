@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import { DeliveryKey } from "../domain/Keys.ts"
 import { asStored, firstOfEach, stored } from "./Deliveries.ts"
 import type { Deliveries, SelectEvents } from "./Deliveries.ts"
 import { DeliveryIndex } from "./DeliveryIndex.ts"
@@ -14,7 +15,7 @@ import type { EventRecord, Receipt, StoredEvent } from "./Receipts.ts"
 export const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, select: SelectEvents) {
   const known = new DeliveryIndex()
   let last = 0
-  for (const row of yield* sql<{ seq: number; delivery_key: string }>`SELECT seq, delivery_key FROM events`) {
+  for (const row of yield* sql<{ seq: number; delivery_key: DeliveryKey }>`SELECT seq, delivery_key FROM events`) {
     known.add(row.delivery_key, row.seq)
     last = Math.max(last, row.seq)
   }

@@ -5,6 +5,7 @@ import { maxCommits, memberStatusIn, rangeOf } from "../domain/Batch.ts"
 import type { BatchStatus } from "../domain/Batch.ts"
 import { targetKey } from "../domain/Change.ts"
 import { newIdAfter } from "../domain/Ids.ts"
+import type { TargetKey } from "../domain/Keys.ts"
 import type { Batch, Batches, Joined, PushReceived } from "./Batches.ts"
 import { batchesOf, membersOf } from "./BatchQueries.ts"
 import type { BatchFailure } from "./BatchQueries.ts"
@@ -40,7 +41,7 @@ const insertMember = (sql: SqlClient.SqlClient, batchId: string, push: PushRecei
     status: memberStatusIn("open")
   })}`
 
-const open = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, push: PushReceived, stream: string) {
+const open = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, push: PushReceived, stream: TargetKey) {
   const [newest] = yield* sql<{ id: string }>`
     SELECT id FROM batches WHERE stream = ${stream} AND finished_at IS NULL ORDER BY id DESC LIMIT 1`
   const batch: Batch = {

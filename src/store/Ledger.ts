@@ -6,10 +6,11 @@
 import { Context } from "effect"
 import type { Effect } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
+import type { ReservationId } from "../domain/Keys.ts"
 import type { Usd } from "../domain/Money.ts"
 
 export interface LedgerReservation {
-  readonly id: string
+  readonly id: ReservationId
   readonly runId: string
   readonly repository: string
   /** UTC day, `2026-01-31`. */
@@ -35,9 +36,9 @@ export class Ledger extends Context.Service<
     /** Reserves an amount. An existing reservation, open or closed, returns `Reserved` and changes nothing. */
     readonly reserve: (reservation: LedgerReservation, now: number) => Effect.Effect<LedgerAnswer, StoreError>
     /** Replaces the estimate by the real amount. An unknown or closed reservation does not change. */
-    readonly settle: (id: string, usd: Usd, now: number) => Effect.Effect<void, StoreError>
+    readonly settle: (id: ReservationId, usd: Usd, now: number) => Effect.Effect<void, StoreError>
     /** Refunds the estimate. A reservation that is refunded before it arrives is never made. */
-    readonly refund: (id: string, now: number) => Effect.Effect<void, StoreError>
+    readonly refund: (id: ReservationId, now: number) => Effect.Effect<void, StoreError>
     /**
      * Closes open reservations of lost processes, or older than `before`. Their requests may have reached the provider, so the estimate
      * counts as spent. Returns how many.
@@ -51,7 +52,7 @@ export class Ledger extends Context.Service<
      * Counts a review towards an author's hour. Returns false if that would exceed `max`. The same `id` counts once, for its first hour.
      */
     readonly countReview: (
-      review: { readonly id: string; readonly author: string; readonly hour: string; readonly max: number },
+      review: { readonly id: ReservationId; readonly author: string; readonly hour: string; readonly max: number },
       now: number
     ) => Effect.Effect<boolean, StoreError>
     /** Returns the sum of spent and reserved amounts. */

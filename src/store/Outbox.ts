@@ -7,6 +7,7 @@
 import { Context } from "effect"
 import type { Effect } from "effect"
 import type { PublisherToken } from "../domain/FencingToken.ts"
+import { TargetKey } from "../domain/Keys.ts"
 import type { IgnoredDismissal, Operation, Publication, PublicationStatus } from "../domain/Publication.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
@@ -30,20 +31,20 @@ export class Outbox extends Context.Service<
      * Returns the unfinished rows of a target in the order of sending: all of a run before those of a later one, including rows that were
      * added while sending.
      */
-    readonly open: (targetKey: string) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
+    readonly open: (targetKey: TargetKey) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
     /** Returns all rows of a run, in order. */
     readonly ofRun: (runId: string) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
     /**
      * Makes the caller the target's only publisher and returns its token. Counts a start before any row is handled: a process that dies
      * while it handles a row leaves the count unchanged.
      */
-    readonly takeOver: (targetKey: string, now: number) => Effect.Effect<PublisherToken, StoreError>
+    readonly takeOver: (targetKey: TargetKey, now: number) => Effect.Effect<PublisherToken, StoreError>
     /** Returns the number of starts of a target's publishers since the last `progressed`, including the caller's. */
-    readonly starts: (targetKey: string) => Effect.Effect<number, StoreError>
+    readonly starts: (targetKey: TargetKey) => Effect.Effect<number, StoreError>
     /** Resets the count of starts after the caller has handled a row. No effect with an old token. */
-    readonly progressed: (targetKey: string, token: PublisherToken) => Effect.Effect<void, StoreError>
+    readonly progressed: (targetKey: TargetKey, token: PublisherToken) => Effect.Effect<void, StoreError>
     /** Returns whether the caller still owns the target. Called right before each write to the host. */
-    readonly holds: (targetKey: string, token: PublisherToken) => Effect.Effect<boolean, StoreError>
+    readonly holds: (targetKey: TargetKey, token: PublisherToken) => Effect.Effect<boolean, StoreError>
     /** Compare-and-set. Returns false if the row is no longer in `from`, or another publisher owns its target. */
     readonly move: (
       id: string,
@@ -53,10 +54,10 @@ export class Outbox extends Context.Service<
       now: number
     ) => Effect.Effect<boolean, StoreError>
     /** Targets with open rows; woken at start and by the sweeper. */
-    readonly targets: Effect.Effect<ReadonlyArray<string>, StoreError>
+    readonly targets: Effect.Effect<ReadonlyArray<TargetKey>, StoreError>
     /** Returns the newest sent row of a channel and operation kind for a target, of another run: the location of a managed summary. */
     readonly lastSent: (
-      targetKey: string,
+      targetKey: TargetKey,
       channel: string,
       kind: Operation["_tag"],
       runId: string

@@ -1,14 +1,15 @@
 /** Encodes a publication for the table `publications`. */
 import { Array as Arr, Effect, Order, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import { OperationId, TargetKey } from "../domain/Keys.ts"
 import { IgnoredDismissal, Operation, PublicationStatus } from "../domain/Publication.ts"
 import type { Publication } from "../domain/Publication.ts"
 
 const PublicationRow = Schema.Struct({
   id: Schema.String,
-  operation_id: Schema.String,
+  operation_id: OperationId,
   run_id: Schema.String,
-  target_key: Schema.String,
+  target_key: TargetKey,
   channel: Schema.String,
   operation: Schema.fromJsonString(Operation),
   status: PublicationStatus,

@@ -8,18 +8,19 @@ import type { Change } from "../domain/Change.ts"
 import type { EventDecision, EventOutcome } from "../domain/Decision.ts"
 import type { DepotChange } from "../domain/DepotChange.ts"
 import type { StoreError } from "../database/StoreError.ts"
+import type { DeliveryKey, TargetKey } from "../domain/Keys.ts"
 
 export interface EventRecord {
   readonly id: string
   /** Unique key `<provider>:<delivery id>`. A second delivery with the same key is a duplicate. */
-  readonly deliveryKey: string
+  readonly deliveryKey: DeliveryKey
   readonly provider: string
   readonly event: string
   readonly action: string | undefined
   readonly trigger: string | undefined
   readonly workspace: string | undefined
   readonly targetKind: string | undefined
-  readonly targetKey: string | undefined
+  readonly targetKey: TargetKey | undefined
   readonly repo: string | undefined
   readonly decision: EventDecision
   readonly reason: string | undefined

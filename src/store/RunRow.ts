@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { Analysis } from "../domain/Analysis.ts"
 import { Change } from "../domain/Change.ts"
 import type { LeaseToken } from "../domain/FencingToken.ts"
+import { TargetKey } from "../domain/Keys.ts"
 import { RunStatus } from "../domain/Run.ts"
 import type { Run } from "./Runs.ts"
 
@@ -15,7 +16,7 @@ const RunRow = Schema.Struct({
   entry_id: Schema.String,
   token: Schema.Int,
   workspace: Schema.String,
-  target_key: Schema.String,
+  target_key: TargetKey,
   change: Schema.fromJsonString(Change),
   head: Schema.String,
   base: Schema.NullOr(Schema.String),

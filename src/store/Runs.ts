@@ -7,6 +7,7 @@ import type { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
 import type { Analysis } from "../domain/Analysis.ts"
 import type { LeaseToken } from "../domain/FencingToken.ts"
+import { TargetKey } from "../domain/Keys.ts"
 import type { Publication } from "../domain/Publication.ts"
 import type { RunStatus } from "../domain/Run.ts"
 import type { StoreError } from "../database/StoreError.ts"
@@ -15,7 +16,7 @@ export interface Run {
   readonly id: string
   readonly entryId: string
   readonly workspace: string
-  readonly targetKey: string
+  readonly targetKey: TargetKey
   readonly change: Change
   readonly head: string
   readonly base: string | undefined
@@ -94,17 +95,17 @@ export class Runs extends Context.Service<
     readonly get: (runId: string) => Effect.Effect<Run | undefined, StoreError>
     /** Returns the newest run of a target on a head with one of these states. */
     readonly find: (
-      targetKey: string,
+      targetKey: TargetKey,
       head: string,
       statuses: ReadonlyArray<RunStatus>
     ) => Effect.Effect<Run | undefined, StoreError>
     /** Returns the newest run of a target whose analysis is stored, published or not. */
-    readonly latestAnalysis: (targetKey: string) => Effect.Effect<Run | undefined, StoreError>
+    readonly latestAnalysis: (targetKey: TargetKey) => Effect.Effect<Run | undefined, StoreError>
     /** Lists runs, newest first. */
     readonly list: (filter: {
       readonly workspace?: string | undefined
       readonly status?: RunStatus | undefined
-      readonly targetKey?: string | undefined
+      readonly targetKey?: TargetKey | undefined
       readonly before?: string | undefined
       readonly limit: number
     }) => Effect.Effect<ReadonlyArray<Run>, StoreError>

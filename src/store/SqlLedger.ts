@@ -2,6 +2,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
+import type { ReservationId } from "../domain/Keys.ts"
 import { fromNanos, noMoney, toNanos } from "../domain/Money.ts"
 import type { Usd } from "../domain/Money.ts"
 import { Ledger } from "./Ledger.ts"
@@ -100,7 +101,7 @@ const reserve = (sql: SqlClient.SqlClient): Ledger["Service"]["reserve"] =>
 /** Closes an open reservation with its actual amount. */
 const close = (sql: SqlClient.SqlClient) =>
   Effect.fnUntraced(
-    function* (id: string, usd: Usd | undefined, now: number) {
+    function* (id: ReservationId, usd: Usd | undefined, now: number) {
       const [open] = yield* sql<Open>`
         UPDATE ledger_reservations SET status = 'closed' WHERE id = ${id} AND status = 'open'
         RETURNING run_account, day_account, author_account, amount`
@@ -133,7 +134,7 @@ const countReview = (sql: SqlClient.SqlClient): Ledger["Service"]["countReview"]
 /** Refunds a reservation, even one that does not exist yet: its caller has given up, and it may still arrive. */
 const refund = (sql: SqlClient.SqlClient): Ledger["Service"]["refund"] =>
   Effect.fnUntraced(
-    function* (id: string, now: number) {
+    function* (id: ReservationId, now: number) {
       yield* sql`INSERT INTO ledger_reservations ${sql.insert({ ...nothing, id, reserved_at: now })}
         ON CONFLICT (id) DO NOTHING`
       yield* close(sql)(id, noMoney, now)
@@ -144,7 +145,7 @@ const refund = (sql: SqlClient.SqlClient): Ledger["Service"]["refund"] =>
 
 const closeLost = (sql: SqlClient.SqlClient): Ledger["Service"]["closeLost"] =>
   Effect.fnUntraced(function* (lost, before, now) {
-    const open = yield* sql<{ id: string; owner: string; reserved_at: number }>`
+    const open = yield* sql<{ id: ReservationId; owner: string; reserved_at: number }>`
       SELECT id, owner, reserved_at FROM ledger_reservations WHERE status = 'open'
       ORDER BY reserved_at LIMIT ${sweepSize}`.pipe(unavailable("ledger.closeLost"))
     const gone = open.filter(({ owner, reserved_at }) => Number(reserved_at) < before || lost(owner))

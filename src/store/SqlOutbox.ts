@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
 import { PublisherToken } from "../domain/FencingToken.ts"
+import { TargetKey } from "../domain/Keys.ts"
 import { canMove } from "../domain/Publication.ts"
 import { Outbox } from "./Outbox.ts"
 import { isAnswerLost } from "../database/PostgresFailure.ts"
@@ -102,7 +103,7 @@ const move =
 const targets = (sql: SqlClient.SqlClient): Outbox["Service"]["targets"] =>
   sql<{ target_key: string }>`
     SELECT DISTINCT target_key FROM publications WHERE status IN ('pending', 'sending', 'unknown')`.pipe(
-    Effect.map((rows) => rows.map((row) => row.target_key)),
+    Effect.map((rows) => rows.map((row) => TargetKey.make(row.target_key))),
     unavailable("outbox.targets")
   )
 

@@ -1,6 +1,7 @@
 /** Stores receipts in the table `events`. Records are written by group commit: one insert and one sync for all waiting records. */
 import { Array as Arr, Clock, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { DeliveryKey } from "../domain/Keys.ts"
 import { truncate } from "../domain/Text.ts"
 import { decodeEventRows, toStoredEvent } from "./EventRow.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
@@ -153,7 +154,7 @@ const prune =
   (sql: SqlClient.SqlClient, deliveries: Deliveries): Receipts["Service"]["prune"] =>
   ({ maxCount, before }) =>
     deleteInSteps((step) =>
-      sql<{ seq: number; delivery_key: string }>`
+      sql<{ seq: number; delivery_key: DeliveryKey }>`
         DELETE FROM events WHERE seq IN (
           SELECT seq FROM events
           WHERE ((work IS NULL AND routing IS NULL) OR outcome IS NOT NULL)

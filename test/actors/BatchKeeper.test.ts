@@ -10,6 +10,7 @@ import type { Change } from "../../src/domain/Change.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import { Priority } from "../../src/domain/Entry.ts"
 import { newId } from "../../src/domain/Ids.ts"
+import { DeliveryKey, TargetKey } from "../../src/domain/Keys.ts"
 import { enqueue } from "../../src/queue/Enqueue.ts"
 import * as MemoryQueue from "../../src/queue/MemoryQueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
@@ -43,7 +44,7 @@ const push = Effect.fn(function* (base: string, head: string, delay = 0) {
   const work = { change, configHash: "c", priority: Priority.automatic, dueAt: delay }
   yield* (yield* Receipts).store({
     id,
-    deliveryKey: `gitea:${id}`,
+    deliveryKey: DeliveryKey.make(`gitea:${id}`),
     provider: "gitea",
     event: "push",
     action: undefined,
@@ -164,7 +165,7 @@ each("what was settled before the crash is not reviewed again", () =>
 each("an entry that was cancelled ends its batch", () =>
   Effect.gen(function* () {
     const id = yield* push("a", "b", future)
-    yield* (yield* Queue).cancel("t:team/app:push:main", "not wanted")
+    yield* (yield* Queue).cancel(TargetKey.make("t:team/app:push:main"), "not wanted")
     yield* look(true)
     assert.deepInclude((yield* batches)[0], { status: "cancelled", reason: "not wanted" })
     assert.strictEqual(yield* outcomeOf(id), "cancelled")

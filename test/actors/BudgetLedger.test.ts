@@ -1,6 +1,7 @@
 /** Money over the real path: gateway, actor, ledger in SQLite, and a model server that counts what it was asked. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Layer, Logger, Schema } from "effect"
+import { ReservationId } from "../../src/domain/Keys.ts"
 import { Usd } from "../../src/domain/Money.ts"
 import { Price } from "../../src/llm/catalog/ModelRecord.ts"
 import * as BudgetLedger from "../../actors/BudgetLedger.ts"
@@ -215,8 +216,8 @@ describe("budget", () => {
         runCapUsd: undefined,
         dayCapUsd: undefined
       }
-      yield* ledger.reserve({ ...reservation, id: "before", owner: "node/earlier" }, now)
-      yield* ledger.reserve({ ...reservation, id: "elsewhere", owner: "other/1" }, now)
+      yield* ledger.reserve({ ...reservation, id: ReservationId.make("before"), owner: "node/earlier" }, now)
+      yield* ledger.reserve({ ...reservation, id: ReservationId.make("elsewhere"), owner: "other/1" }, now)
       yield* BudgetLedger.closeLostReservations(now)
       assert.strictEqual(yield* ledger.closeLost(() => true, 0, now), 1)
     }).pipe(run)
@@ -226,7 +227,7 @@ describe("budget", () => {
 describe("a reservation whose reply is lost", () => {
   const lost = new StoreError({ reason: "unavailable", operation: "ledger.reserve", message: "the reply is lost" })
   const reservation = {
-    id: "r1",
+    id: ReservationId.make("r1"),
     run: { id: "unanswered", repository },
     usd: Usd.make(0.5),
     caps: { perRunUsd: undefined, perRepoDailyUsd: undefined }
@@ -277,7 +278,12 @@ it.live("in memory, for one process: the run's cap holds there too", () =>
   Effect.gen(function* () {
     const budget = yield* Budget
     const caps = { perRunUsd: Usd.make(1), perRepoDailyUsd: undefined }
-    const reservation = (id: string, usd: number) => ({ id, run: { id: "r", repository }, usd: Usd.make(usd), caps })
+    const reservation = (id: string, usd: number) => ({
+      id: ReservationId.make(id),
+      run: { id: "r", repository },
+      usd: Usd.make(usd),
+      caps
+    })
     const reserve = (id: string, usd: number) => budget.reserve(reservation(id, usd))
     assert.strictEqual((yield* reserve("a", 0.6))._tag, "Reserved")
     assert.strictEqual((yield* reserve("b", 0.6))._tag, "Refused")

@@ -10,6 +10,7 @@ import { newId } from "../../src/domain/Ids.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
+import { OperationId, TargetKey } from "../../src/domain/Keys.ts"
 import type { Operation, Publication } from "../../src/domain/Publication.ts"
 import { WriteOwner } from "../../src/forge/WriteOwner.ts"
 import { ForgeError } from "../../src/forge/Forge.ts"
@@ -142,9 +143,9 @@ const row = (
   position: number
 ): Publication => ({
   id: newId(),
-  operationId,
+  operationId: OperationId.make(operationId),
   runId,
-  targetKey: target,
+  targetKey: TargetKey.make(target),
   channel: "c",
   operation,
   status: "pending",
@@ -180,7 +181,7 @@ const publishingRun = Effect.fnUntraced(function* (head = "h1") {
 })
 
 const publish = Effect.gen(function* () {
-  const publisherOf = yield* Publisher.ChangePublisher.client
+  const publisherOf = yield* Publisher.publishers
   const done = yield* Effect.forkChild(publisherOf(key).Publish())
   // Pauses between attempts are the publisher's own: let its clock run until it has nothing left to do.
   while (done.pollUnsafe() === undefined) yield* TestClock.adjust("10 seconds")
@@ -321,7 +322,7 @@ describe("ChangePublisher", () => {
   each("more messages than a mailbox holds arrive while it waits for the host", () =>
     Effect.gen(function* () {
       const host = yield* Host
-      const publisherOf = yield* Publisher.ChangePublisher.client
+      const publisherOf = yield* Publisher.publishers
       yield* Ref.set(host.faults, ["rate_limited"])
       const run = yield* publishingRun()
       const done = yield* Effect.forkChild(publisherOf(key).Publish(), { startImmediately: true })

@@ -9,6 +9,7 @@ import { layerOf } from "../../src/config/FileConfigStore.ts"
 import { snapshotOf } from "../../src/config/LoadConfig.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
+import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { ForgeError } from "../../src/forge/Forge.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { AuthorGuess } from "../../src/outputs/AuthorGuess.ts"
@@ -94,7 +95,7 @@ const helpAfter = Effect.fnUntraced(function* (
   const id = "event-1"
   yield* receipts.store({
     id,
-    deliveryKey: "gitea:1",
+    deliveryKey: DeliveryKey.make("gitea:1"),
     provider: "gitea",
     event: "issue_comment",
     action: "created",
@@ -108,7 +109,7 @@ const helpAfter = Effect.fnUntraced(function* (
     work: { change: { ...change, baseRef }, configHash: "c", priority: 0, dueAt: 0, command: "help" },
     receivedAt: 0
   })
-  const publisherOf = yield* Publisher.ChangePublisher.client
+  const publisherOf = yield* Publisher.publishers
   const sweeps = (hours * 3600) / 15
   for (let n = 0; n < sweeps; n++) {
     if ((yield* receipts.get(id))?.outcome !== undefined) break

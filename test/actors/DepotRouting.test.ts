@@ -9,6 +9,7 @@ import { layerOf } from "../../src/config/FileConfigStore.ts"
 import { snapshotOf } from "../../src/config/LoadConfig.ts"
 import type { DepotChange } from "../../src/domain/DepotChange.ts"
 import { newId } from "../../src/domain/Ids.ts"
+import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import * as Store from "../../src/store/Store.ts"
 
@@ -82,7 +83,7 @@ const report = Effect.fn(function* (routing: DepotChange) {
   const id = newId()
   yield* (yield* Receipts).store({
     id,
-    deliveryKey: id,
+    deliveryKey: DeliveryKey.make(id),
     provider: routing.vcs,
     event: "p4",
     action: undefined,

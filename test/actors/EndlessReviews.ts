@@ -4,6 +4,7 @@ import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { Priority } from "../../src/domain/Entry.ts"
+import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
@@ -58,7 +59,7 @@ export const endlessReviews = (change: (number: number) => Change) => {
     const work = { change: change(number), configHash: "c", priority, dueAt: 0 }
     yield* receipts.store({
       id: eventId,
-      deliveryKey: `gitea:${number}`,
+      deliveryKey: DeliveryKey.make(`gitea:${number}`),
       provider: "gitea",
       event: "push",
       action: undefined,

@@ -3,6 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { pruneEvidence } from "../../actors/EvidenceRetention.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
+import { TargetKey } from "../../src/domain/Keys.ts"
 import * as FileObjects from "../../src/store/FileObjects.ts"
 import { isObjectKey, Objects } from "../../src/store/Objects.ts"
 import { Runs } from "../../src/store/Runs.ts"
@@ -19,7 +20,7 @@ it.live("what was kept of a run without a record is removed", () =>
         {
           entryId: "e",
           workspace: "w",
-          targetKey: "k",
+          targetKey: TargetKey.make("k"),
           change: {
             provider: "gitea",
             trigger: "t",

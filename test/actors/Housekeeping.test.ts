@@ -14,6 +14,8 @@ import type { Change } from "../../src/domain/Change.ts"
 import { maxLosses, Priority } from "../../src/domain/Entry.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
 import { newId } from "../../src/domain/Ids.ts"
+import { DeliveryKey } from "../../src/domain/Keys.ts"
+import { OperationId } from "../../src/domain/Keys.ts"
 import { LiveNodes } from "../../src/domain/LiveNodes.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { Forges } from "../../src/forge/Forges.ts"
@@ -97,7 +99,7 @@ const accept = Effect.fnUntraced(function* (number: number, priority: number, ad
   const work = { change: change(number), configHash: "c", priority, dueAt }
   yield* receipts.store({
     id: eventId,
-    deliveryKey: `gitea:${number}`,
+    deliveryKey: DeliveryKey.make(`gitea:${number}`),
     provider: "gitea",
     event: "pull_request",
     action: "opened",
@@ -161,7 +163,7 @@ layer(worldWith(faulty("event-1")))((it) =>
       const stored = (number: number, priority: number) =>
         receipts.store({
           id: `event-${number}`,
-          deliveryKey: `gitea:${number}`,
+          deliveryKey: DeliveryKey.make(`gitea:${number}`),
           provider: "gitea",
           event: "pull_request",
           action: "opened",
@@ -300,7 +302,13 @@ layer(world)("a review that began and ended without a result", (it) => {
         const run = yield* runs.begin(begun, LeaseToken.make(1), 1)
         assert(run !== undefined)
         const operation = { _tag: "Status", head, state: "pending", description: "Review in progress" } as const
-        const row = { id: newId(), operationId: newId(), runId: run.id, targetKey: target, channel: "commit_status" }
+        const row = {
+          id: newId(),
+          operationId: OperationId.make(newId()),
+          runId: run.id,
+          targetKey: target,
+          channel: "commit_status"
+        }
         yield* outbox.add([{ ...row, operation, status: "pending", position: 0, attempts: 0 }], 1)
         return run
       })

@@ -9,6 +9,7 @@ import type { GivenDocument } from "../../src/config/Document.ts"
 import { ReviewConfig } from "../../src/config/schema/Review.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { repositoryKey, targetKey } from "../../src/domain/Change.ts"
+import { OperationId } from "../../src/domain/Keys.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
 import { ForgeError } from "../../src/forge/Forge.ts"
 import type { ForgeClient, HostThread } from "../../src/forge/Forge.ts"
@@ -49,7 +50,7 @@ const finding = (n: number): Finding => ({
 
 const thread = (n: number, more: Partial<HostThread> = {}): HostThread => ({
   hostId: String(n),
-  body: `text\n${renderMarker({ op: "o", fp: finding(n).fingerprint })}`,
+  body: `text\n${renderMarker({ op: OperationId.make("o"), fp: finding(n).fingerprint })}`,
   path: "src/db/a.ts",
   dismissedBy: [],
   resolved: false,
@@ -237,7 +238,8 @@ describe.each(ForgeKind.literals)("reflection on %s", (kind) => {
         Effect.promise(() => startHost(kind)),
         ({ forge }) => Effect.promise(() => forge.stop())
       )
-      const text = (n: number) => `Title ${n}\n${renderMarker({ op: `o${n}`, fp: finding(n).fingerprint })}`
+      const text = (n: number) =>
+        `Title ${n}\n${renderMarker({ op: OperationId.make(`o${n}`), fp: finding(n).fingerprint })}`
       yield* host.client.createReview(host.repo, 1, {
         head: host.pull.head,
         event: "COMMENT",
@@ -254,7 +256,7 @@ describe.each(ForgeKind.literals)("reflection on %s", (kind) => {
       host.forge.setPermission(repoName, "ann", "write")
       // GitLab's threads are resolved by us; elsewhere our own words say it.
       if (kind === "gitlab") threadOf(settled).resolver = host.forge.user("aicr")
-      else threadOf(settled).body = `${text(3)}\n${renderMarker({ op: "r", state: "resolved" })}`
+      else threadOf(settled).body = `${text(3)}\n${renderMarker({ op: OperationId.make("r"), state: "resolved" })}`
 
       const subject: Change = { ...change(1), provider: kind, repo: host.repo }
       const target = targetKey(subject)

@@ -13,6 +13,7 @@ import { snapshotOf } from "../../src/config/LoadConfig.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { newId } from "../../src/domain/Ids.ts"
+import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { WriteOwner } from "../../src/forge/WriteOwner.ts"
@@ -163,7 +164,7 @@ const target = targetKey(changeAt(""))
 const deliver = Effect.fnUntraced(function* (head: string, configHash: string, requestedBy?: string) {
   const eventId = newId()
   const work = { change: changeAt(head, requestedBy), configHash, priority: 10, dueAt: 0 }
-  yield* (yield* Receipts).store(event({ id: eventId, deliveryKey: eventId, work, receivedAt: 0 }))
+  yield* (yield* Receipts).store(event({ id: eventId, deliveryKey: DeliveryKey.make(eventId), work, receivedAt: 0 }))
   const [admitted] = yield* (yield* Queue).admit([{ eventId, ...work, admittedAt: 0 }])
   const schedulerOf = yield* Scheduler.WorkspaceScheduler.client
   yield* schedulerOf("w").Wake(undefined, { discard: true })

@@ -5,6 +5,7 @@ import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
+import { OperationId } from "../../src/domain/Keys.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
@@ -75,7 +76,7 @@ const outputs = Layer.effect(
       status: ({ runId, targetKey: key, head }, state, description) => [
         {
           id: `${runId}:${state}`,
-          operationId: `${runId}:${state}`,
+          operationId: OperationId.make(`${runId}:${state}`),
           runId,
           targetKey: key,
           channel: "commit_status",

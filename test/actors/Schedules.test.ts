@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing"
 import { look } from "../../actors/Schedules.ts"
 import { layerOf } from "../../src/config/FileConfigStore.ts"
 import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { TargetKey } from "../../src/domain/Keys.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { Schedules } from "../../src/store/Schedules.ts"
@@ -66,7 +67,7 @@ each("fires at its times, from the next one on, once each", () =>
       target: { kind: "scheduled", branch: "main" }
     })
     assert.deepStrictEqual(woken, ["app"])
-    assert.deepInclude(entry, { targetKey: "nightly:acme/app:scheduled:main" })
+    assert.deepInclude(entry, { targetKey: TargetKey.make("nightly:acme/app:scheduled:main") })
   })
 )
 

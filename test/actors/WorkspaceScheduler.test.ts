@@ -6,6 +6,7 @@ import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
+import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Tickets } from "../../src/queue/Tickets.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
@@ -130,7 +131,7 @@ each("cancelling ends what waits and says so on its receipts", () =>
     const work = { change: change(1), configHash: "c", priority: 10, dueAt }
     yield* receipts.store({
       id: "event-1",
-      deliveryKey: "gitea:1",
+      deliveryKey: DeliveryKey.make("gitea:1"),
       provider: "gitea",
       event: "pull_request",
       action: "opened",

@@ -8,6 +8,7 @@ import { snapshotOf } from "../../src/config/LoadConfig.ts"
 import { administrator } from "../../src/domain/Change.ts"
 import type { Repo } from "../../src/domain/Change.ts"
 import type { HostEvent, PullRequestFacts } from "../../src/domain/HostEvent.ts"
+import { TargetKey } from "../../src/domain/Keys.ts"
 
 const now = Date.parse("2026-03-04T12:00:00Z")
 const minute = 60_000
@@ -244,7 +245,11 @@ describe("reasons", () => {
   it("a closed pull request names what is to be cancelled, under the key it was queued under", async () => {
     const snapshot = await snapshotWith({})
     const closed = decide(snapshot, { _tag: "PullRequestClosed", ...facts, number: 7, baseRef: "main" })
-    assert.deepInclude(closed, { accepted: false, reason: "closed", closes: "tea:acme/app:pull_request:7" })
+    assert.deepInclude(closed, {
+      accepted: false,
+      reason: "closed",
+      closes: TargetKey.make("tea:acme/app:pull_request:7")
+    })
   })
 })
 

@@ -9,6 +9,7 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import { layerOf } from "../../src/config/FileConfigStore.ts"
 import type { Change } from "../../src/domain/Change.ts"
+import { TargetKey } from "../../src/domain/Keys.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import { WriteOwner } from "../../src/forge/WriteOwner.ts"
 import { WritePermits } from "../../src/forge/WritePermits.ts"
@@ -78,7 +79,7 @@ const measure = async (kind: ForgeKind) => {
     const own = input(findings, {
       change: given,
       head,
-      targetKey: `host:${repo}:pull_request:${number}`,
+      targetKey: TargetKey.make(`host:${repo}:pull_request:${number}`),
       analysis: analysis(findings)
     })
     const rows = [...outputs.status(own, "pending", "…"), ...outputs.plan(own), ...outputs.status(own, "success", "…")]

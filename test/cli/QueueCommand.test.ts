@@ -10,6 +10,7 @@ import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { stringify } from "yaml"
 import { newId } from "../../src/domain/Ids.ts"
 import { Priority } from "../../src/domain/Entry.ts"
+import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { enqueue } from "../../src/queue/Enqueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { layerSqlite } from "../../src/queue/SqliteQueue.ts"
@@ -85,7 +86,7 @@ const admit = Effect.fn(function* (
     title: `Change ${number}`
   } as const
   const work = { change, configHash: "c", priority: Priority.pullRequest, dueAt }
-  yield* (yield* Receipts).store(event({ id, deliveryKey: id, work, receivedAt: admittedAt }))
+  yield* (yield* Receipts).store(event({ id, deliveryKey: DeliveryKey.make(id), work, receivedAt: admittedAt }))
   const [admitted] = yield* enqueue([{ eventId: id, ...work, admittedAt }])
   return { eventId: id, entryId: admitted?.entryId ?? "" }
 })

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as PostgresClient from "../../src/database/PostgresClient.ts"
+import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { change, event } from "../store/Fixtures.ts"
 import { freshDatabase, postgresAt } from "../store/Databases.ts"
@@ -210,7 +211,7 @@ describe("PostgresClient", () => {
       const receipts = yield* Receipts
       const record = event({
         repo: "a\0b",
-        deliveryKey: "gitea:\0",
+        deliveryKey: DeliveryKey.make("gitea:\0"),
         work: { ...work, change: { ...change(), title: "\0" } }
       })
       assert.strictEqual((yield* receipts.store(record))._tag, "Stored")

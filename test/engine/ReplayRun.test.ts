@@ -7,6 +7,7 @@ import { Effect, Layer, Logger } from "effect"
 import { agentLayer } from "../../src/agent/AgentModes.ts"
 import { snapshotOf } from "../../src/config/LoadConfig.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
+import { TargetKey } from "../../src/domain/Keys.ts"
 import { compareFindings } from "../../src/engine/CompareFindings.ts"
 import { replayRun } from "../../src/engine/ReplayRun.ts"
 import { reviewOnRecord } from "../../src/engine/ReviewOnRecord.ts"
@@ -164,7 +165,7 @@ const runOf = (analysis: Analysis): Run => ({
   id: "run-1",
   entryId: "e",
   workspace: "w",
-  targetKey: "t:a/b:pull_request:1",
+  targetKey: TargetKey.make("t:a/b:pull_request:1"),
   change: {
     provider: "gitea",
     trigger: "t",

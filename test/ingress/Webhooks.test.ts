@@ -1,6 +1,7 @@
 /** The webhook path over HTTP: what is answered, recorded, queued and told to the actors. */
 import { Effect, Layer } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
+import { TargetKey } from "../../src/domain/Keys.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { StoreError } from "../../src/database/StoreError.ts"
 import { waitUntil } from "../harness/Wait.ts"
@@ -41,7 +42,7 @@ describe("accepted", () => {
       trigger: "hub",
       workspace: "on-hub",
       repo: "acme/app",
-      targetKey: "hub:acme/app:pull_request:7",
+      targetKey: TargetKey.make("hub:acme/app:pull_request:7"),
       decision: "queued"
     })
     const [entry, ...others] = await Effect.runPromise(ingress.queue.load("on-hub"))

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { Effect, Layer } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
 import { parse } from "yaml"
+import { TargetKey } from "../../src/domain/Keys.ts"
 import type { Ingress } from "./Ingress.ts"
 import * as Store from "../../src/store/Store.ts"
 import { freshDatabase, postgresAt } from "../store/Databases.ts"
@@ -54,7 +55,10 @@ describe("a workspace whose rule names a branch", () => {
     assert.deepInclude(closed.body, { accepted: false, reason: "closed" })
     assert.deepStrictEqual(ingress.woken.closed, ["github:example/monolith:pull_request:7"])
     const record = await Effect.runPromise(ingress.receipts.get(eventOf(closed)))
-    assert.deepInclude(record, { workspace: "services", targetKey: "github:example/monolith:pull_request:7" })
+    assert.deepInclude(record, {
+      workspace: "services",
+      targetKey: TargetKey.make("github:example/monolith:pull_request:7")
+    })
   })
 
   it("does not take those of other branches and repositories", async () => {

@@ -2,6 +2,7 @@
 import { createServer } from "node:http"
 import { Effect, Redacted } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { TargetKey } from "../../src/domain/Keys.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
 import { feishuSign } from "../../src/outputs/BotHook.ts"
 import { channelTable } from "../../src/outputs/Channels.ts"
@@ -206,7 +207,7 @@ describe("credentials", () => {
     const row = {
       id: "1",
       runId: "r",
-      targetKey: "t",
+      targetKey: TargetKey.make("t"),
       channel: "chat",
       status: "pending",
       position: 0,

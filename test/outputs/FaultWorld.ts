@@ -152,7 +152,7 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
       const status = outputs.status(input, "success", "done").map((row) => ({ ...row, position: plan.length }))
       if (!(yield* runs.complete(run.id, LeaseToken.make(1), found, [...plan, ...status], 0)))
         return yield* Effect.die("lost the lease")
-      const publisherOf = yield* Publisher.ChangePublisher.client
+      const publisherOf = yield* Publisher.publishers
       const done = yield* Effect.forkChild(publisherOf(key).Publish())
       // Requests take real time; pauses between attempts pass at once.
       while (done.pollUnsafe() === undefined) {

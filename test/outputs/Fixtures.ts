@@ -5,6 +5,7 @@ import { ReviewConfig } from "../../src/config/schema/Review.ts"
 import type { Workspace } from "../../src/config/Snapshot.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import type { Change } from "../../src/domain/Change.ts"
+import { TargetKey } from "../../src/domain/Keys.ts"
 import type { Severity } from "../../src/domain/Kinds.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
 import type { PublishInput } from "../../src/outputs/Channel.ts"
@@ -65,7 +66,7 @@ export const channel = (settings: Partial<typeof Channel.Type> = {}) =>
 
 export const input = (findings: ReadonlyArray<Finding>, more: Partial<PublishInput> = {}): PublishInput => ({
   runId: "run-1",
-  targetKey: "host:team/shop:pull_request:1",
+  targetKey: TargetKey.make("host:team/shop:pull_request:1"),
   change,
   head,
   analysis: analysis(findings),

@@ -1,12 +1,16 @@
 /** Markers survive what is written around them, and nobody else can write one. */
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { OperationId } from "../../src/domain/Keys.ts"
 import { cut } from "../../src/outputs/Cut.ts"
 import { needle, parseMarkers, renderMarker, splitMarkers } from "../../src/outputs/Marker.ts"
 import { safeTexts } from "../../src/outputs/SafeText.ts"
 
 const text = fc.string({ unit: "binary" })
-const markers = fc.record({ op: text, fp: text, scope: text }, { requiredKeys: ["op"] })
+const markers = fc.record(
+  { op: text.map((op) => OperationId.make(op)), fp: text, scope: text },
+  { requiredKeys: ["op"] }
+)
 /** Text that tries: pieces of markers, comments, fences and mentions in any order. */
 const hostile = fc
   .array(
@@ -55,10 +59,10 @@ describe("markers", () => {
   })
 
   it("are found by any run of their fields", () => {
-    const rendered = renderMarker({ op: "o-1", fp: "f", scope: "s" })
-    expect(rendered).toContain(needle({ op: "o-1" }))
+    const rendered = renderMarker({ op: OperationId.make("o-1"), fp: "f", scope: "s" })
+    expect(rendered).toContain(needle({ op: OperationId.make("o-1") }))
     expect(rendered).toContain(needle({ fp: "f", scope: "s" }))
-    expect(rendered).not.toContain(needle({ op: "o" }))
+    expect(rendered).not.toContain(needle({ op: OperationId.make("o") }))
   })
 
   it("pass over what only looks like one", () => {
@@ -103,7 +107,7 @@ describe("cutting", () => {
   })
 
   it("closes what it cut open", () => {
-    const marker = renderMarker({ op: "x" })
+    const marker = renderMarker({ op: OperationId.make("x") })
     const code = `<details>\n\n\`\`\`ts\n${"let x = 1\n".repeat(100)}\`\`\`\n</details>\n\n${marker}`
     const short = cut(code, 300, "_cut_")
     expect(short.length).toBeLessThanOrEqual(300)

@@ -5,6 +5,7 @@
 import { Effect, Redacted } from "effect"
 import type { Result } from "effect"
 import type { Channel as ChannelConfig } from "../../src/config/schema/Outputs.ts"
+import { TargetKey } from "../../src/domain/Keys.ts"
 import type { Publication } from "../../src/domain/Publication.ts"
 import type { ForgeClient, ForgeError } from "../../src/forge/Forge.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
@@ -26,7 +27,7 @@ export interface Setup {
 const rowOf = (planned: Planned, channel: string, runId = "run-1"): Publication => ({
   id: planned.operationId,
   runId,
-  targetKey: "host:team/shop:pull_request:1",
+  targetKey: TargetKey.make("host:team/shop:pull_request:1"),
   channel,
   status: "pending",
   position: 0,

@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
+import { OperationId, TargetKey } from "../../src/domain/Keys.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import type { Operation, Publication } from "../../src/domain/Publication.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
@@ -55,9 +56,9 @@ const written = (kind: ChannelKind, given: PublishInput, parts = { lineComments:
 
 const row = (operationId: string, operation: Operation): Publication => ({
   id: operationId,
-  operationId,
+  operationId: OperationId.make(operationId),
   runId: "run-1",
-  targetKey: "host:team/shop:pull_request:1",
+  targetKey: TargetKey.make("host:team/shop:pull_request:1"),
   channel: "gitea_pr_review",
   operation,
   status: "pending",

@@ -3,6 +3,7 @@
  * our comments that is not ours.
  */
 import { describe, expect, it } from "vitest"
+import { OperationId } from "../../src/domain/Keys.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
 import { platforms } from "../../src/outputs/BotMessage.ts"
 import { channelTable } from "../../src/outputs/Channels.ts"
@@ -14,7 +15,7 @@ import { analysis, channel, change, finding, input, workspace } from "./Fixtures
 import { inputs, payloads } from "./HostileText.ts"
 import { commonmarkFaults, faults, tree } from "./LiveMarkup.ts"
 
-const marker = { op: "own", fp: "f", scope: "s" }
+const marker = { op: OperationId.make("own"), fp: "f", scope: "s" }
 const ownUrl = "http://forge.test/team/shop/pulls/1"
 
 const hostileFinding = (text: string, n = 1): Finding =>

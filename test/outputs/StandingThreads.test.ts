@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { OperationId, TargetKey } from "../../src/domain/Keys.ts"
 import type { Operation, Publication } from "../../src/domain/Publication.ts"
 import type { ForgeClient } from "../../src/forge/Forge.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
@@ -15,9 +16,9 @@ const settle: Operation = { _tag: "Threads", head, present: [], analysed: [], ch
 
 const row = (operation: Operation, more: Partial<Publication> = {}): Publication => ({
   id: "p",
-  operationId: "o",
+  operationId: OperationId.make("o"),
   runId: "run-1",
-  targetKey: "host:team/shop:pull_request:1",
+  targetKey: TargetKey.make("host:team/shop:pull_request:1"),
   channel: "host",
   operation,
   status: "pending",

@@ -5,6 +5,7 @@ import { resolve } from "../../src/config/Defaults.ts"
 import { layerOf } from "../../src/config/FileConfigStore.ts"
 import { Triage as TriageSettings } from "../../src/config/schema/Workspaces.ts"
 import type { Change } from "../../src/domain/Change.ts"
+import { TargetKey } from "../../src/domain/Keys.ts"
 import type { TriageDecision } from "../../src/domain/Triage.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { digestIssue } from "../../src/forge/IssueHead.ts"
@@ -36,7 +37,7 @@ const spaceWith = (actions: Actions, dryRun = false) => {
 }
 const tags = (decision: TriageDecision, actions: Actions, dryRun = false) =>
   triageOperations({
-    targetKey: "host:team/shop:issue:7",
+    targetKey: TargetKey.make("host:team/shop:issue:7"),
     change: {
       provider: "gitea",
       trigger: "host",
@@ -103,7 +104,13 @@ describe.each(["gitea", "forgejo"] as const)("triage at %s", (kind) => {
     }
     const head = digestIssue(issue)
     const rows = outputs.plan(
-      input([], { change, head, workspace: space, targetKey: "k", analysis: analysis([], { triage: spam }) })
+      input([], {
+        change,
+        head,
+        workspace: space,
+        targetKey: TargetKey.make("k"),
+        analysis: analysis([], { triage: spam })
+      })
     )
     /** As the publisher does it: a lost answer is looked up before anything is sent again. */
     const publish = async () => {

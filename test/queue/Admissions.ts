@@ -1,6 +1,7 @@
 /** Admissions for the queue's tests. */
 import type { Change } from "../../src/domain/Change.ts"
 import { newId } from "../../src/domain/Ids.ts"
+import { TargetKey } from "../../src/domain/Keys.ts"
 import type { ExpiryCutoffs } from "../../src/queue/ExpiryCutoffs.ts"
 import type { QueueAdmission } from "../../src/queue/Queue.ts"
 
@@ -29,7 +30,8 @@ export const admission = (
   }
 }
 
-export const targetOf = (number: number, workspace = "app") => `main:acme/${workspace}:pull_request:${number}`
+export const targetOf = (number: number, workspace = "app") =>
+  TargetKey.make(`main:acme/${workspace}:pull_request:${number}`)
 
 /** The same time for every workspace. */
 export const before = (others: number): ExpiryCutoffs => ({ workspaces: new Map(), others })

@@ -6,6 +6,7 @@ import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { NatsEvents } from "../../nats/NatsEvents.ts"
 import { NatsNodes } from "../../nats/NatsNodes.ts"
 import { natsSettings } from "../../nats/NatsSettings.ts"
+import { TargetKey } from "../../src/domain/Keys.ts"
 import { LiveNodes } from "../../src/domain/LiveNodes.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import * as NatsProgress from "../../src/observability/NatsProgress.ts"
@@ -110,9 +111,9 @@ describe("between nodes", () => {
     it.effect("a newer head that one node received is noticed by the review on another", () =>
       Effect.gen(function* () {
         const [a, b] = [yield* node("a"), yield* node("b")]
-        const next = yield* Context.get(b, NewerHeads).listen("t:acme/app:pull_request:7")
-        yield* at(a, NewerHeads, ({ notify }) => notify("t:acme/app:pull_request:8", "other"))
-        yield* at(a, NewerHeads, ({ notify }) => notify("t:acme/app:pull_request:7", "newest"))
+        const next = yield* Context.get(b, NewerHeads).listen(TargetKey.make("t:acme/app:pull_request:7"))
+        yield* at(a, NewerHeads, ({ notify }) => notify(TargetKey.make("t:acme/app:pull_request:8"), "other"))
+        yield* at(a, NewerHeads, ({ notify }) => notify(TargetKey.make("t:acme/app:pull_request:7"), "newest"))
         assert.strictEqual(yield* Effect.timeout(next, "5 seconds"), "newest")
       }).pipe(Effect.scoped)
     )
@@ -130,7 +131,7 @@ describe("between nodes", () => {
         }
         const tell = (context: typeof a, runId: string) =>
           at(context, Progress, (progress) =>
-            progress.tell({ _tag: "Started", workspace: "w", targetKey: "t", runId, head: "h" })
+            progress.tell({ _tag: "Started", workspace: "w", targetKey: TargetKey.make("t"), runId, head: "h" })
           )
         // Who begins to look is heard of by the bus in its own time.
         while (!onA.includes("b") || !onB.includes("a")) {
@@ -161,7 +162,7 @@ describe("between nodes", () => {
             progress.tell({
               _tag: "Analysed",
               workspace: "w",
-              targetKey: "t",
+              targetKey: TargetKey.make("t"),
               runId: "r",
               problems: 1,
               findings: [finding],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { TargetKey } from "../../src/domain/Keys.ts"
 import { plan } from "../../src/queue/Plan.ts"
 import type { Scheduled, Survey } from "../../src/queue/Plan.ts"
 
@@ -9,7 +10,7 @@ const entry = (over: Partial<Scheduled> = {}): Scheduled => {
   return {
     id,
     status: "waiting",
-    targetKey: `target-of-${id}`,
+    targetKey: TargetKey.make(`target-of-${id}`),
     repo: "team/app",
     priority: 10,
     admittedAt: serial,
@@ -45,7 +46,12 @@ describe("plan", () => {
     },
     {
       name: "two due entries of one target: one at a time",
-      survey: { due: [entry({ id: "a", targetKey: "same" }), entry({ id: "b", targetKey: "same" })] },
+      survey: {
+        due: [
+          entry({ id: "a", targetKey: TargetKey.make("same") }),
+          entry({ id: "b", targetKey: TargetKey.make("same") })
+        ]
+      },
       concurrency: 9,
       release: ["a"]
     },

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
+import { TargetKey } from "../../src/domain/Keys.ts"
 import { standing } from "../../src/queue/Waiting.ts"
 import type { Around } from "../../src/queue/Waiting.ts"
 import { change } from "./Admissions.ts"
@@ -8,7 +9,7 @@ import { change } from "./Admissions.ts"
 const entry: Entry = {
   id: "e",
   workspace: "app",
-  targetKey: "t",
+  targetKey: TargetKey.make("t"),
   change: change(1, "a"),
   configHash: "c",
   priority: 10,
@@ -23,7 +24,15 @@ const entry: Entry = {
 }
 const around: Around = { now: 100, pause: undefined, out: [], concurrency: 1 }
 const pause = { scope: "workspace", name: "app", reason: "ada: too noisy", since: 5 } as const
-const other = { id: "o", status: "running", targetKey: "t", repo: "r", priority: 10, admittedAt: 0, dueAt: 0 } as const
+const other = {
+  id: "o",
+  status: "running",
+  targetKey: TargetKey.make("t"),
+  repo: "r",
+  priority: 10,
+  admittedAt: 0,
+  dueAt: 0
+} as const
 
 const cases: ReadonlyArray<{
   readonly name: string
@@ -36,7 +45,12 @@ const cases: ReadonlyArray<{
   { name: "pause before all else", entry: { dueAt: 500 }, around: { pause }, why: "paused", text: "too noisy" },
   { name: "not due", entry: { dueAt: 500, reason: "429" }, why: "not_due", text: "not due yet (429)", until: 500 },
   { name: "target", around: { out: [other] }, why: "target_busy", text: "entry o of the same target is running" },
-  { name: "places", around: { out: [{ ...other, targetKey: "u" }] }, why: "workspace_full", text: "all 1 places" },
+  {
+    name: "places",
+    around: { out: [{ ...other, targetKey: TargetKey.make("u") }] },
+    why: "workspace_full",
+    text: "all 1 places"
+  },
   { name: "turn", why: "turn", text: "others are first" },
   { name: "executor", entry: { status: "ready" }, why: "executor", text: "free executor" },
   { name: "running", entry: { status: "running", owner: "n/1", leaseUntil: 9 }, why: "running", text: "n/1", until: 9 },

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Analysis } from "../../src/domain/Analysis.ts"
+import { TargetKey } from "../../src/domain/Keys.ts"
 import { AnalysisSpool, layerOver, overflow } from "../../src/store/AnalysisSpool.ts"
 import type { SpoolKey } from "../../src/store/AnalysisSpool.ts"
 import { objectsUnder } from "../../src/store/FileObjects.ts"
@@ -13,7 +14,13 @@ import { folder } from "./Folder.ts"
 const noFolder = join(import.meta.filename, "spool")
 
 const hour = 3_600_000
-const key: SpoolKey = { targetKey: "t:a/b:pull_request:1", head: "h", base: "b", configHash: "c", entryId: undefined }
+const key: SpoolKey = {
+  targetKey: TargetKey.make("t:a/b:pull_request:1"),
+  head: "h",
+  base: "b",
+  configHash: "c",
+  entryId: undefined
+}
 const analysis = (summary: string): Analysis => ({
   findings: [],
   summary,
@@ -32,7 +39,7 @@ describe("spool", () => {
         yield* spool.keep(key, analysis("one"), 0)
         assert.deepStrictEqual(yield* spool.find(key, 1), analysis("one"))
         const others: ReadonlyArray<Partial<SpoolKey>> = [
-          { targetKey: "t:a/b:pull_request:2" },
+          { targetKey: TargetKey.make("t:a/b:pull_request:2") },
           { head: "h2" },
           { base: "b2" },
           { base: undefined },

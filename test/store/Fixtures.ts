@@ -3,6 +3,7 @@ import type { Analysis } from "../../src/domain/Analysis.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import { newId } from "../../src/domain/Ids.ts"
+import { DeliveryKey, OperationId } from "../../src/domain/Keys.ts"
 import type { Operation, Publication } from "../../src/domain/Publication.ts"
 import type { EventRecord } from "../../src/store/Receipts.ts"
 
@@ -20,7 +21,7 @@ export const event = (over: Partial<EventRecord> = {}): EventRecord => {
   const id = newId()
   return {
     id,
-    deliveryKey: `gitea:${id}`,
+    deliveryKey: DeliveryKey.make(`gitea:${id}`),
     provider: "gitea",
     event: "pull_request",
     action: "opened",
@@ -60,7 +61,7 @@ export const publication = (over: Partial<Publication> = {}): Publication => {
   const operation: Operation = over.operation ?? { _tag: "Summary", head: "a".repeat(40), body: "text" }
   return {
     id,
-    operationId: `op-${id}`,
+    operationId: OperationId.make(`op-${id}`),
     runId: "run",
     targetKey: targetKey(change()),
     channel: "gitea_pr_review",

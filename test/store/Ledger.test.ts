@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"
+import { ReservationId } from "../../src/domain/Keys.ts"
 import { Usd } from "../../src/domain/Money.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
 import type { LedgerReservation } from "../../src/store/Ledger.ts"
@@ -14,7 +15,7 @@ import { killAfter } from "./KilledChild.ts"
 
 const day = "2026-01-31"
 const asked = (id: string, usd: number, more: Partial<LedgerReservation> = {}): LedgerReservation => ({
-  id,
+  id: ReservationId.make(id),
   runId: "run-1",
   repository: "t:team/app",
   day,
@@ -35,17 +36,17 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
       const ledger = yield* Ledger
       for (const _ of [1, 2]) assert.strictEqual((yield* ledger.reserve(asked("a", 0.4), 1))._tag, "Reserved")
       assert.closeTo(yield* ofRun(), 0.4, 1e-9)
-      for (const usd of [0.25, 0.9]) yield* ledger.settle("a", Usd.make(usd), 2)
+      for (const usd of [0.25, 0.9]) yield* ledger.settle(ReservationId.make("a"), Usd.make(usd), 2)
       assert.closeTo(yield* ofRun(), 0.25, 1e-9)
-      yield* ledger.refund("a", 3)
+      yield* ledger.refund(ReservationId.make("a"), 3)
       assert.closeTo(yield* ofRun(), 0.25, 1e-9)
 
       yield* ledger.reserve(asked("b", 0.5), 4)
-      for (const _ of [1, 2]) yield* ledger.refund("b", 5)
+      for (const _ of [1, 2]) yield* ledger.refund(ReservationId.make("b"), 5)
       assert.strictEqual((yield* ledger.reserve(asked("b", 0.5), 6))._tag, "Reserved")
       assert.closeTo(yield* ofRun(), 0.25, 1e-9)
       assert.closeTo(yield* ofDay, 0.25, 1e-9)
-      yield* ledger.settle("unknown", Usd.make(5), 7)
+      yield* ledger.settle(ReservationId.make("unknown"), Usd.make(5), 7)
       assert.closeTo(yield* ofDay, 0.25, 1e-9)
     }).pipe(run)
   )
@@ -53,7 +54,7 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
   it.effect("a reservation that was refunded before it came is never made", () =>
     Effect.gen(function* () {
       const ledger = yield* Ledger
-      yield* ledger.refund("late", 1)
+      yield* ledger.refund(ReservationId.make("late"), 1)
       yield* ledger.reserve(asked("late", 0.4), 2)
       assert.strictEqual(yield* ofRun(), 0)
       assert.strictEqual(yield* ledger.closeLost(() => true, 0, 3), 0)
@@ -93,10 +94,10 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
       const grace = { ...elsewhere, author: "t:grace" }
       assert.strictEqual((yield* ledger.reserve(asked("c", 0.6, grace), 1))._tag, "Reserved")
       assert.strictEqual((yield* ledger.reserve(asked("d", 0.6, { ...ada, day: "2026-02-01" }), 1))._tag, "Reserved")
-      yield* ledger.settle("a", Usd.make(0.1), 2)
+      yield* ledger.settle(ReservationId.make("a"), Usd.make(0.1), 2)
       assert.closeTo(yield* spent, 0.1, 1e-9)
       assert.strictEqual((yield* ledger.reserve(asked("e", 0.6, elsewhere), 3))._tag, "Reserved")
-      yield* ledger.refund("e", 4)
+      yield* ledger.refund(ReservationId.make("e"), 4)
       assert.closeTo(yield* spent, 0.1, 1e-9)
     }).pipe(run)
   )
@@ -105,7 +106,7 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
     Effect.gen(function* () {
       const ledger = yield* Ledger
       const count = (id: string, author = "t:ada", hour = "2026-01-31T12") =>
-        ledger.countReview({ id, author, hour, max: 2 }, 1)
+        ledger.countReview({ id: ReservationId.make(id), author, hour, max: 2 }, 1)
       assert.deepStrictEqual([yield* count("a"), yield* count("a"), yield* count("b")], [true, true, true])
       assert.deepStrictEqual([yield* count("c"), yield* count("c"), yield* count("a")], [false, false, true])
       assert.isTrue(yield* count("c", "t:grace"))
@@ -150,7 +151,9 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
               const answer = yield* ledger.reserve(asked(id, usd), 1)
               if (answer._tag === "Reserved" && !open.has(id) && !closed.has(id)) open.set(id, usd)
             } else {
-              yield* what === "settle" ? ledger.settle(id, Usd.make(usd), 1) : ledger.refund(id, 1)
+              yield* what === "settle"
+                ? ledger.settle(ReservationId.make(id), Usd.make(usd), 1)
+                : ledger.refund(ReservationId.make(id), 1)
               if (open.delete(id)) closed.set(id, what === "settle" ? usd : 0)
               else if (what === "refund" && !closed.has(id)) closed.set(id, 0)
             }
@@ -170,9 +173,9 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
       yield* ledger.reserve(asked("mine", 0.2), 1000)
       yield* ledger.reserve(asked("old", 0.3, { owner: "other/9" }), 10)
       assert.strictEqual(yield* ledger.closeLost((owner) => owner === "node/0", 500, 2000), 2)
-      yield* ledger.refund("lost", 3000)
-      yield* ledger.refund("old", 3000)
-      yield* ledger.refund("mine", 3000)
+      yield* ledger.refund(ReservationId.make("lost"), 3000)
+      yield* ledger.refund(ReservationId.make("old"), 3000)
+      yield* ledger.refund(ReservationId.make("mine"), 3000)
       assert.closeTo(yield* ofRun(), 0.4, 1e-9)
       yield* ledger.prune(2000)
       assert.closeTo(yield* ofRun(), 0.4, 1e-9)

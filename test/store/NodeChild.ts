@@ -4,6 +4,7 @@
  */
 import { writeSync } from "node:fs"
 import { Effect } from "effect"
+import { DeliveryKey, ReservationId } from "../../src/domain/Keys.ts"
 import { Usd } from "../../src/domain/Money.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { Batches } from "../../src/store/Batches.ts"
@@ -16,7 +17,7 @@ const [url = "", count = "0"] = process.argv.slice(2)
 const say = (line: object): void => void writeSync(1, `${JSON.stringify(line)}\n`)
 
 const deliver = Effect.fnUntraced(function* (at: number) {
-  const record = event({ deliveryKey: `shared:${at}` })
+  const record = event({ deliveryKey: DeliveryKey.make(`shared:${at}`) })
   const receipt = yield* (yield* Receipts).store(record)
   const eventId = receipt._tag === "Stored" ? record.id : receipt.first.id
   say({ at, receipt: receipt._tag, eventId })
@@ -32,11 +33,11 @@ const spend = Effect.gen(function* () {
   const id = newId()
   const place = { runId: id, repository: "t:team/app", day: "2026-01-31", owner: `child/${process.pid}` }
   const answer = yield* ledger.reserve(
-    { id, ...place, usd: Usd.make(0.07), runCapUsd: undefined, dayCapUsd: Usd.make(10) },
+    { id: ReservationId.make(id), ...place, usd: Usd.make(0.07), runCapUsd: undefined, dayCapUsd: Usd.make(10) },
     1
   )
   say({ spent: answer._tag, id })
-  if (answer._tag === "Reserved") yield* ledger.settle(id, Usd.make(0.05), 2)
+  if (answer._tag === "Reserved") yield* ledger.settle(ReservationId.make(id), Usd.make(0.05), 2)
 })
 
 await Effect.runPromise(

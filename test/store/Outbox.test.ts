@@ -1,6 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { PublisherToken } from "../../src/domain/FencingToken.ts"
+import { TargetKey } from "../../src/domain/Keys.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { databases } from "./Databases.ts"
 import { publication } from "./Fixtures.ts"
@@ -10,11 +11,14 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
     it.effect("gives back rows in the order of sending, once per operation", () =>
       Effect.gen(function* () {
         const outbox = yield* Outbox
-        const [second, first] = [publication({ targetKey: "order", position: 1 }), publication({ targetKey: "order" })]
-        const later = publication({ targetKey: "order", position: 1, notBefore: 9 })
+        const [second, first] = [
+          publication({ targetKey: TargetKey.make("order"), position: 1 }),
+          publication({ targetKey: TargetKey.make("order") })
+        ]
+        const later = publication({ targetKey: TargetKey.make("order"), position: 1, notBefore: 9 })
         yield* outbox.add([second, first], 1)
         yield* outbox.add([later, { ...first, id: "other", channel: "elsewhere" }], 2)
-        const open = yield* outbox.open("order")
+        const open = yield* outbox.open(TargetKey.make("order"))
         assert.deepStrictEqual(
           open.map((row) => row.id),
           [first.id, second.id, later.id]
@@ -33,31 +37,36 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
     it.effect("moves by compare-and-set and counts attempts", () =>
       Effect.gen(function* () {
         const outbox = yield* Outbox
-        const row = publication({ targetKey: "moves" })
+        const row = publication({ targetKey: TargetKey.make("moves") })
         yield* outbox.add([row], 1)
-        const token = yield* outbox.takeOver("moves", 1)
+        const token = yield* outbox.takeOver(TargetKey.make("moves"), 1)
         assert.isTrue(yield* outbox.move(row.id, "pending", { status: "sending" }, token, 2))
         assert.isFalse(yield* outbox.move(row.id, "pending", { status: "sending" }, token, 2))
         const refused = { status: "pending", notBefore: 50, error: "429", hostId: "h", isAttempt: true } as const
         yield* outbox.move(row.id, "sending", refused, token, 3)
-        assert.deepInclude((yield* outbox.open("moves"))[0], { attempts: 1, notBefore: 50, error: "429", hostId: "h" })
+        assert.deepInclude((yield* outbox.open(TargetKey.make("moves")))[0], {
+          attempts: 1,
+          notBefore: 50,
+          error: "429",
+          hostId: "h"
+        })
         yield* outbox.move(row.id, "pending", { status: "sending" }, token, 4)
-        assert.deepInclude((yield* outbox.open("moves"))[0], {
+        assert.deepInclude((yield* outbox.open(TargetKey.make("moves")))[0], {
           status: "sending",
           attempts: 1,
           notBefore: undefined,
           error: undefined,
           hostId: "h"
         })
-        assert.include(yield* outbox.targets, "moves")
+        assert.include(yield* outbox.targets, TargetKey.make("moves"))
         yield* outbox.move(row.id, "sending", { status: "sent", url: "https://git.example/1" }, token, 5)
-        assert.deepStrictEqual(yield* outbox.open("moves"), [])
-        assert.notInclude(yield* outbox.targets, "moves")
-        assert.deepInclude(yield* outbox.lastSent("moves", row.channel, "Summary", "another run"), {
+        assert.deepStrictEqual(yield* outbox.open(TargetKey.make("moves")), [])
+        assert.notInclude(yield* outbox.targets, TargetKey.make("moves"))
+        assert.deepInclude(yield* outbox.lastSent(TargetKey.make("moves"), row.channel, "Summary", "another run"), {
           hostId: "h",
           url: "https://git.example/1"
         })
-        assert.isUndefined(yield* outbox.lastSent("moves", row.channel, "Review", "another run"))
+        assert.isUndefined(yield* outbox.lastSent(TargetKey.make("moves"), row.channel, "Review", "another run"))
         assert.isFalse(yield* outbox.move("unknown", "pending", { status: "dropped" }, token, 6))
       })
     )
@@ -67,11 +76,11 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
         const outbox = yield* Outbox
         const ignoredDismissals = [{ fp: "f".repeat(32), file: "src/ä b.ts", by: ["eve", "dana"] }]
         const [row, found] = [
-          publication({ runId: "sees", targetKey: "seen" }),
-          publication({ runId: "saw", targetKey: "seen", ignoredDismissals })
+          publication({ runId: "sees", targetKey: TargetKey.make("seen") }),
+          publication({ runId: "saw", targetKey: TargetKey.make("seen"), ignoredDismissals })
         ]
         yield* outbox.add([row, found], 1)
-        const token = yield* outbox.takeOver("seen", 1)
+        const token = yield* outbox.takeOver(TargetKey.make("seen"), 1)
         yield* outbox.move(row.id, "pending", { status: "sending" }, token, 2)
         yield* outbox.move(row.id, "sending", { status: "sent", ignoredDismissals }, token, 3)
         yield* outbox.move(found.id, "pending", { status: "dropped" }, token, 4)
@@ -83,16 +92,19 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
     it.effect("a publisher whose target was taken over changes nothing", () =>
       Effect.gen(function* () {
         const outbox = yield* Outbox
-        const [row, other] = [publication({ targetKey: "taken" }), publication({ targetKey: "left" })]
+        const [row, other] = [
+          publication({ targetKey: TargetKey.make("taken") }),
+          publication({ targetKey: TargetKey.make("left") })
+        ]
         yield* outbox.add([row, other], 1)
-        const frozen = yield* outbox.takeOver("taken", 1)
-        const elsewhere = yield* outbox.takeOver("left", 1)
-        assert.isTrue(yield* outbox.holds("taken", frozen))
-        const newer = yield* outbox.takeOver("taken", 2)
+        const frozen = yield* outbox.takeOver(TargetKey.make("taken"), 1)
+        const elsewhere = yield* outbox.takeOver(TargetKey.make("left"), 1)
+        assert.isTrue(yield* outbox.holds(TargetKey.make("taken"), frozen))
+        const newer = yield* outbox.takeOver(TargetKey.make("taken"), 2)
         assert.isAbove(newer, frozen)
-        assert.isFalse(yield* outbox.holds("taken", frozen))
+        assert.isFalse(yield* outbox.holds(TargetKey.make("taken"), frozen))
         assert.isFalse(yield* outbox.move(row.id, "pending", { status: "sending" }, frozen, 3))
-        assert.deepInclude((yield* outbox.open("taken"))[0], { status: "pending", attempts: 0 })
+        assert.deepInclude((yield* outbox.open(TargetKey.make("taken")))[0], { status: "pending", attempts: 0 })
         assert.isTrue(yield* outbox.move(row.id, "pending", { status: "sending" }, newer, 3))
         assert.isTrue(yield* outbox.move(other.id, "pending", { status: "sending" }, elsewhere, 3))
       })
@@ -101,17 +113,17 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
     it.effect("counts the publishers of a target that came to no end of a row", () =>
       Effect.gen(function* () {
         const outbox = yield* Outbox
-        assert.strictEqual(yield* outbox.starts("counted"), 0)
-        const first = yield* outbox.takeOver("counted", 1)
-        assert.strictEqual(yield* outbox.starts("counted"), 1)
-        const second = yield* outbox.takeOver("counted", 2)
-        assert.strictEqual(yield* outbox.starts("counted"), 2)
-        yield* outbox.progressed("counted", first)
-        assert.strictEqual(yield* outbox.starts("counted"), 2)
-        yield* outbox.progressed("counted", second)
-        assert.strictEqual(yield* outbox.starts("counted"), 0)
-        yield* outbox.takeOver("counted", 3)
-        assert.strictEqual(yield* outbox.starts("counted"), 1)
+        assert.strictEqual(yield* outbox.starts(TargetKey.make("counted")), 0)
+        const first = yield* outbox.takeOver(TargetKey.make("counted"), 1)
+        assert.strictEqual(yield* outbox.starts(TargetKey.make("counted")), 1)
+        const second = yield* outbox.takeOver(TargetKey.make("counted"), 2)
+        assert.strictEqual(yield* outbox.starts(TargetKey.make("counted")), 2)
+        yield* outbox.progressed(TargetKey.make("counted"), first)
+        assert.strictEqual(yield* outbox.starts(TargetKey.make("counted")), 2)
+        yield* outbox.progressed(TargetKey.make("counted"), second)
+        assert.strictEqual(yield* outbox.starts(TargetKey.make("counted")), 0)
+        yield* outbox.takeOver(TargetKey.make("counted"), 3)
+        assert.strictEqual(yield* outbox.starts(TargetKey.make("counted")), 1)
       })
     )
 

@@ -1,6 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { databases } from "./Databases.ts"
 import { change, event, ignored } from "./Fixtures.ts"
@@ -31,14 +32,14 @@ describe.each(databases)("Receipts in $name", ({ layer: fresh }) => {
     it.effect("stores a delivery once, within a batch and after it", () =>
       Effect.gen(function* () {
         const receipts = yield* Receipts
-        const records = Array.from({ length: 5 }, () => event({ deliveryKey: "gitea:same" }))
+        const records = Array.from({ length: 5 }, () => event({ deliveryKey: DeliveryKey.make("gitea:same") }))
         const other = event()
         const answers = yield* Effect.forEach([...records, other, other], receipts.store, { concurrency: "unbounded" })
         assert.deepStrictEqual(
           answers.map((answer) => answer._tag),
           ["Stored", "Duplicate", "Duplicate", "Duplicate", "Duplicate", "Stored", "Duplicate"]
         )
-        const again = yield* receipts.store(event({ deliveryKey: "gitea:same" }))
+        const again = yield* receipts.store(event({ deliveryKey: DeliveryKey.make("gitea:same") }))
         for (const answer of [...answers.slice(1, 5), again]) {
           assert.strictEqual(answer._tag === "Duplicate" ? answer.first.id : undefined, records[0]?.id)
         }

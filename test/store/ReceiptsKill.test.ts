@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import * as Store from "../../src/store/Store.ts"
 import { event } from "./Fixtures.ts"
@@ -34,7 +35,7 @@ describe("Receipts, process killed", () => {
           []
         )
         for (const id of acknowledged.filter((_, index) => index % 97 === 0)) {
-          const receipt = yield* receipts.store(event({ deliveryKey: `gitea:${id}` }))
+          const receipt = yield* receipts.store(event({ deliveryKey: DeliveryKey.make(`gitea:${id}`) }))
           assert.strictEqual(receipt._tag === "Duplicate" ? receipt.first.id : undefined, id)
         }
       })

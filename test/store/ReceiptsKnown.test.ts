@@ -2,12 +2,13 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { join } from "node:path"
+import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import * as Store from "../../src/store/Store.ts"
 import { event } from "./Fixtures.ts"
 import { folder } from "./Folder.ts"
 
-const keyed = (n: number) => event({ deliveryKey: `gitea:delivery-${n}` })
+const keyed = (n: number) => event({ deliveryKey: DeliveryKey.make(`gitea:delivery-${n}`) })
 const storeAll = (from: number, to: number) =>
   Effect.flatMap(Receipts, (receipts) =>
     Effect.forEach(

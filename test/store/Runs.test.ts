@@ -1,5 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Exit } from "effect"
+import { TargetKey } from "../../src/domain/Keys.ts"
+import { OperationId } from "../../src/domain/Keys.ts"
 import { Usd } from "../../src/domain/Money.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { targetKey } from "../../src/domain/Change.ts"
@@ -158,13 +160,13 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
         const runs = yield* Runs
         const outbox = yield* Outbox
         const { id } = yield* begun("two", 1)
-        const there = publication({ runId: "earlier", operationId: "same" })
+        const there = publication({ runId: "earlier", operationId: OperationId.make("same") })
         yield* outbox.add([there], 1)
         yield* runs.move(id, LeaseToken.make(1), "analyzing", 12)
         const rows = [
           publication({ runId: id, position: 1 }),
           publication({ runId: id, position: 0 }),
-          publication({ runId: id, operationId: "same", position: 2 })
+          publication({ runId: id, operationId: OperationId.make("same"), position: 2 })
         ]
         assert.isTrue(yield* runs.complete(id, LeaseToken.make(1), analysis, rows, 13))
         assert.deepStrictEqual(
@@ -209,7 +211,7 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
           Effect.map(runs.list(filter), (found) => found.map((run) => run.id))
         assert.deepStrictEqual(yield* list({ limit: 9 }), [c.id, b.id, a.id])
         assert.deepStrictEqual(yield* list({ limit: 9, status: "preparing", before: c.id, workspace: "app" }), [a.id])
-        assert.deepStrictEqual(yield* list({ limit: 9, targetKey: "none" }), [])
+        assert.deepStrictEqual(yield* list({ limit: 9, targetKey: TargetKey.make("none") }), [])
       })
     )
 
@@ -220,15 +222,15 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
         const ended = Effect.fn(function* (entryId: string, token: LeaseToken) {
           const run = yield* begun(entryId, token)
           yield* runs.move(run.id, token, "analyzing", 1)
-          const row = publication({ runId: run.id, targetKey: "prune" })
+          const row = publication({ runId: run.id, targetKey: TargetKey.make("prune") })
           const review = publication({
             runId: run.id,
-            targetKey: "prune",
+            targetKey: TargetKey.make("prune"),
             position: 1,
             operation: { _tag: "Review", head: "a", event: "COMMENT", body: "", comments: [] }
           })
           yield* runs.complete(run.id, token, analysis, [row, review], 1)
-          const publisher = yield* outbox.takeOver("prune", 1)
+          const publisher = yield* outbox.takeOver(TargetKey.make("prune"), 1)
           for (const { id } of [row, review]) {
             yield* outbox.move(id, "pending", { status: "sending" }, publisher, token)
             yield* outbox.move(id, "sending", { status: "sent", hostId: `host-${id}` }, publisher, token)
@@ -245,15 +247,15 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
         assert.isDefined(yield* runs.get(running.id))
         assert.deepStrictEqual(yield* outbox.ofRun(first.run.id), [])
         assert.strictEqual(
-          (yield* outbox.lastSent("prune", "gitea_pr_review", "Summary", "another run"))?.id,
+          (yield* outbox.lastSent(TargetKey.make("prune"), "gitea_pr_review", "Summary", "another run"))?.id,
           second.row.id
         )
         assert.strictEqual(
-          (yield* outbox.lastSent("prune", "gitea_pr_review", "Review", "another run"))?.id,
+          (yield* outbox.lastSent(TargetKey.make("prune"), "gitea_pr_review", "Review", "another run"))?.id,
           second.review.id
         )
         yield* runs.prune({ maxCount: 1, before: 3 })
-        assert.isUndefined(yield* outbox.lastSent("prune", "gitea_pr_review", "Summary", "another run"))
+        assert.isUndefined(yield* outbox.lastSent(TargetKey.make("prune"), "gitea_pr_review", "Summary", "another run"))
       })
     )
   })
@@ -278,7 +280,7 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
         const found = yield* runs.latestAnalysis(targetKey(change()))
         assert.strictEqual(found?.id, first.id)
         assert.deepStrictEqual(found?.analysis, stored)
-        assert.isUndefined(yield* runs.latestAnalysis("another target"))
+        assert.isUndefined(yield* runs.latestAnalysis(TargetKey.make("another target")))
       })
     )
 

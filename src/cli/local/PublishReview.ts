@@ -4,7 +4,7 @@
  */
 import { Clock, Duration, Effect } from "effect"
 import type { Sharding } from "effect/cluster"
-import { ChangePublisher } from "../../../actors/ChangePublisher.ts"
+import { publishers } from "../../../actors/ChangePublisher.ts"
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 import type { Analysis } from "../../domain/Analysis.ts"
 import { targetKey as keyOf } from "../../domain/Change.ts"
@@ -35,7 +35,7 @@ export const publishReview = Effect.fn("publishReview")(function* (
   analysis: Analysis
 ): Effect.fn.Return<PublishedReview, ExitWith, Runs | Outbox | Outputs | Sharding.Sharding> {
   const [runs, outbox, outputs] = [yield* Runs, yield* Outbox, yield* Outputs]
-  const publisherOf = yield* ChangePublisher.client
+  const publisherOf = yield* publishers
   const targetKey = keyOf(change)
   const { head, base } = change
   const now = yield* Clock.currentTimeMillis

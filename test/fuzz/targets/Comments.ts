@@ -1,4 +1,5 @@
 /** Comments on pull requests: commands of people, and our own hidden markers, which anybody can write, too. */
+import { OperationId } from "../../../src/domain/Keys.ts"
 import { findCommand } from "../../../src/forge/Command.ts"
 import { marked, parseMarkers, renderMarker, splitMarkers } from "../../../src/outputs/Marker.ts"
 import type { FuzzTarget } from "../Target.ts"
@@ -16,8 +17,10 @@ const command: FuzzTarget = {
 const marker: FuzzTarget = {
   name: "marker",
   seeds: () => [
-    bytes(renderMarker({ op: "a:b", fp: "f-->p", scope: "<s>" })),
-    bytes(`text\n${renderMarker({ op: "1" })}\nmore\n${renderMarker({ op: "2", file: "ä", state: "resolved" })}`)
+    bytes(renderMarker({ op: OperationId.make("a:b"), fp: "f-->p", scope: "<s>" })),
+    bytes(
+      `text\n${renderMarker({ op: OperationId.make("1") })}\nmore\n${renderMarker({ op: OperationId.make("2"), file: "ä", state: "resolved" })}`
+    )
   ],
   words: ["<!-- aicr:v1 ", "{", "}", " -->", '"op":', '"fp":', "\\u002d"],
   check: (input) => {
