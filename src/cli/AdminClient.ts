@@ -1,6 +1,6 @@
 /**
- * The administration of a running service, for commands that only that service can do. A session is opened for one request and ended
- * after it; its token is neither shown nor kept.
+ * Client of a running service's administration, for commands that only that service can execute. It logs in for one request and logs out
+ * after it; the token is neither displayed nor stored.
  */
 import { Effect, Redacted } from "effect"
 import { Prompt } from "effect/cli"
@@ -9,7 +9,7 @@ import type { Retried } from "../queue/QueueControl.ts"
 import { ExitWith, refused } from "./Exit.ts"
 
 export interface ServiceAddress {
-  /** With the path prefix, without a slash at its end. */
+  /** URL with the path prefix, without a trailing slash. */
   readonly url: string
   /** Variables that hold the administrator's credentials. */
   readonly usernameEnv: string
@@ -25,7 +25,7 @@ const timeoutMillis = 15_000
 const maxReplyBytes = 65_536
 const maxDetail = 300
 
-/** The address given with `--url`. A password goes over an unencrypted connection on this machine only. */
+/** Parses the address given with `--url`. A password is only sent over an unencrypted connection on this machine. */
 export const serviceAt = (text: string): Effect.Effect<ServiceAddress, ExitWith> => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !["http:", "https:"].includes(url.protocol) || url.username !== "" || url.password !== "") {
@@ -49,7 +49,7 @@ export const serviceOf = ({ admin, server }: Snapshot["document"]): ServiceAddre
   }
 }
 
-/** Tries a dead entry or batch again. */
+/** Retries a dead entry or batch. */
 export const retryAtService = Effect.fnUntraced(function* (service: ServiceAddress, id: string) {
   const username = process.env[service.usernameEnv] ?? ""
   if (username === "") {

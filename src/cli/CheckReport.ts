@@ -1,11 +1,11 @@
-/** What `aicr config check` prints: text for people, JSON for programs, SARIF for code hosts and editors. Pure. */
+/** Formats the output of `aicr config check`: text for people, JSON for programs, SARIF for code hosts and editors. Pure. */
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import { formatIssue } from "../config/ConfigIssue.ts"
 import { count } from "./Wording.ts"
 
 export interface CheckedFile {
   readonly file: string
-  /** Undefined where the file is refused. */
+  /** Undefined if the file is refused. */
   readonly workspaces: number | undefined
   readonly issues: ReadonlyArray<ConfigIssue>
 }
@@ -16,7 +16,7 @@ export type CheckFormat = (typeof checkFormats)[number]
 const of = (issues: ReadonlyArray<ConfigIssue>, wanted: ConfigIssue["severity"]) =>
   issues.filter(({ severity }) => severity === wanted)
 
-/** The line about a file, and its issues. */
+/** Formats the line about a file, and its issues. */
 export const textReport = ({ file, workspaces, issues }: CheckedFile) => {
   const [errors, warnings] = [of(issues, "error"), of(issues, "warning")]
   const warned = warnings.length === 0 ? "" : `, ${count(warnings.length, "warning")}`

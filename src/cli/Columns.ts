@@ -1,4 +1,4 @@
-/** A table, its columns as wide as their widest cell. The first `left` columns stand to the left, the others to the right. */
+/** Formats a table, its columns as wide as their widest cell. The first `left` columns are left-aligned, the others right-aligned. */
 export const columns = (rows: ReadonlyArray<ReadonlyArray<string>>, left = Number.POSITIVE_INFINITY): string => {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)))
   return rows

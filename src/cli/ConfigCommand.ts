@@ -1,4 +1,4 @@
-/** `aicr config check|show|schema|diff`: what a configuration says, what is wrong with it, what is in force. */
+/** Implements `aicr config check|show|schema|diff`: validates and displays a configuration. */
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
@@ -13,7 +13,7 @@ import { configFlag } from "./ConfigFlag.ts"
 import { configuration, readSnapshot } from "./ReadSnapshot.ts"
 
 interface Runs {
-  /** What else keeps the service from starting with a configuration that is right in itself. */
+  /** Returns problems of this build that prevent the service from starting with a valid configuration. */
   readonly buildProblems: (snapshot: Snapshot) => ReadonlyArray<ConfigIssue>
 }
 

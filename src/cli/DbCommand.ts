@@ -1,7 +1,6 @@
 /**
- * `aicr db status|migrate`: which steps of the schema the database of the records has, and applying what is missing, for
- * installations with `storage.database.migrate: verify`. How the database is opened is handed in. `status` ends with 1 while
- * something is pending.
+ * Implements `aicr db status|migrate`: lists the schema steps of the records' database and applies missing ones, for installations with
+ * `storage.database.migrate: verify`. The function that opens the database is a parameter. `status` exits with 1 while a step is pending.
  */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
@@ -10,15 +9,15 @@ import { configFlag } from "./ConfigFlag.ts"
 
 export interface DatabaseState {
   readonly kind: "sqlite" | "postgres"
-  /** Of a file. */
+  /** Path of a SQLite file. */
   readonly path?: string
   readonly applied: ReadonlyArray<string>
   readonly pending: ReadonlyArray<string>
-  /** Of a newer release. */
+  /** Steps of a newer release. */
   readonly unknown: ReadonlyArray<string>
 }
 
-/** `migrate` applies what is pending, and answers with what it made. */
+/** Opens the database. `migrate` applies pending steps and returns them. */
 export type OnDatabase = (
   config: string,
   use: "status" | "migrate"

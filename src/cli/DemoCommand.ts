@@ -1,4 +1,4 @@
-/** `aicr demo`: a whole review on this machine, without any configuration. What it runs is handed in. */
+/** Implements `aicr demo`: a complete review on this machine, without any configuration. The demo is a parameter. */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { ExitWith } from "./Exit.ts"

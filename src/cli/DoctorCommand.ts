@@ -1,6 +1,6 @@
 /**
- * `aicr doctor`: whether this machine can run a configuration. Reserved fields, unset variables, missing programs, servers that
- * do not answer; each line says what to do about it.
+ * Implements `aicr doctor`: checks whether this machine can run a configuration. Reports reserved fields, unset variables, missing programs
+ * and unreachable servers, each with the next step.
  */
 import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -18,13 +18,13 @@ import { configFlag } from "./ConfigFlag.ts"
 import { configuration } from "./ReadSnapshot.ts"
 import { count } from "./Wording.ts"
 
-/** How long a server may take to accept a connection. */
+/** Timeout in milliseconds for connecting to a server. */
 const patience = 3000
 
 interface Runs {
-  /** What the configuration asks for and this build lacks, from the parts that know. */
+  /** Returns configured features that this build lacks. */
   readonly buildProblems: (snapshot: Snapshot) => ReadonlyArray<ConfigIssue>
-  /** What credentials may not do at their hosts. */
+  /** Returns missing permissions of credentials at their hosts. */
   readonly hostAccess: (snapshot: Snapshot) => Effect.Effect<ReadonlyArray<AccessReport>>
 }
 
@@ -38,7 +38,7 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
     Effect.fnUntraced(function* ({ config, offline }) {
       const { buildProblems, hostAccess } = yield* runs
       const { readConfigFile } = yield* configuration
-      // Unset variables are looked at without refusing the rest; the strict reading says which of them keep it from starting.
+      // Unset variables do not prevent the other checks; the strict reading reports those that prevent a start.
       const { snapshot, issues } = yield* readConfigFile(config, process.env, { unset: "warnings" })
       const strict = yield* readConfigFile(config, process.env)
       const fatal = new Set(strict.issues.filter(({ severity }) => severity === "error").map(({ path }) => path))
@@ -102,7 +102,7 @@ const lookup = ({ name }: Program): Effect.Effect<boolean> =>
     return false
   })
 
-/** Undefined when the server accepts a connection, else why not. */
+/** Returns undefined if the server accepts a connection, otherwise the reason. */
 const reach = ({ host, port }: Server): Effect.Effect<string | undefined> =>
   Effect.callback((resume) => {
     const socket = connect({ host, port, timeout: patience })

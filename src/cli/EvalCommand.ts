@@ -1,4 +1,4 @@
-/** `aicr eval`: how well a model reviews labelled changes. What it runs is handed in. */
+/** Implements `aicr eval`: measures how well a model reviews labelled changes. The evaluation is a parameter. */
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { EvalCase } from "../engine/eval/EvalCase.ts"
@@ -12,7 +12,7 @@ import { makeSteps } from "./local/Steps.ts"
 
 export interface EvaluateOptions extends LocalConfigOptions {
   readonly cases: ReadonlyArray<EvalCase>
-  /** The rules of the demo in place of a language model. */
+  /** Uses the rules of the demo instead of a language model. */
   readonly demo: boolean
   readonly concurrency: number
   readonly progress: (scored: ScoredCase, done: number) => Effect.Effect<void>

@@ -1,19 +1,19 @@
-/** How a command ends with a code of its own (decisions section 10): 0 done, 1 problems found, 2 usage or configuration, 3 run failed. */
+/** Exit codes of commands: 0 done, 1 problems found, 2 usage or configuration, 3 run failed. */
 import { Cause, Exit, Runtime, Schema } from "effect"
 import { CliError } from "effect/cli"
 
 export class ExitWith extends Schema.TaggedError<ExitWith>()("ExitWith", {
   code: Schema.Int,
-  /** Printed to stderr when not empty. */
+  /** Printed to stderr if not empty. */
   message: Schema.String
 }) {}
 
-/** What was asked for cannot be done as it was asked, or the configuration is wrong. */
+/** Builds the error of a request that is invalid, or of an invalid configuration. */
 export const refused = (message: string): ExitWith => new ExitWith({ code: 2, message })
 
 /**
- * The end of the process. Usage errors were already shown with the help of the command. An interrupt (Ctrl-C, SIGTERM) after an
- * orderly stop is success. Anything unexpected is a bug: its cause is printed whole.
+ * Ends the process. Usage errors were already displayed with the help of the command. An interrupt (Ctrl-C, SIGTERM) after an orderly stop
+ * is success. Any other error is a bug: its whole cause is printed.
  */
 export const reportAndExit = <E, A>(exit: Exit.Exit<E, A>, onExit: (code: number) => void): void => {
   if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)

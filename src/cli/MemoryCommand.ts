@@ -1,6 +1,6 @@
 /**
- * `aicr memory show|clear`: what reviews have learnt per repository (review.reflection), and forgetting it. Works beside a running
- * service; how the records are opened is handed in.
+ * Implements `aicr memory show|clear`: displays and removes the lessons of repositories (review.reflection). Works while the service runs;
+ * the function that opens the records is a parameter.
  */
 import { Clock, Console, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -18,7 +18,7 @@ export type OnLessons = <A>(
   operation: Effect.Effect<A, StoreError | ExitWith, Lessons>
 ) => Effect.Effect<A, ExitWith>
 
-/** More than any memory holds by default. */
+/** Exceeds the default limit of lessons. */
 const most = 10_000
 
 const shared = {
@@ -35,7 +35,7 @@ const daysOf = (millis: number): string => count(Math.floor(millis / 86_400_000)
 const lineOf = ({ verdict, category, severity, path, title, learnedAt }: Lesson, now: number): string =>
   `  ${verdict.padEnd(9)} ${severity.padEnd(8)} ${oneLine(category)}  ${oneLine(path)}: ${oneLine(title)} (${daysOf(now - learnedAt)} ago)`
 
-/** Of one repository or of all, with what they hold. */
+/** Reads the lessons of one repository or of all. */
 const read = Effect.fnUntraced(function* (repository: string | undefined) {
   const lessons = yield* Lessons
   const all = yield* lessons.sizes

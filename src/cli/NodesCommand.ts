@@ -1,4 +1,7 @@
-/** `aicr nodes`: which nodes work together. Where they are found is handed in, so that the command line knows no adapter. */
+/**
+ * Implements `aicr nodes`: lists the nodes of the cluster. The function that lists them is a parameter, so that the command line depends on
+ * no adapter.
+ */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import type { ExitWith } from "./Exit.ts"
@@ -12,9 +15,9 @@ export interface NodeLine {
   readonly version: string
   /** Milliseconds since the epoch. */
   readonly startedAt: number
-  /** Reviews it can do at once. */
+  /** Maximum number of concurrent reviews. */
   readonly slots: number
-  /** Actors that are awake on it. */
+  /** Number of active actors. */
   readonly actors: number
 }
 

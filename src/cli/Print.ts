@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-/** Written to standard output whole, also into a pipe that is slow: the process ends only after. */
+/** Writes a text to standard output completely, also into a slow pipe, before the process ends. */
 export const print = (text: string): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     process.stdout.write(text, () => resume(Effect.void))

@@ -1,6 +1,6 @@
 /**
- * `aicr queue list|show|cancel|retry|pause|resume`: what waits and runs, why and until when, and what operators do about it. It
- * works on the stores of the configuration; how they are opened is handed in, so that the command line knows no adapter.
+ * Implements `aicr queue list|show|cancel|retry|pause|resume`: displays waiting and running work with reasons and times, and changes it. It
+ * uses the stores of the configuration; the function that opens them is a parameter, so that the command line depends on no adapter.
  */
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -17,17 +17,17 @@ import { jsonFlag } from "./JsonFlag.ts"
 import { configFlag } from "./ConfigFlag.ts"
 import { count, time } from "./Wording.ts"
 
-/** Runs an operation on the stores of a configuration file. `looking`: it changes nothing. */
+/** Runs an operation on the stores of a configuration file. `looking`: it is read-only. */
 export type OnStores = <A>(
   config: string,
   use: "looking" | "changing",
   operation: Effect.Effect<A, QueueError | StoreError | ExitWith, Operations>
 ) => Effect.Effect<A, ExitWith>
 
-/** Where the running service listens that alone can change the queue of a configuration; undefined: this process can. */
+/** Returns the address of the running service if only that can change the queue of a configuration; undefined: this process can. */
 export type ServedAt = (config: string) => Effect.Effect<ServiceAddress | undefined, ExitWith>
 
-/** Entries asked for at a time. */
+/** Number of entries per request. */
 const page = 200
 
 const lineOf = ({ entry, standing }: EntryView): string => {

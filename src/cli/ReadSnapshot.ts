@@ -1,20 +1,20 @@
-/** What commands look up in a configuration file; where it is not there they end and say what is. */
+/** Looks up values of a configuration file for commands, which end with the available names if a value is missing. */
 import { Effect } from "effect"
 import type { Env } from "../config/Credentials.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { refused } from "./Exit.ts"
 import type { ExitWith } from "./Exit.ts"
 
-/** Schema and YAML, for commands that read a configuration: loaded when they run, as what they run is. */
+/** Schema and YAML modules, loaded by commands that read a configuration. */
 export const configuration = Effect.promise(() => import("../config/LoadConfig.ts"))
 
-/** The snapshot of a file, whichever variables are set; a refused file ends the command with every error. */
+/** Returns the snapshot of a file, whichever variables are set; a refused file ends the command with every error. */
 export const readSnapshot = (file: string, env: Env = process.env): Effect.Effect<Snapshot, ExitWith> =>
   Effect.flatMap(configuration, ({ loadConfig }) =>
     Effect.mapError(loadConfig({ file }, env, { unset: "warnings" }), ({ message }) => refused(message))
   )
 
-/** The thing of that name; else the command ends with the names that `owner` has. `what` is the word for such a thing. */
+/** Returns the item of that name, or ends the command with the names that `owner` has. `what` is the noun for such an item. */
 export const named = <A>(
   owner: string,
   what: string,

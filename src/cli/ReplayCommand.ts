@@ -1,4 +1,4 @@
-/** `aicr replay`: a stored review run again out of its evidence, and what it finds now beside what it found then. */
+/** Implements `aicr replay`: repeats a stored review from its evidence, and compares its findings with the earlier ones. */
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { formatUsd } from "../domain/Money.ts"
@@ -15,20 +15,20 @@ import { count } from "./Wording.ts"
 export interface ReplayOptions {
   readonly run: string
   readonly config: string
-  /** `provider/model` to ask instead of the recorded answers. */
+  /** Model as `provider/model` to call instead of using the recorded responses. */
   readonly model: string | undefined
 }
 
 export interface ReplayReport {
   readonly run: Run
   readonly replay: Replay
-  /** Undefined where a model was asked. */
+  /** Undefined if a model was called. */
   readonly answers: (ReturnType<RecordedAnswers["asked"]> & { readonly recorded: number }) | undefined
-  /** The configuration in force is another one than the run was admitted under. */
+  /** True if the current configuration differs from the one under which the run was admitted. */
   readonly otherConfiguration: boolean
 }
 
-/** `recent` gives the newest runs of the service. */
+/** Builds the command. `recent` returns the newest runs of the service. */
 export const replayCommand = (
   runs: Effect.Effect<{
     readonly replay: (options: ReplayOptions) => Effect.Effect<ReplayReport, ExitWith>

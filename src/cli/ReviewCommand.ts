@@ -1,4 +1,4 @@
-/** `aicr review`: the service's own engine on a local repository, without any server. What it runs is handed in. */
+/** Implements `aicr review`: runs the service's engine on a local repository, without any server. The review is a parameter. */
 import { Console, Effect, Option, Result } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Severity } from "../domain/Kinds.ts"
@@ -95,7 +95,7 @@ export const reviewCommand = <R>(
       )
       yield* print(yield* formats[format](found))
       if (found.published !== undefined) {
-        // The review is paid for and shown, whatever became of its publication.
+        // The review is paid for and displayed, whatever the result of its publication.
         if (Result.isFailure(found.published)) return yield* found.published.failure
         const { channels, url } = found.published.success
         yield* Console.error(

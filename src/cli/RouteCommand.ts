@@ -1,4 +1,4 @@
-/** `aicr route test`: which channels a change would be published to, and by which rule. */
+/** Implements `aicr route test`: lists the channels that a change would be published to, and the matching rule. */
 import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { TriggerProfile, Workspace } from "../config/Snapshot.ts"
@@ -6,16 +6,16 @@ import { TargetKind } from "../domain/Kinds.ts"
 import { configFlag } from "./ConfigFlag.ts"
 import { named, readSnapshot } from "./ReadSnapshot.ts"
 
-/** Printed as it is with `--json`. */
+/** The output of `--json`. */
 interface RouteReport {
-  /** `outputs.routes.rules[2]`, `outputs.routes.default`, or what holds without either. */
+  /** Matching rule: `outputs.routes.rules[2]`, `outputs.routes.default`, or the behaviour without either. */
   readonly rule: string
   readonly channels: ReadonlyArray<{
     readonly name: string
     readonly kind: string
     readonly line_comments: boolean
     readonly summary: boolean
-    /** Undefined when it publishes; else why nothing goes there. */
+    /** Undefined if the channel publishes; otherwise the reason why not. */
     readonly problem: string | undefined
   }>
 }

@@ -1,4 +1,4 @@
-/** `aicr secrets seal|rotate`: credentials that may stand in a configuration, because only the holder of the key can read them. */
+/** Implements `aicr secrets seal|rotate`: encrypts credentials, so that a configuration may contain them. */
 import { Console, Effect, Option, Redacted, Result } from "effect"
 import { Argument, Command, Flag, Prompt } from "effect/cli"
 import { readFile, rename, stat, writeFile } from "node:fs/promises"
@@ -17,7 +17,7 @@ const readText = (file: string) =>
     catch: (cause) => refused(`${file} cannot be read: ${because(cause)}`)
   })
 
-/** Typed without being shown on a terminal, else all of standard input without the line break at its end. Never an argument. */
+/** Reads a secret: hidden input on a terminal, otherwise all of standard input without the final line break. Never an argument. */
 const readSecret = Effect.gen(function* () {
   if (process.stdin.isTTY) return yield* Prompt.run(Prompt.Password({ message: "Secret to seal" }))
   const text = yield* Effect.tryPromise({

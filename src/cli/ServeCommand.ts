@@ -1,4 +1,4 @@
-/** `aicr serve`: the service. What it runs is joined in Service.ts and handed in, so that the command line knows no adapter. */
+/** Implements `aicr serve`. The service is a parameter, so that the command line depends on no adapter. */
 import { Effect, Option, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import { ExitWith } from "./Exit.ts"

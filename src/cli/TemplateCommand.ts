@@ -1,4 +1,4 @@
-/** `aicr template render`: what a template makes of an example review. */
+/** Implements `aicr template render`: renders a template with an example review. */
 import { Console, Effect, Option, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { Channel } from "../config/schema/Outputs.ts"

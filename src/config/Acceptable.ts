@@ -1,6 +1,6 @@
 /**
- * Whether a document that is right in itself may come into force: one that says nothing, or that would remove every trigger, is more
- * likely a file that was truncated than a wish. `allow_empty: true` says that it is meant. Pure.
+ * Decides whether a valid document may replace the current one: an empty one, or one that would remove every trigger, is more likely
+ * truncated than intended. `allow_empty: true` confirms it. Pure.
  */
 import type { ConfigIssue } from "./ConfigIssue.ts"
 import type { RefusalReason } from "./ConfigStore.ts"
@@ -15,7 +15,7 @@ const orMeant = "restore its content, or write allow_empty: true at the top leve
 
 export const isEmpty = ({ given }: Pick<Snapshot, "given">): boolean => Object.keys(given).length === 0
 
-/** Returns the error of a document that says nothing, whether it allows itself to be empty or not. */
+/** Returns the error of an empty document, whether it allows itself to be empty or not. */
 export const emptyProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> =>
   isEmpty(snapshot)
     ? [
@@ -27,7 +27,7 @@ export const emptyProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> =>
       ]
     : []
 
-/** `inForce` is undefined at start. */
+/** Judges a document. `inForce` is undefined at start. */
 export const judge = (reading: Reading, file: string, inForce: Snapshot | undefined): Judged => {
   const { snapshot, issues } = reading
   const refused = (reason: RefusalReason, message: string): Judged => ({

@@ -1,4 +1,4 @@
-/** One thing wrong, or worth saying, about a configuration document: where it is, what is wrong, what to do. */
+/** An error or a warning about a configuration document: its location, what is wrong, and the next step. */
 export interface ConfigIssue {
   readonly severity: "error" | "warning"
   /** Path in the document as the user wrote it, e.g. `triggers[0].webhook_secret_env`. */
@@ -10,7 +10,7 @@ export interface ConfigIssue {
   readonly column?: number | undefined
 }
 
-/** `file:line:column path: message`, leaving out what is not known. */
+/** Formats an issue as `file:line:column path: message`, without missing parts. */
 export const formatIssue = (issue: ConfigIssue): string => {
   const place = [issue.file, issue.line, issue.column].filter((part) => part !== undefined).join(":")
   const gap = issue.path === "" && issue.line === undefined ? ": " : " "

@@ -1,6 +1,6 @@
 /**
- * The configuration in force. Reading is synchronous and cheap: the current snapshot is replaced whole when a newer one has
- * been validated; a document that does not validate replaces nothing.
+ * The current configuration. Reading is synchronous and cheap: a validated newer snapshot replaces the current one as a whole; an invalid
+ * document replaces nothing.
  */
 import { Context } from "effect"
 import type { Effect, Stream } from "effect"
@@ -13,7 +13,7 @@ export interface ArchivedDocument {
 }
 
 export interface SnapshotArchive<E> {
-  /** Stores a document before it comes into force; storing it again is harmless. */
+  /** Stores a document before it becomes current. Idempotent. */
   readonly keep: (archived: ArchivedDocument) => Effect.Effect<void, E>
   readonly find: (hash: string) => Effect.Effect<ArchivedDocument | undefined, E>
   /** Hashes that unfinished work is pinned to. */
@@ -22,12 +22,12 @@ export interface SnapshotArchive<E> {
 
 export type RefusalReason = "empty" | "invalid" | "no_triggers" | "unreadable"
 
-/** A document that was read last and is not in force. */
+/** The last document that was read, if it was refused. */
 export interface RefusedDocument {
   readonly file: string
   readonly reason: RefusalReason
   readonly errors: number
-  /** Of the first error. */
+  /** Line of the first error. */
   readonly line: number | undefined
   readonly since: number
 }
@@ -37,17 +37,17 @@ export class ConfigStore extends Context.Service<
   {
     readonly current: () => Snapshot
     /**
-     * The snapshot with this hash, which work was admitted under: from memory, else from the archive, across restarts and nodes.
-     * The current one only where nothing knows it any more, which is logged.
+     * Returns the snapshot with this hash, under which work was admitted: from memory, otherwise from the archive, across restarts and
+     * nodes. Returns the current one, and logs it, only if the hash is unknown.
      */
     readonly pinned: (hash: string) => Effect.Effect<Snapshot>
-    /** From now on each document is in this archive before it comes into force. */
+    /** Archives each later document before it becomes current. */
     readonly keepIn: <E extends { readonly message: string }>(archive: SnapshotArchive<E>) => Effect.Effect<void, E>
-    /** Reads the sources again; a bad document leaves the current snapshot in place and is reported. */
+    /** Reads the sources again; an invalid document is reported and does not replace the current snapshot. */
     readonly reload: Effect.Effect<"unchanged" | "replaced" | "refused">
-    /** Undefined while what was read last is in force. */
+    /** Undefined if the last document that was read is current. */
     readonly refused: () => RefusedDocument | undefined
-    /** Each snapshot that replaces another. */
+    /** Emits each snapshot that replaces another. */
     readonly changes: Stream.Stream<Snapshot>
   }
 >()("aicr/config/ConfigStore") {}

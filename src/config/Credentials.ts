@@ -1,4 +1,4 @@
-/** Credentials of the document: a literal, or the name of an environment variable. */
+/** Reads credentials of the document: a literal, or the name of an environment variable. */
 import { Redacted } from "effect"
 import { isRecord } from "./Path.ts"
 
@@ -6,17 +6,17 @@ export type Env = Readonly<Record<string, string | undefined>>
 
 const given = (env: Env, name: string): string => (Object.hasOwn(env, name) ? (env[name] ?? "") : "")
 
-/** The variable's value; an empty one counts as unset, and so does one of white space alone. */
+/** Returns the variable's value; an empty one counts as unset, and so does white space. */
 export const variable = (env: Env, name: string): string | undefined => {
   const value = given(env, name)
   return value.trim() === "" ? undefined : value
 }
 
-/** Whether the variable is set to white space alone, which nobody means. */
+/** Returns whether the variable is set to white space, which is a mistake. */
 export const isBlankVariable = (env: Env, name: string): boolean =>
   given(env, name) !== "" && variable(env, name) === undefined
 
-/** The literal field `name`, else the variable that `<name>_env` names; undefined where neither is set. */
+/** Returns the literal field `name`, otherwise the variable that `<name>_env` names; undefined if neither is set. */
 export const credential = (holder: object, name: string, env: Env): Redacted.Redacted | undefined => {
   if (!isRecord(holder)) return undefined
   const literal = holder[name]

@@ -1,4 +1,4 @@
-/** A normalised document checked against the schema: a typed value, or every place that is wrong, in words. */
+/** Checks a normalised document against the schema: returns a typed value, or every error as text. */
 import { Redacted, Result, Schema } from "effect"
 import type { SchemaIssue } from "effect"
 import type { GivenDocument } from "./Document.ts"
@@ -12,7 +12,7 @@ import { didYouMean } from "./Suggest.ts"
 
 const decoder = Schema.decodeUnknownResult(Document, { errors: "all", onExcessProperty: "error" })
 
-/** The typed document as given, or what is wrong with it; paths have canonical names. */
+/** Returns the typed document without defaults, or its errors; paths have canonical names. */
 export const decode = (tree: unknown): Result.Result<GivenDocument, ReadonlyArray<Complaint>> =>
   Result.mapError(decoder(tree), (error) => {
     const places = new Map<string, { readonly path: Path; readonly missing: boolean }>()
@@ -34,7 +34,7 @@ const collect = (issue: SchemaIssue.Issue, path: Path, place: (path: Path, missi
     case "Filter":
       return collect(issue.issue, path, place)
     case "AnyOf": {
-      // A map or list among alternatives is judged as the one that it could be.
+      // A map or list among alternatives is checked as the one that it could be.
       const inside = issue.issues.find((inner) => inner._tag === "Composite")
       return inside === undefined ? place(path, false) : collect(inside, path, place)
     }
@@ -54,19 +54,19 @@ const describe = (tree: unknown, at: Path, missing: boolean): Complaint => {
   return { path, message: `expected ${words}, found ${found(shape, valueAt(tree, path))}`, at: "value" }
 }
 
-/** An issue inside a `Redacted` is an issue of the field that holds it. */
+/** Moves an issue inside a `Redacted` to the field that holds it. */
 const insideSecret = (tree: unknown, path: Path): Path => {
   const parent = path.slice(0, -1)
   return path.at(-1) === "value" && Redacted.isRedacted(valueAt(tree, parent)) ? parent : path
 }
 
-/** What is there instead. Text is quoted unless the field is one of credentials: it might be one. */
+/** Returns the actual value for a message. Text is quoted unless the field holds credentials, because it might be one. */
 const mayBeSecret = (shape: Shape): boolean =>
   shape.type === "union"
     ? shape.members.some(mayBeSecret)
     : shape.type === "scalar" && (shape.scalar === "secret" || shape.limits.env === true)
 
-/** An address may hold a password. */
+/** Masks the password of an address. */
 const shownText = (value: string): string => {
   const text = value.replace(/\/\/[^/@\s]*@/, "//********@")
   return JSON.stringify(text.length > 64 ? `${text.slice(0, 63)}…` : text)

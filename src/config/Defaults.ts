@@ -1,4 +1,4 @@
-/** Layers merged, then defaults filled in: from the given form of a schema to its resolved one. */
+/** Merges layers, then fills in defaults: converts the given form of a schema to its resolved one. */
 import type { Schema } from "effect"
 import type { Resolved } from "./Field.ts"
 import { isRecord } from "./Path.ts"
@@ -6,8 +6,8 @@ import type { Shape } from "./Shape.ts"
 import { shapeOf } from "./Shape.ts"
 
 /**
- * Later layers win. Maps merge key by key, everything else (text, numbers, lists, secrets) is taken whole from the last layer
- * that has it. Layers are never changed; the result shares what is equal.
+ * Merges layers; later ones win. Maps merge key by key, everything else (text, numbers, lists, secrets) is taken as a whole from the last
+ * layer that has it. Layers are never modified; the result shares equal parts.
  */
 export const mergeLayers = <T>(...layers: ReadonlyArray<T | undefined>): T | undefined =>
   layers.reduce<T | undefined>((under, over) => {
@@ -42,14 +42,12 @@ const fill = (shape: Shape, value: unknown): unknown => {
   }
 }
 
-/** The given layers of a schema, nearest last, as one value with every default filled in. */
+/** Resolves the layers of a schema, nearest last, to one value with every default filled in. */
 export const resolve = <S extends Schema.Top>(
   schema: S,
   ...layers: ReadonlyArray<S["Type"] | undefined>
 ): Resolved<S> => assertResolved<S>(fill(shapeOf(schema), mergeLayers<S["Type"]>({}, ...layers)))
 
-/*
- * The two walks go by the schema's own shape and by plain maps; here their results get the types that follow from it.
- */
+/* The functions above work on the schema's shape and on plain maps; these assign the types that follow from it. */
 const sameType = <T>(value: unknown): T => value as T
 const assertResolved = <S extends Schema.Top>(value: unknown): Resolved<S> => value as Resolved<S>

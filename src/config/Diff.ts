@@ -1,4 +1,4 @@
-/** What differs between two documents once defaults are filled in: field by field, secrets masked. */
+/** Compares two documents after filling in defaults: field by field, secrets masked. */
 import { Redacted } from "effect"
 import type { Path } from "./Path.ts"
 import { formatPath, isRecord } from "./Path.ts"
@@ -11,7 +11,7 @@ export interface Difference {
   readonly after: unknown
 }
 
-/** Lists whose entries have a name are compared by it, so that moving one is no difference. */
+/** Returns the name of a list entry. Such lists are compared by name, so that moving an entry is no difference. */
 const nameOf = (value: unknown): string | undefined => {
   if (!isRecord(value)) return undefined
   const name = value["name"] ?? value["id"] ?? value["alias"]

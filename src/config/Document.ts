@@ -1,6 +1,6 @@
 /**
- * The configuration document: fourteen namespaces, each described in its own file under schema/. `typeof Document.Type` is the
- * document as given, the type `Document` the one with defaults filled in.
+ * The configuration document: fourteen namespaces, each described in a file under schema/. `typeof Document.Type` is the document without
+ * defaults, the type `Document` the one with defaults filled in.
  */
 import { Schema } from "effect"
 import type { Resolved } from "./Field.ts"

@@ -1,4 +1,4 @@
-/** The environment variables that a document names, and which of the unset ones keep the service from starting. */
+/** Finds the environment variables that a document names, and the unset ones that prevent the service from starting. */
 import type { Env } from "./Credentials.ts"
 import { isBlankVariable, variable } from "./Credentials.ts"
 import { Document } from "./Document.ts"
@@ -14,7 +14,7 @@ export interface NamedVariable {
   readonly name: string
 }
 
-/** Every variable named in a normalised document. */
+/** Returns every variable named in a normalised document. */
 const namedVariables = (tree: unknown): ReadonlyArray<NamedVariable> => {
   const found: Array<NamedVariable> = []
   walk(shapeOf(Document), tree, [], found)
@@ -38,8 +38,8 @@ const walk = (shape: Shape, value: unknown, path: Path, found: Array<NamedVariab
 }
 
 /**
- * Named variables without a value. Needed are those that connect a store in use and, on a node that takes deliveries and calls, those
- * that guard them.
+ * Returns named variables without a value. Required are those that connect a store in use and, on a node that receives deliveries and
+ * calls, those that authenticate them.
  */
 export const unsetVariables = (
   tree: unknown,
@@ -55,7 +55,7 @@ export const unsetVariables = (
     return [{ complaint: { path, message, at: "value" }, needed }]
   })
 
-/** A token that was put where its variable's name belongs is not repeated: only what looks like a name is. */
+/** Returns whether a text may be repeated in messages as a variable's name, because a token may have been written by mistake. */
 export const looksLikeName = (name: string): boolean =>
   !looksLikeToken(name) && (/^[A-Z_][A-Z0-9_]*$/.test(name) || name.length <= 16)
 
@@ -64,12 +64,12 @@ const nameable = (name: string): string => (looksLikeName(name) ? name : "named 
 const tokenPrefixes =
   /^(?:gh[opsur]_|github_pat_|gl[a-z]+_|sk_|pk_|xox[abprs]_|AKIA|ASIA|AIza|whsec_|npm_|hf_)[A-Za-z0-9_]{8,}$/
 
-/** No word of a name is this long and has digits among its letters. */
+/** Returns whether a text is too long and too mixed with digits for a name. */
 const looksLikeToken = (name: string): boolean =>
   tokenPrefixes.test(name) ||
   name.split("_").some((word) => word.length >= 20 && /\d/.test(word) && /[A-Za-z]/.test(word))
 
-/** Credentials in the place of their variable's name. A name that is set is one, whatever it looks like. */
+/** Finds credentials written in place of their variable's name. The name of a set variable is not reported. */
 export const misplacedTokens = (tree: unknown, env: Env): ReadonlyArray<Complaint> =>
   namedVariables(tree).flatMap(({ path, name }) =>
     variable(env, name) === undefined && looksLikeToken(name)
@@ -84,14 +84,14 @@ export const misplacedTokens = (tree: unknown, env: Env): ReadonlyArray<Complain
       : []
   )
 
-/** A literal beside it is used in its place. */
+/** Returns whether a literal of the same credential takes precedence. */
 const overruled = (tree: unknown, path: Path): boolean => {
   const field = String(path.at(-1))
   const holder = valueAt(tree, path.slice(0, -1))
   return field.endsWith("_env") && isRecord(holder) && holder[field.slice(0, -4)] !== undefined
 }
 
-/** The path as the reference writes it, with 0 for every index. */
+/** Formats the path as in the reference, with 0 for every index. */
 const fieldOf = (path: Path): string => formatPath(path.map((segment) => (typeof segment === "number" ? 0 : segment)))
 
 const guardsEntrance = (tree: unknown, path: Path): boolean => {
@@ -115,7 +115,7 @@ const connectsStore = (tree: unknown, path: Path): boolean => {
   return path[0] === "storage" && path[2] === "s3" && at("storage", "object", "kind") === "s3"
 }
 
-/** Fields by which the document connects to storage.cache.redis. */
+/** Returns the fields by which the document connects to storage.cache.redis. */
 export const redisUsers = (tree: unknown): ReadonlyArray<string> =>
   [
     ["storage", "cache", "kind"],

@@ -1,13 +1,13 @@
 /**
- * How the schema files write a field: its schema, its meaning, its default and its rules in one place. The wrappers put all of
- * it into the key's annotations, from where Shape.ts reads it for decoding, cross-checks, JSON Schema, the reference and forms.
+ * Defines fields for the schema files: schema, meaning, default and rules in one place. The functions store all of it in the key's
+ * annotations, from which Shape.ts reads it for decoding, cross-checks, JSON Schema, the reference and forms.
  *
- * A schema decodes the *given* form: what the document says, nothing filled in. `Resolved` is the form with defaults, made by
- * Defaults.ts after the layers are merged, so that a layer never overrides another with a default.
+ * A schema decodes the *given* form of the document, without defaults. `Resolved` is the form with defaults, which Defaults.ts builds after
+ * the layers are merged, so that a default never overrides a value of another layer.
  */
 import { Schema } from "effect"
 
-/** Names that a field may refer to. */
+/** Kinds of names that a field may refer to. */
 export type Reference =
   | "trigger"
   | "channel"
@@ -19,23 +19,23 @@ export type Reference =
   | "workspace"
 
 export interface FieldRules {
-  /** Applied where the value is used, not filled into the resolved document. */
+  /** Applied when the value is used, and not part of the resolved document. */
   readonly runtimeDefault?: unknown
-  /** Shown as default in the reference where it is not a plain value, such as `inherit`. */
+  /** Default in the reference if it is not a plain value, such as `inherit`. */
   readonly defaultText?: string
-  /** Accepted and not consumed, and why. Setting it gives a warning. */
+  /** Reason why the field is accepted but not used. Setting it gives a warning. */
   readonly reserved?: string
-  /** The one other value than the default, where it is accepted and not implemented, and what happens instead. Setting it gives a warning. */
+  /** The one other value than the default, if it is accepted but not implemented, and the actual behaviour. Setting it gives a warning. */
   readonly unimplemented?: { readonly value: string; readonly instead: string }
-  /** The values of a neighbour field (default `kind`) under which this field may be set. */
+  /** Values of a sibling field (default `kind`) under which this field may be set. */
   readonly when?: When
-  /** The values of that neighbour field under which this field must be set. */
+  /** Values of that sibling field under which this field must be set. */
   readonly requiredWhen?: When
-  /** Neighbour fields that may not be set together with this one. */
+  /** Sibling fields that may not be set together with this one. */
   readonly exclusive?: ReadonlyArray<string>
-  /** Neighbour field over which this one wins when both are set. */
+  /** Sibling field over which this one takes precedence if both are set. */
   readonly winsOver?: string
-  /** The string, or each string of the list, names one of these. */
+  /** Kind of name that the string, or each string of the list, refers to. */
   readonly refers?: Reference
   /** Other accepted spellings of the key. */
   readonly aliases?: ReadonlyArray<string>
@@ -44,14 +44,14 @@ export interface FieldRules {
 export interface When {
   readonly field: string
   readonly values: ReadonlyArray<string>
-  /** What the neighbour counts as when it is absent. */
+  /** Value of an absent sibling. */
   readonly absent?: string
 }
 
 export interface FieldMeta extends FieldRules {
   readonly description: string
   readonly default?: unknown
-  /** A layer over values from elsewhere: defaults inside it are not filled in. */
+  /** True for a layer over values of another location: its defaults are not filled in. */
   readonly layer?: boolean
 }
 
@@ -70,11 +70,11 @@ export interface Layered<S extends Schema.Constraint> extends Schema.optionalKey
 const annotated = <S extends Schema.Top>(schema: S, meta: FieldMeta): S["Rebuild"] =>
   schema.pipe(Schema.annotateKey({ description: meta.description, [FieldMetaKey]: meta }))
 
-/** A field that must be given. */
+/** Defines a required field. */
 export const required = <S extends Schema.Top>(schema: S, description: string, rules: FieldRules = {}): S["Rebuild"] =>
   annotated(schema, { ...rules, description })
 
-/** A field without default. */
+/** Defines a field without a default. */
 export const optional = <S extends Schema.Top>(
   schema: S,
   description: string,
@@ -82,7 +82,7 @@ export const optional = <S extends Schema.Top>(
 ): Schema.optionalKey<S> =>
   Schema.make<Schema.optionalKey<S>>(annotated(Schema.optionalKey(schema), { ...rules, description }).ast, { schema })
 
-/** A field with a default, filled in when the document is resolved. */
+/** Defines a field with a default, filled in when the document is resolved. */
 export const defaulted = <S extends Schema.Top>(
   schema: S,
   value: S["Type"],
@@ -93,7 +93,7 @@ export const defaulted = <S extends Schema.Top>(
     schema
   })
 
-/** A group of fields that is always there once resolved. */
+/** Defines a group of fields that is always present in the resolved document. */
 export const group = <const F extends Schema.Struct.Fields>(
   fields: F,
   description: string
@@ -105,7 +105,7 @@ export const group = <const F extends Schema.Struct.Fields>(
   )
 }
 
-/** A workspace's part of something that has values elsewhere: kept as given. */
+/** Defines a workspace's layer over values of another location: not resolved by itself. */
 export const layer = <S extends Schema.Top>(schema: S, description: string, rules: FieldRules = {}): Layered<S> =>
   Schema.make<Layered<S>>(annotated(Schema.optionalKey(schema), { ...rules, description, layer: true }).ast, { schema })
 
@@ -131,7 +131,7 @@ type ResolvedFields<F> = { readonly [K in keyof F & RequiredKeys<F>]: Inner<F[K]
 
 type Simplify<T> = T extends infer U ? { readonly [K in keyof U]: U[K] } : never
 
-/** The decoded type of a schema with every default filled in. */
+/** Decoded type of a schema with every default filled in. */
 export type Resolved<S> =
   S extends Schema.Struct<infer F>
     ? Simplify<ResolvedFields<F>>

@@ -1,10 +1,10 @@
 /**
- * The configuration store over one YAML file. It is read again on SIGHUP and when the file changes; a file that does not
- * validate, or that has nothing where there was something, leaves the snapshot in force and is reported with every error. Replaced snapshots are held for the work that was
- * admitted under them.
+ * Implements the configuration store over one YAML file. The file is read again on SIGHUP and when it changes; an invalid file, or one that
+ * is empty where there was content, is reported with every error, and the snapshot remains. Replaced snapshots are kept for the work that
+ * was admitted under them.
  *
- * The file is looked at once a second by its path: editors and mounted ConfigMaps replace files by renaming, and not every
- * mount reports changes. A change is read once it has been quiet for a moment, and only a different content hash counts.
+ * The file is polled once a second by its path: editors and mounted ConfigMaps replace files by renaming, and not every mount reports
+ * changes. A change is read after it has been stable for a moment, and only a different content hash counts.
  */
 import { Clock, Effect, Layer, PubSub, Queue, Semaphore, Stream } from "effect"
 import { unwatchFile, watchFile } from "node:fs"
@@ -20,10 +20,10 @@ import type { TextOptions } from "./LoadConfig.ts"
 import { readSettled } from "./SettledFile.ts"
 import type { Snapshot } from "./Snapshot.ts"
 
-/** How long a file must be quiet before it is read again. */
+/** Time for which a file must be stable before it is read again. */
 const quiet = "100 millis"
 
-/** What this node does of what the document says. */
+/** Tasks of this node that affect validation. */
 type ReadOptions = Pick<TextOptions, "receives">
 
 const shortHash = ({ hash }: Snapshot): string => hash.slice(0, 12)
@@ -80,7 +80,7 @@ const make = Effect.fnUntraced(function* (file: string, env: Env, options: ReadO
   })
 })
 
-/** One element for each SIGHUP and each change of the file that the path leads to. */
+/** Emits an element for each SIGHUP and each change of the file that the path leads to. */
 const signals = (path: string): Stream.Stream<void> =>
   Stream.callback<void>(
     (queue) =>
@@ -102,11 +102,11 @@ const signals = (path: string): Stream.Stream<void> =>
     { bufferSize: 1, strategy: "sliding" }
   )
 
-/** The store over a file; fails with every error when the file does not validate at start. */
+/** Builds the store over a file; fails with every error if the file is invalid at start. */
 export const layerFile = (file: string, env: Env, options: ReadOptions = {}): Layer.Layer<ConfigStore, ConfigInvalid> =>
   Layer.effect(ConfigStore, make(file, env, options))
 
-/** A store that holds one snapshot, for commands, tests and the demo. */
+/** Returns a store that holds one snapshot, for commands, tests and the demo. */
 export const storeOf = (snapshot: Snapshot): ConfigStore["Service"] =>
   ConfigStore.of({
     current: () => snapshot,

@@ -1,11 +1,11 @@
-/** Snapshots by hash: the one in force, those that work is pinned to, and an archive for what is not in memory. */
+/** Holds snapshots by hash: the current one, those that work is pinned to, and an archive for others. */
 import { Effect, Schedule } from "effect"
 import type { ConfigStore, SnapshotArchive } from "./ConfigStore.ts"
 import type { Env } from "./Credentials.ts"
 import type { Snapshot } from "./Snapshot.ts"
 import { archive as archived, restore } from "./SnapshotArchive.ts"
 
-/** How many snapshots are in memory, besides those that work is pinned to. */
+/** Number of snapshots in memory, in addition to those that work is pinned to. */
 export const heldSnapshots = 32
 
 interface Failure {
@@ -18,7 +18,7 @@ const noArchive: SnapshotArchive<never> = {
   pinned: Effect.succeed(new Set())
 }
 
-/** An archive that is unavailable delays its caller; what the caller does next needs the same database. */
+/** Retries while the archive is unavailable. This delays the caller, whose next steps need the same database. */
 const untilDone =
   (operation: string) =>
   <A>(effect: Effect.Effect<A, Failure>): Effect.Effect<A> =>
@@ -45,7 +45,7 @@ export const holdSnapshots = (first: Snapshot, env: Env): HeldSnapshots => {
     held.delete(snapshot.hash)
     held.set(snapshot.hash, snapshot)
   }
-  /** Literal credentials may be nowhere but in memory, so what is pinned stays. */
+  /** Removes snapshots that are not pinned. Pinned ones stay, because literal credentials may exist in memory only. */
   const release = Effect.gen(function* () {
     if (held.size <= heldSnapshots) return
     const pinned = yield* untilDone("list pinned configurations")(archive.pinned)
@@ -56,7 +56,7 @@ export const holdSnapshots = (first: Snapshot, env: Env): HeldSnapshots => {
     const found = yield* untilDone("read pinned configuration")(archive.find(hash))
     const snapshot = found === undefined ? undefined : restore(found, env, current)
     if (snapshot === undefined) return undefined
-    // Clients are kept by the profiles of a snapshot: all who pin it get the same one.
+    // Clients are cached by the profiles of a snapshot, so all work pinned to it must get the same one.
     const known = held.get(hash)
     if (known !== undefined) return known
     held.set(hash, snapshot)

@@ -1,7 +1,6 @@
 /**
- * The document as JSON Schema 2020-12, for editors: every accepted spelling, limit, default and description, and the rules
- * between fields of one object that JSON Schema can say. Rules across the document (references, layers) are left to
- * `aicr config check`.
+ * Builds the JSON Schema 2020-12 of the document, for editors: every accepted spelling, limit, default and description, and the rules
+ * between fields of one object that JSON Schema can express. `aicr config check` checks rules across the document (references, layers).
  */
 import { Document } from "./Document.ts"
 import type { FieldMeta, When } from "./Field.ts"
@@ -38,7 +37,7 @@ const schemaOf = (shape: Shape): Json => {
   }
 }
 
-/** A short form is text or a number; what exactly, the loader says. */
+/** A short form is text or a number; the loader checks the details. */
 const short: Json = { type: ["string", "number"] }
 
 const scalarSchema = (scalar: string, limits: NumberLimits): Json => {
@@ -109,7 +108,7 @@ const isPlainDefault = ({ default: value }: FieldMeta): boolean =>
 const describe = (meta: FieldMeta): string =>
   meta.reserved === undefined ? meta.description : `${meta.description} Reserved: ${meta.reserved}.`
 
-/** Null is the same as absent. */
+/** Null is equivalent to absent. */
 const nullable = (schema: Json): Json => {
   if (typeof schema["type"] === "string" && schema["allOf"] === undefined)
     return { ...schema, type: [schema["type"], "null"] }
@@ -127,7 +126,7 @@ const set = (shape: ObjectShape, name: string): Json => {
   return any.length === 1 && only !== undefined ? only : { anyOf: any }
 }
 
-/** The neighbour has one of the values, in any spelling. */
+/** Requires one of the values of the sibling, in any spelling. */
 const holds = (shape: ObjectShape, { field, values, absent }: When): Json => {
   const neighbour = shape.fields.get(field)?.shape
   const spellings =
@@ -154,7 +153,7 @@ const implies = (condition: Json, consequence: Json): Json => ({ anyOf: [{ not: 
 const oneOf = ({ oneOf: names }: NumberLimits): ReadonlyArray<Json> =>
   names === undefined ? [] : [{ anyOf: names.map((name) => ({ required: [name] })) }]
 
-/** Large parts that stand at several places are written once. */
+/** Moves large repeated parts to definitions. */
 const hoist = (root: Json): { readonly schema: Json; readonly definitions: Json } => {
   const counts = new Map<string, number>()
   const count = (value: unknown): void => {

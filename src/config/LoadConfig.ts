@@ -1,4 +1,4 @@
-/** Reading a configuration: from a file, from text, or from a document in memory. Invalid ones fail with every issue at once. */
+/** Reads a configuration: from a file, from text, or from a document in memory. An invalid one fails with all issues. */
 import { Effect, Schema } from "effect"
 import { readFile, stat } from "node:fs/promises"
 import { dirname, resolve } from "node:path"
@@ -11,7 +11,7 @@ import type { Reading, UnsetVariables } from "./Snapshots.ts"
 import { readDocument } from "./Snapshots.ts"
 import { maxBytes, parseYaml } from "./Yaml.ts"
 
-/** The document is refused. `message` has one line per error, ready to be shown. */
+/** The document was refused. `message` has one line per error, ready for display. */
 export class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigInvalid", {
   message: Schema.String,
   issues: Schema.Array(
@@ -33,15 +33,15 @@ export class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigIn
 
 export interface TextOptions {
   readonly file?: string | undefined
-  /** Where relative paths of the document start; the file's directory, else the working directory. */
+  /** Base directory of relative paths of the document; default: the file's directory, otherwise the working directory. */
   readonly baseDir?: string | undefined
-  /** Unset variables that the service needs to start are errors, or, to judge a document alone, warnings. */
+  /** Whether unset variables that the service needs to start are errors or, to judge a document alone, warnings. */
   readonly unset?: UnsetVariables | undefined
-  /** Whether this node takes deliveries and calls, so that what guards them must be set. True unless given. */
+  /** Whether this node receives deliveries and calls, so that their credentials must be set. Default: true. */
   readonly receives?: boolean | undefined
 }
 
-/** What a text says: a snapshot or errors, and warnings. Never throws, whatever the text is. */
+/** Reads a text. Returns a snapshot or errors, and warnings. Never throws. */
 export const readText = (text: string, env: Env, options: TextOptions = {}): Reading => {
   const { file } = options
   const parsed = parseYaml(text)
@@ -58,7 +58,7 @@ export const readText = (text: string, env: Env, options: TextOptions = {}): Rea
   return textIssues.length === 0 ? reading : { snapshot: undefined, issues: [...textIssues, ...reading.issues] }
 }
 
-/** What a file says. A file that cannot be read is an issue like any other. */
+/** Reads a file. An unreadable file is reported as an issue. */
 export const readConfigFile = (
   file: string,
   env: Env,
@@ -96,7 +96,7 @@ const errorCode = (cause: unknown): string =>
 const orInvalid = ({ snapshot, issues }: Reading): Effect.Effect<Snapshot, ConfigInvalid> =>
   snapshot === undefined ? Effect.fail(ConfigInvalid.of(issues)) : Effect.succeed(snapshot)
 
-/** The snapshot of a configuration file or text. */
+/** Returns the snapshot of a configuration file or text. */
 export const loadConfig = (
   source: { readonly file: string } | { readonly text: string; readonly baseDir?: string },
   env: Env,
@@ -106,7 +106,7 @@ export const loadConfig = (
     ? Effect.flatMap(readConfigFile(source.file, env, options), orInvalid)
     : Effect.suspend(() => orInvalid(readText(source.text, env, { ...options, baseDir: source.baseDir })))
 
-/** The snapshot of a document in memory, in the words of the YAML file. */
+/** Returns the snapshot of a document in memory, in the format of the YAML file. */
 export const snapshotOf = (
   document: unknown,
   env: Env,

@@ -1,4 +1,4 @@
-/** A node whose configuration was replaced tells the others, which look at their sources at once instead of in their turn. */
+/** Notifies other nodes of a replaced configuration, which then poll their sources immediately. */
 import { Effect, Layer, Schema, Stream } from "effect"
 import { NatsEvents } from "../../nats/NatsEvents.ts"
 import { ConfigStore } from "./ConfigStore.ts"

@@ -1,7 +1,7 @@
 /**
- * The document as written, brought to the one form that everything behind knows: product names in place of tokens and
- * aliases, null as absent, short forms spelled out, literal secrets `Redacted`. Keys that nothing knows, the same name under
- * two spellings, and keys that reach into object prototypes are reported here, at the path as it was written.
+ * Normalises a document: product names replace tokens and aliases, null is absent, short forms are expanded, literal secrets are
+ * `Redacted`. Unknown keys, the same name in two spellings, and keys that reach into object prototypes are reported here, at the path as
+ * written.
  */
 import { Redacted } from "effect"
 import { formatPath, isRecord, type Path } from "./Path.ts"
@@ -11,7 +11,7 @@ import { didYouMean } from "./Suggest.ts"
 export interface Complaint {
   readonly path: Path
   readonly message: string
-  /** What of the entry the position should point at. */
+  /** Part of the entry that the position refers to. */
   readonly at: "key" | "value"
 }
 export type Report = (complaint: Complaint) => void
@@ -39,7 +39,7 @@ export const normalise = (shape: Shape, value: unknown, report: Report, path: Pa
   }
 }
 
-/** Whether the value is of the kind that the shape is about, whatever its contents. */
+/** Returns whether the value has the type of the shape, whatever its contents. */
 const fits = (shape: Shape, value: unknown): boolean => {
   switch (shape.type) {
     case "object":

@@ -1,4 +1,4 @@
-/** Sealed credentials of a normalised document, opened. What does not open is reported at its place. */
+/** Opens the sealed credentials of a normalised document. Failures are reported with their path. */
 import { Redacted, Result } from "effect"
 import type { Env } from "./Credentials.ts"
 import type { Report } from "./Normalise.ts"
@@ -14,7 +14,7 @@ export interface SealedField {
   readonly value: string
 }
 
-/** Every sealed credential. Text in fields that hold no credentials is text. */
+/** Returns every sealed credential. Text in other fields is not affected. */
 export const sealedFields = (tree: unknown): ReadonlyArray<SealedField> => {
   const namespace = namespaceOf(tree)
   const found: Array<SealedField> = []
@@ -35,8 +35,8 @@ export const sealedFields = (tree: unknown): ReadonlyArray<SealedField> => {
 }
 
 /**
- * The document with its sealed credentials opened. One that does not open is left out, so that a ciphertext is never taken for a
- * credential. `missing` is told of keys that are not there, `invalid` of values that no key will open.
+ * Returns the document with its sealed credentials opened. One that cannot be opened is removed, so that a ciphertext is never used as a
+ * credential. `missing` is called for missing keys, `invalid` for values that no key can open.
  */
 export const openSealed = (
   tree: unknown,
@@ -59,7 +59,7 @@ export const openSealed = (
   }, tree)
 }
 
-/** A copy with another value at a path; undefined takes the field out. */
+/** Returns a copy with another value at a path; undefined removes the field. */
 const replaced = (tree: unknown, path: Path, value: unknown): unknown => {
   const [segment, ...rest] = path
   if (segment === undefined) return value

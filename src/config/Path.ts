@@ -1,8 +1,8 @@
-/** Places in a document: segments, and how they are written in messages. */
+/** Paths in a document: segments, and their format in messages. */
 
 export type Path = ReadonlyArray<string | number>
 
-/** `triggers[0].webhook_secret_env`, `workspaces.instances["a.b"].review`. */
+/** Formats a path, e.g. `triggers[0].webhook_secret_env`, `workspaces.instances["a.b"].review`. */
 export const formatPath = (path: Path): string =>
   path.reduce<string>((text, segment) => {
     if (typeof segment === "number") return `${text}[${segment}]`
@@ -16,7 +16,7 @@ export const isRecord = (value: unknown): value is Readonly<Record<string, unkno
   return prototype === Object.prototype || prototype === null
 }
 
-/** The value at a path of plain objects and lists; undefined where there is none. */
+/** Returns the value at a path of plain objects and lists; undefined if there is none. */
 export const valueAt = (root: unknown, path: Path): unknown =>
   path.reduce<unknown>((value, segment) => {
     if (typeof segment === "number") return Array.isArray(value) ? value[segment] : undefined

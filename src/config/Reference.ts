@@ -1,4 +1,4 @@
-/** The configuration reference (docs/configuration.md), written from the schema files. A test holds the file equal to it. */
+/** Generates the configuration reference (docs/configuration.md) from the schema files. A test keeps the file up to date. */
 import { concepts, keyAliases, namesOf, spellingsOf } from "../domain/Vocabulary.ts"
 import type { Concept } from "../domain/Vocabulary.ts"
 import { Document } from "./Document.ts"
@@ -14,7 +14,7 @@ interface Row {
   readonly meaning: string
 }
 
-/** Blocks that have a section of their own: layers of them are not spelled out again. */
+/** Blocks with a section in the reference: layers of them are not repeated. */
 const sections = new Set(["agent", "review", "outputs"])
 const perWorkspace = "workspaces.instances.<id>"
 
@@ -68,7 +68,7 @@ const table = (rows: ReadonlyArray<Row>): string =>
 
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ")
 
-/** Every field below a place, itself excluded. */
+/** Returns every field below a path, excluding the path. */
 export const rowsOf = (path: string, shape: Shape): ReadonlyArray<Row> => {
   switch (shape.type) {
     case "list":

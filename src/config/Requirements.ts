@@ -1,4 +1,4 @@
-/** What a configuration needs around it: programs on the path and servers to be reached. Read by `aicr doctor`. */
+/** Lists what a configuration requires: programs on the path and reachable servers. Used by `aicr doctor`. */
 import { Redacted } from "effect"
 import type { Env } from "./Credentials.ts"
 import { variable } from "./Credentials.ts"
@@ -71,7 +71,7 @@ const defaultPorts: Readonly<Record<string, number>> = {
   "tls:": 4222
 }
 
-/** Host and port of a URL, undefined where it is none. What else it holds (credentials) is left behind. */
+/** Returns host and port of a URL without its credentials, or undefined if it is not a URL. */
 const serverOf = (url: string, why: string): Server | undefined => {
   if (!URL.canParse(url)) return undefined
   const { hostname, port, protocol } = new URL(url)

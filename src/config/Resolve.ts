@@ -1,6 +1,6 @@
 /**
- * A valid document resolved once for everything that works by it: trigger profiles with their credentials, and each workspace
- * with its layers merged. Order of the layers, nearest last: global, `workspaces.defaults`, instance.
+ * Resolves a valid document: trigger profiles with their credentials, and each workspace with its layers merged. Order of the layers,
+ * nearest last: global, `workspaces.defaults`, instance.
  */
 import { Result } from "effect"
 import { resolve as resolvePath } from "node:path"
@@ -19,7 +19,7 @@ import type { Snapshot, TriggerProfile, Workspace } from "./Snapshot.ts"
 import type { WorkPath } from "./WorkPath.ts"
 import { compileWorkPath, defaultWorkPath } from "./WorkPath.ts"
 
-/** Paths start where the document is. */
+/** Resolves relative paths from the document's directory. */
 const located = (trigger: Trigger, baseDir: string): Trigger => {
   const { app, tls_ca_path: roots } = trigger
   const key = app?.private_key_path
@@ -42,7 +42,7 @@ export const resolveTrigger = (trigger: Trigger, env: Env, baseDir: string): Tri
   }
 }
 
-/** Pull requests without a schedule of their own follow the one of automatic commits. */
+/** Pull requests without a schedule use that of automatic commits. */
 const withScheduleFallback = (layer: ReviewLayer): ReviewLayer => {
   const commits = layer.auto_commit?.schedule
   const own = layer.pull_request?.schedule

@@ -1,7 +1,7 @@
 /**
- * From a source to the workspaces bound to it. `source_repo` bindings are looked up by trigger and folded name. A match rule is
- * filed under the most telling thing it demands (an exact name, else a literal prefix), so that one webhook tries only the
- * rules that can hit; rules that demand neither are tried for each webhook of their triggers.
+ * Indexes the workspaces bound to a source. `source_repo` bindings are looked up by trigger and folded name. A match rule is indexed by its
+ * most selective condition (an exact name, otherwise a literal prefix), so that a webhook only tries rules that can match; rules without
+ * such a condition are tried for each webhook of their triggers.
  */
 import { foldRepo } from "../domain/Change.ts"
 import type { MatcherConfig, Test } from "./Matcher.ts"
@@ -17,19 +17,19 @@ interface Rule {
   readonly tests: ReadonlyArray<readonly [Field, Test]>
 }
 
-/** Fields by how much they tell; the others divide sources too coarsely to file by. */
+/** Fields by selectivity; the others are too unselective for an index. */
 const telling: ReadonlyArray<Field> = ["repo_ref", "repository", "project_key", "namespace"]
 
 type Fields = ReadonlyMap<string, ReadonlyArray<Rule>>
 
 interface Filed {
-  /** Field and folded value to rules. */
+  /** Rules by field and folded value. */
   readonly exact: ReadonlyMap<Field, Fields>
-  /** Field and folded prefix that ends with a slash to rules: tried at the slashes of a value. */
+  /** Rules by field and folded prefix that ends with a slash: tried at the slashes of a value. */
   readonly folders: ReadonlyMap<Field, Fields>
-  /** Field to lengths of the other prefixes, and folded prefix to rules. */
+  /** Lengths of the other prefixes by field, and rules by folded prefix. */
   readonly prefixes: ReadonlyMap<Field, { readonly lengths: ReadonlyArray<number>; readonly rules: Fields }>
-  /** Trigger name, or "" for any, to rules that are always tried. */
+  /** Rules that are always tried, by trigger name, or "" for any. */
   readonly rest: Fields
 }
 
@@ -141,7 +141,7 @@ function* candidates(filed: Filed, trigger: string, facts: SourceFacts): Generat
   yield* filed.rest.get("") ?? []
 }
 
-/** Owner and name follow from the full name where the host did not say them. */
+/** Derives owner and name from the full name if the host did not send them. */
 const complete = (source: SourceFacts): SourceFacts => {
   const cut = source.repo_ref.lastIndexOf("/")
   return {

@@ -1,6 +1,6 @@
 /**
- * The kinds of value that fields are made of. Each carries what it expects in words (`expected`), for error messages and the
- * reference, and its limits, for JSON Schema and forms.
+ * Types of values that fields consist of. Each has a description of the expected value (`expected`), for error messages and the reference,
+ * and its limits, for JSON Schema and forms.
  */
 import { Schema } from "effect"
 import { Usd } from "../domain/Money.ts"
@@ -22,15 +22,15 @@ export interface NumberLimits {
   readonly keys?: string
   readonly reservedKeys?: ReadonlyArray<string>
   readonly secret?: boolean
-  /** The value is the name of an environment variable. */
+  /** True if the value is the name of an environment variable. */
   readonly env?: boolean
   readonly concept?: Concept
   readonly expected?: string
-  /** Exactly one of these fields must be given. */
+  /** Fields of which exactly one must be set. */
   readonly oneOf?: ReadonlyArray<string>
-  /** What to write in place of a wrong value; undefined where that cannot be known. Never for secrets. */
+  /** Returns a replacement of a wrong value, or undefined if there is none. Never for secrets. */
   readonly hint?: (value: string) => string | undefined
-  /** Reads a short form of an object, such as `09:00-18:00` for a window; undefined where it is not one. */
+  /** Parses a short form of an object, such as `09:00-18:00` for a window; returns undefined if it is not one. */
   readonly shorthand?: (value: unknown) => unknown
 }
 
@@ -42,7 +42,7 @@ export const Text = Schema.String.check(
   Schema.makeFilter((value: string) => value.length >= 1 && value.length <= 4096)
 ).annotate(limits({ minLength: 1, maxLength: 4096, expected: "text of 1 to 4096 characters" }))
 
-/** Text of any length, such as a template. The document as a whole is bounded. */
+/** Text of any length, such as a template. The document as a whole is limited. */
 export const LongText = Schema.String.annotate(limits({ expected: "text" }))
 
 export const Flag = Schema.Boolean.annotate(limits({ expected: "true or false" }))
@@ -63,7 +63,7 @@ const range = (minimum: number | undefined, maximum: number | undefined): string
   return ` from ${minimum} to ${maximum}`
 }
 
-/** A whole number from `minimum` to `maximum`. */
+/** Defines a whole number from `minimum` to `maximum`. */
 export const int = (minimum?: number, maximum?: number) =>
   Schema.Int.check(
     Schema.makeFilter(
@@ -80,7 +80,7 @@ export const int = (minimum?: number, maximum?: number) =>
 /** A whole number above 0. */
 export const PositiveInt = int(1)
 
-/** A finite number from `minimum` to `maximum`. */
+/** Defines a finite number from `minimum` to `maximum`. */
 export const number = (minimum: number, maximum?: number) =>
   Schema.Finite.check(
     Schema.makeFilter((value: number) => value >= minimum && value <= (maximum ?? Number.MAX_VALUE))
@@ -102,15 +102,15 @@ export const UsdAmount = Usd.check(Schema.makeFilter((amount: Usd) => amount >= 
   limits({ minimum: 0, expected: "a number of at least 0" })
 )
 
-/** One of a closed set of words. */
+/** Defines one of a closed set of words. */
 export const choice = <const L extends ReadonlyArray<string>>(...values: L) =>
   Schema.Literals(values).annotate(limits({ expected: `one of ${values.join(", ")}` }))
 
-/** A product's name in any spelling of the vocabulary; decoded to the canonical one. */
+/** Defines a product's name in any spelling of the vocabulary; decoded to the canonical one. */
 export const named = <const C extends Concept>(concept: C): Schema.Literals<ReadonlyArray<Name<C>>> =>
   Schema.Literals(namesOf(concept)).annotate(limits({ concept, expected: `one of ${namesOf(concept).join(", ")}` }))
 
-/** A literal credential. Normalise.ts makes it `Redacted` the moment it is read; it is never echoed. */
+/** A literal credential. Normalise.ts converts it to `Redacted` immediately; it is never echoed. */
 export const Secret = Schema.Redacted(
   Schema.String.check(Schema.makeFilter((value: string) => value.trim() !== "" && value.length <= 65_536))
 ).annotate(
@@ -125,7 +125,7 @@ export const Secret = Schema.Redacted(
 
 export const isVariableName = (value: string): boolean => /^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(value)
 
-/** The name of an environment variable. */
+/** Name of an environment variable. */
 export const EnvName = Schema.String.check(Schema.makeFilter(isVariableName)).annotate(
   limits({
     env: true,
@@ -140,7 +140,7 @@ export const Url = checked("an http:// or https:// URL without credentials", "ur
   return (url.protocol === "http:" || url.protocol === "https:") && url.username === "" && url.password === ""
 })
 
-/** An IANA time zone that this runtime knows. */
+/** IANA time zone that this runtime supports. */
 export const TimeZone = checked("an IANA time zone such as Europe/Berlin", "iana-time-zone", (value) => {
   try {
     return !/^[+-]/.test(value) && new Intl.DateTimeFormat("en", { timeZone: value }).format(0) !== ""
@@ -154,7 +154,7 @@ const entriesInWords = (least: number, most: number | undefined): string => {
   return least === 0 ? "" : ` of at least ${least} ${least === 1 ? "entry" : "entries"}`
 }
 
-/** A list, at most `maxItems` long (10 000 unless said otherwise). */
+/** Defines a list of at most `maxItems` (default 10 000). */
 export const list = <S extends Schema.Constraint>(
   item: S,
   options: { readonly minItems?: number; readonly maxItems?: number; readonly unique?: boolean } = {}
@@ -178,7 +178,7 @@ export const list = <S extends Schema.Constraint>(
     )
 }
 
-/** A map from free keys to values. */
+/** Defines a map from free keys to values. */
 export const map = <S extends Schema.Constraint>(
   value: S,
   options: { readonly keys?: RegExp; readonly reserved?: ReadonlyArray<string>; readonly expected?: string } = {}
@@ -191,7 +191,7 @@ export const map = <S extends Schema.Constraint>(
     })
   )
 
-/** Gives a struct a short form. */
+/** Adds a short form to a struct. */
 export const withShorthand = <S extends Schema.Top>(
   schema: S,
   expected: string,

@@ -1,4 +1,4 @@
-/** What `aicr secrets` does: a credential sealed for one field of the document, and every sealed credential of a file sealed anew. */
+/** Implements `aicr secrets`: seals a credential for one field of the document, and reseals every sealed credential of a file. */
 import { Result } from "effect"
 import type { Redacted } from "effect"
 import type { Env } from "./Credentials.ts"
@@ -13,7 +13,7 @@ import { formatPath } from "./Path.ts"
 import { didYouMean } from "./Suggest.ts"
 import { parseYaml } from "./Yaml.ts"
 
-/** `triggers.main.token`, `workspaces.instances["a.b"].auth.api_key`: names in place of positions. */
+/** Parses `triggers.main.token` or `workspaces.instances["a.b"].auth.api_key`: names instead of positions. */
 export const parseField = (text: string): ReadonlyArray<string> | undefined => {
   const names: Array<string> = []
   const segment = /(?:^|\.)([^.[\]"]+)|\["((?:[^"\\]|\\.)*)"\]/y
@@ -26,7 +26,7 @@ export const parseField = (text: string): ReadonlyArray<string> | undefined => {
   return names.length === 0 ? undefined : names
 }
 
-/** The canonical path of a credential, or what is wrong with the one given. */
+/** Returns the canonical path of a credential, or an error. */
 const credentialField = (text: string): Result.Result<ReadonlyArray<string>, string> => {
   const names = parseField(text)
   if (names === undefined)
@@ -60,7 +60,7 @@ const credentialField = (text: string): Result.Result<ReadonlyArray<string>, str
 const isSecret = (shape: Shape): boolean =>
   shape.type === "union" ? shape.members.some(isSecret) : shape.type === "scalar" && shape.scalar === "secret"
 
-/** The sealed form of a credential for one field, or why there is none. */
+/** Returns the sealed form of a credential for one field, or an error. */
 export const sealField = (
   field: string,
   secret: Redacted.Redacted,
@@ -76,12 +76,12 @@ export const sealField = (
 
 export interface Rotated {
   readonly text: string
-  /** Paths that were sealed anew, and those that had the current key already. */
+  /** Paths that were resealed, and those that had the current key already. */
   readonly rotated: ReadonlyArray<string>
   readonly current: ReadonlyArray<string>
 }
 
-/** A configuration text with its sealed credentials sealed with the current key; everything else stays letter by letter. */
+/** Reseals the credentials of a configuration text with the current key; everything else is unchanged, character by character. */
 export const rotateText = (text: string, env: Env): Result.Result<Rotated, ReadonlyArray<string>> => {
   const parsed = parseYaml(text)
   if (parsed.issues.length > 0) return Result.fail(parsed.issues.map(({ message }) => message))
@@ -102,7 +102,7 @@ export const rotateText = (text: string, env: Env): Result.Result<Rotated, Reado
     } else if (value.startsWith(`enc:v1.${keys.success.current?.kid}.`)) {
       current.push(shown)
     } else {
-      // A sealed value holds a nonce of its own, so it stands once.
+      // A sealed value contains a random nonce, so it occurs once.
       next = next.replace(value, sealed.success)
       rotated.push(shown)
     }
@@ -110,6 +110,6 @@ export const rotateText = (text: string, env: Env): Result.Result<Rotated, Reado
   return problems.length > 0 ? Result.fail(problems) : Result.succeed({ text: next, rotated, current })
 }
 
-/** What `config_sources.database.namespace` of a text is. */
+/** Returns `config_sources.database.namespace` of a text. */
 export const namespaceIn = (text: string): string =>
   namespaceOf(normalise(shapeOf(Document), parseYaml(text).value ?? {}, () => {}))

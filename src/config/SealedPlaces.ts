@@ -1,11 +1,14 @@
-/** Which place a credential of the document is sealed for: its entity and its field there, as database configuration names them. Pure. */
+/**
+ * Determines the location that a credential of the document is sealed for: its entity and its field, in the terms of database
+ * configuration. Pure.
+ */
 import { resolve } from "./Defaults.ts"
 import type { Path } from "./Path.ts"
 import { isRecord, valueAt } from "./Path.ts"
 import type { SealedPlace } from "./Sealing.ts"
 import { ConfigSourcesConfig } from "./schema/ConfigSources.ts"
 
-/** Where entities stand in the document, and what they are called. */
+/** Paths and names of entities in the document. */
 const entities: ReadonlyArray<readonly [at: ReadonlyArray<string>, name: string]> = [
   [["llm", "providers"], "providers"],
   [["triggers"], "triggers"],
@@ -23,7 +26,7 @@ export const placeOf = (names: ReadonlyArray<string>, namespace: string): Sealed
   return { namespace, entity: "globals", field: names.join(".") }
 }
 
-/** A path with ids, names and aliases in place of positions. */
+/** Returns a path with ids, names and aliases instead of positions. */
 export const named = (tree: unknown, path: Path): ReadonlyArray<string> =>
   path.map((segment, index) => {
     if (typeof segment !== "number") return segment
@@ -32,7 +35,7 @@ export const named = (tree: unknown, path: Path): ReadonlyArray<string> =>
     return typeof name === "string" ? name : String(segment)
   })
 
-/** The namespace of a document that is not decoded yet. */
+/** Returns the namespace of a document that is not decoded yet. */
 export const namespaceOf = (tree: unknown): string => {
   const namespace = valueAt(tree, ["config_sources", "database", "namespace"])
   const database = typeof namespace === "string" ? { namespace } : {}

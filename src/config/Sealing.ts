@@ -1,9 +1,9 @@
 /**
- * Credentials that are written down sealed (decisions section 6): `enc:v1.<kid>.<nonce>.<ciphertext+tag>`, base64url, AES-256-GCM with a
- * nonce of 12 bytes. What is authenticated beside them is the place they are for, so a sealed value that was moved does not open.
+ * Seals credentials: `enc:v1.<kid>.<nonce>.<ciphertext+tag>`, base64url, AES-256-GCM with a nonce of 12 bytes. The additional authenticated
+ * data is the location of the credential, so that a sealed value cannot be opened in another location.
  *
  * `SVC_CONFIG_SECRETS_KEY` (32 bytes, hex or base64) seals and opens; retired keys in `SVC_CONFIG_SECRETS_KEY_PREVIOUS`, separated by
- * commas, open only. `kid` is the first 8 hex digits of the SHA-256 of the key.
+ * commas, only open. `kid` is the first 8 hex digits of the SHA-256 of the key.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto"
 import { Redacted, Result } from "effect"
@@ -13,13 +13,13 @@ import { variable } from "./Credentials.ts"
 const keyVariable = "SVC_CONFIG_SECRETS_KEY"
 const previousVariable = "SVC_CONFIG_SECRETS_KEY_PREVIOUS"
 
-/** Where a sealed value belongs. */
+/** Location of a sealed value. */
 export interface SealedPlace {
-  /** `config_sources.database.namespace`. */
+  /** Value of `config_sources.database.namespace`. */
   readonly namespace: string
-  /** `triggers/main`, `providers/p`; `globals` for what belongs to no entity. */
+  /** Entity such as `triggers/main` or `providers/p`; `globals` for fields outside of entities. */
   readonly entity: string
-  /** Path of the field in its entity, with names in place of positions: `app.private_key`. */
+  /** Path of the field in its entity, with names instead of positions: `app.private_key`. */
   readonly field: string
 }
 
@@ -36,7 +36,7 @@ interface SealingKey {
 export interface SealingKeys {
   /** Undefined: nothing can be sealed. */
   readonly current: SealingKey | undefined
-  /** The current one first. */
+  /** All keys, the current one first. */
   readonly all: ReadonlyArray<SealingKey>
 }
 
@@ -56,7 +56,7 @@ const readKey = (text: string): SealingKey | undefined => {
   return { kid: createHash("sha256").update(bytes).digest("hex").slice(0, 8), bytes: Redacted.make(bytes) }
 }
 
-/** The keys of the environment; none is no error until one is needed. */
+/** Reads the keys of the environment. A missing key is an error only when it is needed. */
 export const sealingKeys = (env: Env): Result.Result<SealingKeys, SealingProblem> => {
   const given = variable(env, keyVariable)
   const current = given === undefined ? undefined : readKey(given)
@@ -73,11 +73,11 @@ export const sealingKeys = (env: Env): Result.Result<SealingKeys, SealingProblem
 
 export const isSealed = (value: string): boolean => value.startsWith("enc:v1.")
 
-/** Unambiguous whatever the names hold. */
+/** Returns the additional authenticated data, unambiguous for all names. */
 const additionalData = ({ namespace, entity, field }: SealedPlace): Buffer =>
   Buffer.from(JSON.stringify([namespace, entity, field]), "utf8")
 
-/** `nonce` is for vectors; it must never be used twice with a key. */
+/** Seals a value. `nonce` is for test vectors; it must never be used twice with a key. */
 export const seal = (
   keys: SealingKeys,
   place: SealedPlace,
@@ -121,7 +121,7 @@ export const openSealed = (
     const plain = Buffer.concat([decipher.update(bytes.subarray(0, -16)), decipher.final()])
     return Result.succeed(Redacted.make(plain.toString("utf8")))
   } catch {
-    // Which of the two it is cannot be told apart: that is what authentication is for.
+    // Authentication cannot distinguish a wrong key from a changed value.
     return problem(
       "secret_sealing_invalid",
       `it does not open here: it was sealed for another place than ${place.entity} ${place.field} in namespace ${place.namespace}, or it is damaged; seal it again for this field`

@@ -1,13 +1,13 @@
 /**
- * Reading a file that somebody may be writing. It is read when its size and time of change have been the same for a moment, and a
- * reading that would be refused is made once more after another moment, so that a half-written document is not judged.
+ * Reads a file that another process may be writing. It is read when its size and modification time have been stable for a moment, and a
+ * reading that would be refused is repeated after another moment, so that a partially written document is not judged.
  */
 import { Effect } from "effect"
 import { stat } from "node:fs/promises"
 
-/** Two looks this far apart must see the same file. */
+/** Time between two checks that must see the same file. */
 const quiet = "50 millis"
-/** Before a refusal is final. */
+/** Time before a refusal is final. */
 const grace = "250 millis"
 const maxLooks = 100
 
@@ -17,7 +17,7 @@ const stamp = (file: string): Effect.Effect<string> =>
     Effect.orElseSucceed(() => "unreadable")
   )
 
-/** The file's stamp once it does not change; after about five seconds whatever it is. */
+/** Returns the file's stamp when it is stable, at the latest after about five seconds. */
 const settled = Effect.fnUntraced(function* (file: string, pause: typeof quiet | typeof grace) {
   let before = yield* stamp(file)
   for (let looks = 0; looks < maxLooks; looks++) {
@@ -29,7 +29,7 @@ const settled = Effect.fnUntraced(function* (file: string, pause: typeof quiet |
   return before
 })
 
-/** What `read` makes of the file at rest; `isFinal` is false for what a half-written file may be the reason of. */
+/** Returns the result of `read` for the stable file; `isFinal` is false for errors that a partially written file may cause. */
 export const readSettled = Effect.fnUntraced(function* <A>(
   file: string,
   read: Effect.Effect<A>,

@@ -1,7 +1,7 @@
 /**
- * The schema files read once into plain data: what a value may be, which spellings are accepted, what each field means. From
- * it come normalising, error messages, cross-checks, defaults, JSON Schema, the reference and forms; nothing else looks into
- * a schema's syntax tree.
+ * Converts the schema files to plain data: allowed values, accepted spellings, and the meaning of each field. It is the source of
+ * normalisation, error messages, cross-checks, defaults, JSON Schema, the reference and forms; no other module reads a schema's syntax
+ * tree.
  */
 import type { Schema } from "effect"
 import { SchemaAST } from "effect"
@@ -21,9 +21,9 @@ export interface FieldShape {
 export interface ObjectShape {
   readonly type: "object"
   readonly fields: ReadonlyMap<string, FieldShape>
-  /** Every accepted spelling of a key to the field's name. */
+  /** Field names by every accepted spelling of a key. */
   readonly keys: ReadonlyMap<string, string>
-  /** Values under free keys: a map, or an open object. */
+  /** Shape of values under free keys: a map, or an open object. */
   readonly rest: Shape | undefined
   readonly limits: NumberLimits
 }
@@ -35,7 +35,7 @@ export type Shape =
   | {
       readonly type: "enum"
       readonly values: ReadonlyArray<string>
-      /** Every accepted spelling to its canonical value. */
+      /** Canonical values by every accepted spelling. */
       readonly spellings: ReadonlyMap<string, string>
       readonly limits: NumberLimits
     }
@@ -56,7 +56,7 @@ const limitsOf = (ast: SchemaAST.AST): NumberLimits => {
 const otherKeys = new Map<string, Array<string>>()
 for (const [token, name] of Object.entries(keyAliases)) otherKeys.set(name, [...(otherKeys.get(name) ?? []), token])
 
-/** The other accepted spellings of a field's key. */
+/** Returns the other accepted spellings of a field's key. */
 export const spellingsOfKey = (field: FieldShape): ReadonlyArray<string> => [
   ...(otherKeys.get(field.name) ?? []),
   ...(field.meta.aliases ?? [])
@@ -133,7 +133,7 @@ export const shapeOf = (schema: Schema.Constraint): Shape => {
   return shape
 }
 
-/** What a value may be, in words. */
+/** Describes the allowed values. */
 export const expected = (shape: Shape): string => {
   if (shape.limits.expected !== undefined) return shape.limits.expected
   switch (shape.type) {
@@ -148,7 +148,7 @@ export const expected = (shape: Shape): string => {
   }
 }
 
-/** The shape of the value at a path, undefined where the document has no such place. */
+/** Returns the shape of the value at a path, or undefined if the document has no such path. */
 export const shapeAt = (shape: Shape, path: ReadonlyArray<string | number>): Shape | undefined => {
   const [head, ...tail] = path
   if (head === undefined) return shape

@@ -1,4 +1,4 @@
-/** What is in force, value by value, with the layer that each value comes from. Secrets are masked. */
+/** Lists the effective values, each with the layer that it comes from. Secrets are masked. */
 import { Redacted } from "effect"
 import type { Path } from "./Path.ts"
 import { formatPath, isRecord, valueAt } from "./Path.ts"
@@ -8,13 +8,13 @@ import { defaultWorkPath } from "./WorkPath.ts"
 export interface ShownValue {
   readonly path: string
   readonly value: unknown
-  /** `default`, `document`, or the layer's path. */
+  /** Origin of the value: `default`, `document`, or the layer's path. */
   readonly origin: string
 }
 
 export const mask = "********"
 
-/** Plain data in which each secret is the mask. */
+/** Returns plain data with masked secrets. */
 export const masked = (value: unknown): unknown => {
   if (Redacted.isRedacted(value)) return mask
   if (Array.isArray(value)) return value.map(masked)
@@ -27,7 +27,7 @@ interface Layer {
   readonly value: unknown
 }
 
-/** The document with global defaults filled in. */
+/** Lists the document with global defaults filled in. */
 export const showDocument = (snapshot: Snapshot): ReadonlyArray<ShownValue> =>
   leaves(
     { ...snapshot.document, workspaces: { root: snapshot.workspacesRoot, ...snapshot.document.workspaces } },
@@ -35,7 +35,7 @@ export const showDocument = (snapshot: Snapshot): ReadonlyArray<ShownValue> =>
     [{ name: "document", value: snapshot.given }]
   )
 
-/** The effective values of one workspace under each field's own namespace; undefined where there is no such workspace. */
+/** Lists the effective values of one workspace under each field's namespace; undefined if there is no such workspace. */
 export const showWorkspace = (snapshot: Snapshot, id: string): ReadonlyArray<ShownValue> | undefined => {
   const workspace = snapshot.workspaces.get(id)
   if (workspace === undefined) return undefined
@@ -108,7 +108,7 @@ export const showWorkspace = (snapshot: Snapshot, id: string): ReadonlyArray<Sho
   ]
 }
 
-/** A pull request schedule that nothing sets is the one of automatic commits. */
+/** Reports an unset pull request schedule as that of automatic commits. */
 const scheduleOrigins = (shown: ReadonlyArray<ShownValue>): ReadonlyArray<ShownValue> =>
   shown.map((item) => {
     if (!item.path.startsWith("review.pull_request.schedule.") || item.origin !== "default") return item

@@ -1,6 +1,6 @@
 /**
- * One immutable, content-hashed reading of the configuration. Everything that work needs is resolved here once, so that
- * admission and runs only look things up. Runs pin the snapshot they were admitted under.
+ * An immutable, content-hashed reading of the configuration. Everything that work needs is resolved here once, so that admission and runs
+ * only look values up. Runs pin the snapshot under which they were admitted.
  */
 import type { Redacted, Result } from "effect"
 import type { TriggerKind } from "../domain/Kinds.ts"
@@ -13,60 +13,60 @@ import type { Trigger } from "./schema/Triggers.ts"
 import type { Triage, WorkspaceInstance, WorkspacePrompt, ContextRepository } from "./schema/Workspaces.ts"
 
 export interface Snapshot {
-  /** SHA-256 (hex) of the normalised document: equal documents under tokens or product names have equal hashes. */
+  /** SHA-256 (hex) of the normalised document: equal documents with neutral tokens or product names have equal hashes. */
   readonly hash: string
   /** The document with global defaults filled in. Literal secrets are `Redacted`. */
   readonly document: Document
-  /** The document as given, under canonical names, nothing filled in. */
+  /** The document without defaults, under canonical names. */
   readonly given: GivenDocument
-  /** Absolute directory that relative paths of the document start from: the configuration file's own. */
+  /** Absolute base directory of relative paths of the document: that of the configuration file. */
   readonly baseDir: string
   /** Absolute directory of the workspaces' layout. */
   readonly workspacesRoot: string
   /**
-   * A credential of any part of the document: the literal field `name`, else the variable that `<name>_env` names, as the
-   * environment was when the snapshot was made. Undefined where neither is set.
+   * Returns a credential of any part of the document: the literal field `name`, otherwise the variable that `<name>_env` names, in the
+   * environment at the time of the snapshot. Undefined if neither is set.
    */
   readonly credential: (holder: object, name: string) => Redacted.Redacted | undefined
-  /** Reserved or unconsumed fields that are set, missing webhook secrets, and the like. */
+  /** Warnings such as reserved or unused fields that are set, and missing webhook secrets. */
   readonly warnings: ReadonlyArray<ConfigIssue>
   readonly triggers: ReadonlyMap<string, TriggerProfile>
   readonly triggersOfKind: (kind: TriggerKind) => ReadonlyArray<TriggerProfile>
   readonly workspaces: ReadonlyMap<string, Workspace>
   /**
-   * The workspaces bound to a source under a trigger: `source_repo` by folded name, or match rules. More than one is
-   * `ambiguous_route`, none `repository_not_configured`. Indexed: its cost does not grow with the number of workspaces that
-   * name their repository. A disabled workspace is among the answers only when no enabled one matches.
+   * Returns the workspaces bound to a source under a trigger: `source_repo` by folded name, or match rules. More than one is
+   * `ambiguous_route`, none `repository_not_configured`. Indexed: its cost does not grow with the number of workspaces that name their
+   * repository. Includes a disabled workspace only if no enabled one matches.
    */
   readonly route: (trigger: string, source: SourceFacts) => ReadonlyArray<Workspace>
 }
 
-/** The fields that match rules may look at. */
+/** Fields that match rules may use. */
 export interface SourceFacts {
   readonly vcs: TriggerKind
-  /** Repository as the host names it, `owner/name`. */
+  /** Repository in the host's terms, `owner/name`. */
   readonly repo_ref: string
   readonly repository?: string | undefined
   readonly namespace?: string | undefined
   readonly project_key?: string | undefined
   readonly branch?: string | undefined
   readonly ref?: string | undefined
-  /** The branch is not known yet: rules hit whatever branch or ref they name. */
+  /** The branch is unknown: rules match whatever branch or ref they name. */
   readonly any_branch?: boolean | undefined
 }
 
-/** A trigger with its credentials looked up. */
+/** A trigger with its credentials. */
 export interface TriggerProfile {
   readonly name: string
   readonly kind: TriggerKind
   readonly enabled: boolean
-  /** Inbound secret; undefined only where none is configured (a named but unset variable is an error). */
+  /** Inbound secret; undefined only if none is configured (a named but unset variable is an error). */
   readonly webhookSecret: Redacted.Redacted | undefined
-  /** Outbound token; undefined where none is configured or an app is used. */
+  /** Outbound token; undefined if none is configured or an app is used. */
   readonly token: Redacted.Redacted | undefined
-  /** Web URL of the host without trailing slash; undefined where the kind has no default and none is given. */
+  /** Web URL of the host without a trailing slash; undefined if the kind has no default and none is configured. */
   readonly baseUrl: string | undefined
-  /** REST root, e.g. `https://git.example/api/v1`. */
+  /** Base URL of the REST API, e.g. `https://git.example/api/v1`. */
   readonly apiUrl: string | undefined
   readonly settings: Trigger
 }
@@ -74,7 +74,7 @@ export interface TriggerProfile {
 /** A workspace with global, defaults and instance layers resolved per field. */
 export interface Workspace {
   readonly id: string
-  /** The configuration that it belongs to: its triggers, links and credentials hold for all work of the workspace. */
+  /** Returns the snapshot that the workspace belongs to, whose triggers, links and credentials apply to all its work. */
   readonly snapshot: () => Snapshot
   readonly enabled: boolean
   readonly instance: WorkspaceInstance
@@ -85,9 +85,9 @@ export interface Workspace {
   readonly prompt: WorkspacePrompt
   readonly triage: Triage
   readonly contextRepositories: ReadonlyArray<ContextRepository>
-  /** Directory of a source under the layout root, relative, checked; or why its names give no safe path. */
+  /** Returns the validated directory of a source, relative to the layout root, or why its names yield no safe path. */
   readonly workPath: (trigger: string, source: SourceFacts) => Result.Result<string, string>
-  /** Group names in llm.model_chain; undefined only while no groups are configured. */
+  /** Group names in llm.model_chain; undefined only if no groups are configured. */
   readonly modelChain: string | undefined
   readonly triageModelChain: string | undefined
   readonly authorResolutionModelChain: string | undefined

@@ -1,7 +1,7 @@
 /**
- * Documents that were in force, kept for as long as work is pinned to them. Written down they hold names of environment variables
- * and, where `SVC_CONFIG_SECRETS_KEY` is set, sealed credentials; a literal credential that cannot be sealed is withheld, and comes
- * from the same field of the configuration in force when the document is read again.
+ * Archives documents for as long as work is pinned to them. They contain names of environment variables and, if `SVC_CONFIG_SECRETS_KEY` is
+ * set, sealed credentials; a literal credential that cannot be sealed is withheld, and is taken from the same field of the current
+ * configuration when the document is restored.
  */
 import { Redacted, Result } from "effect"
 import type { ArchivedDocument } from "./ConfigStore.ts"
@@ -16,7 +16,7 @@ import { restoreSnapshot } from "./Snapshots.ts"
 interface Kept {
   readonly baseDir: string
   readonly tree: unknown
-  /** Names that lead to credentials which were left out. */
+  /** Names that lead to withheld credentials. */
   readonly withheld: ReadonlyArray<ReadonlyArray<string>>
 }
 
@@ -41,7 +41,7 @@ export const archive = ({ hash, baseDir, given }: Snapshot, env: Env): ArchivedD
   return { hash, document: JSON.stringify(kept) }
 }
 
-/** Undefined where this release cannot read it any more. `current` lends the credentials that were withheld. */
+/** Restores a document. Returns undefined if this release cannot read it any more. `current` supplies the withheld credentials. */
 export const restore = ({ hash, document }: ArchivedDocument, env: Env, current: Snapshot): Snapshot | undefined => {
   const kept: unknown = JSON.parse(document)
   if (!isRecord(kept) || typeof kept["baseDir"] !== "string" || !Array.isArray(kept["withheld"])) return undefined
@@ -49,7 +49,7 @@ export const restore = ({ hash, document }: ArchivedDocument, env: Env, current:
   return restoreSnapshot(tree, env, { hash, baseDir: kept["baseDir"] })
 }
 
-/** The tree with the credential that stands under these names in the other one; as it is where none does. */
+/** Returns the tree with the credential under these names in the other one; unchanged if there is none. */
 const lend = (tree: unknown, from: unknown, names: unknown): unknown => {
   const path = positions(from, names)
   const into = positions(tree, Array.isArray(names) ? names.slice(0, -1) : names)
@@ -59,7 +59,7 @@ const lend = (tree: unknown, from: unknown, names: unknown): unknown => {
   return withField(tree, into, String(field), Redacted.value(secret))
 }
 
-/** The path that names lead to: the reverse of `named`. */
+/** Returns the path that names lead to: the reverse of `named`. */
 const positions = (tree: unknown, names: unknown): Path | undefined => {
   if (!Array.isArray(names)) return undefined
   const path: Array<string | number> = []

@@ -1,4 +1,4 @@
-/** From a document as plain data to the snapshot that work goes by. Every problem is found in one pass. */
+/** Builds the snapshot from a document as plain data. All problems are reported in one pass. */
 import { Redacted, Result } from "effect"
 import { createHash } from "node:crypto"
 import { isAbsolute, join, resolve as resolvePath } from "node:path"
@@ -30,17 +30,20 @@ export interface Origin {
   readonly file?: string | undefined
   readonly baseDir?: string | undefined
   readonly locate?: ((path: Path, at: "key" | "value") => TextPosition | undefined) | undefined
-  /** Unset variables: `errors` (default) for those that the service needs to start, `warnings` to judge the document alone, `all errors` for each. */
+  /**
+   * Severity of unset variables: `errors` (default) for those that the service needs to start, `warnings` to judge the document alone, `all
+   * errors` for each.
+   */
   readonly unset?: UnsetVariables | undefined
-  /** False where no delivery or call is taken: the variables that guard them may be unset. True unless given. */
+  /** False if the node receives no deliveries or calls: the variables that authenticate them may be unset. Default: true. */
   readonly receives?: boolean | undefined
 }
 
-/** What became of a document: a snapshot, or at least one error; in both cases everything there is to say. */
+/** Result of reading a document: a snapshot, or at least one error, and all warnings. */
 export interface Reading {
   readonly snapshot: Snapshot | undefined
   readonly issues: ReadonlyArray<ConfigIssue>
-  /** There was no text to read. */
+  /** True if there was no text to read. */
   readonly unreadable?: boolean | undefined
 }
 
@@ -68,7 +71,7 @@ export const readDocument = (source: unknown, env: Env, origin: Origin = {}): Re
   const report = (severity: ConfigIssue["severity"]) => {
     const put = add(severity)
     return (complaint: Complaint): void => {
-      // What a wrong value makes look missing is not said twice.
+      // Fields that only seem to be missing because of a wrong value are not reported twice.
       if (!wrong.includes(formatPath(complaint.path))) put(complaint)
     }
   }
@@ -90,8 +93,8 @@ export const readDocument = (source: unknown, env: Env, origin: Origin = {}): Re
 }
 
 /**
- * The snapshot of a normalised document that was in force before, under its hash of then. Undefined where this release does not
- * read it any more. What only a document of today has to fulfil is not checked again.
+ * Restores the snapshot of an archived normalised document under its original hash. Returns undefined if this release cannot read it any
+ * more. Rules for new documents are not checked again.
  */
 export const restoreSnapshot = (
   tree: unknown,
@@ -114,7 +117,7 @@ const sortIssues = (issues: ReadonlyArray<ConfigIssue>): ReadonlyArray<ConfigIss
       (left.path < right.path ? -1 : left.path > right.path ? 1 : 0)
   )
 
-/** A path of canonical names in the words of the document. */
+/** Converts a path of canonical names to the spelling of the document. */
 const asWritten = (root: Shape, source: unknown, path: Path): Path => {
   let shape: Shape | undefined = root
   let value = source
@@ -137,7 +140,7 @@ const asWritten = (root: Shape, source: unknown, path: Path): Path => {
   })
 }
 
-/** `hash`: the one that work pins, where the tree is not complete any more. */
+/** Makes a snapshot. `hash`: the one that work is pinned to, if the tree is not complete any more. */
 const makeSnapshot = (
   given: GivenDocument,
   tree: unknown,
@@ -172,7 +175,7 @@ const makeSnapshot = (
   return snapshot
 }
 
-/** SHA-256 over the normalised document, whatever the order of its keys. */
+/** Returns the SHA-256 of the normalised document, independent of the order of its keys. */
 const hashOf = (tree: unknown): string => createHash("sha256").update(canonicalJson(tree)).digest("hex")
 
 const canonicalJson = (value: unknown): string => {

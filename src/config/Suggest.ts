@@ -1,6 +1,6 @@
-/** "Did you mean": the nearest of some known words, where one is near enough to be worth saying. */
+/** Suggests the nearest of several known words, if one is near enough. */
 
-/** Edits (insert, delete, replace, swap of neighbours) between two words, given up above `limit`. */
+/** Returns the number of edits (insert, delete, replace, swap of neighbours) between two words, up to `limit`. */
 const distance = (left: string, right: string, limit: number): number => {
   if (Math.abs(left.length - right.length) > limit) return limit + 1
   let before: Array<number> = []
@@ -20,7 +20,7 @@ const distance = (left: string, right: string, limit: number): number => {
   return previous[right.length] ?? 0
 }
 
-/** The known word nearest to a mistyped one: at most a third of its letters wrong, case and `-`/`_` not counted. */
+/** Returns the known word nearest to a mistyped one: at most a third of its letters wrong, ignoring case and `-`/`_`. */
 const suggest = (word: string, known: Iterable<string>): string | undefined => {
   if (word.length > 64) return undefined
   const fold = (text: string): string => text.toLowerCase().replaceAll("-", "_")

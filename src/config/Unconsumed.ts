@@ -1,12 +1,12 @@
 /**
- * Fields that this build accepts and does not act on. Setting one gives a warning, so that nobody relies on it. Every other field has a
- * test that observes its effect (test/mutate/fields.json).
+ * Lists fields that this build accepts but does not use. Setting one gives a warning. Every other field has a test that observes its effect
+ * (test/mutate/fields.json).
  */
 
 export interface Unconsumed {
-  /** Path as in the reference; everything below it is meant too. Layers of workspaces are meant with the global field. */
+  /** Path as in the reference, including everything below it. The global field includes layers of workspaces. */
   readonly path: string
-  /** What does not happen. */
+  /** The effect that is missing. */
   readonly effect: string
 }
 
@@ -64,7 +64,7 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
     "target"
   ),
   { path: "im", effect: "chat commands are not taken" },
-  // Sealed credentials are bound to config_sources.database.namespace (SealedPlaces.ts), whatever the configuration comes from.
+  // Sealed credentials are bound to config_sources.database.namespace (SealedPlaces.ts), whatever the source of the configuration.
   ...under(
     "config_sources",
     "configuration comes from the file only",
@@ -79,7 +79,7 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
 
 const rows = new Map(unconsumed.map((row) => [row.path, row]))
 
-/** The row that covers a field, by its path in the reference. */
+/** Returns the row that covers a field, by its path in the reference. */
 export const unconsumedAt = (path: string): Unconsumed | undefined => {
   const layered = path
     .replace(/^workspaces\.(?:defaults|instances\.<id>)\.(?=(?:agent|review|outputs)\b)/, "")

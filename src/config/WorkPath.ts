@@ -1,7 +1,7 @@
 /**
- * `work_path`: a template for the directory of a source under the layout root. It knows `{{value}}` and the helpers `segment`,
- * `default`, `hash` and `lower`, nested in parentheses, and nothing else. Whatever the names of a source are, the result is a
- * relative path that stays under the root and can be made on every file system, or there is none.
+ * Compiles `work_path`: a template for the directory of a source under the layout root. It supports `{{value}}` and the helpers `segment`,
+ * `default`, `hash` and `lower`, nested in parentheses. For all names of a source the result is a relative path that stays under the root
+ * and is valid on every file system, or an error.
  *
  * ```
  * {{workspace.id}}/{{segment source.repo_ref}}/{{default (lower source.branch) "head"}}-{{hash source.ref}}
@@ -24,7 +24,7 @@ type Expression =
   | { readonly _tag: "Value"; readonly name: string }
   | { readonly _tag: "Call"; readonly helper: Helper; readonly args: ReadonlyArray<Expression> }
 
-/** Where nothing sets work_path. */
+/** Template if work_path is not set. */
 export const defaultWorkPath = "{{workspace.id}}"
 
 const values = {
@@ -41,9 +41,9 @@ const values = {
 } as const satisfies Record<string, (facts: WorkPathFacts) => string | undefined>
 
 const helpers = {
-  /** One path segment: everything outside letters, digits, dot, underscore and hyphen becomes a hyphen. */
+  /** One path segment: everything except letters, digits, dot, underscore and hyphen becomes a hyphen. */
   segment: { arity: [1, 1], run: ([value = ""]: ReadonlyArray<string>) => toSegment(value) },
-  /** The second value where the first is empty. */
+  /** The second value if the first is empty. */
   default: { arity: [2, 2], run: ([value = "", other = ""]: ReadonlyArray<string>) => (value === "" ? other : value) },
   /** The first 12 hexadecimal digits of SHA-256. */
   hash: {
@@ -65,7 +65,7 @@ const toSegment = (value: string): string => {
   return plain === "" ? "" : devices.test(plain) ? `_${plain}` : plain
 }
 
-/** Without dots and hyphens at its ends; in one pass, because branch names are of outsiders. */
+/** Removes dots and hyphens at both ends, in one pass, because outsiders choose branch names. */
 const trimmed = (text: string): string => {
   const isEdge = (index: number) => text[index] === "." || text[index] === "-"
   let [start, end] = [0, text.length]
@@ -76,7 +76,7 @@ const trimmed = (text: string): string => {
 
 const devices = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?$/i
 
-/** The template compiled, or what is wrong with it. */
+/** Returns the compiled template, or an error. */
 export const compileWorkPath = (template: string): Result.Result<WorkPath, string> => {
   const parsed = parse(template)
   if (Result.isFailure(parsed)) return Result.fail(parsed.failure)
@@ -181,7 +181,7 @@ const parseExpression = (source: string): Result.Result<Expression, string> => {
 
 const helperNames = Object.keys(helpers).join(", ")
 
-/** A relative path with `/`, safe under any root on any file system; or why it is none. */
+/** Returns a relative path with `/`, safe under any root on any file system, or an error. */
 export const checkPath = (path: string): Result.Result<string, string> => {
   if (path === "") return Result.fail("the path is empty")
   if (Buffer.byteLength(path) > 1024) return Result.fail("the path has more than 1024 bytes")

@@ -1,6 +1,6 @@
 /**
- * A YAML text as plain data, with the place of every value in the text. One document of at most 1 MiB; syntax errors, unknown
- * tags and duplicate keys are reported with their position. Lines of the text are shown with what may be a secret masked.
+ * Parses a YAML text to plain data, with the position of every value. One document of at most 1 MiB; syntax errors, unknown tags and
+ * duplicate keys are reported with their position. Lines of the text are displayed with possible secrets masked.
  */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml"
 import type { Document as YamlDocument, Node, Pair, ParsedNode, Range, YAMLError } from "yaml"
@@ -21,7 +21,7 @@ export interface TextIssue {
 export interface ParsedText {
   readonly value: unknown
   readonly issues: ReadonlyArray<TextIssue>
-  /** The place of the value at a path, or of its key; the nearest place above it where it is not there. */
+  /** Returns the position of the value at a path, or of its key; if it is missing, the position of the nearest parent. */
   readonly locate: (path: Path, at: "key" | "value") => TextPosition | undefined
 }
 
@@ -87,7 +87,7 @@ interface At {
   readonly at: number
 }
 
-/** What follows from an error on its line, and what comes after the third line, is not said. */
+/** Returns the first error of each line, for three lines at most, because later ones are usually consequences. */
 const firstOfEachLine = (errors: ReadonlyArray<At>, lineOf: (offset: number) => number): ReadonlyArray<At> => {
   const seen = new Set<number>()
   return errors
@@ -99,7 +99,7 @@ const firstOfEachLine = (errors: ReadonlyArray<At>, lineOf: (offset: number) => 
     .slice(0, maxSyntaxErrors)
 }
 
-/** Where quotes and brackets are opened and end, in the order of the document. */
+/** Returns where quotes and brackets open and end, in the order of the document. */
 const openingsOf = (document: YamlDocument.Parsed) => {
   const openings = { quote: new Array<Range>(), bracket: new Array<Range>() }
   visit(document, {
@@ -114,8 +114,8 @@ const openingsOf = (document: YamlDocument.Parsed) => {
 }
 
 /**
- * The parser points at the end of what is not closed; where it was opened is of use. The document is gone through once for all errors:
- * there may be hundreds.
+ * Returns the start of an unclosed quote or bracket, where the parser reports its end. The document is traversed once for all errors,
+ * because there may be hundreds.
  */
 const startsIn = (document: YamlDocument.Parsed): ((error: YAMLError) => number) => {
   let openings: ReturnType<typeof openingsOf> | undefined
@@ -143,11 +143,11 @@ const keyText = (key: unknown): string => (isScalar(key) ? String(key.value) : S
 
 interface Findings {
   readonly duplicate: (path: Path, key: Ranged, first: Ranged) => void
-  /** What cannot be made into plain data. */
+  /** Called for nodes that cannot be converted to plain data. */
   readonly unusable: (path: Path, node: Ranged, message: string) => void
 }
 
-/** What the parser lets pass: keys that stand twice, keys that are no text, and aliases of nothing. */
+/** Finds what the parser accepts: duplicate keys, keys that are not text, and aliases without an anchor. */
 const inspect = (document: YamlDocument.Parsed, node: unknown, path: Path, findings: Findings): void => {
   if (isSeq(node)) return node.items.forEach((item, index) => inspect(document, item, [...path, index], findings))
   if (isAlias(node)) {

@@ -1,6 +1,6 @@
 /**
- * What is wrong with a text that is not YAML, in words of an editor of configuration files, with the line. The parser goes on after
- * an error and finds what follows from it; the first three are said. Pure.
+ * Explains syntax errors of YAML for editors of configuration files, with the line. The parser continues after an error and reports its
+ * consequences, so only the first three are displayed. Pure.
  */
 import type { YAMLError } from "yaml"
 
@@ -32,7 +32,7 @@ const words: Readonly<Record<string, string>> = {
   UNEXPECTED_TOKEN: "this does not belong here; a quote, a bracket or a colon before it may be missing or too many"
 }
 
-/** A line of a file that may hold secrets: values of credentials and long words without spaces are masked. */
+/** Masks a line of a file that may contain secrets: values of credentials and long words without spaces. */
 export const shownLine = (line: string): string => {
   const masked = line
     .replace(
@@ -44,7 +44,7 @@ export const shownLine = (line: string): string => {
   return masked.length > 80 ? `${masked.slice(0, 79)}…` : masked
 }
 
-/** What the parser found no end of. */
+/** Returns the kind of delimiter that the parser found no end of. */
 export const unclosed = (message: string): "quote" | "bracket" | undefined =>
   /^Missing closing .quote/.test(message)
     ? "quote"

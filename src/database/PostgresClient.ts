@@ -84,7 +84,7 @@ export const layer = (options: PostgresOptions): Layer.Layer<SqlClient.SqlClient
     })
   ).pipe(Layer.provide(Reactivity.layer))
 
-/** bigint columns, and their sums (numeric), are counts and times in milliseconds: numbers. */
+/** Parses bigint columns, and their sums (numeric), as numbers: they are counts and times in milliseconds. */
 const numbers = new TypeOverrides()
 for (const type of [20, 1700]) numbers.setTypeParser(type, Number)
 
@@ -177,7 +177,9 @@ const connect = (
     Effect.map(results(text, params), (result) =>
       transformRows === undefined ? result.rows : transformRows(result.rows)
     )
-  /** When the connection is lost the server has rolled the transaction back, so later statements in it fail with that reason. */
+  /**
+   * Controls the transaction. If the connection is lost, the server has rolled it back, so later statements in it fail with that reason.
+   */
   const control: SqlConnection.Connection["execute"] = (text, params, transformRows) =>
     /^(ROLLBACK|RELEASE)\b/.test(text)
       ? Effect.catchIf(rows(text, params, transformRows), isLost, () => Effect.succeed([]))

@@ -52,7 +52,7 @@ export class Progress extends Context.Service<
     readonly events: Stream.Stream<ProgressEvent>
   }
 >()("aicr/observability/Progress") {
-  /** At most 1024 events wait for a slow listener; the oldest are dropped. */
+  /** Keeps at most 1024 events for a slow listener; the oldest are dropped. */
   static readonly layer = Layer.effect(
     Progress,
     Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** The flags that say which configuration and which model the engine runs with on this machine. */
+/** Defines the flags that select configuration and model of the engine on this machine. */
 import { Option } from "effect"
 import { Flag } from "effect/cli"
 import type { LocalConfigOptions } from "./LocalConfig.ts"
@@ -22,7 +22,7 @@ export const engineFlags = {
   )
 }
 
-/** What the flags were given. */
+/** Returns the values of the flags. */
 export const engineOptions = (given: {
   readonly [Name in keyof typeof engineFlags]: Option.Option<string>
 }): LocalConfigOptions => ({

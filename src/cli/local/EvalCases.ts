@@ -1,4 +1,4 @@
-/** The labelled changes of a folder, one YAML file each; every file that is none is named before anything is paid for. */
+/** Reads the labelled changes of a folder, one YAML file each; every invalid file is reported before anything is paid for. */
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
@@ -10,7 +10,7 @@ import { ExitWith } from "../Exit.ts"
 const mostFiles = 2000
 const mostBytes = 1_048_576
 
-/** `only`: those whose name holds one of these words. */
+/** Reads the cases. `only`: those whose name contains one of these words. */
 export const readCases = Effect.fnUntraced(function* (folder: string, only: ReadonlyArray<string>) {
   const names = yield* Effect.tryPromise({
     try: () => readdir(folder, { recursive: true }),

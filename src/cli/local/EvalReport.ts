@@ -1,4 +1,4 @@
-/** An evaluation for people and for programs. What models wrote is shown without control characters. */
+/** Formats an evaluation for people and for programs. Text of models is displayed without control characters. */
 import { usageJson } from "../../domain/Analysis.ts"
 import { formatUsd } from "../../domain/Money.ts"
 import type { ExpectedProblem } from "../../engine/eval/EvalCase.ts"
@@ -71,7 +71,7 @@ const figuresJson = ({ cases, expected, met, missed, wrong, precision, recall, l
   line_accuracy: lineAccuracy ?? null
 })
 
-/** Field names are stable. */
+/** Formats JSON with stable field names. */
 export const renderEvalJson = (score: EvalScore): string => {
   const value = {
     ...figuresJson(score),

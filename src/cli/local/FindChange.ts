@@ -1,4 +1,4 @@
-/** The change at the host that a local review is about: which trigger, which repository, which open pull request. */
+/** Finds the change at the host for a local review: trigger, repository, open pull request. */
 import { Effect } from "effect"
 import type { Snapshot, TriggerProfile, Workspace } from "../../config/Snapshot.ts"
 import type { Change } from "../../domain/Change.ts"
@@ -9,9 +9,9 @@ import { Outputs } from "../../outputs/Outputs.ts"
 import { ExitWith } from "../Exit.ts"
 
 export interface WantedChange {
-  /** `owner/name`, where the workspace does not name it. */
+  /** Repository as `owner/name`, if the workspace does not name it. */
   readonly repo: string | undefined
-  /** Number of the pull request, where its head is not enough to find it. */
+  /** Number of the pull request, if its head is not sufficient to find it. */
   readonly pull: number | undefined
 }
 
@@ -66,7 +66,7 @@ export const findChange = Effect.fn("findChange")(function* (
     trigger: profile.name,
     workspace: workspace.id,
     target: { kind: "pull_request" as const, number },
-    // What stands already of an earlier publication is looked up at the host, and not said again.
+    // Existing comments of an earlier publication are looked up at the host, and not repeated.
     requestedBy: "aicr review --publish"
   }
   if (!(yield* Outputs).anyFor(workspace, change)) {

@@ -1,4 +1,4 @@
-/** One JSON object with everything there is; field names are stable. */
+/** Formats a review as one JSON object with stable field names. */
 import { usageJson } from "../../domain/Analysis.ts"
 import type { LocalReview } from "./Report.ts"
 
@@ -12,7 +12,7 @@ export const renderJson = ({ root, baseName, from, head, analysis }: LocalReview
     findings: analysis.findings.map(({ fingerprint, problem, anchor }) => ({
       fingerprint,
       file: anchor?.path ?? problem.file,
-      // Lines only where the quoted code was found: a guess is worse than none.
+      // Lines are only included if the quoted code was found: a guess is worse than none.
       ...(anchor === undefined ? {} : { side: anchor.side, line: anchor.start ?? anchor.line, end_line: anchor.line }),
       severity: problem.severity,
       category: problem.category,

@@ -1,4 +1,4 @@
-/** The configuration of a local review: a file's, or one made of the model that the environment gives the key for. */
+/** Builds the configuration of a local review: from a file, or from a model whose key is in the environment. */
 import { Effect } from "effect"
 import { snapshotOf } from "../../config/LoadConfig.ts"
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
@@ -6,7 +6,7 @@ import { refused } from "../Exit.ts"
 import type { ExitWith } from "../Exit.ts"
 import { readSnapshot } from "../ReadSnapshot.ts"
 
-/** A provider as `llm.providers` would have it, and a model of it. */
+/** A provider in the format of `llm.providers`, and one of its models. */
 export interface FoundModel {
   readonly provider: Readonly<Record<string, unknown>> & { readonly id: string }
   readonly model: string
@@ -15,7 +15,7 @@ export interface FoundModel {
 /** Finds a model without any configuration. */
 export interface ModelFinder {
   readonly find: (env: NodeJS.ProcessEnv) => FoundModel | undefined
-  /** The variables it looks at, for the message when it finds nothing. */
+  /** Environment variables that are checked, for the message if none is set. */
   readonly variables: ReadonlyArray<string>
 }
 
@@ -27,7 +27,7 @@ export interface LocalConfig {
 export interface LocalConfigOptions {
   readonly config: string | undefined
   readonly workspace: string | undefined
-  /** `provider/model`. */
+  /** Model as `provider/model`. */
   readonly model: string | undefined
 }
 
@@ -39,7 +39,7 @@ export const localConfig = (
   options.config === undefined ? fromEnvironment(options, finder, env) : fromFile(options.config, options, env)
 
 const fromFile = Effect.fnUntraced(function* (file: string, options: LocalConfigOptions, env: NodeJS.ProcessEnv) {
-  // Only what the review needs must be set: webhook secrets and tokens of hosts are not.
+  // Only the credentials of the review must be set: webhook secrets and tokens of hosts are not.
   const snapshot = yield* readSnapshot(file, env)
   const ids = [...snapshot.workspaces.keys()]
   const id = options.workspace ?? (ids.length === 1 ? ids[0] : undefined)
@@ -54,7 +54,7 @@ const fromFile = Effect.fnUntraced(function* (file: string, options: LocalConfig
 
 const group = "command-line"
 
-/** The model of the command line instead of the workspace's group, asked natively whatever the agent mode is. */
+/** Replaces the workspace's group by the model of the command line, called directly whatever the agent mode is. */
 export const withModel = Effect.fnUntraced(function* (snapshot: Snapshot, workspace: Workspace, name: string) {
   const [id, model] = yield* splitModel(name)
   const { llm } = snapshot.document
@@ -109,7 +109,7 @@ const fromEnvironment = Effect.fnUntraced(function* (
     : { snapshot, workspace }
 })
 
-/** The language of the terminal: `de_DE.UTF-8` is `de-DE`; English where none is set. */
+/** Returns the language of the terminal: `de_DE.UTF-8` is `de-DE`; English by default. */
 const languageOf = (env: NodeJS.ProcessEnv): string => {
   const locale = env["LC_ALL"] || env["LC_MESSAGES"] || env["LANG"] || ""
   return /^([a-z]{2,3})(?:[_-]([A-Z]{2}))?(?:[.@]|$)/.exec(locale)?.slice(1, 3).filter(Boolean).join("-") || "en"

@@ -1,4 +1,4 @@
-/** For a file, a wiki or a comment: text of the model, of the change and of paths is as inert as in what is posted. */
+/** Formats a review for a file, a wiki or a comment: text of the model, of the change and of paths is as inert as in published comments. */
 import type { Finding } from "../../domain/Problem.ts"
 import { gfm } from "../../outputs/SafeText.ts"
 import { count } from "../Wording.ts"
@@ -33,7 +33,7 @@ const renderFinding = (finding: Finding): string => {
   ])
 }
 
-/** Values of several lines may begin with empty lines, which nothing needs between blocks. */
+/** Removes leading empty lines of blocks, which multi-line values may have. */
 const joined = (blocks: ReadonlyArray<string>): string =>
   blocks
     .map((block) => block.replace(/^\n+/, "").trimEnd())

@@ -1,6 +1,6 @@
 /**
- * A local review on its pull request, by the way of every publication: rows of an outbox, sent by the change's publisher. The outbox lives
- * as long as the command; what an earlier call wrote is found at the host by its markers.
+ * Publishes a local review on its pull request like any publication: rows of an outbox, sent by the change's publisher. The outbox lives as
+ * long as the command; comments of an earlier call are found at the host by their markers.
  */
 import { Clock, Duration, Effect } from "effect"
 import type { Sharding } from "effect/cluster"
@@ -22,7 +22,7 @@ export interface PublishedReview {
   readonly channels: ReadonlyArray<string>
 }
 
-/** Hosts take a write a second; a host that refuses for longer is left. */
+/** Time limit: hosts accept a write a second, and a host that refuses for longer is given up. */
 const patience = Duration.minutes(10)
 const token = nextLease(noLease)
 
@@ -53,7 +53,7 @@ export const publishReview = Effect.fn("publishReview")(function* (
     if (run === undefined) return yield* failed("the review could not be recorded")
     yield* runs.move(run.id, token, "analyzing", now)
     const input = { runId: run.id, targetKey, change, head, workspace, runUrl: undefined, analysis }
-    // Chat platforms cannot be asked what they were told, and a label says something about the service's own review.
+    // Messages on chat platforms cannot be looked up, and a label refers to the service's reviews.
     const rows = outputs.plan(input).filter(({ operation: { _tag } }) => _tag !== "Chat" && _tag !== "Label")
     yield* runs.complete(run.id, token, analysis, rows, now)
     yield* publisherOf(targetKey).Publish()

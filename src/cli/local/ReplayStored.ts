@@ -1,4 +1,4 @@
-/** `aicr replay` over opened records: which runs exist, and which run is replayed under which configuration and with which model. */
+/** Implements `aicr replay` over opened records: finds the run, and the configuration and model of the replay. */
 import { Effect, Layer } from "effect"
 import type { Agent } from "../../agent/Agent.ts"
 import type { Snapshot } from "../../config/Snapshot.ts"
@@ -16,7 +16,7 @@ const recentRuns = 20
 
 type Engine = Layer.Layer<Agent | Catalog | Gateway>
 
-/** What a review is replayed with. */
+/** Engines of a replay. */
 export interface ReplayEngines {
   /** Calls models, at their price. */
   readonly calling: Engine
@@ -27,7 +27,7 @@ export interface ReplayEngines {
 /** Returns the newest runs. */
 export const recentOf = Effect.flatMap(Runs, (runs) => runs.list({ limit: recentRuns }))
 
-/** What is known about models comes from this machine alone. */
+/** Returns the snapshot with the model catalog restricted to this machine. */
 const withoutNetwork = (snapshot: Snapshot): Snapshot => {
   const { llm } = snapshot.document
   const model_catalog = { ...llm.model_catalog, offline: true }
@@ -51,7 +51,7 @@ const workspaceOf = (run: Run, snapshot: Snapshot, config: string) => {
     : Effect.succeed(workspace)
 }
 
-/** Replays a run with the model that the options name, else from its recorded responses. */
+/** Replays a run with the model of the options, or from its recorded responses. */
 export const replayStored = Effect.fn("replayStored")(function* (
   { run: id, config, model }: ReplayOptions,
   configured: Snapshot,

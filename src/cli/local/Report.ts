@@ -1,4 +1,4 @@
-/** What `aicr review` has to show, whatever the format. */
+/** Content of the output of `aicr review`, independent of the format. */
 import type { Result } from "effect"
 import type { Analysis } from "../../domain/Analysis.ts"
 import type { Finding } from "../../domain/Problem.ts"
@@ -9,25 +9,25 @@ import type { PublishedReview } from "./PublishReview.ts"
 export interface LocalReview {
   readonly root: string
   readonly baseName: string
-  /** Full commit ids; `from` is where the diff starts. */
+  /** Full commit ids; `from` is the start of the diff. */
   readonly from: string
   readonly head: string
   readonly analysis: Analysis
-  /** Where it was published, or why not; absent where that was not asked for. */
+  /** Result of the publication; absent if it was not requested. */
   readonly published?: Result.Result<PublishedReview, ExitWith>
 }
 
 export const titleOf = ({ problem }: Finding): string =>
   problem.title ?? problem.message.split("\n", 1)[0]?.slice(0, 120) ?? problem.category
 
-/** `path:line`, `path:first-last`, or the file alone. */
+/** Formats a location as `path:line`, `path:first-last`, or the file alone. */
 export const placeOf = ({ anchor, problem }: Finding): string => {
   if (anchor === undefined) return problem.file
   const lines = anchor.start === undefined ? String(anchor.line) : `${anchor.start}-${anchor.line}`
   return `${anchor.path}:${lines}${anchor.side === "old" ? " (removed)" : ""}`
 }
 
-/** One line about the whole. */
+/** Formats the result in one line. */
 export const verdictOf = ({ analysis, baseName, head }: LocalReview): string => {
   const { findings, coverage, skipped } = analysis
   const range = `${baseName}...${head.slice(0, 10)}`

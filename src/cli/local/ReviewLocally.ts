@@ -1,4 +1,4 @@
-/** From the options of `aicr review` to a review: configuration, revisions, engine; failures as exit codes. */
+/** Runs a review from the options of `aicr review`: configuration, revisions, engine; failures as exit codes. */
 import { Effect } from "effect"
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 import type { Analysis } from "../../domain/Analysis.ts"
@@ -23,13 +23,13 @@ export interface LocalReviewOptions extends LocalConfigOptions {
   readonly path: string
   readonly base: string | undefined
   readonly head: string | undefined
-  /** The review is published on the pull request that has the head. */
+  /** Publishes the review on the pull request that has the head. */
   readonly publish?: WantedChange | undefined
-  /** Told what is being done, one short phrase at a time. */
+  /** Called with a short phrase for each step. */
   readonly progress: (text: string) => Effect.Effect<void>
 }
 
-/** Finds the change at the host before a model is paid, and writes on it after. */
+/** Finds the change at the host before a model is paid, and publishes on it after. */
 export interface LocalPublisher {
   readonly find: (
     snapshot: Snapshot,
@@ -69,7 +69,7 @@ export const reviewLocally = Effect.fn("reviewLocally")(function* (
   if (options.publish !== undefined) {
     found = yield* publisher.find(snapshot, workspace, options.publish, range.head)
     yield* options.progress(`publishing on ${found.url}`)
-    // What the pull request shows is what is reviewed.
+    // Reviews the diff that the pull request displays.
     if (options.base === undefined) {
       const { base, baseRef } = found.change
       range = yield* Effect.mapError(rangeOf(base), ({ message }) => {

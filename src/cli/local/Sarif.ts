@@ -1,4 +1,4 @@
-/** SARIF 2.1.0, for code scanning services. Fingerprints keep a finding the same across runs. */
+/** Formats SARIF 2.1.0 for code scanning services. Fingerprints identify a finding across runs. */
 import type { Severity } from "../../domain/Kinds.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import { titleOf } from "./Report.ts"
@@ -50,7 +50,7 @@ export const renderSarif = (review: LocalReview): string => {
 const resultOf = (finding: Finding, ids: ReadonlyArray<string>) => {
   const { anchor, fingerprint, problem } = finding
   const uri = (anchor?.path ?? problem.file).split("/").map(encodeURIComponent).join("/")
-  // Removed lines are not in the file any more: such a result names the file alone.
+  // Removed lines no longer exist in the file: such a result only names the file.
   const region = anchor?.side === "new" ? { startLine: anchor.start ?? anchor.line, endLine: anchor.line } : undefined
   const artifactLocation = { uri }
   return {

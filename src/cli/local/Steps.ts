@@ -1,4 +1,4 @@
-/** Progress on standard error: one line that is rewritten on a terminal, a line per step elsewhere. */
+/** Displays progress on standard error: one line that is rewritten on a terminal, a line per step elsewhere. */
 import { Clock, Effect } from "effect"
 import type { Scope } from "effect"
 import type { ReviewStep } from "../../engine/ReviewChange.ts"
@@ -14,7 +14,7 @@ const write = (text: string): void => {
   process.stderr.write(text)
 }
 
-/** The line is wiped when the scope ends. */
+/** Creates the display. The line is cleared when the scope ends. */
 export const makeSteps: Effect.Effect<Steps, never, Scope.Scope> = Effect.gen(function* () {
   if (!process.stderr.isTTY) return { show: (text) => Effect.sync(() => write(`${text}\n`)) }
   const started = yield* Clock.currentTimeMillis

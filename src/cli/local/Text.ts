@@ -1,4 +1,4 @@
-/** For a terminal. What models wrote is shown without control characters: it could steer the terminal. */
+/** Formats a review for a terminal. Text of models is displayed without control characters, which could control the terminal. */
 import { severityRank } from "../../domain/Kinds.ts"
 import type { Severity } from "../../domain/Kinds.ts"
 import { formatUsd } from "../../domain/Money.ts"
@@ -47,6 +47,6 @@ const plain = (text: string): string => text.replace(/\r\n?/g, "\n").replace(/(?
 const shortened = (lines: ReadonlyArray<string>, most: number): ReadonlyArray<string> =>
   lines.length <= most ? lines : [...lines.slice(0, most), `  and ${lines.length - most} more`]
 
-/** For `--fail-on`. */
+/** Returns the findings for `--fail-on`. */
 export const atOrAbove = (findings: ReadonlyArray<Finding>, severity: Severity): ReadonlyArray<Finding> =>
   findings.filter(({ problem }) => severityRank(problem.severity) >= severityRank(severity))

@@ -1,4 +1,4 @@
-/** Backends that need a connection, and values of the admin login. */
+/** Checks backends that need a connection, and values of the admin login. */
 import { Redacted } from "effect"
 import { variable } from "../Credentials.ts"
 import { redisUsers } from "../Environment.ts"

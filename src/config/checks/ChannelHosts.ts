@@ -1,4 +1,4 @@
-/** Channels with a host of their own: the credential of a trigger is sent to that trigger's host only. */
+/** Checks channels with a separate host: the credential of a trigger is only sent to that trigger's host. */
 import { haveSameOrigins, hostUrls } from "../../domain/HostUrls.ts"
 import { isForgeKind } from "../../domain/Kinds.ts"
 import type { CrossCheckReports } from "./CrossCheck.ts"
@@ -7,7 +7,7 @@ import { textAt } from "./Tree.ts"
 
 const credentials = ["token", "token_env", "app"]
 
-/** `kinds` are those of triggers that the channel works with; `triggers` all of the document. */
+/** Checks a channel. `kinds` are the trigger kinds that the channel works with; `triggers` are all of the document. */
 export const checkChannelHost = (
   { path, value }: TreePosition<Tree>,
   kinds: ReadonlyArray<string> | undefined,

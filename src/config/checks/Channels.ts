@@ -1,4 +1,4 @@
-/** Channels and routes, per layer: what a route or template names must exist in the lists that are in force there. */
+/** Checks channels and routes, per layer: names in routes and templates must exist in the lists that apply there. */
 import type { Report } from "../Normalise.ts"
 import type { Path } from "../Path.ts"
 import { formatPath, isRecord } from "../Path.ts"
@@ -8,7 +8,7 @@ import { checkReference, checkUnique } from "./Names.ts"
 import type { TreePosition, Tree } from "./Tree.ts"
 import { entriesAt, recordAt, recordsAt, textAt, textsAt } from "./Tree.ts"
 
-/** Channel kinds whose trigger must be of one of these kinds. */
+/** Required trigger kinds by channel kind. */
 const triggerKinds: Readonly<Record<string, ReadonlyArray<string>>> = {
   gitea_pr_review: ["gitea", "forgejo"],
   gitea_issue: ["gitea", "forgejo"],
@@ -69,7 +69,7 @@ export const checkChannels: Check = (tree, reports) => {
   }
 }
 
-/** References in force at the last layer. One that stands in a lower layer is reported where the last layer hides its target. */
+/** Checks the references that apply at the last layer. A reference of a lower layer is reported if the last layer hides its target. */
 const checkReferences = (layers: ReadonlyArray<Layer>, error: Report): void => {
   const last = layers.at(-1)
   if (last === undefined) return
@@ -122,8 +122,8 @@ const targetsOf = (layer: Layer | undefined, part: "rules" | "default"): Readonl
 }
 
 /**
- * Templates of revisions and changelists on a channel that writes to a git host. Only managed issues of a repository of the channel's
- * own are written for changes of other systems.
+ * Checks templates of revisions and changelists on a channel that writes to a git host. Only managed issues of the channel's repository are
+ * written for changes of other systems.
  */
 const checkLinks = ({ path, value }: TreePosition<Tree>, { warning }: CrossCheckReports): void => {
   const kind = textAt(value, "kind") ?? ""

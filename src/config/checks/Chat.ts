@@ -1,4 +1,4 @@
-/** Chat connections and command bindings. Disabled drafts may be incomplete; what is enabled must work. */
+/** Checks chat connections and command bindings. Disabled drafts may be incomplete; enabled ones must be complete. */
 import type { Report } from "../Normalise.ts"
 import type { Check } from "./CrossCheck.ts"
 import { checkReference, declared } from "./Names.ts"

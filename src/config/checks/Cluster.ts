@@ -1,13 +1,13 @@
 /**
- * What prevents several nodes from running a configuration. Nodes that work together over NATS share their records and their
- * queue; a node with stores of its own would review everything again, or nothing.
+ * Checks whether several nodes can run a configuration. Nodes that work together over NATS share their records and their queue; a node with
+ * separate stores would review everything again, or nothing.
  */
 import type { ConfigIssue } from "../ConfigIssue.ts"
 import type { Snapshot } from "../Snapshot.ts"
 
 const isCluster = (env: NodeJS.ProcessEnv): boolean => (env["SVC_NATS_URL"] ?? "").trim() !== ""
 
-/** Returns what the environment of a node demands of its configuration. */
+/** Returns the problems of a configuration in the environment of a node. */
 export const nodeProblems = (snapshot: Snapshot, env: NodeJS.ProcessEnv): ReadonlyArray<ConfigIssue> =>
   isCluster(env) ? clusterProblems(snapshot) : []
 

@@ -1,4 +1,4 @@
-/** What one field cannot know alone: references, names, exclusive pairs, what a kind requires. Runs over the normalised tree. */
+/** Checks rules across fields: references, names, exclusive pairs, requirements of a kind. Runs on the normalised tree. */
 import type { Env } from "../Credentials.ts"
 import type { Report } from "../Normalise.ts"
 import { checkBackends } from "./Backends.ts"

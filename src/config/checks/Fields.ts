@@ -1,4 +1,4 @@
-/** The rules that the schema files write beside a field: kinds, requirements, exclusive pairs, references, reserved fields. */
+/** Checks the rules that the schema files declare with a field: kinds, requirements, exclusive pairs, references, reserved fields. */
 import { Document } from "../Document.ts"
 import type { When } from "../Field.ts"
 import type { Path } from "../Path.ts"
@@ -68,11 +68,11 @@ const checkField = (
 const referenceOf = (refers: FieldShape["meta"]["refers"], names: Names): Declared | undefined =>
   refers === undefined || refers === "channel" || refers === "template" ? undefined : names[refers]
 
-/** A credential's literal and its variable's name each satisfy the requirement of the other. */
+/** Returns whether the other form of a credential is set: the literal and the variable's name each satisfy the requirement of the other. */
 const coveredBySibling = (name: string, holder: Readonly<Record<string, unknown>>): boolean =>
   holder[name.endsWith("_env") ? name.slice(0, -4) : `${name}_env`] !== undefined
 
-/** A neighbour with a value of its own schema; what a wrong one would allow is not judged. */
+/** Returns whether a sibling has a valid value; rules that depend on an invalid one are not checked. */
 const isKnown = (shape: ObjectShape, { field, absent }: When, holder: Readonly<Record<string, unknown>>): boolean => {
   const value = holder[field] ?? absent
   const neighbour = shape.fields.get(field)?.shape

@@ -1,4 +1,4 @@
-/** Model groups, provider ids and waits. */
+/** Checks model groups, provider ids and waits. */
 import { isRecord, valueAt } from "../Path.ts"
 import type { Path } from "../Path.ts"
 import type { Report } from "../Normalise.ts"
@@ -31,7 +31,7 @@ export const checkLlm: Check = (tree, reports) => {
   checkBackoff(tree, ["queue", "retry", "backoff"], { base_ms: 5000, max_ms: 60_000 }, reports)
 }
 
-/** A review without an agent of its own calls a model directly. */
+/** A review without an agent calls a model directly. */
 const checkNative = (tree: unknown, chains: number, error: Report): void => {
   if (chains > 0) return
   const native = entriesAt(tree, "workspaces", "instances").find(({ value }) => {

@@ -1,4 +1,4 @@
-/** The names that a document declares, and references to them. */
+/** Collects the names that a document declares, and checks references to them. */
 import type { Reference } from "../Field.ts"
 import type { Report } from "../Normalise.ts"
 import type { Path } from "../Path.ts"
@@ -17,7 +17,7 @@ export interface Declared {
   readonly names: ReadonlySet<string>
 }
 
-/** Where each kind of name is declared. Channels and templates depend on the layer and are checked in Channels.ts. */
+/** Location of each kind of name. Channels and templates depend on the layer and are checked in Channels.ts. */
 export const declared = (tree: unknown): Readonly<Record<Exclude<Reference, "channel" | "template">, Declared>> => ({
   trigger: { where: "triggers", names: listed(tree, "name", "triggers") },
   provider: { where: "llm.providers", names: listed(tree, "id", "llm", "providers") },
@@ -37,7 +37,7 @@ export const checkReference = (name: string, path: Path, { where, names }: Decla
   })
 }
 
-/** Each value of `key` once. */
+/** Reports duplicate values of `key`. */
 export const checkUnique = (items: ReadonlyArray<TreePosition<Tree>>, key: string, error: Report): void => {
   const seen = new Map<string, Path>()
   for (const { path, value } of items) {

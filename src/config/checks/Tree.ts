@@ -1,4 +1,4 @@
-/** Reading a normalised tree that may have wrong values in it: what is not of the wanted kind reads as absent. */
+/** Reads a normalised tree that may contain invalid values: values of another type count as absent. */
 import type { Path } from "../Path.ts"
 import { isRecord, valueAt } from "../Path.ts"
 
@@ -13,7 +13,7 @@ export const recordAt = (root: unknown, ...path: Path): Tree => {
   return isRecord(value) ? value : {}
 }
 
-/** The maps of a list at a path, each with its own path. */
+/** Returns the maps of a list at a path, each with its path. */
 export const recordsAt = (root: unknown, ...path: Path): ReadonlyArray<TreePosition<Tree>> => {
   const value = valueAt(root, path)
   return Array.isArray(value)
@@ -21,7 +21,7 @@ export const recordsAt = (root: unknown, ...path: Path): ReadonlyArray<TreePosit
     : []
 }
 
-/** The maps of a map at a path, each with its own path. */
+/** Returns the maps of a map at a path, each with its path. */
 export const entriesAt = (root: unknown, ...path: Path): ReadonlyArray<TreePosition<Tree> & { readonly key: string }> =>
   Object.entries(recordAt(root, ...path)).flatMap(([key, value]) =>
     isRecord(value) ? [{ key, path: [...path, key], value }] : []
@@ -32,7 +32,7 @@ export const textAt = (root: unknown, ...path: Path): string | undefined => {
   return typeof value === "string" ? value : undefined
 }
 
-/** The texts of a list at a path, or the one text there. */
+/** Returns the texts of a list at a path, or the one text there. */
 export const textsAt = (root: unknown, ...path: Path): ReadonlyArray<TreePosition<string>> => {
   const value = valueAt(root, path)
   if (typeof value === "string") return [{ path, value }]

@@ -1,4 +1,4 @@
-/** Trigger profiles: names, app credentials, unprotected entrances. */
+/** Checks trigger profiles: names, app credentials, unauthenticated routes. */
 import type { Check, CrossCheckReports } from "./CrossCheck.ts"
 import { checkUnique } from "./Names.ts"
 import { recordAt, recordsAt, textAt } from "./Tree.ts"
@@ -13,7 +13,9 @@ const linkField: Readonly<Record<string, string>> = {
   subversion: "revision_url_template"
 }
 
-/** What a kind reviews is a commit, a revision or a changelist; scheduled and manual changes are of the host that they name. */
+/**
+ * Checks link templates: a kind reviews commits, revisions or changelists; scheduled and manual changes belong to the host that they name.
+ */
 const checkLinks = (kind: string, value: Tree, path: Path, { warning }: CrossCheckReports): void => {
   if (kind === "scheduled" || kind === "manual") return
   const used = linkField[kind] ?? "commit_url_template"
@@ -28,7 +30,7 @@ const checkLinks = (kind: string, value: Tree, path: Path, { warning }: CrossChe
 
 const credentials = ["token", "token_env"]
 
-/** Credentials go to the configured host only; without one a payload would name where. */
+/** Requires a base URL, because credentials go to the configured host only and a payload must not choose it. */
 const checkBaseUrl = (kind: string, value: Tree, path: Path, { error, warning }: CrossCheckReports): void => {
   if ((kind !== "gitea" && kind !== "forgejo") || value["base_url"] !== undefined) return
   const credential = credentials.find((key) => value[key] !== undefined)

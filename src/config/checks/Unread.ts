@@ -1,4 +1,4 @@
-/** Warns of fields that are set and have no effect in this build, once per field, at the topmost place. */
+/** Warns of fields that are set and have no effect in this build, once per field, at the topmost path. */
 import { Document } from "../Document.ts"
 import type { Path } from "../Path.ts"
 import { isRecord } from "../Path.ts"

@@ -1,4 +1,4 @@
-/** Workspaces: one binding each, usable work paths, names unique within, what belongs at another level. */
+/** Checks workspaces: one binding each, valid work paths, unique names, fields of another level. */
 import { Result } from "effect"
 import { foldRepo } from "../../domain/Change.ts"
 import type { Report } from "../Normalise.ts"
@@ -37,7 +37,7 @@ export const checkWorkspaces: Check = (tree, { error }) => {
 
 const gitKinds: ReadonlyArray<string | undefined> = ["gitea", "forgejo", "github", "gitlab"]
 
-/** Two enabled workspaces of one repository would make each of its deliveries ambiguous. */
+/** Reports two enabled workspaces of one repository, which would make each of its deliveries ambiguous. */
 const checkRepositories = (tree: unknown, kinds: ReadonlyMap<string, string>, error: Report): void => {
   const bound = new Map<string, string>()
   for (const { key, path, value } of entriesAt(tree, "workspaces", "instances")) {
@@ -64,7 +64,7 @@ const checkRepositories = (tree: unknown, kinds: ReadonlyMap<string, string>, er
     }
 }
 
-/** A host names its repositories by a path; a URL names nothing in its deliveries. */
+/** Requires a path as the name of a repository, because deliveries never name it by URL. */
 const checkRepoName = (repo: string, kind: string | undefined, path: Path, error: Report): void => {
   if (!gitKinds.includes(kind) && kind !== "scheduled" && kind !== "manual") return
   const inUrl = /^(?:[a-z+]+:\/\/[^/]+\/|[\w.-]+@[\w.-]+:)(.*?)(?:\.git)?\/?$/i.exec(repo)

@@ -1,4 +1,4 @@
-/** Five-field cron expressions, as `triggers[].cron` takes them. */
+/** Validates five-field cron expressions of `triggers[].cron`. */
 import { Cron, Result } from "effect"
 import { checked } from "../Scalars.ts"
 

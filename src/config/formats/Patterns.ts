@@ -1,4 +1,4 @@
-/** Patterns as fields: path globs, and matchers with exactly one of exact, glob and regex. */
+/** Defines pattern fields: path globs, and matchers with exactly one of exact, glob and regex. */
 import { Schema } from "effect"
 import { RE2JS } from "re2js"
 import { expandBraces } from "../../domain/Braces.ts"
@@ -6,7 +6,7 @@ import { maxAlternatives } from "../../domain/Globs.ts"
 import { optional } from "../Field.ts"
 import { checked, Flag, LimitsKey } from "../Scalars.ts"
 
-/** Longest pattern that is accepted. */
+/** Maximum length of a pattern. */
 const maxPattern = 1024
 
 /** A path glob of `review`: `*`, `**`, `?`, classes and braces; relative, no traversal. */
@@ -36,7 +36,7 @@ const Regex = checked(
   }
 )
 
-/** A glob over a whole field: `*` crosses `/`, `?` is one code point, everything else is itself. */
+/** A glob over a whole field: `*` crosses `/`, `?` is one code point, everything else is literal. */
 const FieldGlob = checked(
   `a glob of 1 to ${maxPattern} characters where * is any text and ? one character`,
   "field-glob",
@@ -57,12 +57,12 @@ const matcherFields = {
   ignore_case: optional(Flag, "Fold case for matching only.", { runtimeDefault: false })
 }
 
-/** Exactly one of glob and regex. */
+/** A matcher with exactly one of glob and regex. */
 export const Matcher = Schema.Struct(matcherFields).annotate({
   [LimitsKey]: { expected: "exactly one of glob and regex", oneOf: ["glob", "regex"] }
 })
 
-/** Exactly one of exact, glob and regex. */
+/** Defines a matcher with exactly one of exact, glob and regex. */
 export const sourceMatcher = <const S extends Schema.Top>(exact: S) =>
   Schema.Struct({
     exact: optional(exact, "Case-sensitive equality.", { exclusive: ["glob", "regex"] }),

@@ -1,4 +1,4 @@
-/** `server.trust_proxy`: a switch, a named range, or a list of named and CIDR ranges. */
+/** Validates `server.trust_proxy`: a switch, a named range, or a list of named and CIDR ranges. */
 import { Schema } from "effect"
 import { isIP } from "node:net"
 import { checked, choice, Flag, list } from "../Scalars.ts"

@@ -1,4 +1,4 @@
-/** `admin`: the login of the dashboard. Without credentials the dashboard is off. */
+/** Schema of `admin`: the login of the dashboard. Without credentials the dashboard is off. */
 import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
 import { defaulted, optional } from "../Field.ts"

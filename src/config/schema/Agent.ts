@@ -1,5 +1,5 @@
 /**
- * `agent`: how a review is executed. The same block stands at `workspaces.defaults.agent` and at each instance; defaults apply
+ * Schema of `agent`: how a review is executed. The same block exists in `workspaces.defaults.agent` and in each instance; defaults apply
  * only after the layers are merged.
  */
 import { Schema } from "effect"
@@ -74,7 +74,7 @@ export const SearchCredential = Schema.Union([
   Schema.Struct({ value: required(Secret, "Literal search credential. Sealed when published.") })
 ])
 
-/** The block at the global level: credentials are names of environment variables. */
+/** The global block: credentials are names of environment variables. */
 export const GlobalAgent = Schema.Struct(
   agentFields(defaulted(map(EnvName), {}, "Search credential id to the name of an environment variable."))
 )

@@ -1,4 +1,4 @@
-/** `compression`: what happens to a diff that is too large for the model. */
+/** Schema of `compression`: handling of a diff that is too large for the model. */
 import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
 import { defaulted, optional } from "../Field.ts"

@@ -1,4 +1,4 @@
-/** `config_sources`: where configuration comes from beside this file. Never edited by the database source itself. */
+/** Schema of `config_sources`: sources of configuration in addition to this file. Never edited by the database source. */
 import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
 import { defaulted, group, optional, required } from "../Field.ts"

@@ -1,4 +1,4 @@
-/** `im`: connections to chat platforms and who may command what through them. */
+/** Schema of `im`: connections to chat platforms, and permissions of their users. */
 import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
 import { defaulted, kinds, optional, required } from "../Field.ts"

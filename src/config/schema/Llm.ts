@@ -1,4 +1,4 @@
-/** `llm`: providers, model groups, retry, budgets and the model catalog. */
+/** Schema of `llm`: providers, model groups, retry, budgets and the model catalog. */
 import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
 import { defaulted, group, kinds, optional, required } from "../Field.ts"
@@ -98,7 +98,7 @@ export const ModelEntry = Schema.Struct({
 })
 export type ModelEntry = Resolved<typeof ModelEntry>
 
-/** Waiting between attempts. Used by llm.retry (no defaults) and queue.retry (with defaults). */
+/** Delay between attempts. Used by llm.retry (no defaults) and queue.retry (with defaults). */
 export const Backoff = Schema.Struct({
   kind: optional(choice("exponential", "linear", "constant"), "How the wait grows."),
   base_ms: optional(int(0), "First wait in milliseconds. At most max_ms."),

@@ -1,4 +1,4 @@
-/** `outputs`: channels, which of them a result goes to, and what it looks like there. */
+/** Schema of `outputs`: channels, routes of results to them, and templates. */
 import { Schema } from "effect"
 import { Severity } from "../../domain/Kinds.ts"
 import type { Resolved } from "../Field.ts"
@@ -31,7 +31,7 @@ const directories = { when: kinds("feishu_app", "wecom_app", "wecom_bot") }
 const file = { when: { field: "source", values: ["file"], absent: "feishu_api" } }
 const api = { when: { field: "source", values: ["feishu_api"], absent: "feishu_api" } }
 
-/** Fields of their own in each place, as are those of `routeTargets`: tests observe the effect of each. */
+/** Separate fields for each use, as with `routeTargets`: tests observe the effect of each. */
 const noProblems = () => ({
   action: optional(choice("publish", "suppress", "publish_if_summary"), "What happens when no problem was found.")
 })

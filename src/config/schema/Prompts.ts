@@ -1,4 +1,4 @@
-/** `prompts`: named system prompt documents that workspaces refer to. */
+/** Schema of `prompts`: named system prompt documents that workspaces refer to. */
 import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
 import { defaulted } from "../Field.ts"

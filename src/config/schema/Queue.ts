@@ -1,4 +1,4 @@
-/** `queue`: where work waits, how much runs at once, and how often it is tried. */
+/** Schema of `queue`: storage of waiting work, concurrency, and retries. */
 import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
 import { defaulted, group, optional } from "../Field.ts"

@@ -1,4 +1,6 @@
-/** `review`: what is read, how much, when, and in which words. Workspaces override it per field; the nearest list wins whole. */
+/**
+ * Schema of `review`: scope, limits, schedule and language of reviews. Workspaces override it per field; the nearest list replaces others.
+ */
 import { Schema } from "effect"
 import { Severity } from "../../domain/Kinds.ts"
 import type { Resolved } from "../Field.ts"
@@ -213,5 +215,5 @@ export const ReviewConfig = Schema.Struct({
   )
 })
 export type ReviewConfig = Resolved<typeof ReviewConfig>
-/** A workspace's part of it: nothing filled in. */
+/** A workspace's layer, without defaults. */
 export type ReviewLayer = typeof ReviewConfig.Type

@@ -1,4 +1,4 @@
-/** `server`: the HTTP listener and the global API key. */
+/** Schema of `server`: the HTTP listener and the global API key. */
 import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
 import { defaulted, group, optional } from "../Field.ts"

@@ -1,4 +1,4 @@
-/** `storage`: database, cache, objects and how long records are kept. Connection strings are named by environment variables only. */
+/** Schema of `storage`: database, cache, objects and retention of records. Connection strings are only named by environment variables. */
 import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
 import { defaulted, group, optional } from "../Field.ts"

@@ -1,4 +1,4 @@
-/** `triggers[]`: where changes come from, one profile per host or account. */
+/** Schema of `triggers[]`: sources of changes, one profile per host or account. */
 import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
 import { defaulted, kinds, optional, required } from "../Field.ts"

@@ -1,4 +1,4 @@
-/** `workspaces`: what is reviewed, and how it differs from the global settings. */
+/** Schema of `workspaces`: repositories to review, and differences from the global settings. */
 import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
 import { defaulted, group, kinds, layer, optional, required } from "../Field.ts"
