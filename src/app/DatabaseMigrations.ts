@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { existsSync } from "node:fs"
 import type { DatabaseState, OnDatabase } from "../cli/DbCommand.ts"
-import { ExitWith } from "../cli/Exit.ts"
+import { endWithCode } from "../cli/ExitCodes.ts"
 import { loadConfig } from "../config/LoadConfig.ts"
 import type { DatabaseLocation } from "./Database.ts"
 import { clientOf, lockOf, placeOf } from "./Database.ts"
@@ -30,10 +30,4 @@ export const onDatabase: OnDatabase = (config, use) =>
       const made = yield* Migrations.apply
       return { ...stateOf(place, yield* Migrations.status), made }
     }).pipe(Effect.provide(Layer.provideMerge(clientOf(place), lockOf(place))))
-  }).pipe(
-    Effect.provide(Logging.layerAt("warn")),
-    Effect.catchTags({
-      ConfigInvalid: ({ message }) => new ExitWith({ code: 2, message }),
-      StoreError: ({ message }) => new ExitWith({ code: 3, message })
-    })
-  )
+  }).pipe(Effect.provide(Logging.layerAt("warn")), endWithCode)

@@ -2,7 +2,8 @@
 import { Effect, Layer } from "effect"
 import { agentLayer } from "../agent/AgentModes.ts"
 import type { EvaluateOptions } from "../cli/EvalCommand.ts"
-import { ExitWith } from "../cli/Exit.ts"
+import type { ExitWith } from "../cli/Exit.ts"
+import { endWithCode } from "../cli/ExitCodes.ts"
 import { localConfig } from "../cli/local/LocalConfig.ts"
 import type { ModelFinder } from "../cli/local/LocalConfig.ts"
 import { demoModelName, startDemoModel } from "../demo/DemoModel.ts"
@@ -38,7 +39,7 @@ export const evaluate = (options: EvaluateOptions): Effect.Effect<EvalScore, Exi
       agentLayer.pipe(Layer.provideMerge(gatewayLayer)),
       quietLogs
     ]),
-    Effect.catchTag("CheckoutError", ({ message }) => new ExitWith({ code: 3, message }))
+    endWithCode
   )
 
 const quietLogs = Logging.layerAt("warn")

@@ -5,6 +5,7 @@
 import { Effect } from "effect"
 import { existsSync } from "node:fs"
 import { ExitWith } from "../cli/Exit.ts"
+import { endWithCode } from "../cli/ExitCodes.ts"
 import type { OnLessons } from "../cli/MemoryCommand.ts"
 import { loadConfig } from "../config/LoadConfig.ts"
 import { placeOf, recordsOf } from "./Database.ts"
@@ -18,10 +19,4 @@ export const onLessons: OnLessons = (config, operation) =>
       return yield* new ExitWith({ code: 3, message: `There are no records yet: ${place.path} does not exist` })
     }
     return yield* Effect.provide(operation, recordsOf(snapshot, "verify"))
-  }).pipe(
-    Effect.provide(Logging.layerAt("warn")),
-    Effect.catchTags({
-      ConfigInvalid: ({ message }) => new ExitWith({ code: 2, message }),
-      StoreError: ({ message }) => new ExitWith({ code: 3, message })
-    })
-  )
+  }).pipe(Effect.provide(Logging.layerAt("warn")), endWithCode)

@@ -4,7 +4,9 @@ import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { listNodes } from "../../nats/NatsNodes.ts"
 import { natsSettings } from "../../nats/NatsSettings.ts"
 import { readDetails } from "../admin/NatsPresence.ts"
-import { ExitWith } from "../cli/Exit.ts"
+import { refused } from "../cli/Exit.ts"
+import type { ExitWith } from "../cli/Exit.ts"
+import { endWithCode } from "../cli/ExitCodes.ts"
 import type { NodeLine } from "../cli/NodesCommand.ts"
 import * as Logging from "../observability/Logging.ts"
 
@@ -12,20 +14,17 @@ const quietLogs = Logging.layerAt("warn")
 
 export const nodesOfEnvironment: Effect.Effect<ReadonlyArray<NodeLine>, ExitWith> = Effect.gen(function* () {
   const settings = natsSettings(process.env)
-  if (Result.isFailure(settings)) return yield* new ExitWith({ code: 2, message: settings.failure })
+  if (Result.isFailure(settings)) return yield* refused(settings.failure)
   if (settings.success === undefined) {
     const message = "SVC_NATS_URL is not set: nodes work together over NATS, and without it one process does everything"
-    return yield* new ExitWith({ code: 2, message })
+    return yield* refused(message)
   }
   const connection = NatsConnection.layer({
     settings: settings.success,
     name: "aicr nodes",
     connectWithin: "3 seconds"
   })
-  const nodes = yield* listNodes.pipe(
-    Effect.provide(connection),
-    Effect.catchTag("NatsError", ({ message }) => new ExitWith({ code: 3, message }))
-  )
+  const nodes = yield* listNodes.pipe(Effect.provide(connection), endWithCode)
   return nodes.map((node) => {
     const { name, roles, startedAt, version } = node
     const { slots = 0, actors = 0 } = readDetails(node)

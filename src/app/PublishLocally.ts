@@ -5,7 +5,7 @@ import { SingleRunner } from "effect/cluster"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import { shardGroups } from "../../actors/Placement.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
-import { ExitWith } from "../cli/Exit.ts"
+import { endWithCode } from "../cli/ExitCodes.ts"
 import { findChange } from "../cli/local/FindChange.ts"
 import { publishReview } from "../cli/local/PublishReview.ts"
 import type { LocalPublisher } from "../cli/local/ReviewLocally.ts"
@@ -58,8 +58,5 @@ export const localPublisher: LocalPublisher = {
   find: (snapshot, workspace, wanted, head) =>
     findChange(snapshot, workspace, wanted, head).pipe(Effect.provide(outputs(snapshot))),
   publish: (snapshot, workspace, found, analysis) =>
-    publishReview(snapshot, workspace, found, analysis).pipe(
-      Effect.provide(publishing(snapshot)),
-      Effect.catchTag(["StoreError", "ConfigError"], ({ message }) => new ExitWith({ code: 3, message }))
-    )
+    publishReview(snapshot, workspace, found, analysis).pipe(Effect.provide(publishing(snapshot)), endWithCode)
 }

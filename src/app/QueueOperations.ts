@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { resolve } from "node:path"
 import { natsSettings } from "../../nats/NatsSettings.ts"
 import { serviceOf } from "../cli/AdminClient.ts"
-import { ExitWith } from "../cli/Exit.ts"
+import { endWithCode } from "../cli/ExitCodes.ts"
 import type { OnStores, ServedAt } from "../cli/QueueCommand.ts"
 import { layerOf } from "../config/FileConfigStore.ts"
 import { loadConfig } from "../config/LoadConfig.ts"
@@ -71,15 +71,7 @@ export const onStores: OnStores = (config, use, operation) =>
     const snapshot = yield* loadConfig({ file: config }, process.env, { unset: "warnings" })
     const stores = Layer.mergeAll(queueOf(snapshot, use), recordsFor(snapshot, use), layerOf(snapshot))
     return yield* Effect.provide(operation, Operations.layer.pipe(Layer.provide(stores)))
-  }).pipe(
-    Effect.provide(Logging.layerAt("warn")),
-    Effect.catchTags({
-      ConfigInvalid: ({ message }) => new ExitWith({ code: 2, message }),
-      QueueError: ({ message }) => new ExitWith({ code: 3, message }),
-      NatsError: ({ message }) => new ExitWith({ code: 3, message }),
-      StoreError: ({ message }) => new ExitWith({ code: 3, message })
-    })
-  )
+  }).pipe(Effect.provide(Logging.layerAt("warn")), endWithCode)
 
 const held = "held"
 
@@ -99,4 +91,4 @@ export const servedAt: ServedAt = (config) =>
       queue.kind === "memory" ||
       (queue.kind === "sqlite" && (yield* isHeld(resolve(snapshot.baseDir, queue.sqlite.path))))
     return isAlone ? serviceOf(snapshot.document) : undefined
-  }).pipe(Effect.catchTag("ConfigInvalid", ({ message }) => new ExitWith({ code: 2, message })))
+  }).pipe(endWithCode)

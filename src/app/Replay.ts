@@ -1,7 +1,8 @@
 /** What `aicr replay` runs on: records and objects of a configuration, opened next to the service, which it changes nothing of. Wiring only. */
 import { Effect, Layer } from "effect"
 import { agentLayer } from "../agent/AgentModes.ts"
-import { ExitWith } from "../cli/Exit.ts"
+import type { ExitWith } from "../cli/Exit.ts"
+import { endWithCode } from "../cli/ExitCodes.ts"
 import { recentOf, replayStored } from "../cli/local/ReplayStored.ts"
 import type { ReplayEngines } from "../cli/local/ReplayStored.ts"
 import type { ReplayOptions, ReplayReport } from "../cli/ReplayCommand.ts"
@@ -35,24 +36,10 @@ const engines: ReplayEngines = {
 export const recent = (config: string): Effect.Effect<ReadonlyArray<Run>, ExitWith> =>
   Effect.flatMap(open(config), ({ stores }) => Effect.provide(recentOf, stores)).pipe(
     Effect.provide(Logging.layerAt("error")),
-    Effect.catchTags({
-      ConfigInvalid: ({ message }) => new ExitWith({ code: 2, message }),
-      StoreError: ({ message }) => new ExitWith({ code: 3, message })
-    })
+    endWithCode
   )
 
 export const replay = (options: ReplayOptions): Effect.Effect<ReplayReport, ExitWith> =>
   Effect.flatMap(open(options.config), ({ snapshot, stores }) =>
     Effect.provide(replayStored(options, snapshot, engines), Layer.provideMerge(Evidence.layer, stores))
-  ).pipe(
-    Effect.provide([Logging.layerAt("error"), ChangeThreads.layer]),
-    Effect.catchTags({
-      ConfigInvalid: ({ message }) => new ExitWith({ code: 2, message }),
-      NotReplayable: ({ message }) => new ExitWith({ code: 2, message }),
-      StoreError: ({ message }) => new ExitWith({ code: 3, message }),
-      AgentError: ({ message }) => new ExitWith({ code: 3, message: `the replay came to no result: ${message}` }),
-      CheckoutError: ({ message }) => new ExitWith({ code: 3, message }),
-      AnalysisError: ({ message }) => new ExitWith({ code: 3, message }),
-      PatchTooLarge: ({ message }) => new ExitWith({ code: 3, message })
-    })
-  )
+  ).pipe(Effect.provide([Logging.layerAt("error"), ChangeThreads.layer]), endWithCode)

@@ -1,7 +1,8 @@
 /** What `aicr review` runs: the engine and a model, without queue, host or records. Wiring only. */
 import { Effect, Layer } from "effect"
 import { agentLayer } from "../agent/AgentModes.ts"
-import { ExitWith } from "../cli/Exit.ts"
+import type { ExitWith } from "../cli/Exit.ts"
+import { endWithCode } from "../cli/ExitCodes.ts"
 import type { LocalReview } from "../cli/local/Report.ts"
 import * as Local from "../cli/local/ReviewLocally.ts"
 import * as ChangeThreads from "../engine/threads/ChangeThreads.ts"
@@ -14,7 +15,7 @@ import { layerLocal } from "../vcs/git/GitLocalRepository.ts"
 export const reviewLocally = (options: Local.LocalReviewOptions): Effect.Effect<LocalReview, ExitWith> =>
   Local.reviewLocally(options, { find: detectModel, variables: detectVariables }, localPublisher).pipe(
     Effect.provide([layerLocal, ChangeThreads.layer, agentLayer.pipe(Layer.provideMerge(gatewayLayer)), quietLogs]),
-    Effect.catchTag("CheckoutError", ({ message }) => new ExitWith({ code: 3, message }))
+    endWithCode
   )
 
 /** The steps are shown as they happen; logs only add what went wrong. */

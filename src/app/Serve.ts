@@ -2,7 +2,9 @@
 import { flushCompileCache } from "node:module"
 import { Effect, Layer, Result } from "effect"
 import { natsSettings } from "../../nats/NatsSettings.ts"
-import { ExitWith } from "../cli/Exit.ts"
+import { refused } from "../cli/Exit.ts"
+import type { ExitWith } from "../cli/Exit.ts"
+import { endWithCode } from "../cli/ExitCodes.ts"
 import type { ServeOptions } from "../cli/ServeCommand.ts"
 import { layerFile } from "../config/FileConfigStore.ts"
 import { rolesProblem } from "../cli/Roles.ts"
@@ -16,10 +18,10 @@ const keepCompiled = Layer.effectDiscard(Effect.sync(flushCompileCache))
 /** Runs until the process is asked to stop. */
 export const serve = ({ config, roles }: ServeOptions): Effect.Effect<void, ExitWith> => {
   const nats = natsSettings(process.env)
-  if (Result.isFailure(nats)) return new ExitWith({ code: 2, message: nats.failure })
+  if (Result.isFailure(nats)) return refused(nats.failure)
   const settings = nats.success
   const problem = rolesProblem(roles, settings !== undefined)
-  if (problem !== undefined) return new ExitWith({ code: 2, message: problem })
+  if (problem !== undefined) return refused(problem)
   const configured = Layer.provide(layerFile(config, process.env, { receives: roles.has("ingress") }))
   const launch = <E>(service: Layer.Layer<never, E>) => Layer.launch(keepCompiled.pipe(Layer.provide(service)))
   return Effect.gen(function* () {
@@ -29,15 +31,5 @@ export const serve = ({ config, roles }: ServeOptions): Effect.Effect<void, Exit
       return yield* launch(Service.layer({ roles }).pipe(Layer.provide(Progress.layer), configured))
     }
     return yield* launch(Service.layerClustered(settings, { roles }).pipe(configured))
-  }).pipe(
-    Effect.provide(Logging.layer),
-    Effect.catchTags({
-      ConfigInvalid: ({ message }) => new ExitWith({ code: 2, message }),
-      ConfigError: ({ message }) => new ExitWith({ code: 2, message }),
-      StoreError: ({ message }) => new ExitWith({ code: 3, message }),
-      QueueError: ({ message }) => new ExitWith({ code: 3, message }),
-      NatsError: ({ message }) => new ExitWith({ code: 3, message }),
-      IngressError: ({ message }) => new ExitWith({ code: 3, message })
-    })
-  )
+  }).pipe(Effect.provide(Logging.layer), endWithCode)
 }

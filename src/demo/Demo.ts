@@ -9,6 +9,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ExitWith } from "../cli/Exit.ts"
+import { endWithCode } from "../cli/ExitCodes.ts"
 import { roles } from "../domain/Role.ts"
 import { layerOf } from "../config/FileConfigStore.ts"
 import { snapshotOf } from "../config/LoadConfig.ts"
@@ -46,13 +47,7 @@ export const demo = (options: DemoOptions): Effect.Effect<void, ExitWith> =>
   run(options).pipe(
     Effect.scoped,
     Effect.provide(process.env["SVC_LOG_LEVEL"] === undefined ? quietLogs : Logging.layer),
-    Effect.catchTags({
-      ConfigInvalid: ({ message }) => new ExitWith({ code: 2, message }),
-      ConfigError: ({ message }) => new ExitWith({ code: 2, message }),
-      StoreError: ({ message }) => new ExitWith({ code: 3, message }),
-      QueueError: ({ message }) => new ExitWith({ code: 3, message }),
-      IngressError: ({ message }) => new ExitWith({ code: 3, message })
-    })
+    endWithCode
   )
 
 /** The steps are told already; logs only add what went wrong. */

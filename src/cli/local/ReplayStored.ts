@@ -1,6 +1,6 @@
 /** Implements `aicr replay` over opened records: finds the run, and the configuration and model of the replay. */
 import { Effect, Layer } from "effect"
-import type { Agent } from "../../agent/Agent.ts"
+import type { Agent, AgentError } from "../../agent/Agent.ts"
 import type { Snapshot } from "../../config/Snapshot.ts"
 import { NotReplayable, replayRun } from "../../engine/ReplayRun.ts"
 import type { Catalog } from "../../llm/catalog/Catalog.ts"
@@ -10,6 +10,8 @@ import { recordedAnswers } from "../../llm/RecordedGateway.ts"
 import { Runs } from "../../store/Runs.ts"
 import type { Run } from "../../store/Runs.ts"
 import type { ReplayOptions, ReplayReport } from "../ReplayCommand.ts"
+import { ExitWith } from "../Exit.ts"
+import { exitCodes } from "../ExitCodes.ts"
 import { withModel } from "./LocalConfig.ts"
 
 const recentRuns = 20
@@ -61,6 +63,8 @@ export const replayStored = Effect.fn("replayStored")(function* (
   const found = yield* workspaceOf(run, configured, config)
   const otherConfiguration = run.configHash !== configured.hash
   const billed = Effect.provideService(ModelRun, { id: `replay:${id}`, repository: "replay" })
+  const failed = ({ message }: AgentError) =>
+    new ExitWith({ code: exitCodes.failed, message: `the replay came to no result: ${message}` })
   if (model !== undefined) {
     const asked = yield* withModel(configured, found, model)
     const replay = yield* replayRun(run, asked.snapshot, asked.workspace).pipe(billed, Effect.provide(engines.calling))
@@ -70,7 +74,8 @@ export const replayStored = Effect.fn("replayStored")(function* (
   const workspace = { ...found, agent: { ...found.agent, default: "native-llm" as const } }
   const replay = yield* replayRun(run, withoutNetwork(configured), workspace).pipe(
     billed,
-    Effect.provide(engines.offline(answers.gateway))
+    Effect.provide(engines.offline(answers.gateway)),
+    Effect.catchTag("AgentError", failed)
   )
   return {
     run,
