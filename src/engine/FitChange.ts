@@ -10,7 +10,7 @@ import type { Summarised } from "./Summarise.ts"
 import { definitionsAt } from "./syntax/Definitions.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
-import type { KeptFile } from "./work/FitWork.ts"
+import type { KeptFile } from "./work/CompressWork.ts"
 
 export interface FittedChange {
   /** Paths of files of which hunks were cut. */

@@ -1,15 +1,17 @@
 /**
- * Files that git takes for binary and that are text all the same: with a NUL byte, or in UTF-16. They are read here and compared in the
- * thread of the change. What cannot be read stays `binary`, or is `unreadable` where its name is one of code.
+ * Files that git takes for binary and that are text all the same: with a NUL byte, or in UTF-16. The first ones are read here and compared in
+ * the thread of the change. What cannot be read, and all after them, stays `binary`, or is `unreadable` where its name is one of code.
  */
 import { Effect } from "effect"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
+import type { FileTexts } from "./work/BinaryWork.ts"
 import type { ReadSummary } from "./work/ReadWork.ts"
 
 const maxFileBytes = 262_144
-const maxFiles = 50
+/** Binary files of a change that are read; messages to its thread are bounded by it. */
+export const maxBinaries = 50
 
 /** `room` is what is left of review.max_patch_bytes, `places` of review.max_files. */
 export const readBinaries = Effect.fn("readBinaries")(function* (
@@ -18,19 +20,20 @@ export const readBinaries = Effect.fn("readBinaries")(function* (
   binaries: ReadSummary["binaries"],
   limits: { readonly room: number; readonly places: number }
 ): Effect.fn.Return<void, CheckoutError | AnalysisError> {
+  if (binaries.length === 0) return
   let { room } = limits
-  let left = Math.min(maxFiles, limits.places)
-  for (const file of binaries) {
-    const texts = left-- > 0 ? yield* readTexts(checkout, file, Math.min(maxFileBytes, room)) : undefined
-    room -= yield* change.run("readBinary", file.path, texts, room)
+  for (const file of binaries.slice(0, Math.max(0, Math.min(maxBinaries, limits.places)))) {
+    const texts = yield* readTexts(checkout, file, Math.min(maxFileBytes, room))
+    if (texts !== undefined) room -= yield* change.run("readBinary", file.path, texts, room)
   }
+  yield* change.run("endBinaries")
 })
 
 const readTexts = Effect.fnUntraced(function* (
   checkout: Checkout,
   file: ReadSummary["binaries"][number],
   maxBytes: number
-) {
+): Effect.fn.Return<FileTexts | undefined, CheckoutError> {
   const { path, oldPath = path, status } = file
   const after = status === "deleted" ? "" : yield* checkout.file(path, "head", maxBytes)
   if (after === undefined) return undefined

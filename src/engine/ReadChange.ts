@@ -9,7 +9,7 @@ import type { TriggerFilters } from "../review/SelectFiles.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import { inParts, listPaths, pathsAt } from "./ListPaths.ts"
 import type { PatchTooLarge } from "./PatchTooLarge.ts"
-import { readBinaries } from "./ReadBinaries.ts"
+import { maxBinaries, readBinaries } from "./ReadBinaries.ts"
 import { readDiff } from "./ReadDiff.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
@@ -46,7 +46,7 @@ export const readChange = Effect.fn("readChange")(function* (
   yield* change.run("beginDiff")
   const diff = checkout.diff(pathsAt(listed, chosen.paths), chosen.exactRenames)
   const bytes = yield* readDiff(change, diff, review.max_patch_bytes, review.max_patch_bytes)
-  const summary = yield* change.run("selectRead")
+  const summary = yield* change.run("selectRead", maxBinaries)
   yield* readBinaries(change, checkout, summary.binaries, {
     room: review.max_patch_bytes - bytes,
     places: review.max_files - summary.files

@@ -7,7 +7,7 @@ import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import { definitionsAt } from "./syntax/Definitions.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
-import type { DefinitionTarget } from "./work/FitWork.ts"
+import type { DefinitionTarget } from "./work/DefinitionWork.ts"
 
 /** Files that are parsed for one change; the first ones. */
 const maxFiles = 200

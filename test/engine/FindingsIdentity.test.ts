@@ -216,7 +216,7 @@ const findingsIn = Effect.fnUntraced(
     const change = yield* (yield* ChangeThreads).open(512)
     yield* change.run("beginDiff")
     yield* readDiff(change, Stream.succeed(Buffer.from(diff)), 1_000_000, 1_000_000)
-    yield* change.run("selectRead")
+    yield* change.run("selectRead", 0)
     return yield* findingsOf(change, checkout, problems)
   },
   Effect.scoped,

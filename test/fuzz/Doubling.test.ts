@@ -24,6 +24,7 @@ import { scrubLines, scrubText } from "../../src/review/ScrubText.ts"
 import { removeSecrets } from "../../src/review/Secrets.ts"
 import { diffTexts } from "../../src/review/TextDiff.ts"
 import { activeSkills, readSkill } from "../../src/review/Skills.ts"
+import { makeChangeWork } from "../../src/engine/work/ChangeWork.ts"
 import { growth } from "../harness/Growth.ts"
 
 const repeat = (text: string) => (length: number) => text.repeat(Math.ceil(length / text.length)).slice(0, length)
@@ -60,6 +61,31 @@ const header = {
   newMode: "100644",
   binary: true
 } as const
+
+/** So many binary files, of which the first ones are read. */
+const readBinaries = (count: number) => {
+  const work = makeChangeWork()
+  const list = Array.from(
+    { length: count },
+    (_, at) => ({ path: `${at}.py`, status: "added", newMode: "100644" }) as const
+  )
+  const review = { include: ["**"], exclude: [], max_files: count, max_file_bytes: 1 }
+  const rules = { ...review, ignore_file: "i", ignore_file_scope: "all" as const }
+  const filters = { watchPath: [], include: [], exclude: [] }
+  work.select({ review: rules, filters, ignoreText: "", attributes: "" })
+  work.list(
+    list.map((one) => ({ ...one, oldMode: undefined })),
+    true
+  )
+  work.beginDiff()
+  const added = ({ path }: { readonly path: string }) =>
+    `diff --git a/${path} b/${path}\nnew file mode 100644\nBinary files /dev/null and b/${path} differ\n`
+  work.push([Buffer.from(list.map(added).join(""))])
+  work.endDiff()
+  for (const { path } of work.selectRead(50).binaries) work.readBinary(path, { before: "", after: "a\n" }, 1000)
+  work.endBinaries()
+  return work.skipped(0, count)
+}
 
 const owners = "*a*a*a*a*a*a*a*b @x\n/a/**/a/**/a/**/b @y\n**/{a,b}*{a,b}*c @z\n"
 const ignores = parseIgnoreFile("*a*a*a*a*a*a*a*b\na/**/a/**/a/**/a/**/b").ignoredBy
@@ -168,6 +194,11 @@ const attacks: ReadonlyArray<Attack> = [
     name: "quoted names of a diff",
     input: repeat("\\303"),
     work: (text) => diffed(`diff --git "a/${text.slice(0, 30_000)}`)
+  },
+  {
+    name: "binary files of a diff",
+    input: repeat("Binary files differ "),
+    work: (text) => readBinaries(text.length * 4)
   },
   { name: "hunks of a diff", input: (length) => patchOf(repeat("+a\n")(length)), work: parseDiff },
   {

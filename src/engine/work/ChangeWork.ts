@@ -2,21 +2,35 @@
  * All functions that compute with the text of a change, over the data of one change that only they hold: plain and synchronous, run in a
  * thread of `src/engine/threads`. Nothing here loads Effect, which a thread would pay for at its start.
  */
+import { makeBinaryWork } from "./BinaryWork.ts"
+import { makeCarryWork } from "./CarryWork.ts"
+import { makeCommitWork } from "./CommitWork.ts"
+import { makeCompressWork } from "./CompressWork.ts"
+import { makeDefinitionWork } from "./DefinitionWork.ts"
 import { makeFindWork } from "./FindWork.ts"
+import { makeFitState } from "./FitState.ts"
 import { makeFitWork } from "./FitWork.ts"
 import { makePassWork } from "./PassWork.ts"
+import { makeReadState } from "./ReadState.ts"
 import { makeReadWork } from "./ReadWork.ts"
 import { makeRecordWork } from "./RecordWork.ts"
+import { makeSelectWork } from "./SelectWork.ts"
 import { textWork } from "./TextWork.ts"
 
 export const makeChangeWork = () => {
-  const read = makeReadWork()
-  const fit = makeFitWork(read.state)
+  const read = makeReadState()
+  const fit = makeFitState()
   return {
-    ...read.work,
-    ...fit.work,
-    ...makePassWork(read.state, fit.state),
-    ...makeFindWork(read.state),
+    ...makeSelectWork(read),
+    ...makeReadWork(read),
+    ...makeBinaryWork(read),
+    ...makeCarryWork(read),
+    ...makeCommitWork(read),
+    ...makeFitWork(read, fit),
+    ...makeDefinitionWork(fit),
+    ...makeCompressWork(fit),
+    ...makePassWork(read, fit),
+    ...makeFindWork(read),
     ...makeRecordWork(),
     ...textWork
   }

@@ -8,8 +8,8 @@ import { linesOfText } from "../../review/HunkText.ts"
 import { fingerprint } from "../../review/Identity.ts"
 import { renderFile } from "../../review/RenderDiff.ts"
 import { scrubFile, scrubProblem } from "../../review/Scrub.ts"
-import type { Chains } from "./FitWork.ts"
-import type { ReadState } from "./ReadWork.ts"
+import type { Chains } from "./DefinitionWork.ts"
+import type { ReadState } from "./ReadState.ts"
 
 /** Problems that have a place in one file at one side; the file is needed to identify them. */
 export interface PlacedGroup {
@@ -78,7 +78,7 @@ export const makeFindWork = (read: ReadState) => {
     placeProblems: (reported: ReadonlyArray<ReportedProblem>): PlacedProblems => {
       const problems = reported.map(scrubProblem)
       const meant = problems.filter(({ message, file }) => message.trim() !== "" && file.trim() !== "")
-      const find = fileFinder(read.files())
+      const find = fileFinder(read.selected.files)
       const byFile = Map.groupBy(meant, ({ file }) => find(file))
       return {
         files: Array.from(byFile, ([file, some]) => placeIn(file, some)),
@@ -98,7 +98,7 @@ export const makeFindWork = (read: ReadState) => {
     },
     /** The diff around a place, as a model reads it; empty where the file is not part of the change. */
     diffAround: (path: string, anchor: Anchor | undefined, characters: number): string => {
-      const file = read.files().find((one) => one.path === path || one.oldPath === path)
+      const file = read.selected.files.find((one) => one.path === path || one.oldPath === path)
       if (file === undefined) return ""
       const hunks = hunksAround(file, anchor, characters)
       return renderFile({ ...file, hunks }).slice(0, characters * 2)

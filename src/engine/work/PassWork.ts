@@ -10,8 +10,8 @@ import { scrubText } from "../../review/ScrubText.ts"
 import { scrubSecrets } from "../../review/Secrets.ts"
 import { activeSkills } from "../../review/Skills.ts"
 import type { Skill } from "../../review/Skills.ts"
-import type { FitState } from "./FitWork.ts"
-import type { ReadState } from "./ReadWork.ts"
+import type { FitState } from "./FitState.ts"
+import type { ReadState } from "./ReadState.ts"
 
 export interface PassInput {
   /** Tokens of the change in one pass. */
@@ -34,15 +34,20 @@ export interface PlannedPasses {
   readonly injections: ReadonlyArray<ReportedProblem>
 }
 
-export const makePassWork = (read: ReadState, fit: FitState) => {
-  const wholes = new Map<string, string>()
-  let planned:
+interface PassState {
+  /** Files at the head that are shown in addition to their diffs, by path. */
+  readonly wholes: Map<string, string>
+  planned:
     | {
         readonly input: PassInput
         readonly batches: ReadonlyArray<FileBatch>
         readonly languages: ReadonlyArray<string>
       }
     | undefined
+}
+
+export const makePassWork = (read: ReadState, fit: FitState) => {
+  const state: PassState = { wholes: new Map(), planned: undefined }
 
   return {
     /** Names of the skills that are active for the files to be read, and of those with too many patterns. */
@@ -50,7 +55,7 @@ export const makePassWork = (read: ReadState, fit: FitState) => {
       skills: ReadonlyArray<Pick<Skill, "name" | "appliesTo">>,
       forced: ReadonlyArray<string>
     ): { readonly active: ReadonlyArray<string>; readonly refused: number } => {
-      const paths = read.unread().map(({ path }) => path)
+      const paths = read.carried.files.map(({ path }) => path)
       const { active, refused } = activeSkills(
         skills.map((skill) => ({ ...skill, text: "" })),
         paths,
@@ -59,18 +64,19 @@ export const makePassWork = (read: ReadState, fit: FitState) => {
       return { active: active.map(({ name }) => name), refused: refused.length }
     },
     /** A file at the head that is shown in addition to its diff. */
-    addWhole: (path: string, text: string): void => void wholes.set(path, scrubText(text)),
+    addWhole: (path: string, text: string): void => void state.wholes.set(path, scrubText(text)),
     planPasses: (input: PassInput): PlannedPasses => {
-      const long = showLongLines(fit.readable())
-      const batches = planBatches(long.files, input.room, wholes)
-      planned = { input, batches, languages: input.namesLanguages ? languagesOf(read.unread()) : [] }
+      const long = showLongLines(fit.readable)
+      const batches = planBatches(long.files, input.room, state.wholes)
+      state.planned = { input, batches, languages: input.namesLanguages ? languagesOf(read.carried.files) : [] }
       return {
         passes: batches.map(({ files }) => files.map(({ file }) => file.path)),
         unread: [...long.unread],
-        injections: injections({ files: fit.shown(), title: input.title, description: input.description })
+        injections: injections({ files: fit.shown, title: input.title, description: input.description })
       }
     },
     renderPass: (index: number): string => {
+      const { planned } = state
       const batch = planned?.batches[index]
       if (planned === undefined || batch === undefined) return ""
       const { input, batches, languages } = planned
@@ -81,7 +87,7 @@ export const makePassWork = (read: ReadState, fit: FitState) => {
         languages,
         batch,
         pass: { index: index + 1, of: batches.length },
-        elsewhere: read.files().flatMap(({ path }) => (here.has(path) ? [] : [path])),
+        elsewhere: read.selected.files.flatMap(({ path }) => (here.has(path) ? [] : [path])),
         summaries: input.summaries,
         hints: input.hints,
         fence: input.fence

@@ -88,6 +88,13 @@ export const hostileChanges: ReadonlyArray<HostileChange> = [
       for (let n = 0; n < 200_000; n++) await print(inline(`many/${n % 400}/${n}.txt`, `${n}\n`))
     })
   },
+  {
+    name: "40-000-binaries",
+    ends: "warning",
+    write: onMain(async (print) => {
+      for (let n = 0; n < 40_000; n++) await print(inline(`many/${n % 400}/${n}.py`, `# \0\na = ${n}\n`))
+    })
+  },
   { name: "deep", ends: "success", write: nested(1000, 1) },
   { name: "line-50-mib", ends: "warning", write: large("data/line.txt", 50 * mib, "x") },
   { name: "renames", ends: "success", write: renames(900) },

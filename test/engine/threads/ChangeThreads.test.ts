@@ -121,7 +121,7 @@ it("two changes at once keep apart, whatever order their work comes in", async (
         yield* change.run("push", [Uint8Array.prototype.slice.call(bytes, at, at + 4096)])
       }
       yield* change.run("endDiff")
-      yield* change.run("selectRead")
+      yield* change.run("selectRead", 0)
       return yield* change.run("facts", 0, 10)
     }).pipe(Effect.scoped)
   const [a, b] = await Effect.runPromise(Effect.all([read("a.ts", 3000), read("b.ts", 7000)], { concurrency: 2 }))

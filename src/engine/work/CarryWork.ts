@@ -1,0 +1,32 @@
+/** Work on what reviews of the same target hand on: identities of patches, and the findings of files that are as they were. */
+import type { FilePatch } from "../../domain/Analysis.ts"
+import type { Finding } from "../../domain/Problem.ts"
+import { carry, readPatches } from "../../review/Carry.ts"
+import { patchIds } from "../../review/PatchId.ts"
+import type { ReadState } from "./ReadState.ts"
+
+export const makeCarryWork = (state: ReadState) => {
+  const identities = () => (state.ids ??= patchIds(state.selected.files))
+  return {
+    /** What an earlier review spares this one: positions of the files that are not read again, and what was found in them. */
+    carry: (
+      findings: ReadonlyArray<Finding>,
+      earlier: ReadonlyArray<FilePatch> | undefined
+    ): { readonly unchanged: Int32Array; readonly findings: ReadonlyArray<Finding> } => {
+      const { files } = state.selected
+      state.carried = carry(files, identities(), { findings, patches: earlier })
+      const unchanged = new Set(state.carried.unchanged)
+      return {
+        unchanged: Int32Array.from(files.flatMap((file, at) => (unchanged.has(file) ? [at] : []))),
+        findings: state.carried.findings
+      }
+    },
+    /** Computes the identities ahead, while the thread has nothing else to do. */
+    hashPatches: (): void => void identities(),
+    /** What is stored of the files at these positions. */
+    patches: (read: Int32Array, findings: ReadonlyArray<Pick<Finding, "anchor">>): ReadonlyArray<FilePatch> => {
+      const files = Array.from(read).flatMap((at) => state.selected.files[at] ?? [])
+      return readPatches(files, identities(), findings)
+    }
+  }
+}

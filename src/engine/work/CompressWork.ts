@@ -1,0 +1,107 @@
+/** Work on a change that is over its limit of tokens: its riskiest hunks, and texts to summarise of what is cut. */
+import { compress } from "../../review/Compress.ts"
+import type { FileDiff, Hunk } from "../../review/FileDiff.ts"
+import { linesAround, withContext } from "../../review/HunkContext.ts"
+import { linesOfText } from "../../review/HunkText.ts"
+import { countLinesOf, hunkTokens, renderFile } from "../../review/RenderDiff.ts"
+import { scrubFile } from "../../review/Scrub.ts"
+import { scrubLines } from "../../review/ScrubText.ts"
+import { scrubSecrets } from "../../review/Secrets.ts"
+import { estimateTokens } from "../../review/Tokens.ts"
+import { hasDefinitions, targetOf, withNames } from "./DefinitionWork.ts"
+import type { Chains, DefinitionTarget } from "./DefinitionWork.ts"
+import { fileKey } from "./FitState.ts"
+import type { FitState } from "./FitState.ts"
+
+export interface KeptFile {
+  readonly path: string
+  /** False for the patch of one commit: it has other lines around it than the head. */
+  readonly isAtHead: boolean
+}
+
+export interface CompressedChange {
+  readonly kept: ReadonlyArray<KeptFile>
+  /** Paths of files of which hunks were cut. */
+  readonly cut: ReadonlyArray<string>
+  readonly cutHunks: number
+}
+
+export interface Portion {
+  readonly text: string
+  readonly paths: ReadonlyArray<string>
+}
+
+const maxPortions = 6
+const portionTokens = 24_000
+
+export const makeCompressWork = (state: FitState) => ({
+  compress: (keepHunks: number): CompressedChange => {
+    const { cut, kept } = compress(state.files, keepHunks)
+    const wholes = new Map(state.files.map((file) => [fileKey(file), file]))
+    state.compressed = { kept, cut, wholes, scrubbed: [] }
+    state.shown = []
+    return {
+      kept: kept.map(({ path, commit }) => ({ path, isAtHead: commit === undefined })),
+      cut: cut.map(({ path }) => path),
+      cutHunks: cut.reduce((sum, { hunks }) => sum + hunks.length, 0)
+    }
+  },
+  /** Shows a kept file with lines around its hunks, out of its text at the head, and removes its secrets. Returns where to look for definitions. */
+  showKept: (index: number, text: string | undefined, contextLines: number): DefinitionTarget | undefined => {
+    const { kept = [], scrubbed = [], wholes } = state.compressed ?? {}
+    const file = kept[index]
+    if (file === undefined) return undefined
+    const lines = text === undefined ? undefined : linesOfText(text)
+    const wide = withContext(file, wholes?.get(fileKey(file)) ?? file, lines, linesAround(contextLines))
+    state.shown[index] = wide
+    // Tokens are counted here, where the parser works at the same time.
+    const clean = scrubFile(wide)
+    for (const hunk of clean.hunks) hunkTokens(hunk)
+    scrubbed[index] = clean
+    return text === undefined || !hasDefinitions(file) ? undefined : targetOf(wide)
+  },
+  nameKept: (index: number, chains: Chains): void => {
+    const { shown } = state
+    const { scrubbed = [] } = state.compressed ?? {}
+    const [file, clean] = [shown[index], scrubbed[index]]
+    if (file !== undefined) shown[index] = withNames(file, chains)
+    if (clean !== undefined) scrubbed[index] = withNames(clean, chains, scrubSecrets)
+  },
+  showCompressed: (): void => {
+    state.readable = state.compressed?.scrubbed ?? []
+  },
+  /** What goes into one call each, without secrets: whole files while they fit, the beginning of one that does not. */
+  portions: (): ReadonlyArray<Portion> => portionsOf(state.compressed?.cut ?? []),
+  /** Changed lines of the hunks that are shown. */
+  changedLines: (): number => countLinesOf(state.shown, (line) => line[0] !== " ")
+})
+
+const portionsOf = (cut: ReadonlyArray<FileDiff>): ReadonlyArray<Portion> => {
+  const found: Array<{ text: string; tokens: number; readonly paths: Set<string> }> = []
+  for (const file of cut) {
+    const text = scrubLines(renderFile(beginning(file)).slice(0, portionTokens * 3))
+    const tokens = estimateTokens(text)
+    const open = found.at(-1)
+    if (open !== undefined && open.tokens + tokens <= portionTokens) {
+      open.text += text
+      open.tokens += tokens
+      open.paths.add(file.path)
+    } else if (found.length < maxPortions) {
+      found.push({ text, tokens, paths: new Set([file.path]) })
+    } else break
+  }
+  return found.map(({ text, paths }) => ({ text, paths: [...paths] }))
+}
+
+/** As many hunks as one call can hold, the first one cut where it is too long by itself. */
+const beginning = (file: FileDiff): FileDiff => {
+  let characters = 0
+  const hunks: Array<Hunk> = []
+  for (const hunk of file.hunks) {
+    const lines = hunk.lines
+    const end = lines.findIndex((line) => (characters += Math.min(line.length, 4000) + 16) > portionTokens * 3)
+    hunks.push(end < 0 ? hunk : { ...hunk, lines: lines.slice(0, end + 1) })
+    if (end >= 0) break
+  }
+  return { ...file, hunks }
+}

@@ -1,0 +1,29 @@
+/** What the thread of a change knows of what is shown word for word. */
+import type { FileDiff } from "../../review/FileDiff.ts"
+
+export interface FitState {
+  /** To be fitted: all that could be shown. */
+  files: ReadonlyArray<FileDiff>
+  /** To be shown, and the same without the secrets in them. */
+  shown: Array<FileDiff>
+  readable: ReadonlyArray<FileDiff>
+  /** Tokens that lines of definitions may still take. */
+  room: number
+  /** Present where the change is over its limit of tokens. */
+  compressed: CompressedState | undefined
+}
+
+export interface CompressedState {
+  /** Files with the hunks that are kept, and with those that are cut. */
+  readonly kept: ReadonlyArray<FileDiff>
+  readonly cut: ReadonlyArray<FileDiff>
+  /** Files with all of their hunks, by `fileKey`. */
+  readonly wholes: ReadonlyMap<string, FileDiff>
+  /** The kept files as they are shown, without secrets. */
+  readonly scrubbed: Array<FileDiff>
+}
+
+export const makeFitState = (): FitState => ({ files: [], shown: [], readable: [], room: 0, compressed: undefined })
+
+/** A file may occur in the patches of several commits. */
+export const fileKey = ({ path, commit }: FileDiff): string => `${commit?.index ?? 0}:${path}`

@@ -1,0 +1,73 @@
+/** What the thread of a change knows of it while it is read: the comparison at hand, what of it is reviewed, and its commits. */
+import type { FileDiff } from "../../review/FileDiff.ts"
+import type { Carried } from "../../review/Carry.ts"
+import { unshown } from "../../review/CommitPatches.ts"
+import type { CommitLabel, Lineage } from "../../review/CommitPatches.ts"
+import type { DiffParser } from "../../review/ParseDiff.ts"
+import type { FileSelection, ListedPath, SelectedFiles } from "../../review/SelectFiles.ts"
+
+export type IndexedPath = ListedPath & { readonly index: number }
+
+/** Two revisions that are compared: the whole change, or one of its commits. */
+export interface ComparisonState {
+  listed: Array<IndexedPath>
+  candidates: ReadonlyArray<IndexedPath>
+  parser: DiffParser | undefined
+  /** Paths of which lines are kept. */
+  kept: Set<string>
+  /** Every file of the diff, once it has ended. */
+  files: ReadonlyArray<FileDiff>
+}
+
+export interface SelectionState {
+  selection: FileSelection | undefined
+  /** Rules of the ignore file that are not used, and why. */
+  refusedRules: ReadonlyArray<string>
+  /** Paths that the ignore file lists beyond its scope. */
+  readonly overruled: Set<string>
+}
+
+export interface CommitState {
+  readonly lineage: Lineage
+  /** The commit that is read. */
+  label: CommitLabel | undefined
+  /** Of each commit, the newest first. */
+  readonly patches: Array<ReadonlyArray<FileDiff>>
+}
+
+export interface ReadState {
+  readonly comparison: ComparisonState
+  readonly rules: SelectionState
+  /** Files that are reviewed, whether an earlier review read them or not. */
+  selected: SelectedFiles
+  /** Binary files whose texts are looked for, by path, until their texts are compared. */
+  readonly binaries: Map<string, FileDiff>
+  /** Patch identities of the selected files by path; computed once. */
+  ids: ReadonlyMap<string, string> | undefined
+  carried: Carried
+  /** Present where the change is shown commit by commit. */
+  commits: CommitState | undefined
+}
+
+export const makeReadState = (): ReadState => ({
+  comparison: { listed: [], candidates: [], parser: undefined, kept: new Set(), files: [] },
+  rules: { selection: undefined, refusedRules: [], overruled: new Set() },
+  selected: { files: [], skipped: [] },
+  binaries: new Map(),
+  ids: undefined,
+  carried: { files: [], unchanged: [], findings: [] },
+  commits: undefined
+})
+
+/** Begins a review of these files, of which none was read before. */
+export const setSelected = (state: ReadState, selected: SelectedFiles): void => {
+  state.selected = selected
+  state.carried = { files: selected.files, unchanged: [], findings: [] }
+}
+
+/** What a model is shown: commit by commit, or the comparison itself. */
+export const shownFiles = ({ carried, commits }: ReadState): ReadonlyArray<FileDiff> => {
+  if (commits === undefined) return carried.files
+  const shown = commits.patches.toReversed().flat()
+  return [...shown, ...unshown(carried.files, shown)]
+}
