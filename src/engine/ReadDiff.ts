@@ -1,5 +1,5 @@
 /** A diff read into the thread that holds the change, as it streams; too much of it ends it. */
-import { Effect, Stream } from "effect"
+import { Effect, Fiber, Stream } from "effect"
 import { CheckoutError } from "../vcs/Checkout.ts"
 import { PatchTooLarge } from "./PatchTooLarge.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
@@ -16,22 +16,34 @@ export const readDiff = Effect.fnUntraced(function* (
   room: number,
   limit: number
 ): Effect.fn.Return<number, CheckoutError | PatchTooLarge | AnalysisError> {
-  let chunks: Array<Uint8Array> = []
-  let bytes = 0
-  const push = Effect.suspend(() => {
-    const some = chunks
-    chunks = []
-    bytes = 0
-    return Effect.flatMap(change.run("push", some), check(room, limit))
+  const state: HandOver = { chunks: [], bytes: 0, parsing: undefined }
+  // While the thread parses, the next bytes are read; those that wait are bounded.
+  const push = Effect.gen(function* () {
+    if (state.parsing !== undefined) yield* Fiber.join(state.parsing)
+    const { chunks } = state
+    state.chunks = []
+    state.bytes = 0
+    state.parsing = yield* Effect.forkChild(Effect.flatMap(change.run("push", chunks), check(room, limit)), {
+      startImmediately: true
+    })
   })
   yield* Stream.runForEach(diff, (chunk) => {
-    chunks.push(ownBytes(chunk))
-    bytes += chunk.length
-    return bytes < messageBytes ? Effect.void : push
+    state.chunks.push(ownBytes(chunk))
+    state.bytes += chunk.length
+    return state.bytes < messageBytes ? Effect.void : push
   })
-  if (bytes > 0) yield* push
+  if (state.bytes > 0) yield* push
+  if (state.parsing !== undefined) yield* Fiber.join(state.parsing)
   return yield* Effect.flatMap(change.run("endDiff"), check(room, limit))
 })
+
+interface HandOver {
+  /** Not yet handed over. */
+  chunks: Array<Uint8Array>
+  bytes: number
+  /** What was handed over last. */
+  parsing: Fiber.Fiber<number, CheckoutError | PatchTooLarge | AnalysisError> | undefined
+}
 
 /** Bytes that can be moved to another thread: a view of a part of a buffer is copied. */
 const ownBytes = (chunk: Uint8Array): Uint8Array =>

@@ -174,7 +174,11 @@ const analyse = Effect.fnUntraced(function* (
   })
   const { report, unread: ended } = yield* analyseBatches(plan.passes.map(({ brief }) => brief))
   const unread = unreadPathsOf(plan, ended)
-  const found = yield* findingsOf(change, checkout, [...report.problems, ...plan.injections])
+  // While files are read and parsed to identify what was found, the thread computes what the review ends with.
+  const [found] = yield* Effect.all(
+    [findingsOf(change, checkout, [...report.problems, ...plan.injections]), change.run("hashPatches")],
+    { concurrency: 2 }
+  )
   const limits = { minSeverity: workspace.review.min_severity, maxProblems: workspace.review.max_problems }
   const merged = mergeFindings([...carried.findings, ...found.findings.map(calibrate)], limits)
   const verified = yield* verifyFindings({

@@ -17,8 +17,14 @@ const maxHitWeight = 20
 
 /** Runs for every hunk of a change. `tier` is that of the file. */
 export const hunkRisk = (tier: RiskTier, hunk: Hunk): number => {
-  const changed = firstLines(hunk, maxLines, maxBytes).filter((line) => line[0] !== " ")
-  const hits = changed.filter((line) => sensitive.test(line.slice(1, maxColumns))).length
+  let changed = 0
+  let weight = 0
+  for (const line of firstLines(hunk, maxLines, maxBytes)) {
+    if (line[0] === " ") continue
+    changed++
+    // Searching takes longest: it ends where more hits change nothing.
+    if (weight < maxHitWeight && sensitive.test(line.slice(1, maxColumns))) weight += hitWeight
+  }
   const more = Math.max(0, countLines(hunk) - maxLines)
-  return tierWeight[tier] + Math.min(maxHitWeight, hits * hitWeight) + 4 * Math.log2(1 + changed.length + more)
+  return tierWeight[tier] + Math.min(maxHitWeight, weight) + 4 * Math.log2(1 + changed + more)
 }

@@ -99,6 +99,8 @@ export const hasLineOver = (hunk: Hunk, length: number): boolean => {
 export const firstBytes = (hunk: Hunk, count: number, most = Number.POSITIVE_INFINITY): Uint8Array | undefined => {
   const body = Bodies.of(hunk)
   if (body?.asPrinted !== true) return undefined
+  const [whole] = body.bytes
+  if (whole !== undefined && body.bytes.length === 1 && body.count <= count && whole.length <= most) return whole
   const head: Array<Uint8Array> = []
   let left = count
   let room = most

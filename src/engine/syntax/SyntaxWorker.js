@@ -2,8 +2,8 @@
  * A thread that parses files and tells in which definitions lines stand, so that the service's own thread never waits for a parser.
  * Grammars are loaded when the first file of their language comes. Parsed trees are freed at once.
  *
- * JavaScript, and without imports of ours: a thread that has to strip types holds the program that does so, which takes more memory than
- * all the rest of it. Types are those of `Definition.ts` and `Grammars.ts`.
+ * JavaScript, and without imports of ours that have types: a thread that has to strip types holds the program that does so, which takes more
+ * memory than all the rest of it. Types are those of `Definition.ts` and `Grammars.ts`.
  *
  * @typedef {import("@vscode/tree-sitter-wasm").Language} Language
  * @typedef {import("@vscode/tree-sitter-wasm").Node} Node
@@ -16,7 +16,9 @@ import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { parentPort } from "node:worker_threads"
 import treeSitter from "@vscode/tree-sitter-wasm"
+import { lowerPriority } from "../threads/LowerPriority.js"
 
+lowerPriority()
 const folder = dirname(createRequire(import.meta.url).resolve("@vscode/tree-sitter-wasm"))
 const ready = treeSitter.Parser.init()
 /** @type {Map<string, Promise<Language>>} */

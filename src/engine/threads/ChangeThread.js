@@ -4,6 +4,9 @@
  */
 import { enableCompileCache, flushCompileCache } from "node:module"
 import { workerData } from "node:worker_threads"
+import { lowerPriority } from "./LowerPriority.js"
+
+lowerPriority()
 
 /** @type {import("./Protocol.ts").ThreadData} */
 const { compileCache } = workerData

@@ -1,26 +1,9 @@
 /** Runs the functions of `ChangeWork` for one change after the other. */
-import { readlinkSync } from "node:fs"
-import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
 import { getHeapStatistics } from "node:v8"
 import { makeChangeWork } from "../work/ChangeWork.ts"
 import type { ChangeWork } from "../work/ChangeWork.ts"
 import type { ThreadRequest, ThreadResponse } from "./Protocol.ts"
-
-/** Behind the event loop of the service. */
-const niceness = 5
-
-/** On Linux a priority belongs to one thread, which the system knows by the id at the end of this link. Elsewhere it stays as it is. */
-const lowerPriority = (): void => {
-  try {
-    const [, thread] = /^\d+\/task\/(\d+)$/.exec(readlinkSync("/proc/thread-self")) ?? []
-    if (thread !== undefined) setPriority(Number(thread), niceness)
-  } catch {
-    // Not Linux, or not allowed.
-  }
-}
-
-lowerPriority()
 
 let work: ChangeWork = makeChangeWork()
 
