@@ -55,7 +55,7 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
     { concurrency: "unbounded" }
   )
   const checkout = yield* vcs.checkout(
-    checkoutOf(run, work, forge, { url: cloneUrl(baseUrl, change.repo), authorization, rules })
+    resolveCheckout(run, work, forge, { url: cloneUrl(baseUrl, change.repo), authorization, rules })
   )
   yield* progress.tell({
     _tag: "CheckedOut",
@@ -89,7 +89,7 @@ const noHost = ({ name }: TriggerProfile) =>
     message: `trigger ${name} has no base_url, so there is nowhere to clone from; set triggers[].base_url to the host's web address`
   })
 
-export const checkoutOf = (
+export const resolveCheckout = (
   run: Run,
   { workspace, profile }: ReviewWork,
   forge: Forge | undefined,

@@ -6,9 +6,9 @@
 import { Clock, DateTime, Duration, Effect } from "effect"
 import { Singleton } from "effect/cluster"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
-import { outcomeOf, statusAfter, statusBy } from "../src/domain/Batch.ts"
+import { toEventOutcome, statusAfter, statusBy } from "../src/domain/Batch.ts"
 import type { Entry } from "../src/domain/Entry.ts"
-import { admissionOf } from "../src/queue/AutomaticCommits.ts"
+import { toAdmission } from "../src/queue/AutomaticCommits.ts"
 import { Queue } from "../src/queue/Queue.ts"
 import { Batches } from "../src/store/Batches.ts"
 import type { Batch, Placed } from "../src/store/Batches.ts"
@@ -27,7 +27,7 @@ const page = 500
 const follow = Effect.fnUntraced(function* (batch: Batch, entry: Entry, now: number) {
   const batches = yield* Batches
   const status = statusBy(entry, now)
-  const outcome = outcomeOf(status)
+  const outcome = toEventOutcome(status)
   if (outcome === undefined) {
     yield* batches.follow(batch.id, { status, reason: entry.reason }, now)
     return false
@@ -58,7 +58,7 @@ const bringIn = Effect.fnUntraced(function* (batch: Batch, now: number) {
     return yield* batches.follow(batch.id, { status, reason, runId: last?.runId }, now)
   }
   const queue = yield* Queue
-  const admitted = yield* queue.admit(waiting.map(({ id }) => admissionOf(batch, id)))
+  const admitted = yield* queue.admit(waiting.map(({ id }) => toAdmission(batch, id)))
   const entryId = admitted[0]?.entryId
   if (entryId !== undefined) yield* batches.entered([{ batchId: batch.id, entryId }])
   yield* (yield* WorkspaceScheduler.client)(batch.workspace).Wake(undefined, { discard: true })

@@ -5,7 +5,7 @@
 import { Clock, Effect, Metric } from "effect"
 import type { Analysis } from "../src/domain/Analysis.ts"
 import type { TargetKey } from "../src/domain/Keys.ts"
-import { describe, verdictOf } from "../src/domain/Verdict.ts"
+import { describe, decideVerdict } from "../src/domain/Verdict.ts"
 import type { RunStatus } from "../src/domain/Run.ts"
 import { runUrl } from "../src/domain/RunLink.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
@@ -49,7 +49,7 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
   const plan = outputs.plan({ ...input, analysis })
   // The status comes last, so that a head that is marked as reviewed has its comments.
   const status = outputs
-    .status(input, verdictOf(analysis, work.workspace.review), describe(analysis))
+    .status(input, decideVerdict(analysis, work.workspace.review), describe(analysis))
     .map((row) => ({ ...row, position: plan.length }))
   const runs = yield* Runs
   const complete = Effect.gen(function* () {

@@ -4,7 +4,7 @@
  */
 import { Effect, Latch } from "effect"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
-import { pauseOf, QueueControl } from "../src/queue/QueueControl.ts"
+import { findPause, QueueControl } from "../src/queue/QueueControl.ts"
 
 /** Poll interval of the pause state. */
 const lookEvery = "2 seconds"
@@ -15,7 +15,7 @@ export const watchDrain = Effect.gen(function* () {
   const control = yield* QueueControl
   const open = Latch.makeUnsafe(true)
   const look = Effect.gen(function* () {
-    const drained = pauseOf(yield* control.pauses, "node", name)
+    const drained = findPause(yield* control.pauses, "node", name)
     if ((drained === undefined) === open.isOpen()) return
     if (drained === undefined) {
       yield* open.open

@@ -6,7 +6,7 @@ import { replacedReason } from "../src/domain/Run.ts"
 import { Forges } from "../src/forge/Forges.ts"
 import type { Run } from "../src/store/Runs.ts"
 import { Vcs } from "../src/vcs/Checkout.ts"
-import { checkoutOf } from "./AnalyseChange.ts"
+import { resolveCheckout } from "./AnalyseChange.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
 import { followHead } from "./SupersededHead.ts"
 
@@ -64,7 +64,7 @@ const findReplacement = Effect.fnUntraced(function* (run: Run, work: ReviewWork)
   const authorization = yield* client.gitAuthorization(repo)
   const remote = { url: cloneUrl(baseUrl, repo), authorization, rules: undefined }
   const isPart = yield* (yield* Vcs).isAncestor({
-    ...checkoutOf(run, work, forge, remote),
+    ...resolveCheckout(run, work, forge, remote),
     head,
     base: run.head,
     baseRef: undefined

@@ -36,7 +36,7 @@ const noBefore = "0".repeat(40)
 type Asked<A> = Effect.Effect<A, ForgeError>
 
 /** Returns a text with the reason if there is nothing to review. */
-export const rangeOf = Effect.fnUntraced(function* (
+export const resolveRange = Effect.fnUntraced(function* (
   entry: Entry,
   snapshot: Snapshot,
   client: ForgeClient

@@ -2,16 +2,16 @@
 import { Effect } from "effect"
 import { isIgnoredLabel } from "../src/admission/IgnoredLabel.ts"
 import type { TriggerProfile, Workspace } from "../src/config/Snapshot.ts"
-import { factsOf } from "../src/admission/Select.ts"
+import { toSourceFacts } from "../src/admission/Select.ts"
 import { isAdministrator } from "../src/domain/Change.ts"
 import type { Change, Repo } from "../src/domain/Change.ts"
 import type { TriageIssue } from "../src/engine/Triage.ts"
 import { toChange } from "../src/forge/Forge.ts"
 import type { ForgeClient } from "../src/forge/Forge.ts"
 import { Forges } from "../src/forge/Forges.ts"
-import { rangeOf } from "./ReviewRange.ts"
+import { resolveRange } from "./ReviewRange.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
-import { issueOf } from "./TriageRun.ts"
+import { loadIssue } from "./TriageRun.ts"
 
 /** The change to review, or the reason for reviewing nothing. */
 export type Subject =
@@ -48,7 +48,9 @@ export const workspaceOfBase = (
   repo: Repo,
   baseRef: string
 ): Workspace | string => {
-  const routed = snapshot.route(profile.name, factsOf(profile.kind, repo, baseRef)).filter(({ enabled }) => enabled)
+  const routed = snapshot
+    .route(profile.name, toSourceFacts(profile.kind, repo, baseRef))
+    .filter(({ enabled }) => enabled)
   if (routed.some(({ id }) => id === workspace.id)) return workspace
   const [other] = routed
   return other === undefined || routed.length > 1
@@ -70,7 +72,7 @@ export const loadSubject = Effect.fnUntraced(function* (work: ReviewWork) {
   }
   if (kind === "issue") return yield* issueSubject(change, workspace, client)
   if (kind === "pull_request" && number !== undefined) return yield* pullSubject(work, number, client)
-  const range = yield* rangeOf(entry, snapshot, client)
+  const range = yield* resolveRange(entry, snapshot, client)
   if (typeof range === "string") return skip(range)
   return { _tag: "Review", ...range, change: { ...change, ...range } } as const satisfies Subject
 })
@@ -85,7 +87,7 @@ const anotherRepository = ({ repo }: Change, id: number | undefined): string | u
     : `the delivery is of the project with id ${repo.hostId}, but ${repo.fullName} has id ${id} at the host; check who may send deliveries`
 
 const issueSubject = Effect.fnUntraced(function* (change: Change, workspace: Workspace, client: ForgeClient) {
-  const found = yield* issueOf(change, workspace, client)
+  const found = yield* loadIssue(change, workspace, client)
   if (typeof found === "string") return skip(found)
   const { issue, head } = found
   const { title } = issue

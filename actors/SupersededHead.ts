@@ -5,7 +5,7 @@ import { pullRequestDue } from "../src/admission/Due.ts"
 import { Priority } from "../src/domain/Entry.ts"
 import { Outputs } from "../src/outputs/Outputs.ts"
 import { enqueue } from "../src/queue/Enqueue.ts"
-import { pauseOf, QueueControl } from "../src/queue/QueueControl.ts"
+import { findPause, QueueControl } from "../src/queue/QueueControl.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import type { Run } from "../src/store/Runs.ts"
 import { lateNote } from "./PublishDecision.ts"
@@ -35,7 +35,7 @@ export const followHead = Effect.fnUntraced(function* (run: Run, workspace: Work
   ])
   const schedulerOf = yield* WorkspaceScheduler.client
   yield* schedulerOf(run.workspace).Wake(undefined, { discard: true })
-  const pause = pauseOf(yield* (yield* QueueControl).pauses, "workspace", run.workspace)
+  const pause = findPause(yield* (yield* QueueControl).pauses, "workspace", run.workspace)
   return lateNote({
     reviewed: run.head,
     newest: head,

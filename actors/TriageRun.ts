@@ -14,7 +14,7 @@ import type { Triaged, TriageIssue } from "../src/engine/Triage.ts"
 import type { ForgeClient } from "../src/forge/Forge.ts"
 
 /** Returns a text with the reason if there is nothing to decide. */
-export const issueOf = Effect.fnUntraced(function* (change: Change, workspace: Workspace, client: ForgeClient) {
+export const loadIssue = Effect.fnUntraced(function* (change: Change, workspace: Workspace, client: ForgeClient) {
   if (!workspace.triage.enabled || !workspace.triage.events.includes("issues")) return "triage of issues is not enabled"
   const { number } = change.target
   if (number === undefined) return "the delivery names no issue"

@@ -20,7 +20,7 @@ const digestOf = (text: string): Buffer => createHash("sha256").update(text).dig
 const hash = /^sha256:([0-9a-f]{64})$/i
 
 /** Returns undefined if the user name or the password is not configured, or the hash is invalid: then login is disabled. */
-export const credentialsOf = ({ credential, document: { admin } }: Snapshot): AdminCredentials | undefined => {
+export const readAdminCredentials = ({ credential, document: { admin } }: Snapshot): AdminCredentials | undefined => {
   const text = (name: string): string | undefined => {
     const secret = credential(admin, name)
     return secret === undefined ? undefined : Redacted.value(secret)

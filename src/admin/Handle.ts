@@ -6,7 +6,7 @@ import { Effect, Layer } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import { AdminApi } from "./AdminApi.ts"
 import type { AdminAnswer, AdminRequest } from "./AdminApi.ts"
-import { credentialsOf, howToTurnOn } from "./AdminCredentials.ts"
+import { readAdminCredentials, howToTurnOn } from "./AdminCredentials.ts"
 import type { AdminSessions } from "../store/AdminSessions.ts"
 import type { LoginAttempts } from "../store/LoginAttempts.ts"
 import { notFound, problem, AdminRefusal } from "./Answers.ts"
@@ -48,7 +48,7 @@ const answer = Effect.fnUntraced(function* (
   request: AdminRequest
 ): Effect.fn.Return<AdminAnswer, RouteFailure, AdminSessions | ConfigStore | LoginAttempts | Services> {
   const snapshot = (yield* ConfigStore).current()
-  const credentials = credentialsOf(snapshot)
+  const credentials = readAdminCredentials(snapshot)
   if (credentials === undefined) return yield* notFound(howToTurnOn(snapshot))
   const path = request.path.length > 1 && request.path.endsWith("/") ? request.path.slice(0, -1) : request.path
   if (path === "/login") {

@@ -14,7 +14,7 @@ const invalid = (path: string, message: string): AdminRefusal =>
   })
 
 /** Parses the fields of a JSON object. */
-export const fieldsOf = ({ body }: AdminRequest): Effect.Effect<ReadonlyMap<string, unknown>, AdminRefusal> =>
+export const parseFields = ({ body }: AdminRequest): Effect.Effect<ReadonlyMap<string, unknown>, AdminRefusal> =>
   Effect.try({
     try: (): unknown => JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)),
     catch: () => new AdminRefusal({ status: 400, code: "invalid_json", detail: "The body is not JSON." })
@@ -27,7 +27,7 @@ export const fieldsOf = ({ body }: AdminRequest): Effect.Effect<ReadonlyMap<stri
   )
 
 /** Reads a field of 1 to 1024 characters. */
-export const textIn = (fields: ReadonlyMap<string, unknown>, name: string): Effect.Effect<string, AdminRefusal> => {
+export const readText = (fields: ReadonlyMap<string, unknown>, name: string): Effect.Effect<string, AdminRefusal> => {
   const text = fields.get(name)
   if (typeof text !== "string" || text === "" || text.length > 1024)
     return invalid(name, "expected a text of 1 to 1024 characters")
@@ -35,7 +35,7 @@ export const textIn = (fields: ReadonlyMap<string, unknown>, name: string): Effe
 }
 
 /** Reads an optional boolean, false by default. Fields other than `known` are refused. */
-export const flagIn = (
+export const readFlag = (
   fields: ReadonlyMap<string, unknown>,
   name: string,
   known: ReadonlyArray<string>
@@ -91,7 +91,7 @@ export class Query {
 }
 
 /** Builds one page of a list that is sorted newest first by id: `asked` is one more than the page size. */
-export const pageOf = <A extends { readonly id: string }, B>(
+export const toPage = <A extends { readonly id: string }, B>(
   found: ReadonlyArray<A>,
   limit: number,
   show: (one: A) => B

@@ -4,15 +4,15 @@ import { ConfigStore } from "../config/ConfigStore.ts"
 import type { AdminCredentials } from "./AdminCredentials.ts"
 import type { AdminRequest } from "./AdminApi.ts"
 import { json, nothing, AdminRefusal, time } from "./Answers.ts"
-import { fieldsOf, flagIn, textIn } from "./Input.ts"
+import { parseFields, readFlag, readText } from "./Input.ts"
 import { throttled } from "./LoginThrottle.ts"
 import { closeSession, openSession, revokeSessions } from "./Sessions.ts"
 
 export const login = Effect.fnUntraced(function* (request: AdminRequest, credentials: AdminCredentials) {
   const { admin } = (yield* ConfigStore).current().document
-  const fields = yield* fieldsOf(request)
-  const username = yield* textIn(fields, "username")
-  const password = yield* textIn(fields, "password")
+  const fields = yield* parseFields(request)
+  const username = yield* readText(fields, "username")
+  const password = yield* readText(fields, "password")
   const { address, client } = request
   const answer = yield* throttled(
     client,
@@ -51,8 +51,8 @@ export const revoke = Effect.fnUntraced(function* (
   token: string,
   credentials: AdminCredentials
 ) {
-  const fields = request.body.length === 0 ? new Map<string, unknown>() : yield* fieldsOf(request)
-  const keepsCurrent = yield* flagIn(fields, "keep_current", ["keep_current"])
+  const fields = request.body.length === 0 ? new Map<string, unknown>() : yield* parseFields(request)
+  const keepsCurrent = yield* readFlag(fields, "keep_current", ["keep_current"])
   const revoked = yield* revokeSessions(keepsCurrent ? token : undefined, credentials)
   yield* Effect.logInfo("sessions of administrators revoked").pipe(
     Effect.annotateLogs({ username: credentials.username, revoked })

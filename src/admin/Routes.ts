@@ -16,7 +16,7 @@ import type { StoreError } from "../database/StoreError.ts"
 import type { AdminAnswer, AdminRequest } from "./AdminApi.ts"
 import { conflict, json, notFound, time } from "./Answers.ts"
 import type { AdminRefusal } from "./Answers.ts"
-import { pageOf, Query } from "./Input.ts"
+import { toPage, Query } from "./Input.ts"
 import { Nodes } from "./Nodes.ts"
 import type { NodesError } from "./Nodes.ts"
 import { batchView, entryView, eventDetails, eventView, memberView, nodeView, runDetails, runView } from "./Views.ts"
@@ -61,7 +61,7 @@ const batches: Handler = Effect.fnUntraced(function* (asked) {
     before: query.text("cursor"),
     limit: limit + 1
   })
-  return json(200, pageOf(found, limit, batchView))
+  return json(200, toPage(found, limit, batchView))
 })
 
 const batch: Handler = Effect.fnUntraced(function* ({ id }) {
@@ -123,7 +123,7 @@ const events: Handler = Effect.fnUntraced(function* (asked) {
     before: query.text("cursor"),
     limit: limit + 1
   })
-  return json(200, pageOf(found, limit, eventView))
+  return json(200, toPage(found, limit, eventView))
 })
 
 const event: Handler = Effect.fnUntraced(function* ({ id }) {
@@ -142,7 +142,7 @@ const runs: Handler = Effect.fnUntraced(function* (asked) {
     before: query.text("cursor"),
     limit: limit + 1
   })
-  return json(200, pageOf(found, limit, runView))
+  return json(200, toPage(found, limit, runView))
 })
 
 const runOf = Effect.fnUntraced(function* (id: string) {

@@ -28,7 +28,7 @@ export interface PullOfEvent {
 }
 
 /** Returns the pull request of an event. */
-export const pullOf = (event: HostEvent): PullOfEvent | undefined => {
+export const readPull = (event: HostEvent): PullOfEvent | undefined => {
   switch (event._tag) {
     case "PullRequestUpdated":
       return { repo: event.repo, number: event.pull.number, baseRef: event.pull.baseRef }
@@ -41,15 +41,15 @@ export const pullOf = (event: HostEvent): PullOfEvent | undefined => {
 }
 
 const branchOf = (event: HostEvent): string | undefined =>
-  event._tag === "Pushed" ? event.branch : pullOf(event)?.baseRef
+  event._tag === "Pushed" ? event.branch : readPull(event)?.baseRef
 
 /** Returns the input of match rules. The branch of a pull request is its target branch. */
 export const sourceFacts = (
   event: HostEvent,
   repo: { readonly fullName: string; readonly hostId?: number | undefined }
-): SourceFacts => factsOf(event.provider, repo, branchOf(event))
+): SourceFacts => toSourceFacts(event.provider, repo, branchOf(event))
 
-export const factsOf = (
+export const toSourceFacts = (
   vcs: SourceFacts["vcs"],
   repo: { readonly fullName: string; readonly hostId?: number | undefined },
   branch: string | undefined

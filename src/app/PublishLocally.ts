@@ -9,7 +9,7 @@ import { endWithCode } from "../cli/ExitCodes.ts"
 import { findChange } from "../cli/local/FindChange.ts"
 import { publishReview } from "../cli/local/PublishReview.ts"
 import type { LocalPublisher } from "../cli/local/ReviewLocally.ts"
-import { layerOf } from "../config/FileConfigStore.ts"
+import { layerStatic } from "../config/FileConfigStore.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { Forges } from "../forge/Forges.ts"
 import { WritePermits } from "../forge/WritePermits.ts"
@@ -35,7 +35,7 @@ const outputs = (snapshot: Snapshot) =>
   OutputsLayer.layer.pipe(
     Layer.provide([Cache.layerNone, AuthorGuess.layerNone]),
     Layer.provideMerge(Forges.layer),
-    Layer.provideMerge(layerOf(snapshot))
+    Layer.provideMerge(layerStatic(snapshot))
   )
 
 const publishing = (snapshot: Snapshot) =>

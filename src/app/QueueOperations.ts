@@ -2,10 +2,10 @@
 import { Effect, Layer } from "effect"
 import { resolve } from "node:path"
 import { natsSettings } from "../../nats/NatsSettings.ts"
-import { serviceOf } from "../cli/AdminClient.ts"
+import { defaultServiceAddress } from "../cli/AdminClient.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
 import type { OnStores, ServedAt } from "../cli/QueueCommand.ts"
-import { layerOf } from "../config/FileConfigStore.ts"
+import { layerStatic } from "../config/FileConfigStore.ts"
 import { loadConfig } from "../config/LoadConfig.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { lockOf, placeOf, recordsOf } from "./Database.ts"
@@ -69,7 +69,7 @@ export const onStores: OnStores = (config, use, operation) =>
   Effect.gen(function* () {
     // What the service needs to start (webhook secrets) is not needed here.
     const snapshot = yield* loadConfig({ file: config }, process.env, { unset: "warnings" })
-    const stores = Layer.mergeAll(queueOf(snapshot, use), recordsFor(snapshot, use), layerOf(snapshot))
+    const stores = Layer.mergeAll(queueOf(snapshot, use), recordsFor(snapshot, use), layerStatic(snapshot))
     return yield* Effect.provide(operation, Operations.layer.pipe(Layer.provide(stores)))
   }).pipe(Effect.provide(Logging.layerAt("warn")), endWithCode)
 
@@ -90,5 +90,5 @@ export const servedAt: ServedAt = (config) =>
     const isAlone =
       queue.kind === "memory" ||
       (queue.kind === "sqlite" && (yield* isHeld(resolve(snapshot.baseDir, queue.sqlite.path))))
-    return isAlone ? serviceOf(snapshot.document) : undefined
+    return isAlone ? defaultServiceAddress(snapshot.document) : undefined
   }).pipe(endWithCode)

@@ -3,10 +3,10 @@ import { Effect, Layer } from "effect"
 import { agentLayer } from "../agent/AgentModes.ts"
 import type { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
-import { recentOf, replayStored } from "../cli/local/ReplayStored.ts"
+import { listRecentRuns, replayStored } from "../cli/local/ReplayStored.ts"
 import type { ReplayEngines } from "../cli/local/ReplayStored.ts"
 import type { ReplayOptions, ReplayReport } from "../cli/ReplayCommand.ts"
-import { layerOf } from "../config/FileConfigStore.ts"
+import { layerStatic } from "../config/FileConfigStore.ts"
 import { loadConfig } from "../config/LoadConfig.ts"
 import * as ChangeThreads from "../engine/threads/ChangeThreads.ts"
 import { Catalog } from "../llm/catalog/Catalog.ts"
@@ -22,7 +22,7 @@ const open = Effect.fnUntraced(function* (config: string) {
   const snapshot = yield* loadConfig({ file: config }, process.env, { unset: "warnings" })
   return {
     snapshot,
-    stores: Layer.mergeAll(recordsOf(snapshot, "verify"), objects).pipe(Layer.provide(layerOf(snapshot)))
+    stores: Layer.mergeAll(recordsOf(snapshot, "verify"), objects).pipe(Layer.provide(layerStatic(snapshot)))
   }
 })
 
@@ -34,7 +34,7 @@ const engines: ReplayEngines = {
 
 /** Returns the newest runs on record. */
 export const recent = (config: string): Effect.Effect<ReadonlyArray<Run>, ExitWith> =>
-  Effect.flatMap(open(config), ({ stores }) => Effect.provide(recentOf, stores)).pipe(
+  Effect.flatMap(open(config), ({ stores }) => Effect.provide(listRecentRuns, stores)).pipe(
     Effect.provide(Logging.layerAt("error")),
     endWithCode
   )

@@ -39,7 +39,7 @@ export const serviceAt = (text: string): Effect.Effect<ServiceAddress, ExitWith>
 }
 
 /** Returns the address of the service that this configuration starts on this machine. */
-export const serviceOf = ({ admin, server }: Snapshot["document"]): ServiceAddress => {
+export const defaultServiceAddress = ({ admin, server }: Snapshot["document"]): ServiceAddress => {
   const host = server.hostname === "0.0.0.0" || server.hostname === "::" ? "127.0.0.1" : server.hostname
   const prefix = (server.path_prefix ?? "").split("/").filter(Boolean).join("/")
   return {

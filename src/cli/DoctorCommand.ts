@@ -12,7 +12,7 @@ import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import type { AccessReport } from "../forge/Access.ts"
 import type { Program, Server } from "../config/Requirements.ts"
-import { programsOf, serversOf } from "../config/Requirements.ts"
+import { listPrograms, listServers } from "../config/Requirements.ts"
 import { ExitWith } from "./Exit.ts"
 import { configFlag } from "./ConfigFlag.ts"
 import { configuration } from "./ReadSnapshot.ts"
@@ -48,14 +48,14 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
       if (snapshot !== undefined) {
         yield* line("ok", `${config}: valid, ${count(snapshot.workspaces.size, "workspace")}`)
         for (const issue of buildProblems(snapshot)) yield* line("warning", formatIssue(issue))
-        for (const program of programsOf(snapshot)) {
+        for (const program of listPrograms(snapshot)) {
           const found = yield* lookup(program)
           if (!found) bad++
           yield* found
             ? line("ok", `${program.name} is installed (${program.why})`)
             : line("error", `${program.name} is not on the PATH (${program.why}); install it`)
         }
-        const servers = offline ? [] : serversOf(snapshot, process.env)
+        const servers = offline ? [] : listServers(snapshot, process.env)
         const answers = yield* Effect.forEach(servers, reach, { concurrency: 16 })
         for (const [index, server] of servers.entries()) {
           const problem = answers[index]

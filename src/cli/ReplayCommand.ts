@@ -7,7 +7,7 @@ import type { Replay } from "../engine/ReplayRun.ts"
 import type { RecordedAnswers } from "../llm/RecordedGateway.ts"
 import type { Run } from "../store/Runs.ts"
 import type { ExitWith } from "./Exit.ts"
-import { placeOf, titleOf } from "./local/Report.ts"
+import { formatLocation, formatTitle } from "./local/Report.ts"
 import { configFlagAbout } from "./ConfigFlag.ts"
 import { jsonFlag } from "./JsonFlag.ts"
 import { count } from "./Wording.ts"
@@ -94,7 +94,7 @@ const list = Effect.fnUntraced(function* (runs: ReadonlyArray<Run>, json: boolea
 })
 
 const findingLine = (mark: string, finding: Finding): string =>
-  `${mark} ${finding.problem.severity.padEnd(8)} ${placeOf(finding)}  ${titleOf(finding)}`
+  `${mark} ${finding.problem.severity.padEnd(8)} ${formatLocation(finding)}  ${formatTitle(finding)}`
 
 const linesOf = ({ run, replay, answers, otherConfiguration }: ReplayReport): ReadonlyArray<string> => {
   const { difference, analysis, missing, cut } = replay
@@ -127,7 +127,7 @@ const linesOf = ({ run, replay, answers, otherConfiguration }: ReplayReport): Re
         part === "severity"
           ? `    severity: ${before.problem.severity} -> ${after.problem.severity}`
           : part === "place"
-            ? `    place: ${placeOf(before)} -> ${placeOf(after)}`
+            ? `    place: ${formatLocation(before)} -> ${formatLocation(after)}`
             : `    another ${part}`
       )
     ])
@@ -137,7 +137,7 @@ const linesOf = ({ run, replay, answers, otherConfiguration }: ReplayReport): Re
 
 const jsonOf = (finding: Finding) => ({
   fingerprint: finding.fingerprint,
-  place: placeOf(finding),
+  place: formatLocation(finding),
   ...finding.problem
 })
 

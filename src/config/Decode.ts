@@ -7,7 +7,7 @@ import type { Complaint } from "./Normalise.ts"
 import type { Path } from "./Path.ts"
 import { isRecord, valueAt } from "./Path.ts"
 import type { Shape } from "./Shape.ts"
-import { expected, shapeAt, shapeOf } from "./Shape.ts"
+import { expected, shapeAt, readShape } from "./Shape.ts"
 import { didYouMean } from "./Suggest.ts"
 
 const decoder = Schema.decodeUnknownResult(Document, { errors: "all", onExcessProperty: "error" })
@@ -46,7 +46,7 @@ const collect = (issue: SchemaIssue.Issue, path: Path, place: (path: Path, missi
 }
 
 const describe = (tree: unknown, at: Path, missing: boolean): Complaint => {
-  const root = shapeOf(Document)
+  const root = readShape(Document)
   const path = insideSecret(tree, at)
   const shape = shapeAt(root, path)
   const words = shape === undefined ? "a value that the schema knows" : expected(shape)

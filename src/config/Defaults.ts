@@ -3,7 +3,7 @@ import type { Schema } from "effect"
 import type { Resolved } from "./Field.ts"
 import { isRecord } from "./Path.ts"
 import type { Shape } from "./Shape.ts"
-import { shapeOf } from "./Shape.ts"
+import { readShape } from "./Shape.ts"
 
 /**
  * Merges layers; later ones win. Maps merge key by key, everything else (text, numbers, lists, secrets) is taken as a whole from the last
@@ -46,7 +46,7 @@ const fill = (shape: Shape, value: unknown): unknown => {
 export const resolve = <S extends Schema.Top>(
   schema: S,
   ...layers: ReadonlyArray<S["Type"] | undefined>
-): Resolved<S> => assertResolved<S>(fill(shapeOf(schema), mergeLayers<S["Type"]>({}, ...layers)))
+): Resolved<S> => assertResolved<S>(fill(readShape(schema), mergeLayers<S["Type"]>({}, ...layers)))
 
 /* The functions above work on the schema's shape and on plain maps; these assign the types that follow from it. */
 const sameType = <T>(value: unknown): T => value as T

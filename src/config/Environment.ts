@@ -7,7 +7,7 @@ import type { Path } from "./Path.ts"
 import { formatPath, isRecord, valueAt } from "./Path.ts"
 import { isVariableName } from "./Scalars.ts"
 import type { Shape } from "./Shape.ts"
-import { shapeOf } from "./Shape.ts"
+import { readShape } from "./Shape.ts"
 
 export interface NamedVariable {
   readonly path: Path
@@ -17,7 +17,7 @@ export interface NamedVariable {
 /** Returns every variable named in a normalised document. */
 const namedVariables = (tree: unknown): ReadonlyArray<NamedVariable> => {
   const found: Array<NamedVariable> = []
-  walk(shapeOf(Document), tree, [], found)
+  walk(readShape(Document), tree, [], found)
   return found
 }
 

@@ -107,7 +107,7 @@ export const layerFile = (file: string, env: Env, options: ReadOptions = {}): La
   Layer.effect(ConfigStore, make(file, env, options))
 
 /** Returns a store that holds one snapshot, for commands, tests and the demo. */
-export const storeOf = (snapshot: Snapshot): ConfigStore["Service"] =>
+export const makeStaticStore = (snapshot: Snapshot): ConfigStore["Service"] =>
   ConfigStore.of({
     current: () => snapshot,
     pinned: () => Effect.succeed(snapshot),
@@ -117,4 +117,5 @@ export const storeOf = (snapshot: Snapshot): ConfigStore["Service"] =>
     changes: Stream.empty
   })
 
-export const layerOf = (snapshot: Snapshot): Layer.Layer<ConfigStore> => Layer.succeed(ConfigStore, storeOf(snapshot))
+export const layerStatic = (snapshot: Snapshot): Layer.Layer<ConfigStore> =>
+  Layer.succeed(ConfigStore, makeStaticStore(snapshot))

@@ -6,12 +6,12 @@ import { Document } from "./Document.ts"
 import type { FieldMeta, When } from "./Field.ts"
 import type { NumberLimits } from "./Scalars.ts"
 import type { FieldShape, ObjectShape, Shape } from "./Shape.ts"
-import { shapeOf, spellingsOfKey } from "./Shape.ts"
+import { readShape, spellingsOfKey } from "./Shape.ts"
 
 export type Json = { readonly [key: string]: unknown }
 
 export const jsonSchema = (): Json => {
-  const root = schemaOf(shapeOf(Document))
+  const root = schemaOf(readShape(Document))
   const { schema, definitions } = hoist(root)
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",

@@ -107,7 +107,7 @@ export const loadConfig = (
     : Effect.suspend(() => orInvalid(readText(source.text, env, { ...options, baseDir: source.baseDir })))
 
 /** Returns the snapshot of a document in memory, in the format of the YAML file. */
-export const snapshotOf = (
+export const toSnapshot = (
   document: unknown,
   env: Env,
   options: { readonly baseDir?: string } = {}

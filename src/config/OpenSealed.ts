@@ -4,7 +4,7 @@ import type { Env } from "./Credentials.ts"
 import type { Report } from "./Normalise.ts"
 import type { Path } from "./Path.ts"
 import { isRecord } from "./Path.ts"
-import { named, namespaceOf, placeOf } from "./SealedPlaces.ts"
+import { named, readNamespace, locateCredential } from "./SealedPlaces.ts"
 import { formatProblem, isSealed, openSealed as open, sealingKeys } from "./Sealing.ts"
 import type { SealedPlace } from "./Sealing.ts"
 
@@ -16,13 +16,13 @@ export interface SealedField {
 
 /** Returns every sealed credential. Text in other fields is not affected. */
 export const sealedFields = (tree: unknown): ReadonlyArray<SealedField> => {
-  const namespace = namespaceOf(tree)
+  const namespace = readNamespace(tree)
   const found: Array<SealedField> = []
   const walk = (value: unknown, path: Path): void => {
     if (Redacted.isRedacted(value)) {
       const text = Redacted.value(value)
       if (typeof text === "string" && isSealed(text)) {
-        found.push({ path, value: text, place: placeOf(named(tree, path), namespace) })
+        found.push({ path, value: text, place: locateCredential(named(tree, path), namespace) })
       }
     } else if (Array.isArray(value)) {
       value.forEach((item, index) => walk(item, [...path, index]))

@@ -1,10 +1,10 @@
 /** Generates the configuration reference (docs/configuration.md) from the schema files. A test keeps the file up to date. */
-import { concepts, keyAliases, namesOf, spellingsOf } from "../domain/Vocabulary.ts"
+import { concepts, keyAliases, listNames, listSpellings } from "../domain/Vocabulary.ts"
 import type { Concept } from "../domain/Vocabulary.ts"
 import { Document } from "./Document.ts"
 import type { FieldMeta } from "./Field.ts"
 import type { FieldShape, Shape } from "./Shape.ts"
-import { expected, shapeOf, spellingsOfKey } from "./Shape.ts"
+import { expected, readShape, spellingsOfKey } from "./Shape.ts"
 import { unconsumedAt } from "./Unconsumed.ts"
 
 interface Row {
@@ -19,13 +19,13 @@ const sections = new Set(["agent", "review", "outputs"])
 const perWorkspace = "workspaces.instances.<id>"
 
 export const reference = (): string => {
-  const root = shapeOf(Document)
+  const root = readShape(Document)
   if (root.type !== "object") return ""
   return [
     introduction,
     ...[...root.fields.values()].flatMap((field) => [
       `## ${field.name}\n\n${field.meta.description}${unreadNamespace(field.name)}\n`,
-      table(rowsOf(field.name, field.shape))
+      table(listRows(field.name, field.shape))
     ]),
     "## Names\n\nA product can be written in any of these spellings, as a value and in the keys below.\n",
     ...concepts.flatMap(names),
@@ -69,15 +69,15 @@ const table = (rows: ReadonlyArray<Row>): string =>
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ")
 
 /** Returns every field below a path, excluding the path. */
-export const rowsOf = (path: string, shape: Shape): ReadonlyArray<Row> => {
+export const listRows = (path: string, shape: Shape): ReadonlyArray<Row> => {
   switch (shape.type) {
     case "list":
-      return rowsOf(`${path}[]`, shape.item)
+      return listRows(`${path}[]`, shape.item)
     case "union":
-      return shape.members.flatMap((member) => (member.type === "object" ? rowsOf(path, member) : []))
+      return shape.members.flatMap((member) => (member.type === "object" ? listRows(path, member) : []))
     case "object": {
       const own = [...shape.fields.values()].flatMap((field) => fieldRows(`${path}.${field.name}`, field))
-      return shape.rest === undefined ? own : [...own, ...rowsOf(`${path}.<id>`, shape.rest)]
+      return shape.rest === undefined ? own : [...own, ...listRows(`${path}.<id>`, shape.rest)]
     }
     default:
       return []
@@ -107,7 +107,7 @@ const fieldRows = (path: string, field: FieldShape): ReadonlyArray<Row> => {
         .filter((part) => part !== "")
         .join(" ")
     },
-    ...(spelledOut ? rowsOf(path, shape) : [])
+    ...(spelledOut ? listRows(path, shape) : [])
   ]
 }
 
@@ -184,10 +184,10 @@ const names = (concept: Concept): ReadonlyArray<string> => {
   return [
     `### ${title}\n`,
     "| Name | Other spellings |\n|---|---|",
-    ...namesOf(concept).map(
+    ...listNames(concept).map(
       (name) =>
         `| \`${name}\` | ${
-          spellingsOf(concept, name)
+          listSpellings(concept, name)
             .map((other) => `\`${other}\``)
             .join(", ") || "–"
         } |`

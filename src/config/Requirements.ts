@@ -38,7 +38,7 @@ const sandboxes: Readonly<Record<string, string | undefined>> = {
   microvm: "firecracker"
 }
 
-export const programsOf = (snapshot: Snapshot): ReadonlyArray<Program> => {
+export const listPrograms = (snapshot: Snapshot): ReadonlyArray<Program> => {
   const found = new Map<string, string>()
   const need = (name: string | undefined, why: string): void => {
     if (name !== undefined && !found.has(name)) found.set(name, why)
@@ -81,7 +81,7 @@ const serverOf = (url: string, why: string): Server | undefined => {
     : { host: hostname.replace(/^\[|\]$/g, ""), port: number, why }
 }
 
-export const serversOf = (snapshot: Snapshot, env: Env): ReadonlyArray<Server> => {
+export const listServers = (snapshot: Snapshot, env: Env): ReadonlyArray<Server> => {
   const { llm, storage, queue, config_sources } = snapshot.document
   const urls: Array<readonly [string | undefined, string]> = []
   for (const { id, base_url } of llm.providers) urls.push([base_url, `llm provider ${id}`])

@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import { Usd } from "../domain/Money.ts"
 import type { Concept, Name } from "../domain/Vocabulary.ts"
-import { namesOf } from "../domain/Vocabulary.ts"
+import { listNames } from "../domain/Vocabulary.ts"
 
 /** Limits and format of a scalar, list or map, read by Shape.ts. */
 export interface NumberLimits {
@@ -108,7 +108,7 @@ export const choice = <const L extends ReadonlyArray<string>>(...values: L) =>
 
 /** Defines a product's name in any spelling of the vocabulary; decoded to the canonical one. */
 export const named = <const C extends Concept>(concept: C): Schema.Literals<ReadonlyArray<Name<C>>> =>
-  Schema.Literals(namesOf(concept)).annotate(limits({ concept, expected: `one of ${namesOf(concept).join(", ")}` }))
+  Schema.Literals(listNames(concept)).annotate(limits({ concept, expected: `one of ${listNames(concept).join(", ")}` }))
 
 /** A literal credential. Normalise.ts converts it to `Redacted` immediately; it is never echoed. */
 export const Secret = Schema.Redacted(

@@ -5,10 +5,10 @@ import type { Env } from "./Credentials.ts"
 import { Document } from "./Document.ts"
 import { normalise } from "./Normalise.ts"
 import { sealedFields } from "./OpenSealed.ts"
-import { namespaceOf, placeOf } from "./SealedPlaces.ts"
+import { readNamespace, locateCredential } from "./SealedPlaces.ts"
 import { formatProblem, openSealed, seal, sealingKeys } from "./Sealing.ts"
 import type { Shape } from "./Shape.ts"
-import { shapeOf } from "./Shape.ts"
+import { readShape } from "./Shape.ts"
 import { formatPath } from "./Path.ts"
 import { didYouMean } from "./Suggest.ts"
 import { parseYaml } from "./Yaml.ts"
@@ -31,7 +31,7 @@ const credentialField = (text: string): Result.Result<ReadonlyArray<string>, str
   const names = parseField(text)
   if (names === undefined)
     return Result.fail(`invalid path ${JSON.stringify(text)}; write one like triggers.main.token`)
-  let shape: Shape | undefined = shapeOf(Document)
+  let shape: Shape | undefined = readShape(Document)
   const canonical: Array<string> = []
   for (const name of names) {
     const here: Shape | undefined =
@@ -69,7 +69,7 @@ export const sealField = (
 ): Result.Result<string, string> =>
   Result.flatMap(credentialField(field), (names) =>
     Result.mapError(
-      Result.flatMap(sealingKeys(env), (keys) => seal(keys, placeOf(names, namespace), secret)),
+      Result.flatMap(sealingKeys(env), (keys) => seal(keys, locateCredential(names, namespace), secret)),
       formatProblem
     )
   )
@@ -85,7 +85,7 @@ export interface Rotated {
 export const rotateText = (text: string, env: Env): Result.Result<Rotated, ReadonlyArray<string>> => {
   const parsed = parseYaml(text)
   if (parsed.issues.length > 0) return Result.fail(parsed.issues.map(({ message }) => message))
-  const fields = sealedFields(normalise(shapeOf(Document), parsed.value ?? {}, () => {}))
+  const fields = sealedFields(normalise(readShape(Document), parsed.value ?? {}, () => {}))
   const keys = sealingKeys(env)
   if (Result.isFailure(keys)) return Result.fail([formatProblem(keys.failure)])
   const problems: Array<string> = []
@@ -112,4 +112,4 @@ export const rotateText = (text: string, env: Env): Result.Result<Rotated, Reado
 
 /** Returns `config_sources.database.namespace` of a text. */
 export const namespaceIn = (text: string): string =>
-  namespaceOf(normalise(shapeOf(Document), parseYaml(text).value ?? {}, () => {}))
+  readNamespace(normalise(readShape(Document), parseYaml(text).value ?? {}, () => {}))

@@ -17,7 +17,7 @@ const entities: ReadonlyArray<readonly [at: ReadonlyArray<string>, name: string]
   [["im", "connections"], "im_connections"]
 ]
 
-export const placeOf = (names: ReadonlyArray<string>, namespace: string): SealedPlace => {
+export const locateCredential = (names: ReadonlyArray<string>, namespace: string): SealedPlace => {
   for (const [at, name] of entities) {
     if (at.every((segment, index) => segment === names[index]) && names.length > at.length + 1) {
       return { namespace, entity: `${name}/${names[at.length]}`, field: names.slice(at.length + 1).join(".") }
@@ -36,7 +36,7 @@ export const named = (tree: unknown, path: Path): ReadonlyArray<string> =>
   })
 
 /** Returns the namespace of a document that is not decoded yet. */
-export const namespaceOf = (tree: unknown): string => {
+export const readNamespace = (tree: unknown): string => {
   const namespace = valueAt(tree, ["config_sources", "database", "namespace"])
   const database = typeof namespace === "string" ? { namespace } : {}
   return resolve(ConfigSourcesConfig, { database }).database.namespace

@@ -5,7 +5,7 @@
  */
 import type { Schema } from "effect"
 import { SchemaAST } from "effect"
-import { keyAliases, spellingsOf } from "../domain/Vocabulary.ts"
+import { keyAliases, listSpellings } from "../domain/Vocabulary.ts"
 import type { FieldMeta } from "./Field.ts"
 import { FieldMetaKey } from "./Field.ts"
 import type { NumberLimits } from "./Scalars.ts"
@@ -81,7 +81,9 @@ const objectShape = (ast: SchemaAST.Objects): ObjectShape => {
 const enumShape = (values: ReadonlyArray<string>, limits: NumberLimits): Shape => {
   const { concept } = limits
   const spellings = values.flatMap((value) =>
-    [value, ...(concept === undefined ? [] : spellingsOf(concept, value))].map((spelling) => [spelling, value] as const)
+    [value, ...(concept === undefined ? [] : listSpellings(concept, value))].map(
+      (spelling) => [spelling, value] as const
+    )
   )
   return {
     type: "enum",
@@ -125,7 +127,7 @@ const build = (ast: SchemaAST.AST): Shape => {
 
 const shapes = new WeakMap<SchemaAST.AST, Shape>()
 
-export const shapeOf = (schema: Schema.Constraint): Shape => {
+export const readShape = (schema: Schema.Constraint): Shape => {
   const known = shapes.get(schema.ast)
   if (known !== undefined) return known
   const shape = build(schema.ast)

@@ -8,7 +8,7 @@ import type { ArchivedDocument } from "./ConfigStore.ts"
 import type { Env } from "./Credentials.ts"
 import type { Path } from "./Path.ts"
 import { isRecord, valueAt } from "./Path.ts"
-import { named, namespaceOf, placeOf } from "./SealedPlaces.ts"
+import { named, readNamespace, locateCredential } from "./SealedPlaces.ts"
 import { seal, sealingKeys } from "./Sealing.ts"
 import type { Snapshot } from "./Snapshot.ts"
 import { restoreSnapshot } from "./Snapshots.ts"
@@ -22,13 +22,13 @@ interface Kept {
 
 export const archive = ({ hash, baseDir, given }: Snapshot, env: Env): ArchivedDocument => {
   const keys = sealingKeys(env)
-  const namespace = namespaceOf(given)
+  const namespace = readNamespace(given)
   const withheld: Array<ReadonlyArray<string>> = []
   const write = (value: unknown, path: Path): unknown => {
     if (Redacted.isRedacted(value)) {
       const names = named(given, path)
       const secret = Redacted.make(String(Redacted.value(value)))
-      const sealed = Result.flatMap(keys, (known) => seal(known, placeOf(names, namespace), secret))
+      const sealed = Result.flatMap(keys, (known) => seal(known, locateCredential(names, namespace), secret))
       if (Result.isSuccess(sealed)) return sealed.success
       withheld.push(names)
       return undefined

@@ -20,7 +20,7 @@ import type { Path } from "./Path.ts"
 import { resolveTrigger, resolveWorkspaces } from "./Resolve.ts"
 import { makeRoute } from "./RouteIndex.ts"
 import type { Shape } from "./Shape.ts"
-import { shapeOf } from "./Shape.ts"
+import { readShape } from "./Shape.ts"
 import type { Snapshot } from "./Snapshot.ts"
 import type { TextPosition } from "./Yaml.ts"
 
@@ -48,7 +48,7 @@ export interface Reading {
 }
 
 export const readDocument = (source: unknown, env: Env, origin: Origin = {}): Reading => {
-  const shape = shapeOf(Document)
+  const shape = readShape(Document)
   const issues: Array<ConfigIssue> = []
   const add =
     (severity: ConfigIssue["severity"]) =>
@@ -102,7 +102,7 @@ export const restoreSnapshot = (
   { hash, baseDir }: { readonly hash: string; readonly baseDir: string }
 ): Snapshot | undefined => {
   const ignore = (): void => {}
-  const opened = openSealed(normalise(shapeOf(Document), tree, ignore), env, { missing: ignore, invalid: ignore })
+  const opened = openSealed(normalise(readShape(Document), tree, ignore), env, { missing: ignore, invalid: ignore })
   const decoded = decode(opened)
   return Result.isSuccess(decoded) ? makeSnapshot(decoded.success, opened, [], env, baseDir, hash) : undefined
 }

@@ -18,7 +18,7 @@ export interface PostgresAddress {
 const spelling = "postgres://user:password@host:5432/database"
 const modes = ["disable", "require", "verify-ca", "verify-full"]
 
-export const addressOf = (url: Redacted.Redacted<string>): Effect.Effect<PostgresAddress, StoreError> =>
+export const parseAddress = (url: Redacted.Redacted<string>): Effect.Effect<PostgresAddress, StoreError> =>
   Effect.try({
     try: () => parse(Redacted.value(url)),
     catch: (cause) =>

@@ -14,7 +14,7 @@ import { SqlClient, Statement } from "effect/sql"
 import type { SqlConnection, SqlError } from "effect/sql"
 import { Pool, TypeOverrides } from "pg"
 import type { PoolClient, QueryArrayResult, QueryResult } from "pg"
-import { addressOf } from "./PostgresAddress.ts"
+import { parseAddress } from "./PostgresAddress.ts"
 import { isLost, isUndone, toSqlError } from "./PostgresFailure.ts"
 import type { Stage } from "./PostgresFailure.ts"
 import { makeStatementNames } from "./StatementNames.ts"
@@ -45,7 +45,7 @@ export const layer = (options: PostgresOptions): Layer.Layer<SqlClient.SqlClient
   Layer.effect(
     SqlClient.SqlClient,
     Effect.gen(function* () {
-      const { connectionString, place } = yield* addressOf(options.url)
+      const { connectionString, place } = yield* parseAddress(options.url)
       const pool = yield* Effect.acquireRelease(
         Effect.sync(
           () =>

@@ -59,7 +59,7 @@ export const open = Effect.fnUntraced(function* (
 })
 
 /** Returns host and port, never credentials, or undefined if it is not a URL. */
-export const placeOf = (url: Redacted.Redacted): string | undefined => {
+export const parsePlace = (url: Redacted.Redacted): string | undefined => {
   const parsed = parse(url)
   return parsed === null ? undefined : `${parsed.hostname || "localhost"}:${parsed.port || "6379"}`
 }
@@ -69,10 +69,10 @@ export const isRedisUrl = (url: Redacted.Redacted): boolean => /^rediss?:$/.test
 
 const parse = (url: Redacted.Redacted): URL | null => URL.parse(String(Redacted.value(url)))
 
-export const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
+export const readMessage = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
 /** Returns why a call failed. The error of ioredis for a command that could not be sent has no cause; the connection's `said` does. */
-export const reasonOf = (cause: unknown, said: string): string => {
-  const message = messageOf(cause)
+export const explainFailure = (cause: unknown, said: string): string => {
+  const message = readMessage(cause)
   return /Stream isn't writeable|Connection is closed|max retries per request/.test(message) ? said : message
 }

@@ -11,8 +11,8 @@ import { join } from "node:path"
 import { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
 import { roles } from "../domain/Role.ts"
-import { layerOf } from "../config/FileConfigStore.ts"
-import { snapshotOf } from "../config/LoadConfig.ts"
+import { layerStatic } from "../config/FileConfigStore.ts"
+import { toSnapshot } from "../config/LoadConfig.ts"
 import { IngressServer } from "../ingress/Server.ts"
 import { detectModel } from "../llm/Detect.ts"
 import type { DetectedModel } from "../llm/Detect.ts"
@@ -70,9 +70,9 @@ const run = Effect.fnUntraced(function* (options: DemoOptions) {
     SVC_ADMIN_PASSWORD: password
   }
   const document = demoDocument({ forgeUrl: forge.url, repository: change.repository, model })
-  const snapshot = yield* snapshotOf(document, env, { baseDir: directory })
+  const snapshot = yield* toSnapshot(document, env, { baseDir: directory })
   const service = Service.layer({ roles: new Set(roles), ingress: { port: 0 } }).pipe(
-    Layer.provide(layerOf(snapshot)),
+    Layer.provide(layerStatic(snapshot)),
     Layer.provideMerge(Progress.layer)
   )
 

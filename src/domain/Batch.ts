@@ -67,7 +67,7 @@ export interface Push {
  * the branch: the pushes form a chain whose ends are the range. If they do not (a delivery is missing, or the branch returned to an earlier
  * commit), the first and the newest received push are the ends.
  */
-export const rangeOf = (pushes: readonly [Push, ...ReadonlyArray<Push>]): Push => {
+export const toRange = (pushes: readonly [Push, ...ReadonlyArray<Push>]): Push => {
   const afters = new Set(pushes.map(({ after }) => after))
   const befores = new Set(pushes.map(({ before }) => before))
   const starts = pushes.filter(({ before }) => before === undefined || !afters.has(before))
@@ -116,7 +116,7 @@ export const statusAfter: Readonly<Record<EventOutcome, BatchStatus>> = {
 }
 
 /** Maps the final status of a batch to the outcome of its members' receipts. */
-export const outcomeOf = (status: BatchStatus): EventOutcome | undefined => {
+export const toEventOutcome = (status: BatchStatus): EventOutcome | undefined => {
   switch (status) {
     case "succeeded":
       return "executed"

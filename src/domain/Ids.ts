@@ -43,7 +43,7 @@ export const newIdAfter = (other: string | undefined): string => {
 }
 
 /** Returns the time of an id in milliseconds since the epoch, or undefined for a text that is not an id. */
-export const timeOf = (id: string): number | undefined => {
+export const parseIdTime = (id: string): number | undefined => {
   const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-/.exec(id) ?? []
   return high === undefined || low === undefined ? undefined : parseInt(high + low, 16)
 }

@@ -19,7 +19,7 @@ export type DeliveryKey = typeof DeliveryKey.Type
 export const OperationId = Schema.String.pipe(Schema.brand("OperationId"))
 export type OperationId = typeof OperationId.Type
 
-/** What is counted in the ledger, however often it is reserved, settled or refunded. */
+/** A reservation in the ledger, however often it is reserved, settled or refunded. */
 export const ReservationId = Schema.String.pipe(Schema.brand("ReservationId"))
 export type ReservationId = typeof ReservationId.Type
 

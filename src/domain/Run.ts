@@ -48,5 +48,5 @@ export const replacedReason = "the head was replaced by a force push"
 
 export const isTerminal = (status: RunStatus): boolean => next[status].length === 0
 /** Returns the states from which `to` may be entered, for the WHERE clause of a compare-and-set update. */
-export const sourcesOf = (to: RunStatus): ReadonlyArray<RunStatus> =>
+export const listSources = (to: RunStatus): ReadonlyArray<RunStatus> =>
   RunStatus.literals.filter((from) => next[from].includes(to))

@@ -12,7 +12,7 @@ export interface VerdictSettings {
 }
 
 /** Returns a failure if a problem reaches the severity. Never a success if added text was not read, unless the configuration allows it. */
-export const verdictOf = (
+export const decideVerdict = (
   { findings, coverage }: Pick<Analysis, "findings" | "coverage">,
   { unread, status_fail_on: failOn }: VerdictSettings
 ): StatusState => {

@@ -209,11 +209,11 @@ export const canonical = <C extends Concept>(concept: C, spelling: string): Name
 }
 
 /** Returns the canonical names of a concept, in the order of the table. */
-export const namesOf = <C extends Concept>(concept: C): ReadonlyArray<Name<C>> =>
+export const listNames = <C extends Concept>(concept: C): ReadonlyArray<Name<C>> =>
   Object.keys(vocabulary[concept]).filter((name) => isName(concept, name))
 
 /** Returns the other spellings accepted for a canonical name. */
-export const spellingsOf = (concept: Concept, name: string): ReadonlyArray<string> => {
+export const listSpellings = (concept: Concept, name: string): ReadonlyArray<string> => {
   const rows: Readonly<Record<string, ReadonlyArray<string>>> = vocabulary[concept]
   return rows[name] ?? []
 }

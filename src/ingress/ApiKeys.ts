@@ -53,7 +53,7 @@ const givenKeys = (headers: IncomingHttpHeaders): ReadonlyArray<string> => {
 }
 
 /** Returns the combined scope of the request's keys, or undefined if none of them is valid. */
-export const scopeOf = (snapshot: Snapshot, headers: IncomingHttpHeaders): KeyScope | undefined => {
+export const findScope = (snapshot: Snapshot, headers: IncomingHttpHeaders): KeyScope | undefined => {
   const given = givenKeys(headers).map(digestOf)
   const opened = configured(snapshot).filter(
     ({ digest }) => given.filter((one) => timingSafeEqual(one, digest)).length > 0

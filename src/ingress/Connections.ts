@@ -45,7 +45,7 @@ interface Connection {
 }
 
 /** Returns the order in which connections are closed at a limit, lowest first; undefined: it is in use. */
-export const rankOf = (
+export const rankConnection = (
   { closing, request, response, since }: Pick<Connection, "closing" | "request" | "response" | "since">,
   now: number
 ): number | undefined => {
@@ -169,7 +169,7 @@ export class Connections {
     let lowest = Number.POSITIVE_INFINITY
     for (const connection of this.#open.values()) {
       if (of !== undefined && connection.client !== of) continue
-      const rank = rankOf(connection, now)
+      const rank = rankConnection(connection, now)
       if (rank === undefined || rank > lowest) continue
       if (rank === lowest && spared !== undefined && spared.since <= connection.since) continue
       spared = connection

@@ -1,5 +1,5 @@
 /** Serves the static page of the dashboard while login is enabled. */
-import { credentialsOf, howToTurnOn } from "../admin/AdminCredentials.ts"
+import { readAdminCredentials, howToTurnOn } from "../admin/AdminCredentials.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import type { IngressResponse } from "./Answers.ts"
 import { notFound, text } from "./Answers.ts"
@@ -43,6 +43,6 @@ const page = (prefix: string): string => `<!doctype html>
 `
 
 export const dashboard = (snapshot: Snapshot, prefix: string): IngressResponse =>
-  credentialsOf(snapshot) === undefined
+  readAdminCredentials(snapshot) === undefined
     ? notFound(howToTurnOn(snapshot))
     : text(200, "text/html; charset=utf-8", page(prefix), headers)

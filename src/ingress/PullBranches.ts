@@ -3,7 +3,7 @@
  * do not name it read the stored one. No other delivery causes a query.
  */
 import { Context, Effect } from "effect"
-import { profilesByBranch, pullOf, sourceFacts } from "../admission/Select.ts"
+import { profilesByBranch, readPull, sourceFacts } from "../admission/Select.ts"
 import type { PullOfEvent } from "../admission/Select.ts"
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 import type { HostEvent } from "../domain/HostEvent.ts"
@@ -24,7 +24,7 @@ export class PullBranches {
    * is queried after the receipt. Never rejects.
    */
   known(snapshot: Snapshot, verified: ReadonlyArray<TriggerProfile>, event: HostEvent): Promise<Bases> | Bases {
-    const pull = pullOf(event)
+    const pull = readPull(event)
     if (pull === undefined || pull.baseRef !== undefined) return none
     const triggers = triggersByBranch(snapshot, verified, event, pull)
     if (triggers.length === 0) return none
@@ -44,7 +44,7 @@ export class PullBranches {
     event: HostEvent,
     now: number
   ): PullBase | undefined {
-    const pull = pullOf(event)
+    const pull = readPull(event)
     if (pull?.baseRef === undefined) return undefined
     const triggers = triggersByBranch(snapshot, verified, event, pull)
     if (triggers.length === 0) return undefined

@@ -18,7 +18,7 @@ import { dashboard } from "./Dashboard.ts"
 import { alive } from "./Health.ts"
 import type { Exchange } from "./HttpListener.ts"
 import type { Route } from "./Routes.ts"
-import { methodsOf, routeOf } from "./Routes.ts"
+import { listMethods, parseRoute } from "./Routes.ts"
 import type { Triggers } from "./Triggers.ts"
 import type { Webhooks } from "./Webhooks.ts"
 
@@ -101,10 +101,10 @@ export class Requests {
   /** Responds to a request; routes that `isOffered` rejects do not exist. Undefined: the sender disconnected. */
   handle(exchange: Exchange, isOffered: (route: Route) => boolean): Handled {
     const { request } = exchange
-    const route = routeOf(this.#parts.prefix, request.url ?? "/")
+    const route = parseRoute(this.#parts.prefix, request.url ?? "/")
     if (route === undefined || !isOffered(route)) return unread(request, Answers.notFound())
     if (exchange.forProbes && !probes.has(route._tag)) return Answers.connectionsTooMany
-    const allowed = methodsOf(route)
+    const allowed = listMethods(route)
     if (!allowed.split(", ").includes(request.method ?? "")) {
       return unread(request, Answers.methodNotAllowed(allowed))
     }

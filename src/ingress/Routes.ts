@@ -1,6 +1,6 @@
 /** Parses the paths of the service. A host may be addressed by product name or by its neutral token. */
 import type { ForgeKind } from "../domain/Kinds.ts"
-import { namesOf, spellingsOf } from "../domain/Vocabulary.ts"
+import { listNames, listSpellings } from "../domain/Vocabulary.ts"
 import type { Name } from "../domain/Vocabulary.ts"
 
 export type Route =
@@ -14,7 +14,7 @@ export type Route =
   | { readonly _tag: "Admin"; readonly path: string }
 
 /** Returns the methods of a route as an `allow` header. The administration determines its methods itself. */
-export const methodsOf = (route: Route): "POST" | "GET, HEAD" | "GET, HEAD, POST" => {
+export const listMethods = (route: Route): "POST" | "GET, HEAD" | "GET, HEAD, POST" => {
   if (route._tag === "Admin") return "GET, HEAD, POST"
   return route._tag === "Webhook" || route._tag === "Trigger" ? "POST" : "GET, HEAD"
 }
@@ -25,14 +25,14 @@ const routes = new Map<string, Route>([
   ["/metrics", { _tag: "Metrics" }],
   ["/", { _tag: "Dashboard" }],
   ["/dashboard", { _tag: "Dashboard" }],
-  ...namesOf("webhookPath").flatMap((kind) =>
-    [kind, ...spellingsOf("webhookPath", kind)].map((name): [string, Route] => [
+  ...listNames("webhookPath").flatMap((kind) =>
+    [kind, ...listSpellings("webhookPath", kind)].map((name): [string, Route] => [
       `/webhooks/${name}`,
       { _tag: "Webhook", kind }
     ])
   ),
-  ...namesOf("triggerPath").flatMap((path) =>
-    [path, ...spellingsOf("triggerPath", path)].map((name): [string, Route] => [
+  ...listNames("triggerPath").flatMap((path) =>
+    [path, ...listSpellings("triggerPath", path)].map((name): [string, Route] => [
       `/triggers/${name}`,
       { _tag: "Trigger", path }
     ])
@@ -46,7 +46,7 @@ export const normalisePrefix = (prefix: string | undefined): string => {
 }
 
 /** Returns the route of a request target. The query and a trailing slash are ignored. */
-export const routeOf = (prefix: string, target: string): Route | undefined => {
+export const parseRoute = (prefix: string, target: string): Route | undefined => {
   const question = target.indexOf("?")
   const path = question === -1 ? target : target.slice(0, question)
   if (prefix !== "" && path !== prefix && !path.startsWith(`${prefix}/`)) return undefined

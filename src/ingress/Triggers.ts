@@ -18,7 +18,7 @@ import type { TriggerKind } from "../domain/Kinds.ts"
 import type { EventRecord } from "../store/Receipts.ts"
 import type { IngressResponse } from "./Answers.ts"
 import { accepted, ignored, malformed, notConfigured, routed, unauthorized, unavailable } from "./Answers.ts"
-import { hasKeys, scopeOf } from "./ApiKeys.ts"
+import { hasKeys, findScope } from "./ApiKeys.ts"
 import type { KeyScope } from "./ApiKeys.ts"
 import type { Intake } from "./Intake.ts"
 import { parseTrigger } from "./TriggerPayload.ts"
@@ -166,7 +166,7 @@ const preflight = (
 ): IngressResponse | undefined => {
   const snapshot = parts.config.current()
   if (snapshot.triggersOfKind(kindOf[path]).length === 0) return notConfigured
-  if (scopeOf(snapshot, headers) !== undefined) return undefined
+  if (findScope(snapshot, headers) !== undefined) return undefined
   if (!hasKeys(snapshot)) parts.warnKeyless()
   parts.count(kindOf[path], "rejected", "unauthorized")
   return { ...unauthorized, close: true }
@@ -209,7 +209,7 @@ const declineDisabled = async (parts: TriggerParts, { id, now, path }: Called): 
 const handle = async (parts: TriggerParts, called: Called): Promise<IngressResponse> => {
   const { body, headers, now, path } = called
   const snapshot = parts.config.current()
-  const scope = scopeOf(snapshot, headers)
+  const scope = findScope(snapshot, headers)
   if (scope === undefined) return unauthorized
   const payload = parseTrigger(path, headers["content-type"], body)
   if (payload._tag === "Rejected") return reject(parts, called, payload.reason, payload.issues)

@@ -31,7 +31,7 @@ const admitSorted = Effect.fnUntraced(function* (items: ReadonlyArray<QueueAdmis
   const going = items.flatMap((item) => {
     const place = batchOf(item)
     if (place === undefined) return [item]
-    return isQueued(place) ? [admissionOf(newest.get(place.batch.id) ?? place.batch, item.eventId)] : []
+    return isQueued(place) ? [toAdmission(newest.get(place.batch.id) ?? place.batch, item.eventId)] : []
   })
   const admitted = new Map<string, QueueAdmitted>()
   for (const [index, answer] of (yield* queue.admit(going)).entries()) {
@@ -55,7 +55,7 @@ const admitSorted = Effect.fnUntraced(function* (items: ReadonlyArray<QueueAdmis
 const isQueued = ({ batch, first }: Joined): boolean => first && !isEnded(batch.status)
 
 /** Returns the admission of the whole batch under the event id of one of its pushes. */
-export const admissionOf = (batch: Batch, eventId: string): QueueAdmission => ({
+export const toAdmission = (batch: Batch, eventId: string): QueueAdmission => ({
   eventId,
   change: batch.change,
   configHash: batch.configHash,

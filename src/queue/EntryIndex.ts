@@ -6,7 +6,7 @@ import { foldRepo } from "../domain/Change.ts"
 import type { Entry, EntryStatus } from "../domain/Entry.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import { noEntries } from "./EntryTable.ts"
-import { cutoffOf } from "./ExpiryCutoffs.ts"
+import { findCutoff } from "./ExpiryCutoffs.ts"
 import type { Cutoff, ExpiryCutoffs } from "./ExpiryCutoffs.ts"
 import { Heap } from "./Heap.ts"
 import type { Scheduled, Survey } from "./Plan.ts"
@@ -109,7 +109,7 @@ export class EntryIndex {
   /** Returns the ids of waiting entries that may expire and were admitted before the time of their workspace. */
   expiring(before: ExpiryCutoffs): ReadonlyArray<string> {
     return Array.from(this.#expiring, ([workspace, waiting]) =>
-      admittedBefore(waiting, cutoffOf(before, workspace))
+      admittedBefore(waiting, findCutoff(before, workspace))
     ).flat()
   }
 

@@ -26,7 +26,7 @@ const State = Schema.Struct({
 })
 type State = typeof State.Type
 
-/** Values in the order of `openedOf`. The initial state is null in rows of an earlier release, which have it in `state`. */
+/** Values in the order of `encodeOpened`. The initial state is null in rows of an earlier release, which have it in `state`. */
 const Opened = Schema.Tuple([
   Schema.String,
   Schema.Array(Schema.String),
@@ -51,10 +51,18 @@ export const openedPaths = {
 export const isAsOpened = ({ status, token }: Entry): boolean => status === "waiting" && token === 0
 
 /** Encodes the task and the current state of an entry. */
-export const openedOf = ({ change, configHash, events, priority, admittedAt, dueAt, expires, reason }: Entry): string =>
-  JSON.stringify([configHash, events, priority, admittedAt, dueAt, expires, reason, toRow(change)])
+export const encodeOpened = ({
+  change,
+  configHash,
+  events,
+  priority,
+  admittedAt,
+  dueAt,
+  expires,
+  reason
+}: Entry): string => JSON.stringify([configHash, events, priority, admittedAt, dueAt, expires, reason, toRow(change)])
 
-export const stateOf = (entry: Entry): string => {
+export const encodeState = (entry: Entry): string => {
   const { priority, admittedAt, dueAt, attempts, losses, expires, reason, token, leaseUntil, owner, cancelRequested } =
     entry
   const state: State = {

@@ -14,7 +14,7 @@ export interface ExpiryCutoffs {
   readonly others: Cutoff
 }
 
-export const cutoffOf = ({ others, workspaces }: ExpiryCutoffs, workspace: string): Cutoff =>
+export const findCutoff = ({ others, workspaces }: ExpiryCutoffs, workspace: string): Cutoff =>
   workspaces.has(workspace) ? workspaces.get(workspace) : others
 
 /** Returns the latest cutoff: nothing admitted after it has expired. */

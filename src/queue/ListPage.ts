@@ -9,7 +9,7 @@ export const isListed = ({ workspace, statuses, targetKey, after }: ListFilter, 
   (statuses === undefined || statuses.includes(entry.status))
 
 /** Returns the first page of the listed entries. */
-export const pageOf = (listed: ReadonlyArray<Entry>, limit: number): ListPage => {
+export const toPage = (listed: ReadonlyArray<Entry>, limit: number): ListPage => {
   const entries = listed.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   return { entries: entries.slice(0, limit), next: entries.length > limit ? entries[limit - 1]?.id : undefined }
 }

@@ -4,7 +4,7 @@ import { isTerminal } from "../domain/Entry.ts"
 import { EntryIndex, tracked } from "./EntryIndex.ts"
 import type { Tracked } from "./EntryIndex.ts"
 import type { EntryTable } from "./EntryTable.ts"
-import { isListed, pageOf } from "./ListPage.ts"
+import { isListed, toPage } from "./ListPage.ts"
 import { pauseKey } from "./QueueControl.ts"
 import type { ListFilter, ListPage, Pause } from "./QueueControl.ts"
 
@@ -106,7 +106,7 @@ export const make = (held = heldEnded): MemoryTable => {
 }
 
 const page = (filter: ListFilter, rows: ReadonlyMap<string, Row>): ListPage =>
-  pageOf(
+  toPage(
     Array.from(rows.values(), ({ entry }) => entry).filter((entry) => isListed(filter, entry)),
     filter.limit
   )

@@ -7,7 +7,7 @@ import { Clock, Effect, Layer } from "effect"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { NatsNodes } from "../../nats/NatsNodes.ts"
 import { leaseMillis } from "../../nats/NatsStreams.ts"
-import { timeOf } from "../domain/Ids.ts"
+import { parseIdTime } from "../domain/Ids.ts"
 import { LiveNodes } from "../domain/LiveNodes.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
 
@@ -34,7 +34,7 @@ export const layerWith = (options: { readonly steadyMillis: number }) =>
           if (asked._tag === "Failure" || performance.now() - steadySince < options.steadyMillis) return noOne
           const alive = new Set(asked.success.map(({ more }) => more["owner"]))
           return (owner: string) => {
-            const startedAt = timeOf(owner.slice(owner.lastIndexOf("/") + 1))
+            const startedAt = parseIdTime(owner.slice(owner.lastIndexOf("/") + 1))
             return owner !== own && !alive.has(owner) && startedAt !== undefined && startedAt + startGrace < askedAt
           }
         })

@@ -13,7 +13,7 @@ import { Receipts } from "../store/Receipts.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import { Queue } from "./Queue.ts"
 import type { Cancelled, QueueError } from "./Queue.ts"
-import { pauseOf, QueueControl } from "./QueueControl.ts"
+import { findPause, QueueControl } from "./QueueControl.ts"
 import type { ListFilter, Pause, Retried } from "./QueueControl.ts"
 import { reviewAgain } from "./ReviewAgain.ts"
 import type { Again } from "./ReviewAgain.ts"
@@ -91,7 +91,7 @@ const make = Effect.fnUntraced(function* ({ changed, stopping }: QueueListeners)
       )
     )
     return entries.map((entry): EntryView => {
-      const pause = pauseOf(pauses, "workspace", entry.workspace)
+      const pause = findPause(pauses, "workspace", entry.workspace)
       const around = { now, pause, out: out.get(entry.workspace) ?? [], concurrency }
       return { entry, standing: standing(entry, around) }
     })

@@ -55,5 +55,5 @@ export class QueueControl extends Context.Service<
 /** Returns the key of a pause in stores. */
 export const pauseKey = (scope: Pause["scope"], name: string): string => `${scope}:${name}`
 
-export const pauseOf = (pauses: ReadonlyArray<Pause>, scope: Pause["scope"], name: string): Pause | undefined =>
+export const findPause = (pauses: ReadonlyArray<Pause>, scope: Pause["scope"], name: string): Pause | undefined =>
   pauses.find((pause) => pause.scope === scope && pause.name === name)

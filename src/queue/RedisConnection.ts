@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { Redacted, Scope } from "effect"
 import type { Redis } from "ioredis"
-import { failsAtOnce, open, placeOf, reasonOf } from "../database/RedisClient.ts"
+import { failsAtOnce, open, parsePlace, explainFailure } from "../database/RedisClient.ts"
 import { pack, unpackBytes } from "./MessagePack.ts"
 import type { Packable } from "./MessagePack.ts"
 import { QueueError } from "./Queue.ts"
@@ -51,7 +51,7 @@ export const connect = Effect.fnUntraced(function* (
   url: Redacted.Redacted,
   base: string
 ): Effect.fn.Return<RedisConnection, QueueError, Scope.Scope> {
-  const place = placeOf(url) ?? "(no URL)"
+  const place = parsePlace(url) ?? "(no URL)"
   const script = loadScript()
   const { redis, said } = yield* Effect.mapError(open(url, failsAtOnce("aicr-queue", answerWithin)), () =>
     unavailable(place, "storage.cache.redis.url_env does not hold a Redis URL (redis:// or rediss://)")
@@ -76,7 +76,7 @@ export const connect = Effect.fnUntraced(function* (
     mark(redis, base).catch(() => undefined)
   })
   const attempt = <A>(use: () => Promise<A>): Effect.Effect<A, QueueError> =>
-    Effect.tryPromise({ try: use, catch: (cause) => unavailable(place, remedied(reasonOf(cause, said()))) })
+    Effect.tryPromise({ try: use, catch: (cause) => unavailable(place, remedied(explainFailure(cause, said()))) })
 
   yield* attempt(() => redis.connect())
   const foreign = yield* attempt(() => foreignLayout(redis, base))
@@ -144,7 +144,7 @@ export const connect = Effect.fnUntraced(function* (
           underWay += calls.length
           return calls.forEach((call) => send([call]))
         }
-        const failed = Effect.fail(unavailable(place, remedied(reasonOf(error, said()))))
+        const failed = Effect.fail(unavailable(place, remedied(explainFailure(error, said()))))
         // Waiting calls would fail with the same error, message after message.
         const all = startsWith(error, "TRANSITION") ? calls : [...calls, ...waiting.splice(0)]
         all.forEach((call) => call.done(failed))

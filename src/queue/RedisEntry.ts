@@ -62,16 +62,16 @@ class Unreadable extends Error {
 }
 
 /** Decodes results: strings are bytes. These functions throw if the type differs. */
-export const listOf = (value: unknown, what: string): ReadonlyArray<unknown> => {
+export const readList = (value: unknown, what: string): ReadonlyArray<unknown> => {
   if (Array.isArray(value)) return value
   throw new Unreadable(what, value)
 }
-export const bytesOf = (value: unknown, what: string): Buffer => {
+export const readBytes = (value: unknown, what: string): Buffer => {
   if (Buffer.isBuffer(value)) return value
   throw new Unreadable(what, value)
 }
-export const stringOf = (value: unknown, what: string): string => bytesOf(value, what).toString()
-export const numberOf = (value: unknown, what: string): number => {
+export const readString = (value: unknown, what: string): string => readBytes(value, what).toString()
+export const readNumber = (value: unknown, what: string): number => {
   if (typeof value === "number") return value
   throw new Unreadable(what, value)
 }
@@ -88,9 +88,9 @@ const statusOf = (value: unknown): EntryStatus => {
   throw new Unreadable("status", value)
 }
 
-export const linesOf = (text: string): ReadonlyArray<string> => (text === "" ? [] : text.split("\n"))
+export const readLines = (text: string): ReadonlyArray<string> => (text === "" ? [] : text.split("\n"))
 
-const recordOf = (record: unknown) => listOf(unpack(bytesOf(record, "an entry")), "an entry")
+const recordOf = (record: unknown) => readList(unpack(readBytes(record, "an entry")), "an entry")
 
 /** An entry in Redis that cannot be decoded. */
 export interface Damage {
@@ -100,42 +100,42 @@ export interface Damage {
 
 /** Decodes `[entry, details, id]`, the result of scripts. Throws if the id is missing. */
 export const readEntry = (row: unknown): Result.Result<Entry, Damage> => {
-  const [entry, details, id] = listOf(row, "an entry")
+  const [entry, details, id] = readList(row, "an entry")
   return Result.try({
     try: () => toEntry(entry, details),
-    catch: (cause) => ({ id: stringOf(id, "id"), why: cause instanceof Error ? cause.message : String(cause) })
+    catch: (cause) => ({ id: readString(id, "id"), why: cause instanceof Error ? cause.message : String(cause) })
   })
 }
 
 const toEntry = (entry: unknown, details: unknown): Entry => {
   const at = recordOf(entry)
   const [configHash, , requestedBy, events, text] = recordOf(details)
-  const change = fromRow(listOf(JSON.parse(textOf(text, "change")), "change"))
+  const change = fromRow(readList(JSON.parse(textOf(text, "change")), "change"))
   const person = textIfAny(requestedBy, "person")
   return {
     id: textOf(at[0], "id"),
     status: statusOf(at[1]),
     targetKey: TargetKey.make(textOf(at[2], "target")),
-    priority: numberOf(at[4], "priority"),
-    admittedAt: numberOf(at[5], "admission"),
-    dueAt: numberOf(at[6], "due time"),
+    priority: readNumber(at[4], "priority"),
+    admittedAt: readNumber(at[5], "admission"),
+    dueAt: readNumber(at[6], "due time"),
     workspace: textOf(at[7], "workspace"),
     configHash: textOf(configHash, "configuration"),
     change: person === undefined ? change : { ...change, requestedBy: person },
-    events: linesOf(textOf(events, "events")),
+    events: readLines(textOf(events, "events")),
     expires: at[8] === true,
     reason: textIfAny(at[9], "reason"),
-    attempts: numberOf(at[10], "attempts"),
-    losses: numberOf(at[11], "losses"),
-    token: LeaseToken.make(numberOf(at[12], "token")),
+    attempts: readNumber(at[10], "attempts"),
+    losses: readNumber(at[11], "losses"),
+    token: LeaseToken.make(readNumber(at[12], "token")),
     owner: textIfAny(at[13], "owner"),
-    leaseUntil: at[14] === false ? undefined : numberOf(at[14], "lease"),
+    leaseUntil: at[14] === false ? undefined : readNumber(at[14], "lease"),
     cancelRequested: textIfAny(at[15], "cancel")
   }
 }
 
 const toScheduled = (record: unknown): Scheduled => {
-  const at = unpackFirst(bytesOf(record, "an entry"), 7)
+  const at = unpackFirst(readBytes(record, "an entry"), 7)
   const status = at[1]
   if (status !== "waiting" && status !== "ready" && status !== "running") throw new Unreadable("status", status)
   return {
@@ -143,15 +143,15 @@ const toScheduled = (record: unknown): Scheduled => {
     status,
     targetKey: TargetKey.make(textOf(at[2], "target")),
     repo: textOf(at[3], "repository"),
-    priority: numberOf(at[4], "priority"),
-    admittedAt: numberOf(at[5], "admission"),
-    dueAt: numberOf(at[6], "due time")
+    priority: readNumber(at[4], "priority"),
+    admittedAt: readNumber(at[5], "admission"),
+    dueAt: readNumber(at[6], "due time")
   }
 }
 
 /** Decodes the sort key of an eligible entry. */
 const toDue = (where: unknown): Scheduled => {
-  const [priority, repo, admittedAt, id, dueAt, target] = stringOf(where, "a place").split("\0")
+  const [priority, repo, admittedAt, id, dueAt, target] = readString(where, "a place").split("\0")
   if (repo === undefined || id === undefined || target === undefined) throw new Unreadable("a place", where)
   return {
     id,
@@ -165,15 +165,15 @@ const toDue = (where: unknown): Scheduled => {
 }
 
 export const toSurvey = (answer: unknown): Survey => {
-  const [paused, nextAt, out, due] = listOf(answer, "a survey")
+  const [paused, nextAt, out, due] = readList(answer, "a survey")
   return {
     paused: paused === 1,
     nextAt: timeIfAny(nextAt, "next due time"),
-    out: listOf(out, "entries").map(toScheduled),
-    due: listOf(due, "places").map(toDue)
+    out: readList(out, "entries").map(toScheduled),
+    due: readList(due, "places").map(toDue)
   }
 }
 
 /** Decodes a number, or an empty text for none. */
 export const timeIfAny = (value: unknown, what: string): number | undefined =>
-  Buffer.isBuffer(value) && value.length === 0 ? undefined : numberOf(value, what)
+  Buffer.isBuffer(value) && value.length === 0 ? undefined : readNumber(value, what)

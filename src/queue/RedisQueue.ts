@@ -17,7 +17,16 @@ import { pauseKey, QueueControl } from "./QueueControl.ts"
 import type { Pause, Retried } from "./QueueControl.ts"
 import { connect } from "./RedisConnection.ts"
 import type { More, RedisConnection } from "./RedisConnection.ts"
-import { admissionTexts, linesOf, listOf, numberOf, readEntry, stringOf, timeIfAny, toSurvey } from "./RedisEntry.ts"
+import {
+  admissionTexts,
+  readLines,
+  readList,
+  readNumber,
+  readEntry,
+  readString,
+  timeIfAny,
+  toSurvey
+} from "./RedisEntry.ts"
 import type { Damage } from "./RedisEntry.ts"
 import type { ScriptName } from "./RedisScripts.ts"
 import { full } from "./TableQueue.ts"
@@ -77,7 +86,7 @@ const entryReader = (connection: RedisConnection) => {
   return { entry, entries: (rows: ReadonlyArray<unknown>) => Effect.forEach(rows, entry) }
 }
 
-const rowsOf = (reply: unknown): ReadonlyArray<unknown> => listOf(reply, "entries")
+const rowsOf = (reply: unknown): ReadonlyArray<unknown> => readList(reply, "entries")
 
 const queue = (connection: RedisConnection, base: string, limits: QueueLimits): Queue["Service"] => {
   const ask = reader(connection)
@@ -129,7 +138,7 @@ const queue = (connection: RedisConnection, base: string, limits: QueueLimits): 
         const [claimed, details] = yield* ask(
           "claim",
           [entryId, owner, now + ttlMillis],
-          (reply) => listOf(reply, "a claim"),
+          (reply) => readList(reply, "a claim"),
           { detailsOf: entryId }
         )
         if (claimed === false) return undefined
@@ -169,7 +178,7 @@ const queue = (connection: RedisConnection, base: string, limits: QueueLimits): 
     prune: Effect.fnUntraced(function* ({ maxCount, before }) {
       let removed = 0
       while (true) {
-        const some = yield* ask("prune", [maxCount, before, step], (answer) => numberOf(answer, "removed"))
+        const some = yield* ask("prune", [maxCount, before, step], (answer) => readNumber(answer, "removed"))
         removed += some
         if (some < step) return removed
       }
@@ -215,10 +224,11 @@ const refused = (workspace: string, limits: QueueLimits): QueueError =>
     ? full("the service", limits.total, "queue.limits.total")
     : full(`workspace ${workspace}`, limits.perWorkspace, "queue.limits.per_workspace")
 
-const decodeStrings = (answer: unknown): ReadonlyArray<string> => listOf(answer, "ids").map((id) => stringOf(id, "id"))
+const decodeStrings = (answer: unknown): ReadonlyArray<string> =>
+  readList(answer, "ids").map((id) => readString(id, "id"))
 
 const oneOf = <A extends string>(known: ReadonlyArray<A>, answer: unknown): A => {
-  const text = stringOf(answer, "an answer")
+  const text = readString(answer, "an answer")
   const found = known.find((one) => one === text)
   if (found === undefined) throw new Error(`an answer is ${text}`)
   return found
@@ -228,16 +238,16 @@ const statusesOfAdmission = ["queued", "deferred", "coalesced", "duplicate"] as 
 const decodeAdmitted = (
   answer: unknown
 ): { readonly admitted: ReadonlyArray<QueueAdmitted> } | { readonly full: string } => {
-  const answers = listOf(answer, "admissions")
-  if (Buffer.isBuffer(answers[0])) return { full: stringOf(answers[1], "workspace") }
+  const answers = readList(answer, "admissions")
+  if (Buffer.isBuffer(answers[0])) return { full: readString(answers[1], "workspace") }
   const admitted = answers.map((one) => {
-    const [entryId, given, dueAt, superseded] = listOf(one, "an admission")
+    const [entryId, given, dueAt, superseded] = readList(one, "an admission")
     const status = oneOf(statusesOfAdmission, given)
     return {
-      entryId: stringOf(entryId, "id"),
+      entryId: readString(entryId, "id"),
       status,
-      dueAt: numberOf(dueAt, "due time"),
-      superseded: linesOf(stringOf(superseded, "events"))
+      dueAt: readNumber(dueAt, "due time"),
+      superseded: readLines(readString(superseded, "events"))
     }
   })
   return { admitted }
@@ -262,13 +272,13 @@ const finishArgs = (how: Finish): ReadonlyArray<Packable> => {
 }
 
 const decodeExpired = (reply: unknown) => {
-  const [scanned, stayed, rows] = listOf(reply, "expired entries")
-  return { rows: rowsOf(rows), scanned: numberOf(scanned, "a count"), stayed: numberOf(stayed, "a count") }
+  const [scanned, stayed, rows] = readList(reply, "expired entries")
+  return { rows: rowsOf(rows), scanned: readNumber(scanned, "a count"), stayed: readNumber(stayed, "a count") }
 }
 
 const decodePage = (reply: unknown) => {
-  const [next, rows] = listOf(reply, "a page")
-  return { rows: rowsOf(rows), next: stringOf(next, "next page") || undefined }
+  const [next, rows] = readList(reply, "a page")
+  return { rows: rowsOf(rows), next: readString(next, "next page") || undefined }
 }
 
 /** Decodes pairs of the outcome of an entry and its row. */
@@ -277,7 +287,7 @@ const cancelled = (entry: (row: unknown) => Effect.Effect<Entry, QueueError>) =>
     const became = yield* Effect.forEach(pairs, (pair) =>
       Effect.flatMap(
         decoded(() => {
-          const [what, row] = listOf(pair, "an entry")
+          const [what, row] = readList(pair, "an entry")
           return { what: oneOf(["ended", "stopping"], what), row }
         }),
         ({ what, row }) => Effect.map(entry(row), (found) => ({ what, found }))
@@ -288,20 +298,25 @@ const cancelled = (entry: (row: unknown) => Effect.Effect<Entry, QueueError>) =>
   })
 
 const decodeRunning = (answer: unknown) => {
-  const [next, entries] = listOf(answer, "a page")
-  const running = listOf(entries, "entries").map((one) => {
-    const [id, token, owner, lease] = listOf(one, "an entry")
-    return [stringOf(id, "id"), numberOf(token, "token"), stringOf(owner, "owner"), numberOf(lease, "lease")] as const
+  const [next, entries] = readList(answer, "a page")
+  const running = readList(entries, "entries").map((one) => {
+    const [id, token, owner, lease] = readList(one, "an entry")
+    return [
+      readString(id, "id"),
+      readNumber(token, "token"),
+      readString(owner, "owner"),
+      readNumber(lease, "lease")
+    ] as const
   })
-  return { next: stringOf(next, "next page"), running }
+  return { next: readString(next, "next page"), running }
 }
 
 const decodeStats = (answer: unknown) => {
-  const [counts, oldest, more] = listOf(answer, "counts")
+  const [counts, oldest, more] = readList(answer, "counts")
   const byStatus: Record<EntryStatus, number> = { ...noEntries }
-  for (const one of listOf(counts, "counts")) {
-    const [status, many] = listOf(one, "a count")
-    byStatus[oneOf(EntryStatus.literals, status)] = numberOf(many, "a count")
+  for (const one of readList(counts, "counts")) {
+    const [status, many] = readList(one, "a count")
+    byStatus[oneOf(EntryStatus.literals, status)] = readNumber(many, "a count")
   }
   return { byStatus, oldestWaiting: timeIfAny(oldest, "admission"), more: more === 1 }
 }

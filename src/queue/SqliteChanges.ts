@@ -1,6 +1,6 @@
 /** Builds changes of rows in the queue's SQLite file: statements by name, each with the values of all its runs in sequence. */
 import type { Entry } from "../domain/Entry.ts"
-import { endedAt, isAsOpened, openedOf, stateOf } from "./EntryRow.ts"
+import { endedAt, isAsOpened, encodeOpened, encodeState } from "./EntryRow.ts"
 import type { Pause } from "./QueueControl.ts"
 
 export const statements = {
@@ -28,14 +28,14 @@ export interface Changed {
 type Values = Array<string | number | null>
 
 /** Returns the changes in the order of execution: a target's running entry is moved before another takes its position. */
-export const changesOf = (changed: ReadonlyMap<string, Changed>): ReadonlyArray<SqliteChange> => {
+export const toChanges = (changed: ReadonlyMap<string, Changed>): ReadonlyArray<SqliteChange> => {
   const [inserted, updated, running, removed]: [Values, Values, Values, Values] = [[], [], [], []]
   for (const [id, { entry, isNew, isRewritten }] of changed) {
     if (entry === undefined) {
       removed.push(id)
       continue
     }
-    if (isNew) inserted.push(id, entry.workspace, entry.targetKey, openedOf(entry))
+    if (isNew) inserted.push(id, entry.workspace, entry.targetKey, encodeOpened(entry))
     if (!isNew || !isAsOpened(entry)) update(entry, isRewritten, entry.status === "running" ? running : updated)
   }
   const all: ReadonlyArray<SqliteChange> = [
@@ -48,7 +48,7 @@ export const changesOf = (changed: ReadonlyMap<string, Changed>): ReadonlyArray<
 }
 
 const update = (entry: Entry, isRewritten: boolean, values: Values): void => {
-  values.push(isRewritten ? openedOf(entry) : null, entry.status, stateOf(entry), endedAt(entry), entry.id)
+  values.push(isRewritten ? encodeOpened(entry) : null, entry.status, encodeState(entry), endedAt(entry), entry.id)
 }
 
 /** Sets a pause; undefined removes it. */

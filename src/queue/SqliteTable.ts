@@ -14,7 +14,7 @@ import { TargetKey } from "../domain/Keys.ts"
 import { EntryIndex, tracked } from "./EntryIndex.ts"
 import type { Tracked } from "./EntryIndex.ts"
 import type { EntryTable } from "./EntryTable.ts"
-import { isListed, pageOf } from "./ListPage.ts"
+import { isListed, toPage } from "./ListPage.ts"
 import { pauseKey } from "./QueueControl.ts"
 import type { ListFilter, ListPage } from "./QueueControl.ts"
 import * as SqliteChanges from "./SqliteChanges.ts"
@@ -163,7 +163,7 @@ export const make = (rows: SqliteRows): SqliteTable => {
     ...table,
     begin: () => {
       const [entries, paused] = [new Map<string, Changed>(), new Map<string, SqliteChange>()]
-      const changes = () => [...SqliteChanges.changesOf(entries), ...paused.values()]
+      const changes = () => [...SqliteChanges.toChanges(entries), ...paused.values()]
       const batch: Unwritten = { changes, undo: [], entries, pauses: paused }
       batches.push(batch)
       return batch
@@ -220,7 +220,7 @@ const put = <K, V>(map: Map<K, V>, key: K, value: V | undefined): void => {
 const page = (filter: ListFilter, rows: SqliteRows, changed: ReadonlyMap<string, Changed>): ListPage => {
   const stored = rows.list({ ...filter, limit: filter.limit + changed.size + 1 }).filter(({ id }) => !changed.has(id))
   const others = [...changed.values()].flatMap(({ entry }) => entry ?? []).filter((entry) => isListed(filter, entry))
-  return pageOf([...stored, ...others], filter.limit)
+  return toPage([...stored, ...others], filter.limit)
 }
 
 const tracking = (entry: Entry | EndedRow): Tracked => ("change" in entry ? tracked(entry) : ended(entry.status))

@@ -18,10 +18,10 @@ export const decoded = <A, B>(
     Effect.mapBoth(decode(found), { onFailure: (error) => corrupt(operation, error), onSuccess: Arr.map(from) })
   )
 
-export const batchesOf = (operation: string, rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) =>
+export const selectBatches = (operation: string, rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) =>
   decoded(operation, rows, decodeBatchRows, toBatch)
 
-export const membersOf = (sql: SqlClient.SqlClient, batchId: string) =>
+export const selectMembers = (sql: SqlClient.SqlClient, batchId: string) =>
   decoded(
     "batches.members",
     sql`SELECT * FROM batch_members WHERE batch_id = ${batchId} ORDER BY event_id`,

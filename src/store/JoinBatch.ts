@@ -1,13 +1,13 @@
 /** Puts a push into a batch: into the one that collects its stream, or into a new one. In one transaction. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { maxCommits, memberStatusIn, rangeOf } from "../domain/Batch.ts"
+import { maxCommits, memberStatusIn, toRange } from "../domain/Batch.ts"
 import type { BatchStatus } from "../domain/Batch.ts"
 import { targetKey } from "../domain/Change.ts"
 import { newIdAfter } from "../domain/Ids.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import type { Batch, Batches, Joined, PushReceived } from "./Batches.ts"
-import { batchesOf, membersOf } from "./BatchQueries.ts"
+import { selectBatches, selectMembers } from "./BatchQueries.ts"
 import type { BatchFailure } from "./BatchQueries.ts"
 import { toBatchRow } from "./BatchRow.ts"
 import { forUpdate, lockNames } from "../database/RowLocks.ts"
@@ -68,9 +68,9 @@ const open = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, push: PushRe
 
 const extend = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch: Batch, push: PushReceived) {
   yield* insertMember(sql, batch.id, push)
-  const [first, ...rest] = yield* membersOf(sql, batch.id)
+  const [first, ...rest] = yield* selectMembers(sql, batch.id)
   if (first === undefined) return batch
-  const { before, after } = rangeOf([first, ...rest])
+  const { before, after } = toRange([first, ...rest])
   const commits = batch.commits + (push.change.commits ?? 1)
   const change = { ...push.change, base: before, head: after, commits }
   yield* sql`UPDATE batches SET change = ${JSON.stringify(change)}, commits = ${commits},
@@ -80,14 +80,14 @@ const extend = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch: Bat
 
 const joinOne = (sql: SqlClient.SqlClient) =>
   Effect.fnUntraced(function* (push: PushReceived): Effect.fn.Return<Joined, BatchFailure> {
-    const [existing] = yield* batchesOf(
+    const [existing] = yield* selectBatches(
       "batches.join",
       sql`SELECT batches.* FROM batches JOIN batch_members ON batch_members.batch_id = batches.id
         WHERE batch_members.event_id = ${push.eventId}`
     )
     if (existing !== undefined) return { batch: existing, how: "known", first: yield* isFirst(sql, existing) }
     const stream = targetKey(push.change)
-    const [collecting] = yield* batchesOf(
+    const [collecting] = yield* selectBatches(
       "batches.join",
       sql`SELECT * FROM batches WHERE stream = ${stream} AND status = 'open' ${forUpdate(sql)}`
     )

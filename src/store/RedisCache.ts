@@ -5,7 +5,7 @@
 import { Clock, Effect, Layer, Redacted } from "effect"
 import type { Redis } from "ioredis"
 import { Cache, noCache, over } from "./Cache.ts"
-import { failsAtOnce, isRedisUrl, open, placeOf, reasonOf } from "../database/RedisClient.ts"
+import { failsAtOnce, isRedisUrl, open, parsePlace, explainFailure } from "../database/RedisClient.ts"
 
 export interface RedisCacheOptions {
   readonly url: Redacted.Redacted
@@ -23,7 +23,7 @@ export const layerRedis = (options: RedisCacheOptions): Layer.Layer<Cache> =>
     Cache,
     Effect.gen(function* () {
       const { url, prefix = "aicr", ttlMillis, answerWithin = 400, leaveAlone = 5000 } = options
-      const place = placeOf(url)
+      const place = parsePlace(url)
       const opened = yield* Effect.orElseSucceed(open(url, failsAtOnce("aicr-cache", answerWithin)), () => undefined)
       if (opened === undefined || place === undefined || !isRedisUrl(url)) {
         yield* Effect.logWarning("invalid Redis URL in storage.cache.redis.url_env, nothing is cached", {
@@ -41,7 +41,7 @@ export const layerRedis = (options: RedisCacheOptions): Layer.Layer<Cache> =>
         away = true
         yield* Effect.logWarning("Redis cache unavailable, requests go to hosts and models", {
           server: place,
-          error: reasonOf(cause, said())
+          error: explainFailure(cause, said())
         })
         return undefined
       })

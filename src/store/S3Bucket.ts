@@ -110,9 +110,9 @@ const bucketAt = (options: BucketOptions): Bucket => {
     })
     if (response.ok) return { _tag: "Found", text: await read(response, asked.maxBytes ?? 0) }
     const said = method === "HEAD" ? "" : await read(response, maxErrorBytes)
-    const code = fieldOf(said, "Code")
+    const code = readField(said, "Code")
     if (response.status === 404 && code !== "NoSuchBucket") return { _tag: "Absent" }
-    const why = code === undefined ? `status ${response.status}` : `${code}, ${fieldOf(said, "Message") ?? ""}`
+    const why = code === undefined ? `status ${response.status}` : `${code}, ${readField(said, "Message") ?? ""}`
     throw new Failed(withRemedy(why, code), response.status === 429 || response.status >= 500)
   }
 
@@ -164,10 +164,10 @@ const read = async (response: Response, maxBytes: number): Promise<string> => {
 }
 
 /** Returns the text of the first element of this name. */
-export const fieldOf = (xml: string, name: string): string | undefined => fieldsOf(xml, name)[0]
+export const readField = (xml: string, name: string): string | undefined => readFields(xml, name)[0]
 
 /** Returns the texts of all elements of this name without child elements. */
-export const fieldsOf = (xml: string, name: string): ReadonlyArray<string> =>
+export const readFields = (xml: string, name: string): ReadonlyArray<string> =>
   elements(xml, name)
     .filter((content) => !content.includes("<"))
     .map(unescape)

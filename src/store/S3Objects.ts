@@ -1,7 +1,7 @@
 /** Stores objects in a bucket: objects are written atomically, and all nodes see the same ones. */
 import { Effect, Layer } from "effect"
 import { isObjectKey, Objects } from "./Objects.ts"
-import { elements, fieldOf, fieldsOf, open } from "./S3Bucket.ts"
+import { elements, readField, readFields, open } from "./S3Bucket.ts"
 import type { BucketOptions } from "./S3Bucket.ts"
 import { StoreError } from "../database/StoreError.ts"
 
@@ -32,9 +32,9 @@ export const layerS3 = (options: BucketOptions): Layer.Layer<Objects, StoreError
           }
           const answer = yield* bucket(operation, { method: "GET", query, maxBytes: maxPageBytes })
           const xml = answer._tag === "Found" ? answer.text : ""
-          found.push(...elements(xml, "Contents").flatMap((one) => fieldsOf(one, "Key")))
-          found.push(...elements(xml, "CommonPrefixes").flatMap((one) => fieldsOf(one, "Prefix")))
-          token = fieldOf(xml, "NextContinuationToken")
+          found.push(...elements(xml, "Contents").flatMap((one) => readFields(one, "Key")))
+          found.push(...elements(xml, "CommonPrefixes").flatMap((one) => readFields(one, "Prefix")))
+          token = readField(xml, "NextContinuationToken")
           if (token === undefined) return found
         }
         return yield* new StoreError({

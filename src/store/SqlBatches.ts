@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { canMove, isEnded, memberStatusIn } from "../domain/Batch.ts"
-import { batchesOf, decoded, membersOf } from "./BatchQueries.ts"
+import { selectBatches, decoded, selectMembers } from "./BatchQueries.ts"
 import { decodePlacedRows, toPlaced } from "./BatchRow.ts"
 import { Batches } from "./Batches.ts"
 import type { Batch } from "./Batches.ts"
@@ -14,7 +14,7 @@ import { unavailable } from "../database/StoreFailure.ts"
 const follow = (sql: SqlClient.SqlClient): Batches["Service"]["follow"] =>
   Effect.fnUntraced(
     function* (batchId, { status, reason, runId }, now) {
-      const [batch] = yield* batchesOf(
+      const [batch] = yield* selectBatches(
         "batches.follow",
         sql`SELECT * FROM batches WHERE id = ${batchId} ${forUpdate(sql)}`
       )
@@ -75,19 +75,19 @@ const get =
   (sql: SqlClient.SqlClient): Batches["Service"]["get"] =>
   (batchId) =>
     Effect.map(
-      batchesOf("batches.get", sql`SELECT * FROM batches WHERE id = ${batchId}`),
+      selectBatches("batches.get", sql`SELECT * FROM batches WHERE id = ${batchId}`),
       (found): Batch | undefined => found[0]
     ).pipe(unavailable("batches.get"))
 
 const members =
   (sql: SqlClient.SqlClient): Batches["Service"]["members"] =>
   (batchId) =>
-    membersOf(sql, batchId).pipe(unavailable("batches.members"))
+    selectMembers(sql, batchId).pipe(unavailable("batches.members"))
 
 const list =
   (sql: SqlClient.SqlClient): Batches["Service"]["list"] =>
   ({ workspace, status, before, limit }) =>
-    batchesOf(
+    selectBatches(
       "batches.list",
       sql`SELECT * FROM batches WHERE ${sql.and([
         sql`1 = 1`,

@@ -6,7 +6,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { LeaseToken } from "../domain/FencingToken.ts"
 import { newId } from "../domain/Ids.ts"
-import { RunStatus, isTerminal, sourcesOf } from "../domain/Run.ts"
+import { RunStatus, isTerminal, listSources } from "../domain/Run.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { insertPublications } from "./PublicationRow.ts"
 import { lockNames } from "../database/RowLocks.ts"
@@ -80,7 +80,7 @@ const complete = (sql: SqlClient.SqlClient): Runs["Service"]["complete"] =>
     function* (runId, token, analysis, publications, now) {
       const moved = yield* sql`
         UPDATE runs SET status = 'publishing', token = ${token}, analysis = ${encodeAnalysis(analysis)}
-        WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", sourcesOf("publishing"))} RETURNING id`
+        WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", listSources("publishing"))} RETURNING id`
       if (moved.length === 0) return false
       yield* insertPublications(sql, publications, now)
       return true
@@ -95,7 +95,7 @@ const wait =
     sql`
       UPDATE runs SET status = 'queued', token = ${token}, reason = ${reason},
         waiting_since = ${since}, waiting_until = ${until}
-      WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", sourcesOf("queued"))} RETURNING id`.pipe(
+      WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", listSources("queued"))} RETURNING id`.pipe(
       Effect.map((rows) => rows.length > 0),
       unavailable("runs.wait")
     )
@@ -110,7 +110,7 @@ const move =
         UPDATE runs
         SET status = ${to}, token = ${token}, reason = ${reason ?? null}, finished_at = ${isTerminal(to) ? now : null},
           waiting_until = NULL, waiting_since = ${to === "preparing" ? sql`waiting_since` : null}
-        WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", sourcesOf(to))} RETURNING id`.pipe(
+        WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", listSources(to))} RETURNING id`.pipe(
           Effect.map((rows) => rows.length > 0),
           unavailable("runs.move")
         )

@@ -5,8 +5,8 @@ import { TestClock } from "effect/testing"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
-import { layerOf } from "../../src/config/FileConfigStore.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { layerStatic } from "../../src/config/FileConfigStore.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
@@ -159,14 +159,14 @@ describe("where rules name branches and the pull request is into main", () => {
   const configured = (instances: object) =>
     Layer.unwrap(
       Effect.map(
-        snapshotOf(
+        toSnapshot(
           {
             triggers: [{ name: "t", kind: "gitea", base_url: "http://host.test", webhook_secret: "s" }],
             workspaces: { instances }
           },
           {}
         ),
-        layerOf
+        layerStatic
       )
     )
   it.effect.each<readonly [string, object, string | undefined, readonly [string, string]]>([

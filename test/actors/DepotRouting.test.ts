@@ -5,8 +5,8 @@ import { TestClock } from "effect/testing"
 import { isTryDue, look } from "../../actors/DepotRouting.ts"
 import { routeDepot } from "../../src/admission/RouteDepot.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
-import { layerOf } from "../../src/config/FileConfigStore.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { layerStatic } from "../../src/config/FileConfigStore.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import type { DepotChange } from "../../src/domain/DepotChange.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
@@ -39,7 +39,7 @@ const document = {
     }
   }
 }
-const world = Layer.merge(Store.layerMemory, Layer.unwrap(Effect.map(snapshotOf(document, {}), layerOf)))
+const world = Layer.merge(Store.layerMemory, Layer.unwrap(Effect.map(toSnapshot(document, {}), layerStatic)))
 
 const change = (over: Partial<DepotChange> = {}): DepotChange => ({
   vcs: "perforce",

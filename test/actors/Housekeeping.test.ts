@@ -8,7 +8,7 @@ import * as Housekeeping from "../../actors/Housekeeping.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
-import { storeOf } from "../../src/config/FileConfigStore.ts"
+import { makeStaticStore } from "../../src/config/FileConfigStore.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { maxLosses, Priority } from "../../src/domain/Entry.ts"
@@ -42,7 +42,7 @@ const tellingChat = (store: ConfigStore["Service"]): ConfigStore["Service"] => {
     return [id, { ...workspace, outputs: { ...workspace.outputs, channels, routes } }] as const
   })
   const telling = { ...snapshot, workspaces: new Map(workspaces) }
-  return storeOf(telling)
+  return makeStaticStore(telling)
 }
 
 const worldWith = (stores: ReturnType<typeof actorStores>, config = tellingChat(testSnapshotWith("w", "t"))) =>
@@ -260,7 +260,7 @@ const withOwnLimit = (): ConfigStore["Service"] => {
     tellingChat(
       testSnapshotWith("w", "t", { review: { auto_commit: { queued_timeout_hours: limits.hours } } })
     ).current()
-  return { ...storeOf(current()), current }
+  return { ...makeStaticStore(current()), current }
 }
 
 layer(worldWith(actorStores(), withOwnLimit()))((it) =>

@@ -5,8 +5,8 @@ import { TestClock } from "effect/testing"
 import * as BatchKeeper from "../../actors/BatchKeeper.ts"
 import * as Housekeeping from "../../actors/Housekeeping.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
-import { layerOf } from "../../src/config/FileConfigStore.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { layerStatic } from "../../src/config/FileConfigStore.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { LiveNodes } from "../../src/domain/LiveNodes.ts"
 import { layerMemory } from "../../src/queue/MemoryQueue.ts"
@@ -18,7 +18,7 @@ import { PullBases } from "../../src/store/PullBases.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import * as Store from "../../src/store/Store.ts"
-import { admission, targetOf } from "../queue/Admissions.ts"
+import { admission, toTarget } from "../queue/Admissions.ts"
 import { ignored } from "../store/Fixtures.ts"
 
 const now = Date.UTC(2026, 10, 15)
@@ -34,11 +34,11 @@ const populate = Effect.fnUntraced(function* (at: number, number: number) {
   const item = admission({ number, head: `h${number}`, admittedAt: at, dueAt: at })
   const queue = yield* Queue
   yield* queue.admit([item])
-  yield* queue.cancel(targetOf(number), "closed")
+  yield* queue.cancel(toTarget(number), "closed")
 
   const { change, configHash } = item
   const runs = yield* Runs
-  const review = { entryId: `e${number}`, workspace: "app", targetKey: targetOf(number), change, configHash }
+  const review = { entryId: `e${number}`, workspace: "app", targetKey: toTarget(number), change, configHash }
   const run = yield* runs.begin({ ...review, head: `h${number}`, base: undefined }, LeaseToken.make(1), at)
   assert.isTrue(yield* runs.move(run?.id ?? "", LeaseToken.make(1), "failed", at))
 
@@ -67,7 +67,7 @@ const all = { events: 3, bases: 3, runs: 3, batches: 3, entries: 3 }
 
 const parts = (retention: object) =>
   Layer.mergeAll(
-    Layer.unwrap(Effect.map(snapshotOf({ storage: { retention } }, {}), layerOf)),
+    Layer.unwrap(Effect.map(toSnapshot({ storage: { retention } }, {}), layerStatic)),
     Layer.fresh(Store.layerMemory),
     Layer.fresh(layerMemory({ perWorkspace: 100, total: 100 })),
     LiveNodes.layerAlone.pipe(Layer.provideMerge(NodeIdentity.layer("node"))),

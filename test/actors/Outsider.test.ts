@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
 import { findOutsider } from "../../actors/Outsider.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { administrator } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { ForgeError } from "../../src/forge/Forge.ts"
@@ -13,7 +13,7 @@ const failing = (reason: ForgeError["reason"]) =>
 const outsider = async (over: Partial<Change>, repositories: ReadonlyArray<object>, answer = members) => {
   const asked: Array<string> = []
   const snapshot = await Effect.runPromise(
-    snapshotOf(
+    toSnapshot(
       {
         triggers: [{ name: "hub", kind: "github", webhook_secret: "s" }],
         workspaces: {

@@ -7,7 +7,7 @@ import * as Executor from "../../actors/ReviewExecutor.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { Agent, AgentError } from "../../src/agent/Agent.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
-import { storeOf } from "../../src/config/FileConfigStore.ts"
+import { makeStaticStore } from "../../src/config/FileConfigStore.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { Forges } from "../../src/forge/Forges.ts"
@@ -81,7 +81,7 @@ const worldWith = (queue: object, failedAt?: Ref.Ref<ReadonlyArray<number>>) => 
         Layer.mock(Catalog, {}),
         Layer.mock(Outputs, { anyFor: () => true, plan: () => [], status: () => [] }),
         Layer.succeed(Forges, forges),
-        Layer.succeed(ConfigStore, storeOf({ ...testSnapshotWith("app", "main").current(), document }))
+        Layer.succeed(ConfigStore, makeStaticStore({ ...testSnapshotWith("app", "main").current(), document }))
       )
     ),
     Layer.provideMerge(testCluster)

@@ -7,9 +7,9 @@ import * as Executor from "../../actors/ReviewExecutor.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { Agent } from "../../src/agent/Agent.ts"
 import type { Brief } from "../../src/agent/Agent.ts"
-import { storeOf } from "../../src/config/FileConfigStore.ts"
+import { makeStaticStore } from "../../src/config/FileConfigStore.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { newId } from "../../src/domain/Ids.ts"
@@ -81,7 +81,7 @@ const parts = Effect.fnUntraced(function* (root: string, head: Ref.Ref<string>, 
     Effect.promise(() => startGitServer({ root })),
     (started) => Effect.promise(() => started.close())
   )
-  const snapshot = yield* snapshotOf(
+  const snapshot = yield* toSnapshot(
     {
       llm: {
         providers: [{ id: "p", kind: "openai_compatible", base_url: "http://127.0.0.1:1", api_key: "k" }],
@@ -141,7 +141,7 @@ const parts = Effect.fnUntraced(function* (root: string, head: Ref.Ref<string>, 
           }
         }),
         Layer.succeed(Forges, { ...forges, client }),
-        Layer.succeed(ConfigStore, storeOf(snapshot))
+        Layer.succeed(ConfigStore, makeStaticStore(snapshot))
       )
     ),
     Layer.provideMerge(testCluster)

@@ -1,9 +1,9 @@
 /** From where to where reviews go that are not of pull requests, and what is asked of the host for it. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { rangeOf } from "../../actors/ReviewRange.ts"
+import { resolveRange } from "../../actors/ReviewRange.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
@@ -76,7 +76,7 @@ const host = (
 const range = (of: Entry, commits: Readonly<Record<string, string>> = {}) =>
   Effect.gen(function* () {
     const { asked, client } = host(commits)
-    const answer = yield* rangeOf(of, yield* snapshotOf(document, {}), client)
+    const answer = yield* resolveRange(of, yield* toSnapshot(document, {}), client)
     return { asked, answer }
   })
 

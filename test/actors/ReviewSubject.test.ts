@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { loadSubject, routedWork } from "../../actors/ReviewSubject.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { administrator, targetKey } from "../../src/domain/Change.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
@@ -39,7 +39,7 @@ const subject = Effect.fnUntraced(function* (given: {
   readonly target: Change["target"]
   readonly id: number
 }) {
-  const snapshot = yield* snapshotOf(
+  const snapshot = yield* toSnapshot(
     {
       triggers: [{ name: "host", kind: given.kind, base_url: "https://host.test", webhook_secret: "s" }],
       workspaces: { instances: { app: given.binding } }
@@ -106,7 +106,7 @@ layer(Layer.fresh(Store.layerMemory))("a comment on a pull request whose payload
     ]
   ])("%s", ([, base, expected]) =>
     Effect.gen(function* () {
-      const snapshot = yield* snapshotOf(
+      const snapshot = yield* toSnapshot(
         {
           triggers: [{ name: "host", kind: "github", webhook_secret: "s" }],
           workspaces: {
@@ -161,7 +161,7 @@ layer(Layer.fresh(Store.layerMemory))("settings of a pull request whose base onl
       const { by, ...facts } = state
       const strict = { comment_commands: false, skip_drafts: true, labels: { ignore: ["hold"] } }
       const loose = { skip_drafts: false, labels: { ignore: [] } }
-      const snapshot = yield* snapshotOf(
+      const snapshot = yield* toSnapshot(
         {
           triggers: [{ name: "host", kind: "github", webhook_secret: "s" }],
           workspaces: { instances: { main: byBranch("main", strict), open: byBranch("open", loose) } }

@@ -3,8 +3,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { look } from "../../actors/Schedules.ts"
-import { layerOf } from "../../src/config/FileConfigStore.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { layerStatic } from "../../src/config/FileConfigStore.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
@@ -26,7 +26,7 @@ const document = {
   workspaces: { instances: { app: { source_repo: { trigger: "tea", repo: "acme/app" } } } }
 }
 
-const world = Layer.mergeAll(actorStores(), Layer.unwrap(Effect.map(snapshotOf(document, {}), layerOf)))
+const world = Layer.mergeAll(actorStores(), Layer.unwrap(Effect.map(toSnapshot(document, {}), layerStatic)))
 
 const each = (name: string, test: () => Effect.Effect<void, unknown, Layer.Success<typeof world>>) =>
   layer(world)((it) => it.effect(name, test))

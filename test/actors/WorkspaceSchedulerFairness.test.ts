@@ -9,7 +9,7 @@ import * as Executor from "../../actors/ReviewExecutor.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { Agent } from "../../src/agent/Agent.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
-import { storeOf } from "../../src/config/FileConfigStore.ts"
+import { makeStaticStore } from "../../src/config/FileConfigStore.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
@@ -38,7 +38,7 @@ const configOf = (loads: ReadonlyArray<Load>): ConfigStore["Service"] => {
     ...store.current(),
     workspaces: new Map(loads.map(({ workspace }) => [workspace, { ...one, id: workspace }]))
   }
-  return storeOf(snapshot)
+  return makeStaticStore(snapshot)
 }
 
 const changeOf = (workspace: string, number: number): Change => ({

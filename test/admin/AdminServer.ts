@@ -2,8 +2,8 @@
 import { Context, Layer, Effect, Logger, ManagedRuntime } from "effect"
 import * as Handle from "../../src/admin/Handle.ts"
 import { Nodes } from "../../src/admin/Nodes.ts"
-import { layerOf } from "../../src/config/FileConfigStore.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { layerStatic } from "../../src/config/FileConfigStore.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
 import { IngressServer } from "../../src/ingress/Server.ts"
@@ -39,7 +39,7 @@ export const startAdmin = async (settings: AdminSettings = {}) => {
   const env = { SECRET: "s", ...(settings.env ?? { SVC_ADMIN_USERNAME: "root", SVC_ADMIN_PASSWORD: password }) }
   const logged: Array<string> = []
   const parts = Layer.mergeAll(
-    Layer.unwrap(Effect.map(snapshotOf({ ...document, ...settings.document }, env), layerOf)),
+    Layer.unwrap(Effect.map(toSnapshot({ ...document, ...settings.document }, env), layerStatic)),
     settings.records ?? Layer.fresh(Store.layerMemory),
     Layer.fresh(MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 })),
     Layer.succeed(Wake, {

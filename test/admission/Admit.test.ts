@@ -4,7 +4,7 @@ import { assert, beforeAll, describe, it } from "vitest"
 import type { Admitted } from "../../src/admission/Admit.ts"
 import { admit } from "../../src/admission/Admit.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { administrator } from "../../src/domain/Change.ts"
 import type { Repo } from "../../src/domain/Change.ts"
 import type { HostEvent, PullRequestFacts } from "../../src/domain/HostEvent.ts"
@@ -77,7 +77,7 @@ const issue = (): HostEvent => ({
 
 const snapshotWith = (review: unknown, instance: object = {}, base_url: string | null = "https://git.test") =>
   Effect.runPromise(
-    snapshotOf(
+    toSnapshot(
       {
         triggers: [{ name: "tea", kind: "gitea", webhook_secret: "x", base_url }],
         workspaces: { instances: { app: { source_repo: { trigger: "tea", repo: "acme/app" }, review, ...instance } } }

@@ -7,7 +7,7 @@ import type { Scope } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { agentLayer } from "../../src/agent/AgentModes.ts"
 import { resolve } from "../../src/config/Defaults.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { OutputsConfig } from "../../src/config/schema/Outputs.ts"
 import type { Snapshot, Workspace } from "../../src/config/Snapshot.ts"
 import type { Change } from "../../src/domain/Change.ts"
@@ -68,7 +68,7 @@ type Services = Layer.Success<typeof services> | Scope.Scope
 const called = async (work: Work, { llm = {}, defaults = {}, instance = {} }: Chains) => {
   const before = servers.map(([, { requests }]) => requests.length)
   await Effect.gen(function* () {
-    const snapshot = yield* snapshotOf(
+    const snapshot = yield* toSnapshot(
       {
         agent: { default: "native-llm" },
         triggers: [{ name: "t", kind: "gitea", base_url: "https://git.example" }],

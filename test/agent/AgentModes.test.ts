@@ -3,7 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { Agent } from "../../src/agent/Agent.ts"
 import { agentLayer } from "../../src/agent/AgentModes.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
 import { startFakeModel } from "../harness/FakeModel.ts"
 import { testOwners } from "../harness/Owners.ts"
@@ -18,7 +18,7 @@ const fakeModel = Effect.acquireRelease(
 const analyse = (agent: object, own: object = {}) =>
   Effect.gen(function* () {
     const fake = yield* fakeModel
-    const snapshot = yield* snapshotOf(
+    const snapshot = yield* toSnapshot(
       {
         agent,
         triggers: [{ name: "hub", kind: "github", webhook_secret: "s" }],

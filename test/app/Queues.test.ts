@@ -3,7 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { layerOf } from "../../src/config/FileConfigStore.ts"
+import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { queues } from "../../src/app/Queues.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
@@ -11,7 +11,7 @@ import { admission } from "../queue/Admissions.ts"
 import { folder } from "../queue/Stores.ts"
 
 const queueOf = (queue: object, baseDir: string) =>
-  Layer.fresh(queues).pipe(Layer.provide(layerOf({ ...testSnapshot({ queue }), baseDir })))
+  Layer.fresh(queues).pipe(Layer.provide(layerStatic({ ...testSnapshot({ queue }), baseDir })))
 
 const admit = (number: number, workspace: string) =>
   Effect.flatMap(Queue, (queue) => queue.admit([admission({ number, workspace, head: "a" })]))

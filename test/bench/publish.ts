@@ -7,7 +7,7 @@
  * the fakes of the tests, which check every request against the host's API description.
  */
 import { Context, Duration, Effect, Layer } from "effect"
-import { layerOf } from "../../src/config/FileConfigStore.ts"
+import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
@@ -52,7 +52,7 @@ const prepare = async (forge: FakeForge): Promise<void> => {
 const servicesOf = (forge: FakeForge) => {
   const snapshot = { ...testSnapshot({}), triggers: new Map([["host", forge.profile()]]) }
   const layer = OutputsLayer.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(layerOf(snapshot), Forges.layer, Cache.layerNone, AuthorGuess.layerNone))
+    Layer.provideMerge(Layer.mergeAll(layerStatic(snapshot), Forges.layer, Cache.layerNone, AuthorGuess.layerNone))
   )
   const services = Effect.runSync(Effect.scoped(Layer.build(layer)))
   return {

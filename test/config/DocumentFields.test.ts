@@ -4,14 +4,14 @@ import { describe, expect, it } from "vitest"
 import { Document } from "../../src/config/Document.ts"
 import type { Path } from "../../src/config/Path.ts"
 import { formatPath, isRecord, valueAt } from "../../src/config/Path.ts"
-import { rowsOf } from "../../src/config/Reference.ts"
+import { listRows } from "../../src/config/Reference.ts"
 import type { FieldShape, Shape } from "../../src/config/Shape.ts"
-import { shapeOf } from "../../src/config/Shape.ts"
+import { readShape } from "../../src/config/Shape.ts"
 import { readDocument } from "../../src/config/Snapshots.ts"
 import { keyAliases } from "../../src/domain/Vocabulary.ts"
 import { beyond } from "./Beyond.ts"
-import { placeOf, withValue } from "./Places.ts"
-import { samplesOf } from "./Samples.ts"
+import { toPlace, withValue } from "./Places.ts"
+import { listSamples } from "./Samples.ts"
 import { specification } from "./Specification.ts"
 
 const env = { SET: "postgres://store.example/db", set_2: "value" }
@@ -26,7 +26,7 @@ const canonicalPath = (path: Path): Path =>
 
 /** The field that a path ends at; undefined where it ends at a list's or map's own entries. */
 const fieldAt = (path: Path): FieldShape | undefined => {
-  let shape: Shape | undefined = shapeOf(Document)
+  let shape: Shape | undefined = readShape(Document)
   let field: FieldShape | undefined
   for (const segment of path) {
     if (shape?.type === "union") shape = shape.members.find((member) => member.type === "object")
@@ -90,8 +90,8 @@ const isUnder = (error: string, place: string): boolean =>
   error === place || error.startsWith(`${place}.`) || error.startsWith(`${place}[`)
 
 const cases = [...specification, ...beyond].map(([path, type, byDefault, meaning]) => {
-  const { around, path: place } = placeOf(path)
-  return { path, byDefault, around, place, field: fieldAt(place), ...samplesOf(path, type, meaning) }
+  const { around, path: place } = toPlace(path)
+  return { path, byDefault, around, place, field: fieldAt(place), ...listSamples(path, type, meaning) }
 })
 type Case = (typeof cases)[number]
 const named = (some: ReadonlyArray<Case>): ReadonlyArray<readonly [string, string, Case]> =>
@@ -141,9 +141,9 @@ describe("each row", () => {
 })
 
 describe("the tables and the schema", () => {
-  const root = shapeOf(Document)
+  const root = readShape(Document)
   const schema =
-    root.type === "object" ? [...root.fields.values()].flatMap(({ name, shape }) => rowsOf(name, shape)) : []
+    root.type === "object" ? [...root.fields.values()].flatMap(({ name, shape }) => listRows(name, shape)) : []
   const known = new Set(
     [...specification, ...beyond].map(([path]) =>
       path
@@ -189,8 +189,8 @@ describe("blocks of the workspace layers", () => {
       /^(agent|review|outputs)\b/.test(path) && path !== "agent.sandbox.kind" && path !== "agent.web_search.credentials"
   )
   it.each(rows)("%s stands in defaults and instances too, without a default of its own", (path, type, _, meaning) => {
-    const { around, path: place } = placeOf(path)
-    const [value] = samplesOf(path, type, meaning).takes
+    const { around, path: place } = toPlace(path)
+    const [value] = listSamples(path, type, meaning).takes
     if (value === undefined) return
     const whole = withValue(around, place, value)
     const [name = ""] = place

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
-import { layerFile, layerOf } from "../../src/config/FileConfigStore.ts"
+import { layerFile, layerStatic } from "../../src/config/FileConfigStore.ts"
 import { heldSnapshots } from "../../src/config/HeldSnapshots.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 
 let folder = ""
 beforeEach(async () => {
@@ -173,8 +173,8 @@ it("does not start on a bad file", async () => {
 })
 
 it("layerOf holds one snapshot", async () => {
-  const snapshot = await Effect.runPromise(snapshotOf({ server: { port: 5 } }, {}))
-  const store = await Effect.runPromise(Effect.provide(ConfigStore.use(Effect.succeed), layerOf(snapshot)))
+  const snapshot = await Effect.runPromise(toSnapshot({ server: { port: 5 } }, {}))
+  const store = await Effect.runPromise(Effect.provide(ConfigStore.use(Effect.succeed), layerStatic(snapshot)))
   expect(store.current()).toBe(snapshot)
   expect(await Effect.runPromise(store.reload)).toBe("unchanged")
 })

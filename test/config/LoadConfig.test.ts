@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { stringify } from "yaml"
 import { formatIssue } from "../../src/config/ConfigIssue.ts"
-import { ConfigInvalid, loadConfig, readText, snapshotOf } from "../../src/config/LoadConfig.ts"
+import { ConfigInvalid, loadConfig, readText, toSnapshot } from "../../src/config/LoadConfig.ts"
 import { isRecord } from "../../src/config/Path.ts"
 import { jsonSchema } from "../../src/config/JsonSchema.ts"
 
@@ -264,7 +264,7 @@ describe("loadConfig", () => {
     expect(String(exit)).toContain("/nowhere/c.yaml: file not found")
   })
   it("takes a document in memory", async () => {
-    const snapshot = await Effect.runPromise(snapshotOf({ queue: { kind: "embedded_sql" } }, {}, { baseDir: "/x" }))
+    const snapshot = await Effect.runPromise(toSnapshot({ queue: { kind: "embedded_sql" } }, {}, { baseDir: "/x" }))
     expect([snapshot.document.queue.kind, snapshot.baseDir]).toEqual(["sqlite", "/x"])
   })
 })

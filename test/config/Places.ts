@@ -225,7 +225,7 @@ export interface FieldPlace {
   readonly path: Path
 }
 
-export const placeOf = (field: string): FieldPlace => {
+export const toPlace = (field: string): FieldPlace => {
   const surround = surroundings.find(([pattern]) => pattern.test(field))?.[1] ?? ((tree: Tree) => tree)
   const path: Array<string | number> = []
   let before = ""

@@ -9,8 +9,8 @@ import { jsonSchema } from "../../src/config/JsonSchema.ts"
 import { readText } from "../../src/config/LoadConfig.ts"
 import { reference } from "../../src/config/Reference.ts"
 import { beyond } from "./Beyond.ts"
-import { placeOf, withValue } from "./Places.ts"
-import { samplesOf } from "./Samples.ts"
+import { toPlace, withValue } from "./Places.ts"
+import { listSamples } from "./Samples.ts"
 import { specification } from "./Specification.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -70,8 +70,8 @@ describe("the JSON Schema", () => {
   const rows = [...specification, ...beyond]
   it("takes every value that the loader takes", () => {
     for (const [path, type, , meaning] of rows) {
-      const { around, path: place } = placeOf(path)
-      for (const value of samplesOf(path, type, meaning).takes) {
+      const { around, path: place } = toPlace(path)
+      for (const value of listSamples(path, type, meaning).takes) {
         const document = withValue(around, place, value)
         expect(validate(document), `${path} = ${JSON.stringify(value)}: ${ajv.errorsText(validate.errors)}`).toBe(true)
       }
@@ -79,8 +79,8 @@ describe("the JSON Schema", () => {
   })
   it("refuses most of what the loader refuses; the rest are rules that need the whole document or a format", () => {
     const refused = rows.flatMap(([path, type, , meaning]) => {
-      const { around, path: place } = placeOf(path)
-      return samplesOf(path, type, meaning).refuses.map((value) => validate(withValue(around, place, value)))
+      const { around, path: place } = toPlace(path)
+      return listSamples(path, type, meaning).refuses.map((value) => validate(withValue(around, place, value)))
     })
     const missed = refused.filter((valid) => valid).length
     expect(missed / refused.length).toBeLessThan(0.08)

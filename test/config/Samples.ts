@@ -1,5 +1,5 @@
 /** Values that a field of a type takes, and values that it refuses: both sides of each limit. */
-import { namesOf, spellingsOf } from "../../src/domain/Vocabulary.ts"
+import { listNames, listSpellings } from "../../src/domain/Vocabulary.ts"
 import type { Concept } from "../../src/domain/Vocabulary.ts"
 
 export interface Samples {
@@ -276,13 +276,15 @@ const special: Readonly<Record<string, Samples>> = {
 const quoted = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/`([A-Za-z_-]+)`/g)].map((found) => found[1] ?? "")
 
-export const samplesOf = (path: string, type: string, meaning: string): Samples => {
+export const listSamples = (path: string, type: string, meaning: string): Samples => {
   const known = special[path]
   if (known !== undefined) return known
   if (path.endsWith("_env")) return { takes: ["SET", "set_2"], refuses: ["", "2SET", "sk-not-a-name", 7] }
   const concept = concepts.find(([pattern]) => pattern.test(path))?.[1]
   const words =
-    concept === undefined ? quoted(meaning) : namesOf(concept).flatMap((name) => [name, ...spellingsOf(concept, name)])
+    concept === undefined
+      ? quoted(meaning)
+      : listNames(concept).flatMap((name) => [name, ...listSpellings(concept, name)])
   const range = /^int (-?\d+)-(\d+)$/.exec(type)
   if (range !== null) {
     const [least, most] = [Number(range[1]), Number(range[2])]

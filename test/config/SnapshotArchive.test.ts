@@ -8,7 +8,7 @@ import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { ArchivedDocument, SnapshotArchive } from "../../src/config/ConfigStore.ts"
 import { layerFile } from "../../src/config/FileConfigStore.ts"
 import { heldSnapshots } from "../../src/config/HeldSnapshots.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { archive, restore } from "../../src/config/SnapshotArchive.ts"
 
 const secret = "t0ken-in-the-document"
@@ -28,7 +28,7 @@ const document = (trigger: string) => ({
 const env = { SPARE_TOKEN: "value-of-the-variable" }
 const key = { ...env, SVC_CONFIG_SECRETS_KEY: "ab".repeat(32) }
 const read = (tree: unknown, vars: Record<string, string>) =>
-  Effect.runPromise(snapshotOf(tree, vars, { baseDir: "/base" }))
+  Effect.runPromise(toSnapshot(tree, vars, { baseDir: "/base" }))
 const tokenOf = (snapshot: ReturnType<typeof restore>, trigger: string) => {
   const token = snapshot?.triggers.get(trigger)?.token
   return token === undefined ? undefined : Redacted.value(token)

@@ -1,13 +1,13 @@
 import { version } from "uuid"
 import { assert, it } from "vitest"
-import { newId, newIdAfter, timeOf } from "../../src/domain/Ids.ts"
+import { newId, newIdAfter, parseIdTime } from "../../src/domain/Ids.ts"
 
 it("ids are UUIDs of version 7 in lower case, of now, and each is greater than the one before", () => {
   const before = Date.now()
   const ids = Array.from({ length: 20_000 }, newId)
   const after = Date.now()
   const wrong = ids.filter((id, at) => {
-    const made = timeOf(id) ?? 0
+    const made = parseIdTime(id) ?? 0
     return version(id) !== 7 || id !== id.toLowerCase() || made < before || made > after || id <= (ids[at - 1] ?? "")
   })
   assert.deepStrictEqual(wrong, [])
@@ -23,9 +23,9 @@ it("an id after another is greater, also when that was made by a clock that is a
   const id = newIdAfter(ahead)
   assert.isTrue(id > ahead, id)
   assert.strictEqual(version(id), 7)
-  assert.strictEqual(timeOf(id), (timeOf(ahead) ?? 0) + 1)
+  assert.strictEqual(parseIdTime(id), (parseIdTime(ahead) ?? 0) + 1)
 })
 
 it("a text that is no id has no time", () => {
-  assert.isUndefined(timeOf("entry-1"))
+  assert.isUndefined(parseIdTime("entry-1"))
 })

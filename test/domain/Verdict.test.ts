@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { finding } from "../outputs/Fixtures.ts"
 import type { SkippedFile } from "../../src/domain/Coverage.ts"
-import { describe as describeVerdict, verdictOf } from "../../src/domain/Verdict.ts"
+import { describe as describeVerdict, decideVerdict } from "../../src/domain/Verdict.ts"
 
 const analysis = (skipped: ReadonlyArray<SkippedFile>) => ({
   findings: [],
@@ -16,7 +16,9 @@ describe("the verdict on a commit", () => {
     ["added text was not read", unread, "neutral", "neutral"],
     ["added text was not read", unread, "fail", "failure"],
     ["added text was not read", unread, "ignore", "success"]
-  ] as const)("%s (%s, %s)", (_, of, setting, expected) => expect(verdictOf(of, { unread: setting })).toBe(expected))
+  ] as const)("%s (%s, %s)", (_, of, setting, expected) =>
+    expect(decideVerdict(of, { unread: setting })).toBe(expected)
+  )
 
   it.each([
     [["low", "high"], "high", "failure"],
@@ -26,8 +28,8 @@ describe("the verdict on a commit", () => {
     [[], "info", "success"]
   ] as const)("with problems of %j, failing on %s: %s", (severities, failOn, expected) => {
     const findings = severities.map((severity, n) => finding(n + 1, { severity }))
-    expect(verdictOf({ ...analysis([]), findings }, { unread: "neutral", status_fail_on: failOn })).toBe(expected)
-    expect(verdictOf({ ...unread, findings }, { unread: "neutral", status_fail_on: failOn })).toBe(
+    expect(decideVerdict({ ...analysis([]), findings }, { unread: "neutral", status_fail_on: failOn })).toBe(expected)
+    expect(decideVerdict({ ...unread, findings }, { unread: "neutral", status_fail_on: failOn })).toBe(
       expected === "failure" ? "failure" : "neutral"
     )
   })

@@ -1,6 +1,13 @@
 /** The table of decisions: each spelling leads to one name, no spelling to two. */
 import { describe, expect, it } from "vitest"
-import { canonical, concepts, keyAliases, namesOf, signatureHeaders, spellingsOf } from "../../src/domain/Vocabulary.ts"
+import {
+  canonical,
+  concepts,
+  keyAliases,
+  listNames,
+  signatureHeaders,
+  listSpellings
+} from "../../src/domain/Vocabulary.ts"
 import type { Concept } from "../../src/domain/Vocabulary.ts"
 
 const pairs: ReadonlyArray<readonly [Concept, string, string]> = [
@@ -87,9 +94,9 @@ describe("spellings", () => {
   })
 
   it.each(concepts)("%s: a spelling leads to one name, a name to itself", (concept) => {
-    const all = namesOf(concept).flatMap((name) => [name, ...spellingsOf(concept, name)])
+    const all = listNames(concept).flatMap((name) => [name, ...listSpellings(concept, name)])
     expect(new Set(all).size).toBe(all.length)
-    for (const name of namesOf(concept)) expect(canonical(concept, name)).toBe(name)
+    for (const name of listNames(concept)) expect(canonical(concept, name)).toBe(name)
   })
 
   it.each(["", "Gitea", "githost_e", "constructor", "__proto__", "toString"])("%j is no trigger kind", (word) => {

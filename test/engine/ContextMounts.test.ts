@@ -7,7 +7,7 @@ import { reader } from "../../src/agent/ExtraContext.ts"
 import type { Reader } from "../../src/agent/ExtraContext.ts"
 import type { Brief } from "../../src/agent/Agent.ts"
 import { contextProblems, mountContext } from "../../src/engine/ContextMounts.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { layerGit } from "../../src/vcs/git/GitVcs.ts"
 import { localLimits } from "../../src/vcs/ProcessLimits.ts"
 import { startGitServer } from "../vcs/GitServer.ts"
@@ -46,7 +46,7 @@ const review = async (
 ) => {
   const document = { workspaces: { instances: { w: instance(repositories) } } }
   let seen: unknown
-  const snapshot = await Effect.runPromise(snapshotOf(documentWith(repositories), {}))
+  const snapshot = await Effect.runPromise(toSnapshot(documentWith(repositories), {}))
   const workspace = snapshot.workspaces.get("w")
   if (workspace === undefined) throw new Error("no workspace")
   const found = await Effect.runPromise(
@@ -169,7 +169,7 @@ describe("a repository that cannot be read", () => {
     [{ kind: "subversion", repository_url: "https://svn.example/a" }, "Subversion"]
   ])("%j is of a later build: said at the start and on the review", async (repositoryOf, name) => {
     const one = { alias: "lib", ...repositoryOf }
-    const snapshot = await Effect.runPromise(snapshotOf(documentWith([one]), {}))
+    const snapshot = await Effect.runPromise(toSnapshot(documentWith([one]), {}))
     const why = `this build reads git repositories as context, not ${name} ones`
     expect(contextProblems(snapshot)).toMatchObject([
       { severity: "warning", message: `lib is not read in reviews: ${why}` }

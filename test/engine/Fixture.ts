@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { Usd } from "../../src/domain/Money.ts"
 import { Agent } from "../../src/agent/Agent.ts"
 import type { AgentError, AgentReport, Brief } from "../../src/agent/Agent.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { Catalog } from "../../src/llm/catalog/Catalog.ts"
 import { Gateway, GatewayError } from "../../src/llm/Gateway.ts"
 import type { GatewayAnswer, GatewayRequest } from "../../src/llm/Gateway.ts"
@@ -102,7 +102,7 @@ export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
     })
   )
   return Effect.gen(function* () {
-    const snapshot = yield* snapshotOf(
+    const snapshot = yield* toSnapshot(
       {
         llm: {
           providers: [{ id: "p", kind: "openai_compatible", base_url: "http://127.0.0.1:1", api_key: "k" }],

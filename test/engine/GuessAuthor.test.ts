@@ -1,7 +1,7 @@
 /** Whose commit it is where nothing exact says it: only ever an account that is known, and nobody asked who is not configured. */
 import { describe, expect, it } from "vitest"
 import { Effect, Layer, Logger } from "effect"
-import { layerOf } from "../../src/config/FileConfigStore.ts"
+import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { resolve } from "../../src/config/Defaults.ts"
 import { OutputsConfig } from "../../src/config/schema/Outputs.ts"
 import type { Change } from "../../src/domain/Change.ts"
@@ -59,7 +59,7 @@ const resolved = async (given: Given = {}) => {
   const snapshot = testSnapshot({
     llm: { author_resolution_model_chain: "people", model_chain: { people: [{ provider: "p", model: "m" }] } }
   })
-  const config = layerOf(snapshot)
+  const config = layerStatic(snapshot)
   const workspace = {
     ...testWorkspace({ snapshot }),
     authorResolutionModelChain: "people",

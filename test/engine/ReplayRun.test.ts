@@ -5,7 +5,7 @@ import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Effect, Layer, Logger } from "effect"
 import { agentLayer } from "../../src/agent/AgentModes.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import { compareFindings } from "../../src/engine/CompareFindings.ts"
@@ -88,7 +88,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([model.close(), server.close()]))
 
 const snapshotWith = (document: Record<string, unknown> = {}, prompt?: string) =>
-  snapshotOf(
+  toSnapshot(
     {
       llm: {
         providers: [{ id: "p", kind: "openai_compatible", base_url: `${model.url}/v1`, api_key: "k" }],

@@ -5,8 +5,8 @@ import type { Server } from "node:http"
 import { Effect, Layer, Redacted } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { admit } from "../../src/admission/Admit.ts"
-import { layerOf } from "../../src/config/FileConfigStore.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { layerStatic } from "../../src/config/FileConfigStore.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import * as LearnOwnAccounts from "../../src/forge/LearnOwnAccounts.ts"
@@ -150,7 +150,7 @@ describe("github app", () => {
   it("the account of the app is learnt, and its own events start nothing", async () => {
     const own = await Effect.runPromise(
       Effect.gen(function* () {
-        const snapshot = yield* snapshotOf(
+        const snapshot = yield* toSnapshot(
           {
             triggers: [
               {
@@ -166,7 +166,7 @@ describe("github app", () => {
           {}
         )
         const learning = LearnOwnAccounts.layer.pipe(
-          Layer.provideMerge(Layer.mergeAll(OwnAccounts.layer, Forges.layer, layerOf(snapshot)))
+          Layer.provideMerge(Layer.mergeAll(OwnAccounts.layer, Forges.layer, layerStatic(snapshot)))
         )
         return yield* Effect.gen(function* () {
           const accounts = yield* OwnAccounts

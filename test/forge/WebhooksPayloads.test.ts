@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { admit } from "../../src/admission/Admit.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import type { HostEvent } from "../../src/domain/HostEvent.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import type { Headers, Parsed } from "../../src/forge/Forge.ts"
@@ -130,7 +130,7 @@ describe("recorded payloads", () => {
   it("admission starts work for just those that should", async () => {
     const kinds = ForgeKind.literals
     const snapshot = await Effect.runPromise(
-      snapshotOf(
+      toSnapshot(
         {
           triggers: kinds.map((kind) => ({ name: kind, kind, webhook_secret: "x", base_url: "https://host.test" })),
           workspaces: { instances: { all: { match: [{ source: { repo_ref: { glob: "*" } } }] } } }

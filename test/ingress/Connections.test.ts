@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream"
 import { Effect, Layer } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
 import { BodyReader } from "../../src/ingress/Body.ts"
-import { rankOf } from "../../src/ingress/Connections.ts"
+import { rankConnection } from "../../src/ingress/Connections.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import type { Ingress } from "./Ingress.ts"
@@ -164,7 +164,7 @@ describe("connections", () => {
     ["being handled", { request: { complete: true }, response: {}, since: 0 }, undefined]
   ]
   it.each(cases)("%s", (_, connection, rank) => {
-    assert.strictEqual(rankOf(connection as Parameters<typeof rankOf>[0], now), rank)
+    assert.strictEqual(rankConnection(connection as Parameters<typeof rankConnection>[0], now), rank)
   })
 })
 

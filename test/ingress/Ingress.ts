@@ -1,8 +1,8 @@
 /** A listening ingress over real records and a real queue, with a recorder where the actors would be. */
 import { createHmac } from "node:crypto"
 import { Context, Effect, Layer, Logger, ManagedRuntime, Schema } from "effect"
-import { layerOf } from "../../src/config/FileConfigStore.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { layerStatic } from "../../src/config/FileConfigStore.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
 import type { IngressOptions } from "../../src/ingress/Server.ts"
 import { IngressServer } from "../../src/ingress/Server.ts"
@@ -79,7 +79,7 @@ export const startIngress = async (settings: IngressSettings = {}): Promise<Ingr
     installationChanged: (triggers) => void woken.installations.push(...triggers)
   })
   const parts = Layer.mergeAll(
-    Layer.unwrap(Effect.map(snapshotOf(settings.document ?? document, { ...env, ...settings.env }), layerOf)),
+    Layer.unwrap(Effect.map(toSnapshot(settings.document ?? document, { ...env, ...settings.env }), layerStatic)),
     settings.records ?? Layer.fresh(Store.layerMemory),
     settings.queue ?? queueMemory(settings.limits ?? { perWorkspace: 10_000, total: 1_000_000 }),
     wake,
@@ -155,7 +155,7 @@ const AnswerBody = Schema.Struct({
 const decodeAnswer = Schema.decodeUnknownSync(AnswerBody, { onExcessProperty: "error" })
 
 /** The id of the event record of an answer. */
-export const eventOf = (answer: { readonly body: typeof AnswerBody.Type }): string => answer.body.event_id ?? ""
+export const readEventId = (answer: { readonly body: typeof AnswerBody.Type }): string => answer.body.event_id ?? ""
 
 /** A signed GitHub delivery; `delivery` is its id. */
 export const deliver = async (

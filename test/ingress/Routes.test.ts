@@ -2,8 +2,8 @@
 import { createServer } from "node:net"
 import { Effect } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
-import { namesOf, spellingsOf } from "../../src/domain/Vocabulary.ts"
-import { normalisePrefix, routeOf } from "../../src/ingress/Routes.ts"
+import { listNames, listSpellings } from "../../src/domain/Vocabulary.ts"
+import { normalisePrefix, parseRoute } from "../../src/ingress/Routes.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import type { Ingress } from "./Ingress.ts"
 import { deliver, document, forged, hmac, pullRequest, startIngress } from "./Ingress.ts"
@@ -17,21 +17,21 @@ afterEach(async () => {
 
 describe("routes", () => {
   it("know hosts by product name and by token", () => {
-    for (const kind of namesOf("webhookPath")) {
-      for (const name of [kind, ...spellingsOf("webhookPath", kind)]) {
-        assert.deepStrictEqual(routeOf("", `/webhooks/${name}?x=1`), { _tag: "Webhook", kind })
+    for (const kind of listNames("webhookPath")) {
+      for (const name of [kind, ...listSpellings("webhookPath", kind)]) {
+        assert.deepStrictEqual(parseRoute("", `/webhooks/${name}?x=1`), { _tag: "Webhook", kind })
       }
     }
-    assert.isUndefined(routeOf("", "/webhooks/constructor"))
-    assert.isUndefined(routeOf("", "/webhooks/GITHUB"))
+    assert.isUndefined(parseRoute("", "/webhooks/constructor"))
+    assert.isUndefined(parseRoute("", "/webhooks/GITHUB"))
   })
 
   it("stand below the prefix and nowhere else", () => {
     for (const prefix of ["/aicr", "aicr/", "/aicr/"]) assert.strictEqual(normalisePrefix(prefix), "/aicr")
     assert.strictEqual(normalisePrefix("/"), "")
-    assert.deepStrictEqual(routeOf("/aicr", "/aicr/healthz"), { _tag: "Health" })
-    assert.deepStrictEqual(routeOf("/aicr", "/aicr"), { _tag: "Dashboard" })
-    for (const path of ["/healthz", "/aicrhealthz", "/", "*", ""]) assert.isUndefined(routeOf("/aicr", path))
+    assert.deepStrictEqual(parseRoute("/aicr", "/aicr/healthz"), { _tag: "Health" })
+    assert.deepStrictEqual(parseRoute("/aicr", "/aicr"), { _tag: "Dashboard" })
+    for (const path of ["/healthz", "/aicrhealthz", "/", "*", ""]) assert.isUndefined(parseRoute("/aicr", path))
   })
 })
 

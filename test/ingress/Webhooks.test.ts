@@ -6,7 +6,7 @@ import { Receipts } from "../../src/store/Receipts.ts"
 import { StoreError } from "../../src/database/StoreError.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import type { Ingress } from "./Ingress.ts"
-import { deliver, document, env, eventOf, head, hmac, pullRequest, secret, startIngress } from "./Ingress.ts"
+import { deliver, document, env, readEventId, head, hmac, pullRequest, secret, startIngress } from "./Ingress.ts"
 
 let ingress: Ingress
 afterEach(() => ingress.stop())
@@ -27,7 +27,7 @@ describe("accepted", () => {
     assert.strictEqual(status, 202)
     assert.deepStrictEqual(body, {
       accepted: true,
-      event_id: eventOf({ body }),
+      event_id: readEventId({ body }),
       provider: "github",
       event: "pull_request",
       target_kind: "pull_request",
@@ -48,7 +48,7 @@ describe("accepted", () => {
     const [entry, ...others] = await Effect.runPromise(ingress.queue.load("on-hub"))
     assert.deepStrictEqual(others, [])
     assert.deepInclude(entry?.change, { head, workspace: "on-hub", trigger: "hub", baseRef: "main" })
-    assert.deepStrictEqual(entry?.events, [eventOf({ body })])
+    assert.deepStrictEqual(entry?.events, [readEventId({ body })])
     assert.deepStrictEqual(ingress.woken.workspaces, ["on-hub"])
   })
 
@@ -127,7 +127,7 @@ describe("accepted", () => {
     )
     const record = await waitUntil(
       async () => {
-        const found = await Effect.runPromise(ingress.receipts.get(eventOf(first)))
+        const found = await Effect.runPromise(ingress.receipts.get(readEventId(first)))
         return found?.outcome === "superseded" ? found : undefined
       },
       { describe: () => "the first record is settled as superseded" }
@@ -188,7 +188,7 @@ describe("not accepted", () => {
     const closed = await deliver(ingress, "pull_request", pullRequest({ action: "closed" }))
     assert.strictEqual(closed.body.reason, "closed")
     await waitUntil(
-      async () => (await Effect.runPromise(ingress.receipts.get(eventOf(opened))))?.outcome === "cancelled",
+      async () => (await Effect.runPromise(ingress.receipts.get(readEventId(opened))))?.outcome === "cancelled",
       { describe: () => "the record of the opened pull request is settled as cancelled" }
     )
     assert.deepStrictEqual(await Effect.runPromise(ingress.queue.load("on-hub")), [])

@@ -9,7 +9,7 @@ import type { Ingress } from "./Ingress.ts"
 import * as Store from "../../src/store/Store.ts"
 import { freshDatabase, postgresAt } from "../store/Databases.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
-import { deliver, eventOf, hmac, pullRequest, secret, startIngress } from "./Ingress.ts"
+import { deliver, readEventId, hmac, pullRequest, secret, startIngress } from "./Ingress.ts"
 
 let ingress: Ingress
 afterEach(() => ingress.stop())
@@ -54,7 +54,7 @@ describe("a workspace whose rule names a branch", () => {
     const closed = await deliver(ingress, "pull_request", into("release/2", "closed"))
     assert.deepInclude(closed.body, { accepted: false, reason: "closed" })
     assert.deepStrictEqual(ingress.woken.closed, ["github:example/monolith:pull_request:7"])
-    const record = await Effect.runPromise(ingress.receipts.get(eventOf(closed)))
+    const record = await Effect.runPromise(ingress.receipts.get(readEventId(closed)))
     assert.deepInclude(record, {
       workspace: "services",
       targetKey: TargetKey.make("github:example/monolith:pull_request:7")

@@ -3,7 +3,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { Gateway } from "../../src/llm/Gateway.ts"
 import type { Message } from "../../src/llm/Gateway.ts"
 import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
@@ -65,7 +65,7 @@ const portOf = (address: AddressInfo | string | null): number =>
 
 const ask = (messages: ReadonlyArray<Message>, provider: Record<string, unknown> = {}) =>
   Effect.gen(function* () {
-    const snapshot = yield* snapshotOf(
+    const snapshot = yield* toSnapshot(
       {
         llm: {
           providers: [

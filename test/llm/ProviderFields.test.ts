@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { Gateway } from "../../src/llm/Gateway.ts"
 import type { GatewayRequest } from "../../src/llm/Gateway.ts"
 import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
@@ -30,7 +30,7 @@ const protocol = (name: string): ProtocolCase => {
 
 const call = (document: unknown, variables = {}, more: Partial<GatewayRequest> = {}) =>
   Effect.gen(function* () {
-    const snapshot = yield* snapshotOf(document, { ...env, ...variables })
+    const snapshot = yield* toSnapshot(document, { ...env, ...variables })
     const gateway = yield* Gateway
     return yield* gateway.call({
       snapshot,

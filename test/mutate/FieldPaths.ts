@@ -2,7 +2,7 @@
 import { Document } from "../../src/config/Document.ts"
 import type { FieldMeta } from "../../src/config/Field.ts"
 import type { Shape } from "../../src/config/Shape.ts"
-import { shapeOf } from "../../src/config/Shape.ts"
+import { readShape } from "../../src/config/Shape.ts"
 import { unconsumedAt } from "../../src/config/Unconsumed.ts"
 
 const layered =
@@ -33,7 +33,7 @@ const metas = (): ReadonlyMap<FieldMeta, Field> => {
     }
     if (shape.rest !== undefined) walk(shape.rest, `${path}.<id>`)
   }
-  walk(shapeOf(Document), "")
+  walk(readShape(Document), "")
   return found
 }
 

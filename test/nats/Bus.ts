@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import type { NatsServer } from "../harness/Nats.ts"
-import { settingsOf } from "./Cluster.ts"
+import { toSettings } from "./Cluster.ts"
 
 let installations = 0
 /** For `SVC_NATS_PREFIX`: no two are the same. */
@@ -17,7 +17,7 @@ export const withBus = <A, E>(
   Effect.provide(
     effect,
     NatsConnection.layer({
-      settings: settingsOf({ SVC_NATS_URL: server.url, SVC_NATS_PREFIX: prefix }),
+      settings: toSettings({ SVC_NATS_URL: server.url, SVC_NATS_PREFIX: prefix }),
       name: "test"
     })
   )

@@ -14,7 +14,7 @@ import { waitUntil } from "../harness/Wait.ts"
 import { Counter, shardGroups } from "./Counter.ts"
 import type { Answer } from "./Counter.ts"
 
-export const settingsOf = (env: Record<string, string>): NatsSettings => {
+export const toSettings = (env: Record<string, string>): NatsSettings => {
   const settings = Result.getOrThrow(natsSettings(env))
   if (settings === undefined) throw new Error("no NATS")
   return settings
@@ -35,7 +35,7 @@ export class Cluster implements AsyncDisposable {
   private constructor(server: NatsServer) {
     this.server = server
     this.#env = { SVC_NATS_URL: server.url }
-    this.#runtime = caller(settingsOf(this.#env))
+    this.#runtime = caller(toSettings(this.#env))
   }
 
   static async start(names: ReadonlyArray<string>, options?: NatsOptions): Promise<Cluster> {

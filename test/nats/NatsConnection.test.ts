@@ -9,7 +9,7 @@ import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { NatsServer } from "../harness/Nats.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { waitUntil } from "../harness/Wait.ts"
-import { settingsOf } from "./Cluster.ts"
+import { toSettings } from "./Cluster.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "aicr-nkey-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -23,7 +23,7 @@ const trial = (env: Record<string, string>, connectWithin: Duration.Input = "30 
       const millis = yield* roundTrip
       return connected && millis >= 0 && raw.info !== undefined ? `connected to ${version}` : "not connected"
     }).pipe(
-      Effect.provide(NatsConnection.layer({ settings: settingsOf(env), name: "node-1", connectWithin })),
+      Effect.provide(NatsConnection.layer({ settings: toSettings(env), name: "node-1", connectWithin })),
       Effect.catch((error) => Effect.succeed(`${error.reason}: ${error.message}`))
     )
   )
@@ -102,7 +102,7 @@ describe("being connected", () => {
         expect(seen).toEqual([false, true, false, true])
         expect(yield* roundTrip).toBeGreaterThan(0)
       }).pipe(
-        Effect.provide(NatsConnection.layer({ settings: settingsOf({ SVC_NATS_URL: server.url }), name: "node-1" })),
+        Effect.provide(NatsConnection.layer({ settings: toSettings({ SVC_NATS_URL: server.url }), name: "node-1" })),
         Effect.scoped
       )
     )

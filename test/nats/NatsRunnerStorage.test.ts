@@ -9,7 +9,7 @@ import { streams } from "../../nats/NatsStreams.ts"
 import { token } from "../../nats/NatsSubjects.ts"
 import { NatsServer } from "../harness/Nats.ts"
 import { waitUntil } from "../harness/Wait.ts"
-import { settingsOf } from "./Cluster.ts"
+import { toSettings } from "./Cluster.ts"
 
 let server: NatsServer
 let installations = 0
@@ -40,7 +40,7 @@ const withMembers = <A>(
         const prefix = `storage-${installations++}`
         const join = (name: string) =>
           Effect.gen(function* () {
-            const settings = settingsOf({ SVC_NATS_URL: server.url, SVC_NATS_PREFIX: prefix })
+            const settings = toSettings({ SVC_NATS_URL: server.url, SVC_NATS_PREFIX: prefix })
             const context = yield* layer.pipe(
               Layer.provideMerge(NatsConnection.layer({ settings, name })),
               Layer.buildWithScope(scope),

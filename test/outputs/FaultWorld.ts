@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
-import { layerOf } from "../../src/config/FileConfigStore.ts"
+import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import type { OutputsConfig } from "../../src/config/schema/Outputs.ts"
 import type { Fault } from "../../src/demo/DemoForge.ts"
 import { targetKey } from "../../src/domain/Change.ts"
@@ -87,7 +87,7 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
     Layer.succeed(ResponseTimeout, patience)
   ).pipe(
     Layer.provideMerge(Layer.mergeAll(Forges.layer, Cache.layerNone, AuthorGuess.layerNone)),
-    Layer.provideMerge(layerOf(snapshot))
+    Layer.provideMerge(layerStatic(snapshot))
   )
   const world = Layer.mergeAll(Publisher.layer, Scheduler.layer).pipe(
     Layer.provideMerge(parts),

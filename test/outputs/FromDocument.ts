@@ -1,6 +1,6 @@
 /** Publishes reviews under a configuration as its document says, read as the service reads it. */
 import { Context, Effect, Layer } from "effect"
-import { layerOf } from "../../src/config/FileConfigStore.ts"
+import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { readDocument } from "../../src/config/Snapshots.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
 import type { Publication } from "../../src/domain/Publication.ts"
@@ -44,7 +44,7 @@ export const only = (channel: Tree, name = "own"): Tree => ({
 export const publisher = (host: Host, tree: Tree, env: Env = {}) => {
   const snapshot = snapshotFrom(tree, env)
   const layer = Layer.provide(OutputsLayer.layer, [
-    layerOf(snapshot),
+    layerStatic(snapshot),
     Forges.layer,
     Cache.layerNone,
     AuthorGuess.layerNone

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { layerOf } from "../../src/config/FileConfigStore.ts"
+import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import { ForgeError } from "../../src/forge/Forge.ts"
@@ -34,7 +34,7 @@ const outputsWith = (
 ): Outputs["Service"] => {
   const triggers = new Map(profiles.map((profile) => [profile.name, profile]))
   const snapshot = { ...testSnapshot({}, env), triggers, workspacesRoot }
-  const layer = Layer.provide(OutputsLayer.layer, [layerOf(snapshot), Forges.layer, also, guess])
+  const layer = Layer.provide(OutputsLayer.layer, [layerStatic(snapshot), Forges.layer, also, guess])
   return inSnapshot(Context.get(Effect.runSync(Effect.scoped(Layer.build(layer))), Outputs), snapshot)
 }
 
@@ -220,7 +220,7 @@ describe("outputs", () => {
     }
     expect(await send(outputsWith([]), workspace())).toMatchObject({ failure: { _tag: "ChannelMissing" } })
     const layer = Layer.provide(OutputsLayer.layer, [
-      layerOf(testSnapshot({})),
+      layerStatic(testSnapshot({})),
       Forges.layer,
       Cache.layerNone,
       AuthorGuess.layerNone
@@ -234,7 +234,7 @@ describe("outputs", () => {
     const admitted = { ...testSnapshot({}), triggers: new Map([["host", wrong]]) }
     const current = { ...testSnapshot({}), triggers: new Map([["renamed", host.forge.profile("renamed")]]) }
     const layer = Layer.provide(OutputsLayer.layer, [
-      layerOf(current),
+      layerStatic(current),
       Forges.layer,
       Cache.layerNone,
       AuthorGuess.layerNone

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
 import { resolve } from "../../src/config/Defaults.ts"
-import { layerOf } from "../../src/config/FileConfigStore.ts"
+import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { Triage as TriageSettings } from "../../src/config/schema/Workspaces.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
@@ -89,7 +89,7 @@ describe.each(["gitea", "forgejo"] as const)("triage at %s", (kind) => {
     const space = spaceWith(actions)
     const snapshot = { ...testSnapshot({}), triggers: new Map([["host", here.forge.profile()]]) }
     const layer = Layer.provide(OutputsLayer.layer, [
-      layerOf(snapshot),
+      layerStatic(snapshot),
       Forges.layer,
       Cache.layerNone,
       AuthorGuess.layerNone

@@ -30,7 +30,7 @@ export const admission = (
   }
 }
 
-export const targetOf = (number: number, workspace = "app") =>
+export const toTarget = (number: number, workspace = "app") =>
   TargetKey.make(`main:acme/${workspace}:pull_request:${number}`)
 
 /** The same time for every workspace. */

@@ -3,7 +3,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as fc from "fast-check"
 import type { Change } from "../../src/domain/Change.ts"
-import { rangeOf } from "../../src/domain/Batch.ts"
+import { toRange } from "../../src/domain/Batch.ts"
 import type { Push } from "../../src/domain/Batch.ts"
 import { Priority } from "../../src/domain/Entry.ts"
 import { newId } from "../../src/domain/Ids.ts"
@@ -63,7 +63,7 @@ describe("range of a batch", () => {
     ["a missing delivery: first and newest received", [push("a", "b"), push("c", "d")], push("a", "d")],
     ["there and back again", [push("a", "b"), push("b", "a")], push("a", "a")]
   ])("%s", (_, pushes, range) => {
-    assert.deepStrictEqual(rangeOf(pushes), range)
+    assert.deepStrictEqual(toRange(pushes), range)
   })
 
   it("is that of the chain in whatever order its pushes arrive", () => {
@@ -78,7 +78,7 @@ describe("range of a batch", () => {
     fc.assert(
       fc.property(chains, ([range, [first, ...rest]]) => {
         if (first === undefined) return
-        assert.deepStrictEqual(rangeOf([first, ...rest]), range)
+        assert.deepStrictEqual(toRange([first, ...rest]), range)
         seen++
       })
     )

@@ -8,7 +8,7 @@ import type { QueueAdmission, Finish, QueueError } from "../../src/queue/Queue.t
 import type { ListFilter } from "../../src/queue/QueueControl.ts"
 import { QueueControl } from "../../src/queue/QueueControl.ts"
 import type { QueueLimits } from "../../src/queue/TableQueue.ts"
-import { admission, before, targetOf } from "./Admissions.ts"
+import { admission, before, toTarget } from "./Admissions.ts"
 
 const use = <A, E>(f: (queue: Queue["Service"]) => Effect.Effect<A, E>): Effect.Effect<A, E, Queue> =>
   Effect.flatMap(Queue, f)
@@ -95,7 +95,7 @@ export const conformance = (
           assert.deepStrictEqual(entry, {
             id: answer.entryId,
             workspace: "one",
-            targetKey: targetOf(1, "one"),
+            targetKey: toTarget(1, "one"),
             change: item.change,
             configHash: "c0ffee",
             priority: 10,
@@ -126,7 +126,7 @@ export const conformance = (
           const item = admission({ number: 3, head: "a" })
           const [first, second] = yield* queue.admit([item, item])
           assert.deepStrictEqual(second, { ...first, status: "duplicate" })
-          yield* queue.cancel(targetOf(3), "closed")
+          yield* queue.cancel(toTarget(3), "closed")
           const third = yield* admitted(item)
           assert.deepStrictEqual([third.entryId, third.status], [first?.entryId, "duplicate"])
           assert.strictEqual(yield* statusOf(third.entryId), "cancelled")
@@ -257,7 +257,7 @@ export const conformance = (
           assert.strictEqual(yield* refused([admission({ number: 3 })]), "full")
           yield* queue.admit([admission({ number: 1, workspace: "other" })])
           assert.strictEqual(yield* refused([admission({ number: 2, workspace: "other" })]), "full")
-          yield* queue.cancel(targetOf(1), "closed")
+          yield* queue.cancel(toTarget(1), "closed")
           yield* queue.admit([admission({ number: 2, workspace: "other" })])
         })
       )
@@ -418,7 +418,7 @@ export const conformance = (
             [other.entryId]
           )
           assert.deepStrictEqual(yield* queue.release([other.entryId], at), [other.entryId])
-          yield* queue.cancel(targetOf(2), "reviewed elsewhere")
+          yield* queue.cancel(toTarget(2), "reviewed elsewhere")
           // What became due in the future waits for it, and says so.
           assert.deepStrictEqual(yield* queue.release([entryId], at), [])
           assert.deepInclude(yield* queue.survey("app", at, 1), { due: [], nextAt: at + hour })
@@ -437,14 +437,14 @@ export const conformance = (
           const queue = yield* Queue
           const { lease } = yield* running({ number: 1, head: "a" })
           const next = yield* one({ number: 1, head: "b" })
-          const cancelled = yield* queue.cancel(targetOf(1), "closed")
+          const cancelled = yield* queue.cancel(toTarget(1), "closed")
           assert.deepStrictEqual(cancelled, {
             ended: [yield* found(next.entryId)],
             stopping: [yield* found(lease.entryId)]
           })
           assert.deepInclude(cancelled.ended[0], { status: "cancelled", reason: "closed" })
           assert.deepInclude(cancelled.stopping[0], { status: "running", cancelRequested: "closed" })
-          assert.deepStrictEqual(yield* queue.cancel(targetOf(7), "closed"), nothingCancelled)
+          assert.deepStrictEqual(yield* queue.cancel(toTarget(7), "closed"), nothingCancelled)
           yield* queue.finish(lease, { _tag: "Cancelled", reason: "closed" })
         })
       )
@@ -453,8 +453,8 @@ export const conformance = (
         Effect.gen(function* () {
           const queue = yield* Queue
           const { lease } = yield* running({ number: 2, head: "a" })
-          yield* queue.cancel(targetOf(2), "closed")
-          yield* queue.cancel(targetOf(2), "closed again")
+          yield* queue.cancel(toTarget(2), "closed")
+          yield* queue.cancel(toTarget(2), "closed again")
           assert.deepStrictEqual(yield* queue.renew(lease, 500), { _tag: "Cancelled", reason: "closed" })
           assert.deepInclude(yield* found(lease.entryId), { status: "running", leaseUntil: 500 })
           assert.isTrue(yield* queue.finish(lease, { _tag: "Cancelled", reason: "closed" }))
@@ -474,8 +474,8 @@ export const conformance = (
             const queue = yield* Queue
             const a = yield* running({ number: 3, head: "a" })
             const b = yield* running({ number: 4, head: "a" })
-            yield* queue.cancel(targetOf(3), "closed")
-            yield* queue.cancel(targetOf(4), "closed")
+            yield* queue.cancel(toTarget(3), "closed")
+            yield* queue.cancel(toTarget(4), "closed")
             const reopened = yield* one({ number: 3, head: "a" })
             assert.notStrictEqual(reopened.entryId, a.lease.entryId)
             assert.isTrue(yield* queue.finish(a.lease, { _tag: "Retry", dueAt: 300, reason: "503", counted: true }))
@@ -493,7 +493,7 @@ export const conformance = (
         Effect.gen(function* () {
           const queue = yield* Queue
           const { lease } = yield* running({ number: 5, head: "a" })
-          yield* queue.cancel(targetOf(5), "closed")
+          yield* queue.cancel(toTarget(5), "closed")
           assert.isTrue(yield* queue.finish(lease, { _tag: "Done" }))
           assert.deepInclude(yield* found(lease.entryId), { status: "done", cancelRequested: undefined })
         })
@@ -596,7 +596,7 @@ export const conformance = (
           yield* queue.finish(lease, { _tag: "Dead", reason: "3 attempts" })
           const newer = yield* one({ number: 2, head: "b" })
           assert.strictEqual(yield* control.retry(lease.entryId, 400), "newer")
-          yield* queue.cancel(targetOf(2), "closed")
+          yield* queue.cancel(toTarget(2), "closed")
           assert.strictEqual(yield* statusOf(newer.entryId), "cancelled")
           assert.strictEqual(yield* control.retry(lease.entryId, 400), "retried")
           assert.deepInclude(yield* found(lease.entryId), {
@@ -723,7 +723,7 @@ export const conformance = (
               admission({ number, head: "a", workspace: number % 2 === 0 ? "even" : "odd" })
             )
           )
-          yield* queue.cancel(targetOf(0, "even"), "closed")
+          yield* queue.cancel(toTarget(0, "even"), "closed")
           const pages = (filter: Omit<ListFilter, "limit" | "after">) =>
             Effect.gen(function* () {
               const seen: Array<string> = []
@@ -741,7 +741,7 @@ export const conformance = (
           assert.deepStrictEqual(yield* pages({ workspace: "even" }), even)
           assert.deepStrictEqual(yield* pages({ workspace: "even", statuses: ["waiting", "ready"] }), even.slice(1))
           assert.deepStrictEqual(yield* pages({ statuses: ["cancelled", "dead"] }), even.slice(0, 1))
-          assert.deepStrictEqual(yield* pages({ targetKey: targetOf(3, "odd") }), ids.slice(3, 4))
+          assert.deepStrictEqual(yield* pages({ targetKey: toTarget(3, "odd") }), ids.slice(3, 4))
           assert.deepStrictEqual(yield* pages({ workspace: "none" }), [])
         })
       )
@@ -758,7 +758,7 @@ export const conformance = (
             admission({ number: 2, workspace: "b", admittedAt: 60 }),
             admission({ number: 1, workspace: "c" })
           ])
-          yield* queue.cancel(targetOf(1, "c"), "closed")
+          yield* queue.cancel(toTarget(1, "c"), "closed")
           const { entry } = yield* running({ number: 9, workspace: "d" })
           assert.sameMembers([...(yield* queue.workspaces)], ["a", "b", "d"])
           const { byStatus, oldestWaiting } = yield* queue.stats
@@ -780,7 +780,7 @@ export const conformance = (
           assert.strictEqual(yield* oldest, 30)
           yield* queue.withdraw([first?.entryId ?? ""])
           assert.strictEqual(yield* oldest, 20)
-          yield* queue.cancel(targetOf(1, "o"), "closed")
+          yield* queue.cancel(toTarget(1, "o"), "closed")
           assert.strictEqual(yield* oldest, 30)
           // The newer head keeps the place in line of the one that it replaces.
           yield* queue.admit([admission({ number: 2, workspace: "o", head: "a".repeat(40), admittedAt: 40 })])
@@ -797,7 +797,7 @@ export const conformance = (
             admission({ number, head: "a", admittedAt, dueAt: admittedAt })
           )
           const answers = yield* queue.admit([...items, admission({ number: 9, admittedAt: 1 })])
-          for (const number of [0, 1, 2, 3]) yield* queue.cancel(targetOf(number), "closed")
+          for (const number of [0, 1, 2, 3]) yield* queue.cancel(toTarget(number), "closed")
           assert.strictEqual(yield* queue.prune({ maxCount: 100, before: 20 }), 1)
           assert.strictEqual(yield* queue.prune({ maxCount: 2, before: 0 }), 1)
           const left = yield* Effect.forEach(answers, ({ entryId }) => statusOf(entryId))

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { readDocument } from "../../src/config/Snapshots.ts"
-import { cutoffOf, expiryCutoffs, latestCutoff, queuedTimeoutHours } from "../../src/queue/ExpiryCutoffs.ts"
+import { findCutoff, expiryCutoffs, latestCutoff, queuedTimeoutHours } from "../../src/queue/ExpiryCutoffs.ts"
 
 const hour = 3_600_000
 const now = 1000 * hour
@@ -37,7 +37,7 @@ it.each([
   const cutoffs = expiryCutoffs(snapshot, now)
   for (const [name, limit] of Object.entries(hours)) {
     expect([name, queuedTimeoutHours(snapshot, name)]).toEqual([name, limit])
-    expect([name, cutoffOf(cutoffs, name)]).toEqual([name, limit === 0 ? undefined : now - limit * hour])
+    expect([name, findCutoff(cutoffs, name)]).toEqual([name, limit === 0 ? undefined : now - limit * hour])
   }
   expect(latestCutoff(cutoffs)).toBe(now - latest * hour)
 })

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import * as fc from "fast-check"
 import type { QueueAdmission, Cancelled, Finish, Lease, Queue, Renewal } from "../../src/queue/Queue.ts"
 import type { QueueControl } from "../../src/queue/QueueControl.ts"
-import { before, change, targetOf } from "./Admissions.ts"
+import { before, change, toTarget } from "./Admissions.ts"
 import type { ModelEntry, QueueModel } from "./QueueModel.ts"
 
 export type Step =
@@ -158,7 +158,7 @@ export class Play {
         return
       }
       case "Cancel": {
-        const target = targetOf(taken.target, workspaceOf(taken.target))
+        const target = toTarget(taken.target, workspaceOf(taken.target))
         const running = model.entries.find((entry) => entry.target === target && entry.status === "running")
         const expected = model.cancel(
           [model.waiting(target), running].filter((entry) => entry !== undefined),

@@ -9,7 +9,7 @@ import { QueueControl } from "../../src/queue/QueueControl.ts"
 import { layerRedis } from "../../src/queue/RedisQueue.ts"
 import { RedisServer } from "../harness/Redis.ts"
 import { waitUntil } from "../harness/Wait.ts"
-import { admission, before, targetOf } from "./Admissions.ts"
+import { admission, before, toTarget } from "./Admissions.ts"
 import { manyEntries } from "./Stores.ts"
 
 const server = Effect.acquireRelease(
@@ -237,7 +237,7 @@ describe("RedisQueue", () => {
         assert.deepStrictEqual(yield* counts, { waiting: 2, expired: 1, dead: 4 })
 
         // What is cut off keeps what can be read of it.
-        assert.deepInclude(yield* queue.get(due ?? ""), { targetKey: targetOf(3), workspace: "app", admittedAt: 3 })
+        assert.deepInclude(yield* queue.get(due ?? ""), { targetKey: toTarget(3), workspace: "app", admittedAt: 3 })
 
         // In a page of a list, and by its details alone: what Lua can read and the service cannot too.
         const [one, two] = [yield* open({ number: 7 }), yield* open({ number: 8 })]

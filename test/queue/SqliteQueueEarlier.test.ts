@@ -9,7 +9,7 @@ import type { Entry } from "../../src/domain/Entry.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { QueueControl } from "../../src/queue/QueueControl.ts"
 import { layerSqlite } from "../../src/queue/SqliteQueue.ts"
-import { admission, change, targetOf } from "./Admissions.ts"
+import { admission, change, toTarget } from "./Admissions.ts"
 import { folder, manyEntries } from "./Stores.ts"
 
 /** The tables of version 3, and what version 2 had besides. */
@@ -47,7 +47,7 @@ const version4 = `
 const entry = (number: number, over: Partial<Entry>): Entry => ({
   id: `entry-${number}`,
   workspace: "app",
-  targetKey: targetOf(number),
+  targetKey: toTarget(number),
   change: change(number, "a".repeat(40)),
   configHash: "c0ffee",
   priority: 10,

@@ -5,8 +5,8 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Layer, Logger, Schema } from "effect"
 import { Redis } from "ioredis"
-import { layerOf } from "../../src/config/FileConfigStore.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { layerStatic } from "../../src/config/FileConfigStore.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
 import { placeOf } from "../../src/app/Database.ts"
 import { Cache } from "../../src/store/Cache.ts"
@@ -19,9 +19,9 @@ import { RedisServer } from "../harness/Redis.ts"
 import { ignored } from "./Fixtures.ts"
 import { folder } from "./Folder.ts"
 
-const configured = (storage: object, env: Record<string, string> = {}) => snapshotOf({ storage }, env)
-const over = <A, E>(layer: Layer.Layer<A, E, Layer.Success<ReturnType<typeof layerOf>>>, snapshot: Snapshot) =>
-  Layer.fresh(layer).pipe(Layer.provide(layerOf(snapshot)))
+const configured = (storage: object, env: Record<string, string> = {}) => toSnapshot({ storage }, env)
+const over = <A, E>(layer: Layer.Layer<A, E, Layer.Success<ReturnType<typeof layerStatic>>>, snapshot: Snapshot) =>
+  Layer.fresh(layer).pipe(Layer.provide(layerStatic(snapshot)))
 const quiet = Logger.layer([])
 
 /** Nothing outside the folder of a test is opened, whatever is configured. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { layerOf } from "../../src/config/FileConfigStore.ts"
+import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import * as KeepWorkspaceCache from "../../src/vcs/KeepWorkspaceCache.ts"
 import { planEviction } from "../../src/vcs/PlanEviction.ts"
 import { WorkspaceCache } from "../../src/vcs/WorkspaceCache.ts"
@@ -40,7 +40,7 @@ describe("the workspace cache", () => {
       yield* TestClock.setTime(now)
       yield* Layer.build(
         KeepWorkspaceCache.layer.pipe(
-          Layer.provide([cacheOfMirrors, layerOf(testSnapshot({ workspaces: { cache } })), Logger.layer([])])
+          Layer.provide([cacheOfMirrors, layerStatic(testSnapshot({ workspaces: { cache } })), Logger.layer([])])
         )
       )
       yield* TestClock.adjust("1 millis")

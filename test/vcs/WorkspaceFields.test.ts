@@ -4,8 +4,8 @@ import { existsSync, readdirSync, truncateSync, utimesSync, writeFileSync } from
 import { join, relative } from "node:path"
 import { Effect, Layer, Logger } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { layerOf } from "../../src/config/FileConfigStore.ts"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { layerStatic } from "../../src/config/FileConfigStore.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { vcs } from "../../src/app/Parts.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 import { runGit, startGit } from "../../src/vcs/git/GitProcess.ts"
@@ -19,7 +19,7 @@ import type { GitServer } from "./GitServer.ts"
 import { makeRepository, temporaryFolder } from "./Repository.ts"
 
 const baseDir = temporaryFolder()
-const configured = (workspaces: object) => Effect.runSync(snapshotOf({ workspaces }, {}, { baseDir }))
+const configured = (workspaces: object) => Effect.runSync(toSnapshot({ workspaces }, {}, { baseDir }))
 const checkout = (url: string, mirror: string, head: string, base: string) =>
   Effect.flatMap(Vcs, (git) =>
     git.checkout({
@@ -35,7 +35,7 @@ const checkout = (url: string, mirror: string, head: string, base: string) =>
     })
   )
 /** As a node keeps and reads its repositories with this configuration. */
-const node = (workspaces: object) => vcs.pipe(Layer.provide(layerOf(configured(workspaces))))
+const node = (workspaces: object) => vcs.pipe(Layer.provide(layerStatic(configured(workspaces))))
 const quiet = Logger.layer([])
 
 const projects = temporaryFolder()

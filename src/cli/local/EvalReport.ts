@@ -6,7 +6,7 @@ import type { EvalScore, Figures, ScoredCase } from "../../engine/eval/Score.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import { columns } from "../Columns.ts"
 import { oneLine } from "../Wording.ts"
-import { placeOf, titleOf } from "./Report.ts"
+import { formatLocation, formatTitle } from "./Report.ts"
 
 const percent = (value: number | undefined): string => (value === undefined ? "-" : `${(value * 100).toFixed(1)} %`)
 
@@ -49,7 +49,7 @@ export const renderTable = (score: EvalScore): string => {
 const expectedText = ({ file, first, last, why, categories }: ExpectedProblem): string =>
   `${file}:${first === last ? first : `${first}-${last}`} ${categories[0] ?? ""}: ${oneLine(why)}`
 const findingText = (finding: Finding): string =>
-  `${oneLine(placeOf(finding))} ${oneLine(finding.problem.category)}: ${oneLine(titleOf(finding))}`
+  `${oneLine(formatLocation(finding))} ${oneLine(finding.problem.category)}: ${oneLine(formatTitle(finding))}`
 
 const detailsOf = (scored: ReadonlyArray<ScoredCase>): ReadonlyArray<string> => {
   const lines = scored.flatMap((one) => [
@@ -95,7 +95,7 @@ export const renderEvalJson = (score: EvalScore): string => {
         line: finding.anchor?.line ?? null,
         category: finding.problem.category,
         severity: finding.problem.severity,
-        title: titleOf(finding)
+        title: formatTitle(finding)
       })),
       seconds: one.seconds,
       cost_usd: one.usage.costUsd ?? null

@@ -1,6 +1,6 @@
 /** Builds the configuration of a local review: from a file, or from a model whose key is in the environment. */
 import { Effect } from "effect"
-import { snapshotOf } from "../../config/LoadConfig.ts"
+import { toSnapshot } from "../../config/LoadConfig.ts"
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 import { refused } from "../Exit.ts"
 import type { ExitWith } from "../Exit.ts"
@@ -102,7 +102,7 @@ const fromEnvironment = Effect.fnUntraced(function* (
     agent: { default: "native-llm" },
     review: { output_language: languageOf(env) }
   }
-  const snapshot = yield* snapshotOf(document, env).pipe(Effect.mapError(({ message }) => refused(message)))
+  const snapshot = yield* toSnapshot(document, env).pipe(Effect.mapError(({ message }) => refused(message)))
   const workspace = snapshot.workspaces.get("local")
   return workspace === undefined
     ? yield* refused("the environment gives no complete configuration")

@@ -2,12 +2,12 @@
 import type { Finding } from "../../domain/Problem.ts"
 import { gfm } from "../../outputs/SafeText.ts"
 import { count } from "../Wording.ts"
-import { placeOf, titleOf, verdictOf } from "./Report.ts"
+import { formatLocation, formatTitle, formatVerdict } from "./Report.ts"
 import type { LocalReview } from "./Report.ts"
 
 export const renderMarkdown = (review: LocalReview): string => {
   const { findings, summary, coverage, notices, models } = review.analysis
-  const blocks = ["# Code review", gfm.line(verdictOf(review))]
+  const blocks = ["# Code review", gfm.line(formatVerdict(review))]
   if (summary.trim() !== "") blocks.push(gfm.markdown(summary))
   if (findings.length > 0) blocks.push("## Problems", ...findings.map(renderFinding))
   if (coverage.skipped.length > 0) {
@@ -25,8 +25,8 @@ export const renderMarkdown = (review: LocalReview): string => {
 const renderFinding = (finding: Finding): string => {
   const { problem } = finding
   return joined([
-    `### ${gfm.line(titleOf(finding))}`,
-    `${gfm.codeSpan(placeOf(finding))} · **${problem.severity}** · ${gfm.plain(problem.category)}`,
+    `### ${gfm.line(formatTitle(finding))}`,
+    `${gfm.codeSpan(formatLocation(finding))} · **${problem.severity}** · ${gfm.plain(problem.category)}`,
     gfm.markdown(problem.message),
     ...(problem.quote === undefined ? [] : [gfm.codeBlock("", problem.quote.trimEnd())]),
     ...(problem.suggestion === undefined ? [] : ["Suggestion:", gfm.codeBlock("", problem.suggestion.trimEnd())])

@@ -27,7 +27,7 @@ export interface ReplayEngines {
 }
 
 /** Returns the newest runs. */
-export const recentOf = Effect.flatMap(Runs, (runs) => runs.list({ limit: recentRuns }))
+export const listRecentRuns = Effect.flatMap(Runs, (runs) => runs.list({ limit: recentRuns }))
 
 /** Returns the snapshot with the model catalog restricted to this machine. */
 const withoutNetwork = (snapshot: Snapshot): Snapshot => {

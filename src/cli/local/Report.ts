@@ -17,18 +17,18 @@ export interface LocalReview {
   readonly published?: Result.Result<PublishedReview, ExitWith>
 }
 
-export const titleOf = ({ problem }: Finding): string =>
+export const formatTitle = ({ problem }: Finding): string =>
   problem.title ?? problem.message.split("\n", 1)[0]?.slice(0, 120) ?? problem.category
 
 /** Formats a location as `path:line`, `path:first-last`, or the file alone. */
-export const placeOf = ({ anchor, problem }: Finding): string => {
+export const formatLocation = ({ anchor, problem }: Finding): string => {
   if (anchor === undefined) return problem.file
   const lines = anchor.start === undefined ? String(anchor.line) : `${anchor.start}-${anchor.line}`
   return `${anchor.path}:${lines}${anchor.side === "old" ? " (removed)" : ""}`
 }
 
 /** Formats the result in one line. */
-export const verdictOf = ({ analysis, baseName, head }: LocalReview): string => {
+export const formatVerdict = ({ analysis, baseName, head }: LocalReview): string => {
   const { findings, coverage, skipped } = analysis
   const range = `${baseName}...${head.slice(0, 10)}`
   if (skipped !== undefined) return `${range}: not reviewed. ${skipped}`

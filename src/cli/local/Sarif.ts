@@ -1,7 +1,7 @@
 /** Formats SARIF 2.1.0 for code scanning services. Fingerprints identify a finding across runs. */
 import type { Severity } from "../../domain/Kinds.ts"
 import type { Finding } from "../../domain/Problem.ts"
-import { titleOf } from "./Report.ts"
+import { formatTitle } from "./Report.ts"
 import type { LocalReview } from "./Report.ts"
 
 const levels = {
@@ -57,7 +57,7 @@ const resultOf = (finding: Finding, ids: ReadonlyArray<string>) => {
     ruleId: problem.category,
     ruleIndex: ids.indexOf(problem.category),
     level: levels[problem.severity],
-    message: { text: problem.title === undefined ? problem.message : `${titleOf(finding)}\n\n${problem.message}` },
+    message: { text: problem.title === undefined ? problem.message : `${formatTitle(finding)}\n\n${problem.message}` },
     locations: [{ physicalLocation: { artifactLocation, ...(region === undefined ? {} : { region }) } }],
     partialFingerprints: { "aicr/v1": fingerprint },
     ...(problem.suggestion === undefined || region === undefined

@@ -3,7 +3,7 @@ import { severityRank } from "../../domain/Kinds.ts"
 import type { Severity } from "../../domain/Kinds.ts"
 import { formatUsd } from "../../domain/Money.ts"
 import type { Finding } from "../../domain/Problem.ts"
-import { placeOf, titleOf, verdictOf } from "./Report.ts"
+import { formatLocation, formatTitle, formatVerdict } from "./Report.ts"
 import type { LocalReview } from "./Report.ts"
 
 const colours: Readonly<Record<Severity, string>> = { critical: "1;31", high: "31", medium: "33", low: "36", info: "2" }
@@ -21,18 +21,18 @@ export const renderText = (review: LocalReview, colour: boolean): string => {
   const cost = usage.costUsd === undefined || usage.costUsd === 0 ? "" : `, $${formatUsd(usage.costUsd, 4)}`
   const spent =
     models.length === 0 ? "" : ` (${models.join(", ")}: ${usage.inputTokens} in, ${usage.outputTokens} out${cost})`
-  blocks.push(paint("1", plain(verdictOf(review))) + paint("2", spent))
+  blocks.push(paint("1", plain(formatVerdict(review))) + paint("2", spent))
   return `${blocks.join("\n\n")}\n`
 }
 
 const renderFinding = (finding: Finding, paint: (code: string, text: string) => string): string => {
   const { problem } = finding
   const lines = [
-    `${paint("1", plain(placeOf(finding)))}  ${paint(colours[problem.severity], problem.severity)}  ${plain(problem.category)}`,
-    `  ${paint("1", plain(titleOf(finding)))}`
+    `${paint("1", plain(formatLocation(finding)))}  ${paint(colours[problem.severity], problem.severity)}  ${plain(problem.category)}`,
+    `  ${paint("1", plain(formatTitle(finding)))}`
   ]
   const message = plain(problem.message.trim())
-  if (message !== plain(titleOf(finding))) lines.push(indent(message, "  "))
+  if (message !== plain(formatTitle(finding))) lines.push(indent(message, "  "))
   if (problem.quote !== undefined) lines.push(indent(paint("2", plain(problem.quote.trimEnd())), "    | "))
   if (problem.suggestion !== undefined) {
     lines.push("  Suggestion:", indent(paint("32", plain(problem.suggestion.trimEnd())), "    + "))

@@ -4,7 +4,7 @@ import type { When } from "../Field.ts"
 import type { Path } from "../Path.ts"
 import { formatPath, isRecord } from "../Path.ts"
 import type { FieldShape, ObjectShape, Shape } from "../Shape.ts"
-import { shapeOf } from "../Shape.ts"
+import { readShape } from "../Shape.ts"
 import type { Check, CrossCheckReports } from "./CrossCheck.ts"
 import type { Declared } from "./Names.ts"
 import { checkReference, declared } from "./Names.ts"
@@ -12,7 +12,7 @@ import { textsAt } from "./Tree.ts"
 
 type Names = ReturnType<typeof declared>
 
-export const checkFields: Check = (tree, reports) => walk(shapeOf(Document), tree, [], reports, declared(tree))
+export const checkFields: Check = (tree, reports) => walk(readShape(Document), tree, [], reports, declared(tree))
 
 const walk = (shape: Shape, value: unknown, path: Path, reports: CrossCheckReports, names: Names): void => {
   if (shape.type === "list") {

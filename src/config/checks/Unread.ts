@@ -3,11 +3,11 @@ import { Document } from "../Document.ts"
 import type { Path } from "../Path.ts"
 import { isRecord } from "../Path.ts"
 import type { Shape } from "../Shape.ts"
-import { shapeOf } from "../Shape.ts"
+import { readShape } from "../Shape.ts"
 import { unconsumedAt } from "../Unconsumed.ts"
 import type { Check, CrossCheckReports } from "./CrossCheck.ts"
 
-export const checkUnread: Check = (tree, reports) => walk(shapeOf(Document), tree, [], "", reports)
+export const checkUnread: Check = (tree, reports) => walk(readShape(Document), tree, [], "", reports)
 
 const walk = (shape: Shape, value: unknown, path: Path, field: string, { warning, error }: CrossCheckReports): void => {
   const row = unconsumedAt(field)

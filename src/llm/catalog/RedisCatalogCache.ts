@@ -4,7 +4,7 @@
  */
 import { Effect, Layer, Option, Schema } from "effect"
 import type { Redacted } from "effect"
-import { messageOf, open } from "../../database/RedisClient.ts"
+import { readMessage, open } from "../../database/RedisClient.ts"
 import { CatalogCache, CatalogCacheError } from "./CatalogCache.ts"
 import type { CatalogEntry, CatalogState } from "./CatalogCache.ts"
 
@@ -29,7 +29,7 @@ export const layerRedis = (url: Redacted.Redacted): Layer.Layer<CatalogCache> =>
         Effect.tryPromise({
           try: command,
           catch: (cause) =>
-            new CatalogCacheError({ message: `Redis unavailable (storage.cache.redis): ${messageOf(cause)}` })
+            new CatalogCacheError({ message: `Redis unavailable (storage.cache.redis): ${readMessage(cause)}` })
         })
       const inForce = Effect.map(
         ask(() => redis.get(pointer)),

@@ -7,8 +7,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Context, Effect, Layer, Schema, Stream } from "effect"
 import { Agent } from "../../../src/agent/Agent.ts"
-import { layerOf } from "../../../src/config/FileConfigStore.ts"
-import { snapshotOf } from "../../../src/config/LoadConfig.ts"
+import { layerStatic } from "../../../src/config/FileConfigStore.ts"
+import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import { ReportedProblem } from "../../../src/domain/Problem.ts"
 import { noUsage } from "../../../src/domain/Analysis.ts"
 import * as ChangeThreads from "../../../src/engine/threads/ChangeThreads.ts"
@@ -73,7 +73,7 @@ const document = {
 
 const ingress = IngressServer.layerWith({ port: 0 }).pipe(
   Layer.provide([
-    Layer.unwrap(Effect.map(snapshotOf(document, {}), layerOf)),
+    Layer.unwrap(Effect.map(toSnapshot(document, {}), layerStatic)),
     Store.layerSqlite({ path: join(directory, "aicr.db"), migrate: "auto" }),
     layerMemory({ perWorkspace: 1_000_000, total: 1_000_000 }),
     Layer.succeed(Wake, {
@@ -172,7 +172,7 @@ const startLoad = async (port: number) => {
 }
 
 const measure = Effect.gen(function* () {
-  const snapshot = yield* snapshotOf(document, {})
+  const snapshot = yield* toSnapshot(document, {})
   const workspace = snapshot.workspaces.get("app")
   if (workspace === undefined) return yield* Effect.die("the workspace of the benchmark is missing")
   const { port } = yield* IngressServer

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Layer } from "effect"
-import { layerOf } from "../../../src/config/FileConfigStore.ts"
-import { snapshotOf } from "../../../src/config/LoadConfig.ts"
+import { layerStatic } from "../../../src/config/FileConfigStore.ts"
+import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import { OwnAccounts } from "../../../src/forge/OwnAccounts.ts"
 import { IngressServer } from "../../../src/ingress/Server.ts"
 import { Wake } from "../../../src/ingress/Wake.ts"
@@ -41,7 +41,7 @@ const quiet = Layer.succeed(Wake, {
 const queue = kind === "sqlite" ? layerSqlite({ path: join(directory, "queue.db"), ...limits }) : layerMemory(limits)
 
 const parts = Layer.mergeAll(
-  Layer.unwrap(Effect.map(snapshotOf(document, {}), layerOf)),
+  Layer.unwrap(Effect.map(toSnapshot(document, {}), layerStatic)),
   Store.layerSqlite({ path: join(directory, "aicr.db"), migrate: "auto" }),
   queue,
   quiet,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest"
 import { formatPath } from "../../../src/config/Path.ts"
 import { readDocument } from "../../../src/config/Snapshots.ts"
-import { placeOf, withValue } from "../Places.ts"
+import { toPlace, withValue } from "../Places.ts"
 
 const read = (document: unknown, env = { SET: "value" }, unset: "errors" | "warnings" = "warnings") =>
   readDocument(document, env, { baseDir: "/base", unset })
@@ -55,7 +55,7 @@ describe("exclusive pairs", () => {
   it.each(exclusive.flatMap(([field, others]) => others.map((other) => [field, other] as const)))(
     "%s and %s",
     (field, other) => {
-      const { around, path } = placeOf(field)
+      const { around, path } = toPlace(field)
       const neighbour = [...path.slice(0, -1), other]
       const value = field === "admin.password_hash" ? `sha256:${"0".repeat(64)}` : "literal"
       const one = withValue(around, path, value)
@@ -72,7 +72,7 @@ describe("exclusive pairs", () => {
     ["server.auth.api_key", "api_key_env"],
     ["admin.password", "password_env"]
   ])("%s wins over %s, with a warning", (field, other) => {
-    const { around, path } = placeOf(field)
+    const { around, path } = toPlace(field)
     const both = withValue(withValue(around, path, "literal"), [...path.slice(0, -1), other], "SET")
     expect(errors(both)).toEqual([])
     expect(warnings(both)).toContainEqual(expect.stringContaining("wins over"))
@@ -484,7 +484,7 @@ describe("kind conditions", () => {
     ["cron", "manual", "0 3 * * *"]
   ]
   it.each(kinds)("triggers[].%s is refused for %s", (field, kind, value) => {
-    const { around } = placeOf("triggers[].enabled")
+    const { around } = toPlace("triggers[].enabled")
     const trigger = { name: "t", kind, webhook_secret: undefined, [field]: value }
     expect(errors(withValue(around, ["triggers"], [trigger]))).toContainEqual(
       expect.stringContaining(`triggers[0].${field}: kind ${kind} cannot use this field`)
@@ -538,7 +538,7 @@ describe("blank credentials", () => {
   ]
 
   it.each(secrets)("%s is an error, given literally or by a variable", (field) => {
-    const { around, path } = placeOf(field)
+    const { around, path } = toPlace(field)
     const messages = (document: unknown, at: ReadonlyArray<string | number>) =>
       read(document, { SET: "value", BLANK: " \t\n" } as { SET: string }, "errors")
         .issues.filter((issue) => issue.severity === "error" && issue.path === formatPath(at))
@@ -565,7 +565,7 @@ describe("variables that the service needs to start", () => {
     ["global key", { server: { auth: { api_key_env: "UNSET" } } }, "server.auth.api_key_env"],
     [
       "workspace key",
-      withValue(placeOf("workspaces.instances.<id>.auth.enabled").around, ["workspaces", "instances", "w", "auth"], {
+      withValue(toPlace("workspaces.instances.<id>.auth.enabled").around, ["workspaces", "instances", "w", "auth"], {
         api_key_env: "UNSET"
       }),
       "workspaces.instances.w.auth.api_key_env"
@@ -636,7 +636,7 @@ it("null is the same as absent, everywhere", () => {
     "outputs.channels[]",
     "im.connections.<id>"
   ]) {
-    const { around, path } = placeOf(field)
+    const { around, path } = toPlace(field)
     expect([formatPath(path), errors(withValue(around, path, null))]).toEqual([formatPath(path), []])
   }
 })

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from "vitest"
 import { Effect, Layer, Logger } from "effect"
 import { parse } from "yaml"
 import { agentLayer } from "../../../src/agent/AgentModes.ts"
-import { snapshotOf } from "../../../src/config/LoadConfig.ts"
+import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import type { Finding } from "../../../src/domain/Problem.ts"
 import { readCase } from "../../../src/engine/eval/EvalCase.ts"
 import type { EvalCase, ExpectedProblem } from "../../../src/engine/eval/EvalCase.ts"
@@ -88,7 +88,7 @@ const evaluated = async (answer: (one: EvalCase) => Reply, some: ReadonlyArray<E
   }))
   const progress: Array<number> = []
   const score = await Effect.gen(function* () {
-    const snapshot = yield* snapshotOf(
+    const snapshot = yield* toSnapshot(
       {
         llm: {
           providers: [{ id: "p", kind: "openai_compatible", base_url: `${model.url}/v1`, api_key: "k" }],

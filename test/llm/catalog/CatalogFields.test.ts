@@ -4,8 +4,8 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { layerOf } from "../../../src/config/FileConfigStore.ts"
-import { snapshotOf } from "../../../src/config/LoadConfig.ts"
+import { layerStatic } from "../../../src/config/FileConfigStore.ts"
+import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import { Catalog } from "../../../src/llm/catalog/Catalog.ts"
 import { layerMemory } from "../../../src/llm/catalog/MemoryCatalogCache.ts"
 import { catalog } from "../../../src/app/ModelServices.ts"
@@ -50,7 +50,7 @@ const closedNetwork = Effect.acquireRelease(
 )
 
 const configured = (model_catalog: Record<string, unknown>) =>
-  snapshotOf(
+  toSnapshot(
     {
       llm: {
         providers: [{ id: "p", kind: "openai_compatible", catalog_provider: "openai" }],
@@ -127,7 +127,7 @@ it.live.each([
       return yield* sql`SELECT id FROM catalog_models`
     })
     const records = Layer.provideMerge(Store.layer("auto"), SqliteClient.layer({ path: ":memory:" }))
-    const parts = catalog.pipe(Layer.provideMerge(records), Layer.provideMerge(layerOf(snapshot)))
+    const parts = catalog.pipe(Layer.provideMerge(records), Layer.provideMerge(layerStatic(snapshot)))
     assert.strictEqual((yield* Effect.provide(rows, parts)).length, expected)
   }).pipe(Effect.scoped, Effect.provide(quiet))
 )
