@@ -73,7 +73,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Outputs.ts",
     "Marker.ts",
     "SafeText.ts",
-    "StandingThreads.ts",
+    "ExistingThreads.ts",
     "StatusEnd.ts"
   ],
   queue: [

@@ -1,7 +1,7 @@
 /** Records that an entry expired: a run with the reason, and the messages for chat groups. */
 import { Clock, Effect } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
-import { expiryNotice } from "../src/outputs/ExpiryNotice.ts"
+import { planExpiryNotice } from "../src/outputs/ExpiryNotice.ts"
 import { queuedTimeoutHours } from "../src/queue/ExpiryCutoffs.ts"
 import { Queue } from "../src/queue/Queue.ts"
 import { Outbox } from "../src/store/Outbox.ts"
@@ -17,7 +17,7 @@ export const noteExpiry = Effect.fnUntraced(function* (entryId: string) {
   const workspace = (yield* config.pinned(configHash)).workspaces.get(entry.workspace)
   if (workspace === undefined) return
   const hours = queuedTimeoutHours(config.current(), entry.workspace)
-  const planned = expiryNotice("", entry, workspace, hours)
+  const planned = planExpiryNotice("", entry, workspace, hours)
   const isNoted = (yield* runs.list({ targetKey, limit: 100 })).some(
     (run) => run.entryId === entryId && run.reason === "queued_timeout"
   )

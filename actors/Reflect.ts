@@ -8,7 +8,7 @@ import { repositoryKey } from "../src/domain/Change.ts"
 import type { Lesson } from "../src/domain/Lesson.ts"
 import type { Finding } from "../src/domain/Problem.ts"
 import type { ForgeClient } from "../src/forge/Forge.ts"
-import { standingThreads } from "../src/outputs/StandingThreads.ts"
+import { listExistingThreads } from "../src/outputs/ExistingThreads.ts"
 import { lessonBounds, reflectionMode } from "../src/review/Reflection.ts"
 import { Lessons } from "../src/store/Lessons.ts"
 import { Runs } from "../src/store/Runs.ts"
@@ -60,7 +60,7 @@ const madeOf = Effect.fnUntraced(function* (
     findings.set(finding.fingerprint, finding)
   }
   if (findings.size === 0) return []
-  return (yield* standingThreads(client, change, number, dismissal)).flatMap(({ fp, state }) => {
+  return (yield* listExistingThreads(client, change, number, dismissal)).flatMap(({ fp, state }) => {
     const finding = findings.get(fp)
     return state === "open" || finding === undefined ? [] : [lessonOf(finding, state)]
   })

@@ -1,8 +1,8 @@
 /**
- * Whose change it is, as an account of the host. In this order: the mapping of the commit's e-mail address; for an address on the
- * blacklist nobody; the account that the host finds for the commit; where a model is configured for it, the mapped account it finds to
- * be the same person; who pushed or opened the change. What is found is kept for a while (storage.cache): each row that names
- * the author would ask again.
+ * Determines the author of a change as an account of the host. Sources in this order: the mapping of the commit's e-mail
+ * address; no account for an address on the blacklist; the account that the host associates with the commit; where a model is
+ * configured for it, the mapped account that it identifies as the same person; the account that pushed or opened the change.
+ * Results are cached (storage.cache), because several publications name the author.
  */
 import { Effect, Option, Schema } from "effect"
 import type { OutputsConfig } from "../config/schema/Outputs.ts"
@@ -13,62 +13,67 @@ import { remembering } from "../store/Cache.ts"
 import type { About, Lookup } from "../store/Cache.ts"
 import { AuthorGuess } from "./AuthorGuess.ts"
 import type { AuthorCandidate } from "./AuthorGuess.ts"
-import type { ChannelMissing, Reach } from "./Channel.ts"
+import type { ChannelMissing, ChannelContext } from "./Channel.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 
 type Resolution = OutputsConfig["author_resolution"]
 
-const folded = (email: string): string => email.trim().toLowerCase()
+const normalizeEmail = (email: string): string => email.trim().toLowerCase()
 const plainAccount = (name: string): string => name.replace(/^@/, "")
 
-/** What is exact. `Open`: nothing says it. Pure. */
+/** Returns the account where the configuration or the host determines it; `Open` otherwise. Pure. */
 export const exactAccount = (
   { email_mappings = {}, email_blacklist = [] }: Resolution,
   author: Pick<CommitAuthor, "email" | "account"> | undefined
 ): { readonly _tag: "Known"; readonly account: string | undefined } | { readonly _tag: "Open" } => {
   const email = author?.email
   if (email !== undefined) {
-    const mapped = Object.entries(email_mappings).find(([known]) => folded(known) === folded(email))
+    const mapped = Object.entries(email_mappings).find(
+      ([mappedEmail]) => normalizeEmail(mappedEmail) === normalizeEmail(email)
+    )
     if (mapped !== undefined) return { _tag: "Known", account: plainAccount(mapped[1]) }
-    if (email_blacklist.some((listed) => folded(listed) === folded(email))) return { _tag: "Known", account: undefined }
+    if (email_blacklist.some((listed) => normalizeEmail(listed) === normalizeEmail(email)))
+      return { _tag: "Known", account: undefined }
   }
   return author?.account === undefined ? { _tag: "Open" } : { _tag: "Known", account: author.account }
 }
 
-const most = 200
+const maxCandidates = 200
 
-/** Mapped accounts with the names in their addresses, and who pushed. Pure. */
-const candidatesOf = (
+/** Lists the mapped accounts with the names in their addresses, and the account that pushed. Pure. */
+const listCandidates = (
   { email_mappings = {} }: Resolution,
   pusher: Change["author"]
 ): ReadonlyArray<AuthorCandidate> => {
-  const known = new Map<string, Array<string>>()
+  const namesByAccount = new Map<string, Array<string>>()
   for (const [email, account] of Object.entries(email_mappings)) {
     const name = email.split("@")[0]?.trim() ?? ""
-    known.set(plainAccount(account), [...(known.get(plainAccount(account)) ?? []), name])
+    namesByAccount.set(plainAccount(account), [...(namesByAccount.get(plainAccount(account)) ?? []), name])
   }
-  // Without mappings there is only who pushed, which is the answer anyway.
-  if (known.size > 0 && pusher !== undefined) {
-    known.set(pusher.username, [
-      ...(known.get(pusher.username) ?? []),
+  // Without mappings the only candidate would be the account that pushed, which is the fallback anyway.
+  if (namesByAccount.size > 0 && pusher !== undefined) {
+    namesByAccount.set(pusher.username, [
+      ...(namesByAccount.get(pusher.username) ?? []),
       ...(pusher.name === undefined ? [] : [pusher.name])
     ])
   }
-  return [...known].slice(0, most).map(([account, names]) => ({ account, known: [...new Set(names)].slice(0, 10) }))
+  return [...namesByAccount]
+    .slice(0, maxCandidates)
+    .map(([account, names]) => ({ account, known: [...new Set(names)].slice(0, 10) }))
 }
 
 const Account = Schema.Struct({ account: Schema.optionalKey(Schema.String) })
-const kept = (account: string | undefined): typeof Account.Type => (account === undefined ? {} : { account })
+const toAccount = (account: string | undefined): typeof Account.Type => (account === undefined ? {} : { account })
 
-/** By commit, for one configuration of how authors are found. */
+/** Cached by commit and by the settings for author resolution. */
 const authorOfCommit: Lookup<typeof Account.Type> = { name: "commit-author", answer: Account }
-/** By e-mail address, at hosts that have to be asked for it. */
+/** Cached by e-mail address, for hosts that need a request for it. */
 const accountOfEmail: Lookup<typeof Account.Type> = { name: "email-account", answer: Account }
 
-type Asking = Pick<Reach, "client" | "change" | "channel" | "workspace" | "cache">
+type AuthorContext = Pick<ChannelContext, "client" | "change" | "channel" | "workspace" | "cache">
 
-/** Whom the host is asked as: what one credential may see is not told to another. */
-const askedAs = ({ change, channel, workspace }: Asking): About => [
+/** Returns the key parts that identify the credential: data that one credential may read is not shared with another. */
+const toRequester = ({ change, channel, workspace }: AuthorContext): About => [
   workspace.id,
   change.provider,
   channel.trigger ?? hostTrigger(change),
@@ -76,10 +81,16 @@ const askedAs = ({ change, channel, workspace }: Asking): About => [
   channel.token === undefined && channel.token_env === undefined ? undefined : channel.name
 ]
 
-/** A host that will not say leaves who pushed or opened the change; one that cannot say now is asked again with the operation. */
-const orUnsaid = <A>(asked: Effect.Effect<A, ForgeError>, head: string): Effect.Effect<A | undefined, ForgeError> =>
+/**
+ * Converts a refusal to undefined, so that the account that pushed or opened the change is used. A transient failure is passed
+ * on, so that the operation is retried.
+ */
+const undefinedIfRefused = <A>(
+  request: Effect.Effect<A, ForgeError>,
+  head: string
+): Effect.Effect<A | undefined, ForgeError> =>
   Effect.catchIf(
-    asked,
+    request,
     ({ reason }) => reason !== "rate_limited" && reason !== "unavailable",
     (error) =>
       Effect.as(
@@ -89,14 +100,14 @@ const orUnsaid = <A>(asked: Effect.Effect<A, ForgeError>, head: string): Effect.
   )
 
 export const resolveAuthor = Effect.fnUntraced(function* (
-  reach: Asking,
+  context: AuthorContext,
   head: string
 ): Effect.fn.Return<string | undefined, ForgeError | ChannelMissing, AuthorGuess | ModelRun> {
-  const { cache, change, workspace } = reach
+  const { cache, change, workspace } = context
   const resolution = workspace.outputs.author_resolution
   const { email_mappings, email_blacklist } = resolution
-  const about = [
-    ...askedAs(reach),
+  const cacheKey = [
+    ...toRequester(context),
     foldRepo(change.repo.fullName),
     head,
     change.author?.username,
@@ -104,40 +115,41 @@ export const resolveAuthor = Effect.fnUntraced(function* (
     workspace.authorResolutionModelChain,
     JSON.stringify([email_mappings, email_blacklist])
   ]
-  const known = yield* cache.get(authorOfCommit, about)
-  if (Option.isSome(known)) return known.value.account
-  const keeping = (account: string | undefined) => Effect.as(cache.set(authorOfCommit, about, kept(account)), account)
+  const cached = yield* cache.get(authorOfCommit, cacheKey)
+  if (Option.isSome(cached)) return cached.value.account
+  const store = (account: string | undefined) =>
+    Effect.as(cache.set(authorOfCommit, cacheKey, toAccount(account)), account)
   const pusher = change.author?.username
-  const client = yield* reach.client
-  const author = yield* orUnsaid(client.commitAuthor(change.repo, head), head)
+  const client = yield* context.client
+  const author = yield* undefinedIfRefused(client.commitAuthor(change.repo, head), head)
   if (author === undefined) return pusher
-  const found = exactAccount(resolution, author)
-  if (found._tag === "Known") return yield* keeping(found.account)
-  const byEmail = yield* accountByEmail(reach, client, head, author)
-  if (byEmail?.account !== undefined) return yield* keeping(byEmail.account)
-  const guessed = (yield* guessedAccount(reach, head, author)) ?? pusher
-  return byEmail === undefined ? guessed : yield* keeping(guessed)
+  const exact = exactAccount(resolution, author)
+  if (exact._tag === "Known") return yield* store(exact.account)
+  const byEmail = yield* accountByEmail(context, client, head, author)
+  if (byEmail?.account !== undefined) return yield* store(byEmail.account)
+  const guessed = (yield* guessAccount(context, head, author)) ?? pusher
+  return byEmail === undefined ? guessed : yield* store(guessed)
 })
 
-/** Undefined where the host would not say. */
+/** Returns undefined where the host refused the request. */
 const accountByEmail = Effect.fnUntraced(function* (
-  reach: Asking,
-  { findAccount: accountOf }: ForgeClient,
+  context: AuthorContext,
+  { findAccount }: ForgeClient,
   head: string,
   { email }: CommitAuthor
 ) {
-  if (email === undefined || accountOf === undefined) return kept(undefined)
-  const about = [...askedAs(reach), folded(email)]
-  const asked = Effect.map(accountOf(email), kept)
-  return yield* orUnsaid(remembering(reach.cache, accountOfEmail, about, asked), head)
+  if (email === undefined || findAccount === undefined) return toAccount(undefined)
+  const cacheKey = [...toRequester(context), normalizeEmail(email)]
+  const request = Effect.map(findAccount(email), toAccount)
+  return yield* undefinedIfRefused(remembering(context.cache, accountOfEmail, cacheKey, request), head)
 })
 
-const guessedAccount = Effect.fnUntraced(function* (
-  { change, workspace }: Asking,
+const guessAccount = Effect.fnUntraced(function* (
+  { change, workspace }: AuthorContext,
   head: string,
   { email, name }: CommitAuthor
 ) {
-  const candidates = candidatesOf(workspace.outputs.author_resolution, change.author)
+  const candidates = listCandidates(workspace.outputs.author_resolution, change.author)
   if (candidates.length === 0 || (email === undefined && name === undefined)) return undefined
   const { guess } = yield* AuthorGuess
   const commit = `${foldRepo(change.repo.fullName)}@${head}`

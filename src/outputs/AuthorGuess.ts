@@ -1,6 +1,6 @@
 /**
- * Whose account a commit's author may have, where nothing exact says it: asked of a model when the configuration names a group for it
- * (`author_resolution_model_chain`).
+ * Guesses the account of a commit's author where no exact source determines it, with a model if the configuration names a chain
+ * for it (`author_resolution_model_chain`).
  */
 import { Context, Effect, Layer } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"
@@ -8,28 +8,31 @@ import type { ModelRun } from "../llm/ModelRun.ts"
 
 export interface UnknownAuthor {
   readonly workspace: Workspace
-  /** Repository and commit, for logs: the same author is asked about once. */
+  /** Repository and commit, for logs. */
   readonly commit: string
   readonly name: string | undefined
   readonly email: string | undefined
-  /** The only possible answers. */
+  /** The only possible results. */
   readonly candidates: ReadonlyArray<AuthorCandidate>
 }
 
 export interface AuthorCandidate {
   readonly account: string
-  /** Names and the like that are known of it; no e-mail address. */
+  /** Known names of the person; no e-mail addresses. */
   readonly known: ReadonlyArray<string>
 }
 
 export class AuthorGuess extends Context.Service<
   AuthorGuess,
   {
-    /** One of the candidates' accounts, or undefined: nobody, in doubt, no model configured, no model replied. */
+    /**
+     * Returns the account of a candidate. Undefined when none matches, the model is uncertain, none is configured, or all calls
+     * failed.
+     */
     readonly guess: (author: UnknownAuthor) => Effect.Effect<string | undefined, never, ModelRun>
   }
 >()("aicr/outputs/AuthorGuess") {
-  /** Guesses nothing: for a program without models. */
+  /** Never guesses; for programs without models. */
   static readonly layerNone: Layer.Layer<AuthorGuess> = Layer.succeed(
     AuthorGuess,
     AuthorGuess.of({ guess: () => Effect.undefined })

@@ -1,35 +1,35 @@
 /**
- * A review as messages of a chat bot, one outbox row per message. A platform cannot be asked what it has: a message whose
- * answer was lost counts as sent, because a second one would disturb everybody in the group.
+ * Publishes a review as messages of a chat bot, one publication per message. Sent messages cannot be queried: a message without a
+ * response counts as sent, because a duplicate would disturb the whole group.
  */
 import { Effect } from "effect"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
 import { resolveAuthor } from "./Author.ts"
-import { feishuSigned, post } from "./BotHook.ts"
+import { signFeishuMessage, post } from "./BotHook.ts"
 import type { Bot } from "./BotHook.ts"
 import { platforms } from "./BotMessage.ts"
 import type { People } from "./BotMessage.ts"
 import { ChannelMissing } from "./Channel.ts"
-import type { ChannelKind, Planned, Reach } from "./Channel.ts"
-import { foreign } from "./Foreign.ts"
+import type { ChannelKind, Planned, ChannelContext } from "./Channel.ts"
+import { wrongChannelKind } from "./WrongChannelKind.ts"
 import { labelsFor } from "./Labels.ts"
 import { safeUrl } from "./Links.ts"
 import { mentionSlot } from "./Mention.ts"
 import { cleanPolicy } from "./NoProblems.ts"
 import { followUpId, operationId } from "./OperationId.ts"
 import { renderChat } from "./Render.ts"
-import { shownBy } from "./Shown.ts"
+import { visibleFindings } from "./VisibleFindings.ts"
 import { split } from "./Split.ts"
 
 type ChatOperation = Extract<Operation, { readonly _tag: "Chat" }>
 type PlatformName = keyof typeof platforms
 
-/** Messages of one review; a group is not a report. */
-const mostMessages = 5
+/** Upper bound for the messages of one review. */
+const maxMessages = 5
 
-const detailOf = (channel: ChannelConfig, recorded: boolean) =>
+const toDetail = (channel: ChannelConfig, recorded: boolean) =>
   recorded ? (channel.issue_link_card ?? "titles") : "full"
 
 export const botChannel = (name: PlatformName): ChannelKind => ({
@@ -37,21 +37,21 @@ export const botChannel = (name: PlatformName): ChannelKind => ({
 
   plan: (input, channel, parts) => {
     const { analysis, head, workspace, change } = input
-    const shown = shownBy(channel, analysis)
-    if (shown.length === 0 && cleanPolicy(workspace, channel, analysis) !== "publish") return []
+    const visible = visibleFindings(channel, analysis)
+    if (visible.length === 0 && cleanPolicy(workspace, channel, analysis) !== "publish") return []
     const labels = labelsFor(workspace.review.output_language)
     const { limit, safe } = platforms[name]
-    const hidden = analysis.findings.length - shown.length
-    const listed = shown.slice(0, channel.max_comments ?? Number.POSITIVE_INFINITY)
+    const hidden = analysis.findings.length - visible.length
+    const listed = visible.slice(0, channel.max_comments ?? Number.POSITIVE_INFINITY)
     const text = renderChat(input, channel, listed, hidden, {
-      detail: detailOf(channel, parts.recorded === true),
+      detail: toDetail(channel, parts.recorded === true),
       safe
     })
-    const bodies = split(text, limit, mostMessages, labels.cut)
+    const bodies = split(text, limit, maxMessages, labels.cut)
     return bodies.map((body, i): Planned => {
       const count = bodies.length === 1 ? "" : ` (${i + 1}/${bodies.length})`
       const title = `${labels.title} · ${change.repo.fullName}${count}`
-      const severity = shown[0]?.problem.severity
+      const severity = visible[0]?.problem.severity
       const operation: ChatOperation = {
         _tag: "Chat",
         head,
@@ -64,38 +64,41 @@ export const botChannel = (name: PlatformName): ChannelKind => ({
     })
   },
 
-  send: Effect.fnUntraced(function* (reach, publication) {
+  send: Effect.fnUntraced(function* (context, publication) {
     const { operation } = publication
-    if (operation._tag !== "Chat") return yield* foreign(publication)
-    const bot = yield* botOf(reach, reach.channel)
-    const people = yield* peopleOf(reach, operation)
-    yield* send(name, bot, filled(name, operation, people))
-    return { hostId: publication.operationId, url: undefined, next: calls(name, publication, operation, people) }
+    if (operation._tag !== "Chat") return yield* wrongChannelKind(publication)
+    const bot = yield* findBot(context, context.channel)
+    const people = yield* findPeople(context, operation)
+    yield* send(name, bot, fillMention(name, operation, people))
+    return { hostId: publication.operationId, url: undefined, next: planCalls(name, publication, operation, people) }
   }),
 
-  find: Effect.fnUntraced(function* (reach, publication) {
+  find: Effect.fnUntraced(function* (context, publication) {
     const { operation } = publication
-    if (operation._tag !== "Chat") return yield* foreign(publication)
-    const next = calls(name, publication, operation, yield* peopleOf(reach, operation))
+    if (operation._tag !== "Chat") return yield* wrongChannelKind(publication)
+    const next = planCalls(name, publication, operation, yield* findPeople(context, operation))
     return { hostId: `unconfirmed:${publication.operationId}`, url: undefined, next }
   })
 })
 
-const filled = (name: PlatformName, operation: ChatOperation, people: People): ChatOperation => {
+const fillMention = (name: PlatformName, operation: ChatOperation, people: People): ChatOperation => {
   const mention = platforms[name].mention(people)
   return { ...operation, body: operation.body.replaceAll(mentionSlot, mention).trim() }
 }
 
-/** The one POST of a row. */
+/** Sends the single POST of a publication. */
 const send = Effect.fnUntraced(function* (name: PlatformName, bot: Bot, operation: ChatOperation) {
   const { call, message } = platforms[name]
   const { title, body, severity, people } = operation
-  const made = people === undefined || call === undefined ? message({ title, body, severity }) : call(title, people)
-  yield* post(bot, name === "feishu_bot" ? { ...(yield* feishuSigned(bot)), ...made } : made)
+  const payload = people === undefined || call === undefined ? message({ title, body, severity }) : call(title, people)
+  yield* post(bot, name === "feishu_bot" ? { ...(yield* signFeishuMessage(bot)), ...payload } : payload)
 })
 
-/** People whom the platform calls by a message of its own: a row, so that neither message is sent twice. */
-const calls = (
+/**
+ * Plans the separate message with which a platform notifies people: a publication of its own, so that neither message is sent
+ * twice.
+ */
+const planCalls = (
   name: PlatformName,
   publication: Publication,
   { head, title, first, people }: ChatOperation,
@@ -110,33 +113,33 @@ const calls = (
         }
       ]
 
-const botOf = (reach: Reach, holder: object): Effect.Effect<Bot, ChannelMissing> => {
-  const url = reach.credential(holder, "webhook_url")
+const findBot = (context: ChannelContext, holder: object): Effect.Effect<Bot, ChannelMissing> => {
+  const url = context.credential(holder, "webhook_url")
   return url === undefined
     ? Effect.fail(
         new ChannelMissing({
-          message: `channel ${reach.channel.name} has no webhook_url; set webhook_url_env to its variable`
+          message: `channel ${context.channel.name} has no webhook_url; set webhook_url_env to its variable`
         })
       )
-    : Effect.succeed({ url, secret: reach.credential(holder, "secret") })
+    : Effect.succeed({ url, secret: context.credential(holder, "secret") })
 }
 
-const peopleOf = Effect.fnUntraced(function* (reach: Reach, { head, body, first }: ChatOperation) {
-  const { channel, change } = reach
-  const wanted = body.includes(mentionSlot)
-  // Without a git host nobody can be asked: whoever made the change is who its trigger says.
-  const author = !wanted
+const findPeople = Effect.fnUntraced(function* (context: ChannelContext, { head, body, first }: ChatOperation) {
+  const { channel, change } = context
+  const isMentioned = body.includes(mentionSlot)
+  // Without a git host the trigger determines the author.
+  const author = !isMentioned
     ? undefined
     : isForgeKind(change.provider)
-      ? yield* resolveAuthor(reach, head)
+      ? yield* resolveAuthor(context, head)
       : change.author?.username
-  const everyone = wanted && author === undefined && channel.mention_fallback === "all"
+  const everyone = isMentioned && author === undefined && channel.mention_fallback === "all"
   return { author, everyone, mobiles: first === true ? (channel.mentioned_mobile_list ?? []) : [] } satisfies People
 })
 
-/** What follows from a new managed issue where its channel wants a chat group to know. */
-export const issueNotice = (
-  { channel, change }: Reach,
+/** Plans the chat message about a new managed issue, where its channel configures one. */
+export const planIssueNotice = (
+  { channel, change }: ChannelContext,
   publication: Publication,
   issue: { readonly title: string; readonly url: string | undefined; readonly severity: ChatOperation["severity"] }
 ): ReadonlyArray<Planned> => {
@@ -160,11 +163,11 @@ export const issueNotice = (
 }
 
 export const sendIssueNotice = Effect.fnUntraced(function* (
-  reach: Reach,
+  context: ChannelContext,
   publication: Publication,
   chat: ChatOperation
 ) {
-  const bot = yield* botOf(reach, reach.channel.notify_feishu ?? reach.channel)
+  const bot = yield* findBot(context, context.channel.notify_feishu ?? context.channel)
   yield* send("feishu_bot", bot, chat)
   return { hostId: publication.operationId, url: undefined }
 })

@@ -1,6 +1,6 @@
 /**
- * Posts to the webhook of a chat bot. The address is a credential: it stands in no error and no log. The platforms answer 200
- * with a code of their own; what it means for the publisher is decided here.
+ * Posts to the webhook of a chat bot. The URL is a credential: it never appears in errors or logs. The platforms respond with
+ * status 200 and a code of their own; this file maps the code to a `ForgeError` reason.
  */
 import { createHmac } from "node:crypto"
 import { Clock, Duration, Effect, Redacted, Schema } from "effect"
@@ -16,21 +16,26 @@ export interface Bot {
   readonly secret: Redacted.Redacted | undefined
 }
 
-const largestAnswer = 64 * 1024
+const maxResponseLength = 64 * 1024
 const operation = "POST chat bot"
-const wait = 60_000
+const defaultWaitMillis = 60_000
 
-const failed = (reason: ForgeError["reason"], message: string, status?: number, asked?: number): ForgeError =>
+const toError = (
+  reason: ForgeError["reason"],
+  message: string,
+  status?: number,
+  retryAfterMillis?: number
+): ForgeError =>
   new ForgeError({
     reason,
     operation,
     message: `the chat bot ${message}`,
     ...(status === undefined ? {} : { status }),
-    ...(reason === "rate_limited" ? { retryAfterMillis: asked ?? wait } : {})
+    ...(reason === "rate_limited" ? { retryAfterMillis: retryAfterMillis ?? defaultWaitMillis } : {})
   })
 
-/** Feishu says `code` and `msg`, in old answers `StatusCode`; WeCom `errcode` and `errmsg`. */
-const Said = Schema.Struct({
+/** Feishu sends `code` and `msg`, older versions `StatusCode`; WeCom sends `errcode` and `errmsg`. */
+const BotResponse = Schema.Struct({
   code: Schema.optional(Schema.Int),
   StatusCode: Schema.optional(Schema.Int),
   errcode: Schema.optional(Schema.Int),
@@ -38,79 +43,88 @@ const Said = Schema.Struct({
   errmsg: Schema.optional(Schema.String)
 })
 
-/** Feishu: too many requests; WeCom: over the calls per minute, busy. */
-const passing = new Set([9499, 11232, 45009, 45033, -1])
+/** Feishu: too many requests. WeCom: too many calls per minute, busy. */
+const transientCodes = new Set([9499, 11232, 45009, 45033, -1])
 
-const accepted = ({ body, headers, status }: HostResponse, now: number): Effect.Effect<void, ForgeError> => {
-  const asked = retryAfter(headers, now)
-  if (status === 429 || (status === 403 && asked !== undefined)) {
-    return Effect.fail(failed("rate_limited", "limits us; it is tried again later", status, asked))
+const checkResponse = ({ body, headers, status }: HostResponse, now: number): Effect.Effect<void, ForgeError> => {
+  const retryAfterMillis = retryAfter(headers, now)
+  if (status === 429 || (status === 403 && retryAfterMillis !== undefined)) {
+    return Effect.fail(
+      toError("rate_limited", "limits the requests of the service; the message is sent later", status, retryAfterMillis)
+    )
   }
-  if (status === 503) return Effect.fail(failed("unavailable", "is not available now", status))
-  if (status >= 500) return Effect.fail(failed("unknown_outcome", `answered ${status}`, status))
+  if (status === 503) return Effect.fail(toError("unavailable", "is unavailable", status))
+  if (status >= 500) return Effect.fail(toError("unknown_outcome", `responded with status ${status}`, status))
   if (status < 200 || status > 299) {
-    return Effect.fail(failed("invalid", `response status ${status}; check webhook_url of the channel`, status))
+    return Effect.fail(toError("invalid", `responded with status ${status}; check webhook_url of the channel`, status))
   }
-  return Schema.decodeUnknownEffect(Schema.fromJsonString(Said))(body).pipe(
-    Effect.mapError(() => failed("invalid", "unexpected response for a chat platform; check webhook_url")),
-    Effect.flatMap((answer) => {
-      const code = answer.code ?? answer.StatusCode ?? answer.errcode ?? 0
+  return Schema.decodeUnknownEffect(Schema.fromJsonString(BotResponse))(body).pipe(
+    Effect.mapError(() => toError("invalid", "sent an unexpected response; check webhook_url of the channel")),
+    Effect.flatMap((response) => {
+      const code = response.code ?? response.StatusCode ?? response.errcode ?? 0
       if (code === 0) return Effect.void
-      const said = (answer.msg ?? answer.errmsg ?? "").replace(/\p{Cc}/gu, " ").slice(0, 200)
+      const detail = (response.msg ?? response.errmsg ?? "").replace(/\p{Cc}/gu, " ").slice(0, 200)
       return Effect.fail(
-        failed(passing.has(code) ? "rate_limited" : "invalid", `refused the message with code ${code}: ${said}`)
+        toError(
+          transientCodes.has(code) ? "rate_limited" : "invalid",
+          `refused the message with code ${code}: ${detail}`
+        )
       )
     })
   )
 }
 
-/** Before anything left this machine. */
+/** Matches failures before the request was sent. */
 const neverSent = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CONNECT_TIMEOUT|CERT|INVALID_ARG/
 
-const codeOf = (cause: unknown): string =>
+const toErrorCode = (cause: unknown): string =>
   typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
 
-const loopback = (url: string): boolean => /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname)
+const isLoopback = (url: string): boolean => /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname)
 
 export const post = Effect.fnUntraced(function* (bot: Bot, body: object) {
   const url = Redacted.value(bot.url)
   if (!URL.canParse(url) || !/^https?:/.test(url)) {
-    return yield* failed("invalid", "has no address; webhook_url has to be an http or https URL")
+    return yield* toError("invalid", "has an invalid URL; set webhook_url to an http or https URL")
   }
-  // The same check as before a write to the host: a message about a head that was replaced is not sent.
+  // Same check as before a write to the host: a message about a replaced head is not sent.
   yield* (yield* WriteOwner).guard
   yield* checkFence
   const timeout = Duration.toMillis(yield* ResponseTimeout)
-  const answer = yield* Effect.tryPromise({
+  const bounded = yield* Effect.tryPromise({
     try: async (signal) => {
       const response = await request(url, {
         method: "POST",
         headers: { "content-type": "application/json; charset=utf-8", "user-agent": "aicr" },
         body: JSON.stringify(body),
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
-        ...(loopback(url) ? {} : { dispatcher: new EnvHttpProxyAgent() })
+        ...(isLoopback(url) ? {} : { dispatcher: new EnvHttpProxyAgent() })
       })
       const text = await response.body.text()
-      return { status: response.statusCode, headers: flatHeaders(response.headers), body: text.slice(0, largestAnswer) }
+      return {
+        status: response.statusCode,
+        headers: flatHeaders(response.headers),
+        body: text.slice(0, maxResponseLength)
+      }
     },
     catch: (cause) => {
-      const code = codeOf(cause)
+      const code = toErrorCode(cause)
       return neverSent.test(code)
-        ? failed("unavailable", `could not be reached (${code})`)
-        : failed("unknown_outcome", "no response")
+        ? toError("unavailable", `could not be reached (${code})`)
+        : toError("unknown_outcome", "sent no response")
     }
   })
-  return yield* accepted(answer, yield* Clock.currentTimeMillis)
+  return yield* checkResponse(bounded, yield* Clock.currentTimeMillis)
 })
 
-/** Feishu's signature of a custom bot: the key is timestamp and secret, the message is empty. */
-export const feishuSign = (secret: Redacted.Redacted, seconds: number): string =>
+/** Computes Feishu's signature for a custom bot: the key is timestamp and secret, the message is empty. */
+export const computeFeishuSignature = (secret: Redacted.Redacted, seconds: number): string =>
   createHmac("sha256", `${seconds}\n${Redacted.value(secret)}`).digest("base64")
 
-/** What a signed message carries beside its content. */
-export const feishuSigned = (bot: Bot): Effect.Effect<object> =>
+/** Returns the fields that a signed message has in addition to its content. */
+export const signFeishuMessage = (bot: Bot): Effect.Effect<object> =>
   Effect.map(Clock.currentTimeMillis, (now) => {
     if (bot.secret === undefined) return {}
     const seconds = Math.floor(now / 1000)
-    return { timestamp: String(seconds), sign: feishuSign(bot.secret, seconds) }
+    return { timestamp: String(seconds), sign: computeFeishuSignature(bot.secret, seconds) }
   })

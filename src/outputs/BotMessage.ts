@@ -1,4 +1,4 @@
-/** How the two platforms want a message and a mention written. Rows of a table; pure. */
+/** Formats of messages and mentions on the two chat platforms. Rows of a table; pure. */
 import type { Severity } from "../domain/Kinds.ts"
 import { plainLine } from "./InertText.ts"
 import { safeTexts } from "./SafeText.ts"
@@ -10,9 +10,9 @@ export interface ChatMessage {
   readonly severity: Severity | undefined
 }
 
-/** Whom a message calls. */
+/** People whom a message notifies. */
 export interface People {
-  /** The account of the author; undefined for nobody. */
+  /** Account of the author; undefined if unknown. */
   readonly author: string | undefined
   readonly everyone: boolean
   /** Telephone numbers, WeCom only. */
@@ -20,20 +20,20 @@ export interface People {
 }
 
 export interface Platform {
-  /** Text from outside in the platform's markup. */
+  /** Renders external text in the platform's markup. */
   readonly safe: SafeText
-  /** Longest text of one message in UTF-8 bytes. */
+  /** Maximum length of one message in UTF-8 bytes. */
   readonly limit: number
-  /** The text that stands for the author's mention. */
+  /** Returns the text of the author's mention. */
   readonly mention: (people: People) => string
   readonly message: (message: ChatMessage) => object
-  /** A further message for people that the first one cannot call; undefined where there are none. */
+  /** Builds another message for people whom the first one cannot notify; undefined on platforms without such people. */
   readonly call: ((title: string, people: Pick<People, "everyone" | "mobiles">) => object) | undefined
 }
 
 const id = /^[\w.@-]{1,100}$/
 
-/** A name that the platform does not know as an id is shown, and calls nobody. */
+/** A name that is not an id of the platform is shown and notifies nobody. */
 const plainMention = (author: string): string => (id.test(author) ? `@${author}` : safeTexts.feishu.plain(`@${author}`))
 
 const colors: Readonly<Record<Severity, string>> = {
@@ -64,7 +64,7 @@ const markdown = ({ title, body }: ChatMessage) => ({
   markdown: { content: `**${safeTexts.wecom.plain(title.slice(0, 200))}**\n\n${body}` }
 })
 
-/** Telephone numbers and everyone are called by a plain text only. */
+/** Only a plain-text message can notify telephone numbers and everyone. */
 const call: Platform["call"] = (title, { everyone, mobiles }) => ({
   msgtype: "text",
   text: {
@@ -77,7 +77,7 @@ const call: Platform["call"] = (title, { everyone, mobiles }) => ({
 export const platforms = {
   feishu_bot: {
     safe: safeTexts.feishu,
-    // Requests over 20 KB are refused; the card around the text and JSON's escapes need the rest.
+    // Requests over 20 KB are refused; the card and JSON's escapes need the rest.
     limit: 12_000,
     mention: ({ author, everyone }) =>
       everyone

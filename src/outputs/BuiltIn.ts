@@ -1,4 +1,4 @@
-/** The built-in templates (handlebars, markdown). Values come from View.ts and are safe to stand where they do. */
+/** The built-in templates (Handlebars, Markdown). Values come from View.ts, which makes them safe for their position. */
 export const problemTemplate = `{{problem.icon}} **{{problem.severity_label}}**{{#if problem.title}} · {{problem.title}}{{/if}} · \`{{problem.category}}\`
 
 {{problem.message}}
@@ -8,7 +8,7 @@ export const problemTemplate = `{{problem.icon}} **{{problem.severity_label}}**{
 {{/if}}
 `
 
-/** A problem in a managed issue, away from its code. */
+/** Template for a problem in a managed issue, without the surrounding code. */
 export const issueTemplate = `### {{problem.icon}} {{problem.severity_label}}{{#if problem.title}} · {{problem.title}}{{/if}}
 
 {{problem.place_link}} · \`{{problem.category}}\` · {{labels.commit}} {{vcs.head_link}}{{#if target.url}} · {{target.url}}{{/if}}
@@ -20,7 +20,7 @@ export const issueTemplate = `### {{problem.icon}} {{problem.severity_label}}{{#
 {{/if}}
 `
 
-/** A review as a chat message: no tables, no folding. */
+/** Template for a review as a chat message: without tables and collapsed sections. */
 export const chatTemplate = `{{#if mentions}}
 {{mentions}}
 

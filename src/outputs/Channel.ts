@@ -1,6 +1,6 @@
 /**
- * A channel: a place where reviews are published. Kinds are rows of one table (Channels.ts). `plan` is pure and deterministic,
- * so that planning twice yields the same operation ids; `send` and `find` do one operation against the host.
+ * Contract of a channel, a destination for reviews. Kinds are rows of one table (Channels.ts). `plan` is pure and deterministic,
+ * so that planning twice yields the same operation ids; `send` and `find` execute one operation at the host.
  */
 import { Schema } from "effect"
 import type { Effect, Redacted } from "effect"
@@ -25,71 +25,75 @@ export interface PublishInput {
   readonly head: string
   readonly analysis: Analysis
   readonly workspace: Workspace
-  /** An earlier run reviewed the same head, and published under the names that this one would have. */
+  /** True when an earlier run reviewed the same head and used the operation ids that this run would use. */
   readonly isRepeated?: boolean | undefined
-  /** Link to the run in the dashboard, when server.base_url is known. */
+  /** Link to the run in the dashboard, if server.base_url is set. */
   readonly runUrl: string | undefined
-  /** From the start of the run to its analysis. */
+  /** Seconds from the start of the run to its analysis. */
   readonly seconds?: number | undefined
-  /** The channel's link templates, else the trigger's; filled in where plans are made. */
+  /** Link templates of the channel, else of the trigger; set by the planner. */
   readonly linkTemplates?: LinkTemplates | undefined
-  /** The workspace's own templates for the channel; filled in where plans are made. */
+  /** The workspace's own templates for the channel; set by the planner. */
   readonly ownTemplates?: OwnTemplates | undefined
 }
 
 export interface ChannelPlan {
   readonly lineComments: boolean
   readonly summary: boolean
-  /** The same route also records managed issues: a chat message may then say less. */
+  /** True when the same route also maintains managed issues; a chat message may then be shorter. */
   readonly recorded?: boolean
 }
 
-/** An operation with its name, ready for a row of the outbox. */
+/** An operation with its id, ready for the outbox. */
 export interface Planned {
   readonly operationId: OperationId
   readonly operation: Operation
 }
 
-/** What an operation works with: the change's host with the channel's credentials, and the configuration it was planned under. */
-export interface Reach {
-  /** Fails where the channel's trigger is gone or is no git host. */
+/** Context of an operation: the change's host with the channel's credentials, and the configuration with which it was planned. */
+export interface ChannelContext {
+  /** Fails if the channel's trigger was removed or is not a git host. */
   readonly client: Effect.Effect<ForgeClient, ForgeError | ChannelMissing>
-  /** In the repository that the channel names. */
+  /** The change, with the repository that the channel names. */
   readonly change: Change
   readonly workspace: Workspace
   readonly channel: ChannelConfig
-  /** A credential of the channel, or of a part of it. */
+  /** Returns a credential of the channel, or of a part of it. */
   readonly credential: (holder: object, name: string) => Redacted.Redacted | undefined
-  /** Where answers of hosts and models are kept. */
+  /** Cache for responses of hosts and models. */
   readonly cache: Cache["Service"]
 }
 
-/** What was written, and the operations that follow from it. They are in the outbox before this one counts as sent. */
+/**
+ * Result of a write and the operations that follow from it. They are stored in the outbox before this operation counts as sent.
+ */
 export interface Sent extends HostWrite {
   readonly next?: ReadonlyArray<Planned> | undefined
-  /** Seen in comments of earlier reviews, where the operation read them. */
+  /** Dismissals found in comments of earlier reviews, where the operation read them. */
   readonly ignoredDismissals?: ReadonlyArray<IgnoredDismissal> | undefined
 }
 
-/** The configuration that a publication needs is gone: the workspace, the trigger or the channel was removed meanwhile. */
+/**
+ * The configuration of a publication no longer exists: its workspace, trigger or channel has been removed since it was planned.
+ */
 export class ChannelMissing extends Schema.TaggedError<ChannelMissing>()("ChannelMissing", {
   message: Schema.String
 }) {}
 
 export interface ChannelKind {
-  /** Whether it can publish a review of this change at all. */
+  /** Returns whether the kind can publish reviews of this change. */
   readonly serves: (change: Change) => boolean
-  /** The operations that publish this analysis here, in order, rendered and with their markers. */
+  /** Returns the operations that publish this analysis on the channel, in order, rendered and with their markers. */
   readonly plan: (input: PublishInput, channel: ChannelConfig, parts: ChannelPlan) => ReadonlyArray<Planned>
-  /** Does one operation. `previous` is the last sent row of this kind on this target (the summary to update). */
+  /** Executes one operation. `previous` is the last sent publication of this kind for this target (the summary to update). */
   readonly send: (
-    reach: Reach,
+    context: ChannelContext,
     publication: Publication,
     previous: Publication | undefined
   ) => Effect.Effect<Sent, ForgeError | ChannelMissing, Writing | AuthorGuess | ModelRun>
-  /** Looks whether an operation whose answer was lost is there. */
+  /** Searches the host for the result of an operation whose response is missing. */
   readonly find: (
-    reach: Reach,
+    context: ChannelContext,
     publication: Publication
   ) => Effect.Effect<Sent | undefined, ForgeError | ChannelMissing, AuthorGuess | ModelRun>
 }

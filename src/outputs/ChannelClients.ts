@@ -1,4 +1,4 @@
-/** The clients that operations are sent with: of the change's host, or of the host and credential that a channel names. */
+/** Clients for operations: of the change's host, or of the host and credential that a channel names. */
 import { Effect } from "effect"
 import type { ConfigStore } from "../config/ConfigStore.ts"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
@@ -10,11 +10,11 @@ import { isForgeKind } from "../domain/Kinds.ts"
 import type { ForgeClient, ForgeError, HostWrite } from "../forge/Forge.ts"
 import type { Forges } from "../forge/Forges.ts"
 import { ChannelMissing } from "./Channel.ts"
-import { otherHost } from "./ChannelHost.ts"
+import { findHostMismatch } from "./ChannelHost.ts"
 import { sendAtHost } from "./HostOperations.ts"
 import type { HostOperation } from "./HostOperations.ts"
 
-const profileOf = (channel: ChannelConfig, change: Change, snapshot: Snapshot) => {
+const findProfile = (channel: ChannelConfig, change: Change, snapshot: Snapshot) => {
   const name = channel.trigger ?? hostTrigger(change)
   const profile = snapshot.triggers.get(name)
   return profile === undefined
@@ -22,7 +22,10 @@ const profileOf = (channel: ChannelConfig, change: Change, snapshot: Snapshot) =
     : Effect.succeed(profile)
 }
 
-/** Host and credential of the channel; the credential of the trigger goes to the trigger's own host only. A text says what is missing. */
+/**
+ * Returns the profile with the channel's host and credential, or a text about what is missing. The trigger's credential is sent
+ * to the trigger's own host only.
+ */
 const ownProfile = (profile: TriggerProfile, channel: ChannelConfig, snapshot: Snapshot): TriggerProfile | string => {
   const settings =
     channel.base_url === undefined ? profile.settings : { ...profile.settings, base_url: channel.base_url }
@@ -32,32 +35,32 @@ const ownProfile = (profile: TriggerProfile, channel: ChannelConfig, snapshot: S
   if (token === undefined) {
     return channel.base_url === undefined || haveSameOrigins(profile, urls)
       ? { ...profile, baseUrl, apiUrl, settings }
-      : `base_url is of another host than trigger ${profile.name}, whose credential is not sent there; set token_env of the channel`
+      : `base_url is on another host than trigger ${profile.name}, whose credential is not sent there; set token_env of the channel`
   }
   const { app: _app, ...withoutApp } = settings
   return { ...profile, baseUrl, apiUrl, token, settings: withoutApp }
 }
 
-/** How a host responds to a credential that it does not accept. */
+/** Returns true for errors with which a host refuses a credential. */
 const isRefused = ({ reason }: ForgeError): boolean =>
   reason === "unauthorized" || reason === "forbidden" || reason === "not_found"
 
-/** The profile for the same host in the current configuration: of the same name, else any with a credential. */
+/** Returns the profile for the same host in the current configuration: the one of the same name, else any with a credential. */
 const successor = (own: TriggerProfile | undefined, current: Snapshot, name: string): TriggerProfile | undefined => {
   const isSuccessor = (profile: TriggerProfile): boolean =>
     isForgeKind(profile.kind) &&
     profile !== own &&
     (profile.token !== undefined || profile.settings.app !== undefined) &&
     (own === undefined || (profile.kind === own.kind && profile.baseUrl === own.baseUrl))
-  const named = current.triggers.get(name)
-  if (named !== undefined && isSuccessor(named)) return named
+  const sameName = current.triggers.get(name)
+  if (sameName !== undefined && isSuccessor(sameName)) return sameName
   return own === undefined ? undefined : [...current.triggers.values()].find(isSuccessor)
 }
 
 export class ChannelClients {
   readonly #forges: Forges["Service"]
   readonly #config: ConfigStore["Service"]
-  /** By all that decides a client: the trigger of a snapshot has host and credential, the channel what replaces them. */
+  /** Keyed by the inputs of a client: the trigger profile of a snapshot (host and credential) and the channel's overrides. */
   readonly #own = new WeakMap<TriggerProfile, WeakMap<ChannelConfig, ForgeClient>>()
 
   constructor(forges: Forges["Service"], config: ConfigStore["Service"]) {
@@ -65,7 +68,7 @@ export class ChannelClients {
     this.#config = config
   }
 
-  /** The client of the change's host. */
+  /** Returns the client of the change's host. */
   host(workspace: Workspace, change: Change): Effect.Effect<ForgeClient, ChannelMissing> {
     const name = hostTrigger(change)
     const profile = workspace.snapshot().triggers.get(name)
@@ -74,15 +77,16 @@ export class ChannelClients {
       : Effect.succeed(this.#forges.client(profile))
   }
 
-  /** The trigger's client, or one of the channel's own where it names another host or credential. */
+  /** Returns the trigger's client, or a separate one where the channel names another host or credential. */
   channel(
     channel: ChannelConfig,
     change: Change,
     snapshot: Snapshot
   ): Effect.Effect<ForgeClient, ForgeError | ChannelMissing> {
-    return Effect.flatMap(profileOf(channel, change, snapshot), (profile) => {
-      const missing = (why: string) => Effect.fail(new ChannelMissing({ message: `channel ${channel.name}: ${why}` }))
-      const other = otherHost(channel, change, snapshot.triggers)
+    return Effect.flatMap(findProfile(channel, change, snapshot), (profile) => {
+      const missing = (reason: string) =>
+        Effect.fail(new ChannelMissing({ message: `channel ${channel.name}: ${reason}` }))
+      const other = findHostMismatch(channel, change, snapshot.triggers)
       if (other !== undefined) return missing(other)
       if (!isForgeKind(profile.kind)) {
         return missing(`trigger ${profile.name} is of kind ${profile.kind}, which has no pull requests`)
@@ -96,8 +100,8 @@ export class ChannelClients {
   }
 
   /**
-   * Sends a commit status; where its credential is refused, with the one that the current configuration has for the same host, so
-   * that the status does not stay pending.
+   * Sends a commit status. If the host refuses the credential, sends it with the current configuration's credential for the same
+   * host, so that the status does not remain pending.
    */
   withSuccessor<R>(
     send: Effect.Effect<HostWrite, ForgeError | ChannelMissing, R>,
@@ -116,7 +120,7 @@ export class ChannelClients {
     )
   }
 
-  /** A text says what is missing. */
+  /** Returns the client, or a text about what is missing. */
   #ownClient(profile: TriggerProfile, channel: ChannelConfig, snapshot: Snapshot): ForgeClient | string {
     const ofTrigger = this.#own.get(profile) ?? new WeakMap<ChannelConfig, ForgeClient>()
     this.#own.set(profile, ofTrigger)

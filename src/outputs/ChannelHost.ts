@@ -1,6 +1,7 @@
 /**
- * Whether a channel writes to the host that a change is at. A channel bound to a trigger of another host would write a review on whatever
- * has the same repository name and number there, so it gets no change of this host unless it names its own repository. Pure.
+ * Determines whether a channel writes to the host of a change. A channel bound to a trigger of another host would comment on an
+ * unrelated pull request with the same repository name and number, so it receives no changes of this host unless it names its own
+ * repository. Pure.
  */
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
@@ -16,25 +17,25 @@ const families: ReadonlyArray<readonly [prefix: string, kinds: ReadonlyArray<Tri
   ["gitlab_", ["gitlab"]]
 ]
 
-/** Kinds of hosts that a kind of channel writes to; undefined where it writes to no git host. */
-const hostsOf = (channelKind: string): ReadonlyArray<TriggerKind> | undefined =>
+/** Returns the kinds of hosts to which a kind of channel writes; undefined if it does not write to git hosts. */
+const listHosts = (channelKind: string): ReadonlyArray<TriggerKind> | undefined =>
   families.find(([prefix]) => channelKind.startsWith(prefix))?.[1]
 
 const namesTarget = ({ owner, repo, project_id: project }: ChannelConfig): boolean =>
   owner !== undefined || repo !== undefined || project !== undefined
 
-/** Why nothing of the change goes to the channel; undefined where nothing is in the way. */
-export const otherHost = (
+/** Returns why the channel does not receive the change; undefined if it does. */
+export const findHostMismatch = (
   channel: ChannelConfig,
   change: Pick<Change, "trigger" | "host">,
   triggers: Triggers
 ): string | undefined => {
-  const hosts = hostsOf(channel.kind)
+  const hosts = listHosts(channel.kind)
   const own = triggers.get(hostTrigger(change))
   const bound = channel.trigger === undefined ? own : triggers.get(channel.trigger)
   if (hosts === undefined || own === undefined || bound === undefined) return undefined
   if (!hosts.includes(bound.kind)) return `kind ${channel.kind} does not write to ${bound.kind} (trigger ${bound.name})`
   if (bound.name === own.name || namesTarget(channel)) return undefined
   if (bound.kind === own.kind && bound.apiUrl === own.apiUrl) return undefined
-  return `it writes to the host of trigger ${bound.name}, and the change is at that of trigger ${own.name}; to send it there set repo or project_id of the channel`
+  return `it writes to the host of trigger ${bound.name}, and the change is on the host of trigger ${own.name}; to publish it there, set repo or project_id of the channel`
 }

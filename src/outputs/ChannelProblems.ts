@@ -1,18 +1,18 @@
-/** What channels of a configuration ask for and no host or build can do, for the start of the service and doctor. Pure. */
+/** Lists settings of channels that no host or build supports, for the start of the service and `aicr doctor`. Pure. */
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
-import { otherHost } from "./ChannelHost.ts"
+import { findHostMismatch } from "./ChannelHost.ts"
 import { channelTable } from "./Channels.ts"
 import { route } from "./Routing.ts"
 
 const kinds = channelTable(() => 0)
 
-/** Kinds of channels by what they write. */
+/** Groups of channel kinds. */
 const isIssue = (kind: string): boolean => kind.endsWith("_problem_issue")
 
-/** Fields that every channel may have and that this kind does nothing with. */
+/** Reports fields that every channel may have but this kind ignores. */
 const unusedFields = (channel: ChannelConfig, path: string): ReadonlyArray<ConfigIssue> => {
   const { kind } = channel
   const rows: ReadonlyArray<readonly [field: string, isSet: boolean, why: string]> = [
@@ -21,18 +21,18 @@ const unusedFields = (channel: ChannelConfig, path: string): ReadonlyArray<Confi
       channel.mention_author !== undefined && isIssue(kind),
       "managed issues are assigned (assign_committer)"
     ],
-    ["mention_fallback", channel.mention_fallback !== undefined && isIssue(kind), "managed issues mention nobody"],
+    ["mention_fallback", channel.mention_fallback !== undefined && isIssue(kind), "managed issues have no mentions"],
     [
       "mention_fallback",
       channel.mention_fallback !== undefined && !isIssue(kind) && channel.mention_author !== true,
-      "nobody is mentioned without mention_author"
+      "without mention_author there are no mentions"
     ],
-    ["no_problems", channel.no_problems !== undefined && isIssue(kind), "a review without problems makes no issue"],
+    ["no_problems", channel.no_problems !== undefined && isIssue(kind), "a review without problems creates no issue"],
     ["templates.summary", channel.templates.summary !== undefined && isIssue(kind), "managed issues have no summary"],
     [
       "templates.problem",
       channel.templates.problem !== undefined && kind.endsWith("_bot"),
-      "a chat message is one text, made by templates.summary"
+      "templates.summary renders the whole chat message"
     ]
   ]
   return rows
@@ -44,7 +44,7 @@ const unusedFields = (channel: ChannelConfig, path: string): ReadonlyArray<Confi
     }))
 }
 
-/** Channels that a workspace's route names and that get nothing of its changes, by the hosts of both. */
+/** Reports channels that a workspace's route names but that never receive its changes, because their hosts differ. */
 const otherHosts = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => {
   const messages = [...snapshot.workspaces.values()].flatMap((workspace) =>
     [...snapshot.triggers.values()]
@@ -52,8 +52,8 @@ const otherHosts = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => {
       .flatMap(({ name: trigger, kind: provider }) => {
         const change = { trigger, provider, target: { kind: "pull_request" as const, number: 1 } }
         return route(workspace.outputs, change).flatMap(({ channel }): ReadonlyArray<readonly [string, string]> => {
-          const other = otherHost(channel, change, snapshot.triggers)
-          return other === undefined ? [] : [[channel.name, `gets nothing of trigger ${trigger}: ${other}`]]
+          const other = findHostMismatch(channel, change, snapshot.triggers)
+          return other === undefined ? [] : [[channel.name, `receives no changes of trigger ${trigger}: ${other}`]]
         })
       })
   )
@@ -84,7 +84,7 @@ const kindProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => {
     }
     const unused = unusedFields(channel, path)
     if (channel.kind !== "gitlab_mr_review" || channel.review_event !== "REQUEST_CHANGES") return unused
-    const message = "GitLab's API has no request for changes; its reviews are remarks. Leave review_event out"
+    const message = "GitLab's API cannot request changes; remove review_event"
     return [...unused, { severity: "warning", path: `${path}.review_event`, message }]
   })
 }

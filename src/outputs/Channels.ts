@@ -1,4 +1,4 @@
-/** The channel kinds that reviews are published through, as rows. */
+/** Table of the channel kinds. */
 import type { ForgeKind } from "../domain/Kinds.ts"
 import type { ChannelKind } from "./Channel.ts"
 import { aggregatedChannel } from "./AggregatedChannel.ts"
@@ -6,11 +6,11 @@ import { botChannel } from "./BotChannel.ts"
 import { issueChannel } from "./IssueChannel.ts"
 import { reviewChannel } from "./ReviewChannel.ts"
 
-/** `bodyLimit`: the longest comment a host takes, in characters. */
+/** Builds the table. `bodyLimit` returns the maximum length of a comment at a host, in characters. */
 export const channelTable = (bodyLimit: (kind: ForgeKind) => number) =>
   ({
-    // Gitea and Forgejo have no commit button for suggestions; the block shows the change all the same.
-    // Nor have they comments on commits; reviews of pushes go to issues there.
+    // Gitea and Forgejo have no commit button for suggestions, but the block still shows the change. They have no comments on
+    // commits either, so reviews of pushes go to issues.
     gitea_pr_review: reviewChannel({ limit: bodyLimit("gitea"), suggestions: "lines", commits: false, verdicts: true }),
     github_pr_review: reviewChannel({
       limit: bodyLimit("github"),

@@ -1,7 +1,7 @@
 /**
- * The code of a suggestion in a template of the operator (`{{problem.suggestion}}`). In a fence it has to be kept to the letter, elsewhere it
- * has to be text; where it is, is only known when the template was filled. So a slot holds its place until then. No text from
- * elsewhere can hold one (SafeText.ts). Pure.
+ * Inserts the code of a suggestion into a template of the operator (`{{problem.suggestion}}`). In a fenced block the code must
+ * stay verbatim, elsewhere it must be escaped; its position is known only after the template has been rendered, so a slot marks
+ * it until then. External text cannot contain a slot (SafeText.ts). Pure.
  */
 import type { Finding } from "../domain/Problem.ts"
 import { withoutCommands } from "./Grammars.ts"
@@ -13,7 +13,7 @@ export const codeSlot = (fingerprint: string): string => `<!-- aicr-code ${finge
 
 const slot = /<!-- aicr-code ([0-9a-f]{32}) -->/g
 
-/** The text with its slots filled. */
+/** Returns the text with its slots filled. */
 export const fillCode = (text: string, findings: ReadonlyArray<Finding>, safe: SafeText): string => {
   if (!text.includes("<!-- aicr-code ")) return text
   const codes = new Map(findings.map(({ fingerprint, problem }) => [fingerprint, problem.suggestion ?? ""]))
@@ -28,7 +28,8 @@ export const fillCode = (text: string, findings: ReadonlyArray<Finding>, safe: S
       const whole = /^<!-- aicr-code ([0-9a-f]{32}) -->$/.exec(line)
       const code = codes.get(whole?.[1] ?? "")
       if (code !== undefined && fence !== undefined && !code.includes(fence)) {
-        // Only after three ticks and a word a line cannot be a command to GitLab's old reader (Grammars.ts).
+        // Only in a block that starts with three backticks and a word is a line never a quick action for GitLab's old parser
+        // (Grammars.ts).
         const isVerbatim = fence === "```" && !opener.endsWith("```")
         return isVerbatim ? withoutMarkers(code) : withoutCommands(withoutMarkers(code))
       }

@@ -1,11 +1,11 @@
 /**
- * Hosts refuse bodies over their limit. A body that is too long loses lines from the end of what people see; its markers stay whole,
- * because without them the next attempt would post again. Pure.
+ * Truncates bodies to the limit of a host. Lines are removed from the end of the visible text; the markers stay complete, because
+ * without them the next attempt would post again. Pure.
  */
 import { splitMarkers } from "./Marker.ts"
 import { fenceAfter } from "./Tidy.ts"
 
-/** What must follow a cut text so that the rest of the page is not swallowed. */
+/** Returns the closing tags and fences that a truncated text needs, so that it does not affect the rest of the page. */
 const closings = (text: string): string => {
   let fence: string | undefined
   let details = 0
@@ -19,18 +19,20 @@ const closings = (text: string): string => {
   return `${fence === undefined ? "" : `\n${fence}`}${"\n</details>".repeat(Math.max(0, details))}`
 }
 
-/** The beginning of a text, at most `limit` UTF-16 units long with what closes it. */
+/** Returns the beginning of a text, at most `limit` UTF-16 units long including its closing tags. */
 export const shorten = (text: string, limit: number): string => {
   if (text.length <= limit) return text
   for (let room = limit; room > 0; room -= Math.max(1, Math.floor(room / 16))) {
-    const head = headOf(text, room)
+    const head = takeHead(text, room)
     const closed = `${head}${closings(head)}`
     if (closed.length <= limit) return closed
   }
   return ""
 }
 
-/** The body, at most `limit` UTF-16 units long. A limit that cannot even hold the markers is a defect of the host table. */
+/**
+ * Returns the body, at most `limit` UTF-16 units long. A limit that is too small for the markers is a defect of the host table.
+ */
 export const cut = (body: string, limit: number, notice: string): string => {
   if (body.length <= limit) return body
   const { visible, markers } = splitMarkers(body)
@@ -39,8 +41,11 @@ export const cut = (body: string, limit: number, notice: string): string => {
   throw new Error(`a body limit of ${limit} has no room for ${markers.length} markers`)
 }
 
-/** At most `room` units from the front, up to the end of a line where one is near, never half a character or half a code span. */
-const headOf = (text: string, room: number): string => {
+/**
+ * Returns at most `room` units from the start, up to the end of a line if one is close, and never a partial character or code
+ * span.
+ */
+const takeHead = (text: string, room: number): string => {
   const head = text.slice(0, room)
   const lastLine = head.lastIndexOf("\n")
   return lastLine > room / 2
@@ -48,15 +53,15 @@ const headOf = (text: string, room: number): string => {
     : withoutHalfSpan(head.replace(/[\ud800-\udbff]$/, ""), lastLine + 1)
 }
 
-/** Of the last line neither code nor a link whose end was cut off: it would be read as text. */
+/** Removes an incomplete code span or link at the end of the last line, which would be rendered as text. */
 const withoutHalfSpan = (head: string, from: number): string => {
   const link = head.lastIndexOf("](")
   const isHalf = link >= from && !head.slice(link).includes(")")
-  const kept = isHalf ? head.slice(0, Math.max(from, head.lastIndexOf("[", link))) : head
+  const complete = isHalf ? head.slice(0, Math.max(from, head.lastIndexOf("[", link))) : head
   let open: { readonly at: number; readonly ticks: string } | undefined
-  for (const { index, 0: ticks } of kept.slice(from).matchAll(/`+/g)) {
+  for (const { index, 0: ticks } of complete.slice(from).matchAll(/`+/g)) {
     if (open === undefined) open = { at: from + index, ticks }
     else if (open.ticks === ticks) open = undefined
   }
-  return open === undefined ? kept : kept.slice(0, open.at)
+  return open === undefined ? complete : complete.slice(0, open.at)
 }

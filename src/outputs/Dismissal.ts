@@ -1,6 +1,7 @@
 /**
- * Who may dismiss a problem for good (`review.dismissal`). With `maintainers` it is who may write to the repository and did not open the
- * change; what others do is shown and not obeyed. The host is asked at most once per person for a while.
+ * Determines who may dismiss a problem permanently (`review.dismissal`). With `maintainers` these are the accounts that may write
+ * to the repository and did not open the change; dismissals by others are shown but have no effect. Permissions are cached per
+ * person.
  */
 import { Clock, Effect } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"
@@ -9,19 +10,19 @@ import type { ForgeClient, ForgeError } from "../forge/Forge.ts"
 
 export type Dismissal = Workspace["review"]["dismissal"]
 
-interface Known {
+interface Permission {
   readonly at: number
   readonly canWrite: boolean
 }
 
-/** A right that is given or taken away counts after this. */
-const keptMillis = 5 * 60_000
-/** Per client; the oldest is forgotten. */
-const maxKept = 1000
-/** People of one pull request that the host is asked about; what others dismissed is not obeyed. */
+/** A changed permission takes effect after this time. */
+const maxAgeMillis = 5 * 60_000
+/** Cache entries per client; the oldest is evicted. */
+const maxEntries = 1000
+/** Maximum number of people per pull request whose permission is read; dismissals by further people have no effect. */
 const maxPeople = 20
 
-const kept = new WeakMap<ForgeClient, Map<string, Known>>()
+const permissions = new WeakMap<ForgeClient, Map<string, Permission>>()
 
 const folded = (username: string): string => username.toLowerCase()
 
@@ -30,18 +31,18 @@ const mayWrite = Effect.fnUntraced(function* (
   { repo }: Change,
   username: string
 ): Effect.fn.Return<boolean, ForgeError> {
-  const people = kept.get(client) ?? new Map<string, Known>()
-  kept.set(client, people)
+  const people = permissions.get(client) ?? new Map<string, Permission>()
+  permissions.set(client, people)
   const key = JSON.stringify([repo.fullName, folded(username)])
   const now = yield* Clock.currentTimeMillis
   const entry = people.get(key)
-  if (entry !== undefined && now - entry.at < keptMillis) return entry.canWrite
+  if (entry !== undefined && now - entry.at < maxAgeMillis) return entry.canWrite
   const canWrite = yield* Effect.catchIf(
     client.canWrite(repo, username),
     ({ reason }) => reason !== "rate_limited" && reason !== "unavailable",
     ({ message }) =>
       Effect.as(
-        Effect.logWarning("write permission is unknown, a dismissal is not obeyed").pipe(
+        Effect.logWarning("dismissal ignored because the write permission is unknown").pipe(
           Effect.annotateLogs({ username, reason: message })
         ),
         false
@@ -50,12 +51,12 @@ const mayWrite = Effect.fnUntraced(function* (
   people.delete(key)
   people.set(key, { at: now, canWrite })
   const [oldest] = people.keys()
-  if (people.size > maxKept && oldest !== undefined) people.delete(oldest)
+  if (people.size > maxEntries && oldest !== undefined) people.delete(oldest)
   return canWrite
 })
 
-/** Of these people those who may dismiss. */
-export const whoMayDismiss = Effect.fnUntraced(function* (
+/** Returns a predicate for the people who may dismiss. */
+export const findDismissers = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
   dismissal: Dismissal,

@@ -1,7 +1,7 @@
 /**
- * What chat groups are told when work waited too long and was closed without a review: one message to each routed channel that is a
- * chat bot or tells one of its issues (notify_feishu). The names of the operations hold the entry, so that planning it again adds
- * nothing. Pure.
+ * Plans the notice to chat groups about work that waited too long and was closed without a review: one message to each routed
+ * channel that is a chat bot or notifies one about its issues (notify_feishu). The operation ids contain the queue entry, so that
+ * planning again adds nothing. Pure.
  */
 import type { Workspace } from "../config/Snapshot.ts"
 import type { Entry } from "../domain/Entry.ts"
@@ -15,25 +15,25 @@ import { route } from "./Routing.ts"
 import type { SafeText } from "./SafeText.ts"
 
 const words = {
-  en: (what: string, hours: number) =>
-    `Not reviewed: ${what} waited longer than ${hours} ${hours === 1 ? "hour" : "hours"} (queued_timeout). Request a review to try again.`,
-  zh: (what: string, hours: number) =>
-    `未评审：${what} 等待超过 ${hours} 小时（queued_timeout）。如仍需要，请重新请求评审。`
+  en: (description: string, hours: number) =>
+    `Not reviewed: ${description} waited longer than ${hours} ${hours === 1 ? "hour" : "hours"} (queued_timeout). Request a review to try again.`,
+  zh: (description: string, hours: number) =>
+    `未评审：${description} 等待超过 ${hours} 小时（queued_timeout）。如仍需要，请重新请求评审。`
 }
 
-/** In words: the branch or number and the commit. */
-const named = ({ head, target, url }: Entry["change"], safe: SafeText): string => {
-  const place = target.number === undefined ? target.branch : `#${target.number}`
-  const what = [place, head?.slice(0, 12)].filter((part) => part !== undefined).join(" @ ") || target.kind
+/** Describes the change by its branch or number and its commit. */
+const describeChange = ({ head, target, url }: Entry["change"], safe: SafeText): string => {
+  const subject = target.number === undefined ? target.branch : `#${target.number}`
+  const description = [subject, head?.slice(0, 12)].filter((part) => part !== undefined).join(" @ ") || target.kind
   const address = safeUrl(url)
-  return address === undefined ? safe.plain(what) : safe.link(safe.plain(what), address)
+  return address === undefined ? safe.plain(description) : safe.link(safe.plain(description), address)
 }
 
-/** A managed issue is told to a group of Feishu. */
-const platformOf = (kind: string) => (kind === "wecom_bot" ? platforms.wecom_bot : platforms.feishu_bot)
+/** Managed issues are announced in Feishu groups only. */
+const toPlatform = (kind: string) => (kind === "wecom_bot" ? platforms.wecom_bot : platforms.feishu_bot)
 
-/** `hours`: the limit that it passed. */
-export const expiryNotice = (
+/** Plans the notice. `hours` is the exceeded limit. */
+export const planExpiryNotice = (
   runId: string,
   entry: Pick<Entry, "id" | "targetKey" | "change">,
   workspace: Workspace,
@@ -54,7 +54,7 @@ export const expiryNotice = (
         _tag: "Chat",
         head: change.head ?? "",
         title: `${labelsFor(language).title} · ${change.repo.fullName}`,
-        body: say(named(change, platformOf(channel.kind).safe), hours),
+        body: say(describeChange(change, toPlatform(channel.kind).safe), hours),
         first: true
       },
       status: "pending",

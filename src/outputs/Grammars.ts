@@ -1,28 +1,28 @@
 /**
- * How text is written so that it stays text, and how code, emphasis and links are written, in the markup of each target: GitHub-flavoured
- * Markdown (all git hosts), the markdown of Feishu's cards, and that of WeCom's bots. Rows of a table; pure.
+ * Escaping of text, and the syntax for code, emphasis and links, in the markup of each target: GitHub Flavored Markdown (all git
+ * hosts), the Markdown of Feishu's cards, and that of WeCom's bots. Rows of a table; pure.
  */
 import { inertText, oneLine, unlinked, withoutControls, withoutMarkers, zeroWidth } from "./InertText.ts"
 
 export interface TextGrammar {
-  /** Running text of one line. `atStart`: nothing but white space is before it on its line. */
+  /** Escapes running text of one line. `atStart`: only white space precedes it on its line. */
   readonly text: (text: string, atStart: boolean) => string
-  /** Code within a line, which it cannot end. */
+  /** Writes inline code that the code cannot terminate. */
   readonly codeSpan: (code: string) => string
-  /** Code in lines of its own, which it cannot end. */
+  /** Writes a code block that the code cannot terminate. */
   readonly codeBlock: (language: string, code: string) => string
-  /** A bar in code, which ends the cell of a table. */
+  /** Replacement for a vertical bar in code, which would end a table cell. */
   readonly codeBar: string
   readonly strong: string
   readonly emphasis: string
-  /** `text` is written in this grammar already; `url` has no white space, brackets or quotes. */
+  /** Writes a link. `text` is already escaped; `url` has no white space, brackets or quotes. */
   readonly link: (text: string, url: string) => string
   readonly quote: string
 }
 
-/** A type parameter such as `<T>` is no tag. */
+/** Matches the start of an HTML tag; a type parameter such as `<T>` does not match. */
 const tag = /<(?=[a-zA-Z/!?])(?![CDEFGHJKLMNORTVWXYZ][>,])/g
-/** Where a template puts code into HTML, its ticks mean nothing. */
+/** Escapes tags, for templates that put code into HTML, where backticks have no effect. */
 export const withoutTags = (code: string): string => code.replace(tag, `<${zeroWidth}`)
 
 const entities: Readonly<Record<string, string>> = {
@@ -48,13 +48,13 @@ const entities: Readonly<Record<string, string>> = {
 }
 const entity = (char: string): string => entities[char] ?? char
 
-/** What begins a heading, a list, a rule or an underline. */
+/** Escapes the start of a heading, a list, a rule or an underline. */
 const lineStart = (text: string): string =>
   text
     .replace(/^[-+=:#>]/, entity)
     .replace(/^(\d{1,9})([.)])/, (_, number: string, mark: string) => `${number}${entity(mark)}`)
 
-/** References to characters mean the character in text, table cells and HTML alike, and never markup. */
+/** Escapes with character references, which render as the character in text, table cells and HTML and never as markup. */
 const entityText = (text: string, atStart: boolean): string => {
   const started = inertText(text)
   const encoded = started
@@ -67,7 +67,7 @@ const flat = (code: string): string => oneLine(withoutMarkers(withoutControls(co
 
 const longestRun = (code: string): number => Math.max(0, ...[...code.matchAll(/`+/g)].map(([run]) => run.length))
 
-/** One or two ticks: three at the start of a line would look like a fence to GitLab's reader of quick actions. */
+/** Uses one or two backticks: three at the start of a line would look like a fence to GitLab's parser of quick actions. */
 const tickedSpan = (code: string): string => {
   const longest = longestRun(code)
   const inner =
@@ -77,10 +77,10 @@ const tickedSpan = (code: string): string => {
   return `${ticks}${pad}${inner}${pad}${ticks}`
 }
 
-/** GitLab's old reader of quick actions knows no other fences than those of three ticks. */
+/** GitLab's old parser of quick actions recognises only fences of three backticks. */
 export const withoutCommands = (code: string): string => code.replace(/^\/(?=[a-z])/gim, `/${zeroWidth}`)
 
-/** Languages that hosts colour. Others (suggestion, mermaid, json:table, …) make a host do something with the code. */
+/** Languages with syntax highlighting at the hosts. Others (suggestion, mermaid, json:table, …) have side effects. */
 const languages = new Set(
   `asm bash bat c clojure cmake cmd cpp cs csharp csv css dart diff docker dockerfile elixir elm erlang fish fortran fsharp go gradle
   graphql groovy h haskell hcl hpp html ini java javascript js json json5 jsonc jsx julia kotlin kt latex less lisp lua make makefile
@@ -89,7 +89,7 @@ const languages = new Set(
   vue wasm xml yaml yml zig zsh`.split(/\s+/)
 )
 
-/** Always with a language: a line of three ticks alone may end what that reader takes for code since an earlier fence. */
+/** Always writes a language: a line with only three backticks could close an earlier fence for that parser. */
 const fenced = (language: string, code: string): string => {
   const lines = withoutMarkers(withoutControls(code)).replaceAll("\r\n", "\n").replace(/\n$/, "")
   const ticks = "`".repeat(Math.max(2, longestRun(lines)) + 1)
@@ -99,8 +99,8 @@ const fenced = (language: string, code: string): string => {
 }
 
 /**
- * Code with a word that makes the host do something with it, as `suggestion`. Undefined where the code cannot be written down to the letter:
- * then it must not be offered for a commit.
+ * Writes code with an info word that the host acts on, such as `suggestion`. Undefined if the code cannot be written verbatim; it
+ * must then not be offered for a commit.
  */
 export const verbatimFence = (word: string, code: string): string | undefined => {
   const body = code.replace(/\n$/, "")
@@ -109,7 +109,7 @@ export const verbatimFence = (word: string, code: string): string | undefined =>
   return isKept ? `\n\n${ticks}${word}\n${body}\n${ticks}\n` : undefined
 }
 
-/** Ticks cannot be quoted in the markup of chat platforms, and tags and links may be read in code there. */
+/** The markup of chat platforms cannot quote backticks, and may interpret tags and links in code. */
 const chatCode = (code: string): string =>
   code
     .replaceAll("`", "\u02cb")
@@ -127,7 +127,7 @@ export const grammars = {
     link: (text, url) => `[${text}](${url})`,
     quote: "> "
   },
-  /** Feishu documents character references as the way to write its special characters. */
+  /** Feishu documents character references as the escapes for its special characters. */
   feishu: {
     text: entityText,
     codeSpan: (code) => `\`${chatCode(flat(code))}\``,
@@ -138,7 +138,7 @@ export const grammars = {
     link: (text, url) => `[${text}](${url})`,
     quote: "> "
   },
-  /** WeCom has no escapes: what it would read is broken. It knows no fences. */
+  /** WeCom has no escapes and no fences: characters that it would interpret are separated by invisible ones. */
   wecom: {
     text: (text, atStart) => {
       const broken = inertText(text)

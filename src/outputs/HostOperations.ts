@@ -1,6 +1,6 @@
 /**
- * Operations that need no channel of the configuration: commit statuses, labels, and what follows from triage of an issue. They use
- * the credentials of the trigger that the change came by.
+ * Operations without a configured channel: commit statuses, labels, and the results of issue triage. They use the credentials of
+ * the trigger of the change.
  */
 import { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
@@ -8,8 +8,8 @@ import type { Operation, Publication } from "../domain/Publication.ts"
 import { digestIssue } from "../forge/IssueHead.ts"
 import { ForgeError } from "../forge/Forge.ts"
 import type { ForgeClient, HostWrite } from "../forge/Forge.ts"
-import { needle, parseMarkers } from "./Marker.ts"
-import { numberOf } from "./ReviewSend.ts"
+import { toSearchText, parseMarkers } from "./Marker.ts"
+import { requireNumber } from "./ReviewSend.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
 
 const tags = ["Status", "Label", "IssueComment", "CloseIssue"] as const
@@ -30,36 +30,39 @@ export const sendAtHost = Effect.fnUntraced(function* (
       return yield* client.setStatus(repo, head, { state, description, url })
     }
     case "Label":
-      return yield* client.addLabel(repo, yield* numberOf(change), operation.name)
+      return yield* client.addLabel(repo, yield* requireNumber(change), operation.name)
     case "IssueComment": {
-      const number = yield* numberOf(change)
-      yield* stillJudged(client, change, number, operation.head)
+      const number = yield* requireNumber(change)
+      yield* checkUnchanged(client, change, number, operation.head)
       const op = parseMarkers(operation.body).at(-1)?.op
-      // The records may be younger than the comment.
-      const known = op === undefined ? undefined : yield* client.findComment(repo, number, needle({ op }))
-      return known ?? (yield* client.createComment(repo, number, operation.body))
+      // The comment may exist although the records do not contain it, for example after they were lost.
+      const existing = op === undefined ? undefined : yield* client.findComment(repo, number, toSearchText({ op }))
+      return existing ?? (yield* client.createComment(repo, number, operation.body))
     }
     case "CloseIssue": {
-      const number = yield* numberOf(change)
-      const state = yield* stillJudged(client, change, number, operation.head)
+      const number = yield* requireNumber(change)
+      const state = yield* checkUnchanged(client, change, number, operation.head)
       if (state === "closed") return { hostId: String(number), url: undefined }
       return yield* client.issues.edit(repo, number, { state: "closed" })
     }
   }
 })
 
-/** An issue whose text was changed since is another one than that which was judged. */
-const stillJudged = Effect.fnUntraced(function* (client: ForgeClient, change: Change, number: number, head: string) {
+/** Fails for an issue whose text has changed since it was triaged. */
+const checkUnchanged = Effect.fnUntraced(function* (client: ForgeClient, change: Change, number: number, head: string) {
   const { title, body, state } = yield* client.issues.read(change.repo, number)
   if (digestIssue({ title, body }) === head) return state
   return yield* new ForgeError({
     reason: "conflict",
     operation: "triage",
-    message: `issue #${number} was changed after it was judged; nothing is done to it`
+    message: `issue #${number} was changed after its triage; it is left unchanged`
   })
 })
 
-/** Whether one whose answer was lost is there. All but the comment can be done again: the host has each of them once. */
+/**
+ * Searches for the result of an operation whose response is missing. All operations except comments are idempotent at the host
+ * and can be repeated.
+ */
 export const findAtHost = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
@@ -67,5 +70,9 @@ export const findAtHost = Effect.fnUntraced(function* (
   operation: HostOperation
 ): Effect.fn.Return<HostWrite | undefined, ForgeError> {
   if (operation._tag !== "IssueComment") return undefined
-  return yield* client.findComment(change.repo, yield* numberOf(change), needle({ op: publication.operationId }))
+  return yield* client.findComment(
+    change.repo,
+    yield* requireNumber(change),
+    toSearchText({ op: publication.operationId })
+  )
 })

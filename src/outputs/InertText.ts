@@ -1,13 +1,13 @@
 /**
- * Plain text from outside (models, changes, hosts) that no host acts on. It breaks with an invisible character whatever a host looks for in
- * running text: mentions, references to issues, commits and merge requests, labels, commands at the start of a line, schemes of links. What
- * the text says stays readable. The rules cover GitHub, GitLab, Gitea and Forgejo together. Pure.
+ * Makes external text (from models, changes, hosts) inert. An invisible character breaks every pattern that a host reacts to in
+ * running text: mentions, references to issues, commits and merge requests, labels, commands at the start of a line, schemes of
+ * links. The text stays readable. The rules cover GitHub, GitLab, Gitea and Forgejo together. Pure.
  */
 
-/** Invisible, and no part of a name: a mention or reference that holds it is none. */
+/** Invisible, and not allowed in names: a mention or reference that contains it has no effect. */
 export const zeroWidth = "\u200b"
 
-/** Control characters, marks that reverse the reading direction, and halves of surrogate pairs are shown as U+FFFD. */
+/** Replaces control characters, marks that reverse the reading direction, and lone surrogates by U+FFFD. */
 export const withoutControls = (text: string): string =>
   text
     .toWellFormed()
@@ -16,13 +16,13 @@ export const withoutControls = (text: string): string =>
     )
     .replace(/[\u{e0000}-\u{e007f}]/gu, "")
 
-/** Every run of white space is one blank. */
+/** Collapses white space to single spaces. */
 export const oneLine = (text: string): string => text.replace(/[\s\u0085]+/g, " ")
 
-/** A marker or slot of ours cannot appear in text from outside, in code neither. */
+/** Removes markers and slots of the service from external text, including code. */
 export const withoutMarkers = (text: string): string => text.replace(/<!--(?=\s*aicr)/gi, `<!-${zeroWidth}-`)
 
-const rules: ReadonlyArray<readonly [pattern: RegExp, made: string]> = [
+const rules: ReadonlyArray<readonly [pattern: RegExp, replacement: string]> = [
   // People and groups; an e-mail address would become a link.
   [/@(?!\s)/g, `@${zeroWidth}`],
   // #1, team/shop#1, ^alert#1.
@@ -43,23 +43,23 @@ const rules: ReadonlyArray<readonly [pattern: RegExp, made: string]> = [
   [/(?<![a-z0-9])(javascript|vbscript|data|file|mailto|xmpp)(?=:)/gi, `$1${zeroWidth}`]
 ]
 
-/** Text that stays text: what a host would act on is broken. */
+/** Breaks all patterns that a host would act on. */
 export const inertText = (text: string): string =>
   rules.reduce((made, [pattern, by]) => made.replace(pattern, by), text)
 
-/** One line without any markup: a title, a name. */
+/** Returns one line without markup, for titles and names. */
 export const plainLine = (text: string): string => inertText(oneLine(withoutMarkers(withoutControls(text))).trim())
 
-/** A part of a text: what hosts make links of is shown as code instead. */
+/** Part of a text; parts that hosts would turn into links are shown as code instead. */
 export interface TextPart {
   readonly kind: "text" | "code"
   readonly value: string
 }
 
-/** Addresses and commit ids: in running text hosts link them, and note the link at what it leads to. */
+/** Matches URLs and commit ids: in running text hosts link them and add a reference to the target. */
 const linked = /[a-z][a-z0-9+.-]{0,20}:\/\/[^\s<>`]+|(?<![a-z0-9.-])www\.[^\s<>`]+|(?<!\w)[0-9a-f]{7,64}(?!\w)/gi
 
-/** Splits a text into what stays text and what is shown as code. */
+/** Splits a text into parts that remain text and parts that are shown as code. */
 export const textParts = (text: string): ReadonlyArray<TextPart> => {
   const parts: Array<TextPart> = []
   let from = 0
@@ -74,7 +74,7 @@ export const textParts = (text: string): ReadonlyArray<TextPart> => {
   return parts
 }
 
-/** Text in which nothing is left that a host makes a link of, without any markup. */
+/** Returns text without anything that a host turns into a link, and without markup. */
 export const unlinked = (text: string): string =>
   textParts(text)
     .map(({ kind, value }) =>
@@ -87,5 +87,5 @@ export const unlinked = (text: string): string =>
     )
     .join("")
 
-/** Whether a host would act on it, in text or in HTML. */
+/** Returns whether a host would act on the text, as text or as HTML. */
 export const isActive = (text: string): boolean => /<(?=[a-z/!?])/i.test(text) || inertText(unlinked(text)) !== text

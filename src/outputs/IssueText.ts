@@ -1,82 +1,83 @@
 /**
- * The body of a managed issue: an optional heading with the issue's own marker, then each problem's text followed by its marker. What
- * an issue is about is read back from its markers, so the host keeps the ledger and a lost database loses nothing. Pure.
+ * Body of a managed issue: an optional heading with the issue's own marker, then each problem's text followed by its marker. The
+ * content of an issue is parsed from its markers, so the host holds the ledger and the loss of the database has no effect on it.
+ * Pure.
  */
 import type { OperationId } from "../domain/Keys.ts"
 import type { IssueProblem } from "../domain/Publication.ts"
 import type { HostIssue } from "../forge/Forge.ts"
 import { cut, shorten } from "./Cut.ts"
-import { marked, parseMarkers, renderMarker } from "./Marker.ts"
-import type { Standing } from "./Reconcile.ts"
+import { splitAtMarkers, parseMarkers, renderMarker } from "./Marker.ts"
+import type { ExistingProblem } from "./Reconcile.ts"
 
-/** A problem as an issue at the host shows it. */
-export interface Section extends Standing {
+/** A problem as listed in an issue at the host. */
+export interface Section extends ExistingProblem {
   readonly title: string
   readonly text: string
   readonly issue: HostIssue
 }
 
-export interface Managed {
+export interface ManagedIssue {
   readonly issue: HostIssue
-  /** What the issue stands for: a problem's fingerprint, a commit, or everything. */
+  /** Subject of the issue: a problem's fingerprint, a commit, or `all`. */
   readonly key: string
   readonly sections: ReadonlyArray<Section>
 }
 
-/** Closed by a person means dismissed; closed by us carries our mark. */
-const stateOf = (issue: HostIssue): Section["state"] =>
+/** An issue that a person closed counts as dismissed; one that the service closed has its marker. */
+const toState = (issue: HostIssue): Section["state"] =>
   issue.state === "open"
     ? "open"
     : parseMarkers(issue.body).some((marker) => marker.state === "resolved")
       ? "resolved"
       : "dismissed"
 
-/** The issue as one of `scope`, or undefined. */
-export const managed = (issue: HostIssue, scope: string): Managed | undefined => {
-  const parts = marked(issue.body).filter(({ marker }) => marker.scope === scope)
+/** Parses a managed issue of `scope`; undefined for any other issue. */
+export const parseManagedIssue = (issue: HostIssue, scope: string): ManagedIssue | undefined => {
+  const parts = splitAtMarkers(issue.body).filter(({ marker }) => marker.scope === scope)
   const key = parts[0]?.marker.fp
   if (key === undefined) return undefined
-  const state = stateOf(issue)
+  const state = toState(issue)
   const sections = parts.flatMap(({ text, marker: { fp, file } }) =>
     fp === undefined || file === undefined ? [] : [{ fp, files: [file], state, title: issue.title, text, issue }]
   )
   return { issue, key, sections }
 }
 
-/** An issue that we marked as resolved but left open says so here. */
+/** Returns true for an issue that the service marked as resolved; it may still be open. */
 export const isMarkedResolved = (issue: HostIssue): boolean =>
   parseMarkers(issue.body).some((marker) => marker.state === "resolved")
 
-export interface Names {
+export interface MarkerNames {
   readonly op: OperationId
   readonly scope: string
 }
 
-type Shown = Pick<IssueProblem, "fp" | "text"> & { readonly file: string }
+type ProblemText = Pick<IssueProblem, "fp" | "text"> & { readonly file: string }
 
-const section = ({ fp, file, text }: Shown, { op, scope }: Names): string =>
+const renderSection = ({ fp, file, text }: ProblemText, { op, scope }: MarkerNames): string =>
   `${text}\n\n${renderMarker({ op, fp, scope, file })}`
 
-/** Longest text of a problem that had to make room for others. */
-const shortest = 200
+/** Maximum length of a problem's text when not all texts fit. */
+const maxShortenedLength = 200
 
-/** Of one problem. */
-export const problemBody = (problem: Shown, names: Names, limit: number, notice: string): string =>
-  cut(section(problem, names), limit, notice)
+/** Renders the body of an issue with one problem. */
+export const renderProblemBody = (problem: ProblemText, names: MarkerNames, limit: number, notice: string): string =>
+  cut(renderSection(problem, names), limit, notice)
 
-/** Of several. When they do not fit, the last ones keep only their first line. */
-export const joinedBody = (
+/** Renders the body of an issue with several problems. If they do not fit, the last ones are reduced to their first line. */
+export const renderJoinedBody = (
   key: string,
   heading: string,
-  problems: ReadonlyArray<Shown>,
-  names: Names,
+  problems: ReadonlyArray<ProblemText>,
+  names: MarkerNames,
   limit: number,
   notice: string
 ): string => {
   const head = `${heading}\n\n${renderMarker({ op: names.op, fp: key, scope: names.scope })}`
-  const whole = problems.map((problem) => section(problem, names))
+  const whole = problems.map((problem) => renderSection(problem, names))
   const short = problems.map((problem) =>
-    section({ ...problem, text: shorten(problem.text.split("\n")[0] ?? "", shortest) }, names)
+    renderSection({ ...problem, text: shorten(problem.text.split("\n")[0] ?? "", maxShortenedLength) }, names)
   )
   for (let full = problems.length; full >= 0; full -= Math.max(1, Math.floor(full / 8))) {
     const body = [head, ...whole.slice(0, full), ...short.slice(full)].join("\n\n")
@@ -85,6 +86,11 @@ export const joinedBody = (
   return cut(head, limit, notice)
 }
 
-/** A body with the note that its problems are gone, and the mark by which we know that it was us who said so. */
-export const resolvedBody = (body: string, note: string, { op, scope }: Names, limit: number, notice: string): string =>
-  cut(`${body}\n\n${note}\n\n${renderMarker({ op, scope, state: "resolved" })}`, limit, notice)
+/** Appends the note that the problems are resolved, and the marker that shows that the service wrote it. */
+export const renderResolvedBody = (
+  body: string,
+  note: string,
+  { op, scope }: MarkerNames,
+  limit: number,
+  notice: string
+): string => cut(`${body}\n\n${note}\n\n${renderMarker({ op, scope, state: "resolved" })}`, limit, notice)

@@ -1,4 +1,4 @@
-/** The fixed words of our comments, in the languages we have; the model writes the rest in `review.output_language`. */
+/** Fixed texts of published comments in the supported languages; the model writes the rest in `review.output_language`. */
 import { unreadPaths } from "../domain/Coverage.ts"
 import type { SkipReason } from "../domain/Coverage.ts"
 import type { Severity } from "../domain/Kinds.ts"
@@ -11,7 +11,7 @@ export interface Labels {
   readonly found: (count: number) => string
   readonly atLines: string
   readonly clean: string
-  /** In place of `clean` where added text was not read. */
+  /** Replaces `clean` where added text was not read. */
   readonly cleanAsRead: string
   readonly skipped: string
   readonly listed: string
@@ -33,7 +33,7 @@ export interface Labels {
   readonly resolvedTitle: string
   readonly lifted: (commit: string) => string
   readonly problemsOf: (target: string) => string
-  /** What became of problems since the review before. */
+  /** Status of problems since the previous review. */
   readonly since: {
     readonly title: string
     readonly fresh: string
@@ -41,7 +41,7 @@ export interface Labels {
     readonly resolved: string
     readonly outdated: string
     readonly dismissed: string
-    /** Dismissed by people who may not (review.dismissal). */
+    /** Dismissed by people without the permission (review.dismissal). */
     readonly ignored: string
     readonly more: (count: number) => string
   }
@@ -59,24 +59,24 @@ const english: Labels = {
     ignored: "ignored by the repository",
     generated: "generated",
     binary: "binary",
-    unreadable: "not text in a known encoding",
-    max_files: "over the limit of files",
-    too_large: "over the limit of bytes",
+    unreadable: "unknown text encoding",
+    max_files: "over the file limit",
+    too_large: "over the size limit",
     budget: "over the budget",
     compressed: "compressed: only its riskiest parts were read",
-    long_lines: "a line is longer than is read of a line",
-    failed: "the pass that was to read it failed",
+    long_lines: "a line exceeds the length limit",
+    failed: "its review failed",
     submodule: "submodule",
     unchanged: "unchanged since the last review"
   },
   found: (count) => `${count} ${count === 1 ? "problem" : "problems"} found`,
-  atLines: "Comments are at their lines.",
+  atLines: "See the comments on the affected lines.",
   clean: "No problems found.",
-  cleanAsRead: "No problems found in what was read; parts of the change were not read.",
+  cleanAsRead: "No problems found in the parts that were read. Some parts of the change were not read.",
   skipped: "Not reviewed",
   listed: "Problems without a line comment",
-  refused: "The host takes no comment at these lines",
-  hidden: (count) => `${count} below the severity that this channel publishes.`,
+  refused: "The host does not accept comments on these lines",
+  hidden: (count) => `${count} more below the minimum severity of this channel.`,
   coverage: (files, lines, skipped) =>
     `Coverage: ${files} ${files === 1 ? "file" : "files"} and ${lines} changed lines read${skipped === 0 ? "" : `, ${skipped} skipped`}`,
   read: "Read",
@@ -87,10 +87,10 @@ const english: Labels = {
   countHead: "Problems",
   model: "Model",
   commit: "commit",
-  details: "details of the run",
+  details: "run details",
   tokens: (count) => `${count} tokens`,
-  cut: "_Cut: the host allows no longer text._",
-  resolvedBy: (commit) => `Resolved: the review of ${commit} no longer finds it.`,
+  cut: "_Truncated: the host limits the length of a comment._",
+  resolvedBy: (commit) => `Resolved: no longer found in the review of ${commit}.`,
   resolvedTitle: "[Resolved]",
   lifted: (commit) => `The review of ${commit} found no problems.`,
   problemsOf: (target) => `Problems in ${target}`,
@@ -105,7 +105,7 @@ const english: Labels = {
     more: (count) => `and ${count} more`
   },
   triageClosed: (category) => `Closed as ${category}.`,
-  triageKept: (category) => `Looked at: ${category}.`,
+  triageKept: (category) => `Category: ${category}.`,
   triageReopen: "_Closed automatically. Reopen the issue if this is wrong._"
 }
 
@@ -124,7 +124,7 @@ const chinese: Labels = {
     budget: "超出预算",
     compressed: "已压缩：只读取风险最高的部分",
     long_lines: "有一行超出单行读取长度",
-    failed: "读取它的那一轮失败",
+    failed: "评审失败",
     submodule: "子模块",
     unchanged: "自上次评审以来没有变化"
   },
@@ -168,10 +168,10 @@ const chinese: Labels = {
   triageReopen: "_自动关闭。如有误判，请重新打开此问题。_"
 }
 
-/** By language tag; English where we have no words of our own. */
+/** Returns the texts for a language tag; English for an unsupported language. */
 export const labelsFor = (language: string): Labels => (/^zh\b/i.test(language) ? chinese : english)
 
-/** Those of a review: nothing is called clean where added text was not read, unless the configuration lets that pass. */
+/** Returns the texts for a review: it is not called clean where added text was not read, unless the configuration permits it. */
 export const reviewLabels = ({ analysis, workspace }: PublishInput): Labels => {
   const labels = labelsFor(workspace.review.output_language)
   const isClean = workspace.review.unread === "ignore" || unreadPaths(analysis.coverage).length === 0

@@ -1,6 +1,6 @@
 /**
- * Links to what a review speaks of: by the template of the channel, else of the trigger, else as the host writes them. Templates
- * know `{{name}}` and nothing else; values are URL-encoded. Pure.
+ * Builds links to commits, lines and comments: by the template of the channel, else of the trigger, else in the form of the host.
+ * Templates support only `{{name}}`; values are URL-encoded. Pure.
  */
 import type { Change } from "../domain/Change.ts"
 import type { Finding } from "../domain/Problem.ts"
@@ -11,7 +11,7 @@ export interface LinkTemplates {
   readonly change: string | undefined
 }
 
-/** Only names that are known are replaced: a misspelt one stays visible in the link. */
+/** Replaces known names only: a misspelt one stays visible in the link. */
 export const fillUrl = (template: string, values: Readonly<Record<string, string | undefined>>): string =>
   template.replace(/\{\{\s*(\w+)\s*\}\}/g, (whole, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined
@@ -20,7 +20,7 @@ export const fillUrl = (template: string, values: Readonly<Record<string, string
 
 const percent = (char: string): string => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`
 
-/** An address that can be written into a link of any markup; undefined where it is none of http or https. */
+/** Returns a URL that is safe in a link of any markup; undefined unless it is http or https. */
 export const safeUrl = (value: string | undefined): string | undefined => {
   if (value === undefined || !/^https?:\/\//i.test(value) || !URL.canParse(value)) return undefined
   const { href, username, password } = new URL(value)
@@ -30,7 +30,7 @@ export const safeUrl = (value: string | undefined): string | undefined => {
 
 const webUrl = (value: string | undefined): string | undefined => safeUrl(value)?.replace(/\/$/, "")
 
-/** The head of a change: a commit, a revision or a changelist, by what its trigger reviews. */
+/** Returns the link to the head of a change: a commit, a revision or a changelist. */
 export const headUrl = (change: Change, head: string, templates: LinkTemplates | undefined): string | undefined => {
   const { repo, provider, target } = change
   const [owner, name] = [repo.fullName.split("/").slice(0, -1).join("/"), repo.fullName.split("/").at(-1)]
@@ -56,7 +56,7 @@ export const headUrl = (change: Change, head: string, templates: LinkTemplates |
   return web === undefined ? undefined : `${web}${provider === "gitlab" ? "/-" : ""}/commit/${head}`
 }
 
-/** Also what encodeURIComponent leaves and markup reads. */
+/** Also encodes characters that encodeURIComponent keeps and markup interprets. */
 const encodedPath = (path: string): string =>
   path
     .toWellFormed()
@@ -72,7 +72,10 @@ const files = {
   gitlab: (web: string, head: string, path: string) => `${web}/-/blob/${head}/${path}`
 } as const
 
-/** The lines of a finding in the file at the head. Undefined on the old side, which the head no longer has. */
+/**
+ * Returns the link to the lines of a finding in the file at the head. Undefined for the old side, which the head does not
+ * contain.
+ */
 export const lineUrl = (change: Change, head: string, { anchor }: Finding): string | undefined => {
   const web = webUrl(change.repo.webUrl)
   const { provider } = change
@@ -88,13 +91,13 @@ export const lineUrl = (change: Change, head: string, { anchor }: Finding): stri
   return `${files[provider](web, head, encodedPath(anchor.path))}#${range}`
 }
 
-/** Where a comment on a pull request is. GitLab names no address with a note. */
+/** Returns the link to a comment on a pull request. GitLab returns no URL with a note. */
 export const commentUrl = (
   { provider, url: pull }: Change,
   { hostId, url }: { readonly hostId?: string | undefined; readonly url?: string | undefined }
 ): string | undefined => {
-  const known = safeUrl(url)
-  if (known !== undefined || provider !== "gitlab" || hostId === undefined || !/^\d+$/.test(hostId)) return known
+  const safe = safeUrl(url)
+  if (safe !== undefined || provider !== "gitlab" || hostId === undefined || !/^\d+$/.test(hostId)) return safe
   const address = safeUrl(pull)
   return address === undefined ? undefined : `${address}#note_${hostId}`
 }

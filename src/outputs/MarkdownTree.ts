@@ -1,6 +1,7 @@
 /**
- * Markdown from outside as a tree of what may stay of it: paragraphs, lists, quotations, emphasis, code. Everything else (HTML, images,
- * links, tables, headings) is not read as such and stays visible as text. The parser is markdown-it, with bounded nesting. Pure.
+ * Parses external Markdown to a tree of the permitted elements: paragraphs, lists, quotations, emphasis, code. Everything else
+ * (HTML, images, links, tables, headings) is not interpreted and stays visible as text. The parser is markdown-it, with bounded
+ * nesting. Pure.
  */
 import MarkdownIt from "markdown-it"
 import type { Token } from "markdown-it"
@@ -18,12 +19,12 @@ export type Block =
   | { readonly _tag: "Quote"; readonly children: ReadonlyArray<Block> }
   | {
       readonly _tag: "List"
-      /** Of an ordered list. */
+      /** First number of an ordered list. */
       readonly start: number | undefined
       readonly items: ReadonlyArray<ReadonlyArray<Block>>
     }
 
-/** Longest texts that are shown, in UTF-16 units. */
+/** Maximum lengths in UTF-16 units. */
 const maxLength = 32_000
 const maxLineLength = 2000
 
@@ -41,7 +42,7 @@ blocks.disable([
   "linkify"
 ])
 
-/** Only what a title has: code. Stars and underscores are themselves. */
+/** Parser for titles, which supports code spans only; asterisks and underscores are literal. */
 const lines = new MarkdownIt("default", { html: false, linkify: false, typographer: false })
 lines.disable(["link", "image", "autolink", "html_inline", "strikethrough", "emphasis", "newline", "linkify"])
 
@@ -53,29 +54,29 @@ interface Cursor {
   at: number
 }
 
-/** Deeper emphasis is read as if it were not there. */
+/** Deeper emphasis is dropped. */
 const maxEmphasis = 6
 
 const inlines = (tokens: ReadonlyArray<Token>): ReadonlyArray<Inline> => {
   const root: Array<Inline> = []
   const open: Array<Array<Inline>> = [root]
   for (const token of tokens) {
-    const here = open.at(-1) ?? root
+    const siblings = open.at(-1) ?? root
     if (token.type === "strong_open" || token.type === "em_open") {
-      const children: Array<Inline> = open.length > maxEmphasis ? here : []
-      if (children !== here) here.push({ _tag: token.type === "em_open" ? "Emphasis" : "Strong", children })
+      const children: Array<Inline> = open.length > maxEmphasis ? siblings : []
+      if (children !== siblings) siblings.push({ _tag: token.type === "em_open" ? "Emphasis" : "Strong", children })
       open.push(children)
     } else if (token.type === "strong_close" || token.type === "em_close") open.pop()
-    else if (token.type === "code_inline") here.push({ _tag: "Code", value: token.content })
-    else if (token.type === "softbreak" || token.type === "hardbreak") here.push({ _tag: "Break" })
-    else if (token.content !== "") here.push({ _tag: "Text", value: token.content })
+    else if (token.type === "code_inline") siblings.push({ _tag: "Code", value: token.content })
+    else if (token.type === "softbreak" || token.type === "hardbreak") siblings.push({ _tag: "Break" })
+    else if (token.content !== "") siblings.push({ _tag: "Text", value: token.content })
   }
   return root
 }
 
 const delimiterRow = /^\s*(?:\|\s*)?:?-+:?\s*(?:\||$)/
 
-/** A table cannot be kept apart from ours: it is shown as it was written. */
+/** An external table could not be distinguished from the tables of the service, so its source is shown. */
 const isTable = (content: string): boolean => {
   const [head = "", delimiters = ""] = content.split("\n", 2)
   return head.includes("|") && delimiters.includes("-") && delimiterRow.test(delimiters)
@@ -84,21 +85,21 @@ const isTable = (content: string): boolean => {
 const paragraph = (token: Token, isHeading: boolean): Block => {
   if (isTable(token.content)) return { _tag: "CodeBlock", language: "", code: token.content }
   const children = inlines(token.children ?? [])
-  // A heading of its own would break the outline of the comment.
+  // A heading would break the outline of the comment.
   return { _tag: "Paragraph", children: isHeading ? [{ _tag: "Strong", children }] : children }
 }
 
 const items = (cursor: Cursor, end: string): ReadonlyArray<ReadonlyArray<Block>> => {
-  const made: Array<ReadonlyArray<Block>> = []
+  const parsed: Array<ReadonlyArray<Block>> = []
   while (cursor.at < cursor.tokens.length) {
     const token = cursor.tokens[cursor.at++]
     if (token === undefined || token.type === end) break
-    if (token.type === "list_item_open") made.push(blocksOf(cursor, "list_item_close"))
+    if (token.type === "list_item_open") parsed.push(parseUntil(cursor, "list_item_close"))
   }
-  return made
+  return parsed
 }
 
-const blocksOf = (cursor: Cursor, end?: string): ReadonlyArray<Block> => {
+const parseUntil = (cursor: Cursor, end?: string): ReadonlyArray<Block> => {
   const made: Array<Block> = []
   let isHeading = false
   while (cursor.at < cursor.tokens.length) {
@@ -110,7 +111,7 @@ const blocksOf = (cursor: Cursor, end?: string): ReadonlyArray<Block> => {
     else if (token.type === "fence" || token.type === "code_block") {
       made.push({ _tag: "CodeBlock", language: token.info.trim().split(/\s/, 1)[0] ?? "", code: token.content })
     } else if (token.type === "blockquote_open")
-      made.push({ _tag: "Quote", children: blocksOf(cursor, "blockquote_close") })
+      made.push({ _tag: "Quote", children: parseUntil(cursor, "blockquote_close") })
     else if (token.type === "bullet_list_open") {
       made.push({ _tag: "List", start: undefined, items: items(cursor, "bullet_list_close") })
     } else if (token.type === "ordered_list_open") {
@@ -121,10 +122,10 @@ const blocksOf = (cursor: Cursor, end?: string): ReadonlyArray<Block> => {
   return made
 }
 
-/** Markdown of several lines. */
+/** Parses Markdown of several lines. */
 export const parseBlocks = (markdown: string): ReadonlyArray<Block> =>
-  blocksOf({ tokens: blocks.parse(bounded(markdown, maxLength), {}), at: 0 })
+  parseUntil({ tokens: blocks.parse(bounded(markdown, maxLength), {}), at: 0 })
 
-/** One line: text and code spans. */
+/** Parses one line: text and code spans. */
 export const parseLine = (text: string): ReadonlyArray<Inline> =>
   inlines(lines.parseInline(oneLine(bounded(text, maxLineLength)).trim(), {})[0]?.children ?? [])

@@ -1,8 +1,8 @@
 /**
- * The hidden marker in everything we write at a host: which operation wrote it (`op`), which problem it is about (`fp`) and where it
- * belongs (`scope`). In managed issues it also names the problem's `file`, and that we resolved it (`state`). It is how a write
- * whose answer was lost is found again, and how the managed summary is known. Values are escaped so that no value ends the
- * comment; text from elsewhere cannot hold a marker (SafeText.ts).
+ * Hidden marker in everything that the service writes at a host: the operation that wrote it (`op`), the problem (`fp`) and the
+ * scope (`scope`). In managed issues it also holds the problem's `file`, and that the service resolved it (`state`). It
+ * identifies a write whose response is missing, and the managed summary. Values are escaped so that no value ends the HTML
+ * comment; external text cannot contain a marker (SafeText.ts).
  */
 import { Option, Schema } from "effect"
 import { OperationId } from "../domain/Keys.ts"
@@ -17,7 +17,7 @@ export const Marker = Schema.Struct({
 })
 export type Marker = typeof Marker.Type
 
-/** What starts a marker, and nothing else in our texts. */
+/** Start of a marker; no other text of the service contains it. */
 export const opening = "<!-- aicr:v1 "
 
 const encoded = (value: string): string =>
@@ -38,28 +38,28 @@ const pairs = (marker: Partial<Marker>): string =>
 
 export const renderMarker = (marker: Marker): string => `${opening}{${pairs(marker)}} -->`
 
-/** What a text holds that has a marker with these neighbouring fields, for searching without parsing. */
-export const needle = (part: Partial<Marker>): string => pairs(part)
+/** Returns the substring of every text that has a marker with these neighbouring fields, for searching without parsing. */
+export const toSearchText = (part: Partial<Marker>): string => pairs(part)
 
 const pattern = /<!-- aicr:v1 (\{[^\n<]*?\}) -->/g
 
-/** All markers of a text, in order. Anything that only looks like one is passed over. */
+/** Parses all markers of a text in order. Invalid markers are skipped. */
 export const parseMarkers = (text: string): ReadonlyArray<Marker> =>
   [...text.matchAll(pattern)].flatMap(([, json]) => Option.toArray(decode(json ?? "")))
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Marker))
 
-/** The text before each marker, with the marker. What follows the last one belongs to none. */
-export const marked = (text: string): ReadonlyArray<{ readonly text: string; readonly marker: Marker }> => {
+/** Returns each marker with the text before it. Text after the last marker is dropped. */
+export const splitAtMarkers = (text: string): ReadonlyArray<{ readonly text: string; readonly marker: Marker }> => {
   let from = 0
-  return [...text.matchAll(pattern)].flatMap((found) => {
-    const before = text.slice(from, found.index).trim()
-    from = found.index + found[0].length
-    return Option.toArray(decode(found[1] ?? "")).map((marker) => ({ text: before, marker }))
+  return [...text.matchAll(pattern)].flatMap((match) => {
+    const before = text.slice(from, match.index).trim()
+    from = match.index + match[0].length
+    return Option.toArray(decode(match[1] ?? "")).map((marker) => ({ text: before, marker }))
   })
 }
 
-/** A text without its markers, and the markers as they are. Halves that meet where a marker was make no new one. */
+/** Splits a text into its visible text and its markers. Removing a marker never creates a new one from its neighbours. */
 export const splitMarkers = (text: string): { readonly visible: string; readonly markers: ReadonlyArray<string> } => ({
   visible: withoutMarkers(text.replace(pattern, "")).trimEnd(),
   markers: [...text.matchAll(pattern)].map(([whole]) => whole)

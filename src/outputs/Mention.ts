@@ -1,12 +1,12 @@
 /**
- * The author's mention in a text that is rendered before the author is known: templates put a slot where `mentions` stands, and
- * sending fills it. No text from elsewhere can hold the slot (SafeText.ts).
+ * Mentions the author in a text that is rendered before the author is known: templates render `mentions` as a slot, which is
+ * filled when the text is sent. External text cannot contain the slot (SafeText.ts).
  */
 import { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
 import type { ForgeError } from "../forge/Forge.ts"
 import { resolveAuthor } from "./Author.ts"
-import type { ChannelMissing, Reach } from "./Channel.ts"
+import type { ChannelMissing, ChannelContext } from "./Channel.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 import type { AuthorGuess } from "./AuthorGuess.ts"
 import { tidy } from "./Tidy.ts"
@@ -16,19 +16,19 @@ export const mentionSlot = "<!-- aicr-author -->"
 const account = (name: string | undefined): ReadonlyArray<string> =>
   name !== undefined && /^[\w.-]{1,100}$/.test(name) ? [`@${name}`] : []
 
-/** For `all` only GitLab has a word; elsewhere everyone means those who have to do with the change. */
+/** Only GitLab has a mention for `all`; elsewhere it means the people involved in the change. */
 const everyone = ({ provider, author, requestedBy }: Change): ReadonlyArray<string> =>
   provider === "gitlab" ? ["@all"] : [...new Set([...account(author?.username), ...account(requestedBy)])]
 
-/** The body of an operation with the slot filled. Asks the host only where there is a slot. */
-export const mentioned = Effect.fnUntraced(function* (
-  reach: Reach,
+/** Returns the body of an operation with the slot filled. Calls the host only if there is a slot. */
+export const fillMentions = Effect.fnUntraced(function* (
+  context: ChannelContext,
   { body, head }: { readonly body: string; readonly head: string }
 ): Effect.fn.Return<string, ForgeError | ChannelMissing, AuthorGuess | ModelRun> {
   if (!body.includes(mentionSlot)) return body
-  const { change, channel } = reach
-  const author = yield* resolveAuthor(reach, head)
-  const found = account(author)
-  const people = found.length === 0 && channel.mention_fallback === "all" ? everyone(change) : found
+  const { change, channel } = context
+  const author = yield* resolveAuthor(context, head)
+  const mention = account(author)
+  const people = mention.length === 0 && channel.mention_fallback === "all" ? everyone(change) : mention
   return tidy(body.replaceAll(mentionSlot, people.join(" ")))
 })

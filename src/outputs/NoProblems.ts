@@ -1,4 +1,7 @@
-/** What becomes of a review that shows no problem: the channel's action, else the action for all channels, else `review.skip_lgtm`. Pure. */
+/**
+ * Determines how a review without visible problems is published: the channel's action, else the action for all channels, else
+ * `review.skip_lgtm`. Pure.
+ */
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Workspace } from "../config/Snapshot.ts"
 import type { Analysis } from "../domain/Analysis.ts"
@@ -6,7 +9,7 @@ import { unreadPaths } from "../domain/Coverage.ts"
 
 export type CleanPolicy =
   | "publish"
-  /** Only what an earlier review wrote is brought up to date; nothing new is written. */
+  /** Only texts of earlier reviews are updated; nothing new is written. */
   | "update"
   | "suppress"
 
@@ -18,8 +21,8 @@ export const cleanPolicy = (
   const action = channel.no_problems?.action ?? outputs.no_problems.action
   if (action === "publish_if_summary") return analysis.summary.trim() === "" ? "suppress" : "publish"
   if (action !== undefined) return action
-  // A review that fell short did not find the change clean.
-  const fellShort =
+  // An incomplete review did not find the change clean.
+  const isIncomplete =
     analysis.partial === true || (review.unread !== "ignore" && unreadPaths(analysis.coverage).length > 0)
-  return review.skip_lgtm && !fellShort ? "update" : "publish"
+  return review.skip_lgtm && !isIncomplete ? "update" : "publish"
 }

@@ -1,6 +1,6 @@
 /**
- * Ids of operations: the same operation planned twice has the same id, so the outbox keeps one row of it. A review that a person requested
- * again on the same head, or that has another base now, is another operation than the first one. Pure.
+ * Ids of operations: planning the same operation twice yields the same id, so the outbox stores it once. A review that a person
+ * requested again for the same head, or that has another base, gets other ids. Pure.
  */
 import { createHash } from "node:crypto"
 import { OperationId } from "../domain/Keys.ts"
@@ -21,20 +21,20 @@ export const operationId = (input: Named, channel: string, kind: Operation["_tag
   return named(input.targetKey, input.head, channel, kind, String(part), round)
 }
 
-/** A status belongs to its run: every run of a head says for itself how it goes. */
+/** The id of a status contains its run, because every run of a head reports its own progress. */
 export const statusId = (input: Pick<PublishInput, "targetKey" | "head" | "runId">, state: string): OperationId =>
   named(input.targetKey, input.head, "Status", state, input.runId)
 
-/** A label is put on once per run. */
+/** A label is added once per run. */
 export const labelId = (input: Pick<PublishInput, "targetKey" | "head" | "runId">, name: string): OperationId =>
   named(input.targetKey, input.head, "Label", name, input.runId)
 
-/** Triage does each kind of operation once per text of an issue, whose digest is the head. */
+/** Triage executes each kind of operation once per text of an issue, whose digest is the head. */
 export const triageId = (targetKey: TargetKey, head: string, kind: Operation["_tag"]): OperationId =>
   named(targetKey, head, "triage", kind)
 
 /** The expiry of an entry is reported once per channel. */
 export const expiryId = (entryId: string, channel: string): OperationId => named("expired", entryId, channel)
 
-/** An operation that another one led to when it was sent. */
+/** Id of an operation that results from sending another one. */
 export const followUpId = (operation: OperationId, part: string): OperationId => named(operation, part)

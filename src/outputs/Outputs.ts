@@ -1,4 +1,4 @@
-/** How the rest of the service publishes: which channels a change goes to, what is to be written there, and writing it. */
+/** Publishing for the rest of the service: selects the channels of a change, plans the publications and sends them. */
 import { Context } from "effect"
 import type { Effect } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"
@@ -11,21 +11,23 @@ import type { PublishInput } from "./Channel.ts"
 
 export { ChannelMissing }
 
-/** What a row wrote, and the rows that follow from it: they go into the outbox before the row counts as sent. */
+/**
+ * Result of a publication and the publications that follow from it. They are stored in the outbox before this one counts as sent.
+ */
 export interface SentRow extends HostWrite {
   readonly next: ReadonlyArray<Publication>
-  /** Of people who may not dismiss; for the record of the run. */
+  /** Dismissals by people without the permission, for the record of the run. */
   readonly ignoredDismissals?: ReadonlyArray<IgnoredDismissal> | undefined
 }
 
 export class Outputs extends Context.Service<
   Outputs,
   {
-    /** False when no channel would show anything of this change: then no model is asked. */
+    /** Returns false when no channel would publish anything about this change; no model is called then. */
     readonly anyFor: (workspace: Workspace, change: Change) => boolean
-    /** The rows that publish an analysis, in order of sending. Deterministic operation ids. */
+    /** Returns the publications of an analysis in sending order, with deterministic operation ids. */
     readonly plan: (input: PublishInput) => ReadonlyArray<Publication>
-    /** Commit status rows; empty where the host or the configuration has none. */
+    /** Returns the commit status publications; empty where the host or the configuration has none. */
     readonly status: (
       input: Omit<PublishInput, "analysis">,
       state: StatusState,
@@ -37,7 +39,7 @@ export class Outputs extends Context.Service<
       publication: Publication,
       previous: Publication | undefined
     ) => Effect.Effect<SentRow, ForgeError | ChannelMissing, Writing>
-    /** Looks at the host whether an operation whose answer was lost is there. */
+    /** Searches the host for the result of an operation whose response is missing. */
     readonly find: (
       workspace: Workspace,
       change: Change,

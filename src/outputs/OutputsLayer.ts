@@ -1,4 +1,4 @@
-/** `Outputs` over the channel table: plans the rows of a change and sends each with the credentials of its channel. */
+/** `Outputs` over the channel table: plans the publications of a change and sends each with the credentials of its channel. */
 import { Effect, Layer } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
@@ -10,37 +10,37 @@ import { Forges } from "../forge/Forges.ts"
 import { ModelRun } from "../llm/ModelRun.ts"
 import { Cache } from "../store/Cache.ts"
 import { AuthorGuess } from "./AuthorGuess.ts"
-import type { ChannelKind, Reach, Sent } from "./Channel.ts"
+import type { ChannelKind, ChannelContext, Sent } from "./Channel.ts"
 import { ChannelClients } from "./ChannelClients.ts"
 import { channelTable } from "./Channels.ts"
 import { findAtHost, isHostOperation, sendAtHost } from "./HostOperations.ts"
 import { commentUrl } from "./Links.ts"
 import { ChannelMissing, Outputs } from "./Outputs.ts"
 import type { SentRow } from "./Outputs.ts"
-import { planRows, routedChannels, rowOf, statusRows } from "./PlanRows.ts"
+import { planRows, routedChannels, toPublication, statusRows } from "./PlanRows.ts"
 import type { ChannelKinds } from "./PlanRows.ts"
 import { channelNamed } from "./Routing.ts"
 
-/** What sending and finding need of the service. */
+/** Services for sending and finding. */
 interface Sender {
   readonly kinds: ChannelKinds
   readonly clients: ChannelClients
   readonly cache: Cache["Service"]
-  /** Of this layer: the context of an operation may have another one. */
+  /** The guess of this layer; the context of an operation may have another one. */
   readonly guess: AuthorGuess["Service"]
 }
 
-/** The repository that the channel names in place of the change's. */
+/** Replaces the change's repository by the one that the channel names. */
 const retarget = (change: Change, { owner, repo, project_id: project }: ChannelConfig): Change => {
-  // GitLab takes a project's number wherever it takes its path.
+  // GitLab accepts the id of a project in place of its path.
   if (project !== undefined) return { ...change, repo: { fullName: String(project) } }
   if (owner === undefined && repo === undefined) return change
   const [ownOwner, ownName] = change.repo.fullName.split("/")
   return { ...change, repo: { fullName: `${owner ?? ownOwner}/${repo ?? ownName}` } }
 }
 
-/** A status links the summary of its run; without one what it was planned with. */
-const linkedStatus = (
+/** Links a status to the summary of its run, or else to the planned URL. */
+const withSummaryLink = (
   status: Extract<Operation, { readonly _tag: "Status" }>,
   change: Change,
   summary: Publication | undefined
@@ -49,12 +49,12 @@ const linkedStatus = (
   return url === undefined ? status : { ...status, url }
 }
 
-const reach = (
+const context = (
   { kinds, clients, cache }: Sender,
   workspace: Workspace,
   change: Change,
   publication: Publication
-): Effect.Effect<{ readonly to: Reach; readonly kind: ChannelKind }, ChannelMissing> => {
+): Effect.Effect<{ readonly to: ChannelContext; readonly kind: ChannelKind }, ChannelMissing> => {
   const channel = channelNamed(workspace.outputs, change.provider, publication.channel)
   const kind = channel === undefined ? undefined : kinds.get(channel.kind)
   if (channel === undefined || kind === undefined) {
@@ -62,7 +62,7 @@ const reach = (
     return Effect.fail(new ChannelMissing({ message }))
   }
   const snapshot = workspace.snapshot()
-  const to: Reach = {
+  const to: ChannelContext = {
     client: clients.channel(channel, change, snapshot),
     change: retarget(change, channel),
     workspace,
@@ -73,8 +73,8 @@ const reach = (
   return Effect.succeed({ kind, to })
 }
 
-/** Accounts the model calls of a channel to the run that it publishes. */
-const accounted =
+/** Charges the model calls of a channel to the run that it publishes. */
+const withOwner =
   ({ guess }: Sender, change: Change, { runId }: Publication) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     effect.pipe(
@@ -86,7 +86,7 @@ const rowOfSent = (publication: Publication, { hostId, url, next = [], ignoredDi
   hostId,
   url,
   ignoredDismissals,
-  next: next.map((planned) => rowOf(publication, publication.channel, publication.position, planned))
+  next: next.map((planned) => toPublication(publication, publication.channel, publication.position, planned))
 })
 
 const sendWith = (sender: Sender): Outputs["Service"]["send"] =>
@@ -94,13 +94,13 @@ const sendWith = (sender: Sender): Outputs["Service"]["send"] =>
     const { clients } = sender
     const { operation } = publication
     if (isHostOperation(operation)) {
-      const linked = operation._tag === "Status" ? linkedStatus(operation, change, previous) : operation
+      const linked = operation._tag === "Status" ? withSummaryLink(operation, change, previous) : operation
       const send = Effect.flatMap(clients.host(workspace, change), (client) => sendAtHost(client, change, linked))
       const written = linked._tag === "Status" ? clients.withSuccessor(send, workspace, change, linked) : send
       return { ...(yield* written), next: [] }
     }
-    const { to, kind } = yield* reach(sender, workspace, change, publication)
-    const sent = yield* kind.send(to, publication, previous).pipe(accounted(sender, change, publication))
+    const { to, kind } = yield* context(sender, workspace, change, publication)
+    const sent = yield* kind.send(to, publication, previous).pipe(withOwner(sender, change, publication))
     return rowOfSent(publication, sent)
   })
 
@@ -112,8 +112,8 @@ const findWith = (sender: Sender): Outputs["Service"]["find"] =>
       const written = yield* findAtHost(client, change, publication, operation)
       return written === undefined ? undefined : { ...written, next: [] }
     }
-    const { to, kind } = yield* reach(sender, workspace, change, publication)
-    const sent = yield* kind.find(to, publication).pipe(accounted(sender, change, publication))
+    const { to, kind } = yield* context(sender, workspace, change, publication)
+    const sent = yield* kind.find(to, publication).pipe(withOwner(sender, change, publication))
     return sent === undefined ? undefined : rowOfSent(publication, sent)
   })
 

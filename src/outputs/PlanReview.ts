@@ -1,7 +1,7 @@
 /**
- * The operations that publish a review on a pull request, or on a commit: one managed summary comment, reviews that carry at most 30
- * inline comments each, and what settles earlier reviews. The summary comes first, so that a comment that the host does not accept at
- * its line has a place to go. Pure.
+ * Plans the operations that publish a review on a pull request or commit: one managed summary comment, reviews of at most 30
+ * inline comments each, and updates of earlier reviews. The summary comes first, because comments that the host refuses at their
+ * line are added to it. Pure.
  */
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Change } from "../domain/Change.ts"
@@ -15,30 +15,30 @@ import { operationId } from "./OperationId.ts"
 import { renderProblem, renderReviewBody, renderSummary } from "./Render.ts"
 import type { Renderer } from "./Render.ts"
 import { headScope, summaryFp, summaryScope } from "./Scopes.ts"
-import { namesAll, shownBy } from "./Shown.ts"
-import { problemsOf } from "./SinceLast.ts"
+import { listsAllProblems, visibleFindings } from "./VisibleFindings.ts"
+import { toSummaryProblems } from "./SinceLast.ts"
 
-/** Comments of one review call. */
+/** Maximum number of comments in one review call. */
 const maxPerReview = 30
 
 export interface ReviewHost extends Renderer {
-  /** The host takes comments on commits, so reviews of what was pushed have a place there. */
+  /** True where the host has comments on commits, on which reviews of pushes are published. */
   readonly commits: boolean
-  /** Its reviews can ask for changes and approve. */
+  /** True where reviews can request changes and approve. */
   readonly verdicts: boolean
 }
 
-const inlineOf = (finding: Finding, body: string): ReadonlyArray<InlineComment> =>
+const toInlineComment = (finding: Finding, body: string): ReadonlyArray<InlineComment> =>
   finding.anchor === undefined ? [] : [{ ...finding.anchor, body }]
 
 export const isOnPull = ({ target }: Change): boolean => target.kind === "pull_request" && target.number !== undefined
 
-/** Settles the line comments of earlier reviews; a review without a statement about the change settles nothing. */
-const threadsOf = (input: PublishInput, channel: ChannelConfig): ReadonlyArray<Planned> => {
+/** Plans the update of line comments of earlier reviews; a skipped review updates none. */
+const planThreads = (input: PublishInput, channel: ChannelConfig): ReadonlyArray<Planned> => {
   const { analysis, head } = input
   if (analysis.skipped !== undefined) return []
   const { reviewed, skipped } = analysis.coverage
-  const whole = namesAll(input)
+  const whole = listsAllProblems(input)
   const operation: Operation = {
     _tag: "Threads",
     head,
@@ -49,10 +49,10 @@ const threadsOf = (input: PublishInput, channel: ChannelConfig): ReadonlyArray<P
   return [{ operationId: operationId(input, channel.name, "Threads", 0), operation }]
 }
 
-/** What a clean review does to an earlier request for changes; one that left something out is not clean. */
-const verdictOn = (input: PublishInput, channel: ChannelConfig, shown: number): ReadonlyArray<Planned> => {
+/** Plans the end of an earlier request for changes after a clean review; an incomplete review is not clean. */
+const planVerdict = (input: PublishInput, channel: ChannelConfig, visible: number): ReadonlyArray<Planned> => {
   const { analysis, head, workspace } = input
-  const isClean = shown === 0 && namesAll(input) && unreadPaths(analysis.coverage).length === 0
+  const isClean = visible === 0 && listsAllProblems(input) && unreadPaths(analysis.coverage).length === 0
   if (!isClean || channel.review_event !== "REQUEST_CHANGES") return []
   const operation: Operation = {
     _tag: "Verdict",
@@ -63,59 +63,66 @@ const verdictOn = (input: PublishInput, channel: ChannelConfig, shown: number): 
   return [{ operationId: operationId(input, channel.name, "Verdict", 0), operation }]
 }
 
-/** What a plan is made of. */
+/** Inputs of a plan. */
 interface PlanInput {
   readonly input: PublishInput
   readonly channel: ChannelConfig
   readonly renderer: ReviewHost
-  readonly shown: ReadonlyArray<Finding>
+  readonly visible: ReadonlyArray<Finding>
   readonly hidden: number
-  /** Findings that get a comment at their line. */
+  /** Findings with a comment at their line. */
   readonly inline: ReadonlyArray<Finding>
-  /** The review has comments at lines at all. */
+  /** True when the review may have comments at lines. */
   readonly hasLines: boolean
   readonly policy: ReturnType<typeof cleanPolicy> | "publish"
 }
 
-const planCommitComment = ({ input, channel, renderer, shown, hidden, policy }: PlanInput): ReadonlyArray<Planned> => {
+const planCommitComment = ({
+  input,
+  channel,
+  renderer,
+  visible,
+  hidden,
+  policy
+}: PlanInput): ReadonlyArray<Planned> => {
   if (policy === "update") return []
   const op = operationId(input, channel.name, "CommitComment", 0)
-  const body = renderSummary(input, channel, { shown, inline: [], hidden }, { op }, renderer)
+  const body = renderSummary(input, channel, { visible, inline: [], hidden }, { op }, renderer)
   return [{ operationId: op, operation: { _tag: "CommitComment", head: input.head, body } }]
 }
 
-const planSummary = ({ input, channel, renderer, shown, hidden, inline, policy }: PlanInput): Planned => {
+const planSummary = ({ input, channel, renderer, visible, hidden, inline, policy }: PlanInput): Planned => {
   const op = operationId(input, channel.name, "Summary", 0)
   const scopeId = channel.review_update_strategy === "always_new" ? op : ""
   const scope = summaryScope(input.workspace.id, channel.name, scopeId)
-  const body = renderSummary(input, channel, { shown, inline, hidden }, { op, fp: summaryFp, scope }, renderer)
+  const body = renderSummary(input, channel, { visible, inline, hidden }, { op, fp: summaryFp, scope }, renderer)
   return {
     operationId: op,
     operation: {
       _tag: "Summary",
       head: input.head,
       body,
-      problems: problemsOf(input, shown),
+      problems: toSummaryProblems(input, visible),
       ...(policy === "update" ? { onlyUpdate: true } : {})
     }
   }
 }
 
-const planReviews = ({ input, channel, renderer, shown, inline, hasLines }: PlanInput): ReadonlyArray<Planned> => {
+const planReviews = ({ input, channel, renderer, visible, inline, hasLines }: PlanInput): ReadonlyArray<Planned> => {
   const { head, workspace } = input
-  const event = shown.length > 0 ? (channel.review_event ?? "COMMENT") : "COMMENT"
-  const postsClean = hasLines && shown.length === 0 && !workspace.review.skip_lgtm
-  // A verdict is given also where no problem has a line.
+  const event = visible.length > 0 ? (channel.review_event ?? "COMMENT") : "COMMENT"
+  const postsClean = hasLines && visible.length === 0 && !workspace.review.skip_lgtm
+  // A verdict is also published where no problem has a line.
   const postsVerdict = hasLines && renderer.verdicts && event === "REQUEST_CHANGES"
   const count = Math.max(Math.ceil(inline.length / maxPerReview), postsClean || postsVerdict ? 1 : 0)
   return Array.from({ length: count }, (_, part): Planned => {
-    const some = inline.slice(part * maxPerReview, (part + 1) * maxPerReview)
+    const batch = inline.slice(part * maxPerReview, (part + 1) * maxPerReview)
     const op = operationId(input, channel.name, "Review", part)
-    const comments = some.flatMap((finding) => {
+    const comments = batch.flatMap((finding) => {
       const marker = { op, fp: finding.fingerprint, scope: headScope(head) }
-      return inlineOf(finding, renderProblem(input, channel, finding, marker, renderer))
+      return toInlineComment(finding, renderProblem(input, channel, finding, marker, renderer))
     })
-    const body = renderReviewBody(input, some.length === 0 ? shown.length : some.length, { op }, renderer)
+    const body = renderReviewBody(input, batch.length === 0 ? visible.length : batch.length, { op }, renderer)
     return { operationId: op, operation: { _tag: "Review", head, event, body, comments } }
   })
 }
@@ -128,20 +135,22 @@ export const planReview = (
 ): ReadonlyArray<Planned> => {
   const { analysis, workspace } = input
   const isPull = isOnPull(input.change)
-  const shown = shownBy(channel, analysis)
+  const visible = visibleFindings(channel, analysis)
   const hasLines = parts.lineComments && channel.review_mode !== "comment" && isPull
   const settled = hasLines
-    ? [...threadsOf(input, channel), ...(renderer.verdicts ? verdictOn(input, channel, shown.length) : [])]
+    ? [...planThreads(input, channel), ...(renderer.verdicts ? planVerdict(input, channel, visible.length) : [])]
     : []
-  const policy = shown.length === 0 ? cleanPolicy(workspace, channel, analysis) : "publish"
+  const policy = visible.length === 0 ? cleanPolicy(workspace, channel, analysis) : "publish"
   if (policy === "suppress") return settled
   const inline = hasLines
-    ? shown.filter((finding) => finding.anchor !== undefined).slice(0, channel.max_comments ?? Number.POSITIVE_INFINITY)
+    ? visible
+        .filter((finding) => finding.anchor !== undefined)
+        .slice(0, channel.max_comments ?? Number.POSITIVE_INFINITY)
     : []
-  const hidden = analysis.findings.length - shown.length
-  const plan: PlanInput = { input, channel, renderer, shown, hidden, inline, hasLines, policy }
+  const hidden = analysis.findings.length - visible.length
+  const plan: PlanInput = { input, channel, renderer, visible, hidden, inline, hasLines, policy }
   if (!isPull) return planCommitComment(plan)
-  // A comment that only the review could hold must not be lost where the route gives this channel no summary.
-  const summary = parts.summary || inline.length < shown.length ? [planSummary(plan)] : []
+  // Findings without a line need the summary, even where the route selects none for this channel.
+  const summary = parts.summary || inline.length < visible.length ? [planSummary(plan)] : []
   return [...summary, ...planReviews(plan), ...settled]
 }

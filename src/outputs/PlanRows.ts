@@ -1,4 +1,4 @@
-/** The rows of the outbox that publish a review: a pure function of the change, its analysis and the configuration of its channels. */
+/** Plans the publications of a review: a pure function of the change, its analysis and the configuration of its channels. */
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Workspace } from "../config/Snapshot.ts"
 import { hostTrigger } from "../domain/Change.ts"
@@ -7,7 +7,7 @@ import { newId } from "../domain/Ids.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
 import type { ChannelKind, Planned, PublishInput } from "./Channel.ts"
-import { otherHost } from "./ChannelHost.ts"
+import { findHostMismatch } from "./ChannelHost.ts"
 import { labelId, statusId } from "./OperationId.ts"
 import type { Outputs } from "./Outputs.ts"
 import { route } from "./Routing.ts"
@@ -17,12 +17,12 @@ import { workspaceTemplates } from "./WorkspaceTemplates.ts"
 
 export type ChannelKinds = ReadonlyMap<string, ChannelKind>
 
-/** Channel name of statuses and labels, which no route mentions. */
+/** Channel name of statuses and labels, which routes do not name. */
 const hostChannel = "commit_status"
 /** Channel name of the operations of triage. */
 const triageChannel = "triage"
 
-export const rowOf = (
+export const toPublication = (
   input: Pick<PublishInput, "runId" | "targetKey">,
   channel: string,
   position: number,
@@ -39,47 +39,50 @@ export const rowOf = (
   attempts: 0
 })
 
-/** Commits have a status where they are the head of a pull request at a git host. */
+/** Only the head commit of a pull request at a git host has a status. */
 const hasStatus = ({ target, provider }: Change): boolean =>
   target.kind === "pull_request" && target.number !== undefined && isForgeKind(provider)
 
-/** Says of each channel whether the route also records managed issues. */
+/** Marks each channel whose route also maintains managed issues. */
 const recorded = (routed: ReadonlyArray<Routed>): ReadonlyArray<Routed> => {
   const issues = routed.some(({ channel }) => channel.kind.endsWith("_problem_issue"))
   return routed.map(({ channel, parts }) => ({ channel, parts: { ...parts, recorded: issues } }))
 }
 
 /** Adds notices to the analysis. */
-const noted = (input: PublishInput, notices: ReadonlyArray<string>): PublishInput =>
+const withNotices = (input: PublishInput, notices: ReadonlyArray<string>): PublishInput =>
   notices.length === 0
     ? input
     : { ...input, analysis: { ...input.analysis, notices: [...input.analysis.notices, ...notices] } }
 
-/** The channels that publish a review of this change. */
+/** Returns the channels that publish a review of this change. */
 export const routedChannels = (kinds: ChannelKinds, workspace: Workspace, change: Change) => {
   const { triggers } = workspace.snapshot()
   return recorded(route(workspace.outputs, change)).flatMap(({ channel, parts }) => {
     const kind = kinds.get(channel.kind)
-    if (kind === undefined || !kind.serves(change) || otherHost(channel, change, triggers) !== undefined) return []
+    if (kind === undefined || !kind.serves(change) || findHostMismatch(channel, change, triggers) !== undefined)
+      return []
     return [{ channel, parts, kind }]
   })
 }
 
-/** Routed channels that publish nothing of this change; the review says so where it does appear. */
-const unserved = (kinds: ChannelKinds, workspace: Workspace, change: Change): ReadonlyArray<string> =>
+/** Lists routed channels that cannot publish this change; the review mentions them in its notes. */
+const listUnservedChannels = (kinds: ChannelKinds, workspace: Workspace, change: Change): ReadonlyArray<string> =>
   route(workspace.outputs, change).flatMap(({ channel }) => {
     const kind = kinds.get(channel.kind)
     if (kind === undefined)
-      return [`Nothing was sent to channel ${channel.name}: its kind ${channel.kind} is not available in this build.`]
-    const other = otherHost(channel, change, workspace.snapshot().triggers)
-    if (other !== undefined) return [`Nothing was sent to channel ${channel.name}: ${other}.`]
+      return [`Not published to channel ${channel.name}: its kind ${channel.kind} is not available in this build.`]
+    const other = findHostMismatch(channel, change, workspace.snapshot().triggers)
+    if (other !== undefined) return [`Not published to channel ${channel.name}: ${other}.`]
     return kind.serves(change)
       ? []
-      : [`Nothing was sent to channel ${channel.name}: its kind ${channel.kind} publishes no ${change.target.kind}.`]
+      : [
+          `Not published to channel ${channel.name}: its kind ${channel.kind} does not support ${change.target.kind} targets.`
+        ]
   })
 
-/** The channel's links before the trigger's, and the templates in the workspace's directory. */
-const linked = (input: PublishInput, channel: ChannelConfig): PublishInput => {
+/** Adds the links (the channel's before the trigger's) and the templates in the workspace's directory. */
+const withLinks = (input: PublishInput, channel: ChannelConfig): PublishInput => {
   const snapshot = input.workspace.snapshot()
   const trigger = snapshot.triggers.get(input.change.trigger)?.settings
   const host = snapshot.triggers.get(hostTrigger(input.change))?.settings
@@ -90,8 +93,8 @@ const linked = (input: PublishInput, channel: ChannelConfig): PublishInput => {
   return { ...input, linkTemplates: { commit, revision, change }, ownTemplates }
 }
 
-/** Empty without a pull request that can have a label, or without a configured label. */
-const labelled = (
+/** Plans the label; empty without a pull request that can have one, or without a configured label. */
+const planLabel = (
   input: Omit<PublishInput, "analysis">,
   name: string | undefined,
   position: number
@@ -99,32 +102,38 @@ const labelled = (
   name === undefined || !hasStatus(input.change)
     ? []
     : [
-        rowOf(input, hostChannel, position, {
+        toPublication(input, hostChannel, position, {
           operationId: labelId(input, name),
           operation: { _tag: "Label", name }
         })
       ]
 
-/** The rows that publish the analysis, in the order in which they are sent. */
+/** Plans the publications of the analysis in sending order. */
 export const planRows = (kinds: ChannelKinds, input: PublishInput): ReadonlyArray<Publication> => {
   const { triage: decision } = input.analysis
   if (decision !== undefined) {
-    return triageOperations({ ...input, decision }).map((planned, at) => rowOf(input, triageChannel, at, planned))
+    return triageOperations({ ...input, decision }).map((planned, at) =>
+      toPublication(input, triageChannel, at, planned)
+    )
   }
   const rows = routedChannels(kinds, input.workspace, input.change)
     .flatMap(({ channel, parts, kind }) =>
       kind
-        .plan(linked(noted(input, unserved(kinds, input.workspace, input.change)), channel), channel, parts)
+        .plan(
+          withLinks(withNotices(input, listUnservedChannels(kinds, input.workspace, input.change)), channel),
+          channel,
+          parts
+        )
         .map((planned) => ({ channel: channel.name, planned }))
     )
-    .map(({ channel, planned }, position) => rowOf(input, channel, position, planned))
-  return [...rows, ...labelled(input, input.workspace.review.labels.reviewed_tag, rows.length)]
+    .map(({ channel, planned }, position) => toPublication(input, channel, position, planned))
+  return [...rows, ...planLabel(input, input.workspace.review.labels.reviewed_tag, rows.length)]
 }
 
-/** The commit status of a run, and the label of a run that begins. */
+/** Plans the commit status of a run, and the label of a starting run. */
 export const statusRows: Outputs["Service"]["status"] = (input, state, description) => {
   const { workspace, change, head, runUrl } = input
-  const label = state === "pending" ? labelled(input, workspace.review.labels.auto_tag, 0) : []
+  const label = state === "pending" ? planLabel(input, workspace.review.labels.auto_tag, 0) : []
   if (!workspace.review.status_check || !hasStatus(change)) return label
   const operation: Operation = {
     _tag: "Status",
@@ -133,5 +142,5 @@ export const statusRows: Outputs["Service"]["status"] = (input, state, descripti
     description,
     ...(runUrl === undefined ? {} : { url: runUrl })
   }
-  return [rowOf(input, hostChannel, 0, { operationId: statusId(input, state), operation }), ...label]
+  return [toPublication(input, hostChannel, 0, { operationId: statusId(input, state), operation }), ...label]
 }

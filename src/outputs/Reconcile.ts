@@ -1,84 +1,89 @@
 /**
- * What a review says about what an earlier one said: one pure function for issues and threads.
+ * Compares the problems of a review with those that exist at the host from earlier reviews: one pure function for issues and
+ * threads.
  *
- * | found now | standing at the host   | its files                   | verdict   |
+ * | found now | exists at the host     | its files                   | verdict   |
  * | --------- | ---------------------- | --------------------------- | --------- |
  * | yes       | nothing                |                             | fresh     |
  * | yes       | open                   |                             | open      |
- * | yes       | resolved by us         |                             | returned  |
+ * | yes       | resolved by aicr       |                             | returned  |
  * | yes       | dismissed by a person  |                             | dismissed |
  * | no        | open                   | all read in this review     | resolved  |
  * | no        | open                   | no longer in the change     | outdated  |
  * | no        | open                   | otherwise                   | kept      |
  *
- * A problem's fingerprint holds while its code is unchanged, so what a person dismissed stays dismissed just that long. A review
- * that did not come to its end (`complete` false) resolves nothing and outdates nothing.
+ * A problem's fingerprint is stable while its code is unchanged, so a dismissal lasts just as long. An incomplete review
+ * (`complete` false) yields no resolved or outdated problems.
  */
-export interface Standing {
+export interface ExistingProblem {
   readonly fp: string
   readonly files: ReadonlyArray<string>
   readonly state: "open" | "resolved" | "dismissed"
 }
 
-export interface Now<F> {
-  /** Problems to show, in order. */
+export interface ReviewState<F> {
+  /** Visible problems, in order. */
   readonly found: ReadonlyArray<F>
-  /** Fingerprints of all problems there are, shown or not. */
+  /** Fingerprints of all problems, visible or not. */
   readonly present: ReadonlySet<string>
   /** Paths that were read. */
   readonly analysed: ReadonlySet<string>
-  /** All paths of the change, read or left out; undefined where nothing is outdated by leaving the change. */
+  /**
+   * All paths of the change, read or not; undefined where a file that is no longer in the change does not make a problem
+   * outdated.
+   */
   readonly changed: ReadonlySet<string> | undefined
   readonly complete: boolean
 }
 
 export interface Reconciled<F, S> {
   readonly fresh: ReadonlyArray<F>
-  readonly open: ReadonlyArray<{ readonly found: F; readonly standing: S }>
-  readonly returned: ReadonlyArray<{ readonly found: F; readonly standing: S }>
+  readonly open: ReadonlyArray<{ readonly found: F; readonly existing: S }>
+  readonly returned: ReadonlyArray<{ readonly found: F; readonly existing: S }>
   readonly dismissed: ReadonlyArray<F>
   readonly resolved: ReadonlyArray<S>
   readonly outdated: ReadonlyArray<S>
   readonly kept: ReadonlyArray<S>
 }
 
-const strength = { open: 2, dismissed: 1, resolved: 0 } as const
+const precedence = { open: 2, dismissed: 1, resolved: 0 } as const
 
-/** Where something stands several times: what is open counts before what is closed, the newest (first) before older ones. */
-const strongest = <S extends Standing>(standing: ReadonlyArray<S>): ReadonlyMap<string, S> => {
-  const best = new Map<string, S>()
-  for (const one of standing) {
-    const known = best.get(one.fp)
-    if (known === undefined || strength[one.state] > strength[known.state]) best.set(one.fp, one)
+/** Picks one entry per fingerprint: open before dismissed before resolved, and the newest (first) before older ones. */
+const pickMostRelevant = <S extends ExistingProblem>(standing: ReadonlyArray<S>): ReadonlyMap<string, S> => {
+  const mostRelevant = new Map<string, S>()
+  for (const problem of standing) {
+    const previous = mostRelevant.get(problem.fp)
+    if (previous === undefined || precedence[problem.state] > precedence[previous.state])
+      mostRelevant.set(problem.fp, problem)
   }
-  return best
+  return mostRelevant
 }
 
-export const reconcile = <F extends { readonly fp: string }, S extends Standing>(
-  now: Now<F>,
+export const reconcile = <F extends { readonly fp: string }, S extends ExistingProblem>(
+  review: ReviewState<F>,
   standing: ReadonlyArray<S>
 ): Reconciled<F, S> => {
-  const best = strongest(standing)
-  const standingAs = (state: S["state"]) =>
-    now.found.flatMap((found) => {
-      const there = best.get(found.fp)
-      return there?.state === state ? [{ found, standing: there }] : []
+  const mostRelevant = pickMostRelevant(standing)
+  const matchesInState = (state: S["state"]) =>
+    review.found.flatMap((found) => {
+      const match = mostRelevant.get(found.fp)
+      return match?.state === state ? [{ found, existing: match }] : []
     })
-  const gone = standing.filter((one) => one.state === "open" && !now.present.has(one.fp))
-  const verdict = (one: S): "resolved" | "outdated" | "kept" => {
-    if (!now.complete || one.files.length === 0) return "kept"
-    if (one.files.every((file) => now.analysed.has(file))) return "resolved"
-    return now.changed !== undefined && one.files.every((file) => now.changed?.has(file) === false)
+  const missing = standing.filter((problem) => problem.state === "open" && !review.present.has(problem.fp))
+  const verdict = (problem: S): "resolved" | "outdated" | "kept" => {
+    if (!review.complete || problem.files.length === 0) return "kept"
+    if (problem.files.every((file) => review.analysed.has(file))) return "resolved"
+    return review.changed !== undefined && problem.files.every((file) => review.changed?.has(file) === false)
       ? "outdated"
       : "kept"
   }
   return {
-    fresh: now.found.filter(({ fp }) => !best.has(fp)),
-    open: standingAs("open"),
-    returned: standingAs("resolved"),
-    dismissed: standingAs("dismissed").map(({ found }) => found),
-    resolved: gone.filter((one) => verdict(one) === "resolved"),
-    outdated: gone.filter((one) => verdict(one) === "outdated"),
-    kept: gone.filter((one) => verdict(one) === "kept")
+    fresh: review.found.filter(({ fp }) => !mostRelevant.has(fp)),
+    open: matchesInState("open"),
+    returned: matchesInState("resolved"),
+    dismissed: matchesInState("dismissed").map(({ found }) => found),
+    resolved: missing.filter((problem) => verdict(problem) === "resolved"),
+    outdated: missing.filter((problem) => verdict(problem) === "outdated"),
+    kept: missing.filter((problem) => verdict(problem) === "kept")
   }
 }

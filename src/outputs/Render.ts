@@ -1,4 +1,4 @@
-/** Bodies as they are sent: template, then markers, then cut to the host's limit. Pure. */
+/** Renders the bodies that are sent: template, then markers, then truncation to the host's limit. Pure. */
 import { Result } from "effect"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Finding } from "../domain/Problem.ts"
@@ -18,13 +18,13 @@ import { frameView, problemView, summaryView } from "./View.ts"
 import type { Shares, SuggestionStyle } from "./View.ts"
 
 export interface Renderer {
-  /** Longest body of the host. */
+  /** Maximum length of a body at the host. */
   readonly limit: number
   readonly suggestions: SuggestionStyle
 }
 
-/** The template that the channel names, else the workspace's, where it works; else the built-in one and why. */
-const textOf = (
+/** Renders the template that the channel names, else the workspace's; if it fails, the built-in one with a notice. */
+const renderTemplate = (
   input: PublishInput,
   channel: ChannelConfig,
   part: "problem" | "summary",
@@ -32,13 +32,13 @@ const textOf = (
   builtIn: string
 ): { readonly text: string; readonly notice: string | undefined } => {
   const name = channel.templates[part]
-  const named = name === undefined ? undefined : input.workspace.outputs.templates[name]
-  const source = named ?? input.ownTemplates?.[part]
+  const ownTemplate = name === undefined ? undefined : input.workspace.outputs.templates[name]
+  const source = ownTemplate ?? input.ownTemplates?.[part]
   if (source !== undefined) {
     const own = Result.flatMap(compile(source), (template) => template(view))
     if (Result.isSuccess(own)) return { text: own.success, notice: undefined }
-    const which = named === undefined ? `template ${channel.name}.${part}.md.hbs` : `template ${name}`
-    return { text: builtInText(builtIn, view), notice: `${which}: ${own.failure}; the built-in one is used` }
+    const template = ownTemplate === undefined ? `template ${channel.name}.${part}.md.hbs` : `template ${name}`
+    return { text: builtInText(builtIn, view), notice: `${template}: ${own.failure}; the built-in template is used` }
   }
   return { text: builtInText(builtIn, view), notice: undefined }
 }
@@ -46,7 +46,7 @@ const textOf = (
 const builtInText = (source: string, view: object): string =>
   Result.getOrThrow(Result.flatMap(compile(source), (template) => template(view)))
 
-/** The slot is filled after the text was cut to the host's limit. */
+/** Reserved length for a mention, because its slot is filled after the text has been truncated to the host's limit. */
 const roomForMention = 250
 
 const finish = (text: string, marker: Marker, input: PublishInput, limit: number): string =>
@@ -62,7 +62,7 @@ export const renderProblem = (
   const language = input.workspace.review.output_language
   const style = { language, suggestions: renderer.suggestions, safe: gfm }
   const view = { ...frameView(input, { mention: false, safe: gfm }), problem: problemView(finding, style) }
-  const { text } = textOf(input, channel, "problem", view, problemTemplate)
+  const { text } = renderTemplate(input, channel, "problem", view, problemTemplate)
   return finish(fillCode(text, [finding], gfm), marker, input, renderer.limit)
 }
 
@@ -77,31 +77,33 @@ export const renderSummary = (
   const { target } = input.change
   const since = target.kind === "pull_request" && target.number !== undefined
   const view = (notices: ReadonlyArray<string>) => summaryView(input, shares, { mention, since, notices, safe: gfm })
-  const made = textOf(input, channel, "summary", view([]), summaryTemplate)
+  const rendered = renderTemplate(input, channel, "summary", view([]), summaryTemplate)
   const text =
-    made.notice === undefined ? made.text : textOf(input, channel, "summary", view([made.notice]), summaryTemplate).text
+    rendered.notice === undefined
+      ? rendered.text
+      : renderTemplate(input, channel, "summary", view([rendered.notice]), summaryTemplate).text
   return finish(
-    fillCode(text, shares.shown, gfm),
+    fillCode(text, shares.visible, gfm),
     marker,
     input,
     mention ? renderer.limit - roomForMention : renderer.limit
   )
 }
 
-/** How much of the problems a chat message shows: numbers only, titles, or everything. */
+/** Level of detail of problems in a chat message: counts only, titles, or everything. */
 export type ChatDetail = "brief" | "titles" | "full"
 
-/** A review as a chat message, whole and without a marker: chat platforms have no comments to hide one in. */
+/** Renders a review as a chat message, not truncated and without a marker: chat platforms have no hidden comments. */
 export const renderChat = (
   input: PublishInput,
   channel: ChannelConfig,
-  shown: ReadonlyArray<Finding>,
+  visible: ReadonlyArray<Finding>,
   hidden: number,
   { detail, safe }: { readonly detail: ChatDetail; readonly safe: SafeText }
 ): string => {
   const mention = channel.mention_author === true
   const view = (notices: ReadonlyArray<string>) => {
-    const summary = summaryView(input, { shown, inline: [], hidden }, { mention, since: false, notices, safe })
+    const summary = summaryView(input, { visible, inline: [], hidden }, { mention, since: false, notices, safe })
     const chat = {
       text: detail === "full" ? summary.summary.text : undefined,
       problems: detail === "brief" ? [] : summary.problems,
@@ -109,22 +111,24 @@ export const renderChat = (
     }
     return { ...summary, chat }
   }
-  const made = textOf(input, channel, "summary", view([]), chatTemplate)
+  const rendered = renderTemplate(input, channel, "summary", view([]), chatTemplate)
   const text =
-    made.notice === undefined ? made.text : textOf(input, channel, "summary", view([made.notice]), chatTemplate).text
-  return tidy(fillCode(text, shown, safe))
+    rendered.notice === undefined
+      ? rendered.text
+      : renderTemplate(input, channel, "summary", view([rendered.notice]), chatTemplate).text
+  return tidy(fillCode(text, visible, safe))
 }
 
-/** A problem away from its code, without a marker. */
+/** Renders a problem without its surrounding code and without a marker. */
 export const renderIssueText = (input: PublishInput, channel: ChannelConfig, finding: Finding): string => {
   const language = input.workspace.review.output_language
   const link = lineUrl(input.change, input.head, finding)
   const style = { language, suggestions: "plain", safe: gfm } as const
   const view = { ...frameView(input, { mention: false, safe: gfm }), problem: problemView(finding, style, link) }
-  return tidy(fillCode(textOf(input, channel, "problem", view, issueTemplate).text, [finding], gfm))
+  return tidy(fillCode(renderTemplate(input, channel, "problem", view, issueTemplate).text, [finding], gfm))
 }
 
-/** The text above the comments of one review call. */
+/** Renders the text above the comments of one review call. */
 export const renderReviewBody = (input: PublishInput, problems: number, marker: Marker, renderer: Renderer): string => {
   const labels = reviewLabels(input)
   return finish(problems === 0 ? labels.clean : `${labels.found(problems)}.`, marker, input, renderer.limit)

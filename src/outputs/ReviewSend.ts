@@ -1,9 +1,9 @@
 /**
- * Does the operations of the review channel at a host.
+ * Executes the operations of the review channel at a host.
  *
- * Hosts refuse a whole review for one bad line and seldom say which, so a refused review is halved until the refused comments stand
- * alone; they are added to the summary, which was written before, and the rest is published at its lines. An operation that
- * was interrupted half-way is taken up again: what already stands, known by its marker, is not posted a second time.
+ * Hosts refuse a whole review because of one bad line and seldom name it, so a refused review is split in halves until the
+ * refused comments are isolated; they are added to the summary, which was written before, and the others are published at their
+ * lines. An interrupted operation is resumed: texts that already exist, identified by their markers, are not posted again.
  */
 import { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
@@ -11,21 +11,21 @@ import type { InlineComment, Operation, Publication } from "../domain/Publicatio
 import { ForgeError } from "../forge/Forge.ts"
 import type { ForgeClient, HostWrite } from "../forge/Forge.ts"
 import { shorten } from "./Cut.ts"
-import { needle, parseMarkers, renderMarker, splitMarkers } from "./Marker.ts"
+import { toSearchText, parseMarkers, renderMarker, splitMarkers } from "./Marker.ts"
 import { reconcile } from "./Reconcile.ts"
 import type { Renderer } from "./Render.ts"
 import { earlierSummaryScope, headScope, summaryFp, summaryScope } from "./Scopes.ts"
 import { gfm } from "./SafeText.ts"
-import type { StandingThread, StandingThreads } from "./StandingThreads.ts"
+import type { ExistingThread, ExistingThreads } from "./ExistingThreads.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
 
-/** Calls spent on finding refused lines before the rest is taken as refused. */
-const mostAttempts = 16
+/** Maximum number of calls to isolate refused lines; the remaining comments then count as refused. */
+const maxAttempts = 16
 
 type ReviewOperation = Extract<Operation, { readonly _tag: "Review" }>
 type SummaryOperation = Extract<Operation, { readonly _tag: "Summary" }>
 
-export const numberOf = (change: Change): Effect.Effect<number, ForgeError> =>
+export const requireNumber = (change: Change): Effect.Effect<number, ForgeError> =>
   change.target.number === undefined
     ? Effect.fail(
         new ForgeError({
@@ -36,10 +36,10 @@ export const numberOf = (change: Change): Effect.Effect<number, ForgeError> =>
       )
     : Effect.succeed(change.target.number)
 
-/** Nothing was written: stands for the id at the host. */
-const unwritten = ({ operationId }: Publication): HostWrite => ({ hostId: operationId, url: undefined })
+/** Result of an operation that wrote nothing, with the operation id in place of an id at the host. */
+const toUnwritten = ({ operationId }: Publication): HostWrite => ({ hostId: operationId, url: undefined })
 
-/** The summary with the first of these scopes that there is. */
+/** Finds the summary with the first of these scopes that exists. */
 const findSummary = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
@@ -47,8 +47,8 @@ const findSummary = Effect.fnUntraced(function* (
   scopes: ReadonlyArray<string | undefined>
 ) {
   for (const scope of scopes) {
-    const found = yield* client.findComment(change.repo, number, needle({ fp: summaryFp, scope }))
-    if (found !== undefined) return found
+    const comment = yield* client.findComment(change.repo, number, toSearchText({ fp: summaryFp, scope }))
+    if (comment !== undefined) return comment
   }
   return undefined
 })
@@ -60,46 +60,46 @@ export const sendSummary = Effect.fnUntraced(function* (
   operation: SummaryOperation,
   previous: Publication | undefined
 ) {
-  const number = yield* numberOf(change)
+  const number = yield* requireNumber(change)
   const [own] = parseMarkers(operation.body)
   const scopes =
     own === undefined ? [] : [own.scope, earlierSummaryScope(publication.targetKey, publication.channel, "")]
   const isSame = ({ operation: before }: Publication) =>
-    before._tag === "Summary" && scopes.some((scope) => before.body.includes(needle({ fp: summaryFp, scope })))
+    before._tag === "Summary" && scopes.some((scope) => before.body.includes(toSearchText({ fp: summaryFp, scope })))
   const isWritten = previous !== undefined && previous.hostId !== previous.operationId
-  const known = isWritten && isSame(previous) ? previous.hostId : undefined
+  const knownHostId = isWritten && isSame(previous) ? previous.hostId : undefined
   const update = (hostId: string) => client.updateComment(change.repo, number, hostId, operation.body)
-  // Another installation, or one before the records were lost, may have written it.
-  const findOrCreate = Effect.flatMap(findSummary(client, change, number, scopes), (found) =>
-    found !== undefined
-      ? update(found.hostId)
+  // Another installation may have written it, or this one before its records were lost.
+  const findOrCreate = Effect.flatMap(findSummary(client, change, number, scopes), (summary) =>
+    summary !== undefined
+      ? update(summary.hostId)
       : operation.onlyUpdate === true
-        ? Effect.succeed(unwritten(publication))
+        ? Effect.succeed(toUnwritten(publication))
         : client.createComment(change.repo, number, operation.body)
   )
-  if (known === undefined) return yield* findOrCreate
+  if (knownHostId === undefined) return yield* findOrCreate
   return yield* Effect.catchIf(
-    update(known),
+    update(knownHostId),
     (error) => error.reason === "not_found",
     () => findOrCreate
   )
 })
 
-/** What stands of an operation: the fingerprints of its comments, and the text of the review itself. */
-const standing = Effect.fnUntraced(function* (client: ForgeClient, change: Change, head: string) {
-  const number = yield* numberOf(change)
+/** Finds the existing parts of an operation: the fingerprints of its comments, and the text of the review itself. */
+const findExisting = Effect.fnUntraced(function* (client: ForgeClient, change: Change, head: string) {
+  const number = yield* requireNumber(change)
   const texts = yield* client.reviewTexts(change.repo, number)
   const marked = texts.flatMap((text) => parseMarkers(text.body).map((marker) => ({ marker, text })))
-  const here = marked.filter(({ marker }) => marker.scope === headScope(head))
-  return { marked, comments: new Set(here.map(({ marker }) => marker.fp)) }
+  const ofHead = marked.filter(({ marker }) => marker.scope === headScope(head))
+  return { marked, comments: new Set(ofHead.map(({ marker }) => marker.fp)) }
 })
 
-/** Fingerprints of comments that the host refused and the summary holds. */
-const inSummary = Effect.fnUntraced(function* (client: ForgeClient, change: Change, publication: Publication) {
-  const number = yield* numberOf(change)
-  const found = yield* client.findComment(change.repo, number, needle({ op: publication.operationId }))
-  const markers = parseMarkers(found?.body ?? "").filter((marker) => marker.op === publication.operationId)
-  return { found, comments: new Set(markers.map((marker) => marker.fp)) }
+/** Finds the fingerprints of comments that the host refused and the summary contains. */
+const findInSummary = Effect.fnUntraced(function* (client: ForgeClient, change: Change, publication: Publication) {
+  const number = yield* requireNumber(change)
+  const summary = yield* client.findComment(change.repo, number, toSearchText({ op: publication.operationId }))
+  const markers = parseMarkers(summary?.body ?? "").filter((marker) => marker.op === publication.operationId)
+  return { summary, comments: new Set(markers.map((marker) => marker.fp)) }
 })
 
 const fingerprint = (comment: InlineComment): string | undefined => parseMarkers(comment.body).at(-1)?.fp
@@ -110,13 +110,13 @@ export const findReview = Effect.fnUntraced(function* (
   publication: Publication,
   operation: ReviewOperation
 ) {
-  const { marked, comments } = yield* standing(client, change, operation.head)
+  const { marked, comments } = yield* findExisting(client, change, operation.head)
   const own = marked.find(({ marker }) => marker.op === publication.operationId)
   const missing = operation.comments.filter((comment) => !comments.has(fingerprint(comment)))
   if (missing.length === 0) return own?.text
-  const summary = yield* inSummary(client, change, publication)
-  return missing.every((comment) => summary.comments.has(fingerprint(comment)))
-    ? (own?.text ?? summary.found)
+  const refused = yield* findInSummary(client, change, publication)
+  return missing.every((comment) => refused.comments.has(fingerprint(comment)))
+    ? (own?.text ?? refused.summary)
     : undefined
 })
 
@@ -125,32 +125,36 @@ export const sendReview = Effect.fnUntraced(function* (
   change: Change,
   publication: Publication,
   previous: Publication | undefined,
-  earlier: StandingThreads,
+  earlier: ExistingThreads,
   operation: ReviewOperation,
   renderer: Renderer
 ) {
-  const number = yield* numberOf(change)
-  // Comments may exist that the records do not know: of an interrupted attempt, of another installation, or from before they were lost.
-  const mayStand =
+  const number = yield* requireNumber(change)
+  // Comments may exist that the records do not contain: of an interrupted attempt, of another installation, or from before the
+  // records were lost.
+  const mayExist =
     previous === undefined ||
     publication.status === "unknown" ||
     publication.attempts > 0 ||
     change.requestedBy !== undefined
-  const already = mayStand ? (yield* standing(client, change, operation.head)).comments : new Set<string | undefined>()
-  // What an earlier head's review said at a line still stands there, or was dismissed: it is not said again.
-  const said = operation.comments.length === 0 ? new Set<string>() : saidBefore(yield* earlier, operation.comments)
-  const wanted = operation.comments.filter((comment) => {
+  const existing = mayExist
+    ? (yield* findExisting(client, change, operation.head)).comments
+    : new Set<string | undefined>()
+  // A comment of an earlier head's review still exists at its line, or was dismissed: it is not posted again.
+  const earlierFingerprints =
+    operation.comments.length === 0 ? new Set<string>() : findEarlier(yield* earlier, operation.comments)
+  const pending = operation.comments.filter((comment) => {
     const fp = fingerprint(comment)
-    return !already.has(fp) && (fp === undefined || !said.has(fp))
+    return !existing.has(fp) && (fp === undefined || !earlierFingerprints.has(fp))
   })
-  if (operation.comments.length > 0 && wanted.length === 0) {
-    const found = mayStand ? yield* findReview(client, change, publication, operation) : undefined
-    return found ?? unwritten(publication)
+  if (operation.comments.length > 0 && pending.length === 0) {
+    const existingReview = mayExist ? yield* findReview(client, change, publication, operation) : undefined
+    return existingReview ?? toUnwritten(publication)
   }
-  const { write, refused } = yield* post(client, change, number, { ...operation, comments: wanted })
+  const { write, refused } = yield* post(client, change, number, { ...operation, comments: pending })
   const moved =
     refused.length === 0 ? undefined : yield* addToSummary(client, change, number, publication, refused, renderer)
-  return write ?? moved ?? unwritten(publication)
+  return write ?? moved ?? toUnwritten(publication)
 })
 
 interface Posted {
@@ -158,18 +162,24 @@ interface Posted {
   readonly refused: ReadonlyArray<InlineComment>
 }
 
-/** Fingerprints of comments that stand open or were dismissed. */
-const saidBefore = (threads: ReadonlyArray<StandingThread>, comments: ReadonlyArray<InlineComment>) => {
+/** Returns the fingerprints of comments that are open or were dismissed. */
+const findEarlier = (threads: ReadonlyArray<ExistingThread>, comments: ReadonlyArray<InlineComment>) => {
   const found = comments.flatMap((comment) => {
     const fp = fingerprint(comment)
     return fp === undefined ? [] : [{ fp }]
   })
-  const here = { found, present: new Set<string>(), analysed: new Set<string>(), changed: undefined, complete: false }
-  const { open, dismissed } = reconcile(here, threads)
+  const reviewState = {
+    found,
+    present: new Set<string>(),
+    analysed: new Set<string>(),
+    changed: undefined,
+    complete: false
+  }
+  const { open, dismissed } = reconcile(reviewState, threads)
   return new Set([...open.map((pair) => pair.found.fp), ...dismissed.map(({ fp }) => fp)])
 }
 
-/** Posts the comments in as few reviews as the host allows. */
+/** Posts the comments in as few reviews as the host permits. */
 const post = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
@@ -182,7 +192,7 @@ const post = Effect.fnUntraced(function* (
   const waiting: Array<ReadonlyArray<InlineComment>> = [review.comments]
   for (let attempt = 0; waiting.length > 0; attempt++) {
     const comments = waiting.shift() ?? []
-    if (attempt >= mostAttempts) {
+    if (attempt >= maxAttempts) {
       refused.push(...comments)
       continue
     }
@@ -204,7 +214,7 @@ const post = Effect.fnUntraced(function* (
   return { write, refused }
 })
 
-/** Adds refused comments to the channel's summary; without one they get a comment of their own. */
+/** Adds refused comments to the channel's summary; without a summary they get a separate comment. */
 const addToSummary = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
@@ -217,23 +227,23 @@ const addToSummary = Effect.fnUntraced(function* (
   const scopes = [summaryScope(change.workspace, channel, ""), earlierSummaryScope(targetKey, channel, "")]
   const summary =
     (yield* findSummary(client, change, number, scopes)) ??
-    (yield* client.findComment(change.repo, number, needle({ op: publication.operationId })))
-  const there = new Set(parseMarkers(summary?.body ?? "").map((marker) => marker.fp))
+    (yield* client.findComment(change.repo, number, toSearchText({ op: publication.operationId })))
+  const present = new Set(parseMarkers(summary?.body ?? "").map((marker) => marker.fp))
   const sections = refused
-    .filter((comment) => !there.has(fingerprint(comment)))
+    .filter((comment) => !present.has(fingerprint(comment)))
     .map((comment) => {
       const { visible, markers } = splitMarkers(comment.body)
-      const place = `${gfm.codeSpan(comment.path)}:${comment.start === undefined ? "" : `${comment.start}-`}${comment.line}`
-      return { text: `${place} ${visible.replace(/^(`{3,})suggestion\S*$/gm, "$1text")}`, markers }
+      const location = `${gfm.codeSpan(comment.path)}:${comment.start === undefined ? "" : `${comment.start}-`}${comment.line}`
+      return { text: `${location} ${visible.replace(/^(`{3,})suggestion\S*$/gm, "$1text")}`, markers }
     })
   if (summary !== undefined && sections.length === 0) return summary
   const before = splitMarkers(summary?.body ?? "")
   const markers = [...before.markers, ...sections.flatMap((section) => section.markers)]
-  const fixed = markers.length === 0 ? renderMarker({ op: publication.operationId }) : markers.join("\n")
+  const fixedMarkers = markers.length === 0 ? renderMarker({ op: publication.operationId }) : markers.join("\n")
   const added = sections.map((section) => section.text).join("\n\n")
-  const room = Math.max(0, renderer.limit - fixed.length - added.length - 8)
-  const kept = shorten(before.visible, room)
-  const body = `${kept}\n\n${shorten(added, renderer.limit - fixed.length - 8)}\n\n${fixed}`.trim()
+  const room = Math.max(0, renderer.limit - fixedMarkers.length - added.length - 8)
+  const text = shorten(before.visible, room)
+  const body = `${text}\n\n${shorten(added, renderer.limit - fixedMarkers.length - 8)}\n\n${fixedMarkers}`.trim()
   return yield* summary === undefined
     ? client.createComment(change.repo, number, body)
     : client.updateComment(change.repo, number, summary.hostId, body)

@@ -1,26 +1,29 @@
-/** Where a review would be published, and by which rule: for `aicr route test`. Pure. */
+/** Reports where a review would be published, and by which rule, for `aicr route test`. Pure. */
 import type { OutputsConfig } from "../config/schema/Outputs.ts"
 import type { TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
 import type { TargetKind } from "../domain/Kinds.ts"
-import { otherHost } from "./ChannelHost.ts"
+import { findHostMismatch } from "./ChannelHost.ts"
 import { channelTable } from "./Channels.ts"
-import { decisive, route } from "./Routing.ts"
+import { findRule, route } from "./Routing.ts"
 
-/** In words of the configuration. */
-const ruleOf = ({ routes }: OutputsConfig, change: Change): string => {
-  const rule = decisive(routes, change)
+/** Describes a rule by its path in the configuration. */
+const describeRule = ({ routes }: OutputsConfig, change: Change): string => {
+  const rule = findRule(routes, change)
   if (rule !== undefined) {
-    const index = routes.rules.findIndex((one) => one === rule)
+    const index = routes.rules.findIndex((candidate) => candidate === rule)
     return index < 0 ? "outputs.routes.default" : `outputs.routes.rules[${index}]`
   }
-  return routes.rules.length > 0 ? "no rule matches and no default is set" : "no routes: the host's own channel"
+  return routes.rules.length > 0 ? "no matching rule and no default" : "no routes: the implicit channel of the host"
 }
 
-// Only what a kind serves is asked here; texts are not made.
+// Only `serves` of a kind is used here; nothing is rendered, so the limit has no effect.
 const kinds = new Map(Object.entries(channelTable(() => 0)))
 
-/** What the command prints: the rule that decides, and per channel what goes there, or in `problem` why nothing does. */
+/**
+ * Returns the output of the command: the deciding rule, and per channel the published parts, or in `problem` the reason why there
+ * are none.
+ */
 export const routeReport = (workspace: Workspace, trigger: TriggerProfile, kind: TargetKind) => {
   const numbered = kind === "pull_request" || kind === "issue"
   const change: Change = {
@@ -36,8 +39,8 @@ export const routeReport = (workspace: Workspace, trigger: TriggerProfile, kind:
       row === undefined
         ? `kind ${channel.kind} is not available in this build`
         : row.serves(change)
-          ? otherHost(channel, change, workspace.snapshot().triggers)
-          : `kind ${channel.kind} publishes no ${kind}`
+          ? findHostMismatch(channel, change, workspace.snapshot().triggers)
+          : `kind ${channel.kind} does not support ${kind} targets`
     return {
       name: channel.name,
       kind: channel.kind,
@@ -46,5 +49,5 @@ export const routeReport = (workspace: Workspace, trigger: TriggerProfile, kind:
       problem
     }
   })
-  return { rule: ruleOf(workspace.outputs, change), channels }
+  return { rule: describeRule(workspace.outputs, change), channels }
 }

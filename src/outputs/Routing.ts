@@ -1,6 +1,6 @@
 /**
- * Which channels a change goes to: the first rule of outputs.routes that matches by trigger and target kind, else its default.
- * Without any routes, a git host gets line comments and summary on the change itself, through a channel that needs no configuration. Pure.
+ * Selects the channels of a change: by the first rule of outputs.routes that matches trigger and target kind, else by its
+ * default. Without any routes, a change at a git host gets line comments and a summary through an implicit channel. Pure.
  */
 import type { Channel as ChannelConfig, OutputsConfig } from "../config/schema/Outputs.ts"
 import type { Change } from "../domain/Change.ts"
@@ -12,12 +12,12 @@ export interface Routed {
   readonly parts: ChannelPlan
 }
 
-/** What rules look at. */
+/** The fields that rules match. */
 type Routable = Pick<Change, "trigger" | "target">
 
 const unconfigured = { templates: {}, marker_prefix: "[AICR]", assign_committer: true, owners_file: "OWNERS" } as const
 
-/** The channel that a host has without being configured. */
+/** The implicit channel of each host. */
 const implicit: Readonly<Record<ForgeKind, ChannelConfig>> = {
   gitea: { ...unconfigured, name: "gitea_pr_review", kind: "gitea_pr_review" },
   forgejo: { ...unconfigured, name: "forgejo_pr_review", kind: "gitea_pr_review" },
@@ -27,7 +27,7 @@ const implicit: Readonly<Record<ForgeKind, ChannelConfig>> = {
 
 const isForge = (kind: TriggerKind): kind is ForgeKind => Object.hasOwn(implicit, kind)
 
-/** A channel of this name: configured, or the one that the provider has without configuration. */
+/** Returns the channel of this name: configured, or the implicit one of the provider. */
 export const channelNamed = (
   outputs: OutputsConfig,
   provider: TriggerKind,
@@ -38,27 +38,27 @@ export const channelNamed = (
   return implicit[provider].name === name ? implicit[provider] : undefined
 }
 
-/** What decides for a change: the first rule that matches, else the default; undefined where there is neither. */
-export const decisive = ({ rules, default: otherwise }: OutputsConfig["routes"], change: Routable) =>
+/** Returns the first matching rule, else the default; undefined if there is neither. */
+export const findRule = ({ rules, default: otherwise }: OutputsConfig["routes"], change: Routable) =>
   rules.find(
     ({ match }) =>
       (match.trigger === undefined || match.trigger === change.trigger) &&
       (match.target_kind === undefined || match.target_kind === change.target.kind)
   ) ?? otherwise
 
-/** In order: channels of line comments as listed, then those that get only the summary. */
+/** Returns the channels in order: those with line comments as listed, then those with only the summary. */
 export const route = (outputs: OutputsConfig, change: Routable & Pick<Change, "provider">): ReadonlyArray<Routed> => {
   const { routes } = outputs
-  const chosen = decisive(routes, change)
-  if (chosen === undefined) {
-    // Rules without a default mean: nothing else is published.
+  const rule = findRule(routes, change)
+  if (rule === undefined) {
+    // With rules and without a default, an unmatched change is not published.
     if (routes.rules.length > 0 || !isForge(change.provider)) return []
     const { name } = implicit[change.provider]
     const channel = channelNamed(outputs, change.provider, name) ?? implicit[change.provider]
     return [{ channel, parts: { lineComments: true, summary: true } }]
   }
-  const lines = chosen.line_comments ?? []
-  const summaries = chosen.summary ?? []
+  const lines = rule.line_comments ?? []
+  const summaries = rule.summary ?? []
   return [...new Set([...lines, ...summaries])].flatMap((name) => {
     const channel = channelNamed(outputs, change.provider, name)
     if (channel === undefined) return []

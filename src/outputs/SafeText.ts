@@ -1,10 +1,10 @@
 /**
- * Text from a model, a host or the change under review, made fit for our messages: it cannot forge a marker, mention anybody, refer to an
- * issue or a commit, run a host's quick action, load an image, link, hide what follows it, or leave the place where it is put.
- * What it says stays readable; of its markdown paragraphs, lists, quotations, emphasis and code stay. Pure.
+ * Sanitises text from a model, a host or the change under review for published messages: it cannot forge a marker, mention
+ * anyone, refer to an issue or a commit, run a host's quick action, load an image, link, hide the text after it, or break out of
+ * its position. The text stays readable; of its Markdown only paragraphs, lists, quotations, emphasis and code are kept. Pure.
  *
- * A template may put a value anywhere in running text, in a list, a quotation, a table or HTML. Several lines begin with an empty
- * one where their first line would mean something else there.
+ * A template may put a value anywhere in running text, in a list, a quotation, a table or HTML. A value of several lines starts
+ * with an empty line where its first line would otherwise be interpreted differently.
  */
 import { grammars, withoutTags } from "./Grammars.ts"
 import type { TextGrammar } from "./Grammars.ts"
@@ -13,13 +13,13 @@ import { parseBlocks, parseLine } from "./MarkdownTree.ts"
 import type { Block, Inline } from "./MarkdownTree.ts"
 
 export interface SafeText {
-  /** Markdown of several lines. */
+  /** Sanitises Markdown of several lines. */
   readonly markdown: (markdown: string) => string
-  /** One line of markdown: a title, a cell, a sentence. Code spans stay. */
+  /** Sanitises one line of Markdown: a title, a cell, a sentence. Code spans are kept. */
   readonly line: (text: string) => string
-  /** One line without markup: a name. */
+  /** Sanitises one line without markup: a name. */
   readonly plain: (text: string) => string
-  /** A path or a name as code. */
+  /** Writes a path or a name as code. */
   readonly codeSpan: (text: string) => string
   readonly codeBlock: (language: string, code: string) => string
   readonly link: TextGrammar["link"]
@@ -39,23 +39,23 @@ const write = (line: Line, value: string): void => {
   }
 }
 
-/** Text that is next to text once what is between is gone is one text: halves of a mention must not meet. */
-const joined = (children: ReadonlyArray<Inline>, grammar: TextGrammar): ReadonlyArray<Inline> => {
-  const made: Array<Inline> = []
+/** Merges texts that become adjacent when the node between them is dropped, so that two halves cannot form a mention. */
+const mergeText = (children: ReadonlyArray<Inline>, grammar: TextGrammar): ReadonlyArray<Inline> => {
+  const merged: Array<Inline> = []
   for (const child of children) {
     const isDropped = child._tag === "Emphasis" && grammar.emphasis === ""
-    for (const one of isDropped ? joined(child.children, grammar) : [child]) {
-      const last = made.at(-1)
-      if (one._tag === "Text" && last?._tag === "Text")
-        made[made.length - 1] = { ...last, value: last.value + one.value }
-      else made.push(one)
+    for (const inlineChild of isDropped ? mergeText(child.children, grammar) : [child]) {
+      const last = merged.at(-1)
+      if (inlineChild._tag === "Text" && last?._tag === "Text")
+        merged[merged.length - 1] = { ...last, value: last.value + inlineChild.value }
+      else merged.push(inlineChild)
     }
   }
-  return made
+  return merged
 }
 
 const inline = (line: Line, children: ReadonlyArray<Inline>): void => {
-  for (const child of joined(children, line.grammar)) {
+  for (const child of mergeText(children, line.grammar)) {
     if (child._tag === "Text") write(line, child.value)
     else if (child._tag === "Code") line.text += line.code(child.value)
     else if (child._tag === "Break") line.text = `${line.text.trimEnd()}\n`
@@ -74,24 +74,24 @@ const indented = (text: string, first: string, others: string): string =>
     .map((row, at) => (at === 0 ? `${first}${row}` : row === "" ? others.trimEnd() : `${others}${row}`))
     .join("\n")
 
-const block = (grammar: TextGrammar, one: Block): string => {
-  switch (one._tag) {
+const block = (grammar: TextGrammar, node: Block): string => {
+  switch (node._tag) {
     case "Paragraph": {
       const line: Line = { grammar, code: grammar.codeSpan, text: "" }
-      inline(line, one.children)
+      inline(line, node.children)
       return line.text.trim()
     }
     case "CodeBlock":
-      // With a language it never ends a fence that it is put into.
-      return grammar.codeBlock(one.language === "" ? "text" : one.language, one.code)
+      // A fence with a language never closes an enclosing one.
+      return grammar.codeBlock(node.language === "" ? "text" : node.language, node.code)
     case "Quote":
-      return indented(blocks(grammar, one.children), grammar.quote, grammar.quote)
+      return indented(blocks(grammar, node.children), grammar.quote, grammar.quote)
     case "List":
-      return one.items
+      return node.items
         .map((item) => blocks(grammar, item))
         .filter((item) => item !== "")
         .map((item, at) => {
-          const bullet = one.start === undefined ? "- " : `${Math.min(one.start + at, 999_999_999)}. `
+          const bullet = node.start === undefined ? "- " : `${Math.min(node.start + at, 999_999_999)}. `
           return indented(item, bullet, " ".repeat(bullet.length))
         })
         .join("\n")
@@ -104,7 +104,7 @@ const blocks = (grammar: TextGrammar, all: ReadonlyArray<Block>): string =>
     .filter((text) => text !== "")
     .join("\n\n")
 
-/** Code in the first line of a value can be put where ticks mean nothing. */
+/** A template may put the first line of a value where backticks have no effect. */
 const startsActive = ([first]: ReadonlyArray<Block>): boolean =>
   first !== undefined && (first._tag !== "Paragraph" || hasActiveCode(first.children))
 
@@ -118,7 +118,7 @@ const hasActiveCode = (children: ReadonlyArray<Inline>): boolean =>
   )
 
 const safeText = (grammar: TextGrammar): SafeText => {
-  /** Where a line is put, ticks may mean nothing and a bar may end a cell. */
+  /** In the position of a line, backticks may have no effect and a bar may end a table cell. */
   const span = (code: string) =>
     grammar.codeSpan(inertText(unlinked(withoutTags(oneLine(code))))).replaceAll("|", grammar.codeBar)
   return {
@@ -129,9 +129,9 @@ const safeText = (grammar: TextGrammar): SafeText => {
       return text === "" ? "" : `${first}${text}${all.at(-1)?._tag === "Paragraph" ? "" : "\n"}`
     },
     line: (text) => {
-      const made: Line = { grammar, code: span, text: "" }
-      inline(made, parseLine(text))
-      return made.text.trim()
+      const line: Line = { grammar, code: span, text: "" }
+      inline(line, parseLine(text))
+      return line.text.trim()
     },
     plain: (text) => grammar.text(unlinked(oneLine(withoutMarkers(withoutControls(text))).trim()), true),
     codeSpan: span,
@@ -146,5 +146,5 @@ export const safeTexts = {
   wecom: safeText(grammars.wecom)
 } as const
 
-/** What is written at git hosts. */
+/** Sanitiser for git hosts. */
 export const gfm = safeTexts.gfm

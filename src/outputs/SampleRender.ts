@@ -1,6 +1,6 @@
 /**
- * Templates tried on an example review: for `aicr template render`, and so that a template which does not work is reported when
- * the service starts and not when a review is published. Pure.
+ * Renders templates with an example review, for `aicr template render` and to report invalid templates at the start of the
+ * service instead of when a review is published. Pure.
  */
 import { Result } from "effect"
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
@@ -16,7 +16,7 @@ import { fillCode } from "./CodeSlot.ts"
 import { labelsFor } from "./Labels.ts"
 import { reconcile } from "./Reconcile.ts"
 import { gfm } from "./SafeText.ts"
-import { problemsOf, sinceText } from "./SinceLast.ts"
+import { toSummaryProblems, sinceText } from "./SinceLast.ts"
 import { compile } from "./Template.ts"
 import { tidy } from "./Tidy.ts"
 import { frameView, problemView, sinceSlot, summaryView } from "./View.ts"
@@ -45,7 +45,7 @@ const findings = [
     "`items[index]` is read before `index` is checked.",
     "if (index < items.length) {"
   ),
-  finding(40, "low", "Name says less than it could", "`data` holds parsed rows.")
+  finding(40, "low", "Name could be more specific", "`data` holds parsed rows.")
 ]
 
 const analysis: Analysis = {
@@ -75,12 +75,12 @@ const sampleInput = (workspace: Workspace): PublishInput => ({
   runUrl: undefined
 })
 
-const viewOf = (workspace: Workspace, part: TemplatePart, mention: boolean): object => {
+const toView = (workspace: Workspace, part: TemplatePart, mention: boolean): object => {
   const input = sampleInput(workspace)
   if (part === "summary")
     return summaryView(
       input,
-      { shown: findings, inline: findings.slice(0, 1), hidden: 0 },
+      { visible: findings, inline: findings.slice(0, 1), hidden: 0 },
       { mention, since: true, notices: [], safe: gfm }
     )
   const [first] = findings
@@ -97,7 +97,7 @@ const builtIn = (part: TemplatePart, channel: ChannelConfig | undefined): string
       ? issueTemplate
       : problemTemplate
 
-/** The text that a channel would write, or why its template does not work. */
+/** Renders the text of a channel; fails with the error of its template. */
 export const renderSample = (
   workspace: Workspace,
   channel: ChannelConfig | undefined,
@@ -110,44 +110,46 @@ export const renderSample = (
     : renderSource(workspace, channel, part, source)
 }
 
-/** A template on the example. */
+/** Renders a template with the example. */
 export const renderSource = (
   workspace: Workspace,
   channel: ChannelConfig | undefined,
   part: TemplatePart,
   source: string
 ): Result.Result<string, string> => {
-  const view = viewOf(workspace, part, channel?.mention_author === true)
+  const view = toView(workspace, part, channel?.mention_author === true)
   return Result.map(
     Result.flatMap(compile(source), (template) => template(view)),
     (text) => tidy(fillCode(text, findings, gfm).replaceAll(sinceSlot, () => sampleSince(workspace)))
   )
 }
 
-/** As if the first problem were new and the second had been found before. */
+/**
+ * Renders the comparison with the previous review for an example where the first problem is new and the second exists already.
+ */
 const sampleSince = (workspace: Workspace): string => {
-  const { found } = problemsOf(sampleInput(workspace), findings)
-  const now = { found, present: new Set<string>(), analysed: new Set<string>(), changed: undefined, complete: true }
+  const { found } = toSummaryProblems(sampleInput(workspace), findings)
+  const review = { found, present: new Set<string>(), analysed: new Set<string>(), changed: undefined, complete: true }
   const before = found
     .slice(1)
     .map(({ fp, file, name }) => ({ fp, files: [file], state: "open" as const, name, ignored: [] }))
-  return sinceText(reconcile(now, before), labelsFor(workspace.review.output_language).since)
+  return sinceText(reconcile(review, before), labelsFor(workspace.review.output_language).since)
 }
 
-/** Templates of a configuration that do not work, each once. */
+/** Lists the invalid templates of a configuration, each once. */
 export const templateProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => {
-  const found = new Map<string, ConfigIssue>()
+  const issues = new Map<string, ConfigIssue>()
   for (const workspace of snapshot.workspaces.values()) {
     for (const channel of workspace.outputs.channels) {
       for (const part of ["problem", "summary"] as const) {
         const name = channel.templates[part]
-        if (name === undefined || found.has(name)) continue
+        if (name === undefined || issues.has(name)) continue
         const rendered = renderSample(workspace, channel, part)
         if (Result.isSuccess(rendered)) continue
-        const message = `does not work as the ${part} of channel ${channel.name}: ${rendered.failure}; the built-in one is used`
-        found.set(name, { severity: "warning", path: `outputs.templates.${name}`, message })
+        const message = `is invalid as the ${part} of channel ${channel.name}: ${rendered.failure}; the built-in template is used`
+        issues.set(name, { severity: "warning", path: `outputs.templates.${name}`, message })
       }
     }
   }
-  return [...found.values()]
+  return [...issues.values()]
 }

@@ -1,18 +1,18 @@
-/** The `scope` and `fp` of our markers: by what a comment is known to be the same one. Pure. */
+/** Values of `scope` and `fp` in markers, which identify a comment. Pure. */
 import { foldRepo } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import { digest } from "./OperationId.ts"
 
-/** Stands as `fp` in the marker of a managed summary. */
+/** Value of `fp` in the marker of a managed summary. */
 export const summaryFp = "summary"
 
-/** Where an inline comment belongs: the same problem on another head is another comment. */
+/** Scope of an inline comment: the same problem on another head is another comment. */
 export const headScope = (head: string): string => head.slice(0, 16)
 
 /**
- * Managed issues belong together by the branch or pull request that they are about and the channel, or the label that it scopes
- * them by. Reviews of one branch share them, whether a push, a schedule or a person started the review.
+ * Scope of managed issues: the branch or pull request, and the channel or its marker label. All reviews of one branch share them,
+ * whether a push, a schedule or a person requested the review.
  */
 export const issueScope = ({ repo, target }: Change, label: string): string => {
   const stream = target.kind === "pull_request" ? `pull:${target.number}` : `branch:${target.branch ?? ""}`
@@ -20,8 +20,8 @@ export const issueScope = ({ repo, target }: Change, label: string): string => {
 }
 
 /**
- * One managed summary per workspace, channel and pull request, whatever the trigger is called: it is found again after the trigger was
- * renamed and by `aicr review --publish`. `own` sets one apart from it.
+ * Scope of the managed summary: one per workspace, channel and pull request. It does not contain the trigger name, so that the
+ * summary is found after a trigger has been renamed and by `aicr review --publish`. `own` distinguishes another summary from it.
  */
 export const summaryScope = (workspace: string, channel: string, own: string): string =>
   digest("summary", workspace, channel, own).slice(0, 16)

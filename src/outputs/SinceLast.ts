@@ -1,7 +1,7 @@
 /**
- * What became of problems since the review before: new, still open, resolved, outdated, dismissed, in the summary. Templates put a slot
- * where `summary.since` stands, and sending fills it, because only the host knows what people dismissed. The ledger is what
- * the summary before said and our comments at lines; a first review has none and asks the host nothing.
+ * Renders the status of problems since the previous review for the summary: new, still open, resolved, outdated, dismissed.
+ * Templates render `summary.since` as a slot that is filled when the summary is sent, because only the host has the dismissals.
+ * The ledger consists of the previous summary and the existing comments at lines; a first review has none and makes no request.
  */
 import { Effect } from "effect"
 import type { Finding } from "../domain/Problem.ts"
@@ -11,119 +11,122 @@ import type { PublishInput } from "./Channel.ts"
 import { cut } from "./Cut.ts"
 import type { Labels } from "./Labels.ts"
 import { reconcile } from "./Reconcile.ts"
-import type { Reconciled, Standing } from "./Reconcile.ts"
+import type { Reconciled, ExistingProblem } from "./Reconcile.ts"
 import { gfm } from "./SafeText.ts"
-import { namesAll } from "./Shown.ts"
-import type { StandingThreads } from "./StandingThreads.ts"
+import { listsAllProblems } from "./VisibleFindings.ts"
+import type { ExistingThreads } from "./ExistingThreads.ts"
 import { tidy } from "./Tidy.ts"
 import { sinceSlot } from "./View.ts"
 
 type SummaryOperation = Extract<Operation, { readonly _tag: "Summary" }>
 
-const longestName = 160
-/** Longest list of names of one kind; their number is always said. */
-const mostNames = 10
-const mostPeople = 5
+const maxNameLength = 160
+/** Maximum number of names per status; the count is always complete. */
+const maxNames = 10
+const maxPeople = 5
 
-const problemOf = ({ fingerprint, problem, anchor }: Finding): SummaryProblem => ({
+const toSummaryProblem = ({ fingerprint, problem, anchor }: Finding): SummaryProblem => ({
   fp: fingerprint,
   file: anchor?.path ?? problem.file,
-  name: gfm.line((problem.title ?? problem.message.split("\n")[0] ?? "").slice(0, longestName))
+  name: gfm.line((problem.title ?? problem.message.split("\n")[0] ?? "").slice(0, maxNameLength))
 })
 
-/** The ledger entry of a review. */
-export const problemsOf = (input: PublishInput, shown: ReadonlyArray<Finding>): SummaryProblems => {
+/** Returns the ledger entry of a review. */
+export const toSummaryProblems = (input: PublishInput, shown: ReadonlyArray<Finding>): SummaryProblems => {
   const { analysis } = input
   const { reviewed, skipped } = analysis.coverage
   return {
-    found: shown.map(problemOf),
+    found: shown.map(toSummaryProblem),
     present: analysis.findings.map(({ fingerprint }) => fingerprint),
     analysed: reviewed,
     changed: [...reviewed, ...skipped.map(({ path }) => path)],
-    complete: namesAll(input)
+    complete: listsAllProblems(input)
   }
 }
 
-interface Known extends Standing {
+interface KnownProblem extends ExistingProblem {
   readonly name: string | undefined
-  /** Who dismissed it and may not. */
+  /** People without the permission who dismissed it. */
   readonly ignored: ReadonlyArray<string>
 }
 
-/** What the host says of a problem counts before what the summary before said. */
-const ledgerOf = (
+/** Merges the problems of the previous summary and of the threads at the host; threads take precedence. */
+const mergeLedger = (
   before: ReadonlyArray<SummaryProblem>,
-  threads: ReadonlyArray<Omit<Known, "name">>
-): ReadonlyArray<Known> => {
+  threads: ReadonlyArray<Omit<KnownProblem, "name">>
+): ReadonlyArray<KnownProblem> => {
   const names = new Map(before.map(({ fp, name }) => [fp, name]))
   const atHost = new Set(threads.map(({ fp }) => fp))
   const others = before
     .filter(({ fp }) => !atHost.has(fp))
-    .map(({ fp, file, name }): Known => ({ fp, files: [file], state: "open", name, ignored: [] }))
-  return [...threads.map((one): Known => ({ ...one, name: names.get(one.fp) })), ...others]
+    .map(({ fp, file, name }): KnownProblem => ({ fp, files: [file], state: "open", name, ignored: [] }))
+  return [...threads.map((thread): KnownProblem => ({ ...thread, name: names.get(thread.fp) })), ...others]
 }
 
-interface Named {
+interface ProblemName {
   readonly by?: ReadonlyArray<string>
   readonly name: string | undefined
   readonly file: string | undefined
 }
 
-/** Pure. Each kind with its number, then the names of all but those that only still stand. */
+/** Renders each status with its count, then the names. Pure. */
 export const sinceText = (
-  { fresh, open, returned, resolved, outdated, dismissed }: Reconciled<SummaryProblem, Known>,
+  { fresh, open, returned, resolved, outdated, dismissed }: Reconciled<SummaryProblem, KnownProblem>,
   since: Labels["since"]
 ): string => {
-  const once = (gone: ReadonlyArray<Known>): ReadonlyArray<Named> =>
-    [...new Map(gone.map((one) => [one.fp, one])).values()].map(({ name, files }) => ({ name, file: files[0] }))
-  const kinds: ReadonlyArray<readonly [word: string, problems: ReadonlyArray<Named>]> = [
+  const distinct = (problems: ReadonlyArray<KnownProblem>): ReadonlyArray<ProblemName> =>
+    [...new Map(problems.map((problem) => [problem.fp, problem])).values()].map(({ name, files }) => ({
+      name,
+      file: files[0]
+    }))
+  const kinds: ReadonlyArray<readonly [word: string, problems: ReadonlyArray<ProblemName>]> = [
     [since.fresh, [...fresh, ...returned.map(({ found }) => found)]],
     [since.open, open.map(({ found }) => found)],
     [
       since.ignored,
-      open.flatMap(({ found, standing: { ignored } }) => (ignored.length === 0 ? [] : [{ ...found, by: ignored }]))
+      open.flatMap(({ found, existing: { ignored } }) => (ignored.length === 0 ? [] : [{ ...found, by: ignored }]))
     ],
-    [since.resolved, once(resolved)],
-    [since.outdated, once(outdated)],
+    [since.resolved, distinct(resolved)],
+    [since.outdated, distinct(outdated)],
     [since.dismissed, dismissed]
   ]
-  const there = kinds.filter(([, problems]) => problems.length > 0)
-  if (there.length === 0) return ""
-  const nameOf = ({ name, file = "", by = [] }: Named) => {
-    const people = by.slice(0, mostPeople).map(gfm.codeSpan).join(", ")
-    const of = name === undefined || name === "" ? "" : `${name} · `
-    return `${of}${gfm.codeSpan(file)}${people === "" ? "" : ` · ${people}`}`
+  const present = kinds.filter(([, problems]) => problems.length > 0)
+  if (present.length === 0) return ""
+  const renderName = ({ name, file = "", by = [] }: ProblemName) => {
+    const people = by.slice(0, maxPeople).map(gfm.codeSpan).join(", ")
+    const prefix = name === undefined || name === "" ? "" : `${name} · `
+    return `${prefix}${gfm.codeSpan(file)}${people === "" ? "" : ` · ${people}`}`
   }
-  const rows = there.flatMap(([word, problems]) => [
-    ...problems.slice(0, mostNames).map((problem) => `- ${word}: ${nameOf(problem)}`),
-    ...(problems.length > mostNames ? [`- ${word}: ${since.more(problems.length - mostNames)}`] : [])
+  const rows = present.flatMap(([word, problems]) => [
+    ...problems.slice(0, maxNames).map((problem) => `- ${word}: ${renderName(problem)}`),
+    ...(problems.length > maxNames ? [`- ${word}: ${since.more(problems.length - maxNames)}`] : [])
   ])
-  const numbers = there.map(([word, problems]) => `${problems.length} ${word}`).join(" · ")
+  const numbers = present.map(([word, problems]) => `${problems.length} ${word}`).join(" · ")
   return `**${since.title}** ${numbers}\n\n${rows.join("\n")}`
 }
 
-/** The body with its slot filled, cut to the host's limit. */
+/** Returns the body with its slot filled, truncated to the host's limit. */
 export const withSince = Effect.fnUntraced(function* (
-  standing: StandingThreads,
+  standing: ExistingThreads,
   { body, problems }: SummaryOperation,
   previous: Publication | undefined,
   { labels, limit }: { readonly labels: Labels; readonly limit: number }
 ): Effect.fn.Return<string, ForgeError> {
   if (!body.includes(sinceSlot)) return body
-  const filled = (text: string) => cut(tidy(body.replaceAll(sinceSlot, () => text)), limit, labels.cut)
+  const fill = (text: string) => cut(tidy(body.replaceAll(sinceSlot, () => text)), limit, labels.cut)
   const before = previous?.operation._tag === "Summary" ? previous.operation.problems : undefined
-  if (problems === undefined || before === undefined) return filled("")
+  if (problems === undefined || before === undefined) return fill("")
   const threads = yield* Effect.catchIf(
     standing,
-    // What may not be read is no reason to keep the summary back.
+    // A summary is published even if the threads cannot be read.
     ({ reason }) => reason === "forbidden" || reason === "not_found" || reason === "invalid",
     () => Effect.succeed([])
   )
-  const now = {
+  const review = {
     ...problems,
     present: new Set(problems.present),
     analysed: new Set(problems.analysed),
     changed: new Set(problems.changed)
   }
-  return filled(sinceText(reconcile(now, ledgerOf(before.found, threads)), labels.since))
+  return fill(sinceText(reconcile(review, mergeLedger(before.found, threads)), labels.since))
 })

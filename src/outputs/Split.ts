@@ -1,27 +1,29 @@
-/** A long text in parts that a chat platform takes, cut between lines where that is possible, never within a character. Pure. */
+/**
+ * Splits a long text into parts that a chat platform accepts, between lines where possible and never within a character. Pure.
+ */
 const bytes = (text: string): number => Buffer.byteLength(text, "utf8")
 
-/** Of one line that is too long for a part: pieces of whole characters. */
-const pieces = (line: string, most: number): ReadonlyArray<string> => {
-  const found: Array<string> = []
+/** Splits a line that is too long for a part into pieces of whole characters. */
+const pieces = (line: string, maxBytes: number): ReadonlyArray<string> => {
+  const complete: Array<string> = []
   let piece = ""
   for (const character of line) {
-    if (bytes(piece) + bytes(character) > most) {
-      found.push(piece)
+    if (bytes(piece) + bytes(character) > maxBytes) {
+      complete.push(piece)
       piece = ""
     }
     piece += character
   }
-  return [...found, piece]
+  return [...complete, piece]
 }
 
-/** Parts of at most `most` UTF-8 bytes each; what is beyond `parts` of them is replaced by `notice`. */
-export const split = (text: string, most: number, parts: number, notice: string): ReadonlyArray<string> => {
+/** Returns at most `parts` parts of at most `maxBytes` UTF-8 bytes each; `notice` replaces the rest. */
+export const split = (text: string, maxBytes: number, parts: number, notice: string): ReadonlyArray<string> => {
   const all: Array<string> = []
   let part = ""
-  for (const line of text.split("\n").flatMap((row) => pieces(row, most))) {
+  for (const line of text.split("\n").flatMap((row) => pieces(row, maxBytes))) {
     const longer = part === "" ? line : `${part}\n${line}`
-    if (bytes(longer) <= most) {
+    if (bytes(longer) <= maxBytes) {
       part = longer
       continue
     }
@@ -29,9 +31,9 @@ export const split = (text: string, most: number, parts: number, notice: string)
     part = line
   }
   all.push(part.trim())
-  const filled = all.filter((one) => one !== "")
-  if (filled.length <= parts) return filled
-  const last = filled[parts - 1] ?? ""
-  const room = most - bytes(notice) - 2
-  return [...filled.slice(0, parts - 1), `${pieces(last, room)[0] ?? ""}\n\n${notice}`]
+  const nonEmpty = all.filter((line) => line !== "")
+  if (nonEmpty.length <= parts) return nonEmpty
+  const last = nonEmpty[parts - 1] ?? ""
+  const room = maxBytes - bytes(notice) - 2
+  return [...nonEmpty.slice(0, parts - 1), `${pieces(last, room)[0] ?? ""}\n\n${notice}`]
 }

@@ -1,10 +1,10 @@
-/** The row that ends a commit status which says that a review is in progress, for a run that ended without a review. Pure. */
+/** Plans the publication that ends a pending commit status for a run that ended without a review. Pure. */
 import { newId } from "../domain/Ids.ts"
 import type { Publication } from "../domain/Publication.ts"
 import type { Run } from "../store/Runs.ts"
 import { statusId } from "./OperationId.ts"
 
-/** Reason of runs that a newer head or another base replaced before they had a result. */
+/** Reason of runs that a newer head or another base superseded before they had a result. */
 export const supersededReason = "superseded by a newer review"
 
 const wording = (
@@ -20,8 +20,8 @@ const wording = (
 }
 
 /**
- * `rows`: all of the run. `newest`: the newest run of its target. Undefined where no pending status was set, where it ended, or where a
- * later run of the same head sets the status.
+ * Plans the final status. `rows`: all publications of the run. `newest`: the newest run of its target. Undefined if no pending
+ * status was set, if it already ended, or if a later run of the same head sets the status.
  */
 export const statusEnd = (
   run: Pick<Run, "id" | "targetKey" | "head" | "status" | "reason">,
@@ -31,10 +31,10 @@ export const statusEnd = (
   const statuses = rows.flatMap((row) =>
     row.operation._tag === "Status" ? [{ ...row, operation: row.operation }] : []
   )
-  const begun = statuses.find(({ operation }) => operation.state === "pending")
+  const pending = statuses.find(({ operation }) => operation.state === "pending")
   const isEnded = statuses.some(({ operation, status }) => operation.state !== "pending" && status !== "dropped")
   const later = newest?.id === run.id ? undefined : newest
-  if (begun === undefined || isEnded || later?.head === run.head) return undefined
+  if (pending === undefined || isEnded || later?.head === run.head) return undefined
   const { state, description } = wording(run, later)
   const { id: runId, targetKey, head } = run
   return {
@@ -42,10 +42,10 @@ export const statusEnd = (
     operationId: statusId({ targetKey, head, runId }, `end:${state}`),
     runId,
     targetKey,
-    channel: begun.channel,
-    operation: { ...begun.operation, state, description },
+    channel: pending.channel,
+    operation: { ...pending.operation, state, description },
     status: "pending",
-    position: begun.position,
+    position: pending.position,
     attempts: 0
   }
 }

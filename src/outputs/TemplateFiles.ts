@@ -1,6 +1,6 @@
 /**
- * Templates in the directories of workspaces that do not work, for the start of the service and doctor: a directory of a workspace may
- * depend on the repository under review, so every `templates` folder below `workspaces.root` is looked at.
+ * Reports invalid templates in the directories of workspaces, for the start of the service and `aicr doctor`. The directory of a
+ * workspace may depend on the repository under review, so every `templates` folder below `workspaces.root` is checked.
  */
 import { readdirSync } from "node:fs"
 import type { Dirent } from "node:fs"
@@ -12,9 +12,11 @@ import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import { renderSource } from "./SampleRender.ts"
 import { readTemplate } from "./WorkspaceTemplates.ts"
 
-/** `work_path` has a few segments; what is deeper, or beyond this many folders, is found when it is used. */
-const deepest = 6
-const mostFolders = 2000
+/**
+ * `work_path` has a few segments; templates in deeper folders, or beyond this number of folders, are checked when they are used.
+ */
+const maxDepth = 6
+const maxFolders = 2000
 
 const parts = ["problem", "summary"] as const
 
@@ -22,27 +24,27 @@ const foldersIn = (path: string): ReadonlyArray<Dirent> => {
   try {
     return readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory())
   } catch {
-    // It is not there yet, or not readable: then no template of it is used either.
+    // A missing or unreadable folder provides no templates.
     return []
   }
 }
 
-/** `templates` folders below a folder. */
+/** Lists the `templates` folders below a folder. */
 const templateFolders = (root: string): ReadonlyArray<string> => {
-  const found: Array<string> = []
+  const folders: Array<string> = []
   let level = [root]
-  for (let depth = 0, seen = 0; depth < deepest && level.length > 0; depth++) {
+  for (let depth = 0, seen = 0; depth < maxDepth && level.length > 0; depth++) {
     const next: Array<string> = []
     for (const path of level) {
-      if (seen++ >= mostFolders) return found
+      if (seen++ >= maxFolders) return folders
       for (const { name } of foldersIn(path)) {
-        if (name === "templates") found.push(join(path, name))
+        if (name === "templates") folders.push(join(path, name))
         else if (!name.startsWith(".")) next.push(join(path, name))
       }
     }
     level = next
   }
-  return found
+  return folders
 }
 
 export const templateFileProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => {
@@ -57,7 +59,7 @@ export const templateFileProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIs
         const source = readTemplate(path)
         const rendered = source === undefined ? Result.succeed("") : renderSource(workspace, channel, part, source)
         if (Result.isSuccess(rendered)) return []
-        const message = `does not work as the ${part} of channel ${channel.name}: ${rendered.failure}; the built-in one is used`
+        const message = `is invalid as the ${part} of channel ${channel.name}: ${rendered.failure}; the built-in template is used`
         return [{ severity: "warning", path, message }]
       })
     )

@@ -1,45 +1,45 @@
 /**
- * Comments at lines of earlier reviews: those whose problem is gone are resolved, one outbox row each. A comment that somebody
- * answered is theirs as well as ours and is left alone.
+ * Resolves the comments of earlier reviews at lines whose problem no longer exists, with one publication each. A comment with a
+ * reply of a person is not changed.
  */
 import { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
 import type { ForgeClient, ForgeError } from "../forge/Forge.ts"
-import type { Reach, Sent } from "./Channel.ts"
-import { resolvedBody } from "./IssueText.ts"
+import type { ChannelContext, Sent } from "./Channel.ts"
+import { renderResolvedBody } from "./IssueText.ts"
 import { labelsFor } from "./Labels.ts"
 import { followUpId } from "./OperationId.ts"
 import { reconcile } from "./Reconcile.ts"
-import type { StandingThreads } from "./StandingThreads.ts"
+import type { ExistingThreads } from "./ExistingThreads.ts"
 
 type ThreadsOperation = Extract<Operation, { readonly _tag: "Threads" }>
 
 export const settleThreads = Effect.fnUntraced(function* (
-  { workspace }: Reach,
-  standing: StandingThreads,
+  { workspace }: ChannelContext,
+  existing: ExistingThreads,
   publication: Publication,
   { head, present, analysed, changed }: ThreadsOperation,
   limit: number
 ): Effect.fn.Return<Sent, ForgeError> {
   const done = { hostId: publication.operationId, url: undefined }
   if (changed.length === 0) return done
-  const threads = yield* standing
-  const now = {
+  const threads = yield* existing
+  const review = {
     found: [],
     present: new Set(present),
     analysed: new Set(analysed),
     changed: new Set(changed),
     complete: true
   }
-  const { resolved, outdated } = reconcile(now, threads)
+  const { resolved, outdated } = reconcile(review, threads)
   const labels = labelsFor(workspace.review.output_language)
   const next = [...resolved, ...outdated]
     .filter(({ thread }) => !thread.replied)
     .map(({ thread }) => {
       const op = followUpId(publication.operationId, thread.hostId)
       const note = `**${labels.resolvedBy(head.slice(0, 12))}**`
-      const body = resolvedBody(thread.body, note, { op, scope: head.slice(0, 16) }, limit, labels.cut)
+      const body = renderResolvedBody(thread.body, note, { op, scope: head.slice(0, 16) }, limit, labels.cut)
       return { operationId: op, operation: { _tag: "Thread", hostId: thread.hostId, body } as const }
     })
   return { ...done, next }
@@ -51,12 +51,12 @@ export const resolveThread = Effect.fnUntraced(function* (
   { hostId, body }: Extract<Operation, { readonly _tag: "Thread" }>
 ) {
   const { number } = change.target
-  const gone = { hostId, url: undefined }
-  if (number === undefined) return gone
-  // A comment that somebody deleted needs no more writing.
+  const unchanged = { hostId, url: undefined }
+  if (number === undefined) return unchanged
+  // A deleted comment needs no further writes.
   return yield* Effect.catchIf(
     client.threads.resolve(change.repo, number, hostId, body),
     (error) => error.reason === "not_found",
-    () => Effect.succeed(gone)
+    () => Effect.succeed(unchanged)
   )
 })

@@ -1,7 +1,9 @@
-/** Templates leave empty lines behind: of several in a row one stays. Code in fences is kept to the letter. Pure. */
+/** Collapses consecutive empty lines that templates leave behind. Code in fences stays verbatim. Pure. */
 const fence = /^[\s>]*?(`{3,}(?!`)|~{3,}(?!~))([^`]*)$/
 
-/** Which lines of a text stand in a fence, its own two lines included; what a fence is, is the same for all our texts. */
+/**
+ * Tracks fenced blocks line by line, including their first and last lines; the definition of a fence is the same for all texts.
+ */
 export const fenceAfter = (open: string | undefined, line: string): string | undefined => {
   const [, ticks = "", rest = ""] = fence.exec(line) ?? []
   if (open === undefined) return ticks === "" ? undefined : ticks
@@ -9,12 +11,12 @@ export const fenceAfter = (open: string | undefined, line: string): string | und
 }
 
 export const tidy = (text: string): string => {
-  const kept: Array<string> = []
+  const lines: Array<string> = []
   let open: string | undefined
   for (const line of text.split("\n")) {
-    if (open === undefined && line.trim() === "" && kept.at(-1) === "") continue
-    kept.push(open === undefined && line.trim() === "" ? "" : line)
+    if (open === undefined && line.trim() === "" && lines.at(-1) === "") continue
+    lines.push(open === undefined && line.trim() === "" ? "" : line)
     open = fenceAfter(open, line)
   }
-  return kept.join("\n").trim()
+  return lines.join("\n").trim()
 }

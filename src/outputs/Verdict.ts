@@ -1,6 +1,6 @@
 /**
- * Our request for changes after a clean review of a later head: it is dismissed, or where the channel says so answered with an approval.
- * Only reviews that carry our marker are ours to dismiss: a person may use the same account.
+ * Ends the own request for changes after a clean review of a later head: dismisses it or, where the channel is configured for it,
+ * approves the change. Only reviews with the marker of the service are dismissed, because a person may use the same account.
  */
 import { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
@@ -8,7 +8,7 @@ import { OperationId } from "../domain/Keys.ts"
 import type { Operation } from "../domain/Publication.ts"
 import type { ForgeClient, HostWrite } from "../forge/Forge.ts"
 import { parseMarkers, renderMarker } from "./Marker.ts"
-import { numberOf } from "./ReviewSend.ts"
+import { requireNumber } from "./ReviewSend.ts"
 
 type VerdictOperation = Extract<Operation, { readonly _tag: "Verdict" }>
 
@@ -21,7 +21,7 @@ export const sendVerdict = Effect.fnUntraced(function* (
   const done: HostWrite = { hostId: operationId, url: undefined }
   const { verdicts } = client
   if (verdicts === undefined) return done
-  const number = yield* numberOf(change)
+  const number = yield* requireNumber(change)
   const requests = (yield* verdicts.requests(change.repo, number)).filter((one) => parseMarkers(one.body).length > 0)
   if (requests.length === 0) return done
   const dismiss = Effect.gen(function* () {
@@ -31,7 +31,7 @@ export const sendVerdict = Effect.fnUntraced(function* (
   if (!approves) return yield* dismiss
   const text = `${body}\n\n${renderMarker({ op: operationId })}`
   return yield* client.createReview(change.repo, number, { head, event: "APPROVE", body: text, comments: [] }).pipe(
-    // Hosts refuse an approval of one's own change, and some accounts may not approve.
+    // Hosts refuse approvals of an own change, and some accounts may not approve.
     Effect.catchIf(
       ({ reason }) => reason === "invalid" || reason === "forbidden",
       () => dismiss

@@ -1,6 +1,6 @@
 /**
- * What templates see: event, target, repo, vcs, run, summary, problems, problem, mentions, and the words in the output language. All
- * text from models and changes is safe here already, so a template cannot forget to escape it.
+ * Builds the variables of templates: event, target, repo, vcs, run, summary, problems, problem, mentions, and the labels in the
+ * output language. All text from models and changes is already sanitised here, so templates need no escaping.
  */
 import type { Analysis } from "../domain/Analysis.ts"
 import type { Change } from "../domain/Change.ts"
@@ -18,16 +18,16 @@ import type { SafeText } from "./SafeText.ts"
 
 const icons: Readonly<Record<Severity, string>> = { critical: "🛑", high: "🔴", medium: "🟠", low: "🟡", info: "🔵" }
 
-/** Stands where a summary says what became of earlier problems (SinceLast.ts). No text from elsewhere can hold it (SafeText.ts). */
+/** Slot in a summary for the status of earlier problems (SinceLast.ts). External text cannot contain it (SafeText.ts). */
 export const sinceSlot = "<!-- aicr-since -->"
 
-/** Longest lists in a summary: the run record has all of it. */
-const mostPaths = 40
+/** Maximum length of lists in a summary; the run record is complete. */
+const maxItems = 40
 
-/** Lines that a suggestion on GitLab can replace above the line that it stands on. */
-const mostAbove = 100
+/** Maximum number of lines that a suggestion on GitLab can replace above the line of its comment. */
+const maxLinesAbove = 100
 
-/** How a host writes a change that its reader can commit with one click. */
+/** Syntax of a host for a change that its reader can commit with one click. */
 export type SuggestionStyle = "lines" | "offsets" | "plain"
 
 const suggestionBlock = (finding: Finding, style: SuggestionStyle, safe: SafeText): string | undefined => {
@@ -36,13 +36,13 @@ const suggestionBlock = (finding: Finding, style: SuggestionStyle, safe: SafeTex
   if (suggestion === undefined || suggestion.trim() === "") return undefined
   if (style === "plain" || anchor === undefined || anchor.side === "old") return safe.codeBlock("", suggestion)
   const above = anchor.line - (anchor.start ?? anchor.line)
-  // GitLab silently takes no more lines than this, and would replace a part of what the suggestion was written for.
-  if (style === "offsets" && above > mostAbove) return safe.codeBlock("", suggestion)
+  // GitLab silently ignores further lines and would replace only a part of the intended lines.
+  if (style === "offsets" && above > maxLinesAbove) return safe.codeBlock("", suggestion)
   const word = style === "offsets" ? `suggestion:-${above}+0` : "suggestion"
   return verbatimFence(word, suggestion) ?? safe.codeBlock("", suggestion)
 }
 
-const placeOf = ({ anchor, problem }: Finding, { codeSpan }: SafeText): string => {
+const renderLocation = ({ anchor, problem }: Finding, { codeSpan }: SafeText): string => {
   const path = codeSpan(anchor?.path ?? problem.file)
   const line = anchor?.line ?? problem.line
   if (line === undefined) return path
@@ -50,8 +50,8 @@ const placeOf = ({ anchor, problem }: Finding, { codeSpan }: SafeText): string =
   return `${path}:${first === undefined || first === line ? line : `${first}-${line}`}`
 }
 
-/** The title as a link to the lines, with the place; where there is no title the place is the link. */
-const linkedTitle = (title: string | undefined, place: string, link: string | undefined, safe: SafeText): string => {
+/** Renders the title as a link to the lines, with the location; without a title the location is the link. */
+const renderTitle = (title: string | undefined, place: string, link: string | undefined, safe: SafeText): string => {
   const name = title === undefined || title === "" ? place : title
   const linked = link === undefined ? name : safe.link(name, link)
   return name === place ? linked : `${linked} · ${place}`
@@ -66,14 +66,14 @@ export interface ProblemStyle {
 export const problemView = (finding: Finding, { language, suggestions, safe }: ProblemStyle, link?: string) => {
   const { problem, anchor } = finding
   const labels = labelsFor(language)
-  const place = placeOf(finding, safe)
+  const location = renderLocation(finding, safe)
   return {
     file: safe.plain(anchor?.path ?? problem.file),
     line: anchor?.line ?? problem.line,
     start: anchor?.start,
-    place,
-    place_link: link === undefined ? place : safe.link(place, link),
-    title_link: linkedTitle(problem.title === undefined ? undefined : safe.line(problem.title), place, link, safe),
+    place: location,
+    place_link: link === undefined ? location : safe.link(location, link),
+    title_link: renderTitle(problem.title === undefined ? undefined : safe.line(problem.title), location, link, safe),
     severity: problem.severity,
     severity_label: labels.severity[problem.severity],
     icon: icons[problem.severity],
@@ -91,12 +91,12 @@ export const problemView = (finding: Finding, { language, suggestions, safe }: P
 const name = (safe: SafeText, text: string | undefined): string | undefined =>
   text === undefined ? undefined : safe.plain(text)
 
-/** Ids of commits, revisions and changelists keep their letters: templates put them into addresses. */
+/** Returns ids of commits, revisions and changelists unchanged, because templates put them into URLs. */
 const commit = (safe: SafeText, text: string | undefined): string | undefined =>
   text === undefined || /^[\w.-]{1,100}$/.test(text) ? text : safe.plain(text)
 
-/** Tokens, seconds and cost, as far as they are known. */
-const spentOn = ({ usage }: Analysis, seconds: number | undefined, language: string): string | undefined => {
+/** Renders tokens, seconds and cost, as far as known. */
+const renderUsage = ({ usage }: Analysis, seconds: number | undefined, language: string): string | undefined => {
   const labels = labelsFor(language)
   const tokens = usage.inputTokens + usage.outputTokens
   const parts = [
@@ -109,7 +109,7 @@ const spentOn = ({ usage }: Analysis, seconds: number | undefined, language: str
   return parts.length === 0 ? undefined : parts.join(" · ")
 }
 
-/** What every template sees. */
+/** Returns the variables that every template has. */
 export const frameView = (
   input: PublishInput,
   { mention, safe }: { readonly mention: boolean; readonly safe: SafeText }
@@ -127,7 +127,7 @@ export const frameView = (
       branch: name(safe, change.target.branch),
       title: change.title === undefined ? undefined : safe.line(change.title),
       url: safeUrl(change.url),
-      place: placeOfTarget(change, safe)
+      place: renderTarget(change, safe)
     },
     repo: { full_name: name(safe, change.repo.fullName), url: safeUrl(change.repo.webUrl) },
     vcs: {
@@ -146,14 +146,14 @@ export const frameView = (
       requests: analysis.usage.requests,
       cost_usd: analysis.usage.costUsd,
       seconds,
-      spent: spentOn(analysis, seconds, input.workspace.review.output_language)
+      spent: renderUsage(analysis, seconds, input.workspace.review.output_language)
     },
     mentions: mention ? mentionSlot : undefined
   }
 }
 
-/** What was reviewed, linked where the host said where it is. */
-const placeOfTarget = ({ repo, target, url, title }: Change, safe: SafeText): string => {
+/** Renders the target, as a link if the host provided a URL. */
+const renderTarget = ({ repo, target, url, title }: Change, safe: SafeText): string => {
   const of = target.branch === undefined ? "" : ` ${target.branch}`
   const number = target.number === undefined ? of : ` #${target.number}`
   const place = safe.plain(`${repo.fullName}${number}`)
@@ -164,16 +164,16 @@ const placeOfTarget = ({ repo, target, url, title }: Change, safe: SafeText): st
 
 export interface Shares {
   /** Findings that the channel publishes. */
-  readonly shown: ReadonlyArray<Finding>
-  /** Those that get a comment at their line. */
+  readonly visible: ReadonlyArray<Finding>
+  /** Findings with a comment at their line. */
   readonly inline: ReadonlyArray<Finding>
-  /** How many the channel's least severity hides. */
+  /** Number of findings below the channel's minimum severity. */
   readonly hidden: number
 }
 
 export interface SummaryOptions {
   readonly mention: boolean
-  /** Whether the text is compared with the review before. */
+  /** Whether the text includes the comparison with the previous review. */
   readonly since: boolean
   readonly notices: ReadonlyArray<string>
   readonly safe: SafeText
@@ -185,10 +185,10 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
   const language = workspace.review.output_language
   const style = { language, suggestions: "plain", safe } as const
   const labels = labelsFor(language)
-  const shown = (finding: Finding) => problemView(finding, style, lineUrl(input.change, input.head, finding))
+  const toView = (finding: Finding) => problemView(finding, style, lineUrl(input.change, input.head, finding))
   const atLine = new Set(shares.inline)
-  const listed = shares.shown.filter((finding) => !atLine.has(finding))
-  const severities = shares.shown.map((finding) => finding.problem.severity)
+  const listed = shares.visible.filter((finding) => !atLine.has(finding))
+  const severities = shares.visible.map((finding) => finding.problem.severity)
   const counts = [...new Set(severities)]
     .toSorted((a, b) => severityRank(b) - severityRank(a))
     .map((severity) => ({
@@ -203,21 +203,21 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
     summary: {
       text: safe.markdown(analysis.summary),
       skipped: analysis.skipped === undefined ? undefined : safe.line(analysis.skipped),
-      found: labels.found(shares.shown.length),
+      found: labels.found(shares.visible.length),
       inline: shares.inline.length,
       hidden: shares.hidden === 0 ? undefined : labels.hidden(shares.hidden),
       since: since ? sinceSlot : undefined
     },
     counts: counts.length === 0 ? undefined : counts,
-    problems: shares.shown.map(shown),
-    at_lines: shares.inline.length === 0 ? undefined : shares.inline.slice(0, mostPaths).map(shown),
-    more_at_lines: shares.inline.length > mostPaths ? labels.more(shares.inline.length - mostPaths) : undefined,
-    listed: listed.length === 0 ? undefined : listed.map(shown),
+    problems: shares.visible.map(toView),
+    at_lines: shares.inline.length === 0 ? undefined : shares.inline.slice(0, maxItems).map(toView),
+    more_at_lines: shares.inline.length > maxItems ? labels.more(shares.inline.length - maxItems) : undefined,
+    listed: listed.length === 0 ? undefined : listed.map(toView),
     notices: [...analysis.notices, ...notices].map(safe.line),
     coverage: {
       line: labels.coverage(reviewed.length, lines, skipped.length),
-      read: bounded(reviewed, safe.codeSpan, labels.more).join(", "),
-      left_out: bounded(
+      read: renderBounded(reviewed, safe.codeSpan, labels.more).join(", "),
+      left_out: renderBounded(
         skipped,
         ({ path, reason, rule }) => ({
           path: safe.codeSpan(path),
@@ -231,12 +231,12 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
   }
 }
 
-/** Renders only what is listed: a change may have a hundred thousand files. */
-const bounded = <A, B>(
+/** Renders only the listed items, because a change may have a hundred thousand files. */
+const renderBounded = <A, B>(
   items: ReadonlyArray<A>,
   toRow: (item: A) => B,
   toRest: (count: number) => B
 ): ReadonlyArray<B> => {
-  const rows = items.slice(0, mostPaths).map(toRow)
-  return items.length <= mostPaths ? rows : [...rows, toRest(items.length - mostPaths)]
+  const rows = items.slice(0, maxItems).map(toRow)
+  return items.length <= maxItems ? rows : [...rows, toRest(items.length - maxItems)]
 }

@@ -1,6 +1,6 @@
 /**
- * Templates of a workspace: `templates/<channel>.<kind>.md.hbs` in its directory, where kind is `problem` or `summary`. They stand
- * between what a channel names and the built-in ones. Regular files of bounded size only; anything else is not there.
+ * Templates of a workspace: `templates/<channel>.<kind>.md.hbs` in its directory, where kind is `problem` or `summary`. They
+ * apply when the channel names no template, before the built-in ones. Only regular files of bounded size are read.
  */
 import { lstatSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -13,18 +13,18 @@ export interface OwnTemplates {
   readonly summary: string | undefined
 }
 
-const largest = 256 * 1024
+const maxBytes = 256 * 1024
 
-/** Undefined where there is none. */
+/** Returns undefined if there is no usable file. */
 export const readTemplate = (path: string): string | undefined => {
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  return found?.isFile() === true && found.size <= largest ? readFileSync(path, "utf8") : undefined
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  return stats?.isFile() === true && stats.size <= maxBytes ? readFileSync(path, "utf8") : undefined
 }
 
-/** The directory of a change's workspace; undefined where its names give no safe path. */
-const directoryOf = (snapshot: Snapshot, workspace: Workspace, change: Change): string | undefined => {
+/** Returns the directory of a change's workspace; undefined if its names yield no safe path. */
+const findDirectory = (snapshot: Snapshot, workspace: Workspace, change: Change): string | undefined => {
   const names = change.repo.fullName.split("/")
-  // As match rules see it: the branch of a pull request is the one it is to be merged into.
+  // Like in match rules, the branch of a pull request is its target branch.
   const branch = change.target.branch ?? change.baseRef
   const path = workspace.workPath(change.trigger, {
     vcs: change.provider,
@@ -44,8 +44,8 @@ export const workspaceTemplates = (
   change: Change,
   channel: string
 ): OwnTemplates => {
-  const directory = directoryOf(snapshot, workspace, change)
-  // A channel's name is a word of the configuration, not a path.
+  const directory = findDirectory(snapshot, workspace, change)
+  // The channel's name must not contain path separators.
   if (directory === undefined || !/^[\w-][\w.-]*$/.test(channel)) return { problem: undefined, summary: undefined }
   const of = (part: keyof OwnTemplates) => readTemplate(join(directory, "templates", `${channel}.${part}.md.hbs`))
   return { problem: of("problem"), summary: of("summary") }

@@ -52,11 +52,11 @@ describe("aicr route and template", () => {
     ],
     [
       ["--target-kind", "scheduled"],
-      "scheduled of trigger git in workspace shop: outputs.routes.rules[1]\n  reviews (gitea_pr_review): nothing: kind gitea_pr_review publishes no scheduled\n  nothing is published, so nothing is reviewed"
+      "scheduled of trigger git in workspace shop: outputs.routes.rules[1]\n  reviews (gitea_pr_review): nothing: kind gitea_pr_review does not support scheduled targets\n  nothing is published, so nothing is reviewed"
     ],
     [
       ["--target-kind", "manual"],
-      "manual of trigger git in workspace shop: outputs.routes.rules[2]\n  mirror (github_pr_review): nothing: it writes to the host of trigger hub, and the change is at that of trigger git; to send it there set repo or project_id of the channel\n  nothing is published, so nothing is reviewed"
+      "manual of trigger git in workspace shop: outputs.routes.rules[2]\n  mirror (github_pr_review): nothing: it writes to the host of trigger hub, and the change is on the host of trigger git; to publish it there, set repo or project_id of the channel\n  nothing is published, so nothing is reviewed"
     ]
   ])("routes %j", async (args, text) => {
     expect(await aicr("route", "test", "-w", "shop", "--trigger", "git", ...args)).toMatchObject({ code: 0, out: text })
@@ -82,6 +82,6 @@ describe("aicr route and template", () => {
     expect(bad.code).toBe(2)
     expect(bad.error).toContain("the problem template does not work")
     const doctor = await aicr("doctor", "--offline")
-    expect(doctor.out + doctor.error).toContain("does not work as the problem of channel issues")
+    expect(doctor.out + doctor.error).toContain("is invalid as the problem of channel issues")
   })
 })

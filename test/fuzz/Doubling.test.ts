@@ -6,11 +6,11 @@ import { Result } from "effect"
 import { describe, expect, it } from "vitest"
 import { anyGlob } from "../../src/domain/Globs.ts"
 import { compileWorkPath } from "../../src/config/WorkPath.ts"
-import { ownersOf } from "../../src/outputs/Owners.ts"
+import { findOwners } from "../../src/outputs/Owners.ts"
 import { expandBraces } from "../../src/domain/Braces.ts"
 import { decodeText } from "../../src/domain/TextContent.ts"
 import { withoutKnownSecrets } from "../../src/llm/KnownSecrets.ts"
-import { marked, parseMarkers } from "../../src/outputs/Marker.ts"
+import { splitAtMarkers, parseMarkers } from "../../src/outputs/Marker.ts"
 import { tidy } from "../../src/outputs/Tidy.ts"
 import { makeAnchorer } from "../../src/review/Anchor.ts"
 import { generatedAttribute } from "../../src/review/Attributes.ts"
@@ -97,18 +97,18 @@ const attacks: ReadonlyArray<Attack> = [
   {
     name: "owners, groups in groups",
     input: repeat("a"),
-    work: (path) => ownersOf("+(+(a|aa)|+(a))b @x\n*(*(*(*a)))c @y", [path])
+    work: (path) => findOwners("+(+(a|aa)|+(a))b @x\n*(*(*(*a)))c @y", [path])
   },
-  { name: "owners, a long path", input: deep, work: (path) => ownersOf(owners, [path]) },
+  { name: "owners, a long path", input: deep, work: (path) => findOwners(owners, [path]) },
   {
     name: "owners, a long pattern",
     input: repeat("*a"),
-    work: (pattern) => ownersOf(`${pattern} @x\n`.repeat(20), paths(40))
+    work: (pattern) => findOwners(`${pattern} @x\n`.repeat(20), paths(40))
   },
   {
     name: "owners, a comment that never comes",
     input: repeat(" \t"),
-    work: (blanks) => ownersOf(`a${blanks}x`, ["a"])
+    work: (blanks) => findOwners(`a${blanks}x`, ["a"])
   },
   { name: "ignore file, a long path", input: deep, work: (path) => ignores(path) },
   {
@@ -188,7 +188,7 @@ const attacks: ReadonlyArray<Attack> = [
       makeAnchorer(fileOf(text))({ file: "a", severity: "low", category: "x", message: "m", quote: "a = 1\nb" })
   },
   { name: "markers that never end", input: repeat('<!-- aicr:v1 {"op":"a"'), work: parseMarkers },
-  { name: "markers", input: repeat('<!-- aicr:v1 {"op":"a"} -->'), work: marked },
+  { name: "markers", input: repeat('<!-- aicr:v1 {"op":"a"} -->'), work: splitAtMarkers },
   { name: "headers of a diff", input: repeat("diff --git a/a b/a\nold mode 100644\nnew mode 100755\n"), work: diffed },
   {
     name: "quoted names of a diff",

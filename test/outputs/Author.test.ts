@@ -37,8 +37,8 @@ const authors = (here: Host, cache: Cache["Service"]) => {
       change: { ...change, provider: here.forge.kind, author: { username: "pusher" } },
       workspace: workspace(given.space)
     })
-    const reach = { ...reachOf(setup, made, here.client), channel: channel(given.settings ?? {}), cache }
-    return run(orDie(resolveAuthor(reach, head)))
+    const context = { ...reachOf(setup, made, here.client), channel: channel(given.settings ?? {}), cache }
+    return run(orDie(resolveAuthor(context, head)))
   }
 }
 

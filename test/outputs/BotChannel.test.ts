@@ -4,7 +4,7 @@ import { Effect, Redacted } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
-import { feishuSign } from "../../src/outputs/BotHook.ts"
+import { computeFeishuSignature } from "../../src/outputs/BotHook.ts"
 import { channelTable } from "../../src/outputs/Channels.ts"
 import { split } from "../../src/outputs/Split.ts"
 import { noCache } from "../../src/store/Cache.ts"
@@ -69,7 +69,7 @@ describe("chat bots", () => {
     await publishAll(setup("feishu_bot"), at())
     const [message] = platform.got
     const timestamp = Number(field(message, "timestamp", isText))
-    expect(field(message, "sign", isText)).toBe(feishuSign(Redacted.make("demo"), timestamp))
+    expect(field(message, "sign", isText)).toBe(computeFeishuSignature(Redacted.make("demo"), timestamp))
     expect(message).toMatchObject({
       msg_type: "interactive",
       card: {
@@ -82,7 +82,9 @@ describe("chat bots", () => {
   })
 
   it("signs as Feishu documents it", () => {
-    expect(feishuSign(Redacted.make("demo"), 1599360473)).toBe("l1N0gAcBjdwBvGm1xMjOF0XSyaLRpR7tuO5dHfhAYc8=")
+    expect(computeFeishuSignature(Redacted.make("demo"), 1599360473)).toBe(
+      "l1N0gAcBjdwBvGm1xMjOF0XSyaLRpR7tuO5dHfhAYc8="
+    )
   })
 
   it("splits for WeCom, and calls telephone numbers once in a message of their own", async () => {
@@ -194,7 +196,7 @@ describe("split", () => {
 
 describe("credentials", () => {
   it("says which channel lacks its address", async () => {
-    const reach = {
+    const context = {
       client: Effect.die("not asked"),
       change: input([]).change,
       workspace: workspace(),
@@ -202,7 +204,10 @@ describe("credentials", () => {
       credential: () => undefined,
       cache: noCache
     }
-    const [planned] = table.feishu_bot.plan(input([finding(1)]), reach.channel, { lineComments: false, summary: true })
+    const [planned] = table.feishu_bot.plan(input([finding(1)]), context.channel, {
+      lineComments: false,
+      summary: true
+    })
     if (planned === undefined) throw new Error("nothing planned")
     const row = {
       id: "1",
@@ -214,7 +219,7 @@ describe("credentials", () => {
       attempts: 0,
       ...planned
     } as const
-    const error = await Effect.runPromise(owned(Effect.flip(table.feishu_bot.send(reach, row, undefined))))
+    const error = await Effect.runPromise(owned(Effect.flip(table.feishu_bot.send(context, row, undefined))))
     expect(error.message).toBe("channel chat has no webhook_url; set webhook_url_env to its variable")
   })
 })

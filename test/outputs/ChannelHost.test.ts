@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { Redacted } from "effect"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import type { TriggerKind } from "../../src/domain/Kinds.ts"
-import { otherHost } from "../../src/outputs/ChannelHost.ts"
+import { findHostMismatch } from "../../src/outputs/ChannelHost.ts"
 import { channelProblems } from "../../src/outputs/ChannelProblems.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { channel, workspace } from "./Fixtures.ts"
@@ -59,7 +59,7 @@ const cases: ReadonlyArray<readonly [string, Parameters<typeof channel>[0], stri
 describe("a channel and the host of a change", () => {
   it.each(cases)("%s", (_, given, trigger, host, publishes) => {
     const change = host === undefined ? { trigger } : { trigger, host }
-    expect(otherHost(channel(given), change, triggers) === undefined).toBe(publishes)
+    expect(findHostMismatch(channel(given), change, triggers) === undefined).toBe(publishes)
   })
 
   it("is said by config check once per trigger", () => {
@@ -82,7 +82,7 @@ describe("a channel and the host of a change", () => {
       Array.from({ length: 3 }, () => ["outputs.channels.elsewhere", "warning"])
     )
     expect(found[0]?.message).toBe(
-      "gets nothing of trigger a: it writes to the host of trigger b, and the change is at that of trigger a; to send it there set repo or project_id of the channel"
+      "receives no changes of trigger a: it writes to the host of trigger b, and the change is on the host of trigger a; to publish it there, set repo or project_id of the channel"
     )
   })
 })

@@ -5,7 +5,7 @@ import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
 import { channelTable } from "../../src/outputs/Channels.ts"
-import { mentionSlot, mentioned } from "../../src/outputs/Mention.ts"
+import { mentionSlot, fillMentions } from "../../src/outputs/Mention.ts"
 import { repoName, run, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { fault } from "../harness/FakeForge.ts"
@@ -125,7 +125,7 @@ describe("mentions", () => {
     const author = { ...given.change, author: { username: "not a name" } }
     const setup = { forge: here.forge, kind: table.gitea_pr_review, channel: channel(settings) }
     const to = reachOf(setup, { ...given, change: { ...author, requestedBy: "rita" } }, here.client)
-    return run(orDie(mentioned(to, { body, head: here.pull.head })))
+    return run(orDie(fillMentions(to, { body, head: here.pull.head })))
   }
 
   it("names who is found, falls back as configured and asks nobody without a slot", async () => {
@@ -141,7 +141,7 @@ describe("mentions", () => {
     )
     const asked = here.forge.requests.length
     const setup = { forge: here.forge, kind: table.gitea_pr_review, channel: channel() }
-    const plain = mentioned(reachOf(setup, pushed(here, []), here.client), { body: "x", head: "h" })
+    const plain = fillMentions(reachOf(setup, pushed(here, []), here.client), { body: "x", head: "h" })
     expect(await run(orDie(plain))).toBe("x")
     expect(here.forge.requests).toHaveLength(asked)
   })

@@ -1,7 +1,7 @@
 /** Fields of chat bots and of news of issues: each changes what arrives in the group. */
 import { Redacted } from "effect"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
-import { feishuSign } from "../../src/outputs/BotHook.ts"
+import { computeFeishuSignature } from "../../src/outputs/BotHook.ts"
 import { repoName, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { startChatPlatform } from "../harness/ChatPlatform.ts"
@@ -29,7 +29,7 @@ describe("chat groups", () => {
   const messages = (): ReadonlyArray<unknown> => group.got.map((text): unknown => JSON.parse(text))
   const isSigned = (message: unknown): boolean => {
     const seconds = Number(field(message, "timestamp", isText))
-    return field(message, "sign", isText) === feishuSign(Redacted.make("demo"), seconds)
+    return field(message, "sign", isText) === computeFeishuSignature(Redacted.make("demo"), seconds)
   }
 
   const notified = (hook: object) => only({ kind: "gitea_problem_issue", assign_committer: false, notify_feishu: hook })

@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { OperationId } from "../../src/domain/Keys.ts"
 import { cut } from "../../src/outputs/Cut.ts"
-import { needle, parseMarkers, renderMarker, splitMarkers } from "../../src/outputs/Marker.ts"
+import { toSearchText, parseMarkers, renderMarker, splitMarkers } from "../../src/outputs/Marker.ts"
 import { safeTexts } from "../../src/outputs/SafeText.ts"
 
 const text = fc.string({ unit: "binary" })
@@ -60,9 +60,9 @@ describe("markers", () => {
 
   it("are found by any run of their fields", () => {
     const rendered = renderMarker({ op: OperationId.make("o-1"), fp: "f", scope: "s" })
-    expect(rendered).toContain(needle({ op: OperationId.make("o-1") }))
-    expect(rendered).toContain(needle({ fp: "f", scope: "s" }))
-    expect(rendered).not.toContain(needle({ op: OperationId.make("o") }))
+    expect(rendered).toContain(toSearchText({ op: OperationId.make("o-1") }))
+    expect(rendered).toContain(toSearchText({ fp: "f", scope: "s" }))
+    expect(rendered).not.toContain(toSearchText({ op: OperationId.make("o") }))
   })
 
   it("pass over what only looks like one", () => {

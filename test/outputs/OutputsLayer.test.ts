@@ -362,7 +362,7 @@ describe("templates in workspaces' directories", () => {
     }
     const found = templateFileProblems(snapshot)
     expect(found).toMatchObject([{ severity: "warning", path: join(folder, "gitea_pr_review.summary.md.hbs") }])
-    expect(found[0]?.message).toContain("does not work as the summary of channel gitea_pr_review")
+    expect(found[0]?.message).toContain("is invalid as the summary of channel gitea_pr_review")
     expect(templateFileProblems({ ...snapshot, workspacesRoot: join(root, "nowhere") })).toEqual([])
     await rm(root, { recursive: true })
   })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest"
 import { exactAccount } from "../../src/outputs/Author.ts"
 import { fillUrl, headUrl, lineUrl } from "../../src/outputs/Links.ts"
-import { ownersOf } from "../../src/outputs/Owners.ts"
+import { findOwners } from "../../src/outputs/Owners.ts"
 import { change, finding } from "./Fixtures.ts"
 
 describe("owners", () => {
@@ -21,11 +21,11 @@ describe("owners", () => {
     ["other/docs/a.md", ["root"]],
     ["src/api/x.go", ["api"]],
     ["empty.txt", []]
-  ])("%s", (path, owners) => expect(ownersOf(text, [path])).toEqual(owners))
+  ])("%s", (path, owners) => expect(findOwners(text, [path])).toEqual(owners))
 
   it("takes lines that only name people, and each person once", () => {
-    expect(ownersOf("@a @b", ["x", "y"])).toEqual(["a", "b"])
-    expect(ownersOf("", ["x"])).toEqual([])
+    expect(findOwners("@a @b", ["x", "y"])).toEqual(["a", "b"])
+    expect(findOwners("", ["x"])).toEqual([])
   })
 })
 

@@ -81,7 +81,7 @@ describe("plan", () => {
 
       What the change does.
 
-      **4 problems found.** Comments are at their lines.
+      **4 problems found.** See the comments on the affected lines.
 
       | Severity | Problems |
       | --- | --- |
@@ -114,7 +114,7 @@ describe("plan", () => {
 
       </details>
 
-      <sub>aicr · Model \`demo/rules\` · commit [\`aaaaaaaaaaaa\`](http://forge.test/team/shop/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) · 15 tokens · [details of the run](http://dash.test/runs/1)</sub>"
+      <sub>aicr · Model \`demo/rules\` · commit [\`aaaaaaaaaaaa\`](http://forge.test/team/shop/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) · 15 tokens · [run details](http://dash.test/runs/1)</sub>"
     `)
   })
 
@@ -175,14 +175,14 @@ describe("plan", () => {
       channel({ min_severity: "medium" })
     )
     expect(reviewsOf(list)[0]?.comments).toHaveLength(1)
-    expect(summaryOf(list)).toContain("1 below the severity")
+    expect(summaryOf(list)).toContain("1 more below the minimum severity")
     expect(summaryOf(list)).not.toContain("Title 2")
   })
 
   it("does not call a change clean when it only hides what was found", () => {
     const list = operations(input([finding(1, { severity: "low" })]), channel({ min_severity: "medium" }))
     expect(list.map(({ _tag }) => _tag)).toEqual(["Summary"])
-    expect(summaryOf(list)).toContain("1 below the severity")
+    expect(summaryOf(list)).toContain("1 more below the minimum severity")
     expect(summaryOf(list)).not.toContain("No problems found")
   })
 
@@ -316,6 +316,6 @@ describe("templates of the configuration", () => {
   )
 
   it("say in the summary when they do not work", () => {
-    expect(summaryOf(templated("x", "{{#if}}"))).toMatch(/template s: .*the built-in one is used/)
+    expect(summaryOf(templated("x", "{{#if}}"))).toMatch(/template s: .*the built-in template is used/)
   })
 })

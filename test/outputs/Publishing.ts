@@ -9,7 +9,14 @@ import { TargetKey } from "../../src/domain/Keys.ts"
 import type { Publication } from "../../src/domain/Publication.ts"
 import type { ForgeClient, ForgeError } from "../../src/forge/Forge.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
-import type { ChannelKind, ChannelMissing, Planned, PublishInput, Reach, Sent } from "../../src/outputs/Channel.ts"
+import type {
+  ChannelKind,
+  ChannelMissing,
+  Planned,
+  PublishInput,
+  ChannelContext,
+  Sent
+} from "../../src/outputs/Channel.ts"
 import { noCache } from "../../src/store/Cache.ts"
 import { run } from "../forge/Clients.ts"
 import type { FakeForge } from "../harness/FakeForge.ts"
@@ -35,7 +42,7 @@ const rowOf = (planned: Planned, channel: string, runId = "run-1"): Publication 
   ...planned
 })
 
-export const reachOf = (setup: Setup, given: PublishInput, client: ForgeClient): Reach => ({
+export const reachOf = (setup: Setup, given: PublishInput, client: ForgeClient): ChannelContext => ({
   client: Effect.succeed(client),
   change: given.change,
   workspace: given.workspace,

@@ -1,11 +1,11 @@
 /** One decision for issues and threads, as a table. */
 import { describe, expect, it } from "vitest"
 import { reconcile } from "../../src/outputs/Reconcile.ts"
-import type { Reconciled, Standing } from "../../src/outputs/Reconcile.ts"
+import type { Reconciled, ExistingProblem } from "../../src/outputs/Reconcile.ts"
 
 const file = "a.ts"
 const found = { fp: "1" }
-const standing = (state: Standing["state"], fp = "1", files = [file]): Standing => ({ fp, files, state })
+const standing = (state: ExistingProblem["state"], fp = "1", files = [file]): ExistingProblem => ({ fp, files, state })
 
 type Verdict = keyof Reconciled<object, object>
 const verdicts = (result: Reconciled<object, object>): ReadonlyArray<string> =>
@@ -22,7 +22,7 @@ describe("reconcile", () => {
         readonly whole?: boolean
         readonly hidden?: boolean
       },
-      there: ReadonlyArray<Standing>,
+      there: ReadonlyArray<ExistingProblem>,
       verdict: ReadonlyArray<Verdict>
     ]
   >([

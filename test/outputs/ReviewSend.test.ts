@@ -11,7 +11,7 @@ import type { Finding } from "../../src/domain/Problem.ts"
 import type { Fault } from "../../src/demo/DemoForge.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
 import type { ForgeClient, ForgeError } from "../../src/forge/Forge.ts"
-import type { ChannelKind, ChannelMissing, PublishInput, Reach } from "../../src/outputs/Channel.ts"
+import type { ChannelKind, ChannelMissing, PublishInput, ChannelContext } from "../../src/outputs/Channel.ts"
 import { channelTable } from "../../src/outputs/Channels.ts"
 import { parseMarkers } from "../../src/outputs/Marker.ts"
 import { noCache } from "../../src/store/Cache.ts"
@@ -75,18 +75,18 @@ const publishOne = async (
 ): Promise<Publication> => {
   for (let attempts = 0; attempts < 8; attempts++) {
     const sent = await run(
-      Effect.result(orDie(kind.send(reach(client, given), { ...publication, attempts }, previous)))
+      Effect.result(orDie(kind.send(context(client, given), { ...publication, attempts }, previous)))
     )
     if (sent._tag === "Success") return { ...publication, status: "sent", hostId: sent.success.hostId }
     if (final(sent.failure)) return { ...publication, status: "failed", error: sent.failure.message }
     if (sent.failure.reason !== "unknown_outcome") continue
-    const found = await run(orDie(kind.find(reach(client, given), publication)))
+    const found = await run(orDie(kind.find(context(client, given), publication)))
     if (found !== undefined) return { ...publication, status: "sent", hostId: found.hostId }
   }
   throw new Error("not published within 8 attempts")
 }
 
-const reach = (client: ForgeClient, given: PublishInput): Reach => ({
+const context = (client: ForgeClient, given: PublishInput): ChannelContext => ({
   client: Effect.succeed(client),
   change: given.change,
   workspace: given.workspace,
@@ -247,10 +247,10 @@ describe.each(ForgeKind.literals)("publishing to %s", (kind) => {
         )
         const publication = row(operationId, operation)
         const result = await run(
-          Effect.result(orDie(rows[kind].send(reach(dying, given), { ...publication, attempts: allowed }, undefined)))
+          Effect.result(orDie(rows[kind].send(context(dying, given), { ...publication, attempts: allowed }, undefined)))
         )
         if (result._tag === "Success") break
-        const found = await run(orDie(rows[kind].find(reach(here.client, given), publication)))
+        const found = await run(orDie(rows[kind].find(context(here.client, given), publication)))
         if (found !== undefined) break
         expect(allowed).toBeLessThan(20)
       }

@@ -95,7 +95,7 @@ describe("text from outside is inert", () => {
   it("in summaries", () => {
     for (const text of inputs) {
       const given = hostileInput(text)
-      const shares = { shown: given.analysis.findings, inline: given.analysis.findings.slice(0, 1), hidden: 0 }
+      const shares = { visible: given.analysis.findings, inline: given.analysis.findings.slice(0, 1), hidden: 0 }
       const body = renderSummary(given, channel({ mention_author: true }), shares, marker, renderer("plain"))
       expect([...faults(body), ...layoutFaults(body), ...tableFaults(body)]).toEqual([])
     }
@@ -141,7 +141,7 @@ describe("text from outside is inert", () => {
   it("also where a body is cut", () => {
     for (const text of payloads) {
       const given = hostileInput(text.repeat(5))
-      const shares = { shown: given.analysis.findings, inline: [], hidden: 0 }
+      const shares = { visible: given.analysis.findings, inline: [], hidden: 0 }
       const body = renderSummary(given, channel(), shares, marker, renderer("plain"))
       for (let limit = 200; limit < body.length; limit += 53) {
         const short = cut(body, limit, "_cut_")

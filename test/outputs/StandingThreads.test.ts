@@ -6,7 +6,7 @@ import { OperationId, TargetKey } from "../../src/domain/Keys.ts"
 import type { Operation, Publication } from "../../src/domain/Publication.ts"
 import type { ForgeClient } from "../../src/forge/Forge.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
-import { makeStandingThreads } from "../../src/outputs/StandingThreads.ts"
+import { makeExistingThreads } from "../../src/outputs/ExistingThreads.ts"
 import { testSnapshotWith } from "../harness/ActorParts.ts"
 import { change } from "./Fixtures.ts"
 
@@ -40,7 +40,7 @@ const begin = () => {
       )
     return { ...made, threads: { ...made.threads, list } }
   }
-  return { looks, client, standingOf: makeStandingThreads() }
+  return { looks, client, standingOf: makeExistingThreads() }
 }
 
 describe("a look at earlier comments", () => {

@@ -25,6 +25,6 @@ it("names added text that was not read in the status and in the summary", async 
   expect(status.description).toContain("1 file not read in full")
   const summary = pull.comments.map(({ body }) => body).join("\n")
   expect(summary).toContain("The change adds text that was not read, in: ")
-  expect(summary).toContain("a line is longer than is read of a line")
+  expect(summary).toContain("a line exceeds the length limit")
   expect(summary).not.toContain("No problems found.")
 })

@@ -1,7 +1,7 @@
 /** Comments on pull requests: commands of people, and our own hidden markers, which anybody can write, too. */
 import { OperationId } from "../../../src/domain/Keys.ts"
 import { findCommand } from "../../../src/forge/Command.ts"
-import { marked, parseMarkers, renderMarker, splitMarkers } from "../../../src/outputs/Marker.ts"
+import { splitAtMarkers, parseMarkers, renderMarker, splitMarkers } from "../../../src/outputs/Marker.ts"
 import type { FuzzTarget } from "../Target.ts"
 import { bytes, ensure, text } from "../Target.ts"
 
@@ -29,7 +29,7 @@ const marker: FuzzTarget = {
       const again = parseMarkers(renderMarker(found))
       ensure(JSON.stringify(again) === JSON.stringify([found]), "a marker that was read is written the same")
     }
-    marked(comment)
+    splitAtMarkers(comment)
     ensure(parseMarkers(splitMarkers(comment).visible).length === 0, "a text without its markers has none")
   }
 }

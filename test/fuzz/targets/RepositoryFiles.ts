@@ -1,5 +1,5 @@
 /** Files of the repository under review that steer the review: ignore file, owners, skills. */
-import { ownersOf } from "../../../src/outputs/Owners.ts"
+import { findOwners } from "../../../src/outputs/Owners.ts"
 import { parseIgnoreFile } from "../../../src/review/IgnoreFile.ts"
 import { activeSkills, readSkill } from "../../../src/review/Skills.ts"
 import type { FuzzTarget } from "../Target.ts"
@@ -31,7 +31,7 @@ const owners: FuzzTarget = {
   seeds: () => ["* @ada\n/src/ @grace @team/core\n*.ts @lin a@b.c # comment\n@everybody\n"].map(bytes),
   words: ["**/", "!", "@", "+(a|b)", "{a,b}", "[a-z]", "?(x)", "*?*?"],
   check: (input) => {
-    const accounts = ownersOf(text(input), paths)
+    const accounts = findOwners(text(input), paths)
     ensure(accounts.length <= 10, "the list of owners is bounded")
     ensure(
       accounts.every((account) => /^[\w.-]+$/.test(account)),
