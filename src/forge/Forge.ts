@@ -52,7 +52,7 @@ export type Signature = (secret: Redacted.Redacted, now: number) => SignatureChe
 
 /** The inbound half: pure, no I/O, never throws on any input. */
 export interface ForgeWebhook {
-  /** Signed bytes of a form body: the form as it was sent, or the JSON in it. */
+  /** Signed bytes of a form body: the original form, or the JSON in it. */
   readonly signs: "body" | "json"
   /**
    * Undefined when no signature header is present or one of them is malformed: no secret can match, and the body need not be

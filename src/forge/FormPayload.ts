@@ -17,9 +17,9 @@ for (let value = 0; value < 16; value++) {
 }
 
 type State =
-  /** In the name of a field; `#matched` characters of it match `name`. */
+  /** Reads the name of a field; `#matched` characters of it match `name`. */
   | "name"
-  /** In another field. */
+  /** Skips another field. */
   | "other"
   | "payload"
   | "after"

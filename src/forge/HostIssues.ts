@@ -60,7 +60,7 @@ export interface HostIssues {
 
 /** Author of a commit. The e-mail address is used for a decision and not stored. */
 export interface CommitAuthor {
-  /** From the commit itself: arbitrary text of its author. */
+  /** Name in the commit itself: arbitrary text of its author. */
   readonly name: string | undefined
   readonly email: string | undefined
   /** Account of the author, where the host returns one with the commit. */

@@ -95,7 +95,7 @@ const hostMessage = (body: string): string | undefined => {
   return parts.length === 0 ? undefined : parts.join(": ")
 }
 
-/** For fine-grained and app tokens GitHub names the missing permission in a header. */
+/** Returns the missing permission, which GitHub names in a header for fine-grained and app tokens. */
 const neededPermission = (headers: HostResponse["headers"], secrets: HostRequest["secrets"]): string | undefined => {
   const needed = headers["x-accepted-github-permissions"]
   return needed === undefined || needed === "" ? undefined : `needs ${quote(needed, secrets)}`

@@ -25,7 +25,7 @@ export interface WritePermitsService {
 const unlimitedPermit: WritePermit = { started: Effect.void, release: Effect.void }
 
 export class WritePermits extends Context.Service<WritePermits, WritePermitsService>()("aicr/forge/WritePermits") {
-  /** For a single process without other writers: permits are granted immediately. */
+  /** Grants permits immediately, for a single process without other writers. */
   static readonly layerAlone: Layer.Layer<WritePermits> = Layer.succeed(
     WritePermits,
     WritePermits.of({ acquire: () => Effect.succeed(unlimitedPermit), pause: () => Effect.void })

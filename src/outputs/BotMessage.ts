@@ -33,7 +33,7 @@ export interface Platform {
 
 const id = /^[\w.@-]{1,100}$/
 
-/** A name that is not an id of the platform is shown and notifies nobody. */
+/** A name that is not an id of the platform is shown and notifies no one. */
 const plainMention = (author: string): string => (id.test(author) ? `@${author}` : safeTexts.feishu.plain(`@${author}`))
 
 const colors: Readonly<Record<Severity, string>> = {

@@ -118,7 +118,7 @@ const hasActiveCode = (children: ReadonlyArray<Inline>): boolean =>
   )
 
 const safeText = (grammar: TextGrammar): SafeText => {
-  /** In the position of a line, backticks may have no effect and a bar may end a table cell. */
+  /** Code in a position where backticks may have no effect and a bar may end a table cell. */
   const span = (code: string) =>
     grammar.codeSpan(inertText(unlinked(withoutTags(oneLine(code))))).replaceAll("|", grammar.codeBar)
   return {

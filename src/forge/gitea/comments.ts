@@ -51,7 +51,7 @@ export const giteaComments = (
 
   const findComment: ForgeClient["findComment"] = Effect.fnUntraced(function* (repo, number, marker) {
     const account = yield* self
-    // This list is not paged: Gitea returns all comments at once.
+    // This list is not paged: Gitea returns all comments in one response.
     const comments = yield* rest.get(
       { path: `${repoPath}/issues/{index}/comments`, params: { ...ownerAndName(repo), index: number } },
       Schema.Array(Comment)

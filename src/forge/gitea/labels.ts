@@ -12,7 +12,7 @@ const plainColor = "6b7280"
 
 export const giteaLabels = (rest: Rest) => {
   const idsByRepo = new Map<string, Map<string, number>>()
-  /** After a failure the labels are read again, because one may have been created or deleted. Gitea accepts duplicate names. */
+  /** Reads the labels again after a failure, because one may have been created or deleted. Gitea accepts duplicate names. */
   const forgetOnFailure = <A, R>(write: Effect.Effect<A, ForgeError, R>, repo: Repo) =>
     Effect.tapError(write, () => Effect.sync(() => idsByRepo.delete(repo.fullName)))
 

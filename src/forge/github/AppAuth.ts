@@ -32,7 +32,7 @@ const toClaims = (issuer: string, nowMillis: number) => {
   return { iat: now - clockSkew, exp: now + claimSeconds, iss: issuer }
 }
 
-/** Parses PEM, or PEM in base64 as it is often stored in an environment variable. */
+/** Parses PEM, or PEM in base64, which is common in environment variables. */
 const privateKey = (text: string): KeyObject =>
   createPrivateKey(text.includes("-----BEGIN") ? text : Buffer.from(text, "base64").toString("utf8"))
 
