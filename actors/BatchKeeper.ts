@@ -17,14 +17,14 @@ import { Runs } from "../src/store/Runs.ts"
 import type { ShardGroup } from "./Placement.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
-const lookEvery = Duration.seconds(2)
+const scanInterval = Duration.seconds(2)
 /** Interval of full scans. Batches that are not due only change when operators or expiry change their entries. */
-const lookAtAllEvery = Duration.minutes(1)
-const pruneEvery = Duration.minutes(10)
+const fullScanInterval = Duration.minutes(1)
+const pruneInterval = Duration.minutes(10)
 const page = 500
 
 /** Updates the batch from its entry. Returns whether the batch has ended. */
-const follow = Effect.fnUntraced(function* (batch: Batch, entry: Entry, now: number) {
+const syncBatch = Effect.fnUntraced(function* (batch: Batch, entry: Entry, now: number) {
   const batches = yield* Batches
   const status = statusBy(entry, now)
   const outcome = toEventOutcome(status)
@@ -45,7 +45,7 @@ const follow = Effect.fnUntraced(function* (batch: Batch, entry: Entry, now: num
 })
 
 /** Queues the first batch of its stream when it was never queued or the queue has lost it. */
-const bringIn = Effect.fnUntraced(function* (batch: Batch, now: number) {
+const enqueueBatch = Effect.fnUntraced(function* (batch: Batch, now: number) {
   const batches = yield* Batches
   const receipts = yield* Receipts
   const events = yield* Effect.forEach(yield* batches.members(batch.id), ({ eventId }) => receipts.get(eventId))
@@ -65,19 +65,19 @@ const bringIn = Effect.fnUntraced(function* (batch: Batch, now: number) {
   return false
 })
 
-const lookAt = Effect.fnUntraced(function* ({ batch, first }: Placed, now: number) {
+const syncPosition = Effect.fnUntraced(function* ({ batch, first }: Placed, now: number) {
   const entry = batch.entryId === undefined ? undefined : yield* (yield* Queue).get(batch.entryId)
-  if (entry !== undefined) return yield* follow(batch, entry, now)
-  if (first) return yield* bringIn(batch, now)
+  if (entry !== undefined) return yield* syncBatch(batch, entry, now)
+  if (first) return yield* enqueueBatch(batch, now)
   if (batch.dueAt <= now) {
-    const reason = "waits for the batch before it"
+    const reason = "waits for the previous batch"
     yield* (yield* Batches).follow(batch.id, { status: "ready", reason }, now)
   }
   return false
 })
 
 /** Scans until no batch ends any more: each batch that ends makes the next of its stream eligible. */
-export const look = Effect.fnUntraced(function* (all: boolean) {
+export const scan = Effect.fnUntraced(function* (all: boolean) {
   const batches = yield* Batches
   let ended = true
   while (ended) {
@@ -86,7 +86,7 @@ export const look = Effect.fnUntraced(function* (all: boolean) {
     let after: string | undefined
     while (true) {
       const places = yield* batches.unfinished({ dueBy: all ? undefined : now, after, limit: page })
-      for (const place of places) ended = (yield* lookAt(place, now)) || ended
+      for (const place of places) ended = (yield* syncPosition(place, now)) || ended
       after = places.at(-1)?.batch.id
       if (places.length < page) break
     }
@@ -102,9 +102,9 @@ export const prune = Effect.gen(function* () {
   yield* (yield* Batches).prune({ maxCount, before })
 })
 
-const surviving = <E extends { readonly message: string }, R>(what: string, effect: Effect.Effect<void, E, R>) =>
+const logAndContinue = <E extends { readonly message: string }, R>(what: string, effect: Effect.Effect<void, E, R>) =>
   Effect.catch(effect, (error) =>
-    Effect.logError("upkeep of automatic commits failed, retry scheduled", { operation: what, error: error.message })
+    Effect.logError("scan of automatic commits failed, retry scheduled", { operation: what, error: error.message })
   )
 
 const repeat = <R>(effect: Effect.Effect<void, never, R>, every: Duration.Duration) =>
@@ -121,9 +121,9 @@ export const layer = Singleton.make(
   "BatchKeeper",
   Effect.all(
     [
-      repeat(surviving("A look at automatic commits", look(false)), lookEvery),
-      repeat(surviving("A look at all automatic commits", look(true)), lookAtAllEvery),
-      repeat(surviving("Retention of automatic commits", prune), pruneEvery)
+      repeat(logAndContinue("scan of due batches", scan(false)), scanInterval),
+      repeat(logAndContinue("scan of all batches", scan(true)), fullScanInterval),
+      repeat(logAndContinue("retention of batches", prune), pruneInterval)
     ],
     { concurrency: 3, discard: true }
   ),

@@ -101,7 +101,7 @@ const dropStale = Effect.fnUntraced(function* (
 
 /** Quarantines a row that crashed earlier publishers. The other rows continue. */
 const quarantine = Effect.fnUntraced(function* (hold: TargetHold, row: Publication) {
-  const error = `quarantined: ${maxStarts} processes in a row ended while they handled it; see their last log lines, then ask for the review again`
+  const error = `quarantined: ${maxStarts} processes in a row ended while they handled it; see their last log lines, then request the review again`
   yield* Effect.logError("publication quarantined").pipe(
     Effect.annotateLogs({ channel: row.channel, operation: row.operation._tag, publication: row.id })
   )
@@ -227,7 +227,7 @@ export const layer = ChangePublisher.toLayer(
       runningCommands.add(eventId)
       yield* serial.withPermit(executeCommand(eventId, failedCommands)).pipe(
         Effect.catch((error) =>
-          Effect.logWarning("comment command not executed yet, it is tried again").pipe(
+          Effect.logWarning("comment command not executed yet, retry scheduled").pipe(
             Effect.annotateLogs({ target: targetKey, event: eventId, error: error.message })
           )
         ),

@@ -19,10 +19,10 @@ import { isBoundByBranch, noCommands, workspaceOfBase } from "./ReviewSubject.ts
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 const help = [
-  "Commands, each as a comment of its own, for people who may write to this repository:",
+  "Commands, one per comment, for people with write access to this repository:",
   "",
   "- `/aicr review` or `/review`: review this pull request now",
-  "- `/aicr cancel`: give up the review that waits or runs",
+  "- `/aicr cancel`: cancel the review that waits or runs",
   "- `/aicr help`: this text"
 ].join("\n")
 
@@ -70,7 +70,7 @@ const carryOut = Effect.fnUntraced(function* (eventId: string) {
   const profile = snapshot.triggers.get(change.trigger)
   const { number } = change.target
   if (profile === undefined || number === undefined)
-    return yield* settle("skipped", `trigger ${change.trigger} is gone`)
+    return yield* settle("skipped", `trigger ${change.trigger} is no longer configured`)
   const client = (yield* Forges).client(profile)
   const person = change.requestedBy
   if (person === undefined || !(yield* client.canWrite(change.repo, person))) {
@@ -87,7 +87,7 @@ const carryOut = Effect.fnUntraced(function* (eventId: string) {
   if (command === "cancel") {
     const schedulerOf = yield* WorkspaceScheduler.client
     yield* schedulerOf(workspace.id).Cancel({ targetKey: targetKey(change), reason: `cancelled by ${person}` })
-    return yield* settle("executed", "what waited is cancelled, what runs is ended")
+    return yield* settle("executed", "waiting reviews are cancelled, running ones are stopped")
   }
   const marker = renderMarker({ op: replyId(eventId), scope: targetKey(change) })
   const answered = yield* client.findComment(change.repo, number, marker)

@@ -36,7 +36,7 @@ export const verdict = (
   }
   if (binding !== undefined) {
     const excluded = isExcludedChange(binding.workspace.review.auto_commit.exclude_sources ?? [], change)
-    if (excluded) return `source_excluded: workspace ${binding.workspace.id} leaves out changes like this one`
+    if (excluded) return `source_excluded: workspace ${binding.workspace.id} excludes this change`
     return `workspace ${binding.workspace.id} matches, but this build reviews git repositories only: ${vcsName[change.vcs]} change ${change.revision} is not checked out`
   }
   return waited < givenUpAfter

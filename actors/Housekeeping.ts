@@ -50,7 +50,7 @@ const answerWithin = Duration.seconds(10)
 const noteExpired = Effect.fnUntraced(function* ({ id, targetKey: target }: Entry) {
   const publisher = (yield* publishers)(target)
   if (yield* publisher.NoteExpired({ entryId: id }).pipe(Effect.timeout(answerWithin))) return
-  yield* new QueueError({ reason: "unavailable", message: `that entry ${id} expired could not be noted` })
+  yield* new QueueError({ reason: "unavailable", message: `the expiry of entry ${id} could not be recorded` })
 })
 
 /** Settles a receipt whose entry ended before a crash prevented it. */
@@ -168,7 +168,7 @@ const expire = Effect.fnUntraced(function* (now: number) {
   const snapshot = (yield* ConfigStore).current()
   const expired = yield* queue.expire(expiryCutoffs(snapshot, now), "queued_timeout")
   const settleExpired = Effect.fnUntraced(function* (entry: Entry) {
-    yield* Effect.logWarning("queue entry closed: it waited for longer than queued_timeout_hours").pipe(
+    yield* Effect.logWarning("queue entry expired: it waited for longer than queued_timeout_hours").pipe(
       Effect.annotateLogs({
         target: entry.targetKey,
         hours: queuedTimeoutHours(snapshot, entry.workspace)

@@ -85,7 +85,7 @@ const sinceThen = Effect.fnUntraced(function* (
     scheduled.range === "last_run" ? yield* (yield* Runs).list({ targetKey, status: "succeeded", limit: 1 }) : []
   const base =
     last?.head ?? (yield* client.newestCommit(change.repo, { branch, until: startOf(trigger, scheduled, admittedAt) }))
-  if (base === head) return "nothing is new since then"
+  if (base === head) return "there are no new commits since then"
   return { head, base: base ?? noBefore, baseRef: undefined }
 })
 

@@ -80,7 +80,7 @@ const cancelTarget = Effect.fnUntraced(
   },
   (effect, targetKey) =>
     Effect.catch(effect, (error) =>
-      Effect.logError("entries not cancelled, they are reviewed").pipe(
+      Effect.logError("entries not cancelled, their reviews continue").pipe(
         Effect.annotateLogs({ target: targetKey, error: error.message })
       )
     )

@@ -109,8 +109,8 @@ const answersWithin = Duration.seconds(60)
 const noTurns = (why: string): ForgeError =>
   new ForgeError({
     reason: "unavailable",
-    operation: "take a turn",
-    message: `turns to write with this account are not given out now${why}`
+    operation: "take a permit",
+    message: `permits to write with this account are unavailable${why}`
   })
 
 /** Implements the forge's write permits with these actors. */
@@ -137,7 +137,7 @@ export const turnsLayer = Layer.effect(
           return yield* new ForgeError({
             reason: "rate_limited",
             retryAfterMillis: Math.ceil(answer.millis),
-            operation: "take a turn",
+            operation: "take a permit",
             message: `the host asked this account to wait another ${Math.ceil(answer.millis / 1000)} s`
           })
         }

@@ -18,7 +18,7 @@ export class NatsError extends Schema.TaggedError<NatsError>()("NatsError", {
 export const toNatsError = (what: string, cause: unknown): NatsError => {
   if (cause instanceof NatsError) return cause
   const fail = (reason: NatsError["reason"], why: string) => new NatsError({ reason, message: `NATS: ${what}: ${why}` })
-  if (isConflict(cause)) return fail("conflict", "somebody else wrote first")
+  if (isConflict(cause)) return fail("conflict", "another writer was first")
   if (cause instanceof errors.AuthorizationError || cause instanceof errors.UserAuthenticationExpiredError) {
     return fail("refused", `the server refuses the credentials (${cause.message})`)
   }

@@ -89,7 +89,7 @@ class SessionState implements RunnerSession {
       return this.end(message.headers?.code === 503 ? "no process has its subject any more" : "it ended the session")
     }
     const frame = readFrame(message.data)
-    if (frame === undefined || frame.number !== live.expected) return this.end("a reply got lost")
+    if (frame === undefined || frame.number !== live.expected) return this.end("a reply was lost")
     live.expected += 1
     live.receivedAt = performance.now()
     live.isPinged = false

@@ -62,7 +62,7 @@ const answer = Effect.fnUntraced(function* (
     return request.method === "POST" ? yield* own(request, token, credentials) : yield* methodNotAllowed("POST")
   }
   const found = find(path)
-  if (found === undefined) return yield* notFound("There is nothing at this path.")
+  if (found === undefined) return yield* notFound("This path does not exist.")
   const handler = found.handlers[request.method === "HEAD" ? "GET" : request.method]
   if (handler === undefined) return yield* methodNotAllowed(Object.keys(found.handlers).join(", "))
   return yield* handler({ ...request, id: found.id, username: session.username })

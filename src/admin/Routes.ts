@@ -84,7 +84,7 @@ const retryBatch: Handler = Effect.fnUntraced(function* ({ id }) {
     case "unknown":
       return yield* notFound("No batch with this id exists, or its queue entry was removed.")
     case "not_dead":
-      return yield* conflict("not_dead", "Only a batch that is dead can be tried again.")
+      return yield* conflict("not_dead", "Only a dead batch can be retried.")
     case "newer":
       return yield* conflict("newer", "A newer review of this branch is queued already and covers it.")
     case "retried":
@@ -101,7 +101,7 @@ const retryEntry: Handler = Effect.fnUntraced(function* ({ id, username }) {
     case "unknown":
       return yield* notFound("No queue entry with this id exists.")
     case "not_dead":
-      return yield* conflict("not_dead", "Only an entry that is dead can be tried again.")
+      return yield* conflict("not_dead", "Only a dead entry can be retried.")
     case "newer":
       return yield* conflict("newer", "A newer review of this target waits already and replaces it.")
     case "retried":

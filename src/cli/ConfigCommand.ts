@@ -54,9 +54,9 @@ const check = (runs: Effect.Effect<Runs>) =>
       if (checked.some(({ workspaces }) => workspaces === undefined)) return yield* refused("")
     })
   ).pipe(
-    Command.withDescription("Say everything that is wrong with configuration files; exit code 2 if anything is"),
+    Command.withDescription("List all problems of configuration files; exit code 2 if there are any"),
     Command.withExamples([
-      { command: "aicr config check config.yaml", description: "Every error at once, with line and column" },
+      { command: "aicr config check config.yaml", description: "All errors, with line and column" },
       {
         command: "aicr config check --env deploy/*.yaml",
         description: "Unset variables are errors too"
@@ -102,7 +102,7 @@ const show = Command.make(
   Command.withExamples([
     {
       command: "aicr config show --workspace app",
-      description: "What holds for one workspace, and which layer says it"
+      description: "Effective values of one workspace, and their layers"
     }
   ])
 )
@@ -161,9 +161,9 @@ const compare = Command.make(
     if (differences.length === 0) yield* Console.log("no difference")
   })
 ).pipe(
-  Command.withDescription("Print what differs between two configurations once defaults are filled in"),
+  Command.withDescription("Compare two configurations after filling in defaults"),
   Command.withExamples([
-    { command: "aicr config diff config.yaml new.yaml", description: "What a change to the file would change" }
+    { command: "aicr config diff config.yaml new.yaml", description: "The effect of a change to the file" }
   ])
 )
 

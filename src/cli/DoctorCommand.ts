@@ -77,7 +77,7 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
         })
     })
   ).pipe(
-    Command.withDescription("Say what keeps this machine from running a configuration"),
+    Command.withDescription("Check whether this machine can run a configuration"),
     Command.withExamples([
       {
         command: "aicr doctor --config config.yaml",

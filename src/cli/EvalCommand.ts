@@ -87,15 +87,15 @@ export const evalCommand = (
       for (const name of ["precision", "recall"] as const) {
         const [reached, wanted] = [score[name], least[name]]
         if (wanted === undefined || (reached !== undefined && reached >= wanted)) continue
-        const is = reached === undefined ? "unknown, for nothing was found or expected" : reached.toFixed(3)
+        const is = reached === undefined ? "unknown, because nothing was found or expected" : reached.toFixed(3)
         return yield* new ExitWith({
           code: 1,
-          message: `${name} is ${is}; at least ${wanted} is wanted (--min-${name})`
+          message: `${name} is ${is}; at least ${wanted} is required (--min-${name})`
         })
       }
     })
   ).pipe(
-    Command.withDescription("Review labelled changes and say how good the reviews are"),
+    Command.withDescription("Review labelled changes and measure the quality of the reviews"),
     Command.withExamples([
       { command: "aicr eval", description: "The bundled changes, model from the environment" },
       {

@@ -26,7 +26,7 @@ const shared = {
   repository: Flag.String("repository").pipe(
     Flag.withAlias("r"),
     Flag.withMetavar("TRIGGER:OWNER/NAME"),
-    Flag.withDescription("Only this one, as `show` names it"),
+    Flag.withDescription("Only this repository, as listed by `show`"),
     Flag.optional
   )
 }
@@ -42,7 +42,7 @@ const read = Effect.fnUntraced(function* (repository: string | undefined) {
   const wanted = all.filter((one) => repository === undefined || one.repository === repository)
   if (repository !== undefined && wanted.length === 0) {
     const names = all.map((one) => one.repository).join(", ")
-    const message = `Nothing is remembered of ${repository}. ${names === "" ? "No repository has taught anything yet." : `Known are ${names}.`}`
+    const message = `No lessons of ${repository} are stored. ${names === "" ? "No repository has lessons yet." : `Repositories with lessons: ${names}.`}`
     return yield* new ExitWith({ code: 2, message })
   }
   return yield* Effect.forEach(wanted, (one) =>
@@ -53,7 +53,7 @@ const read = Effect.fnUntraced(function* (repository: string | undefined) {
 export const memoryCommand = (runs: Effect.Effect<{ readonly onLessons: OnLessons }>) => {
   const onLessons: OnLessons = (...given) => Effect.flatMap(runs, (loaded) => loaded.onLessons(...given))
   return Command.make("memory").pipe(
-    Command.withDescription("What reviews have learnt from dismissed and repaired problems"),
+    Command.withDescription("Lessons from dismissed and fixed problems"),
     Command.withSubcommands([
       Command.make(
         "show",
@@ -69,10 +69,10 @@ export const memoryCommand = (runs: Effect.Effect<{ readonly onLessons: OnLesson
             yield* Console.log(`${one.repository}  ${one.entries} lessons, ${one.bytes} bytes`)
             for (const lesson of one.lessons) yield* Console.log(lineOf(lesson, now))
           }
-          if (found.length === 0) yield* Console.log("Nothing is remembered.")
+          if (found.length === 0) yield* Console.log("No lessons are stored.")
         })
       ).pipe(
-        Command.withDescription("Show what is remembered, newest first"),
+        Command.withDescription("List lessons, newest first"),
         Command.withExamples([{ command: "aicr memory show", description: "Of every repository" }])
       ),
       Command.make(
@@ -85,7 +85,7 @@ export const memoryCommand = (runs: Effect.Effect<{ readonly onLessons: OnLesson
           if (Option.isSome(repository) === all) {
             return yield* new ExitWith({
               code: 2,
-              message: "Name what to forget: --repository TRIGGER:OWNER/NAME, or --all"
+              message: "Select what to remove: --repository TRIGGER:OWNER/NAME, or --all"
             })
           }
           const name = Option.getOrUndefined(repository)
@@ -96,10 +96,10 @@ export const memoryCommand = (runs: Effect.Effect<{ readonly onLessons: OnLesson
               return yield* (yield* Lessons).clear(name)
             })
           )
-          yield* Console.log(`${forgotten} ${forgotten === 1 ? "lesson is" : "lessons are"} forgotten.`)
+          yield* Console.log(`${forgotten} ${forgotten === 1 ? "lesson" : "lessons"} removed.`)
         })
       ).pipe(
-        Command.withDescription("Forget what was learnt"),
+        Command.withDescription("Remove lessons"),
         Command.withExamples([
           { command: "aicr memory clear --repository main:team/app", description: "Of one repository" }
         ])

@@ -46,6 +46,6 @@ export const nodesCommand = (
       yield* Console.log(json ? JSON.stringify({ nodes }, undefined, 2) : tableOf(nodes))
     })
   ).pipe(
-    Command.withDescription("Show the nodes that work together over NATS (SVC_NATS_URL)"),
+    Command.withDescription("List the nodes of the cluster (SVC_NATS_URL)"),
     Command.withExamples([{ command: "aicr nodes --json", description: "With the roles and the state of each" }])
   )

@@ -37,7 +37,7 @@ const lineOf = ({ entry, standing }: EntryView): string => {
 
 const lineOfBatch = (batch: Batch): string => {
   const commits = count(batch.commits, "commit")
-  return `${batch.id}  ${batch.status.padEnd(10)} ${batch.workspace}  ${batch.stream}  ${commits}, waits for the batch before it, due ${time(batch.dueAt)}`
+  return `${batch.id}  ${batch.status.padEnd(10)} ${batch.workspace}  ${batch.stream}  ${commits}, waits for the previous batch, due ${time(batch.dueAt)}`
 }
 
 const detailsOf = (found: Found): ReadonlyArray<readonly [string, string | number | undefined]> => {
@@ -96,7 +96,7 @@ const scoped = Effect.fnUntraced(function* (workspace: Option.Option<string>, no
 })
 
 const unknown = (what: string) =>
-  new ExitWith({ code: 2, message: `Nothing in the queue or the records has the id ${what}` })
+  new ExitWith({ code: 2, message: `no entry or batch has the id ${what}; see aicr queue list --status all` })
 
 const list = (onStores: OnStores) =>
   Command.make(
@@ -115,7 +115,7 @@ const list = (onStores: OnStores) =>
       if (known.length !== new Set(statuses).size) {
         return yield* new ExitWith({
           code: 2,
-          message: `--status: known are ${EntryStatus.literals.join(", ")} and all`
+          message: `--status: expected ${EntryStatus.literals.join(", ")} or all`
         })
       }
       const workspace = Option.getOrUndefined(named)
@@ -145,13 +145,13 @@ const list = (onStores: OnStores) =>
       }
       for (const item of items) yield* Console.log(lineOf(item))
       for (const batch of batches) yield* Console.log(lineOfBatch(batch))
-      if (items.length + batches.length === 0) yield* Console.log("Nothing is there.")
+      if (items.length + batches.length === 0) yield* Console.log("No entries.")
     })
   ).pipe(
-    Command.withDescription("What waits and runs, why, and until when"),
+    Command.withDescription("List waiting and running entries, with reasons and times"),
     Command.withExamples([
-      { command: "aicr queue list --workspace app", description: "What one workspace has waiting" },
-      { command: "aicr queue list --status dead", description: "What was given up, with the reason" }
+      { command: "aicr queue list --workspace app", description: "Entries of one workspace" },
+      { command: "aicr queue list --status dead", description: "Dead entries, with the reason" }
     ])
   )
 
@@ -201,7 +201,7 @@ const cancel = (onStores: OnStores) =>
       )
     })
   ).pipe(
-    Command.withDescription("Cancel what waits, or have what runs ended"),
+    Command.withDescription("Cancel a waiting or running entry"),
     Command.withExamples([
       {
         command: 'aicr queue cancel 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90 --reason "wrong branch"',
@@ -237,22 +237,22 @@ const retry = (onStores: OnStores, servedAt: ServedAt) =>
         case "unknown":
           return yield* unknown(wanted)
         case "retried":
-          return yield* Console.log(`${wanted} waits again, with all its attempts.`)
+          return yield* Console.log(`${wanted} waits again, with its full number of attempts.`)
         case "not_dead":
           return yield* new ExitWith({
             code: 2,
-            message: `${wanted} is not dead: only what was given up is tried again`
+            message: `${wanted} is not dead: only dead entries can be retried`
           })
         case "newer":
           return yield* new ExitWith({ code: 2, message: `A newer review of the target of ${wanted} waits already` })
       }
     })
   ).pipe(
-    Command.withDescription("Try again what was given up"),
+    Command.withDescription("Retry a dead entry or batch"),
     Command.withExamples([
       {
         command: "aicr queue retry 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90",
-        description: "With all its attempts again, once the reason is gone"
+        description: "With its full number of attempts, after fixing the cause"
       },
       {
         command: "aicr queue retry 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90 --url https://aicr.example.com",
@@ -273,15 +273,15 @@ const pause = (onStores: OnStores) =>
         Effect.flatMap(Operations, (operations) => operations.pause(kind, name, why))
       )
       yield* Console.log(
-        `${kind} ${name} starts nothing until it is resumed. What runs is finished, what comes is accepted.`
+        `${kind} ${name} starts no reviews until it is resumed. Running reviews finish, and deliveries are accepted.`
       )
     })
   ).pipe(
-    Command.withDescription("Start nothing more in a workspace, or on a node"),
+    Command.withDescription("Pause a workspace or a node"),
     Command.withExamples([
       {
         command: 'aicr queue pause --workspace app --reason "release"',
-        description: "What comes is accepted and waits"
+        description: "Deliveries are accepted and wait"
       },
       { command: "aicr queue pause --node eu-1", description: "Before the machine is shut down" }
     ])
@@ -298,12 +298,12 @@ const resume = (onStores: OnStores) =>
         "changing",
         Effect.flatMap(Operations, (operations) => operations.resume(kind, name))
       )
-      yield* Console.log(`${kind} ${name} goes on.`)
+      yield* Console.log(`${kind} ${name} is resumed.`)
     })
   ).pipe(
-    Command.withDescription("Let a paused workspace or node go on"),
+    Command.withDescription("Resume a paused workspace or node"),
     Command.withExamples([
-      { command: "aicr queue resume --workspace app", description: "What waited goes on in its order" }
+      { command: "aicr queue resume --workspace app", description: "Waiting entries continue in order" }
     ])
   )
 
@@ -311,7 +311,7 @@ export const queueCommand = (runs: Effect.Effect<{ readonly onStores: OnStores; 
   const onStores: OnStores = (...given) => Effect.flatMap(runs, (loaded) => loaded.onStores(...given))
   const servedAt: ServedAt = (config) => Effect.flatMap(runs, (loaded) => loaded.servedAt(config))
   return Command.make("queue").pipe(
-    Command.withDescription("Look at what waits and runs; cancel, retry, pause, resume"),
+    Command.withDescription("List, cancel and retry entries; pause and resume workspaces and nodes"),
     Command.withSubcommands([
       list(onStores),
       show(onStores),

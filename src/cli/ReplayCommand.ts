@@ -61,14 +61,14 @@ export const replayCommand = (
       "Run a stored review again from its evidence, without host or model, and show what differs in its findings"
     ),
     Command.withExamples([
-      { command: "aicr replay", description: "Which runs there are" },
+      { command: "aicr replay", description: "List the newest runs" },
       {
         command: "aicr replay 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90",
-        description: "Use the configuration in force on the recorded responses"
+        description: "Apply the current configuration to the recorded responses"
       },
       {
         command: "aicr replay 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90 --model local/qwen3 --json",
-        description: "What another model of llm.providers says about the same change"
+        description: "Compare with another model of llm.providers"
       }
     ])
   )

@@ -30,7 +30,7 @@ const test = (runs: Effect.Effect<Runs>) =>
     {
       config: configFlag,
       workspace: Flag.String("workspace").pipe(Flag.withAlias("w"), Flag.withDescription("Workspace of the change")),
-      trigger: Flag.String("trigger").pipe(Flag.withDescription("Trigger that the change came in by")),
+      trigger: Flag.String("trigger").pipe(Flag.withDescription("Trigger of the change")),
       kind: Flag.Literals("target-kind", TargetKind.literals).pipe(
         Flag.withDescription("What is reviewed"),
         Flag.withDefault("pull_request" as const)
@@ -55,7 +55,7 @@ const test = (runs: Effect.Effect<Runs>) =>
       }
     })
   ).pipe(
-    Command.withDescription("Say which channels a change would be published to, and by which rule"),
+    Command.withDescription("List the channels that a change would be published to, and the matching rule"),
     Command.withExamples([
       {
         command: "aicr route test --workspace app --trigger main --target-kind pull_request",
@@ -66,6 +66,6 @@ const test = (runs: Effect.Effect<Runs>) =>
 
 export const routeCommand = (runs: Effect.Effect<Runs>) =>
   Command.make("route").pipe(
-    Command.withDescription("Look at the routing of results"),
+    Command.withDescription("Test the routing of results"),
     Command.withSubcommands([test(runs)])
   )

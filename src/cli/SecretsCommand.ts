@@ -74,7 +74,7 @@ const seal = Command.make(
       command: "aicr secrets seal triggers.main.token < token.txt",
       description: "Print what to write at token: of the trigger main"
     },
-    { command: "aicr secrets seal llm.providers.openai.api_key", description: "Type it on the terminal, unseen" }
+    { command: "aicr secrets seal llm.providers.openai.api_key", description: "Type it on the terminal, hidden" }
   ])
 )
 
@@ -84,7 +84,7 @@ const rotate = Command.make(
     config: configFlag,
     dryRun: Flag.Boolean("dry-run").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Print what would be sealed again and write nothing")
+      Flag.withDescription("Print what would be resealed without writing")
     )
   },
   Effect.fnUntraced(function* ({ config, dryRun }) {

@@ -31,7 +31,7 @@ export const serveCommand = <R>(
       return yield* serve({ config, roles: parsed.success })
     })
   ).pipe(
-    Command.withDescription("Run the service: receive webhooks, review changes, publish what was found"),
+    Command.withDescription("Run the service: receive webhooks, review changes, publish findings"),
     Command.withExamples([
       { command: "aicr serve --config config.yaml", description: "Everything on this node" },
       {

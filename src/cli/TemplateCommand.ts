@@ -41,12 +41,12 @@ const render = (runs: Effect.Effect<Runs>) =>
       yield* Console.log(text.success)
     })
   ).pipe(
-    Command.withDescription("Print what a template makes of an example review"),
+    Command.withDescription("Render a template with an example review"),
     Command.withExamples([
       { command: "aicr template render --workspace app", description: "The built-in summary" },
       {
         command: "aicr template render --workspace app --channel review --part problem",
-        description: "What the channel review makes of one problem"
+        description: "One problem in the channel review"
       }
     ])
   )

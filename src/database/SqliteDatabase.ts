@@ -57,7 +57,7 @@ export const explain = (cause: unknown, path: string): string => {
 }
 
 const openRemedy =
-  "Check that the path is right, and that its folder exists or can be made and is writable by this user."
+  "Check that the path is right, and that its folder exists or can be created and is writable by this user."
 const remedies: Readonly<Record<number, string>> = {
   5: "Another process holds its lock; stop it or wait for it.",
   8: "It is read-only for this user; make the file and its folder writable.",

@@ -25,5 +25,5 @@ export const corrupt = (operation: string, error: Schema.SchemaError): StoreErro
   new StoreError({
     reason: "corrupt",
     operation,
-    message: `A stored record does not decode: ${error.message}`
+    message: `A stored record cannot be decoded: ${error.message}`
   })

@@ -91,7 +91,7 @@ const problem = (
   ...rest
 })
 
-export const notFound = (detail = "There is nothing at this path."): IngressResponse =>
+export const notFound = (detail = "This path does not exist."): IngressResponse =>
   problem(404, "not_found", "Not Found", detail)
 
 export const methodNotAllowed = (allowed: string): IngressResponse =>
@@ -146,7 +146,7 @@ export const expectationFailed: IngressResponse = problem(
   417,
   "expectation_failed",
   "Expectation Failed",
-  "The only expectation that is met is 100-continue.",
+  "The only supported expectation is 100-continue.",
   { close: true }
 )
 
@@ -154,7 +154,7 @@ export const internalError: IngressResponse = problem(
   500,
   "internal_error",
   "Internal Server Error",
-  "Something is wrong with the service; its log has the details under this x-request-id.",
+  "Internal error; the log of the service has the details under this x-request-id.",
   { close: true }
 )
 

@@ -59,10 +59,10 @@ export const queueOldest = Metric.gauge("aicr_queue_oldest_waiting_seconds", {
 })
 
 /** Live nodes of the cluster, by role. */
-export const nodes = Metric.gauge("aicr_nodes", { description: "Nodes that work together, by role" })
+export const nodes = Metric.gauge("aicr_nodes", { description: "Live nodes of the cluster, by role" })
 
 export const busRoundTrip = Metric.histogram("aicr_bus_round_trip_seconds", {
-  description: "From this node to the bus and back",
+  description: "Round trip time from this node to the bus",
   boundaries: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5]
 })
 

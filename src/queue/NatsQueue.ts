@@ -269,7 +269,7 @@ const makeAccess = Effect.fnUntraced(function* (
           const caught = yield* Effect.result(catchUp)
           if (Result.isFailure(caught)) return operations.map(() => Result.fail(caught.failure))
           if ((yield* Clock.currentTimeMillis) > deadline) {
-            return operations.map(() => Result.fail(unavailable("other nodes write all the time")))
+            return operations.map(() => Result.fail(unavailable("other nodes write continuously")))
           }
           sure = false
           yield* Effect.sleep(Math.floor((yield* Random.next) * 4))
@@ -314,7 +314,7 @@ const makeAccess = Effect.fnUntraced(function* (
         return Effect.flatMap(commits.submit(operation), (result) => {
           if (Result.isFailure(result)) return Effect.fail(result.failure)
           return answer === undefined
-            ? Effect.die(new Error("A commit left an operation out"))
+            ? Effect.die(new Error("A commit returned no result for an operation"))
             : Effect.succeed(answer.value)
         })
       })

@@ -67,7 +67,7 @@ const decoded = <A>(read: () => A): Effect.Effect<A, QueueError> =>
     catch: (cause) =>
       new QueueError({
         reason: "unavailable",
-        message: `What Redis holds is not of this release's queue: ${cause instanceof Error ? cause.message : String(cause)}`
+        message: `Redis holds a record that this release cannot read: ${cause instanceof Error ? cause.message : String(cause)}`
       })
   })
 
@@ -204,7 +204,7 @@ const control = (connection: RedisConnection, base: string): QueueControl["Servi
         return { entries: yield* entries(rows), next }
       }),
     cancelEntry: (entryId, reason) => Effect.flatMap(ask("cancel-entry", [entryId, reason], rowsOf), cancelled(entry)),
-    retry: (entryId, now) => ask("retry", [entryId, now, "an operator asked for another try"], decodeRetried),
+    retry: (entryId, now) => ask("retry", [entryId, now, "retried by an operator"], decodeRetried),
     pause: (pause) =>
       Effect.asVoid(command((redis) => redis.hset(pauses, pauseKey(pause.scope, pause.name), JSON.stringify(pause)))),
     resume: (scope, name) => Effect.asVoid(command((redis) => redis.hdel(pauses, pauseKey(scope, name)))),

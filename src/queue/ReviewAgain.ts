@@ -39,7 +39,7 @@ export const reviewAgain = Effect.fnUntraced(function* (reviewed: Change, name: 
     targetKey: targetKey(change),
     repo: change.repo.fullName,
     decision: "queued",
-    reason: `${name} asked for it`,
+    reason: `requested by ${name}`,
     work,
     receivedAt: now
   })

@@ -71,7 +71,7 @@ export const layerSqlite = (
           return Effect.flatMap(commits.submit(operation), (result) => {
             if (Result.isFailure(result)) return Effect.fail(result.failure)
             return answer === undefined
-              ? Effect.die(new Error("A commit left an operation out"))
+              ? Effect.die(new Error("A commit returned no result for an operation"))
               : Effect.succeed(answer.value)
           })
         })

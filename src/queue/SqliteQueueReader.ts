@@ -33,7 +33,7 @@ export const layerReading = (path: string): Layer.Layer<Queue | QueueControl, Qu
         Effect.fail(
           new QueueError({
             reason: "unavailable",
-            message: `The service that runs holds the queue ${path}: only it can change what waits. Stop it and repeat the command.`
+            message: `The running service holds the queue ${path}: only it can change entries. Stop it and repeat the command.`
           })
         )
       return TableQueue.make({ read, write }, { perWorkspace: 0, total: 0 })

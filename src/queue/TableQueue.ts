@@ -242,5 +242,5 @@ const opens = (table: EntryTable, item: QueueAdmission): boolean => {
 export const full = (what: string, limit: number, setting: string): QueueError =>
   new QueueError({
     reason: "full",
-    message: `${limit} reviews of ${what} wait already. Try again later, or raise ${setting}.`
+    message: `the queue is full: ${limit} reviews of ${what} wait. Try again later, or raise ${setting}.`
   })

@@ -252,6 +252,6 @@ export const retry = (entry: Entry, { next }: EntryPosition, now: number): Entry
     dueAt: now,
     attempts: 0,
     losses: 0,
-    reason: "an operator asked for another try"
+    reason: "retried by an operator"
   }
 }

@@ -52,7 +52,7 @@ export const standing = (entry: Entry, { now, pause, out, concurrency }: Around)
     case "running":
       return entry.cancelRequested === undefined
         ? at("running", `runs on ${entry.owner ?? "a node"}`, entry.leaseUntil)
-        : at("cancelling", `runs on ${entry.owner ?? "a node"} and is being ended: ${entry.cancelRequested}`)
+        : at("cancelling", `runs on ${entry.owner ?? "a node"} and is being cancelled: ${entry.cancelRequested}`)
     case "ready":
       return at("executor", "waits for a free executor")
     case "waiting": {
@@ -61,7 +61,7 @@ export const standing = (entry: Entry, { now, pause, out, concurrency }: Around)
       const busy = out.find((other) => other.targetKey === entry.targetKey)
       if (busy !== undefined) return at("target_busy", `entry ${busy.id} of the same target is ${busy.status}`)
       return out.length >= concurrency
-        ? at("workspace_full", `all ${concurrency} places of workspace ${entry.workspace} are taken`)
+        ? at("workspace_full", `all ${concurrency} slots of workspace ${entry.workspace} are in use`)
         : at("turn", `is due${because}; others are first`)
     }
     default:

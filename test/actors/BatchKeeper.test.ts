@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Sharding } from "effect/cluster"
 import { TestClock } from "effect/testing"
-import { look } from "../../actors/BatchKeeper.ts"
+import { scan } from "../../actors/BatchKeeper.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { Change } from "../../src/domain/Change.ts"
@@ -97,26 +97,26 @@ const each = (name: string, test: () => Effect.Effect<void, unknown, Layer.Succe
 each("what waits is let in one by one, in order, as the one before ends", () =>
   Effect.gen(function* () {
     const events = [yield* push("a", "b"), yield* push("b", "c"), yield* push("c", "d")]
-    yield* look(false)
+    yield* scan(false)
     assert.deepStrictEqual(yield* statuses, ["ready", "ready", "ready"])
     const { entry, lease } = yield* start
     assert.strictEqual(entry.change.head, "b")
-    yield* look(false)
+    yield* scan(false)
     assert.deepStrictEqual(yield* statuses, ["running", "ready", "ready"])
-    assert.strictEqual((yield* batches)[1]?.reason, "waits for the batch before it")
+    assert.strictEqual((yield* batches)[1]?.reason, "waits for the previous batch")
 
     yield* (yield* Queue).finish(lease, { _tag: "Retry", dueAt: 0, reason: "host is down", counted: true })
-    yield* look(false)
+    yield* scan(false)
     assert.deepStrictEqual(yield* statuses, ["retry_wait", "ready", "ready"])
     assert.strictEqual((yield* batches)[0]?.reason, "host is down")
 
     yield* end({ _tag: "Done" })
-    yield* look(false)
+    yield* scan(false)
     assert.deepStrictEqual(yield* statuses, ["succeeded", "ready", "ready"])
     yield* end({ _tag: "Done", reason: "nothing to review" })
-    yield* look(false)
+    yield* scan(false)
     yield* end({ _tag: "Dead", reason: "no such commit" })
-    yield* look(false)
+    yield* scan(false)
     assert.deepStrictEqual(yield* statuses, ["succeeded", "skipped", "dead"])
     assert.deepStrictEqual(yield* Effect.forEach(events, outcomeOf), ["executed", "skipped", "failed"])
     const members = yield* Effect.flatMap(Batches, (records) =>
@@ -137,14 +137,14 @@ each("a queue that forgot everything gets the batch back whole, and the one afte
     assert.lengthOf(yield* batches, 1)
     const [before] = yield* (yield* Queue).load("w")
     yield* Effect.gen(function* () {
-      yield* look(true)
+      yield* scan(true)
       const [entry, ...others] = yield* (yield* Queue).load("w")
       assert.deepStrictEqual(others, [])
       assert.notStrictEqual(entry?.id, before?.id)
       assert.deepInclude(entry?.change, { base: "a", head: "d", commits: 3 })
       assert.deepStrictEqual(entry?.events, [...events, later])
       assert.strictEqual((yield* batches)[0]?.entryId, entry?.id)
-      yield* look(true)
+      yield* scan(true)
       assert.lengthOf(yield* (yield* Queue).load("w"), 1)
     }).pipe(Effect.provide(emptyQueue))
   })
@@ -155,7 +155,7 @@ each("what was settled before the crash is not reviewed again", () =>
     const id = yield* push("a", "b")
     yield* (yield* Receipts).settle([id], { outcome: "executed", runId: "run" }, 5)
     yield* Effect.gen(function* () {
-      yield* look(false)
+      yield* scan(false)
       assert.deepStrictEqual(yield* (yield* Queue).load("w"), [])
     }).pipe(Effect.provide(emptyQueue))
     assert.deepInclude((yield* batches)[0], { status: "succeeded", runId: "run" })
@@ -166,7 +166,7 @@ each("an entry that was cancelled ends its batch", () =>
   Effect.gen(function* () {
     const id = yield* push("a", "b", future)
     yield* (yield* Queue).cancel(TargetKey.make("t:team/app:push:main"), "not wanted")
-    yield* look(true)
+    yield* scan(true)
     assert.deepInclude((yield* batches)[0], { status: "cancelled", reason: "not wanted" })
     assert.strictEqual(yield* outcomeOf(id), "cancelled")
   })
@@ -174,9 +174,9 @@ each("an entry that was cancelled ends its batch", () =>
 
 const isDead = Effect.gen(function* () {
   const event = yield* push("a", "b")
-  yield* look(false)
+  yield* scan(false)
   yield* end({ _tag: "Dead", reason: "the host was away" })
-  yield* look(false)
+  yield* scan(false)
   const [batch] = yield* batches
   assert(batch !== undefined)
   assert.strictEqual(batch.status, "dead")
@@ -196,7 +196,7 @@ const isTriedAgain = Effect.fn(function* (event: string, batchId: string) {
   )
   assert.isUndefined(yield* outcomeOf(event))
   yield* end({ _tag: "Done" })
-  yield* look(false)
+  yield* scan(false)
   assert.deepStrictEqual(yield* statuses, ["succeeded"])
   assert.strictEqual(yield* outcomeOf(event), "executed")
 })
@@ -218,7 +218,7 @@ const looking = Layer.effect(
     return QueueControl.of({
       ...control,
       retry: (entryId, now) =>
-        Effect.andThen(Effect.orDie(Effect.provide(look(true), services)), control.retry(entryId, now))
+        Effect.andThen(Effect.orDie(Effect.provide(scan(true), services)), control.retry(entryId, now))
     })
   })
 ).pipe(Layer.provideMerge(stores), Layer.provideMerge(testCluster))

@@ -124,7 +124,7 @@ layer(Store.layerMemory)("range", (it) => {
       "nothing new",
       scheduled,
       { main: "m", "main@2026-03-09T03:00:00.000Z": "m" },
-      "nothing is new since then",
+      "there are no new commits since then",
       ["main", "main@2026-03-09T03:00:00.000Z"]
     ],
     [

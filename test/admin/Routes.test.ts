@@ -273,7 +273,7 @@ describe("runs", () => {
     const { body, status } = await post(`/runs/${run?.id}/rereview`)
     assert.deepStrictEqual([status, body["status"]], [202, "queued"])
     const told = (await get(`/events/${String(body["event_id"])}`)).body
-    assert.include(told, { event: "rereview", decision: "queued", reason: "root asked for it" })
+    assert.include(told, { event: "rereview", decision: "queued", reason: "requested by root" })
     const entry = await admin.run(
       Queue.use((queue) => queue.load("app")).pipe(
         Effect.map((entries) => entries.find(({ events }) => events.includes(String(body["event_id"]))))

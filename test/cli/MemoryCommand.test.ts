@@ -64,16 +64,16 @@ it("shows and clears what is remembered, per repository or all", async () => {
       const unknown = yield* Effect.promise(() => aicr(config, "clear", "--repository", "main:acme/nowhere"))
       expect([unknown.code, unknown.err]).toEqual([
         2,
-        expect.stringContaining("Known are main:acme/app, main:acme/other")
+        expect.stringContaining("Repositories with lessons: main:acme/app, main:acme/other")
       ])
       expect((yield* Effect.promise(() => aicr(config, "clear"))).code).toBe(2)
 
       const cleared = yield* Effect.promise(() => aicr(config, "clear", "--repository", "main:acme/app"))
-      expect([cleared.code, cleared.out]).toEqual([0, "2 lessons are forgotten.\n"])
+      expect([cleared.code, cleared.out]).toEqual([0, "2 lessons removed.\n"])
       expect((yield* lessons.sizes).map(({ repository }) => repository)).toEqual(["main:acme/other"])
       yield* Effect.promise(() => aicr(config, "clear", "--all"))
       expect(yield* lessons.sizes).toEqual([])
-      expect((yield* Effect.promise(() => aicr(config, "show"))).out).toBe("Nothing is remembered.\n")
+      expect((yield* Effect.promise(() => aicr(config, "show"))).out).toBe("No lessons are stored.\n")
     }).pipe(Effect.provide(Store.layerSqlite({ path: join(directory, "aicr.db"), migrate: "auto" })), Effect.runPromise)
   } finally {
     await rm(directory, { recursive: true, force: true })

@@ -127,7 +127,7 @@ describe("aicr queue", () => {
       /waiting +app +main:acme\/app:pull_request:1/
     )
     assert.match(lines.find((line) => line.startsWith(later.entryId)) ?? "", /not due yet.*until 2100-01-01T00:00:00Z/)
-    assert.match(lines.at(-1) ?? "", /open +app .*push:dev +1 commit, waits for the batch before it/)
+    assert.match(lines.at(-1) ?? "", /open +app .*push:dev +1 commit, waits for the previous batch/)
 
     const shown = await aicr("show", later.entryId)
     assert.match(shown.out, /title +Change 2\n/)
@@ -210,7 +210,7 @@ describe("aicr queue", () => {
       assert.match(none.err, /set SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD/)
       assert.match(wrong.err, /refused the login; check SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD/)
       assert.match(unknown.err, /has the id nothing/)
-      assert.strictEqual(retried.out, `${entryId} waits again, with all its attempts.\n`)
+      assert.strictEqual(retried.out, `${entryId} waits again, with its full number of attempts.\n`)
       assert.match((await aicr("show", entryId)).out, /status +waiting\n/)
       const again = await aicrWith(admin, "retry", entryId)
       assert.deepStrictEqual([again.code, again.out], [2, ""])

@@ -92,7 +92,7 @@ const fromEnvironment = Effect.fnUntraced(function* (
     options.model === undefined ? [found.provider.id, found.model] : yield* splitModel(options.model)
   if (provider !== found.provider.id) {
     return yield* refused(
-      `--model ${options.model}: the environment has credentials for ${found.provider.id} only; set those of ${provider} (looked at: ${finder.variables.join(", ")}) or use --config`
+      `--model ${options.model}: the environment has credentials for ${found.provider.id} only; set those of ${provider} (checked: ${finder.variables.join(", ")}) or use --config`
     )
   }
   const document = {
