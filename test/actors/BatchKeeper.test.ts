@@ -1,4 +1,4 @@
-/** The keeper of automatic commits: records follow the queue, receipts are settled, the next batch of a stream is let in. */
+/** The keeper of automatic commits: records follow the queue, receipts are settled, the next batch of a stream is queued. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Sharding } from "effect/cluster"
@@ -23,12 +23,12 @@ import { actorStores, testSnapshotWith } from "../harness/ActorParts.ts"
 import { testCluster } from "../harness/TestCluster.ts"
 
 const future = 1e12
-/** What a restart leaves of a queue in memory. */
+/** An in-memory queue after a restart. */
 const emptyQueue = Layer.fresh(MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 }))
 const stores = Layer.mergeAll(actorStores(), Layer.succeed(ConfigStore, testSnapshotWith("w", "t")))
 const world = Scheduler.layer.pipe(Layer.provideMerge(stores), Layer.provideMerge(testCluster))
 
-/** A push as the ingress takes it: the receipt first, then the queue. Due at once unless said otherwise. */
+/** Stores a push like the ingress: the receipt first, then the queue. Due immediately by default. */
 const push = Effect.fn(function* (base: string, head: string, delay = 0) {
   const change: Change = {
     provider: "gitea",
@@ -69,7 +69,7 @@ const statuses = Effect.map(batches, (found) => found.map(({ status }) => status
 const outcomeOf = (id: string) =>
   Effect.flatMap(Receipts, (receipts) => Effect.map(receipts.get(id), (event) => event?.outcome))
 
-/** The queue's one entry is claimed. */
+/** Claims the only entry of the queue. */
 const start = Effect.gen(function* () {
   const queue = yield* Queue
   const [entry, ...others] = yield* queue.load("w")
@@ -84,7 +84,7 @@ const end = Effect.fn(function* (finish: Finish) {
   assert(yield* (yield* Queue).finish(lease, finish))
 })
 
-/** Once the cluster has placed the scheduler that is woken. */
+/** Waits until the cluster has placed the scheduler that is woken. */
 const placed = Effect.gen(function* () {
   const schedulerOf = yield* Scheduler.WorkspaceScheduler.client
   const woken = yield* Effect.forkChild(schedulerOf("w").Wake())
@@ -209,7 +209,7 @@ each("a dead batch that an operator has tried again is open with its receipts, a
   })
 )
 
-/** A queue in which the batches are looked at right before a dead entry waits again. */
+/** A queue that scans the batches right before a dead entry waits again. */
 const looking = Layer.effect(
   QueueControl,
   Effect.gen(function* () {

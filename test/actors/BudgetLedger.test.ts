@@ -1,4 +1,4 @@
-/** Money over the real path: gateway, actor, ledger in SQLite, and a model server that counts what it was asked. */
+/** Budgets over the real path: gateway, actor, ledger in SQLite, and a model server that counts its requests. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Layer, Logger, Schema } from "effect"
 import { ReservationId } from "../../src/domain/Keys.ts"
@@ -51,7 +51,7 @@ const fakeModel = (script: Script) =>
 const repository = "t:team/app"
 const prompt = "x".repeat(3000)
 const price = Schema.decodeSync(Price)({ input: 100, output: 100 })
-/** About 1000 tokens of prompt and at most 1000 of answer at 100 dollars a million: 20 cents. */
+/** Estimate of 1000 tokens of prompt and at most 1000 of response at 100 dollars a million: 20 cents. */
 const estimate = estimateUsd(
   {
     price,
@@ -92,7 +92,7 @@ const spentToday = Effect.flatMap(Clock.currentTimeMillis, (now) =>
   Ledger.use((ledger) => ledger.committed({ repository, day: new Date(now).toISOString().slice(0, 10) }))
 )
 
-/** A clock that runs on from noon: no day ends under a test. */
+/** A clock that starts at noon, so that no day ends during a test. */
 const fromNoon = (clock: Clock.Clock): Clock.Clock => {
   const day = 86_400_000
   const ahead = day / 2 - (clock.currentTimeMillisUnsafe() % day)
@@ -119,7 +119,7 @@ describe("budget", () => {
     "100 runs at once against a cap of 10 runs' worth: the cap holds, and what was answered is in the books",
     () =>
       Effect.gen(function* () {
-        // Each answer costs 19 cents, a run has two calls: a cap of 3.80 is 10 runs' worth.
+        // Each response costs 19 cents, a run has two calls: a cap of 3.80 is 10 runs' worth.
         const usage = { input: 1000, output: 900, cached: 0 }
         const fake = yield* fakeModel({ text: "hello", usage, delayMillis: 5 })
         const cap = 10 * 2 * 0.19
@@ -132,7 +132,7 @@ describe("budget", () => {
         const spent = yield* spentToday
         assert.isAtMost(spent, cap + 1e-6)
         assert.closeTo(spent, fake.requests.length * 0.19, 1e-6)
-        // What is left is less than one more estimate.
+        // The remainder is less than one more estimate.
         assert.isBelow(cap - spent, estimate ?? 0)
         for (const result of results) {
           if (result._tag === "Success") continue
@@ -145,7 +145,7 @@ describe("budget", () => {
 
   it.live("an author's day is over in every repository; others go on", () =>
     Effect.gen(function* () {
-      // Each answer costs 19 cents and is estimated at 20.
+      // Each response costs 19 cents and is estimated at 20.
       const fake = yield* fakeModel({ text: "hello", usage: { input: 1000, output: 900, cached: 0 } })
       const from = snapshot(fake.url, { per_author_daily_usd: 0.3 })
       const ada = { author: "t:ada" }
@@ -183,7 +183,7 @@ describe("budget", () => {
       const base = snapshot(fake.url, { per_run_usd: 1 })
       const [provider] = base.document.llm.providers
       if (provider === undefined) return assert.fail("no provider")
-      // Short only where it is to run out.
+      // Short only where the timeout is expected.
       const providers = [{ ...provider, timeout_ms: reply === faults.silent ? 200 : 10_000 }]
       const from = { ...base, document: { ...base.document, llm: { ...base.document.llm, providers } } }
       yield* Effect.flip(call(from, "failing"))
@@ -239,7 +239,7 @@ describe("a reservation whose reply is lost", () => {
       })
     )
 
-  /** The ledger makes the reservation, and then the reply is this. */
+  /** The ledger makes the reservation, and then this reply is returned. */
   const withReply = (reply: Effect.Effect<never, StoreError>) => {
     const ledger = Layer.effect(
       Ledger,

@@ -1,4 +1,4 @@
-/** The publisher's promise: whatever was lost in between, each operation is done once, and only on the newest head. */
+/** The publisher's guarantee: whatever was lost in between, each operation is done once, and only on the newest head. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Ref } from "effect"
 import { TestClock } from "effect/testing"
@@ -24,18 +24,18 @@ import { Runs } from "../../src/store/Runs.ts"
 import { actorStores, testForges, testSnapshotWith } from "../harness/ActorParts.ts"
 import { testCluster } from "../harness/TestCluster.ts"
 
-/** What the pretended host did and how it is to answer next. */
+/** Operations of the fake host, and its next responses. */
 class Host extends Context.Service<
   Host,
   {
     readonly pull: Ref.Ref<Pick<HostPull, "head" | "state">>
     /** Operations that reached the host, in order. */
     readonly done: Ref.Ref<ReadonlyArray<string>>
-    /** Answers for the next sends: `lost` does the work and loses the answer. */
+    /** Responses to the next sends: `lost` does the work and loses the response. */
     readonly faults: Ref.Ref<ReadonlyArray<"lost" | ForgeError["reason"]>>
     /** Bodies of summaries that reached the host. */
     readonly bodies: Ref.Ref<ReadonlyArray<string>>
-    /** Done between the last look at the head and the write. */
+    /** Runs between the last read of the head and the write. */
     readonly asleep: Ref.Ref<Effect.Effect<void>>
   }
 >()("test/Host") {
@@ -183,7 +183,7 @@ const publishingRun = Effect.fnUntraced(function* (head = "h1") {
 const publish = Effect.gen(function* () {
   const publisherOf = yield* Publisher.publishers
   const done = yield* Effect.forkChild(publisherOf(key).Publish())
-  // Pauses between attempts are the publisher's own: let its clock run until it has nothing left to do.
+  // Pauses between attempts use the test clock: it runs until the publisher has nothing left to do.
   while (done.pollUnsafe() === undefined) yield* TestClock.adjust("10 seconds")
 })
 

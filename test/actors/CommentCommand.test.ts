@@ -1,4 +1,4 @@
-/** Comment commands at a host that refuses: a bounded number of requests, and an outcome on record that says why. */
+/** Comment commands at a host that refuses: a limited number of requests, and a recorded outcome with the reason. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Ref } from "effect"
 import { TestClock } from "effect/testing"
@@ -22,7 +22,7 @@ import { testCluster } from "../harness/TestCluster.ts"
 class Host extends Context.Service<
   Host,
   {
-    /** What it refuses requests for help with; undefined: it takes the comment. */
+    /** The reason for refusing requests; undefined: the host accepts the comment. */
     readonly refusal: Ref.Ref<ForgeError["reason"] | undefined>
     readonly at: "canWrite" | "createComment"
     readonly requests: Ref.Ref<ReadonlyArray<number>>
@@ -83,7 +83,7 @@ const world = (
     Layer.provideMerge(testCluster)
   )
 
-/** A comment `/aicr help`, and the sweeper that repeats its message as long as it has no outcome. */
+/** A comment `/aicr help`, and the sweeper that repeats its message while it has no outcome. */
 const helpAfter = Effect.fnUntraced(function* (
   reason: ForgeError["reason"] | undefined,
   hours: number,

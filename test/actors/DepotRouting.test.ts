@@ -1,4 +1,4 @@
-/** Reported changes of Perforce and Subversion: tried at their times, never ended in silence. */
+/** VCS hook events of Perforce and Subversion: tried at their times, always settled with a reason. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -32,7 +32,7 @@ const document = {
     instances: {
       main: { source_repo: { trigger: "depot", repo: "//depot/main/..." } },
       rel: { source_repo: { trigger: "depot", repo: "//depot/rel/..." } },
-      // Its repository says nothing of paths: those of the trigger decide.
+      // Its repository does not restrict paths: those of the trigger decide.
       named: { source_repo: { trigger: "named", repo: "named" } },
       off: { source_repo: { trigger: "other", repo: "//other/..." }, enabled: false },
       svn: { match: [{ source: { repo_ref: { glob: "https://svn.test/*" } } }] }

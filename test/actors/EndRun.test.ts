@@ -1,4 +1,4 @@
-/** The commit status that a complete review leads to, by the settings of its workspace. */
+/** The commit status after a complete review, by the settings of its workspace. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -57,7 +57,7 @@ const passTime = Effect.forever(
   )
 )
 
-/** The state that the commit gets when a review ends with this analysis. */
+/** Returns the state that the commit gets when a review ends with this analysis. */
 const statusAfter = Effect.fnUntraced(function* (number: number, review: Review, result: typeof unread | typeof high) {
   const snapshot = testSnapshotWith("app", "main", { review }).current()
   const workspace = snapshot.workspaces.get("app")

@@ -1,4 +1,4 @@
-/** Reviews of pushes that end only when they are ended: how they begin, and how often they were cleaned up. */
+/** Reviews of pushes that only end when they are cancelled: how they begin, and how often they were cleaned up. */
 import { Context, Effect, Layer, Ref } from "effect"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { targetKey } from "../../src/domain/Change.ts"
@@ -10,7 +10,7 @@ import { Receipts } from "../../src/store/Receipts.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 import { until } from "../harness/UntilOnTestClock.ts"
 
-/** Checkouts that never come to an end by themselves. */
+/** Checkouts that never complete. */
 export class Checkouts extends Context.Service<
   Checkouts,
   { readonly begun: Ref.Ref<number>; readonly cleaned: Ref.Ref<number> }
@@ -51,7 +51,7 @@ export const statusIs = (entryId: string, status: string) =>
 
 /** Reviews of numbered changes, each a push of its own. */
 export const endlessReviews = (change: (number: number) => Change) => {
-  /** Its receipt and its entry. */
+  /** Stores a receipt and queues its entry. */
   const accept = Effect.fnUntraced(function* (number: number, priority: number = Priority.pullRequest) {
     const receipts = yield* Receipts
     const queue = yield* Queue
@@ -84,7 +84,7 @@ export const endlessReviews = (change: (number: number) => Change) => {
     yield* until("the review runs", begunAre(before + 1))
     return entryId
   })
-  /** Nothing may run when the test ends: stopping waits for it on a clock that stands still. */
+  /** Ends an entry. No review may run when the test ends, because stopping waits for it on a clock that does not advance. */
   const end = Effect.fnUntraced(function* (number: number, entryId: string) {
     yield* (yield* scheduler).Cancel({ targetKey: targetKey(change(number)), reason: "closed" })
     yield* until("the entry has ended", statusIs(entryId, "cancelled"))

@@ -1,4 +1,4 @@
-/** Evidence goes with the record of its run, and not before. */
+/** Evidence is removed together with the record of its run, and not before. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { pruneEvidence } from "../../actors/EvidenceRetention.ts"

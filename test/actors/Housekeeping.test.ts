@@ -1,4 +1,6 @@
-/** The sweeper: what lost too many workers is dead and says so, and only what may expire is closed for waiting too long. */
+/**
+ * The sweeper: an entry that lost too many workers is dead with a reason, and only entries that may expire are closed for waiting too long.
+ */
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -68,7 +70,7 @@ const worldWith = (stores: ReturnType<typeof actorStores>, config = tellingChat(
 
 const world = worldWith(actorStores())
 
-/** A queue that cannot take lost workers' entries back, and cannot take the entry of one event. */
+/** A queue that fails to reclaim entries of lost workers, and to admit the entry of one event. */
 const faulty = (eventId: string) =>
   Layer.effect(
     Queue,
@@ -91,7 +93,7 @@ const change = (number: number): Change => ({
   head: `h${number}`
 })
 
-/** Its receipt and its entry. */
+/** Stores a receipt and queues its entry. */
 const accept = Effect.fnUntraced(function* (number: number, priority: number, admittedAt: number, dueAt: number) {
   const receipts = yield* Receipts
   const queue = yield* Queue
@@ -117,7 +119,7 @@ const accept = Effect.fnUntraced(function* (number: number, priority: number, ad
   return admitted?.entryId ?? ""
 })
 
-/** Lets time pass until a sweep has made it so; at most two minutes of it. */
+/** Advances time until a sweep has met the condition, by two minutes at most. */
 const swept = <E, R>(what: string, condition: Effect.Effect<boolean, E, R>) =>
   Effect.gen(function* () {
     for (let seconds = 0; seconds < 120; seconds++) {
@@ -234,7 +236,7 @@ each(
       yield* settled(1)
       assert.deepStrictEqual(yield* outcomeOf(1), ["expired", "queued_timeout"])
       for (const entryId of others) assert.strictEqual((yield* queue.get(entryId))?.status, "waiting")
-      // One message, by a run that says why nothing was reviewed.
+      // One message, from a run with the reason for not reviewing.
       const [run, ...more] = yield* (yield* Runs).list({ targetKey: targetKey(change(1)), limit: 9 })
       assert.deepStrictEqual(more, [])
       assert.deepInclude(run, { entryId: automatic, status: "skipped", reason: "queued_timeout" })
@@ -245,7 +247,7 @@ each(
       )
       const { operation } = rows[0] ?? {}
       assert.isTrue(operation?._tag === "Chat" && operation.body.includes("72") && operation.body.includes("1 @ h1"))
-      // The process died before the receipt had its outcome: it gets it, and nobody hears of it twice.
+      // The process died before the receipt had its outcome: it gets it, and chat groups are not notified twice.
       yield* (yield* Receipts).reopen(["event-1"])
       yield* settled(1)
       assert.strictEqual((yield* (yield* Runs).list({ targetKey: targetKey(change(1)), limit: 9 })).length, 1)

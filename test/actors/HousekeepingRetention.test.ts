@@ -1,4 +1,4 @@
-/** `storage.retention`: which records go, by age and by number. Three of each kind, received 5, 3 and 1 months ago. */
+/** Removal of records by age and by number (`storage.retention`). Three of each kind, received 5, 3 and 1 months ago. */
 import { assert, it } from "@effect/vitest"
 import { Clock, DateTime, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -26,7 +26,7 @@ const receivedAt = [5, 3, 1].map((months) =>
   DateTime.toEpochMillis(DateTime.subtract(DateTime.makeUnsafe(now), { months }))
 )
 
-/** An ended entry, run and batch, and an event, each received at this time. */
+/** Stores an ended entry, run and batch, and an event, each received at this time. */
 const populate = Effect.fnUntraced(function* (at: number, number: number) {
   yield* (yield* Receipts).store(ignored({ receivedAt: at }))
   yield* (yield* PullBases).store([{ triggers: ["t"], repo: "team/app", number, baseRef: "main", seenAt: at }])

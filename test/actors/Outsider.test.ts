@@ -1,4 +1,4 @@
-/** Whose changes may have repositories read that are for members, as the host says of them. */
+/** Changes for which repositories for members may be read, according to the host. */
 import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
 import { findOutsider } from "../../actors/Outsider.ts"

@@ -1,4 +1,4 @@
-/** Turns over the real path: two gateways, as two nodes have them, share one actor per provider. */
+/** Permits over the real path: two gateways, like those of two nodes, share one actor per provider. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import * as ProviderLimiter from "../../actors/ProviderLimiter.ts"
@@ -15,7 +15,7 @@ import { testCluster } from "../harness/TestCluster.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 
 const cluster = ProviderLimiter.layer.pipe(Layer.provideMerge(testCluster))
-/** A gateway of its own over the shared actors. */
+/** A separate gateway over the shared actors. */
 const node = GatewayLayer.layer.pipe(
   Layer.provide([
     Layer.fresh(ProviderLimiter.limiterLayer),
@@ -63,7 +63,7 @@ const nodes = Effect.gen(function* () {
 })
 
 type Node = <A, E>(effect: Effect.Effect<A, E, Gateway>) => Effect.Effect<A, E>
-/** Each gateway has its modules loaded and its connection made. */
+/** Loads the modules and opens the connection of each gateway. */
 const warm = (url: string, ...gateways: ReadonlyArray<Node>) =>
   Effect.forEach(gateways, (gateway) => gateway(call(url, "warm")), { discard: true })
 
@@ -91,7 +91,7 @@ describe("provider limiter", () => {
         { concurrency: "unbounded" }
       )
       const times = fake.requests.slice(2).map(({ at }) => at)
-      // At most eight at once, sixteen more an eighth of a second apart: two seconds, less what a busy machine is late for the first.
+      // At most eight together, sixteen more an eighth of a second apart: two seconds, less the delay of a busy machine for the first.
       assert.isAtLeast(Math.max(...times) - Math.min(...times), 1000)
     }).pipe(Effect.scoped, Effect.provide([cluster, Logger.layer([])]))
   )

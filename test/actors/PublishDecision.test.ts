@@ -1,4 +1,4 @@
-/** What the publisher decides, as a table: the next step of a row, what becomes of a failed write, how a run ends. */
+/** Decisions of the publisher as a table: the next step of a row, the update after a failed write, the end of a run. */
 import { assert, describe, it } from "@effect/vitest"
 import { afterFailure, checkFor, isUnpublished, maxAttempts, nextStep, runEnd } from "../../actors/PublishDecision.ts"
 import type { SendFailure } from "../../actors/PublishDecision.ts"

@@ -1,4 +1,4 @@
-/** What `queue.workers`, `queue.retry` and `queue.sqlite.lock_ttl_seconds` do to reviews that wait and run. */
+/** Effects of `queue.workers`, `queue.retry` and `queue.sqlite.lock_ttl_seconds` on waiting and running reviews. */
 import { assert, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Ref, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -54,7 +54,7 @@ const forges: Forges["Service"] = {
   })
 }
 
-/** Models that never come to an end, or are overloaded for ever: `failedAt` has when. */
+/** Models that never complete, or are always overloaded; `failedAt` records the times. */
 const worldWith = (queue: object, failedAt?: Ref.Ref<ReadonlyArray<number>>) => {
   const { document } = testSnapshot({ queue })
   const analyse = () =>
@@ -110,7 +110,7 @@ const settle = (millis: number) =>
     }
   })
 
-/** What the stores do takes real time: the clock of the test goes on only where nothing else happens. */
+/** Waits for a condition. Stores take real time, so the test clock only advances while nothing else happens. */
 const eventually = <A, E, R>(what: string, read: Effect.Effect<A | undefined, E, R>) =>
   Effect.gen(function* () {
     const began = performance.now()
@@ -135,7 +135,7 @@ const until = (entryId: string, is: (entry: Entry) => boolean) =>
 
 const running = Effect.flatMap(Queue, (queue) => Effect.map(queue.stats, ({ byStatus }) => byStatus.running))
 
-/** Nothing may run when the test ends. */
+/** Cancels all reviews, because none may run when the test ends. */
 const cancelAll = Effect.gen(function* () {
   const schedulerOf = yield* Scheduler.WorkspaceScheduler.client
   for (const { targetKey } of yield* (yield* Queue).load("app")) {

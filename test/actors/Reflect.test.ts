@@ -1,4 +1,4 @@
-/** From a dismissed comment at the host to a hint for the next review of the repository, through the store. */
+/** The path from a dismissed comment at the host to a hint for the next review of the repository, through the store. */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
@@ -127,7 +127,7 @@ describe("reflection", () => {
         1,
         clientWith(() => Effect.succeed(threads))
       )
-      // Another pull request, of which nothing was found yet: the host is not asked.
+      // Another pull request without earlier findings: the host is not queried.
       const lessons = yield* before(
         2,
         clientWith(() => Effect.die("asked"))
@@ -250,11 +250,11 @@ describe.each(ForgeKind.literals)("reflection on %s", (kind) => {
       const [dismissed, , settled] = comments
       assert.lengthOf(comments, 3)
       if (dismissed === undefined || settled === undefined) return
-      // GitHub's REST API does not say who resolved a thread; a thumbs-down counts there.
+      // GitHub's REST API does not return who resolved a thread; a thumbs-down counts there.
       if (kind === "github") threadOf(dismissed).thumbsDown.push(host.forge.user("ann"))
       else threadOf(dismissed).resolver = host.forge.user("ann")
       host.forge.setPermission(repoName, "ann", "write")
-      // GitLab's threads are resolved by us; elsewhere our own words say it.
+      // GitLab's threads are resolved by us; elsewhere the text of our comment shows it.
       if (kind === "gitlab") threadOf(settled).resolver = host.forge.user("aicr")
       else threadOf(settled).body = `${text(3)}\n${renderMarker({ op: OperationId.make("r"), state: "resolved" })}`
 

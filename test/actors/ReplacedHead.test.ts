@@ -1,4 +1,4 @@
-/** A pull request whose head moves while it is reviewed, over a real repository: a force push ends the review, a push does not. */
+/** A pull request whose head changes during its review, over a real repository: a force push ends the review, a push does not. */
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, Ref } from "effect"
 import { join } from "node:path"
@@ -40,7 +40,7 @@ import { makeRepository, temporaryFolder } from "../vcs/Repository.ts"
 const number = 7
 const reason = "the head was replaced by a force push"
 
-/** A repository with a pull request of one commit, a review of which is to be begun. */
+/** A repository with a pull request of one commit that is to be reviewed. */
 const makePull = () => {
   const root = temporaryFolder()
   const repository = makeRepository(join(root, "acme", "app.git"))
@@ -52,7 +52,7 @@ const makePull = () => {
   return { root, repository, base, first }
 }
 
-/** What the model of the test was asked, and when it may reply to the first question. */
+/** Requests to the model of the test, and when it may reply to the first one. */
 interface Asked {
   readonly briefs: Array<Brief>
   readonly accounts: Array<ModelAccount>
@@ -160,7 +160,7 @@ const changeAt = (head: string, requestedBy?: string): Change => ({
 })
 const target = targetKey(changeAt(""))
 
-/** As ingress takes a delivery: receipt, entry, and then the messages. */
+/** Stores a delivery like the ingress: receipt, entry, and then the messages. */
 const deliver = Effect.fnUntraced(function* (head: string, configHash: string, requestedBy?: string) {
   const eventId = newId()
   const work = { change: changeAt(head, requestedBy), configHash, priority: 10, dueAt: 0 }
@@ -185,7 +185,7 @@ const runAt = (head: string, status: string) =>
     )
   )
 
-/** Reviews the first head, moves the pull request while the model is being asked, and delivers the head it has then. */
+/** Reviews the first head, moves the pull request during the model call, and delivers its new head. */
 const moved = <A, E, R>(
   move: (pull: ReturnType<typeof makePull>) => string,
   then: (given: {
@@ -230,7 +230,7 @@ it.live("a review of a head that a force push replaced is cancelled, and the new
   moved(
     amend,
     Effect.fnUntraced(function* ({ asked, delivered, first, second, statuses }) {
-      // The model never replies to the first question.
+      // The model never replies to the first request.
       const cancelled = yield* wait("the first run is cancelled", runAt(first, "cancelled"))
       assert.strictEqual(cancelled.reason, reason)
       yield* wait("the second run has succeeded", runAt(second, "succeeded"))
@@ -239,7 +239,7 @@ it.live("a review of a head that a force push replaced is cancelled, and the new
       assert.deepInclude(receipt, { outcome: "cancelled", outcomeReason: reason })
       assert.isDefined(statuses.find((line) => line.startsWith(`${first} failure`)))
       assert.deepStrictEqual(asked.published, [second])
-      // What was recorded of the first run is used where the same is asked.
+      // Recorded responses of the first run are used for the same requests.
       assert.deepStrictEqual(asked.accounts[1]?.resumes?.earlier, [cancelled.id])
     })
   )

@@ -1,4 +1,4 @@
-/** The slots of a node: a review that is cancelled ends at once with all it started, and a drained node takes nothing. */
+/** The slots of a node: a cancelled review ends immediately with everything it started, and a drained node takes no ticket. */
 import { assert, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Fiber, Layer, Ref } from "effect"
 import { TestClock } from "effect/testing"
@@ -19,7 +19,7 @@ import { executorWorld } from "../harness/ExecutorWorld.ts"
 import { until } from "../harness/UntilOnTestClock.ts"
 import { begunAre, Checkouts, endlessReviews, endlessVcs, scheduler, statusIs } from "./EndlessReviews.ts"
 
-/** Fails as often as it is told to before the first checkout. */
+/** A host that fails a given number of times before the first checkout. */
 class Host extends Context.Service<Host, { readonly failure: Ref.Ref<ForgeError | undefined> }>()("test/Host") {
   static readonly layer = Layer.effect(
     Host,

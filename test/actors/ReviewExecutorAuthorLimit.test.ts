@@ -1,4 +1,4 @@
-/** Reviews of one author within an hour: beyond the limit a change is not read, and its run, its receipt and its commit say so. */
+/** Reviews of one author within an hour: beyond the limit a change is not read, and its run, its receipt and its commit show the reason. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"

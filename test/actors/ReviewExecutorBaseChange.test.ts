@@ -18,7 +18,7 @@ import { testForges, testSnapshotWith } from "../harness/ActorParts.ts"
 import { executorWorld } from "../harness/ExecutorWorld.ts"
 import { until } from "../harness/UntilOnTestClock.ts"
 
-/** The bases of the checkouts that began; they never come to an end by themselves. */
+/** Bases of the started checkouts, which never complete. */
 class Checkouts extends Context.Service<Checkouts, { readonly bases: Ref.Ref<ReadonlyArray<string>> }>()(
   "test/Checkouts"
 ) {
@@ -41,7 +41,7 @@ const vcs = Layer.effect(
   )
 )
 
-/** The branch that the pull request is to be merged into at its host. */
+/** Target branch of the pull request at its host. */
 class Host extends Context.Service<Host, { readonly base: Ref.Ref<string> }>()("test/Host") {
   static readonly layer = Layer.effect(
     Host,
@@ -66,7 +66,7 @@ const forges = Layer.effect(
     }
   })
 )
-/** Of each status: whether what its review publishes needs other names than that of an earlier review. */
+/** One flag per status: whether the publications of its review need other ids than those of an earlier review. */
 const repeated: Array<boolean | undefined> = []
 const world = executorWorld(
   Layer.mergeAll(
@@ -97,7 +97,7 @@ const change = (baseRef: string): Change => ({
 })
 const target = targetKey(change("main"))
 
-/** What a delivery of the host leads to, which names the base that the pull request has from now on. */
+/** Handles a delivery of the host with a new base of the pull request. */
 const deliver = Effect.fnUntraced(function* (eventId: string, baseRef: string) {
   yield* Ref.set((yield* Host).base, baseRef)
   const [admitted] = yield* (yield* Queue).admit([
@@ -123,7 +123,7 @@ const cancel = Effect.gen(function* () {
   yield* schedulerOf("w").Cancel({ targetKey: target, reason: "closed" })
 })
 
-/** A review of the head into this branch is on record, published or about to be. */
+/** Stores a review of the head into this branch, published or about to be. */
 const earlier = Effect.fnUntraced(function* (baseRef: string, status: "publishing" | "succeeded") {
   const runs = yield* Runs
   const begun = { entryId: "earlier", workspace: "w", targetKey: target, head: "h", base: "b", configHash: "c" }

@@ -1,4 +1,7 @@
-/** A pull request that is closed while its review runs: the review ends with all it started, and so does the status of its commit at the host. */
+/**
+ * A pull request that is closed during its review: the review ends with everything it started, and so does the status of its commit at the
+ * host.
+ */
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Ref } from "effect"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
@@ -16,7 +19,7 @@ import { testForges, testSnapshotWith } from "../harness/ActorParts.ts"
 import { executorWorld } from "../harness/ExecutorWorld.ts"
 import { until } from "../harness/UntilOnTestClock.ts"
 
-/** A review that never comes to an end by itself: how often it began, and was ended. */
+/** A review that never completes: how often it began, and was ended. */
 class Waiting extends Context.Service<Waiting, { readonly begun: Ref.Ref<number>; readonly ended: Ref.Ref<number> }>()(
   "test/Waiting"
 ) {
@@ -36,7 +39,7 @@ const vcs = Layer.effect(
   )
 )
 
-/** The pull request at its host, and the statuses of its head there, the newest last. */
+/** The pull request at its host, and the statuses of its head there, newest last. */
 class Host extends Context.Service<
   Host,
   { readonly state: Ref.Ref<"open" | "closed">; readonly statuses: Ref.Ref<ReadonlyArray<string>> }

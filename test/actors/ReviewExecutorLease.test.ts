@@ -1,4 +1,4 @@
-/** When an executor renews its lease, and what it concludes from the reply. */
+/** Renewal of leases by an executor, and its reaction to the reply. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,4 +1,4 @@
-/** From where to where reviews go that are not of pull requests, and what is asked of the host for it. */
+/** Ranges of reviews without a pull request, and the requests to the host for them. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { resolveRange } from "../../actors/ReviewRange.ts"

@@ -1,4 +1,4 @@
-/** What the host says a review is of: whose repository it is, where a payload's number of it chose the workspace. */
+/** The subject of a review according to the host, if the numeric id in a payload selected the workspace. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { loadSubject, routedWork } from "../../actors/ReviewSubject.ts"
@@ -32,7 +32,7 @@ const entryOf = (change: Change, configHash: string): Entry => ({
   token: LeaseToken.make(1)
 })
 
-/** What a payload that names the project 5 leads to, at a host where the project has the given number. */
+/** Loads the subject for a payload that names the project 5, at a host where the project has the given number. */
 const subject = Effect.fnUntraced(function* (given: {
   readonly kind: ForgeKind
   readonly binding: object
@@ -168,7 +168,7 @@ layer(Layer.fresh(Store.layerMemory))("settings of a pull request whose base onl
         },
         {}
       )
-      // The delivery went to the other one of the two.
+      // The delivery was routed to the other one of the two.
       const workspace = snapshot.workspaces.get(base === "main" ? "open" : "main")
       const profile = snapshot.triggers.get("host")
       if (workspace === undefined || profile === undefined) throw new Error("the document has both")

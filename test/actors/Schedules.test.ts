@@ -1,4 +1,4 @@
-/** Scheduled triggers: each time once, the newest after being down, none twice, none forgotten. */
+/** Scheduled triggers: each time fires once, and only the newest after a downtime. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -32,7 +32,7 @@ const each = (name: string, test: () => Effect.Effect<void, unknown, Layer.Succe
   layer(world)((it) => it.effect(name, test))
 
 const woken: Array<string> = []
-/** Looks at an instant; answers when it wants to look again. */
+/** Scans at an instant; returns when to scan again. */
 const at = (instant: string) =>
   Effect.andThen(
     TestClock.setTime(Date.parse(instant)),
@@ -89,7 +89,7 @@ each("a crash right after the receipt, or before the record of the fire, repeats
     yield* at("2026-03-11T02:30:00Z")
     const receipts = yield* Receipts
     const [event] = yield* receipts.unsettled(undefined, 1)
-    // As if the fire had not been noted: the same time is due again.
+    // The same time is due again, because the fire was not recorded.
     const forgotten = { ...schedules, lastFire: () => Effect.succeed(Date.parse("2026-03-10T12:00:00Z")) }
     yield* Effect.provideService(at("2026-03-11T02:30:05Z"), Schedules, forgotten)
     assert.deepStrictEqual(yield* events, both)

@@ -1,4 +1,4 @@
-/** Which ready entries get a ticket, and when the scheduler scans next. */
+/** Ready entries that get a ticket, and the time of the scheduler's next scan. */
 import { assert, it } from "@effect/vitest"
 import { decideOffers } from "../../actors/TicketOffers.ts"
 

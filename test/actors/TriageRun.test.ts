@@ -1,4 +1,4 @@
-/** The run of an issue: what the host says it is, one decision per text on record, and failures that leave the issue open. */
+/** The run of an issue: its state at the host, one recorded decision per text, and failures that leave the issue open. */
 import { assert, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Ref } from "effect"
 import * as Publisher from "../../actors/ChangePublisher.ts"
@@ -31,7 +31,7 @@ import { until } from "../harness/UntilOnTestClock.ts"
 const close = { verdict: "close", category: "spam", reason: "it sells watches", confidence: 0.95 }
 const spam: ReadIssue = { title: "Great offer", body: "Buy cheap watches now!", state: "open", labels: [] }
 
-/** The host's issue, what the model answers, and on whose behalf it was asked. */
+/** The host's issue, the model's response, and the requester. */
 class Given extends Context.Service<
   Given,
   {
@@ -129,7 +129,7 @@ const change: Change = {
 
 const slowly = { step: "1 second", atMost: "10 minutes" } as const
 
-/** The issue's event comes; answers how the entry ended and the runs, oldest first. */
+/** Handles the issue's event; returns how the entry ended and the runs, oldest first. */
 const triaged = Effect.fnUntraced(function* (eventId: string) {
   const queue = yield* Queue
   const [admitted] = yield* queue.admit([

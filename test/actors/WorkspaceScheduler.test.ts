@@ -1,4 +1,4 @@
-/** The scheduler: what is due gets a ticket, what is not sets the alarm, a lost ticket is offered again. */
+/** The scheduler: a due entry gets a ticket, later ones set the alarm, a lost ticket is offered again. */
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Fiber, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
@@ -46,7 +46,7 @@ const admit = (number: number, dueAt = 0) =>
     ])
   )
 const wake = Effect.flatMap(Scheduler.WorkspaceScheduler.client, (schedulerOf) => schedulerOf("w").Wake())
-/** Answers the time once the cluster has placed the actor. */
+/** Returns the time when the cluster has placed the actor. */
 const ready = Effect.gen(function* () {
   const woken = yield* Effect.forkChild(wake)
   while (woken.pollUnsafe() === undefined) yield* TestClock.adjust("1 seconds")
@@ -55,7 +55,7 @@ const ready = Effect.gen(function* () {
 const nextTicket = Effect.flatMap(Tickets, (tickets) =>
   Effect.map(tickets.take, ({ entryId, workspace }) => ({ entryId, workspace }))
 )
-/** The ticket that is there now, if any. */
+/** Returns the current ticket, if any. */
 const ticketNow = Effect.gen(function* () {
   const waiting = yield* Effect.forkChild(Effect.timeoutOption(nextTicket, "1 millis"), { startImmediately: true })
   yield* TestClock.adjust("1 millis")

@@ -1,6 +1,6 @@
 /**
- * Fairness on the way that work really goes: schedulers of a hundred workspaces, one queue of tickets, the slots of one executor. What is
- * counted is turns, not time: the place of each review in the order in which they were begun.
+ * Fairness on the real path: schedulers of a hundred workspaces, one queue of tickets, the slots of one executor. It counts turns, not
+ * time: the position of each review in the order of starts.
  */
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, References } from "effect"
@@ -58,7 +58,7 @@ const begun = (loads: ReadonlyArray<Load>) =>
     const over = yield* Deferred.make<void>()
     const isSmall = (workspace: string) => workspace.startsWith("small")
     let left = loads.reduce((sum, { entries, workspace }) => sum + (isSmall(workspace) ? entries : 0), 0)
-    // Each review ends at once: what the repository says of it can not be had.
+    // Each review ends immediately, because the repository is unavailable.
     const vcs = Vcs.of({
       isAncestor: () => Effect.succeed(true),
       checkout: ({ mirror }) =>

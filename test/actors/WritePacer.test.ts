@@ -1,4 +1,6 @@
-/** Content writes of one account start a second apart on all nodes together, and what a host asked one node to wait, all wait. */
+/**
+ * Content writes of one account start a second apart on all nodes together, and a pause that a host requests from one node applies to all.
+ */
 import { assert, describe, layer } from "@effect/vitest"
 import { Clock, Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -11,7 +13,7 @@ import { owned } from "../harness/Owners.ts"
 
 const world = WritePacer.layer.pipe(Layer.provideMerge(testCluster))
 
-/** A node: its own pace, the others' turns. */
+/** A node with its pace, and the permits of the others. */
 const onNode = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.scoped(
     Effect.flatMap(Layer.build(Layer.fresh(WritePacer.turnsLayer)), (context) =>
@@ -39,7 +41,7 @@ describe("WritePacer", () => {
         assert.lengthOf(starts, 9)
         const gaps = starts.slice(1).map((at, index) => at - (starts[index] ?? 0))
         assert.isAtLeast(Math.min(...gaps), 1000)
-        // Nobody waits for much more than the gap.
+        // No write waits for much more than the gap.
         assert.isAtMost(Math.max(...gaps), 1100)
       })
     )

@@ -22,7 +22,7 @@ const document = {
 }
 
 export interface AdminSettings {
-  /** Sections beside triggers and workspaces. */
+  /** Sections in addition to triggers and workspaces. */
   readonly document?: object
   readonly env?: Readonly<Record<string, string>>
   readonly records?: Layer.Layer<Store.Records, unknown>

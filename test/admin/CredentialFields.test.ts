@@ -1,4 +1,4 @@
-/** Where user name and password of the administrator come from: each field set in a configuration, observed at the login. */
+/** Sources of the administrator's user name and password: each field set in a configuration, observed at the login. */
 import { createHash } from "node:crypto"
 import { afterEach, assert, it } from "vitest"
 import { password, startAdmin } from "./AdminServer.ts"

@@ -1,4 +1,4 @@
-/** Who gets in, for how long, and how often one may try, over real HTTP. */
+/** Login, its duration and its limits, over real HTTP. */
 import { createHash } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

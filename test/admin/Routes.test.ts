@@ -1,4 +1,4 @@
-/** What an administrator sees and does, over real HTTP: queue, batches, events, runs, nodes. */
+/** Requests of an administrator over real HTTP: queue, batches, events, runs, nodes. */
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { Usd } from "../../src/domain/Money.ts"
@@ -44,7 +44,7 @@ const change = (over: Partial<Change> = {}): Change => ({
   ...over
 })
 
-/** As ingress takes it: the receipt, then the queue. */
+/** Stores a delivery like the ingress: the receipt, then the queue. */
 const deliver = (given: Change, priority: number) =>
   admin.run(
     Effect.gen(function* () {

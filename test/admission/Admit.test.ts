@@ -1,4 +1,4 @@
-/** Which delivery starts which work when, as a table over one configuration. */
+/** Admission of deliveries as a table over one configuration. */
 import { Effect } from "effect"
 import { assert, beforeAll, describe, it } from "vitest"
 import type { Admitted } from "../../src/admission/Admit.ts"

@@ -1,4 +1,4 @@
-/** Times of scheduled triggers: zones, clock changes, and what is due after being down. */
+/** Times of scheduled triggers: zones, clock changes, and the due time after a downtime. */
 import { assert, describe, it } from "vitest"
 import * as fc from "fast-check"
 import { dueFire, nextFire, previousFire, rangeStart } from "../../src/admission/CronTimes.ts"
@@ -126,7 +126,7 @@ describe("range of a fire", () => {
         delay,
         (cron, zone, last, down) => {
           const given = trigger(cron, zone)
-          // As the schedule looks: it was up until `last`, and looks again after the next time and a delay.
+          // Simulates the scheduler: it ran until `last`, and scans again after the next time and a delay.
           const next = nextFire(given, last)
           if (next === undefined) return
           const now = next + down

@@ -1,4 +1,4 @@
-/** Weekly windows as wall clocks show them. */
+/** Weekly windows in wall-clock time. */
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { nextOpen } from "../../src/admission/Windows.ts"
@@ -172,7 +172,7 @@ describe("windows", () => {
     it(`${what}`, () => assert.strictEqual(next(plan, at), expected))
   }
 
-  /** The slow truth: look at every minute's wall clock. */
+  /** Slow reference: checks every minute's wall clock. */
   const isOpen = (plan: Schedule, instant: number): boolean => {
     const parts = new Intl.DateTimeFormat("en-US", {
       timeZone: plan.timezone,

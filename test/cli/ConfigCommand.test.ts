@@ -1,4 +1,4 @@
-/** `aicr config` and `aicr doctor` as an operator runs them: output, streams, exit codes. */
+/** Output, streams and exit codes of `aicr config` and `aicr doctor`. */
 import { execFile } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"

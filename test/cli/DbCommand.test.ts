@@ -1,4 +1,4 @@
-/** `aicr db` as operators start it, over both databases. */
+/** The command `aicr db` over both databases. */
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"

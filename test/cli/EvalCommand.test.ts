@@ -1,4 +1,4 @@
-/** `aicr eval` as its users start it, with the demo's rules in place of a model. */
+/** The command `aicr eval`, with the demo's rules instead of a model. */
 import { execFile } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"

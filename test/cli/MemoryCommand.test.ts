@@ -1,4 +1,4 @@
-/** `aicr memory` as its users start it, beside a process that has the records open. */
+/** The command `aicr memory`, while another process has the records open. */
 import { execFile } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"

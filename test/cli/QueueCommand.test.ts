@@ -1,4 +1,4 @@
-/** `aicr queue` as its users start it, on a SQLite queue of its own and beside one that is being served. */
+/** The command `aicr queue`, on a SQLite queue without and with a running service. */
 import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -65,7 +65,7 @@ type Stores = Layer.Success<ReturnType<typeof stores>>
 const inStores = <A, E>(effect: Effect.Effect<A, E, Stores>): Promise<A> =>
   Effect.runPromise(Effect.provide(effect, stores()))
 
-/** A delivery as ingress takes it. */
+/** Stores a delivery like the ingress. */
 const admit = Effect.fn(function* (
   number: number,
   over: { readonly push?: boolean; readonly dueAt?: number; readonly admittedAt?: number } = {}
@@ -187,7 +187,7 @@ describe("aicr queue", () => {
     const port = await freePort()
     await configure("sqlite", { port, hostname: "127.0.0.1", path_prefix: "/review/" })
     const { entryId } = await inStores(giveUp(Date.now()))
-    // What waits again is not reviewed while the test looks at it.
+    // A retried entry is not reviewed during the test.
     assert.strictEqual((await aicr("pause", "-w", "app")).code, 0)
     const admin = { SVC_ADMIN_USERNAME: "root", SVC_ADMIN_PASSWORD: "correct horse" }
     const url = `http://127.0.0.1:${port}/review`

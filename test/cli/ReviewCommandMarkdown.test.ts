@@ -1,4 +1,6 @@
-/** What `aicr review --format markdown` prints is put into comments and wikis: text of a model, a path or a name is inert in it, too. */
+/**
+ * The output of `aicr review --format markdown` is pasted into comments and wikis: text of a model, a path or a name must be inert in it.
+ */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
 import { Command } from "effect/cli"
@@ -56,7 +58,7 @@ const reviewOf = (texts: ReadonlyArray<string>): LocalReview => ({
 })
 
 describe("aicr review --format markdown", () => {
-  // Each payload as it is, in running text, after a line of text and in code that is not closed.
+  // Each payload unchanged, in running text, after a line of text and in code that is not closed.
   it.each([0, 1, 2, 8])("prints inert text, wrapping %i", async (at) => {
     const texts = payloads.map((payload) => wrappings[at]?.(payload) ?? payload)
     const body = await printed(reviewOf(texts))

@@ -1,4 +1,4 @@
-/** `aicr review --publish` as a person runs it: a clone, a pull request at a git host, and the real program. */
+/** The command `aicr review --publish`: a clone, a pull request at a git host, and the real program. */
 import { execFile, execFileSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-/** `aicr route test` and `aicr template render` as a user calls them. */
+/** The commands `aicr route test` and `aicr template render`. */
 import { execFile } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"

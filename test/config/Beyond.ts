@@ -1,4 +1,4 @@
-/** Fields that the service has beyond the specification's tables, in the same form: passthrough fields and what decisions add. */
+/** Fields that the service has in addition to the tables of Specification.ts, in the same form. */
 import type { Row } from "./Specification.ts"
 
 const credential = (path: string, meaning: string): ReadonlyArray<Row> => [

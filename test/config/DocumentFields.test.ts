@@ -1,4 +1,4 @@
-/** Every row of the specification's field tables, and what the service adds: accepted, defaulted, limited, described. */
+/** Every row of the field tables, and additional fields of the service: accepted, defaulted, limited, described. */
 import { Redacted } from "effect"
 import { describe, expect, it } from "vitest"
 import { Document } from "../../src/config/Document.ts"
@@ -24,7 +24,7 @@ const read = (document: unknown) => {
 const canonicalPath = (path: Path): Path =>
   path.map((segment) => (typeof segment === "string" ? (keyAliases[segment] ?? segment) : segment))
 
-/** The field that a path ends at; undefined where it ends at a list's or map's own entries. */
+/** Returns the field that a path ends at, or undefined if it ends at entries of a list or map. */
 const fieldAt = (path: Path): FieldShape | undefined => {
   let shape: Shape | undefined = readShape(Document)
   let field: FieldShape | undefined
@@ -42,7 +42,7 @@ const fieldAt = (path: Path): FieldShape | undefined => {
   return field
 }
 
-/** The value in force where the document does not set the field. */
+/** Returns the effective value if the document does not set the field. */
 const inForce = (document: unknown, place: Path): unknown => {
   const { snapshot, errors } = read(withValue(document, place, undefined))
   expect(errors).toEqual([])
@@ -63,7 +63,7 @@ const spelledDefault = (text: string): unknown => {
   }
 }
 
-/** Defaults that are rules, held by the tests of resolution; here they must stand in the reference. */
+/** Defaults that are rules, checked by the tests of resolution; here they must be part of the reference. */
 const rules = new Set([
   "inherit",
   "derived",
@@ -75,10 +75,10 @@ const rules = new Set([
   "{{workspace.id}}"
 ])
 
-/** Where the tables have no default and the service has one at run time. */
+/** Defaults at run time where the tables have none. */
 const decided = { ".ignore_case": false, ".review_update_strategy": "update_existing" }
 
-/** What was read is what was written, where it is not a name in another spelling. */
+/** Returns whether the value was read unchanged, except for names in another spelling. */
 const keeps = (found: unknown, written: unknown): boolean => {
   if (Redacted.isRedacted(found)) return Redacted.value(found) === written
   return typeof written === "object" || typeof written === "string" || typeof found === "object"

@@ -1,4 +1,4 @@
-/** Reloading: on change, on signal, on demand; a bad file replaces nothing and says so. */
+/** Reloading: on change, on signal, on demand; an invalid file replaces nothing and is reported. */
 import { Context, Deferred, Effect, Exit, Layer, Logger, Scope, Stream } from "effect"
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"

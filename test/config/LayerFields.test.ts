@@ -1,4 +1,4 @@
-/** Fields that once did nothing in a layer, on a kind, or from another folder: each does what the reference says, or says that it does not. */
+/** Fields that once had no effect in a layer, on a kind, or from another folder: each has the documented effect, or a warning. */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -98,7 +98,7 @@ describe("limits", () => {
 })
 
 describe("any text", () => {
-  /** Errors that have no message or no place, and a snapshot beside errors. */
+  /** Returns errors without a message or a position, and snapshots with errors. */
   const faults = (text: string): ReadonlyArray<unknown> => {
     const { snapshot, issues } = readText(text, {}, { file: "c.yaml", unset: "warnings" })
     const errors = issues.filter(({ severity }) => severity === "error")

@@ -1,10 +1,10 @@
-/** Matchers agree with a plain reading of their rules, and their cost grows with the text, not with the pattern's tricks. */
+/** Matchers agree with a simple implementation of their rules, and their cost grows with the text alone. */
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { compileMatcher, foldText, literalPrefix } from "../../src/config/Matcher.ts"
 import type { MatcherConfig } from "../../src/config/Matcher.ts"
 
-/** The rules of globs, word by word. */
+/** Reference implementation of globs. */
 const globReference = (pattern: ReadonlyArray<string>, text: ReadonlyArray<string>): boolean => {
   const [sign, ...rest] = pattern
   if (sign === undefined) return text.length === 0
@@ -171,7 +171,7 @@ describe("cost", () => {
     }
     cost(1024)
     const [half, whole] = [cost(32 * 1024), cost(64 * 1024)]
-    // Twice as much text, at most three times the time; what is under a few milliseconds says nothing about growth.
+    // Twice as much text takes at most three times the time; durations below a few milliseconds are too short to compare.
     expect(whole).toBeLessThan(Math.max(3 * half, 10))
     expect(whole).toBeLessThan(2000)
   })

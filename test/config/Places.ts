@@ -1,6 +1,6 @@
 /**
- * A valid document around any field: what the field's kind and neighbours must be, and how a path of the field tables
- * (`triggers[].app.app_id`, `im.connections.<id>.kind`) becomes a place in it.
+ * Builds a valid document around any field, with the required kind and siblings, and converts a path of the field tables
+ * (`triggers[].app.app_id`, `im.connections.<id>.kind`) to a path in it.
  */
 import type { Path } from "../../src/config/Path.ts"
 import { isRecord } from "../../src/config/Path.ts"
@@ -51,7 +51,7 @@ const memberFile = {
 }
 const issue = channel({ kind: "gitea_problem_issue" })
 
-/** The first pattern that fits says what stands around the field. */
+/** Documents around a field; the first matching pattern applies. */
 const surroundings: ReadonlyArray<readonly [RegExp, (tree: Tree) => Tree]> = [
   [/^llm\.providers\[\]\.aws_/, provider({ kind: "bedrock" })],
   [/^llm\.providers\[\]\.(vertex|google)_/, provider({ kind: "vertex_ai" })],
@@ -209,7 +209,7 @@ const surroundings: ReadonlyArray<readonly [RegExp, (tree: Tree) => Tree]> = [
   ]
 ]
 
-/** Keys that stand for `<id>`, by what is before it. */
+/** Returns the key for `<id>`, by the preceding path. */
 const keyFor = (before: string): string => {
   if (before.endsWith("source") || before.endsWith("exclude_sources[].match")) return "branch"
   if (before === "workspaces.instances") return "w"
@@ -239,7 +239,7 @@ export const toPlace = (field: string): FieldPlace => {
   return { around: surround(base()), path }
 }
 
-/** The tree with a value at a path; `undefined` removes what stands there. Missing holders are made. */
+/** Returns the tree with a value at a path; `undefined` removes the current one. Missing parents are created. */
 export const withValue = (tree: unknown, path: Path, value: unknown): unknown => {
   const [head, ...tail] = path
   if (head === undefined) return value

@@ -1,4 +1,4 @@
-/** What is generated from the schema files is what stands in the repository, and every example is valid. */
+/** Files generated from the schema files are up to date, and every example is valid. */
 import { Ajv2020 } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 import { readdirSync, readFileSync } from "node:fs"

@@ -1,4 +1,4 @@
-/** The index answers what trying every rule would answer. */
+/** The index returns the same as trying every rule. */
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { compileMatcher } from "../../src/config/Matcher.ts"

@@ -31,10 +31,10 @@ const concepts: ReadonlyArray<readonly [RegExp, Concept]> = [
   [/schedule\.rules\[\]\.days$/, "weekday"]
 ]
 
-/** Where the type alone does not say it. */
+/** Samples of fields whose type is not sufficient. */
 const special: Readonly<Record<string, Samples>> = {
   "llm.providers[].id": { takes: ["p"], refuses: ["", "a b", 7] },
-  // A document in which another kind or source stands alone would need other fields: the kinds have tests of their own.
+  // Another kind or source in the same document would require other fields: the kinds have separate tests.
   "triggers[].kind": {
     takes: ["manual", "githost_a", "gitea", "p4", "depot_vcs", "tree_vcs"],
     refuses: ["bitbucket", 1]

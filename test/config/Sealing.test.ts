@@ -1,4 +1,4 @@
-/** Sealed credentials: vectors, moved and damaged values, missing keys, rotation, and documents that hold them. */
+/** Sealed credentials: vectors, moved and damaged values, missing keys, rotation, and documents that contain them. */
 import { createHash, webcrypto } from "node:crypto"
 import { describe, expect, it } from "vitest"
 import * as fc from "fast-check"
@@ -67,7 +67,7 @@ describe("sealing", () => {
   it("what is altered in any letter does not open", () => {
     const [head = "", nonce = "", text = ""] = [vector.slice(0, 15), vector.slice(16, 32), vector.slice(33)]
     const flip = (part: string, at: number) => part.slice(0, at) + (part[at] === "A" ? "B" : "A") + part.slice(at + 1)
-    // The last letter of base64url may hold bits that mean nothing.
+    // The last letter of base64url may contain unused bits.
     const damaged = [
       ...Array.from({ length: nonce.length }, (_, at) => [head, flip(nonce, at), text].join(".")),
       ...Array.from({ length: text.length - 1 }, (_, at) => [head, nonce, flip(text, at)].join("."))

@@ -1,4 +1,4 @@
-/** Documents that work is pinned to: written down without secrets in clear, read again as they were. */
+/** Documents that work is pinned to: archived without secrets in clear, restored unchanged. */
 import { Effect, Exit, Layer, Redacted, Scope, Context } from "effect"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -76,7 +76,7 @@ describe("an archived document", () => {
   })
 })
 
-/** An archive in memory that notes what was in force while it was written. */
+/** An in-memory archive that records the current snapshot at each write. */
 const memoryArchive = (pinned: () => ReadonlyArray<string>) => {
   const rows = new Map<string, ArchivedDocument>()
   const service: SnapshotArchive<never> = {
@@ -131,7 +131,7 @@ describe("a store with an archive", () => {
       for (let next = 3; next < 3 + heldSnapshots; next++) await write(next)
       expect(await port(store, first)).toBe(1)
       expect(rows.size).toBe(2 + heldSnapshots)
-      // Not the current one in its place: without the archive nothing knows it.
+      // The current snapshot is not a replacement: without the archive it is unknown.
       rows.clear()
       expect(await port(store, second)).toBe(2 + heldSnapshots)
     })

@@ -1,4 +1,4 @@
-/** Mistakes that a document can be made with and that a service would pay for later: each is said before it starts. */
+/** Mistakes in a document that would cost a service later: each is reported before it starts. */
 import { describe, expect, it } from "vitest"
 import { formatIssue } from "../../src/config/ConfigIssue.ts"
 import { readDocument } from "../../src/config/Snapshots.ts"

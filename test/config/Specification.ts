@@ -1,6 +1,6 @@
 /**
- * Every row of the field tables of the interface specification, in its own words and tokens. A row that names several fields
- * stands once for each of them; a row that describes an object is followed by the fields that it names.
+ * Every row of the field tables of the interface, in neutral tokens. A row that names several fields occurs once for each of them; a row
+ * that describes an object is followed by the fields that it names.
  */
 
 /** Path, type, default (`—` for none), meaning. */

@@ -1,4 +1,4 @@
-/** Whatever a source is called, its directory stays under the root. */
+/** The directory of a source stays under the root, whatever its name. */
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { resolve, sep } from "node:path"

@@ -1,4 +1,4 @@
-/** Idempotency keys: their texts, and that none passes for another. `tsc` checks the comments that expect an error. */
+/** Idempotency keys: their texts, and that no kind is accepted as another. `tsc` checks the comments that expect an error. */
 import { describe, expect, it } from "vitest"
 import {
   DeliveryKey,

@@ -1,4 +1,4 @@
-/** Money: its arithmetic, and that no other number passes for an amount or a price. `tsc` checks the comments that expect an error. */
+/** Money: its arithmetic, and that no other number is accepted as an amount or a price. `tsc` checks the comments that expect an error. */
 import { describe, expect, it } from "vitest"
 import {
   addUsd,

@@ -1,4 +1,4 @@
-/** Patterns of paths match what picomatch and git match, and what they take grows with the path, whatever it was made for. */
+/** Path patterns match what picomatch and git match, and their cost grows with the path alone, also for hostile input. */
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -14,7 +14,7 @@ import { parseIgnoreFile } from "../../src/review/IgnoreFile.ts"
 const name = fc
   .array(fc.constantFrom("a", "b", "ab", ".", "-"), { minLength: 1, maxLength: 4 })
   .map((all) => all.join(""))
-  // There `*.*` is not `a.`.
+  // In picomatch `*.*` does not match `a.`.
   .filter((one) => !/^\.|\.$/.test(one))
 const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((all) => all.join("/"))
 const piece = fc.constantFrom("a", "b", "*", "?", "[ab]", "[^a]", "[a-b]", ".", "-", "\\a")
@@ -30,9 +30,12 @@ const braced = fc
     fc.constantFrom("", "b", "/b")
   )
   .map(([parts, before, after]) => `${before}{${parts.join(",")}}${after}`)
-  // There a `**` beside a brace is none.
+  // In picomatch a `**` next to a brace is no globstar.
   .filter((glob) => !/[{,]\*\*|\*\*[,}]/.test(glob))
-/** Of stars that do not stand alone there some cross folders; `./` means nothing there. */
+/**
+ * Returns whether both implementations agree on a glob: some stars that are not whole names cross folders in picomatch, and `./` has no
+ * meaning there.
+ */
 const isAlike = (glob: string): boolean => !/\.\.|(^|[/{,])\.([/},]|$)|[^/*]\*\*|\*\*[^/]/.test(glob)
 
 describe("globs of the configuration", () => {

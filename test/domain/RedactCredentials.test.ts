@@ -1,4 +1,4 @@
-/** What a server echoes of a credential is not kept, however it writes it. The first form is one that was. */
+/** Credentials echoed by a server are removed in every encoding. The first form occurred in practice. */
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { redactCredentials } from "../../src/domain/RedactCredentials.ts"
@@ -26,7 +26,7 @@ const echoes: ReadonlyArray<readonly [string, string]> = [
   ["hexadecimal", Buffer.from(token).toString("hex")]
 ]
 
-/** The credential, and what it can be read from. */
+/** Returns the credential, and encodings from which it can be read. */
 const decodings = (text: string): ReadonlyArray<string> => [
   text,
   ...(text.match(/[A-Za-z0-9+/_-]{8,}/g) ?? []).flatMap((word) =>

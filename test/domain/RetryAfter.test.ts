@@ -1,4 +1,4 @@
-/** What servers write into Retry-After, and what nonsense in it may never do: stop the waiting, or wait for ever. */
+/** Values of Retry-After, and that an invalid one neither ends the waiting nor makes it endless. */
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { maxRetryAfterMillis, parseRetryAfter } from "../../src/domain/RetryAfter.ts"

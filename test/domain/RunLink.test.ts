@@ -1,4 +1,4 @@
-/** Links to the service's own pages: right ones, or none. */
+/** Links to pages of the service: valid ones, or none. */
 import { expect, it } from "vitest"
 import { runUrl } from "../../src/domain/RunLink.ts"
 

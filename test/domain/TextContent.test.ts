@@ -1,4 +1,4 @@
-/** Text is read whatever it is encoded in; data is not taken for text. */
+/** Text is read in any encoding; data is not mistaken for text. */
 import { describe, expect, it } from "vitest"
 import { decodeText } from "../../src/domain/TextContent.ts"
 

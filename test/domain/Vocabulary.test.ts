@@ -1,4 +1,4 @@
-/** The table of decisions: each spelling leads to one name, no spelling to two. */
+/** The table of names: each spelling leads to one name, no spelling to two. */
 import { describe, expect, it } from "vitest"
 import {
   canonical,

@@ -1,4 +1,4 @@
-/** Large bodies are read in portions per turn of the event loop, so that a dozen of them hold up nothing else. */
+/** Large bodies are read in portions per iteration of the event loop, so that a dozen of them block nothing else. */
 import { IncomingMessage } from "node:http"
 import { Socket } from "node:net"
 import { setImmediate as nextTurn } from "node:timers/promises"
@@ -15,7 +15,7 @@ const open = (reader: BodyReader) => {
   return { request, body }
 }
 
-/** Chunks that a request takes before it is paused, at most `most`. */
+/** Returns the number of chunks that a request takes before it is paused, at most `most`. */
 const fill = (request: IncomingMessage, most: number): number => {
   for (let sent = 0; sent < most; sent++) {
     if (request.isPaused()) return sent

@@ -1,4 +1,4 @@
-/** What clients may hold that nobody has verified. Each case is an attack that shut others out. */
+/** Limits of resources that unauthenticated clients hold. Each case is an attack that blocked others. */
 import type { IncomingMessage } from "node:http"
 import { PassThrough } from "node:stream"
 import { Effect, Layer } from "effect"
@@ -26,7 +26,7 @@ const start = async (limits: object, options: object = {}, server: object = {}):
   ingress = started = await startIngress({ ...options, document: { ...document, server: { limits, ...server } } })
 }
 
-/** Of an attacker: it never reads and never closes. */
+/** Opens an attacker's connection: it never reads and never closes. */
 const hold = async (from: string, bytes: string | Uint8Array): Promise<RawConnection> => {
   const connection = open(ingress.port, from)
   opened.push(connection)
@@ -59,7 +59,7 @@ describe("connections", () => {
   ])("with %s are destroyed after their 408, although the client neither reads nor closes", async (_, bytes) => {
     await start({}, { headersTimeoutMillis: 100, requestTimeoutMillis: 200 })
     await Promise.all(Array.from({ length: 20 }, (_unused, at) => hold(`127.0.3.${at + 1}`, bytes)))
-    // This request has one of its own.
+    // This request has one connection.
     await waitUntil(async () => (await metric("aicr_http_connections")) === 1, {
       timeout: 15_000,
       describe: () => "the server holds none of them"
@@ -200,7 +200,7 @@ describe("bodies", () => {
     for (const { socket } of await Promise.all(held)) {
       await waitUntil(() => socket.writableLength === 0, { describe: () => "the body is sent" })
     }
-    // What is left in buffers of the connections is read in the turns of the event loop that these take.
+    // Data that remains in buffers of the connections is read during these requests.
     for (let at = 0; at < 20; at++) await served()
     const refused = await hold("127.0.3.1", post("/webhooks/github", { ...forged, "content-length": 59 * mebibyte }))
     const { socket } = refused
@@ -214,7 +214,7 @@ describe("bodies", () => {
     pump()
     assert.strictEqual((await refused.answer)?.status, 503)
     await refused.closed
-    // Little had room, and what was sent beyond it waits in buffers of the connection.
+    // Little data fitted, and the rest waits in buffers of the connection.
     assert.isBelow(sent, 25 * mebibyte)
   })
 
@@ -311,7 +311,7 @@ describe("large bodies", () => {
       })
     )
     for (let at = 0; at < 4; at++) assert.deepStrictEqual(await served(), both)
-    // The body that came last is verified after the others.
+    // The last body is verified after the others.
     assert.isBelow(answered, attackers.length)
     assert.deepStrictEqual(await Promise.all(attackers.map(({ answer }) => answer)), [401, 401, 401])
   })

@@ -1,4 +1,4 @@
-/** A listening ingress over real records and a real queue, with a recorder where the actors would be. */
+/** A listening ingress over real records and a real queue, with a recorder instead of actors. */
 import { createHmac } from "node:crypto"
 import { Context, Effect, Layer, Logger, ManagedRuntime, Schema } from "effect"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
@@ -60,11 +60,11 @@ export interface Ingress {
 
 export interface IngressSettings extends IngressOptions {
   readonly document?: unknown
-  /** Variables besides `env`. */
+  /** Variables in addition to `env`. */
   readonly env?: Readonly<Record<string, string>>
   readonly limits?: { readonly perWorkspace: number; readonly total: number }
   readonly receipts?: Layer.Layer<Receipts>
-  /** Instead of records in memory. */
+  /** Replaces the in-memory records. */
   readonly records?: Layer.Layer<Store.Records, unknown>
   readonly queue?: Layer.Layer<Queue>
 }
@@ -135,7 +135,7 @@ export const pullRequest = (
   }
 })
 
-/** Everything an answer may say; unknown fields fail. */
+/** All fields of a response body; unknown fields fail. */
 const AnswerBody = Schema.Struct({
   accepted: Schema.optionalKey(Schema.Boolean),
   event_id: Schema.optionalKey(Schema.String),
@@ -154,7 +154,7 @@ const AnswerBody = Schema.Struct({
 })
 const decodeAnswer = Schema.decodeUnknownSync(AnswerBody, { onExcessProperty: "error" })
 
-/** The id of the event record of an answer. */
+/** Returns the id of the event record from a response. */
 export const readEventId = (answer: { readonly body: typeof AnswerBody.Type }): string => answer.body.event_id ?? ""
 
 /** A signed GitHub delivery; `delivery` is its id. */

@@ -1,4 +1,4 @@
-/** HTTP as bytes on a socket: for what well-behaved clients do not send. */
+/** HTTP as bytes on a socket: for input that well-behaved clients do not send. */
 import { connect } from "node:net"
 import type { Socket } from "node:net"
 
@@ -8,7 +8,7 @@ export interface RawAnswer {
   readonly body: string
 }
 
-/** The first response in what a server sent, once complete. */
+/** Returns the first complete response of a server. */
 const answerIn = (received: string): RawAnswer | undefined => {
   const end = received.indexOf("\r\n\r\n")
   if (end === -1) return undefined
@@ -27,14 +27,14 @@ const answerIn = (received: string): RawAnswer | undefined => {
 
 export interface RawConnection {
   readonly socket: Socket
-  /** All that the server sent so far. */
+  /** All data that the server sent so far. */
   readonly received: () => string
-  /** The first final answer; undefined when the server closed without one. */
+  /** The first final response; undefined if the server closed without one. */
   readonly answer: Promise<RawAnswer | undefined>
   readonly closed: Promise<void>
 }
 
-/** `from`: an address on loopback, for clients that count as different ones. */
+/** Opens a connection. `from`: an address on loopback, for clients that count as different ones. */
 export const open = (port: number, from = "127.0.0.1"): RawConnection => {
   const socket = connect({ port, host: "127.0.0.1", localAddress: from })
   let received = ""
@@ -47,7 +47,7 @@ export const open = (port: number, from = "127.0.0.1"): RawConnection => {
     })
     socket.once("close", () => resolve(answerIn(received)))
   })
-  // A reset while we still write is the server's right; the answer, or its absence, tells.
+  // The server may reset the connection while data is being sent; the response, or its absence, decides.
   socket.on("error", () => undefined)
   return { socket, received: () => received, answer, closed }
 }

@@ -1,4 +1,4 @@
-/** Everything beside webhooks: health, readiness, metrics, dashboard, prefix, errors, start and stop. */
+/** All routes except webhooks: health, readiness, metrics, dashboard, prefix, errors, start and stop. */
 import { createServer } from "node:net"
 import { Effect } from "effect"
 import { afterEach, assert, describe, it } from "vitest"

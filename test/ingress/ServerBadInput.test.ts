@@ -1,4 +1,4 @@
-/** What strangers send, over real sockets: the answers of the table, no 5xx, flat memory, and a server that goes on. */
+/** Invalid input over real sockets: the responses of the table, no 5xx, flat memory, and a server that keeps running. */
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
@@ -224,7 +224,7 @@ describe("large and slow bodies", () => {
   let ingress: Ingress
   afterEach(() => ingress.stop())
 
-  /** Writes until the server stops taking or `total` is sent; answers how much was taken. */
+  /** Writes until the server stops reading or `total` is sent; returns how much was taken. */
   const stream = async (port: number, total: number, headers: Record<string, string | number>) => {
     const connection = open(port)
     const chunk = Buffer.alloc(64 * 1024, "a")
@@ -256,7 +256,7 @@ describe("large and slow bodies", () => {
       assert.isBelow(sent, 120 * mebibyte, "the server stopped reading long before the end")
     }
     clearInterval(sampler)
-    // What is freed goes back when the garbage collector says so.
+    // Freed memory is returned at the next garbage collection.
     assert.isBelow(peak - before, 3 * fifty)
     assert.isTrue(await isAlive(ingress))
   })

@@ -23,7 +23,7 @@ const start = async (server: object, options: IngressSettings = {}): Promise<Ing
 
 const statusOf = async (url: string, init: RequestInit = {}): Promise<number> => (await fetch(url, init)).status
 
-/** A client that sends this, and never closes. */
+/** Opens a client that sends this, and never closes. */
 const hold = async (ingress: Ingress, from: string, bytes: string | Uint8Array): Promise<RawConnection> => {
   const connection = open(ingress.port, from)
   opened.push(connection)
@@ -33,7 +33,7 @@ const hold = async (ingress: Ingress, from: string, bytes: string | Uint8Array):
 }
 const halfHeader = "POST /webhooks/github HTTP/1.1\r\nhost: x\r\n"
 
-/** Open connections, with the one of this request. */
+/** Returns the number of open connections, including that of this request. */
 const connections = async ({ url }: Ingress): Promise<number> => {
   const text = await (await fetch(`${url}/metrics`, { headers: { connection: "close" } })).text()
   return Number(/^aicr_http_connections (\d+)/m.exec(text)?.[1] ?? 0)

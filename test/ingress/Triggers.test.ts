@@ -1,4 +1,4 @@
-/** `/triggers/*` over HTTP: who is let in, what is asked for, what is answered, recorded and queued. */
+/** The routes `/triggers/*` over HTTP: authentication, requests, responses, records and queue entries. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fc from "fast-check"
@@ -414,7 +414,7 @@ describe("when nothing more can be taken", () => {
     const { breakIt, records } = broken(pragma)
     await start({ records })
     await breakIt()
-    // What fits into the last page may still be stored.
+    // A body that fits into the last page may still be stored.
     const big = "x".repeat(900)
     const bodies: Array<readonly [string, unknown]> = [
       ["manual", { repo: "acme/app", head, title: big }],
@@ -441,7 +441,7 @@ describe("when nothing more can be taken", () => {
     await start({ limits: { perWorkspace: 1, total: 100 } })
     const ask = (repo: string, number: number) => call("manual", { repo, head: String(number).padStart(40, "0") })
     assert.strictEqual((await ask("acme/app", 1)).body["status"], "queued")
-    // The one that finds it full is stored already: recovery queues it. From then on nothing is stored.
+    // The delivery that finds the queue full is stored already, and recovery queues it. Later ones are not stored.
     assert.strictEqual((await ask("acme/app", 2)).body["status"], "queued")
     const refused = await ask("acme/app", 3)
     assert.deepStrictEqual([refused.status, refused.body], [503, { accepted: false, reason: "queue_full" }])

@@ -1,4 +1,4 @@
-/** The hook scripts with a real shell and a listening service: they report, and nothing ever holds up a submit. */
+/** The hook scripts with a real shell and a listening service: they report, and never block a submit. */
 import { execFile } from "node:child_process"
 import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"

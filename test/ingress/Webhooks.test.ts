@@ -1,4 +1,4 @@
-/** The webhook path over HTTP: what is answered, recorded, queued and told to the actors. */
+/** The webhook path over HTTP: responses, records, queue entries and notifications of actors. */
 import { Effect, Layer } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
 import { TargetKey } from "../../src/domain/Keys.ts"

@@ -1,4 +1,4 @@
-/** Deliveries about a pull request find the workspace of its branch, as the example with such a rule has it. */
+/** Deliveries about a pull request find the workspace of its branch, with the rules of the example. */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Layer } from "effect"
@@ -73,7 +73,7 @@ describe("a workspace whose rule names a branch", () => {
 })
 
 const rule = (source: object) => ({ match: [{ source: { repo_ref: { exact: repo }, ...source } }] })
-/** Two workspaces by branch, the first of which is where a delivery goes whose branch is not known. */
+/** Two workspaces by branch; deliveries without a known branch go to the first. */
 const byBranch = {
   triggers: [
     { name: "hub", kind: "github", webhook_secret_env: "SECRET" },

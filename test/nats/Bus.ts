@@ -1,11 +1,11 @@
-/** A connection of its own to a test's server, in an installation of its own. */
+/** A separate connection to a test's server, in a separate installation. */
 import { Effect } from "effect"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import type { NatsServer } from "../harness/Nats.ts"
 import { toSettings } from "./Cluster.ts"
 
 let installations = 0
-/** For `SVC_NATS_PREFIX`: no two are the same. */
+/** Returns a unique value of `SVC_NATS_PREFIX`. */
 export const newPrefix = (): string => `test-${process.pid}-${installations++}`
 
 /** Connected, from its own connection, for as long as it runs. */

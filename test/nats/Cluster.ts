@@ -20,7 +20,7 @@ export const toSettings = (env: Record<string, string>): NatsSettings => {
   return settings
 }
 
-/** The only way in for these tests: a process that calls, and holds nothing. */
+/** The client of these tests: a process that calls actors and hosts none. */
 const caller = (settings: NatsSettings) =>
   ManagedRuntime.make(
     NatsRunner.layerClientOnly({ shardGroups }).pipe(Layer.provide(NatsConnection.layer({ settings, name: "caller" })))
@@ -76,7 +76,7 @@ export class Cluster implements AsyncDisposable {
     return Promise.all(ids.map(async (id) => [id, await this.add(id)] as const)).then((found) => new Map(found))
   }
 
-  /** Until every node has some of these; what they answered last. */
+  /** Waits until every node hosts some of these; returns their last replies. */
   async spread(ids: ReadonlyArray<string>, nodes: ReadonlyArray<string>): Promise<ReadonlyMap<string, Answer>> {
     let found: ReadonlyMap<string, Answer> = new Map()
     let since = performance.now()

@@ -1,4 +1,4 @@
-/** The actor of these tests: it counts what it was asked, and says which life of it on which node answers. */
+/** The actor of these tests: it counts its calls, and replies with its node and its activation. */
 import { Effect, Schema, Stream } from "effect"
 import { Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
@@ -7,7 +7,7 @@ import { NatsRunnerLease } from "../../nats/NatsRunnerStorage.ts"
 const Answer = Schema.Struct({
   count: Schema.Int,
   node: Schema.String,
-  /** Another after every move and restart. */
+  /** Differs after every move and restart. */
   life: Schema.String,
   fence: Schema.UndefinedOr(Schema.Int)
 })

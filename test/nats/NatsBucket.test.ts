@@ -18,7 +18,7 @@ afterAll(() => server[Symbol.asyncDispose]())
 const run = <A, E>(effect: Effect.Effect<A, E, NatsConnection>, prefix = newPrefix()) =>
   Effect.runPromise(withBus(server, prefix, effect))
 
-/** Until a server that started again takes writes. */
+/** Retries until a restarted server accepts writes. */
 const soon = { times: 200, schedule: Schedule.spaced("50 millis") }
 
 const bucket = makeBucket({ kind: "bucket", name: "values", durable: true })

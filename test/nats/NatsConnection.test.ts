@@ -14,7 +14,7 @@ import { toSettings } from "./Cluster.ts"
 const folder = mkdtempSync(join(tmpdir(), "aicr-nkey-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** What a connection with these settings finds, or why there is none. */
+/** Returns the result of a connection with these settings, or the error. */
 const trial = (env: Record<string, string>, connectWithin: Duration.Input = "30 seconds"): Promise<string> =>
   Effect.runPromise(
     Effect.gen(function* () {

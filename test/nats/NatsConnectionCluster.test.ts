@@ -1,4 +1,4 @@
-/** The configuration of nats-servers that a cluster is deployed with, in real servers: they find each other, and strangers stay outside. */
+/** The configuration of nats-servers for a cluster, in real servers: they find each other, and reject others. */
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

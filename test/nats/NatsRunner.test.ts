@@ -85,7 +85,7 @@ describe("calls between processes", () => {
         yield* Effect.andThen(Effect.sleep(pause), Fiber.interrupt(waiting))
         return yield* Effect.timeout(Fiber.join(next), "20 seconds")
       })
-    // None ended: the call was taken back before the actor had begun with it.
+    // None ended: the call was withdrawn before the actor started it.
     let ended = 0
     for (let pause = 200; ended === 0 && pause < 10_000; pause *= 2) ended = await cluster.run(endedAfter(pause))
     expect(ended).toBe(1)
@@ -123,7 +123,7 @@ describe("failures", () => {
     await using cluster = await Cluster.start(["a", "b"])
     const { server } = cluster
 
-    // NATS away.
+    // NATS is unavailable.
     const steady = await cluster.spread(ids, ["a", "b"])
     await server.kill()
     const call = cluster.add("actor-0")
@@ -133,7 +133,7 @@ describe("failures", () => {
     const after = await cluster.addAll(ids)
     expect(lives(after)).toEqual(lives(steady))
 
-    /** Milliseconds until all actors of a node answer from another. */
+    /** Returns the milliseconds until all actors of a node reply from another. */
     const failover = async (node: string, signal: NodeJS.Signals): Promise<number> => {
       const before = await cluster.addAll(ids)
       const affected = ids.filter((id) => before.get(id)?.node === node)
@@ -147,7 +147,7 @@ describe("failures", () => {
       )
       return performance.now() - at
     }
-    // A lease lasts 9 s. How fast it is beside what is usual: test/scenarios/ClusterFailover.test.ts.
+    // A lease lasts 9 s. The usual duration is measured in test/scenarios/ClusterFailover.test.ts.
     expect(await failover("a", "SIGTERM")).toBeLessThan(9000)
     await cluster.startNode("c")
     await cluster.spread(ids, ["b", "c"])

@@ -29,7 +29,7 @@ interface Member {
 const shards = (count: number) => Array.from({ length: count }, (_, index) => ShardId.make("default", index + 1))
 const names = (found: ReadonlyArray<ShardId.ShardId>) => found.map(String).toSorted()
 
-/** Runs with as many runners as are asked for, in an installation of its own. */
+/** Runs with any number of runners in a separate installation. */
 const withMembers = <A>(
   use: (join: (name: string) => Effect.Effect<Member>) => Effect.Effect<A, unknown>
 ): Promise<A> =>
@@ -206,7 +206,7 @@ describe("shards", () => {
         const all = shards(8)
         yield* a.storage.acquire(a.address, all)
         const epoch = yield* a.lease.epoch
-        // What the server does when it was not refreshed in time.
+        // Simulates the server's expiry of a lease.
         yield* (yield* buckets(a)).leases.delete(leaseKey)
         expect(names(yield* b.storage.acquire(b.address, all))).toEqual(names(all))
         expect(yield* a.storage.refresh(a.address, all)).toEqual([])
@@ -224,7 +224,7 @@ describe("shards", () => {
         const a = yield* join("a")
         yield* a.storage.register(a.runner, true)
         const epoch = yield* a.lease.epoch
-        // The same runner wrote, and did not hear that it did.
+        // The same runner wrote, and the response was lost.
         const there = yield* buckets(a)
         yield* there.leases.put(leaseKey, (yield* there.leases.get(leaseKey))?.value ?? "")
         const all = shards(4)

@@ -14,9 +14,9 @@ afterAll(() => server[Symbol.asyncDispose]())
 const run = <A, E>(effect: Effect.Effect<A, E, NatsConnection>, prefix = newPrefix()) =>
   Effect.runPromise(withBus(server, prefix, effect))
 
-/** Nothing comes again by itself while a test runs. */
+/** A queue whose messages are not redelivered during a test. */
 const queue = makeWorkQueue({ name: "work", doneWithin: "10 minutes" })
-/** What is not done comes again soon. */
+/** A queue whose messages are redelivered soon. */
 const impatient = makeWorkQueue({ name: "soon", doneWithin: "1 second" })
 
 describe("work queue", () => {
@@ -130,7 +130,7 @@ describe("work queue", () => {
 
   it("nothing is lost or done twice while takers are cut off and the server restarts", async () => {
     const prefix = newPrefix()
-    /** In hand, and of these what the server confirmed: its answer may be lost with its restart. */
+    /** Started messages, and those whose completion the server confirmed: its response may be lost with its restart. */
     const begun = new Set<string>()
     const done: Array<string> = []
     // Longer than a restart.
@@ -147,7 +147,7 @@ describe("work queue", () => {
             yield* work.done
             done.push(work.key)
           }
-          // Cut off with one in its hands.
+          // Interrupted while it holds a message.
           yield* take
         })
       )

@@ -23,7 +23,7 @@ describe("frames", () => {
           await Promise.resolve()
           const frames = sent.map(readFrame)
           expect(frames.map((frame) => frame?.number)).toEqual(frames.keys().toArray())
-          // As JSON has them.
+          // Converted to JSON and back.
           expect(frames.flatMap((frame) => frame?.messages ?? [])).toEqual(JSON.parse(JSON.stringify(messages)))
           expect(sent.filter(({ length }) => length > limit)).toEqual([])
         }

@@ -1,4 +1,7 @@
-/** A node of these tests, as a process of its own: `node RunnerNode.ts NAME`, with the settings in its environment. Says `up` when it is. */
+/**
+ * A node of these tests in a separate process: `node RunnerNode.ts NAME`, with the settings in its environment. Prints `up` when it is
+ * ready.
+ */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer, Result } from "effect"
 import { Sharding } from "effect/cluster"
@@ -17,7 +20,7 @@ const up = Layer.effectDiscard(
     Effect.sync(() => process.send?.("up"))
   )
 )
-// Whoever started it is gone.
+// The parent process has ended.
 process.once("disconnect", () => process.exit())
 
 const main = Layer.mergeAll(counterLayer(name), up).pipe(

@@ -5,7 +5,7 @@ import * as Logging from "../../src/observability/Logging.ts"
 
 class Broken extends Data.TaggedError("Broken")<{ readonly message: string; readonly operation: string }> {}
 
-/** What a program writes to the log. */
+/** Returns the log of a program. */
 const written = <A, E>(
   program: Effect.Effect<A, E>,
   options: Partial<Logging.LoggingOptions> = {}

@@ -14,7 +14,7 @@ export const change = (number: number, head: string | undefined, workspace = "ap
   ...(head === undefined ? {} : { head })
 })
 
-/** Admitted and due at 100. `number`, `head` and `workspace` say of what. */
+/** Returns an admission, admitted and due at 100, of the given target. */
 export const admission = (
   over: Partial<QueueAdmission> & { readonly number?: number; readonly head?: string; readonly workspace?: string } = {}
 ): QueueAdmission => {

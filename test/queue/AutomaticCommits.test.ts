@@ -1,4 +1,4 @@
-/** Automatic pushes in batches: which belong together, from where to where they go, and that the queue sees one review of them. */
+/** Automatic pushes in batches: their members, their ranges, and one review per batch in the queue. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as fc from "fast-check"
@@ -134,7 +134,7 @@ for (const { name: place, store, database } of places) {
         ]
       )
 
-      // Again after a crash, all of them: nothing changes.
+      // Repeating all of them after a crash changes nothing.
       const again = yield* admitted(first, second, late)
       assert.deepStrictEqual(
         again.map(({ status }) => status),

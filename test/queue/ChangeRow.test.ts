@@ -3,7 +3,7 @@ import { Arbitrary, Effect, Schema } from "effect"
 import { Change } from "../../src/domain/Change.ts"
 import { fromRow, fullNamePlace, toRow } from "../../src/queue/ChangeRow.ts"
 
-/** As an object, what is undefined is not there. */
+/** Removes undefined fields, like the object's JSON. */
 const asObject = Schema.decodeUnknownSync(Schema.fromJsonString(Change))
 
 it.effect("has all of a change: whatever the schema allows is the same again after it was a row of JSON", () =>

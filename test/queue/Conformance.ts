@@ -1,4 +1,4 @@
-/** What every store of the queue must do, whatever is behind it. */
+/** Contract of every store of the queue. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
@@ -56,7 +56,7 @@ export const conformance = (
           }
           const sound = yield* one({ workspace: "ill", number: 2 })
           const first = yield* admitted(ill("a"))
-          // The same target, read back as it was written: the second head finds the first.
+          // The target is read back unchanged: the second head finds the first.
           const second = yield* admitted(ill("b"))
           assert.strictEqual(second.status, "coalesced")
           const entry = yield* found(first.entryId)
@@ -328,7 +328,7 @@ export const conformance = (
             token: LeaseToken.make(1),
             owner: undefined
           })
-          // Nobody but a person cuts a backoff short.
+          // Only a person shortens a backoff.
           assert.strictEqual((yield* one({ number: 5, head: "a" })).dueAt, 300)
           assert.deepStrictEqual(yield* queue.release([lease.entryId], 299), [])
           yield* queue.release([lease.entryId], 300)
@@ -406,11 +406,11 @@ export const conformance = (
           const { entryId } = yield* one({ number: 1, head: "a", admittedAt: at, dueAt: at })
           yield* queue.release([entryId], at)
           const first = yield* claim(entryId, "node/1", at, 300_000)
-          // Forward: the lease is over for everyone, and its worker is told.
+          // Clock moved forward: the lease is over for all, and its worker is notified.
           const [reclaimed] = yield* queue.reclaim(at + hour, () => false)
           assert.deepInclude(reclaimed, { id: entryId, status: "waiting", dueAt: at + hour })
           assert.isFalse(yield* queue.finish(first.lease, { _tag: "Done" }))
-          // Back: what was due when it was admitted is due still, as if the clock stood where it was.
+          // Clock set back: an entry that was due at admission is still due.
           const other = yield* one({ number: 2, head: "b", admittedAt: at + hour, dueAt: at + hour })
           assert.deepInclude(yield* queue.survey("app", at, 2), { nextAt: at + hour })
           assert.deepStrictEqual(
@@ -419,7 +419,7 @@ export const conformance = (
           )
           assert.deepStrictEqual(yield* queue.release([other.entryId], at), [other.entryId])
           yield* queue.cancel(toTarget(2), "reviewed elsewhere")
-          // What became due in the future waits for it, and says so.
+          // An entry that became due in the future waits for it, and reports it.
           assert.deepStrictEqual(yield* queue.release([entryId], at), [])
           assert.deepInclude(yield* queue.survey("app", at, 1), { due: [], nextAt: at + hour })
           assert.deepStrictEqual(yield* queue.release([entryId], at + hour), [entryId])
@@ -521,7 +521,7 @@ export const conformance = (
           )
           assert.strictEqual(yield* statusOf(ready.entryId), "ready")
           for (const { entryId } of [pull, kept, young, asked]) assert.strictEqual(yield* statusOf(entryId), "waiting")
-          // It may again when its ticket was lost.
+          // It may expire again after its ticket was lost.
           yield* queue.withdraw([ready.entryId])
           assert.strictEqual((yield* queue.expire(before(20), "queued_timeout")).length, 1)
         })
@@ -541,7 +541,7 @@ export const conformance = (
               ),
               (all) => all.map(({ entryId }) => entryId)
             )
-          // More than one page of those that stay, in front of those that do not.
+          // More than one page of entries that remain, in front of those that expire.
           const never = yield* admit("never", 700, 1)
           const long = yield* admit("long", 2, 5)
           const short = yield* admit("short", 2, 2000)
@@ -561,7 +561,7 @@ export const conformance = (
           ] as const
           assert.sameMembers([...(yield* expire(limits, 21))], [...short, ...other.slice(0, 1)])
           for (const id of [...long, ...other.slice(1)]) assert.strictEqual(yield* statusOf(id), "waiting")
-          // A change of the limits is for what waits already.
+          // A change of the limits also applies to waiting entries.
           assert.sameMembers([...(yield* expire([["never", 2]], undefined))], never)
           assert.sameMembers([...(yield* expire([["gone", undefined]], 6))], long)
           assert.strictEqual((yield* queue.stats).oldestWaiting, 21)
@@ -692,7 +692,7 @@ export const conformance = (
           const all = yield* queue.survey("app", 300, 50)
           assert.sameMembers(numbers(all.due), [2, 3, 4, 5, 6, 8])
           assert.strictEqual(all.nextAt, 500)
-          // Set back, the clock makes nothing due that is not.
+          // Setting the clock back makes no entry due.
           const back = yield* queue.survey("app", 299, 50)
           assert.sameMembers(numbers(back.due), [2, 3, 4, 5, 6])
           assert.strictEqual(back.nextAt, 300)
@@ -782,7 +782,7 @@ export const conformance = (
           assert.strictEqual(yield* oldest, 20)
           yield* queue.cancel(toTarget(1, "o"), "closed")
           assert.strictEqual(yield* oldest, 30)
-          // The newer head keeps the place in line of the one that it replaces.
+          // The newer head keeps the position of the one that it replaces.
           yield* queue.admit([admission({ number: 2, workspace: "o", head: "a".repeat(40), admittedAt: 40 })])
           assert.strictEqual(yield* oldest, 30)
         })

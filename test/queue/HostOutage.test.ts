@@ -1,4 +1,4 @@
-/** How long a review waits for its host. */
+/** Waiting times of a review for its host. */
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { outageLimit, retryDuringOutage } from "../../src/queue/HostOutage.ts"

@@ -1,4 +1,4 @@
-/** The queue in memory forgets by itself: a burst between two runs of retention does not stay in memory. */
+/** The in-memory queue removes ended entries without retention: a burst between two runs of retention does not stay in memory. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { layerMemory } from "../../src/queue/MemoryQueue.ts"

@@ -1,4 +1,4 @@
-/** What goes to the queue's scripts in Redis and comes back from them is the same on both sides. */
+/** Values sent to the queue's scripts in Redis and returned by them are the same on both sides. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { Redis } from "ioredis"
@@ -20,7 +20,7 @@ const value = fc.letrec<{ value: Packable; list: ReadonlyArray<Packable> }>((tie
   list: fc.array(tie("value"), { maxLength: 40 })
 })).value
 
-/** -0 is a number like 0. */
+/** Compares by JSON, because -0 is a number like 0. */
 const same = (a: unknown, b: unknown) => assert.strictEqual(JSON.stringify(a), JSON.stringify(b))
 
 describe("MessagePack", () => {

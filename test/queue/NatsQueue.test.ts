@@ -1,4 +1,4 @@
-/** What only the queue over NATS can get wrong: nodes that write at once, a server that goes away, hangs or forgets, a log that grows. */
+/** Behaviour specific to the queue over NATS: concurrent writers, a server that disconnects, hangs or loses data, a log that grows. */
 import { assert, describe, it } from "@effect/vitest"
 import { jetstream, jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
@@ -19,7 +19,7 @@ const server = Effect.acquireRelease(
   (running) => Effect.promise(() => running[Symbol.asyncDispose]())
 )
 
-/** A node of its own, with its own connection. */
+/** A separate node with a separate connection. */
 const node = Effect.fnUntraced(function* (url: string, name = "node") {
   const settings = Result.getOrThrow(natsSettings({ SVC_NATS_URL: url }))
   if (settings === undefined) throw new Error("no NATS")
@@ -45,7 +45,7 @@ const inStream = <A>(url: string, use: (manager: Awaited<ReturnType<typeof jetst
   })
 const stream = "aicr_log_queue"
 
-/** Writes to the log what no node would write. */
+/** Appends bytes to the log that no node would write. */
 const append = (url: string, bytes: Uint8Array) =>
   Effect.promise(async () => {
     const connection = await connect({ servers: url })
@@ -83,7 +83,7 @@ describe("NatsQueue", () => {
         if (claimed === undefined) return
         assert.isAbove(claimed.lease.token, tokens.get(id) ?? 0)
         tokens.set(id, claimed.lease.token)
-        // Some are handed back once, so that another node claims them with a higher token.
+        // Some are released once, so that another node claims them with a higher token.
         const back = claimed.lease.token === 1 && ids.indexOf(id) % 5 === 0
         const how = back
           ? ({ _tag: "Retry", dueAt: 100, reason: "again", counted: false } as const)
@@ -238,13 +238,13 @@ describe("NatsQueue", () => {
         Buffer.from('{"order":7}'),
         Buffer.from("[1]")
       ]
-      // As text: what is undefined where it was decided is absent where it was read.
+      // Compared as text, because undefined where it was decided is absent where it was read.
       const state = ({ control, queue }: typeof one) =>
         Effect.map(Effect.all([control.list({ limit: 100 }), queue.stats]), (found) => JSON.stringify(found))
       for (const [index, bytes] of damages.entries()) {
         yield* one.queue.admit([admission({ number: 2 * index, head: "a" })])
         yield* append(url, bytes)
-        // Who writes behind it knows no more than the others what it was.
+        // The writer behind it cannot decode it either.
         const [admitted] = yield* two.queue.admit([admission({ number: 2 * index + 1, head: "a" })])
         assert.strictEqual(admitted?.status, "queued")
         assert.strictEqual(yield* state(one), yield* state(two))

@@ -1,4 +1,4 @@
-/** What nodes tell each other about work, on a real bus: tickets, cancellations, progress, and who is gone. */
+/** Messages between nodes about work, on a real bus: tickets, cancellations, progress, and lost processes. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Layer, Result, Stream } from "effect"
 import { v7 } from "uuid"
@@ -85,7 +85,7 @@ describe("between nodes", () => {
         yield* at(a, Tickets, ({ offer }) => offer({ entryId: "e1", workspace: "w" }))
         const taken = yield* at(b, Tickets, ({ take }) => take)
         assert.deepInclude(taken, { entryId: "e1", workspace: "w" })
-        // Neither claimed nor given back: the taker is gone.
+        // Neither claimed nor released: the taker is gone.
         const next = yield* at(a, Tickets, ({ take }) => Effect.timeout(take, "15 seconds"))
         assert.strictEqual(next.entryId, "e1")
         yield* next.again
@@ -133,7 +133,7 @@ describe("between nodes", () => {
           at(context, Progress, (progress) =>
             progress.tell({ _tag: "Started", workspace: "w", targetKey: TargetKey.make("t"), runId, head: "h" })
           )
-        // Who begins to look is heard of by the bus in its own time.
+        // The bus propagates a new subscription with a delay.
         while (!onA.includes("b") || !onB.includes("a")) {
           yield* tell(a, "a")
           yield* tell(b, "b")
@@ -190,7 +190,7 @@ describe("between nodes", () => {
             while (!(yield* says)[0]) yield* Effect.sleep("50 millis")
             return yield* says
           })
-          // It has only just begun to look.
+          // It has only just started to observe the bus.
           assert.deepStrictEqual(yield* says, [false, false, false])
           assert.deepStrictEqual(yield* Effect.timeout(steady, "10 seconds"), [true, false, false])
           line.cut()

@@ -1,4 +1,4 @@
-/** What operators do, over a real queue and records: reasons, cancelling, trying again, holding back. */
+/** Operations of operators, over a real queue and records: reasons, cancelling, retrying, pausing. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,6 +1,6 @@
 /**
- * Fairness in simulated time: every workspace has its places, one entry takes one unit of time, and executors take tickets in the
- * order in which the schedulers gave them out. The pure plan, the queue in memory and no actor: time is a number.
+ * Fairness in simulated time: every workspace has its slots, one entry takes one unit of time, and executors take tickets in the order of
+ * the schedulers' offers. The pure plan, the in-memory queue and no actor: time is a number.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -16,7 +16,7 @@ interface Load {
   readonly entries: number
 }
 
-/** When the last entry of each workspace and repository ended. */
+/** Returns when the last entry of each workspace and repository ended. */
 const simulate = (loads: ReadonlyArray<Load>, slots: number, places: number) =>
   Effect.gen(function* () {
     const queue = yield* Queue

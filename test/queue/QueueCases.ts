@@ -1,6 +1,6 @@
 /**
- * Sequences that found a difference between a store and the model, shrunk, each with the rule that was broken; every store plays them
- * before the random ones. The test prints a new one ready to be kept here.
+ * Sequences that found a difference between a store and the model, shrunk, each with the rule that was broken; every store runs them before
+ * the random ones. The test prints a new one in this format.
  */
 import type { Step } from "./QueueSteps.ts"
 

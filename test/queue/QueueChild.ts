@@ -1,8 +1,8 @@
 /**
- * `QueueChild.ts STORE FOLDER ROUND [COUNT]`: works on the queue of that store and folder, as a node does: takes back what its predecessor left running, admits new
- * work and re-admits what it does not know the answer to, claims, now and then hands back, and finishes. Writes what was
- * acknowledged: `admitted <event> <entry>`, `finished <entry> <token>`. With a count it admits so many entries, the same each time,
- * and ends when all have ended.
+ * Works on the queue of a store and folder like a node: `QueueChild.ts STORE FOLDER ROUND [COUNT]`. Reclaims what its predecessor left
+ * running, admits new work and re-admits work without a known result, claims, releases some entries, and finishes. Writes acknowledged
+ * steps: `admitted <event> <entry>`, `finished <entry> <token>`. With a count it admits this number of entries, the same each time, and
+ * ends when all have ended.
  */
 import { writeSync } from "node:fs"
 import { flushCompileCache } from "node:module"
@@ -21,7 +21,7 @@ const admitting = (lane: number) =>
     const queue = yield* Queue
     for (let index = 0; ; index++) {
       const eventId = `${round}-${lane}-${index}`
-      // Each lane has targets of its own; every fifth event joins the one before it.
+      // Each lane has separate targets; every fifth event joins the previous one.
       const number = lane * 1_000_000 + Number(round) * 10_000 + Math.floor(index / 5) * 5 + Math.min(index % 5, 3)
       const item = admission({ eventId, number, head: "a", workspace: workspaces[lane % 3] ?? "" })
       const [answer] = yield* queue.admit([item])
@@ -29,7 +29,7 @@ const admitting = (lane: number) =>
     }
   })
 
-/** How many of a workspace at once, and what passes between them: a flow that is to be killed so many times must last. */
+/** Concurrent entries per workspace and the pause between them: work must last for the number of kills. */
 const [wave, pause] = total === undefined ? [8, 0] : [2, 20]
 
 const working = (workspace: string) =>

@@ -1,4 +1,4 @@
-/** A process that works on the SQLite queue is killed again and again: nothing is lost, nothing is done twice. */
+/** A process that works on the queue is killed repeatedly: nothing is lost, nothing is done twice. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -12,11 +12,11 @@ import { natsUrl, redisUrl, stores } from "./Stores.ts"
 
 const child = fileURLToPath(new URL("QueueChild.ts", import.meta.url))
 const entries = 500
-/** Half a minute for each store; AICR_TEST_KILLS asks for more or fewer. */
+/** Half a minute for each store; AICR_TEST_KILLS changes the number. */
 const kills = Number(process.env["AICR_TEST_KILLS"] ?? 50)
 const rounds = [1, 7, 100, 650, 30, 1500, 400, 90]
 
-/** Of this process, for its children too. */
+/** Starts servers for this process and its children. */
 const provideServers = async (name: string): Promise<void> => {
   if (name === "redis") process.env["AICR_TEST_REDIS"] = await redisUrl()
   if (name === "nats") process.env["AICR_TEST_NATS"] = await natsUrl()
@@ -69,7 +69,7 @@ for (const store of stores.filter(({ durable }) => durable)) {
           const args = [store.name, folder, String(round), String(entries)]
           for (const line of await killAfter(child, args, lines)) finished.push(line.split(" ")[1] ?? "")
         }
-        // Between a line and the kill that it leads to a few more entries end; the last kill still finds some waiting.
+        // Between a line and the kill a few more entries end; the last kill still finds some waiting.
         for (let round = 0; round < kills; round++) await run(round, Math.floor((entries * 0.4) / kills))
         const rest: Array<string> = []
         await toTheEnd(child, [store.name, folder, "last", String(entries)], rest)

@@ -1,6 +1,6 @@
 /**
- * Random sequences on every store, against the model: same answers, same entries, and the invariants of the architecture. Before them
- * the sequences that once found a difference (QueueCases.ts).
+ * Random sequences on every store, compared with the model: results, entries, and the invariants of the architecture. The sequences that
+ * once found a difference run first (QueueCases.ts).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Scope } from "effect"

@@ -8,7 +8,7 @@ import type { Survey } from "../../src/queue/Plan.ts"
 import type { QueueAdmission, Finish } from "../../src/queue/Queue.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 
-/** Its time has come, or had come when it was admitted. */
+/** Returns whether the entry is due, or was at admission. */
 const isDue = ({ admittedAt, dueAt }: ModelEntry, now: number): boolean =>
   Math.min(dueAt - admittedAt, dueAt - now) <= 0
 
@@ -38,7 +38,7 @@ export class QueueModel {
   readonly paused = new Set<string>()
   private next = 0
 
-  /** The entry that answers for the admission, and how. New entries are called `new:<n>` until the store names them. */
+  /** Admits an item. Returns the entry that settles the event, and how. New entries are called `new:<n>` until the store names them. */
   admit(item: QueueAdmission): {
     readonly entry: ModelEntry
     readonly status: string
@@ -148,7 +148,7 @@ export class QueueModel {
     return gone
   }
 
-  /** Ids of what ended and of what is to end. */
+  /** Cancels entries. Returns the ids of ended ones and of those to be ended by their worker. */
   cancel(entries: ReadonlyArray<ModelEntry>, reason: string): ReadonlyArray<ReadonlyArray<string>> {
     const ended = entries.filter((entry) => ["waiting", "ready"].includes(entry.status))
     const stopping = entries.filter((entry) => entry.status === "running")
@@ -164,7 +164,7 @@ export class QueueModel {
     return "retried"
   }
 
-  /** What the plan may see: ids of what is out, of what is due by repository and priority, and the next alarm. */
+  /** Returns the input of the plan: ids of entries in flight, of eligible ones by repository and priority, and the next alarm. */
   survey(
     workspace: string,
     now: number
@@ -184,7 +184,7 @@ export class QueueModel {
     }
   }
 
-  /** Whether `due` holds all that the plan must see to fill `places`: of each repository and priority the first ones. */
+  /** Returns whether `due` contains all that the plan must see to fill `places`: of each repository and priority the first ones. */
   suffices(due: Survey["due"], expected: ReadonlyArray<ModelEntry>, places: number): boolean {
     const seen = new Set(due.map(({ id }) => id))
     return expected.every((entry) => {

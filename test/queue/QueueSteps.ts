@@ -86,7 +86,7 @@ export class Play {
     this.model = model
   }
 
-  /** Takes one step on both sides and compares the answers. */
+  /** Takes one step on both sides and compares the results. */
   readonly take = Effect.fnUntraced(function* (
     this: Play,
     { queue, control }: { readonly queue: Queue["Service"]; readonly control: QueueControl["Service"] },
@@ -213,7 +213,7 @@ export class Play {
   }, Effect.withSpan("Play.take"))
 
   private pick(index: number): ModelEntry | undefined {
-    // The newest entries are the interesting ones; ended ones are asked for too.
+    // The newest entries are the interesting ones; ended ones are included.
     return this.model.entries.at(-1 - (index % Math.max(1, Math.min(6, this.model.entries.length))))
   }
 

@@ -1,4 +1,4 @@
-/** What only the Redis store of the queue can get wrong: a server that goes away, hangs, comes back, or is shared. */
+/** Behaviour specific to the Redis store of the queue: a server that disconnects, hangs, returns, or is shared. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { Redis } from "ioredis"
@@ -28,7 +28,7 @@ const eventually = (condition: Effect.Effect<boolean, unknown, Queue>, what: str
     )
   )
 
-/** Answers the error and how long it took to come. */
+/** Returns the error and the time until it occurred. */
 const refusal = <A>(effect: Effect.Effect<A, { readonly message: string; readonly reason: string }, Queue>) =>
   Effect.gen(function* () {
     const began = performance.now()
@@ -54,7 +54,7 @@ describe("RedisQueue", () => {
         assert.strictEqual(yield* Effect.promise(() => raw.zcard("{aicr}:queue:waiting")), 101)
         yield* queue.expire(before(5000), "too old")
         assert.strictEqual((yield* queue.stats).oldestWaiting, undefined)
-        // What is pruned leaves nothing behind, whether somebody looked or not.
+        // Pruned entries leave nothing behind, with or without earlier reads.
         yield* queue.admit([admission({ number: 1, expires: true })])
         yield* queue.expire(before(5000), "too old")
         yield* queue.prune({ maxCount: 0, before: 0 })
@@ -204,7 +204,7 @@ describe("RedisQueue", () => {
           Object.fromEntries(Object.entries(byStatus).filter(([, count]) => count > 0))
         )
 
-        // One that runs, met by the sweep for lost workers.
+        // A running entry, read by the sweep for lost workers.
         const lost = yield* run(1)
         const kept = yield* run(2)
         yield* damage(entries, lost.id, "not packed")
@@ -221,7 +221,7 @@ describe("RedisQueue", () => {
           ["queued", "duplicate"]
         )
 
-        // Those that wait: due, and not due yet; cut off, empty, and gone. Met by expiry, which ends the one after them.
+        // Waiting entries, due and not due yet; truncated, empty, and missing. Read by expiry, which ends the one after them.
         const waiting = yield* Effect.forEach([3, 4, 5, 6], (number) =>
           open({ number, expires: true, admittedAt: number, dueAt: number < 5 ? number : 900 })
         )
@@ -236,10 +236,10 @@ describe("RedisQueue", () => {
         for (const id of [due, gone, later]) yield* isQuarantined(id ?? "")
         assert.deepStrictEqual(yield* counts, { waiting: 2, expired: 1, dead: 4 })
 
-        // What is cut off keeps what can be read of it.
+        // The readable fields of a truncated entry remain.
         assert.deepInclude(yield* queue.get(due ?? ""), { targetKey: toTarget(3), workspace: "app", admittedAt: 3 })
 
-        // In a page of a list, and by its details alone: what Lua can read and the service cannot too.
+        // Read in a page of a list, and by its details alone: details that Lua can read and the service cannot.
         const [one, two] = [yield* open({ number: 7 }), yield* open({ number: 8 })]
         yield* cut(details, one.id)
         yield* damage(details, two.id, pack([["c0ffee", "a", false, two.item.eventId, '["x"]']]))
@@ -251,7 +251,7 @@ describe("RedisQueue", () => {
         for (const { id } of [one, two]) yield* isQuarantined(id)
         assert.deepInclude(yield* queue.get(two.id), { events: [two.item.eventId] })
 
-        // Claimed, surveyed while it is out, joined by the next head.
+        // Claimed, read by a snapshot while it is in flight, joined by the next head.
         const claimed = yield* open({ number: 9 })
         yield* queue.release([claimed.id], 100)
         yield* cut(details, claimed.id)
@@ -294,7 +294,7 @@ describe("RedisQueue", () => {
         const workspaces = "{aicr}:queue:workspaces"
         const [elsewhere] = yield* queue.admit([admission({ number: 4, workspace: "broken" })])
         yield* Effect.promise(() => raw.hset(workspaces, "broken", "not packed"))
-        // In one turn of the event loop, so in one message.
+        // Sent in one iteration of the event loop, so in one message.
         const [bad, good, third] = yield* Effect.all(
           [
             Effect.result(queue.release([broken, elsewhere?.entryId ?? ""], 100)),
@@ -343,7 +343,7 @@ describe("RedisQueue", () => {
         const numbers = ({ due }: Effect.Success<typeof survey>) =>
           due.map(({ targetKey }) => targetKey.split(":").at(-1))
         assert.deepStrictEqual(numbers(yield* survey), ["1", "2"])
-        // In one turn of the event loop: two messages, of which the first has the end and a survey.
+        // Sent in one iteration of the event loop: two messages, of which the first has the end and a snapshot.
         const [ended, after] = yield* Effect.all(
           [queue.expire(before(200), "waited for long"), survey, survey, survey],
           {

@@ -1,4 +1,4 @@
-/** What only the SQLite store of the queue can get wrong: files that fail, and files of others. */
+/** Behaviour specific to the SQLite store of the queue: files that fail, and files of other programs. */
 import { chmodSync, copyFileSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -17,7 +17,7 @@ const foreign = (path: string) =>
     (db) => Effect.sync(() => db.close())
   )
 
-/** What a copy has that was made of the file alone; undefined while that has no table, or when pages were written meanwhile. */
+/** Returns the rows in a copy of the file alone; undefined while that has no table, or if pages were written during the copy. */
 const rowsWithoutLog = (path: string): unknown => {
   const copy = `${path}.copy`
   copyFileSync(path, copy)
@@ -31,7 +31,7 @@ const rowsWithoutLog = (path: string): unknown => {
   }
 }
 
-/** Rights do not bind root. */
+/** Runs without root, which ignores file permissions. */
 const asOrdinaryUser = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   process.getuid?.() === 0
     ? Effect.acquireUseRelease(
@@ -177,7 +177,7 @@ describe("SqliteQueue", () => {
         const entry = yield* queue.get(first?.entryId ?? "")
         assert.deepInclude(entry, { status: "dead", events: [broken.eventId], workspace: "app" })
         assert.match(entry?.reason ?? "", /^quarantined: /)
-        // Its target is free again, and its event is answered for.
+        // Its target is free again, and its event is settled.
         const mixed = yield* queue.admit([admission({ number: 3 }), admission({ number: 1 }), broken])
         assert.deepStrictEqual(
           mixed.map(({ status }) => status),

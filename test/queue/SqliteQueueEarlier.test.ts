@@ -1,4 +1,4 @@
-/** Files that earlier releases of the SQLite queue left. */
+/** Files of earlier releases of the SQLite queue. */
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
@@ -12,7 +12,7 @@ import { layerSqlite } from "../../src/queue/SqliteQueue.ts"
 import { admission, change, toTarget } from "./Admissions.ts"
 import { folder, manyEntries } from "./Stores.ts"
 
-/** The tables of version 3, and what version 2 had besides. */
+/** The tables of version 3, and the additional ones of version 2. */
 const version3 = `
   CREATE TABLE entries (
     id TEXT PRIMARY KEY, workspace TEXT NOT NULL, target_key TEXT NOT NULL, change TEXT NOT NULL, config_hash TEXT NOT NULL,
@@ -31,7 +31,7 @@ const version2 = `${version3}
   CREATE UNIQUE INDEX entries_next ON entries (target_key) WHERE status IN ('waiting', 'ready');
   PRAGMA user_version = 2;`
 
-/** The table of version 4, which had what an entry is to do as an object. */
+/** The table of version 4, which stored the task of an entry as an object. */
 const version4 = `
   CREATE TABLE entries (
     id TEXT PRIMARY KEY, workspace TEXT NOT NULL, target_key TEXT NOT NULL, opened TEXT NOT NULL, status TEXT, state TEXT,
@@ -105,7 +105,7 @@ const row3 = (e: Entry): Values => {
   return [...opened, ...state]
 }
 
-/** What waits as it was opened had its state in `opened` and null behind it. */
+/** An entry in its initial state had its state in `opened` and null in later columns. */
 const row4 = ({ id, workspace, targetKey, status, ...rest }: Entry): Values => {
   const { change: _change, configHash: _configHash, events: _events, ...state } = rest
   const opened = [id, workspace, targetKey, JSON.stringify(rest)]

@@ -1,4 +1,4 @@
-/** The stores of the queue, each in a place of its own, for suites that loop over them. */
+/** The stores of the queue, each in a separate location, for suites that loop over them. */
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
@@ -19,12 +19,12 @@ export const manyEntries: QueueLimits = { perWorkspace: 10_000, total: 100_000 }
 
 export interface QueueStore {
   readonly name: string
-  /** Whether entries are there again after the layer was closed and built anew over the same place. */
+  /** Whether entries survive closing and rebuilding the layer over the same location. */
   readonly durable: boolean
   readonly layer: (place: string, limits?: QueueLimits) => Layer.Layer<Queue | QueueControl, QueueError>
 }
 
-/** One server for all places of this process, or the one of the process that started it. A place is a prefix of its own. */
+/** Returns one server for all locations of this process, or that of the parent process. A location is a separate prefix. */
 let server: Promise<string> | undefined
 export const redisUrl = (): Promise<string> =>
   (server ??=
@@ -85,7 +85,7 @@ const folderIn = (parent: string) =>
   )
 /** A new folder, removed when the scope closes. */
 export const folder = folderIn(tmpdir())
-/** In memory where the system has such a place: for thousands of stores of which none is to outlive a crash. */
+/** A folder in memory if the system has one: for thousands of stores that need not survive a crash. */
 export const quickFolder = folderIn(existsSync("/dev/shm") ? "/dev/shm" : tmpdir())
 
 export const inFolder = (store: QueueStore, limits?: QueueLimits): Layer.Layer<Queue | QueueControl, QueueError> =>

@@ -1,4 +1,4 @@
-/** The spool of analyses that could not be stored: who adopts what, what it may take, and when it is given up. */
+/** The spool of analyses that could not be stored: adoption, size and expiry. */
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -10,7 +10,7 @@ import type { SpoolKey } from "../../src/store/AnalysisSpool.ts"
 import { objectsUnder } from "../../src/store/FileObjects.ts"
 import { folder } from "./Folder.ts"
 
-/** Below a file nothing can be written. */
+/** A path below a file, where nothing can be written. */
 const noFolder = join(import.meta.filename, "spool")
 
 const hour = 3_600_000
@@ -82,7 +82,7 @@ describe("spool", () => {
         assert.isUndefined(yield* spool.find(key, 25 * hour))
         yield* spool.keep({ ...key, head: "h2" }, analysis("new"), 25 * hour)
         assert.lengthOf(yield* store.list("spool"), 2)
-        // A file that is cut or of another version is no analysis.
+        // A truncated file or one of another version is not an analysis.
         const [name = ""] = (yield* store.list("spool")).filter((one) => one !== "other.txt")
         yield* store.put(`spool/${name}`, '{"version":1,"analysis":{"findings":[')
         assert.isUndefined(yield* spool.find({ ...key, head: "h2" }, 25 * hour))

@@ -1,4 +1,4 @@
-/** One contract over every kind of cache, and that a Redis that is away costs neither an error nor time. */
+/** One contract over every kind of cache, and that an unavailable Redis costs neither an error nor time. */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Logger, Option, Redacted, Schema } from "effect"
 import type { Scope } from "effect"
@@ -27,7 +27,7 @@ const redis = (options: Omit<Partial<RedisCacheOptions>, "url"> = {}) =>
           url: Redacted.make(url),
           prefix: `place${++places}`,
           ttlMillis: 60_000,
-          // What is under test here is what it keeps.
+          // This test covers what it stores.
           answerWithin: 10_000,
           ...options
         })
@@ -133,7 +133,7 @@ describe("in memory", () => {
   )
 })
 
-/** Warnings and notes, and a signal for the first. */
+/** Collects warnings and messages, with a signal for the first. */
 const listening = () => {
   const lines: Array<string> = []
   const layer = Logger.layer([
@@ -144,9 +144,9 @@ const listening = () => {
   return { lines, layer }
 }
 
-/** Longest that a call waits, where coming back is under test: a machine that is busy answers within it. */
+/** Timeout of a call in tests of reconnection: long enough for a busy machine. */
 const answerWithin = 1500
-/** Longest that a call takes, with what a loaded machine adds. */
+/** Upper bound for the duration of a call, including the delay of a loaded machine. */
 const prompt = 4500
 
 describe("Redis", () => {

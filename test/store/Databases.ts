@@ -7,13 +7,13 @@ import * as Store from "../../src/store/Store.ts"
 import type { StoreError } from "../../src/database/StoreError.ts"
 import { PostgresServer } from "../harness/Postgres.ts"
 
-/** One server for the databases of this process, ended with it. */
+/** Returns one server for the databases of this process, ended with it. */
 let server: Promise<PostgresServer> | undefined
 export const postgres = (): Promise<PostgresServer> => (server ??= PostgresServer.start())
 
 let made = 0
 
-/** A new database on the server of this process; its address. */
+/** Creates a database on the server of this process; returns its address. */
 export const freshDatabase = async (): Promise<string> => {
   const { url } = await postgres()
   const name = `test_${++made}`

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
 
-/** New, and removed when the scope closes. */
+/** A new folder, removed when the scope closes. */
 export const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "aicr-store-"))),
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 
-/** A script that is killed often says itself when what it compiled is to be kept (`flushCompileCache`): it starts in half the time then. */
+/** Folder of compiled code. A script that is killed often stores it explicitly (`flushCompileCache`) and then starts in half the time. */
 const compiled = join(import.meta.dirname, "../../node_modules/.cache/aicr-tests")
 
 const start = (script: string, args: ReadonlyArray<string>) =>

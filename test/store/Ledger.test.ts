@@ -1,4 +1,4 @@
-/** The ledger on real databases: caps hold whoever asks at once, repeating changes nothing, and a killed process loses no money. */
+/** The ledger on real databases: caps hold for concurrent reservations, repeating changes nothing, and a killed process loses no money. */
 import { fileURLToPath } from "node:url"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -197,7 +197,7 @@ describe("ledger", () => {
       yield* Effect.gen(function* () {
         const ledger = yield* Ledger
         const dayUsd = ledger.committed({ repository: "t:team/app", day })
-        // Settled calls cost 1 cent, open ones hold 2. One of each may have happened without its line having come through.
+        // Settled calls cost 1 cent, open ones hold 2. One of each may have happened before its line was written.
         const before = yield* dayUsd
         assert.isAtLeast(before, settled * 0.01 + (reserved - settled) * 0.01 - 1e-9)
         const closed = yield* ledger.closeLost((owner) => owner === "child", 0, 1)

@@ -1,4 +1,4 @@
-/** Reserves 2 cents and settles 1 for ever, 16 at a time, in the database given as argument; writes a line after each step. */
+/** Reserves 2 cents and settles 1 in an endless loop, 16 at a time, in the database given as argument; writes a line after each step. */
 import { writeSync } from "node:fs"
 import { Effect } from "effect"
 import { ReservationId } from "../../src/domain/Keys.ts"

@@ -1,4 +1,4 @@
-/** Reflection memory on real databases: what is learnt once, its bounds, its age, and that one repository knows nothing of another. */
+/** Reflection memory on real databases: deduplication, limits, age, and separation of repositories. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Lesson } from "../../src/domain/Lesson.ts"
@@ -59,7 +59,7 @@ describe.each(databases)("lessons in $name", ({ layer }) => {
       const [, s] = yield* lessons.sizes
       assert.strictEqual(s?.entries, 3)
       assert.isAtMost(s?.bytes ?? 0, 3000)
-      // One that alone is over the bound is not kept.
+      // A lesson that exceeds the limit alone is not stored.
       yield* lessons.learn("t", [lesson(1, { quote: "ü".repeat(5000) })], { ...wide, maxBytes: 500 }, 1)
       assert.deepStrictEqual(yield* titles("t"), [])
     }).pipe(run)

@@ -1,6 +1,6 @@
 /**
- * A node of its own on the Postgres given as argument: takes the deliveries `shared:0…n-1` that every other node takes too, puts
- * each into the batch of one branch, and spends money of one repository and day. Writes a line of JSON after each step.
+ * A node in a separate process on the Postgres given as argument: stores the deliveries `shared:0…n-1` that every other node stores too,
+ * puts each into the batch of one branch, and spends money of one repository and day. Writes a line of JSON after each step.
  */
 import { writeSync } from "node:fs"
 import { Effect } from "effect"

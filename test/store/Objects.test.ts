@@ -1,4 +1,4 @@
-/** What every store of objects does, and what S3 does besides when its server is away, slow or says no. */
+/** Behaviour of every store of objects, and of S3 with a server that is unavailable, slow or refuses. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import * as FileObjects from "../../src/store/FileObjects.ts"

@@ -1,4 +1,4 @@
-/** What is known of pull requests' bases: the newest delivery counts, per trigger, and what is old or beyond the limit goes. */
+/** Stored bases of pull requests: the newest delivery counts, per trigger, and rows that are old or beyond the limit are removed. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { PullBases } from "../../src/store/PullBases.ts"

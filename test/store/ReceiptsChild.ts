@@ -1,4 +1,4 @@
-/** Stores records for ever, 32 at a time, in the database given as argument; writes each record's id once it is stored. */
+/** Stores records in an endless loop, 32 at a time, in the database given as argument; writes each record's id once it is stored. */
 import { writeSync } from "node:fs"
 import { Effect } from "effect"
 import { Receipts } from "../../src/store/Receipts.ts"

@@ -1,4 +1,4 @@
-/** A process that stores records is killed in the middle: every record that it acknowledged is there. */
+/** A process that stores records is killed: every acknowledged record exists. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-/** A delivery is known however long ago it came, in the next process too, until retention has removed its record. */
+/** Duplicates of a delivery are detected at any age, also in the next process, until retention has removed its record. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { join } from "node:path"

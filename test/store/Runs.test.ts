@@ -67,7 +67,7 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
         })
         assert.deepInclude(run, { waitingSince: 10, waitingUntil: undefined })
         assert.isFalse(yield* runs.wait(id, LeaseToken.make(1), { since: 10, until: 600, reason: "stale" }))
-        // The outage goes on: its begin stays, until the analysis begins.
+        // The outage continues: its start does not change until the analysis begins.
         assert.isTrue(yield* runs.wait(id, LeaseToken.make(2), { since: 10, until: 700, reason: "again" }))
         assert.isTrue(yield* runs.move(id, LeaseToken.make(2), "preparing", 31))
         assert.isTrue(yield* runs.move(id, LeaseToken.make(2), "analyzing", 32))
@@ -241,7 +241,7 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
         const first = yield* ended("p1", LeaseToken.make(1))
         const second = yield* ended("p2", LeaseToken.make(2))
         const running = yield* begun("p3", 3)
-        // Nothing is old enough; all but the newest run go by count, and the running ones of the test above stay.
+        // Nothing is old enough; all but the newest run are removed by count, and the running ones of the test above remain.
         assert.strictEqual(yield* runs.prune({ maxCount: 1, before: 1 }), 3)
         assert.isUndefined(yield* runs.get(first.run.id))
         assert.isDefined(yield* runs.get(running.id))

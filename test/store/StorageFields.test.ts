@@ -24,7 +24,7 @@ const over = <A, E>(layer: Layer.Layer<A, E, Layer.Success<ReturnType<typeof lay
   Layer.fresh(layer).pipe(Layer.provide(layerStatic(snapshot)))
 const quiet = Logger.layer([])
 
-/** Nothing outside the folder of a test is opened, whatever is configured. */
+/** Restricts storage to the folder of a test, whatever is configured. */
 const inside = (root: string, snapshot: Snapshot) => {
   const place = placeOf(snapshot)
   assert.isTrue(place.kind === "postgres" || place.path.startsWith(root), "the database is in the test's folder")
@@ -162,7 +162,7 @@ describe("objects", () => {
       const root = yield* folder
       const { url } = yield* bucket
       const { port } = new URL(url)
-      // Such names of this machine do not lead to it everywhere; the error says which was used.
+      // Not every system resolves such names to this machine; the error contains the one that was used.
       const error = yield* Effect.flip(put(root, `http://localhost:${port}`, { force_path_style: false }))
       assert.include(error.message, `S3 reviews.localhost:${port}: `)
     }).pipe(Effect.scoped)

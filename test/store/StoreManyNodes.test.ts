@@ -1,4 +1,4 @@
-/** Several nodes, each a process, on one Postgres: what one of them was told holds for all of them, also when one is killed. */
+/** Several nodes, each a process, on one Postgres: results of one apply to all of them, also when one is killed. */
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted } from "effect"
@@ -45,7 +45,7 @@ describe("many nodes on one Postgres", () => {
       idOf.set(at, eventId)
     }
     const stored = lines.filter(({ receipt }) => receipt === "Stored").length
-    // The killed process may have stored a record and not have said so.
+    // The killed process may have stored a record without reporting it.
     assert.isAtMost(stored, count)
     assert.isAtLeast(stored, count - 16)
     assert.strictEqual(idOf.size, count)
@@ -66,7 +66,7 @@ describe("many nodes on one Postgres", () => {
       const account = { repository: "t:team/app", day: "2026-01-31" }
       const spent = yield* ledger.committed(account)
       assert.isAtMost(spent, 10)
-      // The cap was reached, so both answers were given.
+      // The cap was reached, so both results occurred.
       const answers = new Set(lines.map((line) => line.spent))
       assert.isTrue(answers.has("Reserved") && answers.has("Refused"))
       const [open] = yield* sql<{ amount: number | null }>`
@@ -185,7 +185,7 @@ describe("many nodes on one Postgres", () => {
               while (of.length < from + more) yield* Effect.sleep("10 millis")
             })
           yield* until(200, stored)
-          // Short: nobody notices but by the time it takes.
+          // A short outage only costs time.
           yield* Effect.promise(() => server.stop().then(() => server.start()))
           yield* until(200, stored)
           yield* Effect.promise(() => server.kill())

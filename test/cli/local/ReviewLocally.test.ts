@@ -274,7 +274,7 @@ review: {output_language: en, verification: "off"}
   it("says what to do about a shallow clone, and deepens it where that is allowed", async () => {
     vi.stubEnv("TEST_MODEL_KEY", "k")
     const origin = shop()
-    // Where the branches part is what a shallow clone does not know.
+    // A shallow clone does not contain the merge base.
     origin.git("checkout", "-q", "main")
     origin.write("other.txt", "1\n")
     origin.commit("meanwhile")

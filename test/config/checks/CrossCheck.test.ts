@@ -1,4 +1,4 @@
-/** What one field cannot know alone: exclusive pairs, kinds, references, requirements, reserved fields, variables. */
+/** Rules across fields: exclusive pairs, kinds, references, requirements, reserved fields, variables. */
 import { describe, expect, it } from "vitest"
 import { formatPath } from "../../../src/config/Path.ts"
 import { readDocument } from "../../../src/config/Snapshots.ts"
