@@ -224,7 +224,7 @@ const looking = Layer.effect(
 ).pipe(Layer.provideMerge(stores), Layer.provideMerge(testCluster))
 
 layer(Scheduler.layer.pipe(Layer.provideMerge(looking), Layer.provideMerge(testCluster)))((it) =>
-  it.effect("also when the keeper looks at it while it is being tried again", () =>
+  it.effect("also when the keeper scans it while it is being retried", () =>
     Effect.gen(function* () {
       yield* placed
       const { batchId, entryId, event } = yield* isDead

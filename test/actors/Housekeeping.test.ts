@@ -292,7 +292,7 @@ layer(worldWith(actorStores(), withOwnLimit()))((it) =>
 )
 
 layer(world)("a review that began and ended without a result", (it) => {
-  it.effect("ends the status of its commit, and says why; a head that is reviewed again keeps its own", () =>
+  it.effect("ends the status of its commit with the reason; a head that is reviewed again keeps its status", () =>
     Effect.gen(function* () {
       const runs = yield* Runs
       const outbox = yield* Outbox

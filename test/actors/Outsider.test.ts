@@ -72,13 +72,13 @@ describe("outsider", () => {
     assert.deepStrictEqual(await outsider(change, [{}, { visibility: "any_author" }]), { found: expected, asked })
   })
 
-  it("nobody is asked for where nothing is for members only", async () => {
+  it("no request is sent if nothing is for members only", async () => {
     assert.deepStrictEqual(await outsider(by("mallory"), []), { found: undefined, asked: [] })
     const open = [{ visibility: "any_author" }]
     assert.deepStrictEqual(await outsider(by("mallory"), open), { found: undefined, asked: [] })
   })
 
-  it("a host that will not say counts as no, one that cannot now is asked again", async () => {
+  it("a host that refuses counts as no, one that is unavailable is queried again", async () => {
     const { found } = await outsider(by("ada"), [{}], () => failing("forbidden"))
     assert.strictEqual(found, "ada")
     assert.strictEqual((await outsider(by("ada"), [{}], () => failing("unavailable"))).found, "unavailable")

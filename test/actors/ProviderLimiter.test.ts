@@ -68,7 +68,7 @@ const warm = (url: string, ...gateways: ReadonlyArray<Node>) =>
   Effect.forEach(gateways, (gateway) => gateway(call(url, "warm")), { discard: true })
 
 describe("provider limiter", () => {
-  it.live("a Retry-After that one node was told holds the other back", () =>
+  it.live("a Retry-After received by one node applies to the other", () =>
     Effect.gen(function* () {
       const fake = yield* fakeModel((_, number) => (number === 0 ? faults.rateLimited("1") : { text: "hello" }))
       const [first, second] = yield* nodes

@@ -98,7 +98,7 @@ const run = <A, E>(effect: Effect.Effect<A, E, Lessons | Runs>) =>
   effect.pipe(Effect.provide([Layer.fresh(Store.layerMemory), Logger.layer([])]))
 
 describe("reflection", () => {
-  it.effect("what somebody dismissed who may not write, or who wrote the change, teaches nothing", () =>
+  it.effect("a dismissal by the author or by a person without write access teaches nothing", () =>
     Effect.gen(function* () {
       yield* reviewed(1, [finding(1), finding(2)])
       const all = [thread(1, { dismissedBy: ["eve"] }), thread(2, { dismissedBy: ["Dana"] })]
@@ -151,7 +151,7 @@ describe("reflection", () => {
     }).pipe(run)
   )
 
-  it.effect("is off unless it is enabled: nothing is asked, kept or recalled", () =>
+  it.effect("is off unless it is enabled: nothing is requested, stored or recalled", () =>
     Effect.gen(function* () {
       yield* reviewed(1, [finding(1)])
       yield* before(
@@ -171,7 +171,7 @@ describe("reflection", () => {
     }).pipe(run)
   )
 
-  it.effect("a host that cannot be asked costs the lessons of this time, not the review", () =>
+  it.effect("an unavailable host costs the lessons of this time, not the review", () =>
     Effect.gen(function* () {
       yield* reviewed(1, [finding(1)])
       yield* before(

@@ -245,7 +245,7 @@ it.live("a review of a head that a force push replaced is cancelled, and the new
   )
 )
 
-it.live("a review that a person asked for is made of the head that replaced its own, for the same person", () =>
+it.live("a review requested by a person moves to the head that replaced its own, for the same person", () =>
   moved(
     amend,
     Effect.fnUntraced(function* ({ first, second }) {

@@ -57,7 +57,7 @@ describe("a lease", () => {
     })
   )
 
-  it.effect("is renewed at once after the process was frozen, but not after a short pause", () =>
+  it.effect("is renewed immediately after the process was frozen, but not after a short pause", () =>
     Effect.gen(function* () {
       const { jump, renewals } = yield* leaseKept(() => kept)
       yield* TestClock.adjust("10 seconds")

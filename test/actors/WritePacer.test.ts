@@ -48,7 +48,7 @@ describe("WritePacer", () => {
   )
 
   layer(Layer.fresh(world))((it) =>
-    it.effect("a Retry-After that one node was told holds the others back", () =>
+    it.effect("a Retry-After received by one node applies to the others", () =>
       Effect.gen(function* () {
         const limited = new ForgeError({
           reason: "rate_limited",
@@ -68,7 +68,7 @@ describe("WritePacer", () => {
   )
 
   layer(Layer.fresh(world))((it) =>
-    it.effect("a node that took a turn and is not heard of again holds the others up for seconds, not for ever", () =>
+    it.effect("a node that took a permit and disappears blocks the others for seconds, not forever", () =>
       Effect.gen(function* () {
         const silent = onNode(
           Effect.gen(function* () {

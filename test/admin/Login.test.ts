@@ -176,7 +176,7 @@ describe("sessions", () => {
     assert.include(admin.logged.join("\n"), "sessions of administrators revoked")
   })
 
-  it("are not revoked by what is not understood, or by nobody", async () => {
+  it("are not revoked by an invalid request, or without a session", async () => {
     const admin = await start()
     const token = await admin.token()
     for (const body of [{ keep_current: "yes" }, { keep: true }, [], "{"]) {
@@ -193,7 +193,7 @@ describe("throttle", () => {
     for (let at = 0; at < times; at++) assert.strictEqual((await admin.login("wrong", name, headers)).status, 401)
   }
 
-  it("after five failures not even the right password gets in, and the answer says when", async () => {
+  it("after five failures the right password is refused too, and the response names the wait", async () => {
     const admin = await start()
     await fail(admin, 3)
     assert.strictEqual((await admin.login()).status, 200)
@@ -205,7 +205,7 @@ describe("throttle", () => {
     assert.isAtMost(seconds, 300)
   })
 
-  it("attempts that come at once get no more tries than one after the other", async () => {
+  it("concurrent attempts get no more tries than sequential ones", async () => {
     const admin = await start()
     const answers = await Promise.all(Array.from({ length: 30 }, () => admin.login("wrong")))
     assert.strictEqual(answers.filter(({ status }) => status === 401).length, 5)
@@ -237,7 +237,7 @@ describe("throttle", () => {
     assert.deepStrictEqual([0, 4, 5, 6, 9, 100, 20_000].map(delayMillis), [0, 0, 500, 1000, 8000, 8000, 8000])
   })
 
-  it("does not believe what anybody says who is no proxy", async () => {
+  it("ignores forwarded addresses of clients that are not proxies", async () => {
     const admin = await start()
     for (let at = 0; at < 5; at++) await fail(admin, 1, `user-${at}`, { "x-forwarded-for": `203.0.113.${at}` })
     assert.strictEqual((await admin.login(password, "root", { "x-forwarded-for": "203.0.113.9" })).status, 429)

@@ -66,7 +66,7 @@ const claimed = (entryId: string) =>
   )
 
 describe("queue", () => {
-  it("says what waits and why, how much there is, and what is held back", async () => {
+  it("lists waiting entries with reasons, counts and pauses", async () => {
     const { entryId } = await deliver(change({ target: { kind: "pull_request", number: 10 } }), Priority.pullRequest)
     await admin.run(
       QueueControl.use((control) => control.pause({ scope: "workspace", name: "app", reason: "moving", since: 5 }))
@@ -250,7 +250,7 @@ describe("runs", () => {
     assert.deepInclude((await post(`/runs/${runId}/cancel`)).body, { status: 409, code: "already_ended" })
   })
 
-  it("is done once more for an administrator, as what stands at the host by then", async () => {
+  it("is repeated for an administrator, with the state of the host at that time", async () => {
     const runOf = (given: Change) =>
       admin.run(
         Runs.use((runs) =>
@@ -290,7 +290,7 @@ describe("runs", () => {
     assert.strictEqual((await post(`/runs/${newId()}/rereview`)).status, 404)
   })
 
-  it("a running one is told to stop", async () => {
+  it("a running one is requested to stop", async () => {
     const given = change({ target: { kind: "pull_request", number: 21 } })
     const { entryId } = await deliver(given, Priority.pullRequest)
     await claimed(entryId)

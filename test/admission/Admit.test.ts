@@ -259,7 +259,7 @@ describe("work", () => {
     snapshot = await snapshotWith({ auto_commit: { delay_seconds: 120 } })
   })
 
-  it("of a pull request starts at once", () => {
+  it("of a pull request starts immediately", () => {
     const decided = decide(snapshot, pull())
     assert.deepInclude(decided, {
       accepted: true,

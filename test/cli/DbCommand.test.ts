@@ -61,7 +61,7 @@ describe.each(["sqlite", "postgres"] as const)("aicr db on %s", (kind) => {
 })
 
 describe("aicr db", () => {
-  it("leaves the file of a running service alone, and says what to do", async () => {
+  it("does not change the file of a running service, and names the next step", async () => {
     url = undefined
     await configure({ sqlite: { path: "data/aicr.db" } })
     await Effect.runPromise(

@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
 describe("aicr eval", () => {
-  it("prints figures as JSON, progress beside them", async () => {
+  it("prints figures as JSON, and progress on standard error", async () => {
     const { code, out, err } = await aicr("--demo", "--only", "ts-sql,clean-docs", "--format", "json")
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({

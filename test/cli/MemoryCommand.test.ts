@@ -32,7 +32,7 @@ const lesson = (n: number) => ({
 })
 const wide = { maxEntries: 100, maxBytes: 100_000, keepMillis: 1e12 }
 
-it("shows and clears what is remembered, per repository or all", async () => {
+it("lists and removes lessons, per repository or all", async () => {
   const directory = await mkdtemp(join(tmpdir(), "aicr-cli-memory-"))
   try {
     const config = join(directory, "config.yaml")

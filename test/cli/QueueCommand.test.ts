@@ -169,7 +169,7 @@ describe("aicr queue", () => {
     assert.strictEqual((await aicr("pause")).code, 2)
   })
 
-  it("looks at a queue that is being served, and leaves changing it to the service", async () => {
+  it("reads a queue that is being served, and refuses to change it", async () => {
     await inStores(
       Effect.gen(function* () {
         const { entryId } = yield* admit(1)
@@ -231,7 +231,7 @@ describe("aicr queue", () => {
     )
   }, 60_000)
 
-  it("says plainly that a queue in memory is the service's alone", async () => {
+  it("explains that an in-memory queue belongs to the service", async () => {
     await configure("memory")
     await inStores(Effect.void)
     const answer = await aicr("list")

@@ -202,7 +202,7 @@ describe("aicr review --publish", () => {
     30_000
   )
 
-  it("shows the review though the host refuses it, and says why", async () => {
+  it("shows the review if the host refuses it, with the reason", async () => {
     at.host.refuses = true
     const { code, stderr, stdout } = await aicr(at, "--config", at.config, "--publish")
     expect(stdout).toContain("a.ts:2")

@@ -62,7 +62,7 @@ describe("aicr route and template", () => {
     expect(await aicr("route", "test", "-w", "shop", "--trigger", "git", ...args)).toMatchObject({ code: 0, out: text })
   })
 
-  it("says what is not there", async () => {
+  it("names what does not exist", async () => {
     const missing = await aicr("route", "test", "-w", "shop", "--trigger", "other")
     expect([missing.code, missing.error]).toEqual([2, expect.stringContaining('has no trigger "other"; it has: git')])
     expect((await aicr("route", "test", "-w", "x", "--trigger", "git")).code).toBe(2)
@@ -77,7 +77,7 @@ describe("aicr route and template", () => {
     expect(builtIn.out).toContain("Missing bounds check")
   })
 
-  it("says why a template does not work, and doctor says so too", async () => {
+  it("explains why a template fails, and so does doctor", async () => {
     const bad = await aicr("template", "render", "-w", "shop", "--channel", "issues", "--part", "problem")
     expect(bad.code).toBe(2)
     expect(bad.error).toContain("the problem template does not work")

@@ -103,7 +103,7 @@ describe("relative paths start at the document", () => {
   })
 })
 
-it("work_path says where a workspace's templates are, by what match rules see", async () => {
+it("work_path selects the directory of a workspace's templates, by the facts of match rules", async () => {
   const root = await mkdtemp(join(tmpdir(), "aicr-work-"))
   const { snapshot } = read({
     triggers: [hub],
@@ -156,7 +156,7 @@ it("excluded sources are compared by their id: moving one is no difference, and 
   ])
 })
 
-describe("what has no effect is said where it is written", () => {
+describe("a field without effect is reported at its path", () => {
   it.each([
     [
       "a revision's link on git",
@@ -201,7 +201,7 @@ describe("what has no effect is said where it is written", () => {
     const { issues } = read({ triggers: [hub], ...tree })
     expect(issues.filter((issue) => issue.path === path).map(({ severity }) => severity)).toEqual(["warning"])
   })
-  it("nothing is said of a link that a kind uses, or of a limit for how long work waits", () => {
+  it("a link that a kind uses, and a limit for waiting work, are not reported", () => {
     const revision_url_template = "https://r/{{rev}}"
     const channels = [
       { name: "depot", kind: "github_problem_issue", trigger: "hub", owner: "a", repo: "b", revision_url_template },

@@ -258,7 +258,7 @@ describe("loadConfig", () => {
       Result.isFailure(exit) && exit.failure instanceof ConfigInvalid ? exit.failure.message.split("\n") : []
     ).toHaveLength(2)
   })
-  it("says which file cannot be read", async () => {
+  it("names the file that cannot be read", async () => {
     const exit = await Effect.runPromiseExit(loadConfig({ file: "/nowhere/c.yaml" }, {}))
     expect(Exit.isFailure(exit)).toBe(true)
     expect(String(exit)).toContain("/nowhere/c.yaml: file not found")

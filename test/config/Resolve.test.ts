@@ -263,7 +263,7 @@ describe("show", () => {
   const origins = Object.fromEntries(
     (showWorkspace(found, "w") ?? []).map(({ path, value, origin }) => [path, [value, origin]])
   )
-  it("says where each value comes from", () => {
+  it("shows the origin of each value", () => {
     expect(origins).toMatchObject({
       "review.max_files": [1, "document"],
       "review.max_problems": [2, "workspaces.defaults"],
@@ -281,7 +281,7 @@ describe("show", () => {
     expect(text).not.toMatch(/global-secret|workspace-secret|"hook"|"tok"/)
     expect(origins["auth.api_key"]).toEqual(["********", "workspaces.instances.w"])
   })
-  it("knows no workspace that is not there", () => {
+  it("returns undefined for an unknown workspace", () => {
     expect(showWorkspace(found, "x")).toBeUndefined()
   })
 })
@@ -308,7 +308,7 @@ describe("diff", () => {
     ])
     expect(diff(before.document, before.document)).toEqual([])
   })
-  it("says that a secret changed, not what it was", () => {
+  it("reports that a secret changed, without its value", () => {
     const server = (api_key: string) => snapshot({ server: { auth: { api_key } } }).document
     expect(diff(server("one"), server("two"))).toEqual([
       { path: "server.auth.api_key", change: "changed", before: "******** (before)", after: "******** (after)" }

@@ -266,7 +266,7 @@ describe("rotation", () => {
     expect(rotateText(documentWith(sealed), env)).toMatchObject({ failure: [expect.stringContaining(message)] })
   })
 
-  it("text that only looks sealed and stands in no credential is left alone", () => {
+  it("text that looks sealed outside of a credential does not change", () => {
     const text = `prompts: {system: {a: "enc:v1.x"}}\n`
     expect(Result.getOrThrow(rotateText(text, both))).toEqual({ text, rotated: [], current: [] })
   })

@@ -62,7 +62,7 @@ describe("native-llm without a model group", () => {
       expect.stringContaining("llm.model_chain: missing; workspace w uses agent mode native-llm")
     ])
   })
-  it("is none where nobody uses it", () => {
+  it("is none where it is not used", () => {
     expect(errors({ ...native, workspaces: { instances: { w: bound("a/b", { enabled: false }) } } })).toEqual([])
     expect(
       errors({ ...native, workspaces: { instances: { w: bound("a/b", { agent: { default: "kilo" } }) } } })
@@ -120,7 +120,7 @@ describe("fields that a kind of channel has no use for", () => {
       expect.stringMatching(new RegExp(`^outputs\\.channels\\.c\\.${field.replace(".", "\\.")} without effect`))
     ])
   })
-  it("nothing is said of what is used", () => {
+  it("fields in use are not reported", () => {
     const templates = { summary: "t", problem: "t" }
     const used = { mention_author: true, mention_fallback: "all", no_problems: { action: "publish" }, templates }
     expect(warnings({ kind: "github_pr_review", ...used })).toEqual([])
@@ -132,7 +132,7 @@ it("the role chat alone is refused with what to add", () => {
   expect(rolesProblem(new Set(["chat", "ingress"]), true)).toBeUndefined()
 })
 
-it("fields that work are not said to be without effect", () => {
+it("fields with an effect are not reported", () => {
   const { issues } = readDocument(
     {
       outputs: { channels: [{ name: "c", kind: "gitlab_problem_issue", project_id: 7 }] },

@@ -53,7 +53,7 @@ describe("parseRetryAfter", () => {
     )
   })
 
-  it("never waits less than a number of seconds asks for", () => {
+  it("never waits less than the requested seconds", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 86_400_000 }), (millis) => {
         expect(parseRetryAfter({ "retry-after": (millis / 1000).toFixed(3) }, now)).toBe(millis)

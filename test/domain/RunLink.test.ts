@@ -15,6 +15,6 @@ it.each([
   expect(runUrl({ base_url, path_prefix }, "1", page)).toBe(url)
 })
 
-it("is left out as long as there is no page of a run", () => {
+it("is undefined while there is no page of a run", () => {
   expect(runUrl({ base_url: "https://r.test", path_prefix: undefined }, "1")).toBeUndefined()
 })

@@ -5,7 +5,7 @@ import { isStorable, toStorable, truncate } from "../../src/domain/Text.ts"
 /** Any sequence of UTF-16 code units. */
 const anything = fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units))
 
-it("what is repaired can be stored and read back as the same text, and good text is left as it is", () => {
+it("repaired text can be stored and read back unchanged, and valid text does not change", () => {
   fc.assert(
     fc.property(anything, (text) => {
       const repaired = toStorable(text)

@@ -4,7 +4,7 @@ import { Gather } from "../../src/ingress/Gather.ts"
 const turn = () => new Promise<void>((next) => setImmediate(next))
 
 describe("Gather", () => {
-  it("hands on what came while turns brought more, in order, and begins anew", async () => {
+  it("flushes what arrived while iterations brought more, in order, and starts over", async () => {
     const flushed: Array<ReadonlyArray<number>> = []
     const gather = new Gather<number>((items) => flushed.push(items))
     gather.add(1)
@@ -33,7 +33,7 @@ describe("Gather", () => {
     )
   })
 
-  it("hands on no more at once than a store takes in one go", async () => {
+  it("flushes at most one batch of a store at a time", async () => {
     const flushed: Array<ReadonlyArray<number>> = []
     const gather = new Gather<number>((items) => flushed.push(items))
     const items = Array.from({ length: 150 }, (_, item) => item)

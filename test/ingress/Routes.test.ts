@@ -16,7 +16,7 @@ afterEach(async () => {
 })
 
 describe("routes", () => {
-  it("know hosts by product name and by token", () => {
+  it("accept hosts by product name and by token", () => {
     for (const kind of listNames("webhookPath")) {
       for (const name of [kind, ...listSpellings("webhookPath", kind)]) {
         assert.deepStrictEqual(parseRoute("", `/webhooks/${name}?x=1`), { _tag: "Webhook", kind })
@@ -57,7 +57,7 @@ describe("pages", () => {
     assert.strictEqual((await fetch(`${ingress.url}/metrics`)).status, 404)
   })
 
-  it("the dashboard is there only while somebody can log in", async () => {
+  it("the dashboard exists only while login is enabled", async () => {
     ingress = await startIngress()
     for (const path of ["/", "/dashboard", "/dashboard/runs"]) {
       const off = await fetch(`${ingress.url}${path}`)
@@ -89,7 +89,7 @@ describe("pages", () => {
 })
 
 describe("start and stop", () => {
-  it("an address in use is said in words", async () => {
+  it("an address in use is explained", async () => {
     const other = createServer()
     await new Promise<void>((resume) => other.listen(0, "0.0.0.0", resume))
     const address = other.address()

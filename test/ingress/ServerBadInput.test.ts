@@ -159,7 +159,7 @@ describe("bad input", () => {
     assert.isTrue(await isAlive(ingress))
   })
 
-  it("asking first is answered with 100 when the body may come", async () => {
+  it("an expectation is met with 100 when the body may be sent", async () => {
     const connection = open(ingress.port)
     connection.socket.write(
       post("/webhooks/github", {
@@ -242,7 +242,7 @@ describe("large and slow bodies", () => {
     return { answer, sent }
   }
 
-  it("a 300 MB stream that is not what its signature says is cut off at the limit and memory stays flat", async () => {
+  it("a 300 MB stream with a wrong signature is cut off at the limit and memory stays flat", async () => {
     ingress = await startIngress()
     await stream(ingress.port, 30 * mebibyte, {})
     global.gc?.()
@@ -291,7 +291,7 @@ describe("large and slow bodies", () => {
     assert.isTrue(await isAlive(ingress))
   })
 
-  it("slow headers and slow bodies are answered 408", async () => {
+  it("slow headers and slow bodies get 408", async () => {
     ingress = await startIngress({ headersTimeoutMillis: 200, requestTimeoutMillis: 400 })
     const slowHeader = open(ingress.port)
     slowHeader.socket.write("POST /webhooks/github HTTP/1.1\r\nhost: x\r\n")

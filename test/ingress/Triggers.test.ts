@@ -116,7 +116,7 @@ describe("keys", () => {
     assert.strictEqual(response.status, 202)
   })
 
-  it("a body is not read for nobody", async () => {
+  it("a body without a valid key is not read", async () => {
     await start()
     const answer = await call("manual", "x".repeat(1000), keyless)
     assert.strictEqual(answer.status, 401)
@@ -125,7 +125,7 @@ describe("keys", () => {
 })
 
 describe("manual and custom", () => {
-  it("an asked-for review is recorded, queued, told and answered", async () => {
+  it("a requested review is recorded, queued, notified and responded to", async () => {
     await start()
     const answer = await call("custom", {
       repo: "Acme/App",
@@ -164,7 +164,7 @@ describe("manual and custom", () => {
     assert.deepStrictEqual(ingress.woken.workspaces, ["app"])
   })
 
-  it("a form says the same as JSON", async () => {
+  it("a form is equivalent to JSON", async () => {
     await start()
     const form = new URLSearchParams({
       repo: "acme/app",
@@ -381,7 +381,7 @@ describe("perforce and subversion", () => {
     assert.deepInclude(answer.body, { accepted: false, reason })
   })
 
-  it("a kind without any trigger is not there, whoever asks", async () => {
+  it("a kind without any trigger does not exist for any caller", async () => {
     await start({ document: { ...document, triggers: document.triggers.slice(0, 3), workspaces: { instances: {} } } })
     for (const path of ["p4", "svn"]) {
       assert.deepInclude(await call(path, {}, keyless), {

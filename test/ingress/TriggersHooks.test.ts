@@ -73,7 +73,7 @@ describe("hook scripts", () => {
     assert.strictEqual(await log(), "")
   })
 
-  it("report a revision with who and what, as svnlook says; settings may stand beside the script", async () => {
+  it("report a revision with author and message from svnlook; settings may be next to the script", async () => {
     const script = join(directory, "svn-trigger.sh")
     await copyFile(svn, script)
     const key = join(directory, "key")
@@ -111,7 +111,7 @@ describe("hook scripts", () => {
     assert.notInclude(await log(), env.GLOBAL_KEY)
   })
 
-  it("a service that does not answer holds nobody up, and is given up", async () => {
+  it("a service that does not respond blocks no submit, and is given up", async () => {
     const sockets: Array<{ destroy: () => void }> = []
     const silent = createServer((socket) => sockets.push(socket))
     await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening))

@@ -21,7 +21,7 @@ const comment = (body: string, over: object = {}) => ({
 })
 
 describe("accepted", () => {
-  it("is recorded, queued, told and answered", async () => {
+  it("is recorded, queued, notified and responded to", async () => {
     ingress = await startIngress()
     const { body, headers, status } = await deliver(ingress, "pull_request", pullRequest())
     assert.strictEqual(status, 202)
@@ -106,7 +106,7 @@ describe("accepted", () => {
     assert.deepStrictEqual(statuses, ["queued", "queued", "duplicate", "queued", "duplicate", "coalesced"])
   })
 
-  it("again after a refusal: a redelivery is decided anew", async () => {
+  it("again after a refusal: a redelivery is decided again", async () => {
     ingress = await startIngress()
     const again = { "x-github-delivery": "one" }
     const draft = await deliver(ingress, "pull_request", pullRequest({ pull: { draft: true } }), again)
@@ -115,7 +115,7 @@ describe("accepted", () => {
     assert.strictEqual(ready.body.status, "queued")
   })
 
-  it("the newest head replaces what waits, and the record of the older one says so", async () => {
+  it("the newest head replaces the waiting entry, and the record of the older one shows it", async () => {
     ingress = await startIngress()
     const first = await deliver(ingress, "pull_request", pullRequest())
     const pushed = { head: { sha: "a".repeat(40), ref: "feature" } }
@@ -135,7 +135,7 @@ describe("accepted", () => {
     assert.strictEqual(record.outcomeReason, "the pull request has a newer head or another base")
   })
 
-  it("later where a schedule says so", async () => {
+  it("later if a schedule requires it", async () => {
     const inThreeDays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"][(new Date().getUTCDay() + 3) % 7]
     const closedNow = { rules: [{ days: [inThreeDays], windows: ["03:00-03:01"] }] }
     ingress = await startIngress({ document: { ...document, review: { pull_request: { schedule: closedNow } } } })
@@ -148,7 +148,7 @@ describe("accepted", () => {
 })
 
 describe("not accepted", () => {
-  it("says why, and leaves a record", async () => {
+  it("responds with the reason, and leaves a record", async () => {
     ingress = await startIngress()
     const cases: ReadonlyArray<readonly [string, string, unknown]> = [
       ["unsupported_event", "star", { ...pullRequest(), action: "created" }],
@@ -182,7 +182,7 @@ describe("not accepted", () => {
     assert.match(ingress.woken.newerHeads[0] ?? "", /^hub:acme\/app:pull_request:7 [0-9a-f]+$/)
   })
 
-  it("what waits for a closed pull request is cancelled, and its record says so", async () => {
+  it("the waiting entry of a closed pull request is cancelled, and its record shows it", async () => {
     ingress = await startIngress()
     const opened = await deliver(ingress, "pull_request", pullRequest())
     const closed = await deliver(ingress, "pull_request", pullRequest({ action: "closed" }))
@@ -312,7 +312,7 @@ describe("profiles on a shared route", () => {
     }
   }
 
-  it("are told apart by credential, then by repository", async () => {
+  it("are distinguished by credential, then by repository", async () => {
     ingress = await startIngress({ document: shared })
     const send = (repo: string, key?: string) => {
       const payload = pullRequest({ repo })

@@ -151,13 +151,13 @@ describe.each(stores)("a delivery that does not name the branch of its pull requ
     assert.deepInclude(await review(), bound("releases"))
   })
 
-  it("is nobody's where no workspace has the branch", async () => {
+  it("is ignored where no workspace has the branch", async () => {
     await startOver(await makeStore())
     assert.deepInclude((await deliver(ingress, "pull_request", into("topic", "opened"))).body, unbound)
     assert.deepInclude(await review(), unbound)
   })
 
-  it("is not led by what another trigger's host says of a repository with the same name", async () => {
+  it("ignores a repository with the same name at another trigger's host", async () => {
     await startOver(await makeStore())
     const other = { "x-hub-signature-256": `sha256=${hmac(JSON.stringify(into("topic", "opened")), "another")}` }
     await deliver(ingress, "pull_request", into("release/2", "opened"))

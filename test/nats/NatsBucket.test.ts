@@ -24,7 +24,7 @@ const soon = { times: 200, schedule: Schedule.spaced("50 millis") }
 const bucket = makeBucket({ kind: "bucket", name: "values", durable: true })
 
 describe("bucket", () => {
-  it("compare-and-set: one writer wins, the others are told", () =>
+  it("compare-and-set: one writer wins, the others get a conflict", () =>
     run(
       Effect.gen(function* () {
         const { create, update, get, delete: remove, last } = yield* bucket
@@ -59,7 +59,7 @@ describe("bucket", () => {
       })
     ))
 
-  it("what it cannot take is refused at once, what is away in time", () =>
+  it("an invalid value is refused immediately, and an unavailable server in time", () =>
     run(
       Effect.gen(function* () {
         const { put } = yield* bucket
@@ -74,7 +74,7 @@ describe("bucket", () => {
       })
     ))
 
-  it("a watch tells what is there and what changes, through a restart of the server", () =>
+  it("a watch emits current values and changes, through a restart of the server", () =>
     run(
       Effect.gen(function* () {
         const { put, watch, delete: remove } = yield* bucket
@@ -188,7 +188,7 @@ describe("events", () => {
 describe("nodes", () => {
   const self = (name: string) => ({ name, roles: ["executor"], version: "1.2.3", startedAt: 1000, more: { slots: 8 } })
 
-  it("who starts is on the list though the server is slow to answer", () =>
+  it("a starting node is listed even if the server responds slowly", () =>
     run(
       Effect.gen(function* () {
         const { jetstream } = yield* NatsConnection
@@ -204,7 +204,7 @@ describe("nodes", () => {
       })
     ))
 
-  it("who is there is on the list, with what it tells; who left is not", () => {
+  it("live nodes are listed with their properties; nodes that left are not", () => {
     const prefix = newPrefix()
     return run(
       Effect.gen(function* () {

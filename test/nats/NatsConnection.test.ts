@@ -80,7 +80,7 @@ describe("being connected", () => {
     expect(answer).not.toContain("s3cret")
   })
 
-  it("comes back by itself, also from a server that hangs, and says how it stands", async () => {
+  it("reconnects, also after a server that hangs, and reports its status", async () => {
     await using server = await NatsServer.start()
     await Effect.runPromise(
       Effect.gen(function* () {

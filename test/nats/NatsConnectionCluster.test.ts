@@ -83,7 +83,7 @@ describe("nats/nats-cluster.conf", () => {
     await expect(connect({ ...attempt, user: "aicr", pass: "wrong" })).rejects.toThrow(/authorization/i)
   })
 
-  it("lets no server in that does not know the password", async () => {
+  it("rejects servers without the password", async () => {
     const before = await routes(first())
     const port = await freePort()
     const stranger = await start(

@@ -154,7 +154,7 @@ describe("failures", () => {
     expect(await failover("b", "SIGKILL")).toBeLessThan(20_000)
   })
 
-  it("a frozen node loses its actors, and knows it when it thaws", async () => {
+  it("a frozen node loses its actors, and detects it when it thaws", async () => {
     await using cluster = await Cluster.start(["a", "b"])
     const before = await cluster.spread(ids, ["a", "b"])
     const frozen = ids.filter((id) => before.get(id)?.node === "a")

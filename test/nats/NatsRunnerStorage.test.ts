@@ -133,7 +133,7 @@ describe("membership", () => {
 })
 
 describe("shards", () => {
-  it("each has one holder, whoever asks at the same time", () =>
+  it("each has one holder, also after concurrent requests", () =>
     withMembers((join) =>
       Effect.gen(function* () {
         const members = yield* Effect.forEach(["a", "b", "c"], join)
@@ -218,7 +218,7 @@ describe("shards", () => {
       })
     ))
 
-  it("writes whose answers were lost are found to be its own", () =>
+  it("writes whose responses were lost are recognised", () =>
     withMembers((join) =>
       Effect.gen(function* () {
         const a = yield* join("a")

@@ -10,7 +10,7 @@ const settings = (env: Record<string, string>) => {
 }
 const url = "nats://bus.example:4333"
 
-describe("what the environment says", () => {
+describe("settings from the environment", () => {
   it.each([{}, { SVC_NATS_URL: "" }, { SVC_NATS_URL: "  ", SVC_NATS_TOKEN: "t" }])("%j: no NATS", (env) => {
     expect(Result.getOrThrow(natsSettings(env))).toBeUndefined()
   })

@@ -42,7 +42,7 @@ describe("work queue", () => {
       })
     ))
 
-  it("what is not done comes again, what is given back comes at once", () =>
+  it("unfinished messages are redelivered, requeued ones immediately", () =>
     run(
       Effect.gen(function* () {
         const patient = yield* queue
@@ -78,7 +78,7 @@ describe("work queue", () => {
     )
   })
 
-  it("is made though the server is slow to answer", () =>
+  it("is created even if the server responds slowly", () =>
     run(
       Effect.gen(function* () {
         const { consumers } = (yield* NatsConnection).manager
@@ -95,7 +95,7 @@ describe("work queue", () => {
       })
     ))
 
-  it("a full queue says so", () =>
+  it("a full queue reports it", () =>
     run(
       Effect.gen(function* () {
         const { offer } = yield* makeWorkQueue({ name: "small", maxMessages: 2 })

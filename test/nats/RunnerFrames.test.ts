@@ -63,7 +63,7 @@ describe("frames", () => {
   })
 })
 
-describe("asks", () => {
+describe("requests", () => {
   const decode = Schema.decodeUnknownSync(Schema.toCodecJson(Envelope.PartialRequest))
   const request = {
     _tag: "Request",

@@ -29,6 +29,6 @@ it("reads a row that ends earlier, as one of an earlier release does", () => {
   assert.deepStrictEqual(fromRow(toRow(change).slice(0, 12)), change)
 })
 
-it("refuses what is no change, and says what is missing", () => {
+it("refuses invalid changes, and names what is missing", () => {
   assert.throws(() => fromRow(["gitea", "main", null]), /workspace/)
 })

@@ -85,7 +85,7 @@ export const conformance = (
     })
 
     layer(store())("admit", (it) => {
-      it.effect("gives back what was admitted", () =>
+      it.effect("returns admitted entries", () =>
         Effect.gen(function* () {
           const queue = yield* Queue
           const item = admission({ number: 1, head: "a", workspace: "one" })
@@ -133,7 +133,7 @@ export const conformance = (
         })
       )
 
-      it.effect("the same head joins, sooner and more urgent if asked for so", () =>
+      it.effect("the same head joins, and makes the entry earlier and more urgent if requested", () =>
         Effect.gen(function* () {
           const queue = yield* Queue
           const first = yield* one({ number: 4, head: "a", dueAt: 500 })
@@ -343,7 +343,7 @@ export const conformance = (
         })
       )
 
-      it.effect("gives way when it would wait again and a newer head waits, which answers for its events", () =>
+      it.effect("yields when it would wait again and a newer head waits, which settles its events", () =>
         Effect.gen(function* () {
           const queue = yield* Queue
           const { lease, entry } = yield* running({ number: 6, head: "a", priority: 0 })
@@ -432,7 +432,7 @@ export const conformance = (
     })
 
     layer(store())("closing", (it) => {
-      it.effect("cancel ends what waits or is ready, and asks the worker of what runs", () =>
+      it.effect("cancel ends waiting and ready entries, and notifies the worker of running ones", () =>
         Effect.gen(function* () {
           const queue = yield* Queue
           const { lease } = yield* running({ number: 1, head: "a" })
@@ -489,7 +489,7 @@ export const conformance = (
           })
       )
 
-      it.effect("what is done before its worker heard of it is done", () =>
+      it.effect("a review that finishes before its worker is notified is done", () =>
         Effect.gen(function* () {
           const queue = yield* Queue
           const { lease } = yield* running({ number: 5, head: "a" })

@@ -21,7 +21,7 @@ describe("a review that waits for its host", () => {
     expect(at(now)).toBe(expected)
   })
 
-  it("waits at least as long as the host asks for, and never past the limit", () => {
+  it("waits at least as long as the host requests, and never past the limit", () => {
     expect(at(0, { notBefore: hour })).toBe(hour)
     expect(at(0, { notBefore: 48 * hour })).toBe(24 * hour)
   })

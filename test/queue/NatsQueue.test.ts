@@ -105,7 +105,7 @@ describe("NatsQueue", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("what one node writes another reads at once, pauses too", () =>
+  it.live("another node reads writes immediately, including pauses", () =>
     Effect.gen(function* () {
       const { url } = yield* server
       const [one, two] = yield* Effect.all([node(url), node(url)])
@@ -124,7 +124,7 @@ describe("NatsQueue", () => {
   )
 
   it.live(
-    "is away for ten seconds: says so at once, and goes on with all that it answered",
+    "is unavailable for ten seconds: fails immediately, and keeps all acknowledged entries",
     () =>
       Effect.gen(function* () {
         const nats = yield* server
@@ -154,7 +154,7 @@ describe("NatsQueue", () => {
   )
 
   it.live(
-    "hangs in the middle of a transaction: nobody waits for ever, and what is repeated happens once",
+    "hangs in the middle of a transaction: no call waits forever, and a repeated one happens once",
     () =>
       Effect.gen(function* () {
         const nats = yield* server
@@ -187,7 +187,7 @@ describe("NatsQueue", () => {
   )
 
   it.live(
-    "the log stays as long as what it holds, though one entry waits from the beginning; who missed its beginning reads it anew",
+    "the log stays as long as its content, though one entry waits from the beginning; a node that missed its beginning reads it again",
     () =>
       Effect.gen(function* () {
         const nats = yield* server
@@ -223,7 +223,7 @@ describe("NatsQueue", () => {
     120_000
   )
 
-  it.live("skips damaged messages: all nodes go on in the same state, and an entry says what was lost", () =>
+  it.live("skips damaged messages: all nodes continue in the same state, and an entry shows the loss", () =>
     Effect.gen(function* () {
       const { url } = yield* server
       const lines: Array<string> = []
@@ -306,7 +306,7 @@ describe("NatsQueue", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("a log that was lost with its disk begins anew, on every node", () =>
+  it.live("a log that was lost with its disk restarts, on every node", () =>
     Effect.gen(function* () {
       const { url } = yield* server
       const [one, two] = yield* Effect.all([node(url), node(url)])

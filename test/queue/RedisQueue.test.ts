@@ -65,7 +65,7 @@ describe("RedisQueue", () => {
     })
   )
 
-  it.live("is away for ten seconds: says so at once, and goes on with all that it answered", () =>
+  it.live("is unavailable for ten seconds: fails immediately, and keeps all acknowledged entries", () =>
     Effect.gen(function* () {
       const redis = yield* server
       yield* Effect.gen(function* () {
@@ -170,7 +170,7 @@ describe("RedisQueue", () => {
     })
   )
 
-  it.live("an entry that cannot be read is quarantined with its reason, wherever it is, and holds up nothing", () =>
+  it.live("an unreadable entry is quarantined with its reason in every state, and blocks nothing", () =>
     Effect.gen(function* () {
       const redis = yield* server
       const raw = new Redis(redis.url)
@@ -313,7 +313,7 @@ describe("RedisQueue", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes back what runs in more workspaces than it looks at at once", () =>
+  it.live("reclaims entries of more workspaces than one page", () =>
     Effect.gen(function* () {
       const redis = yield* server
       yield* Effect.gen(function* () {
@@ -377,7 +377,7 @@ describe("RedisQueue", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("does not start when it cannot be reached, and says neither user nor password", () =>
+  it.live("does not start if it is unreachable, and names neither user nor password", () =>
     Effect.gen(function* () {
       const unreachable = yield* Effect.flip(Effect.scoped(Layer.build(on("redis://ada:s3cret@127.0.0.1:1"))))
       assert.include(unreachable.message, "127.0.0.1:1")

@@ -130,29 +130,27 @@ describe("SqliteQueue", () => {
       })
   )
 
-  it.effect(
-    "a file that was made read-only: says so and what to do, and has everything when it is writable again",
-    () =>
-      Effect.gen(function* () {
-        const place = yield* folder
-        const path = join(place, "queue.db")
-        yield* Effect.provide(
-          Effect.flatMap(Queue, (queue) => queue.admit([admission({ number: 1 })])),
-          inFile(path)
-        )
-        const files = readdirSync(place).map((name) => join(place, name))
-        const setWritable = (writable: boolean) => {
-          for (const file of files) chmodSync(file, writable ? 0o666 : 0o444)
-          chmodSync(place, writable ? 0o777 : 0o555)
-        }
-        setWritable(false)
-        const refused = yield* asOrdinaryUser(Effect.flip(Effect.scoped(Layer.build(inFile(path)))))
-        assert.strictEqual(refused.reason, "unavailable")
-        assert.match(refused.message, /read-?only|writable/)
-        setWritable(true)
-        const found = Effect.flatMap(Queue, (queue) => queue.load("app"))
-        assert.strictEqual((yield* Effect.provide(found, inFile(path))).length, 1)
-      })
+  it.effect("a file that was made read-only: names the next step, and has everything when it is writable again", () =>
+    Effect.gen(function* () {
+      const place = yield* folder
+      const path = join(place, "queue.db")
+      yield* Effect.provide(
+        Effect.flatMap(Queue, (queue) => queue.admit([admission({ number: 1 })])),
+        inFile(path)
+      )
+      const files = readdirSync(place).map((name) => join(place, name))
+      const setWritable = (writable: boolean) => {
+        for (const file of files) chmodSync(file, writable ? 0o666 : 0o444)
+        chmodSync(place, writable ? 0o777 : 0o555)
+      }
+      setWritable(false)
+      const refused = yield* asOrdinaryUser(Effect.flip(Effect.scoped(Layer.build(inFile(path)))))
+      assert.strictEqual(refused.reason, "unavailable")
+      assert.match(refused.message, /read-?only|writable/)
+      setWritable(true)
+      const found = Effect.flatMap(Queue, (queue) => queue.load("app"))
+      assert.strictEqual((yield* Effect.provide(found, inFile(path))).length, 1)
+    })
   )
 
   it.effect("an entry that does not decode is quarantined with its reason, and holds up nothing", () =>

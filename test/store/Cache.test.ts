@@ -91,7 +91,7 @@ for (const { name, keeps, layer } of kinds) {
     )
 
     test(
-      "asks once where it keeps, and keeps no failure",
+      "requests once what it caches, and caches no failure",
       Effect.gen(function* () {
         const cache = yield* Cache
         let asked = 0
@@ -150,7 +150,7 @@ const answerWithin = 1500
 const prompt = 4500
 
 describe("Redis", () => {
-  it.live("nodes share answers; keys say nothing and end", () =>
+  it.live("nodes share values; keys reveal nothing and expire", () =>
     Effect.gen(function* () {
       const { url } = yield* Effect.promise(() => (server ??= RedisServer.start()))
       const node = Layer.fresh(redis({ prefix: "shared" }))
@@ -174,7 +174,7 @@ describe("Redis", () => {
   )
 
   it.live(
-    "one that is away at first, dies, hangs and comes back is a miss, told once, and costs no time",
+    "an unavailable, dying or hanging server is a miss, logged once, and costs no time",
     () =>
       Effect.gen(function* () {
         const own = yield* Effect.promise(() => RedisServer.start())

@@ -35,7 +35,7 @@ it("finds what was added and not removed, whatever the order", () => {
   )
 })
 
-it("tells a hundred thousand keys apart, before and after half of them go", () => {
+it("distinguishes a hundred thousand keys, before and after half of them are removed", () => {
   const index = new DeliveryIndex()
   const name = (n: number) => `github:${n.toString(16).padStart(8, "0")}-72d3-4b2c-9f3e-000000000000`
   for (let n = 1; n <= 100_000; n++) index.add(name(n), n)

@@ -120,7 +120,7 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
     }).pipe(run)
   )
 
-  it.effect("many at once never pass the cap together", () =>
+  it.effect("concurrent reservations never exceed the cap together", () =>
     Effect.gen(function* () {
       const ledger = yield* Ledger
       const answers = yield* Effect.forEach(
@@ -186,7 +186,7 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
 })
 
 describe("ledger", () => {
-  it("a process killed in the middle: what it was told is in the books, and what it had open is closed", async () => {
+  it("a killed process: acknowledged amounts are recorded, and open ones are closed", async () => {
     const child = fileURLToPath(new URL("LedgerChild.ts", import.meta.url))
     await Effect.gen(function* () {
       const path = join(yield* folder, "svc.db")

@@ -48,7 +48,7 @@ describe.each(databases)("logins in $name", ({ layer }) => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("what is kept of all together is bounded, and locks nobody", () =>
+  it.effect("the total number of failures is limited, and locks no client", () =>
     Effect.gen(function* () {
       const attempts = yield* LoginAttempts
       const few = { ...limits, perClient: 1, total: 4 }

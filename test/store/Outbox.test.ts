@@ -8,7 +8,7 @@ import { publication } from "./Fixtures.ts"
 
 describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
   layer(fresh())((it) => {
-    it.effect("gives back rows in the order of sending, once per operation", () =>
+    it.effect("returns rows in the order of sending, once per operation", () =>
       Effect.gen(function* () {
         const outbox = yield* Outbox
         const [second, first] = [

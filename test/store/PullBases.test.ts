@@ -41,7 +41,7 @@ describe.each(databases)("PullBases in $name", ({ layer: fresh }) => {
       })
     )
 
-    it.effect("takes more at once than one statement does", () =>
+    it.effect("stores more rows than one statement takes", () =>
       Effect.gen(function* () {
         const bases = yield* PullBases
         yield* bases.store(Array.from({ length: 1201 }, (_, at) => base(1000 + at, `b${at}`, at)))

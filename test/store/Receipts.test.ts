@@ -15,7 +15,7 @@ const diskFull = (sql: SqlClient.SqlClient) =>
 
 describe.each(databases)("Receipts in $name", ({ layer: fresh }) => {
   layer(fresh())("store", (it) => {
-    it.effect("gives back what was stored", () =>
+    it.effect("returns stored records", () =>
       Effect.gen(function* () {
         const receipts = yield* Receipts
         const accepted = event()

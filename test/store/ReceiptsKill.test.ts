@@ -15,7 +15,7 @@ const child = fileURLToPath(new URL("ReceiptsChild.ts", import.meta.url))
 const rounds = [1, 40, 333, 1000, 2500]
 
 describe("Receipts, process killed", () => {
-  it("loses nothing that was acknowledged, and knows it again", async () => {
+  it("loses nothing that was acknowledged, and detects duplicates of it", async () => {
     const folder = mkdtempSync(join(tmpdir(), "aicr-receipts-"))
     const path = join(folder, "data", "svc.db")
     try {

@@ -47,7 +47,7 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
       })
     )
 
-    it.effect("continues the run that was opened with the first claim, with what the host said meanwhile", () =>
+    it.effect("continues the run that was opened with the first claim, with newer facts of the host", () =>
       Effect.gen(function* () {
         const runs = yield* Runs
         const opened = yield* runs.open({ ...start("opened"), head: "" }, LeaseToken.make(1), 10)
@@ -96,7 +96,7 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
       })
     )
 
-    it.effect("a run that is publishing is taken over as it is, with its analysis", () =>
+    it.effect("a run that is publishing is taken over unchanged, with its analysis", () =>
       Effect.gen(function* () {
         const runs = yield* Runs
         const first = yield* begun("three", 1)
@@ -284,7 +284,7 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
       })
     )
 
-    it.effect("refuses an analysis that could not be read again, and the run stays as it was", () =>
+    it.effect("refuses an analysis that could not be read again, and does not change the run", () =>
       Effect.gen(function* () {
         const runs = yield* Runs
         const { id } = yield* begun("unreadable", 1, "c".repeat(40))

@@ -86,7 +86,7 @@ describe("database", () => {
 })
 
 describe("cache", () => {
-  it.live("kind, redis.url_env and ttl_seconds: answers are kept in that Redis for that time", () =>
+  it.live("kind, redis.url_env and ttl_seconds: values are cached in that Redis for that time", () =>
     Effect.gen(function* () {
       const { url } = yield* Effect.acquireRelease(
         Effect.promise(() => RedisServer.start()),

@@ -91,7 +91,7 @@ describe("many nodes on one Postgres", () => {
     })
   )
 
-  it.live("an entry has one run, whichever nodes begin it at once; the newest token has it", () =>
+  it.live("an entry has one run, whichever nodes begin it concurrently; the newest token has it", () =>
     Effect.gen(function* () {
       const url = yield* Effect.promise(freshDatabase)
       yield* Effect.provide(Effect.void, postgresAt(url))
@@ -151,7 +151,7 @@ describe("many nodes on one Postgres", () => {
   )
 
   it.live(
-    "a server that restarts under load: what was stored stays, what was not says unavailable, and then it works",
+    "a server that restarts under load: stored records remain, other calls fail as unavailable, and then it works",
     () =>
       Effect.gen(function* () {
         const url = yield* Effect.promise(freshDatabase)

@@ -202,7 +202,7 @@ describe("aicr review", () => {
     expect({ code, said: stderr + stdout }).toEqual({ code: 2, said: expect.stringContaining(said) })
   })
 
-  it("exits with 2 where there is no repository, or no model, and says what to do", async () => {
+  it("exits with 2 without a repository or a model, and names the next step", async () => {
     vi.stubEnv("TEST_MODEL_KEY", undefined)
     const without = await aicr([shop().path])
     expect(without).toMatchObject({ code: 2, stdout: "" })
@@ -271,7 +271,7 @@ review: {output_language: en, verification: "off"}
     }
   })
 
-  it("says what to do about a shallow clone, and deepens it where that is allowed", async () => {
+  it("names the next step for a shallow clone, and deepens it where that is allowed", async () => {
     vi.stubEnv("TEST_MODEL_KEY", "k")
     const origin = shop()
     // A shallow clone does not contain the merge base.

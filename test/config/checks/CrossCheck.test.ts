@@ -438,7 +438,7 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
   ]
 ]
 
-describe("what is wrong is said once, with what to do", () => {
+describe("an error is reported once, with the next step", () => {
   it.each(wrong)("%s", (_, document, error) => {
     expect(errors(document)).toEqual([error])
   })
@@ -452,7 +452,7 @@ describe("what is wrong is said once, with what to do", () => {
     expect(errors({ triggers, outputs: { channels: [{ name: "c", kind: "gitea_pr_review", ...own }] } })).toEqual([])
   })
 
-  it("all at once", () => {
+  it("all together", () => {
     const found = errors({
       server: { port: 0 },
       trigers: [],
