@@ -7,7 +7,8 @@ import { Effect } from "effect"
 import type { Workspace } from "../src/config/Snapshot.ts"
 import { isAdministrator } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
-import type { ForgeClient, ForgeError } from "../src/forge/Forge.ts"
+import type { ForgeClient } from "../src/forge/Forge.ts"
+import type { ForgeError } from "../src/forge/ForgeError.ts"
 
 /**
  * Returns undefined for a member or if nothing depends on it, and a text that names the outsider otherwise. Fails if the host may reply

@@ -1,7 +1,7 @@
 /** Decides what the publisher does with a row and with a run, from the records and the host's response. Pure. */
 import { Duration } from "effect"
 import type { Publication } from "../src/domain/Publication.ts"
-import type { ForgeError } from "../src/forge/Forge.ts"
+import type { ForgeError } from "../src/forge/ForgeError.ts"
 import type { ChannelMissing } from "../src/outputs/Outputs.ts"
 import { backoffMillis } from "../src/domain/Backoff.ts"
 import type { PublicationUpdate } from "../src/store/Outbox.ts"

@@ -17,7 +17,8 @@ import type { ScheduledRepository, Trigger } from "../src/config/schema/Triggers
 import { foldRepo } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
 import type { Entry } from "../src/domain/Entry.ts"
-import type { ForgeClient, ForgeError } from "../src/forge/Forge.ts"
+import type { ForgeClient } from "../src/forge/Forge.ts"
+import type { ForgeError } from "../src/forge/ForgeError.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
 

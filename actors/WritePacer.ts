@@ -10,7 +10,7 @@ import { Clock, Duration, Effect, Layer, Schema, Semaphore } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { newId } from "../src/domain/Ids.ts"
-import { ForgeError } from "../src/forge/Forge.ts"
+import { ForgeError } from "../src/forge/ForgeError.ts"
 import { WritePermits } from "../src/forge/WritePermits.ts"
 import { everyOne } from "./Placement.ts"
 

@@ -33,7 +33,7 @@ import * as NatsCancellations from "../queue/NatsCancellations.ts"
 import * as NatsLiveNodes from "../queue/NatsLiveNodes.ts"
 import * as NatsNewerHeads from "../queue/NatsNewerHeads.ts"
 import * as NatsTickets from "../queue/NatsTickets.ts"
-import type { ServiceOptions } from "./Service.ts"
+import type { ServiceOptions } from "./ServiceOptions.ts"
 
 /** Stores that only this node would see are refused before any is opened. */
 const refuseOwnStores = Layer.effectDiscard(

@@ -23,7 +23,7 @@ import { Cancellations } from "../queue/Cancellations.ts"
 import { NewerHeads } from "../queue/NewerHeads.ts"
 import { WritePermits } from "../forge/WritePermits.ts"
 import { Tickets } from "../queue/Tickets.ts"
-import type { ServiceOptions } from "./Service.ts"
+import type { ServiceOptions } from "./ServiceOptions.ts"
 
 const engine = SingleRunner.layer({
   runnerStorage: "memory",

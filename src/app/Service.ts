@@ -2,14 +2,8 @@
 import { Effect, Layer } from "effect"
 import type { NatsSettings } from "../../nats/NatsSettings.ts"
 import * as BuildProblems from "./BuildProblems.ts"
-import type { Role } from "../domain/Role.ts"
 import * as EmbeddedProfile from "./EmbeddedProfile.ts"
-import type { IngressOptions } from "../ingress/Server.ts"
-
-export interface ServiceOptions {
-  readonly roles: ReadonlySet<Role>
-  readonly ingress?: IngressOptions
-}
+import type { ServiceOptions } from "./ServiceOptions.ts"
 
 /** On its own. Needs the configuration and a place for progress. Gives the address of the HTTP server. */
 export const layer = (options: ServiceOptions) => Layer.merge(EmbeddedProfile.layer(options), BuildProblems.layer)

@@ -5,7 +5,7 @@ import type { BlameLine, ChangedPath, Checkout, CheckoutError } from "../vcs/Che
 import type { MountedContext, MountedEntry } from "../vcs/ContextRepositories.ts"
 import type { ContextMounts } from "./ContextMounts.ts"
 import type { ReviewInput } from "./ReviewChange.ts"
-import { maxDiffLength, maxReadLength, writeDiff, writeRecord } from "./ReviewRecord.ts"
+import { maxDiffLength, maxReadLength, writeDiff, writeRecord } from "./StoredRecord.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import { ChangeThreads } from "./threads/ChangeThreads.ts"
 

@@ -19,7 +19,7 @@ import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThreads } from "./threads/ChangeThreads.ts"
 import { replayReads } from "./ReplayReads.ts"
 import { reviewChange } from "./ReviewChange.ts"
-import { readRecord } from "./ReviewRecord.ts"
+import { readRecord } from "./StoredRecord.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 
 /** The run cannot be replayed, and why. */

@@ -7,17 +7,9 @@
  * runs/<run>/diff           the diff, as git printed it
  * ```
  */
-import { Effect, Option, Schema } from "effect"
+import { Schema } from "effect"
 import { Analysis } from "../domain/Analysis.ts"
 import { Lesson } from "../domain/Lesson.ts"
-import { Objects } from "../store/Objects.ts"
-import type { StoreError } from "../database/StoreError.ts"
-import type { ChangeThread } from "./threads/ChangeThreads.ts"
-
-const folderOf = (runId: string): string => `runs/${runId}`
-/** Larger ones are not kept: a replay says so. */
-export const maxDiffLength = 32_000_000
-export const maxReadLength = 32_000_000
 
 const Read = Schema.Struct({ key: Schema.String, text: Schema.optional(Schema.String) })
 const Entry = Schema.Union([
@@ -79,26 +71,3 @@ export const ReviewRecord = Schema.Struct({
   cut: Schema.Boolean
 })
 export type ReviewRecord = typeof ReviewRecord.Type
-
-const encode = Schema.encodeEffect(ReviewRecord)
-const decode = Schema.decodeUnknownOption(Schema.fromJsonString(ReviewRecord))
-
-export const writeDiff = Effect.fnUntraced(function* (runId: string, diff: string) {
-  yield* (yield* Objects).put(`${folderOf(runId)}/diff`, diff)
-})
-
-/** `recorder` has the texts of the record, whose lists of them are empty. */
-export const writeRecord = Effect.fnUntraced(function* (runId: string, record: ReviewRecord, recorder: ChangeThread) {
-  const text = yield* recorder.run("recordJson", yield* Effect.orDie(encode(record)))
-  yield* (yield* Objects).put(`${folderOf(runId)}/review.json`, text)
-})
-
-/** Undefined where it was not kept, was removed with its run, or is of another version. */
-export const readRecord = Effect.fnUntraced(function* (
-  runId: string
-): Effect.fn.Return<{ readonly record: ReviewRecord; readonly diff: string } | undefined, StoreError, Objects> {
-  const objects = yield* Objects
-  const record = Option.getOrUndefined(decode(yield* objects.get(`${folderOf(runId)}/review.json`, 8 * maxReadLength)))
-  const diff = yield* objects.get(`${folderOf(runId)}/diff`, 4 * maxDiffLength)
-  return record === undefined || diff === undefined ? undefined : { record, diff }
-})

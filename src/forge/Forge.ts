@@ -2,7 +2,6 @@
  * Contract of a git host adapter. Every folder under forge/ has the same files: `webhook.ts` (pure: signature and payload),
  * `client.ts` (REST) and the row that joins them. Forgejo is Gitea's row with its differences listed.
  */
-import { Schema } from "effect"
 import type { Effect, Redacted } from "effect"
 import type { RejectReason } from "../domain/Decision.ts"
 import type { HostEvent } from "../domain/HostEvent.ts"
@@ -10,6 +9,8 @@ import type { ForgeKind } from "../domain/Kinds.ts"
 import type { InlineComment, ReviewEvent, StatusState } from "../domain/Publication.ts"
 import type { Person, Repo } from "../domain/Change.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
+import type { ForgeError } from "./ForgeError.ts"
+import type { HostWrite, OwnText } from "./HostWrite.ts"
 import type { Writing } from "./WriteOwner.ts"
 import type { CommitAuthor, CommitComments, HostIssues, HostThreads } from "./HostIssues.ts"
 export type {
@@ -68,31 +69,6 @@ export interface ForgeWebhook {
   readonly parse: (headers: Headers, json: Uint8Array | undefined) => Parsed
 }
 
-export class ForgeError extends Schema.TaggedError<ForgeError>()("ForgeError", {
-  /**
-   * Determines what the caller does next. `unauthorized`, `forbidden`, `not_found`, `invalid`: do not retry. `rate_limited`,
-   * `unavailable`: retry after `retryAfterMillis`. `unknown_outcome`: the request was sent and its response is missing, so read
-   * the current state before retrying.
-   */
-  reason: Schema.Literals([
-    "unauthorized",
-    "forbidden",
-    "not_found",
-    "conflict",
-    "invalid",
-    "rate_limited",
-    "unavailable",
-    "unknown_outcome"
-  ]),
-  status: Schema.optional(Schema.Int),
-  retryAfterMillis: Schema.optional(Schema.Int),
-  /** True when the host fails all requests and not only this one (HostHealth.ts). */
-  isOutage: Schema.optional(Schema.Boolean),
-  /** `POST /repos/{owner}/{repo}/pulls/{index}/reviews`: method and path, never a query or a credential. */
-  operation: Schema.String,
-  message: Schema.String
-}) {}
-
 /** Current state of a pull request at the host. */
 export interface HostPull {
   readonly number: number
@@ -122,16 +98,6 @@ export const toChange = ({ repo, head, base, headRef, baseRef, title, descriptio
   url,
   ...(author === undefined ? {} : { author })
 })
-
-export interface HostWrite {
-  readonly hostId: string
-  readonly url: string | undefined
-}
-
-/** Text that the service wrote on a pull request. */
-export interface OwnText extends HostWrite {
-  readonly body: string
-}
 
 export interface NewReview {
   readonly head: string

@@ -6,7 +6,7 @@ import { Clock, Context, Deferred, Effect } from "effect"
 import { backoffMillis, doubling } from "../domain/Backoff.ts"
 import { admit, afterFailure, closed, isOpen } from "./Circuit.ts"
 import type { Circuit } from "./Circuit.ts"
-import { ForgeError } from "./Forge.ts"
+import { ForgeError } from "./ForgeError.ts"
 
 interface HostState {
   circuit: Circuit

@@ -4,7 +4,7 @@
  */
 import { millisUntil, parseRetryAfter } from "../domain/RetryAfter.ts"
 import { redactCredentials } from "../domain/RedactCredentials.ts"
-import { ForgeError } from "./Forge.ts"
+import { ForgeError } from "./ForgeError.ts"
 
 export interface HostResponse {
   readonly status: number

@@ -8,7 +8,7 @@
 import { Clock, Context, Duration, Effect, Option, Semaphore } from "effect"
 import { maxRetryAfterMillis } from "../domain/RetryAfter.ts"
 import { checkFence, WriteOwner } from "./WriteOwner.ts"
-import { ForgeError } from "./Forge.ts"
+import { ForgeError } from "./ForgeError.ts"
 import { WritePermits } from "./WritePermits.ts"
 import type { WritePermit } from "./WritePermits.ts"
 

@@ -8,7 +8,7 @@ import { Agent, EnvHttpProxyAgent, ProxyAgent } from "undici"
 import type { Dispatcher } from "undici"
 import type { TriggerProfile } from "../config/Snapshot.ts"
 import type { Repo } from "../domain/Change.ts"
-import { ForgeError } from "./Forge.ts"
+import { ForgeError } from "./ForgeError.ts"
 import type { Credential } from "./Http.ts"
 
 const misconfigured = (message: string): ForgeError =>

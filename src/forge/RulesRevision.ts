@@ -10,7 +10,8 @@
  */
 import { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
-import type { ForgeClient, ForgeError } from "./Forge.ts"
+import type { ForgeClient } from "./Forge.ts"
+import type { ForgeError } from "./ForgeError.ts"
 
 export interface RulesRevision {
   readonly commit: string

@@ -3,7 +3,7 @@
  * without an owner does not compile.
  */
 import { Context, Effect } from "effect"
-import type { ForgeError } from "./Forge.ts"
+import type { ForgeError } from "./ForgeError.ts"
 import type { WritePermits } from "./WritePermits.ts"
 
 export interface WriteChecks {

@@ -3,7 +3,7 @@
  * between writes; permits keep it across processes.
  */
 import { Context, Effect, Layer } from "effect"
-import type { ForgeError } from "./Forge.ts"
+import type { ForgeError } from "./ForgeError.ts"
 
 /** A granted permit. The holder always releases it; a permit that started no write does not delay the next one. */
 export interface WritePermit {

@@ -7,7 +7,7 @@ import { Clock, Duration, Effect, Redacted, Schema } from "effect"
 import { EnvHttpProxyAgent, request } from "undici"
 import { checkFence, WriteOwner } from "../forge/WriteOwner.ts"
 import { ResponseTimeout } from "../forge/ResponseTimeout.ts"
-import { ForgeError } from "../forge/Forge.ts"
+import { ForgeError } from "../forge/ForgeError.ts"
 import { flatHeaders, retryAfter } from "../forge/HostResponse.ts"
 import type { HostResponse } from "../forge/HostResponse.ts"
 

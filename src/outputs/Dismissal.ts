@@ -6,7 +6,8 @@
 import { Clock, Effect } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
-import type { ForgeClient, ForgeError } from "../forge/Forge.ts"
+import type { ForgeClient } from "../forge/Forge.ts"
+import type { ForgeError } from "../forge/ForgeError.ts"
 
 export type Dismissal = Workspace["review"]["dismissal"]
 

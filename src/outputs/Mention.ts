@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
-import type { ForgeError } from "../forge/Forge.ts"
+import type { ForgeError } from "../forge/ForgeError.ts"
 import { resolveAuthor } from "./Author.ts"
 import type { ChannelMissing, ChannelContext } from "./Channel.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"

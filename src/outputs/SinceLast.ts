@@ -6,7 +6,7 @@
 import { Effect } from "effect"
 import type { Finding } from "../domain/Problem.ts"
 import type { Operation, Publication, SummaryProblem, SummaryProblems } from "../domain/Publication.ts"
-import type { ForgeError } from "../forge/Forge.ts"
+import type { ForgeError } from "../forge/ForgeError.ts"
 import type { PublishInput } from "./Channel.ts"
 import { cut } from "./Cut.ts"
 import type { Labels } from "./Labels.ts"

@@ -4,15 +4,6 @@
  */
 import type { FileDiff, FileHeader } from "./FileDiff.ts"
 
-/** Which commit of the range a patch is from. */
-export interface CommitLabel {
-  /** 1-based, oldest first. */
-  readonly index: number
-  readonly of: number
-  readonly id: string
-  readonly title: string
-}
-
 export interface Lineage {
   /** Paths of a commit that may belong to the change: by their names, or as what an added file was renamed from. */
   readonly candidates: <A extends Pick<FileHeader, "path" | "status">>(listed: ReadonlyArray<A>) => ReadonlyArray<A>

@@ -1,5 +1,5 @@
 /** One file of a unified diff. Lines keep their `+`, `-` or space, and a carriage return where the file has one. Pure data. */
-import type { CommitLabel } from "./CommitPatches.ts"
+import type { CommitLabel } from "./CommitLabel.ts"
 
 export interface Hunk {
   /** 1-based first line on each side; as git prints it, 0 where a side is empty. */

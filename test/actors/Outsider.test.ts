@@ -5,7 +5,7 @@ import { findOutsider } from "../../actors/Outsider.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { administrator } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
-import { ForgeError } from "../../src/forge/Forge.ts"
+import { ForgeError } from "../../src/forge/ForgeError.ts"
 
 const failing = (reason: ForgeError["reason"]) =>
   Effect.fail(new ForgeError({ reason, operation: "GET /permission", message: reason }))

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { afterFailure, checkFor, isUnpublished, maxAttempts, nextStep, runEnd } from "../../actors/PublishDecision.ts"
 import type { SendFailure } from "../../actors/PublishDecision.ts"
 import type { Operation, PublicationStatus } from "../../src/domain/Publication.ts"
-import { ForgeError } from "../../src/forge/Forge.ts"
+import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { ChannelMissing } from "../../src/outputs/Outputs.ts"
 import type { PublicationUpdate } from "../../src/store/Outbox.ts"
 

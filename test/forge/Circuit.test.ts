@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { admit, afterFailure, closed, isOpen, maxProbeInterval } from "../../src/forge/Circuit.ts"
-import { ForgeError } from "../../src/forge/Forge.ts"
+import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { DuringOutage, HostStates, observe, retryRead, waitUntilAvailable } from "../../src/forge/HostHealth.ts"
 
 const failing = (times: number, now = 0) => {

@@ -1,7 +1,7 @@
 /** What goes wrong at a host, and what the caller is told to do about it. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
-import type { ForgeError } from "../../src/forge/Forge.ts"
+import type { ForgeError } from "../../src/forge/ForgeError.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
 import { fault } from "../harness/FakeForge.ts"
 import { failure, run, startHost } from "./Clients.ts"

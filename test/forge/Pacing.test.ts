@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { ForgeError } from "../../src/forge/Forge.ts"
+import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { WriteOwner } from "../../src/forge/WriteOwner.ts"
 import { Paces, WriteGap, fencedWrite, paced, pacedWrite } from "../../src/forge/Pacing.ts"
 import { owned } from "../harness/Owners.ts"

@@ -1,7 +1,7 @@
 /** A fence whose result came late is run again: by then another process may have written. */
 import { Effect } from "effect"
 import { afterEach, expect, it, vi } from "vitest"
-import { ForgeError } from "../../src/forge/Forge.ts"
+import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { checkFence, WriteOwner } from "../../src/forge/WriteOwner.ts"
 
 afterEach(() => vi.restoreAllMocks())

@@ -5,33 +5,12 @@
  */
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Reply } from "./FakeModelReply.ts"
 import { renderReply } from "./FakeModelWire.ts"
 import type { Protocol } from "./FakeModelWire.ts"
 import { signInAnswer } from "./FakeModelSignIn.ts"
 import type { SignInRules } from "./FakeModelSignIn.ts"
 import { signatureProblem } from "./FakeModelSigV4.ts"
-
-export interface FakeCall {
-  readonly name: string
-  readonly input: unknown
-}
-
-export type Reply =
-  /** `refused`: the provider's own way to say that the model will not answer. */
-  | {
-      readonly calls?: ReadonlyArray<FakeCall>
-      readonly text?: string
-      readonly refused?: boolean
-      readonly usage?: { readonly input: number; readonly output: number; readonly cached: number }
-      readonly delayMillis?: number
-    }
-  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
-  /** Never answers. `headers`: the status line comes, the body does not. */
-  | { readonly stall: "silent" | "headers" }
-  /** Closes the connection in the middle of the body. */
-  | { readonly cut: true }
-  /** 200 with a body that is no JSON. */
-  | { readonly invalidJson: true }
 
 export interface Recorded {
   readonly method: string

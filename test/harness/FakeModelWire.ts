@@ -1,5 +1,5 @@
 /** One reply in the words of each protocol, shaped as the providers' own answers. */
-import type { Reply } from "./FakeModel.ts"
+import type { Reply } from "./FakeModelReply.ts"
 
 export type Protocol = "chat" | "responses" | "anthropic" | "gemini" | "bedrock"
 type Spoken = Extract<Reply, { readonly calls?: unknown }>

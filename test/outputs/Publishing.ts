@@ -7,7 +7,8 @@ import type { Result } from "effect"
 import type { Channel as ChannelConfig } from "../../src/config/schema/Outputs.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import type { Publication } from "../../src/domain/Publication.ts"
-import type { ForgeClient, ForgeError } from "../../src/forge/Forge.ts"
+import type { ForgeClient } from "../../src/forge/Forge.ts"
+import type { ForgeError } from "../../src/forge/ForgeError.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
 import type {
   ChannelKind,

@@ -3,11 +3,22 @@
  * those that the table forbids are refused.
  */
 import { execFile } from "node:child_process"
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { actorOrder, contracts, folders, zones } from "../../oxlint.config.ts"
+import { actorOrder, contracts, folders, longFunctions, pureFolders, zones } from "../../oxlint.config.ts"
+import type { Zone } from "../../oxlint.config.ts"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -35,11 +46,15 @@ const rows: ReadonlyArray<Row> = [
   importing("src/domain/Case.ts", "../queue/Queue.ts", true),
   importing("src/domain/Case.ts", "node:fs", true),
   importing("src/domain/Case.ts", "effect/http", false),
-  importing("src/domain/Case.ts", "uuid", false),
+  importing("src/domain/Case.ts", "uuid", true),
+  importing("src/domain/Ids.ts", "uuid", false),
   importing("src/domain/Case.ts", "./Ids.ts", false),
   importing("nats/Case.ts", "../src/domain/Ids.ts", true),
   importing("nats/Case.ts", "../actors/Actors.ts", true),
   importing("nats/Case.ts", "@nats-io/kv", false),
+  importing("nats/Case.ts", "effect/cluster", false),
+  importing("nats/Case.ts", "ioredis", true),
+  importing("nats/Case.ts", "node:child_process", true),
   importing("src/admission/Case.ts", "../store/Receipts.ts", true),
   importing("src/admission/Case.ts", "@effect/platform-node", true),
   importing("src/admission/Case.ts", "../config/Snapshot.ts", false),
@@ -101,10 +116,45 @@ const rows: ReadonlyArray<Row> = [
   ...["src/app/Case.ts", "src/vcs/Case.ts", "nats/Case.ts", "actors/WritePacer.ts", "test/case.test.ts"].flatMap(
     (file) => [
       importing(file, "@effect/platform-node", true),
-      importing(file, "@effect/platform-node/NodeStream", false)
+      importing(file, "@effect/platform-node/NodeStream", file.startsWith("nats"))
     ]
   ),
   importing("src/demo/Case.ts", "../forge/gitea/client.ts", false),
+  ...pureFolders.flatMap((folder) => {
+    const row = (code: string, rule: string, refused = true): Row => ({
+      file: `src/${folder}/Case.ts`,
+      code: `${code}\n`,
+      rule,
+      refused
+    })
+    return [
+      row("export const x = Date.now()", "no-restricted-properties"),
+      row("export const x = new Date()", "no-restricted-globals"),
+      row("export const x = Math.random()", "no-restricted-properties"),
+      row("export const x = Math.max(1, 2)", "no-restricted-properties", false),
+      row('export const x = process.env["HOME"]', "no-restricted-globals"),
+      row("export const x = performance.now()", "no-restricted-globals"),
+      row("export const x = crypto.randomUUID()", "no-restricted-globals"),
+      row('import { Clock } from "effect"\nexport const x = Clock.currentTimeMillis', "no-restricted-imports"),
+      row('import { Random } from "effect"\nexport const x = Random.next', "no-restricted-imports"),
+      row('import { Effect } from "effect"\nexport const x = Effect.void', "no-restricted-imports", false),
+      row('import { randomBytes } from "node:crypto"\nexport const x = randomBytes(1)', "no-restricted-imports"),
+      row('import { createHash } from "node:crypto"\nexport const x = createHash', "no-restricted-imports", false)
+    ]
+  }),
+  {
+    file: "src/admission/Windows.ts",
+    code: "export const x = Date.now()\n",
+    rule: "no-restricted-properties",
+    refused: true
+  },
+  {
+    file: "src/admission/Windows.ts",
+    code: "export const x = new Date(0)\n",
+    rule: "no-restricted-globals",
+    refused: false
+  },
+  { file: "src/vcs/Case.ts", code: "export const x = Date.now()\n", rule: "no-restricted-properties", refused: false },
   { file: "src/queue/Case.ts", code: "export const x: any = 1\n", rule: "no-explicit-any", refused: true },
   {
     file: "src/queue/Case.ts",
@@ -159,6 +209,20 @@ const lint = (directory: string): Promise<ReadonlyArray<Diagnostic>> =>
     )
   })
 
+/** Returns a folder that is linted under the repository's rules. */
+const lintedCopy = (): string => {
+  const directory = mkdtempSync(join(tmpdir(), "aicr-imports-"))
+  cpSync(join(root, "oxlint.config.ts"), join(directory, "oxlint.config.ts"))
+  mkdirSync(join(directory, "node_modules"))
+  symlinkSync(join(root, "node_modules/oxlint"), join(directory, "node_modules/oxlint"))
+  return directory
+}
+
+const write = (directory: string, path: string, code: string): void => {
+  mkdirSync(join(directory, dirname(path)), { recursive: true })
+  writeFileSync(join(directory, path), code)
+}
+
 describe("import table", () => {
   let directories: ReadonlyArray<string> = []
   let found: ReadonlyMap<Row, ReadonlyArray<string>> = new Map()
@@ -172,14 +236,8 @@ describe("import table", () => {
       copy?.set(path, row)
     })
     directories = copies.map((copy) => {
-      const directory = mkdtempSync(join(tmpdir(), "aicr-imports-"))
-      cpSync(join(root, "oxlint.config.ts"), join(directory, "oxlint.config.ts"))
-      mkdirSync(join(directory, "node_modules"))
-      symlinkSync(join(root, "node_modules/oxlint"), join(directory, "node_modules/oxlint"))
-      for (const [path, row] of copy) {
-        mkdirSync(join(directory, dirname(path)), { recursive: true })
-        writeFileSync(join(directory, path), row.code)
-      }
+      const directory = lintedCopy()
+      for (const [path, row] of copy) write(directory, path, row.code)
       return directory
     })
     const reports = await Promise.all(directories.map(lint))
@@ -205,15 +263,105 @@ describe("import table", () => {
     const files = readdirSync(join(root, "src"), { withFileTypes: true }).filter((entry) => !entry.isDirectory())
     expect(files.map(({ name }) => name)).toEqual(["main.ts"])
   })
+})
 
-  it("knows every folder and every contract that is there", () => {
+describe("cycles", () => {
+  it.each([
+    [
+      "values",
+      'import { b } from "./B.ts"\nexport const a = () => b\n',
+      'import { a } from "./A.ts"\nexport const b = () => a\n'
+    ],
+    [
+      "types",
+      'import type { B } from "./B.ts"\nexport type A = B\n',
+      'import type { A } from "./A.ts"\nexport type B = A | 1\n'
+    ]
+  ])("of %s are refused", async (_name, a, b) => {
+    const directory = lintedCopy()
+    write(directory, "src/queue/A.ts", a)
+    write(directory, "src/queue/B.ts", b)
+    const codes = (await lint(directory)).map(({ code }) => code)
+    rmSync(directory, { recursive: true })
+    expect(codes.filter((code) => code.includes("no-cycle"))).toHaveLength(2)
+  })
+})
+
+interface Import {
+  /** Path of the file that imports, from the root of the repository. */
+  readonly from: string
+  /** Path of the imported file, or name of the package. */
+  readonly of: string
+}
+
+const importsOf = (from: string): ReadonlyArray<Import> =>
+  [...readFileSync(join(root, from), "utf8").matchAll(/(?:from |import\()"([^"]+)"/g)].map(([, name = ""]) => ({
+    from,
+    of: name.startsWith(".") ? join(dirname(from), name) : name
+  }))
+
+const code = ["src", "actors", "nats"].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => `${folder}/${name}`)
+)
+const imports = code.flatMap(importsOf)
+
+const pathOf = (folder: string): string => (folder === "actors" || folder === "nats" ? folder : `src/${folder}`)
+const isIn = (path: string, folder: string): boolean => path.startsWith(`${pathOf(folder)}/`)
+
+/** Names the rows of the import table that allow what no file does. */
+const deadRows = (
+  table: Readonly<Record<string, Zone>>,
+  contractFiles: Readonly<Record<string, ReadonlyArray<string>>>,
+  used: ReadonlyArray<Import>
+): ReadonlyArray<string> => [
+  ...Object.entries(table).flatMap(([name, zone]) => {
+    const own = used.filter(({ from }) => zone.of.some((folder) => isIn(from, folder)))
+    return [
+      ...zone.of
+        .filter((folder) => !code.some((file) => isIn(file, folder)))
+        .map((folder) => `${name}: folder ${folder}`),
+      ...zone.open
+        .filter((folder) => !own.some(({ of }) => isIn(of, folder)))
+        .map((folder) => `${name}: open ${folder}`),
+      ...(zone.packages ?? [])
+        .filter((entry) => !own.some(({ of }) => of === entry || of.startsWith(`${entry}/`)))
+        .map((entry) => `${name}: package ${entry}`)
+    ]
+  }),
+  ...Object.entries(contractFiles).flatMap(([folder, files]) =>
+    files
+      .filter((file) => {
+        const path = `${pathOf(folder)}/${file.replace("/**", "")}`
+        const isUsed = ({ from, of }: Import) =>
+          !isIn(from, folder) && !isIn(from, "app") && !isIn(from, "demo") && (of === path || of.startsWith(`${path}/`))
+        return !used.some(isUsed)
+      })
+      .map((file) => `contract ${folder}/${file}`)
+  )
+]
+
+describe("rows of the import table", () => {
+  it("allow nothing that no file does", () => expect(deadRows(zones, contracts, imports)).toEqual([]))
+
+  it("that are dead are named", () => {
+    const table: Readonly<Record<string, Zone>> = {
+      made: { of: ["domain"], open: ["queue"], contracts: "none", packages: ["effect", "leftpad"] }
+    }
+    expect(deadRows(table, { queue: ["Queue.ts", "Heap.ts"] }, imports)).toEqual([
+      "made: open queue",
+      "made: package leftpad",
+      "contract queue/Heap.ts"
+    ])
+  })
+
+  it("have every folder, every actor and every exempt file", () => {
     const present = readdirSync(join(root, "src"), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map((entry) => entry.name)
-    expect(present.filter((name) => !folders.some((folder) => folder === name))).toEqual([])
-    const missing = Object.entries(contracts)
-      .flatMap(([folder, files]) => files.map((file) => join("src", folder, file.replace("/**", ""))))
-      .filter((file) => !existsSync(join(root, file)))
-    expect(missing).toEqual([])
+    expect(folders.toSorted()).toEqual([...present, "actors", "nats"].toSorted())
+    const files = [...actorOrder.map((actor) => `actors/${actor}.ts`), ...longFunctions]
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([])
   })
 })

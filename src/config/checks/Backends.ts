@@ -2,7 +2,7 @@
 import { Redacted } from "effect"
 import { variable } from "../Credentials.ts"
 import { redisUsers } from "../Environment.ts"
-import type { Check } from "./CrossCheck.ts"
+import type { Check } from "./Check.ts"
 import { recordAt, textAt } from "./Tree.ts"
 
 export const checkBackends: Check = (tree, { error, warning }, env) => {

@@ -1,7 +1,7 @@
 /** Checks channels with a separate host: the credential of a trigger is only sent to that trigger's host. */
 import { haveSameOrigins, hostUrls } from "../../domain/HostUrls.ts"
 import { isForgeKind } from "../../domain/Kinds.ts"
-import type { CrossCheckReports } from "./CrossCheck.ts"
+import type { CrossCheckReports } from "./Check.ts"
 import type { TreePosition, Tree } from "./Tree.ts"
 import { textAt } from "./Tree.ts"
 

@@ -1,6 +1,6 @@
 /** Checks chat connections and command bindings. Disabled drafts may be incomplete; enabled ones must be complete. */
 import type { Report } from "../Normalise.ts"
-import type { Check } from "./CrossCheck.ts"
+import type { Check } from "./Check.ts"
 import { checkReference, declared } from "./Names.ts"
 import type { TreePosition, Tree } from "./Tree.ts"
 import { entriesAt, recordAt, recordsAt, textAt } from "./Tree.ts"

@@ -1,21 +1,14 @@
 /** Checks rules across fields: references, names, exclusive pairs, requirements of a kind. Runs on the normalised tree. */
 import type { Env } from "../Credentials.ts"
-import type { Report } from "../Normalise.ts"
 import { checkBackends } from "./Backends.ts"
 import { checkChannels } from "./Channels.ts"
 import { checkChat } from "./Chat.ts"
+import type { Check, CrossCheckReports } from "./Check.ts"
 import { checkFields } from "./Fields.ts"
 import { checkLlm } from "./Llm.ts"
 import { checkTriggers } from "./Triggers.ts"
 import { checkUnread } from "./Unread.ts"
 import { checkWorkspaces } from "./Workspaces.ts"
-
-export interface CrossCheckReports {
-  readonly error: Report
-  readonly warning: Report
-}
-
-export type Check = (tree: unknown, reports: CrossCheckReports, env: Env) => void
 
 const checks: ReadonlyArray<Check> = [
   checkFields,

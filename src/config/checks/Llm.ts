@@ -2,7 +2,7 @@
 import { isRecord, valueAt } from "../Path.ts"
 import type { Path } from "../Path.ts"
 import type { Report } from "../Normalise.ts"
-import type { Check, CrossCheckReports } from "./CrossCheck.ts"
+import type { Check, CrossCheckReports } from "./Check.ts"
 import { checkReference, checkUnique, declared } from "./Names.ts"
 import { entriesAt, recordAt, recordsAt, textAt } from "./Tree.ts"
 

@@ -1,5 +1,5 @@
 /** Checks trigger profiles: names, app credentials, unauthenticated routes. */
-import type { Check, CrossCheckReports } from "./CrossCheck.ts"
+import type { Check, CrossCheckReports } from "./Check.ts"
 import { checkUnique } from "./Names.ts"
 import { recordAt, recordsAt, textAt } from "./Tree.ts"
 import type { Tree } from "./Tree.ts"

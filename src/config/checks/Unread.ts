@@ -5,7 +5,7 @@ import { isRecord } from "../Path.ts"
 import type { Shape } from "../Shape.ts"
 import { readShape } from "../Shape.ts"
 import { unconsumedAt } from "../Unconsumed.ts"
-import type { Check, CrossCheckReports } from "./CrossCheck.ts"
+import type { Check, CrossCheckReports } from "./Check.ts"
 
 export const checkUnread: Check = (tree, reports) => walk(readShape(Document), tree, [], "", reports)
 

@@ -1,6 +1,6 @@
 /** Work on the commits of a change that are shown one by one, the newest first. */
 import { keepLineage } from "../../review/CommitPatches.ts"
-import type { CommitLabel } from "../../review/CommitPatches.ts"
+import type { CommitLabel } from "../../review/CommitLabel.ts"
 import { beginParsing } from "./ReadWork.ts"
 import type { ReadState } from "./ReadState.ts"
 import { positionsOf } from "./SelectWork.ts"

@@ -2,7 +2,8 @@
 import type { FileDiff } from "../../review/FileDiff.ts"
 import type { Carried } from "../../review/Carry.ts"
 import { unshown } from "../../review/CommitPatches.ts"
-import type { CommitLabel, Lineage } from "../../review/CommitPatches.ts"
+import type { Lineage } from "../../review/CommitPatches.ts"
+import type { CommitLabel } from "../../review/CommitLabel.ts"
 import type { DiffParser } from "../../review/ParseDiff.ts"
 import type { FileSelection, ListedPath, SelectedFiles } from "../../review/SelectFiles.ts"
 

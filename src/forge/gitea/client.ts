@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { Person } from "../../domain/Change.ts"
-import { ForgeError } from "../Forge.ts"
+import { ForgeError } from "../ForgeError.ts"
 import type { ForgeClient } from "../Forge.ts"
 import { makeRest } from "../Http.ts"
 import { apiUrl, basicHeader, dispatcher, memoize, tokenCredential } from "../Profile.ts"

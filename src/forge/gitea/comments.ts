@@ -1,6 +1,7 @@
 /** Comments and commit statuses of Gitea and Forgejo. */
 import { Effect, Schema } from "effect"
-import type { ForgeClient, OwnText } from "../Forge.ts"
+import type { ForgeClient } from "../Forge.ts"
+import type { OwnText } from "../HostWrite.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName, sameName } from "../Profile.ts"
 import { Comment, Status, toUsername } from "./responses.ts"

@@ -1,6 +1,7 @@
 /** Files and commit authors of Gitea and Forgejo. */
 import { Effect } from "effect"
-import type { CommitAuthor, ForgeClient, ForgeError } from "../Forge.ts"
+import type { CommitAuthor, ForgeClient } from "../Forge.ts"
+import type { ForgeError } from "../ForgeError.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
 import { RepoFile, segments, decodeFile } from "../RepoFile.ts"

@@ -1,7 +1,8 @@
 /** Labels of Gitea and Forgejo. Their APIs take ids; a name is resolved to its id, and created when it is missing. */
 import { Effect } from "effect"
 import type { Repo } from "../../domain/Change.ts"
-import type { ForgeError, HostLabel } from "../Forge.ts"
+import type { HostLabel } from "../Forge.ts"
+import type { ForgeError } from "../ForgeError.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
 import { Label } from "./responses.ts"

@@ -1,7 +1,7 @@
 /** Pull requests and branches of Gitea and Forgejo. */
 import { Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
-import { ForgeError } from "../Forge.ts"
+import { ForgeError } from "../ForgeError.ts"
 import type { ForgeClient, HostPull } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"

@@ -4,7 +4,8 @@
  */
 import { Effect, Schema } from "effect"
 import type { InlineComment } from "../../domain/Publication.ts"
-import type { ForgeClient, OwnText } from "../Forge.ts"
+import type { ForgeClient } from "../Forge.ts"
+import type { OwnText } from "../HostWrite.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName, sameName } from "../Profile.ts"
 import { Review, ReviewComment, toUsername } from "./responses.ts"

@@ -1,7 +1,7 @@
 /** Texts by the profile's own account at GitHub. */
 import { Effect } from "effect"
 import type { Repo } from "../../domain/Change.ts"
-import type { OwnText } from "../Forge.ts"
+import type { OwnText } from "../HostWrite.ts"
 import { ownerAndName, sameName } from "../Profile.ts"
 import type { Access } from "./access.ts"
 import { Note } from "./responses.ts"

@@ -4,7 +4,7 @@
  */
 import { Clock, Effect } from "effect"
 import type { Repo } from "../../domain/Change.ts"
-import type { ForgeError } from "../Forge.ts"
+import type { ForgeError } from "../ForgeError.ts"
 import type { Rest } from "../Http.ts"
 import { DuringOutage } from "../HostHealth.ts"
 import { ownerAndName } from "../Profile.ts"

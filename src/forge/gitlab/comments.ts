@@ -1,6 +1,7 @@
 /** Comments on merge requests and statuses of commits at GitLab. */
 import { Effect } from "effect"
-import type { ForgeClient, HostWrite, OwnText } from "../Forge.ts"
+import type { ForgeClient } from "../Forge.ts"
+import type { HostWrite, OwnText } from "../HostWrite.ts"
 import type { Rest } from "../Http.ts"
 import { sameName } from "../Profile.ts"
 import { Discussion, Note, Status } from "./responses.ts"

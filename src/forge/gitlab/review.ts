@@ -6,7 +6,7 @@
  */
 import { Effect, Schema } from "effect"
 import type { InlineComment } from "../../domain/Publication.ts"
-import { ForgeError } from "../Forge.ts"
+import { ForgeError } from "../ForgeError.ts"
 import type { NewReview } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { DraftNote, MergeRequest, Version } from "./responses.ts"

@@ -20,7 +20,8 @@ import { layerLocal } from "../../../src/vcs/git/GitLocalRepository.ts"
 import * as GitScratchRepository from "../../../src/vcs/git/GitScratchRepository.ts"
 import { faults, review, startFakeModel } from "../../harness/FakeModel.ts"
 import { testThreads } from "../../harness/Threads.ts"
-import type { FakeModel, Recorded, Reply } from "../../harness/FakeModel.ts"
+import type { FakeModel, Recorded } from "../../harness/FakeModel.ts"
+import type { Reply } from "../../harness/FakeModelReply.ts"
 
 const folder = join(import.meta.dirname, "../../eval")
 const cases: ReadonlyArray<EvalCase> = readdirSync(folder)

@@ -2,7 +2,7 @@
 import { Effect, Logger } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { DuringOutage, HostStates } from "../../../src/forge/HostHealth.ts"
-import type { ForgeError } from "../../../src/forge/Forge.ts"
+import type { ForgeError } from "../../../src/forge/ForgeError.ts"
 import { githubClient } from "../../../src/forge/github/client.ts"
 import { graphqlRoot, graphqlStatus } from "../../../src/forge/github/graphql.ts"
 import type { Owners } from "../../harness/Owners.ts"

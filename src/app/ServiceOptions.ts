@@ -1,0 +1,8 @@
+/** What a node of the service is started with. */
+import type { Role } from "../domain/Role.ts"
+import type { IngressOptions } from "../ingress/Server.ts"
+
+export interface ServiceOptions {
+  readonly roles: ReadonlySet<Role>
+  readonly ingress?: IngressOptions
+}

@@ -1,0 +1,10 @@
+/** A rule across fields of the normalised tree, and where it reports. */
+import type { Env } from "../Credentials.ts"
+import type { Report } from "../Normalise.ts"
+
+export interface CrossCheckReports {
+  readonly error: Report
+  readonly warning: Report
+}
+
+export type Check = (tree: unknown, reports: CrossCheckReports, env: Env) => void

@@ -1,0 +1,27 @@
+/** The one error of git hosts: why a request failed, and what the caller may do. */
+import { Schema } from "effect"
+
+export class ForgeError extends Schema.TaggedError<ForgeError>()("ForgeError", {
+  /**
+   * Determines what the caller does next. `unauthorized`, `forbidden`, `not_found`, `invalid`: do not retry. `rate_limited`,
+   * `unavailable`: retry after `retryAfterMillis`. `unknown_outcome`: the request was sent and its response is missing, so read
+   * the current state before retrying.
+   */
+  reason: Schema.Literals([
+    "unauthorized",
+    "forbidden",
+    "not_found",
+    "conflict",
+    "invalid",
+    "rate_limited",
+    "unavailable",
+    "unknown_outcome"
+  ]),
+  status: Schema.optional(Schema.Int),
+  retryAfterMillis: Schema.optional(Schema.Int),
+  /** True when the host fails all requests and not only this one (HostHealth.ts). */
+  isOutage: Schema.optional(Schema.Boolean),
+  /** `POST /repos/{owner}/{repo}/pulls/{index}/reviews`: method and path, never a query or a credential. */
+  operation: Schema.String,
+  message: Schema.String
+}) {}
