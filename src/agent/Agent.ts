@@ -1,6 +1,6 @@
 /**
- * An agent turns a brief into reported problems. `native-llm` talks to the model gateway; the CLI agents run a program in a
- * sandbox. Each mode is a row of one table, so that the engine does not know which it drives.
+ * Contract of an agent, which converts a brief to reported problems. `native-llm` calls the model gateway; CLI agents run a
+ * program in a sandbox. Each mode is a row of one table, so that the engine is independent of the mode.
  */
 import { Context, Schema } from "effect"
 import type { Effect } from "effect"
@@ -11,7 +11,7 @@ import type { MountedContext } from "../vcs/ContextRepositories.ts"
 import type { Usage } from "../domain/Analysis.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 
-/** One pass over one batch of the diff. */
+/** One pass over one chunk of the diff. */
 export interface Brief {
   readonly snapshot: Snapshot
   readonly workspace: Workspace
@@ -30,12 +30,12 @@ export interface AgentReport {
   readonly models: ReadonlyArray<string>
   readonly usage: Usage
   readonly notices: ReadonlyArray<string>
-  /** Why it ended before everything was read; what it found until then counts. Absent: it was read. */
+  /** Reason why the pass ended early; its problems until then are kept. Absent: everything was read. */
   readonly stopped?: string | undefined
 }
 
 export class AgentError extends Schema.TaggedError<AgentError>()("AgentError", {
-  /** `retryable` may pass later (overload, network); `failed` will not by itself; `timeout` used up its time. */
+  /** `retryable` is transient (overload, network); `failed` is permanent; `timeout` exhausted its time. */
   reason: Schema.Literals(["retryable", "failed", "timeout"]),
   message: Schema.String,
   retryAfterMillis: Schema.optional(Schema.Int)

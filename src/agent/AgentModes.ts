@@ -1,4 +1,4 @@
-/** The table of agent modes, and the layer that runs a brief in the mode its workspace asks for. */
+/** The table of agent modes, and the layer that runs a brief in the mode of its workspace. */
 import { Effect, Layer } from "effect"
 import type { AgentConfig } from "../config/schema/Agent.ts"
 import { Gateway } from "../llm/Gateway.ts"
@@ -29,7 +29,7 @@ const modes = {
   "gemini-cli": { available: false }
 } satisfies Record<AgentMode, ModeRow>
 
-const rowOf = (mode: AgentMode): ModeRow => modes[mode]
+const findMode = (mode: AgentMode): ModeRow => modes[mode]
 
 const notInThisBuild = (mode: AgentMode): string => {
   const available = Object.entries(modes).flatMap(([name, row]) => (row.available ? [name] : []))
@@ -37,9 +37,9 @@ const notInThisBuild = (mode: AgentMode): string => {
   return `agent mode ${mode} is not available in this build${byDefault}; available: ${available.join(", ")}. Set agent.default to it`
 }
 
-/** Why this mode cannot run, or undefined. For start-up checks, doctor and the run itself. */
+/** Returns why this mode cannot run, or undefined. Used by start-up checks, doctor and the run itself. */
 export const modeProblem = (mode: AgentMode): string | undefined =>
-  rowOf(mode).available ? undefined : notInThisBuild(mode)
+  findMode(mode).available ? undefined : notInThisBuild(mode)
 
 export const agentLayer: Layer.Layer<Agent, never, Gateway> = Layer.effect(
   Agent,
@@ -48,7 +48,7 @@ export const agentLayer: Layer.Layer<Agent, never, Gateway> = Layer.effect(
     return Agent.of({
       analyse: (brief) => {
         const mode = brief.workspace.agent.default
-        const row = rowOf(mode)
+        const row = findMode(mode)
         return row.available
           ? row.analyse(brief).pipe(Effect.provideService(Gateway, gateway))
           : Effect.fail(new AgentError({ reason: "failed", message: notInThisBuild(mode) }))

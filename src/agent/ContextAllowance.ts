@@ -1,12 +1,13 @@
 /**
- * What a run may read beyond its diff: which paths, how many files and how many bytes. Passes that share a checkout share what is used up.
+ * Limits what a run may read beyond its diff: paths, number of files and bytes. Passes with the same checkout share the
+ * allowance.
  */
 import type { ReviewConfig } from "../config/schema/Review.ts"
 import { anyGlob } from "../domain/Globs.ts"
 import type { Checkout } from "../vcs/Checkout.ts"
 import type { MountedContext } from "../vcs/ContextRepositories.ts"
 
-/** Where `review.fetch_extra` sets nothing. */
+/** Defaults where `review.fetch_extra` is not set. */
 const defaults = { maxBytes: 256 * 1024, maxFiles: 40 }
 
 interface Used {
@@ -15,13 +16,13 @@ interface Used {
 }
 
 const usedBy = new WeakMap<Checkout, Used>()
-const usedOf = (checkout: Checkout): Used => {
+const getUsage = (checkout: Checkout): Used => {
   const used = usedBy.get(checkout) ?? { bytes: 0, paths: new Set<string>() }
   usedBy.set(checkout, used)
   return used
 }
 
-/** A path in a further repository, which the path names by its alias. */
+/** Path in a further repository, which is identified by its alias. */
 export interface MountedPath {
   readonly mount: MountedContext
   readonly inside: string
@@ -35,21 +36,21 @@ export class ContextAllowance {
   readonly #context: ReadonlyArray<MountedContext>
 
   constructor(checkout: Checkout, limits: ReviewConfig["fetch_extra"], context: ReadonlyArray<MountedContext>) {
-    this.#used = usedOf(checkout)
+    this.#used = getUsage(checkout)
     this.#maxBytes = limits.max_bytes ?? defaults.maxBytes
     this.#maxFiles = limits.max_files ?? defaults.maxFiles
     this.#isAllowed = limits.allow_paths === undefined ? undefined : anyGlob(limits.allow_paths)
     this.#context = context
   }
 
-  /** Undefined for a path of the reviewed repository. */
+  /** Returns undefined for a path of the reviewed repository. */
   mounted(path: string): MountedPath | undefined {
     const colon = path.indexOf(":")
     const mount = this.#context.find(({ alias }) => alias === path.slice(0, colon))
     return mount === undefined ? undefined : { mount, inside: path.slice(colon + 1).replace(/^\.?\/|\/$/g, "") }
   }
 
-  /** Why the path may not be read, for the model; undefined when it may. */
+  /** Returns why the path may not be read, as text for the model; undefined if it may be read. */
   refusal(path: string): string | undefined {
     const inside = this.mounted(path)?.inside
     if (inside !== "" && !isRepositoryPath(inside ?? path)) {
@@ -64,7 +65,10 @@ export class ContextAllowance {
       : undefined
   }
 
-  /** The lines that fit, or the refusal. Checked and counted at once, so that concurrent requests cannot both have the last bytes. */
+  /**
+   * Returns the lines within the allowance, or the refusal. Checks and counts atomically, so that concurrent requests cannot both
+   * use the last bytes.
+   */
   take(path: string, lines: ReadonlyArray<string>): string {
     const refusal = this.refusal(path)
     if (refusal !== undefined) return refusal
@@ -82,7 +86,10 @@ export class ContextAllowance {
   }
 }
 
-/** Relative, normal form, not git's own folder. Symbolic links are not followed: content comes from the object store. */
+/**
+ * Returns whether the path is relative, normalised and outside of git's own folder. Symbolic links are not followed, because
+ * content is read from the object store.
+ */
 const isRepositoryPath = (path: string): boolean =>
   path.length > 0 &&
   path.length <= 1024 &&

@@ -1,7 +1,7 @@
 /**
- * `fetch_more_context` and `try_blame`: reading beyond the diff, at the reviewed revision only, within `review.fetch_extra`
- * (ContextAllowance.ts). `alias:path` reads a further repository of the workspace, under the same limits; a directory of it is listed.
- * What is read is data for the model.
+ * Tools `fetch_more_context` and `try_blame`, which read beyond the diff, at the reviewed revision only and within
+ * `review.fetch_extra` (ContextAllowance.ts). `alias:path` reads a further repository of the workspace under the same limits; its
+ * directories are listed. The content is data for the model.
  */
 import { Effect } from "effect"
 import type { ReviewConfig } from "../config/schema/Review.ts"
@@ -10,7 +10,7 @@ import type { MountedContext, MountedEntry } from "../vcs/ContextRepositories.ts
 import { ContextAllowance } from "./ContextAllowance.ts"
 import type { ToolInput } from "./Tools.ts"
 
-/** A file larger than this is not read at all. */
+/** Maximum size of a readable file. */
 const maxFileBytes = 1024 * 1024
 const maxLines = 400
 const maxBlameLines = 100
@@ -72,7 +72,7 @@ const blameFrom = (checkout: Checkout, allowance: ContextAllowance): Reader["bla
     return allowance.take(path, [`${path}, last change of lines ${start} to ${end}:`, ...lines])
   })
 
-/** The results are always text for the model: a refusal says why and what is allowed instead. */
+/** Results are always text for the model: a refusal contains the reason and the permitted alternative. */
 export const reader = (
   checkout: Checkout,
   limits: ReviewConfig["fetch_extra"],
@@ -82,7 +82,7 @@ export const reader = (
   return { fetch: fetchFrom(checkout, allowance), blame: blameFrom(checkout, allowance) }
 }
 
-/** `12`, `12-40` or nothing, as an inclusive range of at most `max` lines. */
+/** Parses `12`, `12-40` or nothing as an inclusive range of at most `max` lines. */
 const span = (range: string | undefined, total: number, max: number) => {
   const [from, to] = (range ?? "1").split("-").map(Number)
   const start = Math.max(1, from ?? 1)

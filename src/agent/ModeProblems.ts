@@ -1,4 +1,4 @@
-/** Workspaces whose agent mode this build does not have, said before their first review fails for it. */
+/** Reports workspaces whose agent mode is not in this build, before their first review fails. */
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { modeProblem } from "./AgentModes.ts"

@@ -1,13 +1,13 @@
 /**
- * The native agent: a loop of model calls that only listens to tool calls. Prose never becomes a review.
+ * The native agent: a loop of model calls that acts only on tool calls. Prose never becomes a review.
  *
  * ```
- * ask ──calls──▶ handle each ──▶ summary or skip, nothing left to repair ──▶ done
- *  ▲               │  └── unknown tool or bad input: told so, once ──▶ ask
- *  │               └── problems, context, blame ──▶ ask
- *  └──prose──▶ told so, once ──▶ ask;  again ──▶ valid problems stand: done │ none: next model of the chain, from the start
+ * call ──tool calls──▶ handle each ──▶ summary or skip, nothing to repair ──▶ done
+ *  ▲               │  └── unknown tool or invalid input: corrected once ──▶ call
+ *  │               └── problems, context, blame ──▶ call
+ *  └──prose──▶ corrected once ──▶ call;  again ──▶ valid problems exist: done │ none: next model of the chain, from the start
  * ```
- * Bounds: steps, tokens and time per pass; problems (Reports.ts); extra context (ExtraContext.ts).
+ * Limits: steps, tokens and time per pass; problems (Reports.ts); extra context (ExtraContext.ts).
  */
 import { Clock, Effect } from "effect"
 import { addUsage, noUsage } from "../domain/Analysis.ts"
@@ -36,16 +36,16 @@ interface Pass {
   readonly reports: Reports
   readonly models: Array<string>
   readonly notices: Set<string>
-  /** Models whose answers were no valid tool calls, and what they did instead. */
+  /** Models without valid tool calls, and their responses. */
   readonly avoided: Map<string, string>
   usage: Usage
 }
 
-/** How one conversation with one model ended. */
+/** Result of one conversation with one model. */
 type Ending =
   | Chosen
   | { readonly _tag: "Stopped"; readonly why: string }
-  /** The money is used up: what was found is kept, and the rest is said not to have been read. */
+  /** The budget is exhausted: problems are kept, and the remaining files are reported as not read. */
   | { readonly _tag: "OutOfBudget"; readonly why: string }
   | { readonly _tag: "Invalid"; readonly model: string; readonly why: string }
 
@@ -67,19 +67,19 @@ export const analyseNatively = (limits: PassLimits) =>
       const ending = yield* converse(brief, group, pass, limits, deadline)
       if (ending._tag === "Invalid" && pass.reports.problems.length === 0) {
         pass.avoided.set(ending.model, ending.why)
-        pass.notices.add(`${ending.model} was left: its answers were no valid tool calls`)
+        pass.notices.add(`fell back from ${ending.model}: it sent no valid tool calls`)
         continue
       }
-      return yield* reportOf(pass, ending)
+      return yield* toReport(pass, ending)
     }
   })
 
-const reportOf = (pass: Pass, ending: Ending): Effect.Effect<AgentReport, AgentError> => {
+const toReport = (pass: Pass, ending: Ending): Effect.Effect<AgentReport, AgentError> => {
   const { problems, dropped } = pass.reports
   const notices = [...pass.notices]
   if (dropped > 0) notices.push(`${dropped} further problems beyond the limit of ${maxReported} were discarded`)
   if (ending._tag === "Stopped" || ending._tag === "Invalid") {
-    if (problems.length === 0) return failed(`the review came to no result: ${ending.why}`)
+    if (problems.length === 0) return failed(`the review has no result: ${ending.why}`)
     notices.push(`the model ended without a summary: ${ending.why}`)
   }
   if (ending._tag === "OutOfBudget") notices.push(outOfBudget)
@@ -87,7 +87,7 @@ const reportOf = (pass: Pass, ending: Ending): Effect.Effect<AgentReport, AgentE
     problems,
     ...(ending._tag === "OutOfBudget" ? { stopped: ending.why } : {}),
     summary: ending._tag === "Summary" ? ending.markdown : undefined,
-    // Problems outweigh a later wish to skip.
+    // Reported problems take precedence over a later request to skip.
     skipped: ending._tag === "Skip" && problems.length === 0 ? ending.reason : undefined,
     models: pass.models,
     usage: pass.usage,
@@ -107,7 +107,7 @@ const converse = Effect.fnUntraced(function* (
   const messages: Array<Message> = [{ role: "user", text: brief.prompt }]
   let holder: string | undefined
   let repaired = false
-  // A summary that came beside invalid reports: it stands once these had their one chance to be repaired.
+  // A summary next to invalid reports is accepted after the model had its one chance to repair them.
   let pending: { readonly ending: Ending; readonly invalid: number } | undefined
   for (let step = 1; step <= limits.steps; step++) {
     const left = deadline - (yield* Clock.currentTimeMillis)
@@ -152,11 +152,11 @@ const converse = Effect.fnUntraced(function* (
     if (ending !== undefined) pending = { ending, invalid: turn.invalid.length }
     if (broken) repaired = true
     if (pass.usage.inputTokens + pass.usage.outputTokens >= limits.tokens) {
-      return { _tag: "Stopped", why: `the limit of ${limits.tokens} tokens for a pass is used up` }
+      return { _tag: "Stopped", why: `the limit of ${limits.tokens} tokens is exhausted` }
     }
     messages.push(...turn.messages)
   }
-  return { _tag: "Stopped", why: `it did not finish within ${limits.steps} steps` }
+  return { _tag: "Stopped", why: `the model did not finish within ${limits.steps} steps` }
 })
 
 const leftOut = (count: number): string =>
@@ -164,9 +164,9 @@ const leftOut = (count: number): string =>
 
 const account = (pass: Pass, answer: GatewayAnswer): void => {
   if (!pass.models.includes(answer.model)) pass.models.push(answer.model)
-  // Notices are published: the class of a failure is enough there, a provider's words stay in the logs.
+  // Notices are published, so they contain only the class of a failure; the provider's message is only logged.
   for (const { model, reason } of answer.fallbacks) {
-    pass.notices.add(`${model} was left: ${reason.split(":")[0]?.replaceAll("_", " ")}`)
+    pass.notices.add(`fell back from ${model}: ${reason.split(":")[0]?.replaceAll("_", " ")}`)
   }
   pass.usage = addUsage(pass.usage, toUsage(answer))
 }
@@ -181,7 +181,7 @@ const logStep = (step: number, answer: GatewayAnswer) =>
     })
   )
 
-const outOfBudget = "the review ended early: the budget for model calls (llm.budget) is used up"
+const outOfBudget = "the review ended early: the budget for model calls (llm.budget) is exhausted"
 
 const outOfTime = (limits: PassLimits): string => `no result within ${Math.round(limits.millis / 1000)} seconds`
 

@@ -1,14 +1,14 @@
-/** What one pass has reported so far: duplicates merged, bounded, in order. */
+/** Collects the problems of one pass: deduplicated, bounded, in order. */
 import type { ReportedProblem } from "../domain/Problem.ts"
 
-/** Problems kept per pass; the engine publishes far fewer (review.max_problems), the rest is only counted. */
+/** Maximum number of problems per pass; the engine publishes far fewer (review.max_problems), further ones are only counted. */
 export const maxReported = 500
 
 export class Reports {
   #kept = new Map<string, ReportedProblem>()
   #dropped = 0
 
-  /** What happened to it, for the tool's answer. */
+  /** Returns the result for the tool's reply. */
   add(problem: ReportedProblem): "recorded" | "duplicate" | "over_limit" {
     const key = identity(problem)
     if (this.#kept.has(key)) return "duplicate"
@@ -31,7 +31,8 @@ export class Reports {
 
 const squeeze = (text: string): string => text.replace(/\s+/g, " ").trim()
 
-// The same code, called faulty for the same reason. Re-wordings are merged later, by the engine's identity.
+// Key of a problem: the same code with the same message. Different wordings are merged later, by the identity that the engine
+// computes.
 const identity = ({ file, line, side, category, quote, message }: ReportedProblem): string =>
   JSON.stringify([
     file,

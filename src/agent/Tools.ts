@@ -1,6 +1,6 @@
 /**
- * The tools that every model and agent is offered (decisions section 5): what is sent as their description, and what their
- * inputs must be. The native loop and the tool server for CLI agents use the same table.
+ * The tools that are offered to every model and agent: their descriptions and input schemas. The native loop and the tool server
+ * for CLI agents use the same table.
  */
 import { Schema, SchemaIssue } from "effect"
 import { ReportedProblem } from "../domain/Problem.ts"
@@ -10,7 +10,7 @@ import type { ToolSpec } from "../llm/Gateway.ts"
 const bounded = (max: number) => Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(max))
 const Line = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000_000 }))
 
-/** `ReportedProblem` as an outsider may send it: every text bounded. */
+/** `ReportedProblem` as untrusted input: every text is bounded. */
 const Problem = Schema.Struct({
   ...ReportedProblem.fields,
   file: bounded(1024),
@@ -112,8 +112,8 @@ export type Decoded =
   | { readonly ok: false; readonly error: string }
 
 /**
- * `tool` is the offered name. Absent values sent as null and input sent as JSON text are understood; everything else must be
- * exact, and the error says to the model what to mend.
+ * Decodes the input of a call. `tool` is the offered name. Null for an absent value and input as JSON text are accepted;
+ * everything else must be exact, and the error describes the correction for the model.
  */
 export const decodeToolInput = (tool: string, input: unknown): Decoded => {
   const result = decode({ tool, input: plain(input) })
@@ -137,7 +137,7 @@ const parsed = (given: string): unknown => {
   try {
     return JSON.parse(given)
   } catch {
-    // Not JSON: the schema says what was expected instead.
+    // The input is not JSON; the schema error then describes the expected form.
     return given
   }
 }

@@ -1,31 +1,31 @@
-/** One answer of a model carried out: its tool calls decoded, acted on and answered, in the order they came. */
+/** Executes one response of a model: decodes its tool calls, acts on them and replies, in order. */
 import { Effect } from "effect"
 import type { GatewayAnswer, Message, ToolCall } from "../llm/Gateway.ts"
 import type { Reader } from "./ExtraContext.ts"
 import type { Reports } from "./Reports.ts"
 import { decodeToolInput, toolNames } from "./Tools.ts"
 
-/** The model's own end of the review. */
+/** The end of the review as requested by the model. */
 export type Chosen =
   | { readonly _tag: "Summary"; readonly markdown: string }
   | { readonly _tag: "Skip"; readonly reason: string }
 
-/** Calls of one answer that are repeated in the conversation; all are handled, only the record is cut. */
+/** Maximum number of calls of one response that are repeated in the conversation; all are handled. */
 const maxRepeatedCalls = 200
 
-/** What one answer led to. */
+/** Result of one response. */
 export interface AgentStep {
-  /** What the conversation goes on with. */
+  /** Messages with which the conversation continues. */
   readonly messages: ReadonlyArray<Message>
   readonly ending: Chosen | undefined
   readonly valid: number
-  /** Problems that were not known before. */
+  /** Number of new problems. */
   readonly recorded: number
-  /** What was wrong with each call that was not valid. */
+  /** Error of each invalid call. */
   readonly invalid: ReadonlyArray<string>
 }
 
-/** Carries out every call of an answer. Problems go to `reports`; a call that is not valid is answered with what was wrong. */
+/** Executes every call of a response. Problems go to `reports`; the reply to an invalid call contains its error. */
 export const handle = Effect.fnUntraced(function* (answer: GatewayAnswer, reports: Reports, extra: Reader) {
   const before = reports.problems.length
   const results: Array<{ readonly id: string; readonly name: string; readonly output: string }> = []
@@ -64,7 +64,7 @@ export const handle = Effect.fnUntraced(function* (answer: GatewayAnswer, report
       }
     }
     if (repeated.length < maxRepeatedCalls) {
-      // An unknown name is not repeated: some providers refuse names outside their alphabet.
+      // Unknown names are not repeated, because some providers refuse names outside of their alphabet.
       const shown = name ?? "unknown_tool"
       repeated.push({ ...call, name: shown })
       results.push({ id: call.id, name: shown, output })

@@ -10,36 +10,39 @@ export interface CheckoutRequest {
   readonly url: string
   /** Name for the mirror's folder, unique per repository, e.g. `gitea-main/owner/name`. */
   readonly mirror: string
-  /** Extra HTTP header with the credential; handed to git through its environment only. */
+  /** Additional HTTP header with the credential; passed to git through its environment only. */
   readonly authorization: Redacted.Redacted | undefined
   /** Commit to review: full id. */
   readonly head: string
-  /** Commit it is compared with: full id (the tip of the base branch; the merge base is found here). */
+  /** Commit to compare with: full id (the tip of the base branch; the merge base is determined by the checkout). */
   readonly base: string
   /** Refs to try where the server does not serve commits by id, e.g. `refs/pull/7/head`, `refs/heads/main`. */
   readonly headRef: string | undefined
   readonly baseRef: string | undefined
   /** `merge-base`: three-dot, what the head adds. `endpoints`: two-dot, for pushes. */
   readonly compare: "merge-base" | "endpoints"
-  /** What `rules` of the checkout reads; undefined: there are no rules. Never a commit that the author of the change chose. */
+  /**
+   * Commit that `rules` of the checkout reads; undefined: there are no rules. The author of the change must not be able to choose
+   * it.
+   */
   readonly rules: { readonly commit: string; readonly ref: string | undefined } | undefined
-  /** The last commit of the head alone, unless history was rewritten between base and head. */
+  /** Reviews the last commit of the head only, unless history was rewritten between base and head. */
   readonly headOnly?: boolean | undefined
-  /** PEM file to trust beside the system's, and a proxy: the trigger's `tls_ca_path` and `http_proxy`. */
+  /** Additional trusted PEM file, and a proxy: the trigger's `tls_ca_path` and `http_proxy`. */
   readonly tlsCaPath?: string | undefined
   readonly proxy?: Redacted.Redacted | undefined
 }
 
 export class CheckoutError extends Schema.TaggedError<CheckoutError>()("CheckoutError", {
   /**
-   * `unreachable` may pass; `unauthorized`, `missing` (no such commit or repository), `failed` (git said no) and `limit` (the repository
-   * or the change needs more than it may) do not.
+   * Only `unreachable` is transient. `unauthorized`, `missing` (no such commit or repository), `failed` (git refused) and `limit`
+   * (the repository or the change exceeds a limit) are permanent.
    */
   reason: Schema.Literals(["unreachable", "unauthorized", "missing", "failed", "limit"]),
   message: Schema.String
 }) {}
 
-/** `from` is what the diff starts from, `rules` the commit that the project's own rules for reviews are read from. */
+/** `from` is the start of the diff, `rules` the commit from which the project's own rules for reviews are read. */
 export type Revision = "head" | "from" | "rules"
 
 export interface BlameLine {
@@ -50,25 +53,25 @@ export interface BlameLine {
   readonly time: number
 }
 
-/** A path that differs between two revisions. A renamed file is one that was deleted and one that was added. */
+/** A path that differs between two revisions. A renamed file is a deleted and an added one. */
 export interface ChangedPath {
   readonly path: string
   readonly status: "added" | "deleted" | "modified"
-  /** As git writes it; undefined on the side where the path is not. */
+  /** Mode in git's notation; undefined on the side without the path. */
   readonly oldMode: string | undefined
   readonly newMode: string | undefined
 }
 
-/** What differs between two revisions: first which paths, then how large they are, then the text of those that are chosen. */
+/** Comparison of two revisions in steps: the changed paths, their sizes, and the text of selected paths. */
 export interface Comparison {
-  /** In the order of a diff. Nothing of a file is read. Fails with `limit` where there are more. */
+  /** Lists the changed paths in the order of a diff, without reading files. Fails with `limit` if there are more. */
   readonly changes: (maxPaths: number) => Effect.Effect<ReadonlyArray<ChangedPath>, CheckoutError>
-  /** Bytes of each path of `changes` on its larger side, in the same order. Nothing of a file is read. */
+  /** Returns the bytes of each path of `changes` on its larger side, in the same order, without reading files. */
   readonly sizes: (paths: ReadonlyArray<ChangedPath>) => Effect.Effect<ReadonlyArray<number>, CheckoutError>
   /**
-   * Unified diff as git prints it, of these paths of `changes` and no other: a/ b/ prefixes, full index lines, three lines of context,
-   * binary files named only. Renames among the paths are found; with `exactRenames` only those without another change. Streamed, so
-   * that its reader bounds it: leaving the stream early ends git.
+   * Streams git's unified diff of only these paths of `changes`: a/ b/ prefixes, full index lines, three lines of context, binary
+   * files by name only. Detects renames among the paths; with `exactRenames` only those without another change. The reader bounds
+   * the stream: ending it early ends git.
    */
   readonly diff: (paths: ReadonlyArray<ChangedPath>, exactRenames: boolean) => Stream.Stream<Uint8Array, CheckoutError>
 }
@@ -82,21 +85,21 @@ export interface RangeCommit extends Comparison {
 
 /** Compares `from` with the head. */
 export interface Checkout extends Comparison {
-  /** Worktree at the head, made on first use: reviews that only read files by `file` never pay for it. */
+  /** Worktree at the head, created on first use, because most reviews read files only through `file`. */
   readonly directory: Effect.Effect<string, CheckoutError>
   readonly head: string
-  /** What the diff starts from: the merge base, or the base itself. */
+  /** Start of the diff: the merge base, or the base itself. */
   readonly from: string
   /**
-   * Commits between `from` and the head, oldest first, without merges; undefined where history was rewritten or they are too
-   * many. Absent where the system has no commits within a change.
+   * Commits between `from` and the head, oldest first, without merges; undefined if history was rewritten or there are too many.
+   * Absent for systems without commits within a change.
    */
   readonly commits?: Effect.Effect<ReadonlyArray<RangeCommit> | undefined, CheckoutError>
-  /** Content at a revision; undefined when there is no such file, it is binary, or larger than `maxBytes`. */
+  /** Content at a revision; undefined if the file does not exist, is binary, or is larger than `maxBytes`. */
   readonly file: (path: string, at: Revision, maxBytes: number) => Effect.Effect<string | undefined, CheckoutError>
-  /** Names of the files directly in a directory (`""` is the root), at most `limit`; empty when there is no such directory. */
+  /** Names of the files directly in a directory (`""` is the root), at most `limit`; empty if it does not exist. */
   readonly list: (directory: string, at: Revision, limit: number) => Effect.Effect<ReadonlyArray<string>, CheckoutError>
-  /** Who last changed lines `start` to `end` of a file at the head; empty when there are no such lines. */
+  /** Returns who last changed lines `start` to `end` of a file at the head; empty if the lines do not exist. */
   readonly blame: (path: string, start: number, end: number) => Effect.Effect<ReadonlyArray<BlameLine>, CheckoutError>
 }
 
@@ -104,7 +107,7 @@ export class Vcs extends Context.Service<
   Vcs,
   {
     readonly checkout: (request: CheckoutRequest) => Effect.Effect<Checkout, CheckoutError, Scope.Scope>
-    /** Whether the base is part of the history of the head. Both are fetched first, unless they are here. */
+    /** Returns whether the base is part of the history of the head. Fetches missing commits first. */
     readonly isAncestor: (request: CheckoutRequest) => Effect.Effect<boolean, CheckoutError>
   }
 >()("aicr/vcs/Vcs") {}

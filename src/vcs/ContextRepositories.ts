@@ -1,30 +1,30 @@
 /**
- * Further repositories that a review may read beside its own: one revision of each, out of the object store, so that nothing of
- * it is on disk as a file, nothing can be written, and no link leads anywhere.
+ * Further repositories that a review may read in addition to its own: one revision of each, read from the object store, so that
+ * none of its files are on disk, nothing can be written, and symbolic links are never followed.
  */
 import { Context } from "effect"
 import type { Effect, Redacted, Scope } from "effect"
 import type { CheckoutError } from "./Checkout.ts"
 
 export interface MountRequest {
-  /** http(s) URL without credentials. */
+  /** URL over http or https without credentials. */
   readonly url: string
   /** Branch, tag or full commit id; undefined: the default branch of the remote. */
   readonly ref: string | undefined
-  /** Extra HTTP header with the credential; handed to git through its environment only. */
+  /** Additional HTTP header with the credential; passed to git through its environment only. */
   readonly authorization: Redacted.Redacted | undefined
-  /** All files of the revision together. A larger one fails with `failed`, and what was fetched of it is removed. */
+  /** Maximum size of all files of the revision. A larger revision fails with `failed`, and its fetched objects are removed. */
   readonly maxBytes: number
 }
 
-/** What a path holds. Links and other repositories are named, never followed. */
+/** Content of a path. Links and submodules are reported, never followed. */
 export type MountedEntry =
   | { readonly _tag: "File"; readonly text: string }
   | { readonly _tag: "Directory"; readonly names: ReadonlyArray<string>; readonly more: number }
   | { readonly _tag: "Refused"; readonly why: string }
 
 export interface Mount {
-  /** Full id of the commit that is read, the same for as long as the mount lives. */
+  /** Full id of the commit that is read; constant during the lifetime of the mount. */
   readonly commit: string
   /** `""` is the root. */
   readonly read: (
@@ -41,7 +41,7 @@ export interface MountedContext extends Mount {
 export class ContextRepositories extends Context.Service<
   ContextRepositories,
   {
-    /** The revision is brought here and kept until the scope closes. */
+    /** Fetches the revision and keeps it until the scope closes. */
     readonly mount: (request: MountRequest) => Effect.Effect<Mount, CheckoutError, Scope.Scope>
   }
 >()("aicr/vcs/ContextRepositories") {}

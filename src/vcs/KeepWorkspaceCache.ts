@@ -1,4 +1,7 @@
-/** Every node keeps the cache under its own `workspaces.root` within `workspaces.cache`: at the start and in turns, beside the reviews. */
+/**
+ * Keeps the cache under `workspaces.root` of this node within the limits of `workspaces.cache`: at the start and periodically,
+ * while reviews run.
+ */
 import { Clock, Duration, Effect, Layer, Metric, Schedule } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { WorkspacesConfig } from "../config/schema/Workspaces.ts"
@@ -8,7 +11,7 @@ import type { CachePolicy } from "./WorkspaceCache.ts"
 
 const every = Duration.minutes(5)
 
-const policyOf = ({ max_total_gb, eviction, ttl_days }: WorkspacesConfig["cache"]): CachePolicy => ({
+const toPolicy = ({ max_total_gb, eviction, ttl_days }: WorkspacesConfig["cache"]): CachePolicy => ({
   maxBytes: max_total_gb * 1_073_741_824,
   eviction,
   ttlMillis: Duration.toMillis(Duration.days(ttl_days))
@@ -17,7 +20,7 @@ const policyOf = ({ max_total_gb, eviction, ttl_days }: WorkspacesConfig["cache"
 const mib = (bytes: number): string => `${Math.ceil(bytes / 1_048_576)} MiB`
 
 const turn = Effect.gen(function* () {
-  const policy = policyOf((yield* ConfigStore).current().document.workspaces.cache)
+  const policy = toPolicy((yield* ConfigStore).current().document.workspaces.cache)
   const { bytes, evicted, orphans } = yield* (yield* WorkspaceCache).tidy(policy, yield* Clock.currentTimeMillis)
   yield* Metric.update(Metrics.cacheBytes, bytes)
   if (orphans > 0) yield* Effect.logInfo("checkouts of ended processes removed", { checkouts: orphans })

@@ -1,4 +1,4 @@
-/** A repository on this machine, as the command line needs it: what its revisions mean, before it is checked out like any other. */
+/** Local repository for the command line: resolves its revisions, before it is checked out like any other. */
 import { Context } from "effect"
 import type { Effect } from "effect"
 import type { CheckoutError } from "./Checkout.ts"
@@ -9,9 +9,9 @@ export interface LocalRange {
   /** Full commit ids. */
   readonly base: string
   readonly head: string
-  /** The base as it was named or found, such as `origin/main`. */
+  /** The base as given or determined, such as `origin/main`. */
   readonly baseName: string
-  /** The history ends early: a merge base may be out of reach. */
+  /** True for a shallow history, which may not contain the merge base. */
   readonly shallow: boolean
 }
 

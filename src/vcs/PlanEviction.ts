@@ -1,7 +1,7 @@
-/** Which repositories leave the cache, in order. Pure. */
+/** Selects the repositories to evict from the cache, in order. Pure. */
 import type { CachePolicy, KeptMirror } from "./WorkspaceCache.ts"
 
-/** `fixed`: bytes beside the mirrors that count as well and cannot go. */
+/** Returns the mirrors to evict. `fixed`: bytes in addition to the mirrors that cannot be freed. */
 export const planEviction = (
   mirrors: ReadonlyArray<KeptMirror>,
   policy: CachePolicy,

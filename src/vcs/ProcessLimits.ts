@@ -1,14 +1,14 @@
-/** What git may use while it works on a repository that others wrote. */
+/** Limits for git processes that work on untrusted repositories. */
 import type { WorkspacesConfig } from "../config/schema/Workspaces.ts"
 
 export interface ProcessLimits {
-  /** Memory of one git command with all processes that it starts; of each of them by itself too. */
+  /** Maximum memory of one git command with all its child processes, and of each process. */
   readonly memoryBytes: number
-  /** Memory of all git commands of this process together. */
+  /** Maximum memory of all git commands of this process together. */
   readonly totalMemoryBytes: number
-  /** Processor time of each process. */
+  /** Maximum processor time of each process. */
   readonly cpuSeconds: number
-  /** Size of a file that git writes, a fetched pack for one. */
+  /** Maximum size of a file that git writes, for example a fetched pack. */
   readonly fileBytes: number
 }
 
@@ -21,7 +21,7 @@ export const processLimits = (config: WorkspacesConfig["limits"]): ProcessLimits
   fileBytes: config.git_file_mb * mib
 })
 
-/** For repositories of the user's own, on the user's own machine. */
+/** No limits, for the user's own repositories on the user's own machine. */
 export const localLimits: ProcessLimits = {
   memoryBytes: 4096 * mib,
   totalMemoryBytes: 8192 * mib,

@@ -1,4 +1,4 @@
-/** A repository made of given files, for changes that exist nowhere else: what `aicr eval` reviews. */
+/** Creates a repository from given files, for changes that exist in no repository; used by `aicr eval`. */
 import { Context } from "effect"
 import type { Effect, Scope } from "effect"
 import type { CheckoutError } from "./Checkout.ts"
@@ -15,7 +15,7 @@ export interface ScratchChange {
 export class ScratchRepository extends Context.Service<
   ScratchRepository,
   {
-    /** A range per change, in their order, in one repository that is removed with the scope. */
+    /** Returns a range per change, in order, in one repository that is removed with the scope. */
     readonly make: (
       changes: ReadonlyArray<ScratchChange>
     ) => Effect.Effect<ReadonlyArray<LocalRange>, CheckoutError, Scope.Scope>

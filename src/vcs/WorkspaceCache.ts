@@ -1,6 +1,6 @@
 /**
- * What is kept under `workspaces.root` between reviews, and what of it goes when it is too much or too old. The cache belongs to a
- * node: each looks after its own. What a running review uses is never evicted, whatever the limits say.
+ * Cache of repositories under `workspaces.root`, and its eviction by size and age. Each node has its own cache. Entries in use by
+ * a running review are never evicted, independent of the limits.
  */
 import { Context } from "effect"
 import type { Effect } from "effect"
@@ -9,8 +9,8 @@ import type { CheckoutError } from "./Checkout.ts"
 export interface CachePolicy {
   readonly maxBytes: number
   /**
-   * `lru`: over `maxBytes`, those go first whose last use is longest ago; `mru`: the last used go first; `ttl`: what was not used
-   * for `ttlMillis` goes, and over `maxBytes` the oldest as well.
+   * `lru`: over `maxBytes` evicts the least recently used first. `mru`: evicts the most recently used first. `ttl`: evicts
+   * entries that were not used for `ttlMillis`, and over `maxBytes` also the least recently used.
    */
   readonly eviction: "lru" | "mru" | "ttl"
   readonly ttlMillis: number
@@ -26,10 +26,10 @@ export interface KeptMirror {
 }
 
 export interface CacheTurn {
-  /** Bytes that are left, checkouts of running reviews included. */
+  /** Remaining bytes, including checkouts of running reviews. */
   readonly bytes: number
   readonly evicted: ReadonlyArray<KeptMirror>
-  /** Checkouts that processes left that no longer run. */
+  /** Number of removed checkouts of processes that no longer run. */
   readonly orphans: number
 }
 

@@ -49,7 +49,7 @@ describe("out of budget", () => {
       assert.strictEqual(report.problems.length, 1)
       assert.match(report.stopped ?? "", /the budget is used up: 0\.20 of 0\.30 US dollars of llm\.budget\.per_run_usd/)
       assert.deepStrictEqual(report.notices, [
-        "the review ended early: the budget for model calls (llm.budget) is used up"
+        "the review ended early: the budget for model calls (llm.budget) is exhausted"
       ])
       assert.closeTo(report.usage.costUsd ?? 0, 0.2, 1e-9)
     }).pipe(Effect.scoped)

@@ -25,13 +25,11 @@ const files = list(["src", "actors", "nats"], /\.ts$/)
  */
 const pending: ReadonlyArray<string> = [
   "nats",
-  "src/agent",
   "src/demo",
   "src/engine",
   "src/llm",
   "src/observability",
   "src/review",
-  "src/vcs",
   "src/app",
   "test/agent",
   "test/bench",

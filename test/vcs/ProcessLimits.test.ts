@@ -11,7 +11,7 @@ import { openDiffReader } from "../../src/vcs/git/DiffReader.ts"
 import { diffStream } from "../../src/vcs/git/DiffStream.ts"
 import type { Mirror } from "../../src/vcs/git/Mirror.ts"
 import { openSizeReader } from "../../src/vcs/git/SizeReader.ts"
-import { limitOf } from "../../src/vcs/git/ProcessLimit.ts"
+import { findLimit } from "../../src/vcs/git/ProcessLimit.ts"
 import { runGit, startGit } from "../../src/vcs/git/GitProcess.ts"
 import { overLimit } from "../../src/vcs/git/ProcessWatch.ts"
 import { localTime, networkTime } from "../../src/vcs/git/TimeLimit.ts"
@@ -167,4 +167,4 @@ it.each([
   [undefined, "fatal: write error: File too large", "file"],
   [undefined, "fatal: Out of memory, malloc failed (tried to allocate 5 bytes)", "memory"],
   [undefined, "fatal: bad object", undefined]
-] as const)("%s %s is %s", (signal, stderr, expected) => expect(limitOf(signal, stderr)).toBe(expected))
+] as const)("%s %s is %s", (signal, stderr, expected) => expect(findLimit(signal, stderr)).toBe(expected))

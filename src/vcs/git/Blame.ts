@@ -1,4 +1,4 @@
-/** `git blame --line-porcelain` read into lines. Names only: e-mail addresses are left behind. */
+/** Parses `git blame --line-porcelain`. Keeps names only and drops e-mail addresses. */
 import type { BlameLine } from "../Checkout.ts"
 
 export const parseBlame = (porcelain: string): ReadonlyArray<BlameLine> => {

@@ -1,4 +1,4 @@
-/** Who changed each of these lines last. */
+/** Returns who changed each of these lines last. */
 import { Effect } from "effect"
 import { parseBlame } from "./Blame.ts"
 import { runGit } from "./GitProcess.ts"

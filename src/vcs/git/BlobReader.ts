@@ -1,6 +1,6 @@
 /**
- * Objects of one mirror, read through one `git cat-file --batch` that serves every checkout of it. Objects over the limit of a request are
- * drained, never held.
+ * Reads objects of one mirror through one `git cat-file --batch` that serves all its checkouts. Objects over the limit of a
+ * request are drained, never buffered.
  */
 import { Effect } from "effect"
 import type { Scope } from "effect"
@@ -13,12 +13,15 @@ import type { TimeLimit } from "./TimeLimit.ts"
 export interface GitObject {
   readonly type: string
   readonly size: number
-  /** undefined: larger than the limit of the request. */
+  /** Undefined: larger than the limit of the request. */
   readonly content: Buffer | undefined
 }
 
 export interface BlobReader {
-  /** `object` is any name git knows, such as `<commit>:<path>`, without a line break; undefined when there is none. */
+  /**
+   * Reads an object. `object` is any git object name, such as `<commit>:<path>`, without a line break; undefined if it does not
+   * exist.
+   */
   readonly read: (object: string, maxBytes: number) => Effect.Effect<GitObject | undefined, CheckoutError>
 }
 
@@ -41,7 +44,7 @@ export const openBlobReader = Effect.fnUntraced(function* (
   return { read: (object, maxBytes) => send(`${object}\n`, { maxBytes }) }
 })
 
-/** Reads `<id> <type> <size>\n<content>\n` and `<object> missing\n`, in whatever pieces they arrive. */
+/** Parses `<id> <type> <size>\n<content>\n` and `<object> missing\n`, split at any position. */
 const readObjects = (pending: Array<Pending<ObjectRequest, GitObject | undefined>>): ((chunk: Buffer) => void) => {
   let header: Array<Buffer> = []
   let body: { readonly type: string; readonly size: number; readonly parts: Array<Buffer>; left: number } | undefined

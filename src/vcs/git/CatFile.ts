@@ -1,4 +1,7 @@
-/** One `git cat-file` child that serves all checkouts of a mirror: requests go in by the line, and replies come in the order of the requests. */
+/**
+ * One `git cat-file` child process that serves all checkouts of a mirror: one request per line, replies in the order of the
+ * requests.
+ */
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
@@ -8,11 +11,11 @@ import type { GitCommand } from "./GitProcess.ts"
 import { localTime, withinTime } from "./TimeLimit.ts"
 import type { TimeLimit } from "./TimeLimit.ts"
 
-/** What a reader of replies keeps of a request, and who waits for it. */
+/** State of a pending request and its waiting caller. */
 export type Pending<Request, Reply> = Request & { readonly reply: (value: Reply) => void }
 
 export interface CatFile<Request, Reply> {
-  /** `lines` is written as it is. Fails with the end of the process, and when the reply takes too long. */
+  /** Sends `lines` unchanged. Fails when the process ends or the reply takes too long. */
   readonly send: (lines: string, request: Request) => Effect.Effect<Reply, CheckoutError>
 }
 
@@ -20,7 +23,7 @@ export interface CatFileOptions<Request extends object, Reply> {
   readonly mirror: string
   readonly limits: ProcessLimits
   readonly batch: "--batch" | "--batch-check"
-  /** Reads what git prints, in whatever pieces it arrives, and takes each request that has its reply from the front of the queue. */
+  /** Parses git's output, split at any position, and completes requests from the front of the queue. */
   readonly reader: (pending: Array<Pending<Request, Reply>>) => (chunk: Buffer) => void
   readonly time?: TimeLimit
 }

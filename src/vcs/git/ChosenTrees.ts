@@ -1,7 +1,7 @@
 /**
- * Two trees that hold nothing but the chosen paths of a change, so that git compares those and looks at no other file, finds renames among
- * them, and gets no list of paths. Each is one flat tree: the names of its entries are whole paths, which git's comparison takes as
- * they are. They are loose objects in a folder of their own that goes with the scope.
+ * Writes two trees with only the selected paths of a change, so that git compares no other file, detects renames among these
+ * paths, and needs no list of paths. Each is one flat tree: the names of its entries are whole paths, which git's comparison
+ * accepts unchanged. The trees are loose objects in a separate folder that is removed with the scope.
  */
 import { createHash } from "node:crypto"
 import { mkdir, rm, writeFile } from "node:fs/promises"
@@ -17,13 +17,13 @@ import { newMark } from "./ProcessMark.ts"
 import type { TreePath } from "./TreeWalk.ts"
 
 export interface ChosenTrees {
-  /** A folder of objects, beside those of the mirror. */
+  /** Folder of objects in addition to those of the mirror. */
   readonly objects: string
   readonly before: string
   readonly after: string
 }
 
-/** `root`: a folder whose folders are removed when the process of their name is gone. */
+/** Writes the trees. `root`: a folder whose subfolders are removed when the process in their name no longer runs. */
 export const writeChosenTrees = Effect.fnUntraced(function* (
   root: string,
   commit: string,

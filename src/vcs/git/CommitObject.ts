@@ -1,4 +1,4 @@
-/** What a commit object says of its tree and its parents, and what follows without asking git: pure but for the reading. */
+/** Reads tree and parents of commit objects, and checks recent history without starting git. */
 import { Effect } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
 import type { GitObject } from "./BlobReader.ts"
@@ -8,15 +8,15 @@ export interface CommitObject {
   readonly parents: ReadonlyArray<string>
 }
 
-/** An object by its full id; undefined when there is none. */
+/** Reads an object by its full id; undefined if it does not exist. */
 export type ReadObject = (id: string, maxBytes: number) => Effect.Effect<GitObject | undefined, CheckoutError>
 
-/** Of headers and message; a longer one is read as none. */
+/** Maximum bytes of headers and message; a longer commit is treated as unreadable. */
 const longestCommit = 1_048_576
-/** A branch under review seldom has more commits; git itself looks further. */
+/** Branches under review seldom have more commits; for longer ones the caller uses git. */
 const nearby = 16
 
-/** Undefined for what is no commit. */
+/** Parses a commit object; undefined for any other object. */
 export const parseCommit = (object: GitObject | undefined): CommitObject | undefined => {
   if (object?.type !== "commit" || object.content === undefined) return undefined
   const headers = object.content.toString("latin1").split("\n\n", 1)[0] ?? ""
@@ -26,11 +26,11 @@ export const parseCommit = (object: GitObject | undefined): CommitObject | undef
   return { tree: first.slice(5), parents: rest.slice(0, end < 0 ? undefined : end).map((line) => line.slice(7)) }
 }
 
-/** The tree that a commit, or a tree itself, names; undefined when it cannot be said. */
-export const treeOf = (read: ReadObject, id: string): Effect.Effect<string | undefined, CheckoutError> =>
+/** Returns the tree of a commit or of a tree id; undefined if it cannot be determined. */
+export const findTree = (read: ReadObject, id: string): Effect.Effect<string | undefined, CheckoutError> =>
   Effect.map(read(id, longestCommit), (object) => (object?.type === "tree" ? id : parseCommit(object)?.tree))
 
-/** Whether `ancestor` is `commit` or one of the few commits before it. False says nothing about those further back. */
+/** Returns whether `ancestor` is `commit` or one of the few commits before it. False does not rule out older commits. */
 export const isJustBefore = Effect.fnUntraced(function* (
   read: ReadObject,
   ancestor: string,

@@ -1,4 +1,4 @@
-/** The commits of a range, for reviews that go through them one by one. */
+/** Lists the commits of a range, for reviews commit by commit. */
 import { Effect } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
 import { runGit } from "./GitProcess.ts"
@@ -9,20 +9,20 @@ import { localTime } from "./TimeLimit.ts"
 export interface ListedCommit {
   readonly id: string
   readonly title: string
-  /** undefined: the first commit of the history. */
+  /** Undefined: the first commit of the history. */
   readonly parent: string | undefined
 }
 
 const git = (mirror: Mirror, args: ReadonlyArray<string>, accept: ReadonlyArray<number> = []) =>
   runGit(inMirror(mirror, args), { time: localTime("history"), maxBytes: 4_194_304, accept })
 
-/** False as well where `from` is no commit: the empty tree that a first commit is compared with. */
+/** Also false if `from` is not a commit but the empty tree, with which a first commit is compared. */
 export const isAncestor = (mirror: Mirror, from: string, head: string): Effect.Effect<boolean, CheckoutError> =>
   git(mirror, ["merge-base", "--is-ancestor", from, head], [1, 128]).pipe(Effect.map(({ code }) => code === 0))
 
 /**
- * Commits that the head has and `from` has not, oldest first, without merges; undefined where history was rewritten, so that
- * none leads from one to the other, or where there are more than `limit`.
+ * Returns the commits of the head that `from` does not contain, oldest first, without merges; undefined if history was rewritten
+ * or there are more than `limit`.
  */
 export const commitsBetween = Effect.fnUntraced(function* (
   mirror: Mirror,

@@ -1,13 +1,13 @@
 /**
- * `Comparison` over git. Where every path is chosen, the trees themselves are compared, by a process that all checkouts of a mirror share;
- * else trees that hold the chosen paths alone.
+ * `Comparison` over git. If all paths are selected, the trees themselves are compared by a process that all checkouts of a mirror
+ * share; else trees with only the selected paths.
  */
 import { Effect, RcMap, Stream } from "effect"
 import { CheckoutError } from "../Checkout.ts"
 import type { ChangedPath, Comparison } from "../Checkout.ts"
 import type { GitObject } from "./BlobReader.ts"
 import { writeChosenTrees } from "./ChosenTrees.ts"
-import { treeOf } from "./CommitObject.ts"
+import { findTree } from "./CommitObject.ts"
 import type { ReadObject } from "./CommitObject.ts"
 import type { DiffReader } from "./DiffReader.ts"
 import { diffStream } from "./DiffStream.ts"
@@ -26,15 +26,15 @@ export interface ComparisonsOptions {
   ) => Effect.Effect<GitObject | undefined, CheckoutError>
   readonly sizeReaders: SizeReaders
   readonly diffReaders: RcMap.RcMap<string, DiffReader>
-  /** Folder for objects of a comparison alone. */
+  /** Folder for the objects of one comparison. */
   readonly scratch: string
 }
 
-/** Names asked for at once. */
+/** Number of object names per request. */
 const sizesAtOnce = 1000
-/** Of another repository there is nothing here. */
+/** The objects of a submodule are not in the mirror. */
 const submodule = "160000"
-/** Git follows the folders of a path by calls within calls. */
+/** Git recurses into the folders of a path, so the depth is limited. */
 const maxDepth = 64
 
 export const sizesIn = (
@@ -47,7 +47,7 @@ export const sizesIn = (
   )
 
 export const makeComparisons = ({ diffReaders, readObject, scratch, sizeReaders }: ComparisonsOptions) => {
-  /** By the shared process; by one of its own while that one is at another diff, for its reader may take its time. */
+  /** Uses the shared process, or a separate one while the shared one is busy with another diff, whose reader may be slow. */
   const whole = (mirror: Mirror, before: string, after: string) =>
     Stream.unwrap(
       Effect.gen(function* () {
@@ -69,11 +69,11 @@ export const makeComparisons = ({ diffReaders, readObject, scratch, sizeReaders 
   return (mirror: Mirror, from: string, head: string): Comparison => {
     const read: ReadObject = (id, maxBytes) => readObject(mirror, id, maxBytes)
     const trees = Effect.gen(function* () {
-      const [before, after] = [yield* treeOf(read, from), yield* treeOf(read, head)]
+      const [before, after] = [yield* findTree(read, from), yield* findTree(read, head)]
       return before === undefined || after === undefined
         ? yield* new CheckoutError({
             reason: "missing",
-            message: `commit ${before === undefined ? from : head} cannot be read: it is gone, or its message is over 1 MiB`
+            message: `commit ${before === undefined ? from : head} cannot be read: it does not exist, or its message is over 1 MiB`
           })
         : { before, after }
     })

@@ -1,6 +1,7 @@
 /**
- * `ContextRepositories` over git: one mirror per URL that all reviews share, one commit deep. The size is watched while a revision is
- * fetched and measured once it is here; one that is too large is ended and removed, and not fetched again for as long as it stands.
+ * `ContextRepositories` over git: one shared mirror per URL with a depth of one commit. The size of a revision is watched during
+ * the fetch and measured afterwards. A fetch that is too large is ended and removed, and not repeated while the ref points to the
+ * same commit.
  */
 import { createHash } from "node:crypto"
 import { rm } from "node:fs/promises"
@@ -13,7 +14,7 @@ import type { ProcessLimits } from "../ProcessLimits.ts"
 import type { GitObject } from "./BlobReader.ts"
 import { readPath } from "./ContextPath.ts"
 import { checkUrl, fetchRefs } from "./Fetch.ts"
-import { hasCommit, io, refOf, tidy } from "./Mirror.ts"
+import { hasCommit, io, toRef, tidy } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
 import type { Mirrors } from "./Mirrors.ts"
 import { formatOfId } from "./ObjectFormat.ts"
@@ -39,7 +40,7 @@ interface Size {
 }
 
 export const makeContextMirrors = (options: ContextMirrorsOptions) => {
-  /** By mirror and commit: its bytes, or how many there are at least. */
+  /** Sizes by mirror and commit: the bytes, or a lower bound. */
   const sizes = new Map<string, Size>()
   const remember = (key: string, size: Size): void => {
     if (sizes.get(key)?.exact !== true) sizes.set(key, size)
@@ -56,10 +57,10 @@ export const makeContextMirrors = (options: ContextMirrorsOptions) => {
     const key = `${mirror.directory} ${commit}`
     const remote = { ...request, headRef: name, baseRef: undefined }
     const fetch = (spec: string) => fetchRefs(mirror, remote, [spec], options.fetchTimeoutMillis, ["--depth=1"])
-    const byId = fetch(`+${commit}:${refOf(commit)}`).pipe(
+    const byId = fetch(`+${commit}:${toRef(commit)}`).pipe(
       Effect.catchIf(
         (error) => error.reason === "missing" && name !== undefined,
-        () => fetch(`+${name}:${refOf(commit)}`)
+        () => fetch(`+${name}:${toRef(commit)}`)
       )
     )
     yield* mirror.exclusive(
@@ -86,7 +87,7 @@ export const makeContextMirrors = (options: ContextMirrorsOptions) => {
     const bytes = measured?.exact === true ? measured.bytes : yield* treeBytes(mirror, commit)
     remember(key, { bytes, exact: true })
     if (bytes <= request.maxBytes) return
-    yield* mirror.exclusive(io("mirror", () => rm(join(mirror.directory, refOf(commit)), { force: true })))
+    yield* mirror.exclusive(io("mirror", () => rm(join(mirror.directory, toRef(commit)), { force: true })))
     return yield* tooLarge(bytes, request.maxBytes)
   })
 

@@ -1,7 +1,7 @@
 /**
- * Diffs of one mirror, read through one `git diff-tree --stdin` while it has nothing else to do: starting a process costs a large
- * parent more than a small diff. Each question is a pair of trees and a line that is no object id, which git says again when all
- * before it is said. A diff that is left early leaves the process of no use.
+ * Reads diffs of one mirror through one `git diff-tree --stdin` while it is idle, because starting a process from a large parent
+ * costs more than a small diff. Each request is a pair of trees and a line that is not an object id, which git echoes after all
+ * preceding output. A diff whose reader stops early makes the process unusable.
  */
 import { randomBytes } from "node:crypto"
 import { Cause, Effect, Stream } from "effect"
@@ -15,16 +15,18 @@ import { eachWithinTime, localTime } from "./TimeLimit.ts"
 import type { TimeLimit } from "./TimeLimit.ts"
 
 export interface DiffReader {
-  /** What `diff-tree <from> <to>` prints, for full ids of two trees; undefined while it is at another diff, and when it is over. */
+  /**
+   * Streams `diff-tree <from> <to>` for full ids of two trees; undefined while another diff runs and after the process has ended.
+   */
   readonly diff: (
     from: string,
     to: string
   ) => Effect.Effect<Stream.Stream<Uint8Array, CheckoutError> | undefined, never, Scope.Scope>
-  /** Nothing can be asked any more. */
+  /** True when the process accepts no further requests. */
   readonly isOver: () => boolean
 }
 
-/** Git keeps what it has read of trees. */
+/** Git caches the trees that it has read, so the process is replaced after this number of diffs. */
 const mostDiffs = 500
 
 export const openDiffReader = Effect.fnUntraced(function* (
@@ -35,7 +37,7 @@ export const openDiffReader = Effect.fnUntraced(function* (
   const args = ["diff-tree", "--stdin", ...diffOptions]
   const command: GitCommand = { args, gitDir: mirror, home: mirror, limits, settings: diffSettings }
   const child = yield* startGit(command)
-  // Lines of a diff begin otherwise, and nobody who wrote one knows it.
+  // No line of a diff starts like this, and the author of a change cannot guess it.
   const last = Buffer.from(`end-${randomBytes(16).toString("hex")}\n`)
   let state: "free" | "busy" | "over" = "free"
   let asked = 0
@@ -43,7 +45,7 @@ export const openDiffReader = Effect.fnUntraced(function* (
     state = "over"
   })
 
-  /** undefined: git has ended. */
+  /** Undefined: git has ended. */
   const chunk = Effect.callback<Buffer | undefined>((resume) => {
     const { stdout } = child
     const look = () => {
@@ -87,7 +89,7 @@ export const openDiffReader = Effect.fnUntraced(function* (
         held = Buffer.concat([held, read])
         if (!isBegun) {
           if (held.length < first.length && !held.equals(last)) continue
-          // Of trees that it does not have git says nothing.
+          // Git prints nothing about missing trees.
           if (!held.subarray(0, first.length).equals(first)) return yield* failure("unknown trees")
           isBegun = true
           held = held.subarray(first.length)

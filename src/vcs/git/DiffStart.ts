@@ -1,4 +1,4 @@
-/** The commit that the diff of a review starts from. */
+/** Determines the commit from which the diff of a review starts. */
 import { Effect } from "effect"
 import { CheckoutError } from "../Checkout.ts"
 import type { CheckoutRequest } from "../Checkout.ts"
@@ -15,8 +15,8 @@ const emptyTree = {
   40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
   64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
 }
-/** The tree without files, in the object format of this commit. */
-export const emptyTreeOf = (commit: string): string => emptyTree[commit.length === 64 ? 64 : 40]
+/** Returns the empty tree in the object format of this commit. */
+export const findEmptyTree = (commit: string): string => emptyTree[commit.length === 64 ? 64 : 40]
 const quick = { time: localTime("history"), maxBytes: 1_048_576 }
 
 export const diffStart = Effect.fnUntraced(function* (
@@ -29,14 +29,14 @@ export const diffStart = Effect.fnUntraced(function* (
     runGit(inMirror(mirror, args), { ...quick, accept }).pipe(
       Effect.map(({ stdout }) => stdout.toString("latin1").trim())
     )
-  const parentOf = Effect.map(git(["rev-list", "--parents", "-n", "1", head], []), (line) => {
+  const findParent = Effect.map(git(["rev-list", "--parents", "-n", "1", head], []), (line) => {
     const [, parent] = line.split(" ")
-    return parent ?? emptyTreeOf(head)
+    return parent ?? findEmptyTree(head)
   })
-  // A branch that has just been created has no "before": its last commit is reviewed.
-  if (isZero(base)) return yield* parentOf
+  // A newly created branch has no previous commit, so only its last commit is reviewed.
+  if (isZero(base)) return yield* findParent
   if (request.headOnly === true && (request.compare === "merge-base" || (yield* isAncestor(mirror, base, head)))) {
-    return yield* parentOf
+    return yield* findParent
   }
   if (request.compare === "endpoints" || (yield* isJustBefore(read, base, head))) return base
   const ancestor = yield* git(["merge-base", base, head], [1])

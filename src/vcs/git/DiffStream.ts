@@ -1,4 +1,4 @@
-/** The diff of two commits, as git prints it while it is read. */
+/** Streams the diff of two commits. */
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, Stream } from "effect"
 import { CheckoutError } from "../Checkout.ts"
@@ -9,10 +9,10 @@ import type { Mirror } from "./Mirror.ts"
 import { eachWithinTime, localTime } from "./TimeLimit.ts"
 import type { TimeLimit } from "./TimeLimit.ts"
 
-/** What is too large was sorted out before: git calls no file binary for its size. */
+/** Files that are too large were excluded before, so git must not treat a file as binary because of its size. */
 export const diffSettings: ReadonlyArray<GitSetting> = [["core.bigFileThreshold", "1g"]]
 
-/** Plumbing, with every choice spelled out; the choices are git's defaults, which hosts use for their own diffs. */
+/** Arguments of the plumbing command with all options explicit; they are git's defaults, which hosts use for their own diffs. */
 export const diffOptions: ReadonlyArray<string> = [
   "-r",
   "-p",
@@ -33,7 +33,7 @@ export const diffOptions: ReadonlyArray<string> = [
 
 export interface DiffStreamOptions {
   readonly exactRenames?: boolean
-  /** A further folder of objects. */
+  /** Additional folder of objects. */
   readonly objects?: string
   readonly time?: TimeLimit
 }

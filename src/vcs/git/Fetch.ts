@@ -1,17 +1,17 @@
 /**
- * Brings the two commits of a review into a mirror: by id, which needs no list of the server's refs and so costs the same
- * with forty pull requests as with four thousand; by the named refs where the server does not serve ids.
+ * Fetches the two commits of a review into a mirror: by id, which needs no list of the server's refs and so costs the same with
+ * forty pull requests as with four thousand; by the named refs where the server does not serve ids.
  */
 import { Effect, Redacted } from "effect"
 import type { CheckoutRequest } from "../Checkout.ts"
 import { CheckoutError } from "../Checkout.ts"
 import type { GitSetting } from "./GitEnvironment.ts"
 import { runGit } from "./GitProcess.ts"
-import { hasCommit, inMirror, isCommitId, refOf, tidy } from "./Mirror.ts"
+import { hasCommit, inMirror, isCommitId, toRef, tidy } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
 import { localTime, networkTime } from "./TimeLimit.ts"
 
-/** Where to fetch from, and what opens it. */
+/** URL of the remote and the credential for it. */
 export type Remote = Pick<CheckoutRequest, "url" | "authorization"> &
   Partial<Pick<CheckoutRequest, "tlsCaPath" | "proxy">>
 
@@ -39,7 +39,7 @@ export const checkIds = (request: CheckoutRequest): CheckoutError | undefined =>
 
 const show = (text: string): string => JSON.stringify(text.slice(0, 100))
 
-/** `refs/…` as given, a bare name as a branch; undefined for what git would not accept as the name of one ref. */
+/** Returns `refs/…` unchanged and a bare name as a branch; undefined for an invalid ref name. */
 export const refName = (name: string | undefined): string | undefined => {
   if (name === undefined || name === "HEAD") return name
   const full = name.startsWith("refs/") ? name : `refs/heads/${name}`
@@ -47,8 +47,8 @@ export const refName = (name: string | undefined): string | undefined => {
 }
 
 /**
- * Settings for one remote. The header is bound to the origin of the URL, and a server that gets one may not redirect: a
- * credential never reaches another host.
+ * Returns the settings for one remote. The header is bound to the origin of the URL, and redirects are disabled with a
+ * credential, so that it never reaches another host.
  */
 export const remoteSettings = (request: Remote): ReadonlyArray<GitSetting> => {
   const settings: Array<GitSetting> = []
@@ -62,10 +62,10 @@ export const remoteSettings = (request: Remote): ReadonlyArray<GitSetting> => {
   return settings
 }
 
-export const secretsOf = (request: Remote): ReadonlyArray<string> =>
+export const listSecrets = (request: Remote): ReadonlyArray<string> =>
   [request.authorization, request.proxy].flatMap((secret) => (secret === undefined ? [] : [Redacted.value(secret)]))
 
-/** The URL is an http(s) one without credentials, or says why not. */
+/** Fails unless the URL is an http(s) one without credentials. */
 export const checkUrl = (text: string): CheckoutError | undefined => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
@@ -99,7 +99,7 @@ export const fetchCommits = Effect.fn("fetchCommits")(function* (
       yield* fetchRefs(
         mirror,
         request,
-        missing.map((id) => `+${id}:${refOf(id)}`),
+        missing.map((id) => `+${id}:${toRef(id)}`),
         timeoutMillis
       ).pipe(
         Effect.catchIf(
@@ -108,7 +108,7 @@ export const fetchCommits = Effect.fn("fetchCommits")(function* (
         )
       )
       yield* tidy(mirror).pipe(
-        // The commits are here; a mirror that could not be tidied is tidied after a later fetch.
+        // The commits are fetched; failed maintenance of the mirror is repeated after a later fetch.
         Effect.catch((error) =>
           Effect.logWarning("mirror not cleaned", { directory: mirror.directory, error: error.message })
         )
@@ -142,13 +142,13 @@ export const fetchRefs = (
     {
       ...inMirror(mirror, ["fetch", ...options, "--", request.url, ...refspecs]),
       settings: remoteSettings(request),
-      secrets: secretsOf(request)
+      secrets: listSecrets(request)
     },
     { time: networkTime(timeoutMillis), maxBytes: 1_048_576 }
   ).pipe(Effect.asVoid)
 }
 
-/** The server refused an id: fetch the refs that should hold the commits, then see whether they do. */
+/** The server refused an id, so fetch the refs that should contain the commits and check that they do. */
 const byName = Effect.fnUntraced(function* (
   mirror: Mirror,
   request: CheckoutRequest,
@@ -170,7 +170,7 @@ const byName = Effect.fnUntraced(function* (
     timeoutMillis
   )
   for (const id of missing) {
-    yield* runGit(inMirror(mirror, ["update-ref", refOf(id), id]), {
+    yield* runGit(inMirror(mirror, ["update-ref", toRef(id), id]), {
       time: localTime("history"),
       maxBytes: 65_536
     }).pipe(

@@ -1,7 +1,7 @@
 /**
- * The environment git runs in: nothing of the user's, the system's or the reviewed repository's configuration takes part,
- * nothing prompts, no hook, filter, helper or external program is known. Configuration, secrets among it, goes in through
- * `GIT_CONFIG_COUNT` variables only (git 2.31 and newer): never argv, never disk.
+ * Environment of git: isolated from the configuration of the user, the system and the reviewed repository, without prompts,
+ * hooks, filters, helpers and external programs. Configuration, including secrets, is passed through `GIT_CONFIG_COUNT` variables
+ * only (git 2.31 and newer), never through arguments or files.
  */
 
 /** One configuration entry; the value may be a secret. */
@@ -14,14 +14,14 @@ const fixed: ReadonlyArray<GitSetting> = [
   ["core.fsmonitor", "false"],
   ["core.autocrlf", "false"],
   ["core.quotePath", "false"],
-  // A link in the change becomes a small file that holds its target, so nothing in a worktree leads out of it.
+  // A symbolic link in the change becomes a small file with its target, so that no path in a worktree leads out of it.
   ["core.symlinks", "false"],
   ["credential.helper", ""],
   ["fetch.recurseSubmodules", "false"],
-  // Fetches stay packs, which are counted and rolled up; loose objects would only pile up.
+  // Fetches are stored as packs, which are counted and merged; loose objects would accumulate.
   ["fetch.unpackLimit", "1"],
   ["submodule.recurse", "false"],
-  // Memory: large blobs are streamed and not compared with others, packs are mapped in small windows, one thread for each command.
+  // Limits memory: large blobs are streamed and not used for deltas, packs are mapped in small windows, one thread per command.
   ["core.bigFileThreshold", "8m"],
   ["core.packedGitWindowSize", "1m"],
   ["core.packedGitLimit", "64m"],
@@ -39,7 +39,10 @@ const fixed: ReadonlyArray<GitSetting> = [
   ["advice.detachedHead", "false"]
 ]
 
-/** Variables of ours that git or its HTTP transport may see. Everything else stays out, GIT_TRACE and tokens included. */
+/**
+ * Variables of the service's environment that git and its HTTP transport receive. All others are dropped, including GIT_TRACE and
+ * tokens.
+ */
 const inherited = [
   "PATH",
   "TMPDIR",
@@ -54,7 +57,7 @@ const inherited = [
   "ALL_PROXY"
 ]
 
-/** `home` is a folder without `.netrc`: curl would read credentials from there. */
+/** Returns the environment. `home` is a folder without `.netrc`, from which curl would read credentials. */
 export const gitEnvironment = (
   home: string,
   settings: ReadonlyArray<GitSetting>,

@@ -1,10 +1,10 @@
-/** The one place that reads what git says on stderr and turns it into a reason a reader can act on. */
+/** Converts git's messages on stderr to a `VcsError` reason; no other file does. */
 import { redactCredentials } from "../../domain/RedactCredentials.ts"
 import { CheckoutError } from "../Checkout.ts"
 
 type Reason = CheckoutError["reason"]
 
-/** First match wins. The texts are git's own in the C locale, which the environment fixes. */
+/** Patterns in order of precedence. The texts are git's own in the C locale, which the environment sets. */
 const table: ReadonlyArray<readonly [RegExp, Reason]> = [
   [
     /Authentication failed|could not read (Username|Password)|returned error: 40[13]|HTTP Basic: Access denied/i,
@@ -31,11 +31,11 @@ const table: ReadonlyArray<readonly [RegExp, Reason]> = [
 
 const classify = (stderr: string): Reason => table.find(([pattern]) => pattern.test(stderr))?.[1] ?? "failed"
 
-/** Takes out credentials: user info in URLs, and the secrets that were handed to git. */
+/** Redacts credentials: user info in URLs, and the secrets that were passed to git. */
 export const redact = (text: string, secrets: ReadonlyArray<string>): string =>
   redactCredentials(text.replace(/\/\/[^/\s@]+@/g, "//***@"), secrets)
 
-/** What git said, without progress and hints, short enough for a log line and a run record. */
+/** Returns git's message without progress and hints, short enough for a log line and a run record. */
 export const gitFailure = (command: string, stderr: string, secrets: ReadonlyArray<string>): CheckoutError => {
   const lines = stderr
     .split(/[\r\n]+/)
@@ -44,6 +44,6 @@ export const gitFailure = (command: string, stderr: string, secrets: ReadonlyArr
   const said = redact(lines.slice(-4).join("; "), secrets).slice(0, 600)
   return new CheckoutError({
     reason: classify(stderr),
-    message: `git ${command}: ${said === "" ? "failed and said nothing" : said}`
+    message: `git ${command}: ${said === "" ? "failed without a message" : said}`
   })
 }

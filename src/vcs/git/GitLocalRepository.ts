@@ -1,6 +1,6 @@
 /**
- * `LocalRepository` over git. Only `rev-parse` is run in the user's repository, which reads refs and executes nothing that its
- * configuration names; `deepen`, which is asked for, is the user's own git with the user's own settings.
+ * `LocalRepository` over git. Only `rev-parse` runs in the user's repository, which reads refs and executes no program of its
+ * configuration; `deepen`, on request, runs the user's own git with the user's own settings.
  */
 import { execFile } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -21,7 +21,7 @@ import { localTime } from "./TimeLimit.ts"
 const defaultBases = ["origin/HEAD", "@{upstream}", "origin/main", "origin/master", "main", "master"]
 
 const revParse = (path: string, args: ReadonlyArray<string>) =>
-  // The owner of the folder does not matter where nothing of it is executed.
+  // The owner of the folder is irrelevant because nothing in it is executed.
   runGit(
     {
       args: ["rev-parse", ...args],
@@ -33,7 +33,7 @@ const revParse = (path: string, args: ReadonlyArray<string>) =>
     { time: localTime("history"), maxBytes: 65_536, accept: [1, 128] }
   ).pipe(Effect.map(({ code, stdout }) => (code === 0 ? stdout.toString("utf8").trim() : undefined)))
 
-const commitOf = (root: string, revision: string) =>
+const resolveCommit = (root: string, revision: string) =>
   /^-|\p{Cc}/u.test(revision) || revision === ""
     ? Effect.undefined
     : revParse(root, ["--verify", "--quiet", "--end-of-options", `${revision}^{commit}`])
@@ -48,21 +48,21 @@ const range: LocalRepository["Service"]["range"] = Effect.fn("LocalRepository.ra
   const root = bare === "true" ? resolve(path, gitDir) : yield* revParse(path, ["--show-toplevel"])
   if (root === undefined) return yield* missing(`${path} is not in a git work tree`)
   const headName = request.head ?? "HEAD"
-  const head = yield* commitOf(root, headName)
+  const head = yield* resolveCommit(root, headName)
   if (head === undefined) return yield* missing(`--head: commit ${headName} not found in ${root}`)
   const base = yield* request.base === undefined ? findBase(root, head) : named(root, request.base)
   return { root, head, base: base.commit, baseName: base.name, shallow: shallow === "true" }
 })
 
 const named = Effect.fnUntraced(function* (root: string, name: string) {
-  const commit = yield* commitOf(root, name)
+  const commit = yield* resolveCommit(root, name)
   return commit === undefined ? yield* missing(`--base: commit ${name} not found in ${root}`) : { name, commit }
 })
 
 const findBase = Effect.fnUntraced(function* (root: string, head: string) {
   let same: { readonly name: string; readonly commit: string } | undefined
   for (const name of defaultBases) {
-    const commit = yield* commitOf(root, name)
+    const commit = yield* resolveCommit(root, name)
     if (commit === undefined) continue
     if (commit !== head) return { name, commit }
     same ??= { name, commit }
@@ -84,7 +84,9 @@ const deepen = (root: string): Effect.Effect<void, CheckoutError> =>
     })
   })
 
-/** For the command line: a mirror that borrows the repository's objects, in a temporary folder that goes with the layer. */
+/**
+ * Layer for the command line: a mirror that uses the repository's objects, in a temporary folder that is removed with the layer.
+ */
 export const layerLocal: Layer.Layer<Vcs | ContextRepositories | LocalRepository, CheckoutError> = Layer.merge(
   Layer.succeed(LocalRepository, LocalRepository.of({ range, deepen })),
   Layer.unwrap(

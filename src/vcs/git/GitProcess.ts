@@ -1,8 +1,8 @@
 /**
- * Runs git. Every process leads a group of its own, so that interruption and timeouts end its helpers with it (the HTTP
- * transport, index-pack); SIGTERM first, which lets git remove its lock and temporary files. Output is bounded, and so are memory,
- * processor time and the size of files: by the kernel for each process (a shell sets what it then inherits), and for all processes of a
- * command together by `ProcessWatch`. What git writes is for its own user alone.
+ * Runs git. Every process leads its own process group, so that interruption and timeouts also end its helpers (the HTTP
+ * transport, index-pack); SIGTERM first, which lets git remove its lock and temporary files. Output, memory, processor time and
+ * the size of files are bounded: by the kernel for each process (a shell sets the inherited limits), and for all processes of a
+ * command together by `ProcessWatch`. Files that git writes are accessible to its own user only.
  */
 import { spawn } from "node:child_process"
 import { setPriority } from "node:os"
@@ -15,25 +15,25 @@ import type { ProcessLimits } from "../ProcessLimits.ts"
 import { gitEnvironment } from "./GitEnvironment.ts"
 import type { GitSetting } from "./GitEnvironment.ts"
 import { gitFailure } from "./GitFailure.ts"
-import { limitError, limitOf } from "./ProcessLimit.ts"
+import { limitError, findLimit } from "./ProcessLimit.ts"
 import type { ProcessLimit } from "./ProcessLimit.ts"
 import { watchProcesses } from "./ProcessWatch.ts"
 import { withinTime } from "./TimeLimit.ts"
 import type { TimeLimit } from "./TimeLimit.ts"
 
 export interface GitCommand {
-  /** The first one is the git command; none of them is a secret. */
+  /** Arguments, beginning with the git command; without secrets. */
   readonly args: ReadonlyArray<string>
-  /** The repository; without it git looks for one in `home`. */
+  /** Path of the repository; without it git searches `home`. */
   readonly gitDir?: string
-  /** HOME, and the working directory where no other is given. Not a folder whose content is under review. */
+  /** HOME and the default working directory. Not a folder with content under review. */
   readonly home: string
   readonly cwd?: string
   readonly settings?: ReadonlyArray<GitSetting>
   readonly limits: ProcessLimits
-  /** A folder of objects that the repository does not have. */
+  /** Folder of additional objects. */
   readonly objects?: string
-  /** Words that must not appear in an error. */
+  /** Values that are redacted from errors. */
   readonly secrets?: ReadonlyArray<string>
 }
 
@@ -45,19 +45,19 @@ export interface GitChild {
 }
 
 export interface GitEnd {
-  /** undefined: killed by a signal or never started. */
+  /** Undefined: killed by a signal or never started. */
   readonly code: number | undefined
   readonly stderr: string
-  /** Why it was ended, where it was for what it used. */
+  /** Limit for which the process was ended, if any. */
   readonly limit: ProcessLimit | undefined
 }
 
 const stderrLimit = 16_384
 const graceMillis = 2_000
-/** Behind the event loop of the service, and behind what else the machine does. */
+/** Lower priority than the event loop of the service and other processes. */
 const niceness = 10
 
-/** A limit that is lower already stays: then setting it fails, which does not matter. */
+/** Setting a limit fails if a lower one is already in force, which is acceptable. */
 const script = ({ memoryBytes, cpuSeconds, fileBytes }: ProcessLimits): string => {
   const limits = [
     "-c 0",
@@ -66,7 +66,7 @@ const script = ({ memoryBytes, cpuSeconds, fileBytes }: ProcessLimits): string =
     `-S -t ${cpuSeconds}`,
     `-f ${Math.ceil(fileBytes / 512)}`
   ]
-  // A file that grows too large is then an error that git reports, in whichever of its processes; killed, it would end without a reason.
+  // With SIGXFSZ ignored, git reports a file that grows too large as an error; otherwise it would be killed without a reason.
   return `umask 077; trap '' XFSZ; ${limits.map((limit) => `ulimit ${limit} 2>/dev/null; `).join("")}exec git "$@"`
 }
 
@@ -87,9 +87,9 @@ const launch = (command: GitCommand): GitChild & { readonly stop: Effect.Effect<
   )
   let stderr = ""
   child.stderr.setEncoding("utf8")
-  // The end of what git says holds the reason, so that is what is kept.
+  // The reason is at the end of git's messages, so the end is kept.
   child.stderr.on("data", (text: string) => (stderr = (stderr + text).slice(-stderrLimit)))
-  // A reader that went away shows as the end of the process; the write error itself says nothing more.
+  // A closed pipe shows as the end of the process; the write error itself adds no information.
   child.stdin.on("error", () => {})
   let running = true
   let exceeded: ProcessLimit | undefined
@@ -98,7 +98,7 @@ const launch = (command: GitCommand): GitChild & { readonly stop: Effect.Effect<
     try {
       process.kill(-child.pid, name)
     } catch {
-      // The group is gone already: that is what was asked for.
+      // The group has already ended, which is the goal.
     }
   }
   const unwatch = child.pid === undefined ? () => {} : watch(child.pid, command.limits)
@@ -121,14 +121,14 @@ const launch = (command: GitCommand): GitChild & { readonly stop: Effect.Effect<
       resolve({
         code: code ?? undefined,
         stderr,
-        limit: code === 0 ? undefined : (exceeded ?? limitOf(name ?? undefined, stderr))
+        limit: code === 0 ? undefined : (exceeded ?? findLimit(name ?? undefined, stderr))
       })
     })
   })
   const stop = Effect.suspend(() => {
     if (!running) return Effect.void
     signal("SIGTERM")
-    // Its output is not read any more; a full pipe must not hold up the end.
+    // Its output is no longer read; a full pipe must not delay its end.
     child.stdout.resume()
     return Effect.promise(() => ended).pipe(
       Effect.timeoutOrElse({
@@ -145,7 +145,7 @@ const lowerPriority = (pid: number): void => {
   try {
     setPriority(pid, niceness)
   } catch {
-    // It has ended, or the system does not let us: it runs as it is.
+    // It has ended, or changing the priority is not permitted.
   }
 }
 
@@ -156,7 +156,7 @@ export const startGit = (command: GitCommand): Effect.Effect<GitChild, never, Sc
     (child) => child.stop
   )
 
-/** The error of a command that has ended otherwise than it should. */
+/** Returns the error of a command that ended unexpectedly. */
 export const endError = (command: GitCommand, { limit, stderr }: GitEnd): CheckoutError => {
   const name = command.args[0] ?? "git"
   return limit === undefined ? gitFailure(name, stderr, command.secrets ?? []) : limitError(name, limit, command.limits)
@@ -168,8 +168,8 @@ export interface GitResult {
 }
 
 /**
- * Runs to the end and returns what it printed. Exit codes in `accept` (0 always) are results, others fail with the reason
- * git gave; more than `maxBytes` of output fails and ends the process.
+ * Runs a command to its end and returns its output. Exit codes in `accept` (0 always) are results, others fail with git's reason;
+ * more than `maxBytes` of output fails and ends the process.
  */
 export const runGit = Effect.fnUntraced(function* (
   command: GitCommand,

@@ -1,7 +1,7 @@
 /**
- * `Vcs` over the git program, with the further repositories of a review and the cache they are all kept in. Starting a process costs
- * more than most git commands, so all checkouts of a mirror share one `cat-file` and one `diff-tree`; a review adds a fetch,
- * a merge-base where the base is not just before the head, and a worktree for an agent that needs files.
+ * `Vcs` over the git program, with the further repositories of a review and the cache of all repositories. Starting a process
+ * costs more than most git commands, so all checkouts of a mirror share one `cat-file` and one `diff-tree`; a review adds a
+ * fetch, a merge-base if the base is not directly before the head, and a worktree for an agent that needs files.
  */
 import { join } from "node:path"
 import { Context, Effect, Layer, Scope } from "effect"
@@ -16,14 +16,14 @@ import { blame } from "./BlameLines.ts"
 import { commitsBetween, isAncestor } from "./Commits.ts"
 import { makeComparisons } from "./Comparisons.ts"
 import { makeContextMirrors } from "./ContextMirrors.ts"
-import { diffStart, emptyTreeOf } from "./DiffStart.ts"
+import { diffStart, findEmptyTree } from "./DiffStart.ts"
 import { checkIds, checkUrl, fetchCommits, refName } from "./Fetch.ts"
 import { borrowObjects, localFormat, localPath } from "./LocalObjects.ts"
 import { io, privateFolder } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
 import { makeMirrors } from "./Mirrors.ts"
 import type { Mirrors } from "./Mirrors.ts"
-import { sizeOf } from "./MirrorUse.ts"
+import { measureBytes } from "./MirrorUse.ts"
 import { fileNames, objectName } from "./Objects.ts"
 import { formatOfId } from "./ObjectFormat.ts"
 import { remoteFormat } from "./RemoteRef.ts"
@@ -32,35 +32,35 @@ import type { SharedReaders } from "./SharedReaders.ts"
 import { addWorktree, sweepWorktrees } from "./Worktrees.ts"
 
 export interface GitVcsOptions {
-  /** The current limits when a command starts. */
+  /** Returns the current limits when a command starts. */
   readonly limits: () => ProcessLimits
-  /** Folder of mirrors and worktrees, of this process alone. */
+  /** Folder of mirrors and worktrees, used by this process only. */
   readonly root: string
-  /** Lets paths and file URLs be repositories: for the command line and the demo, never for URLs out of webhooks. */
+  /** Permits paths and file URLs as repositories: for the command line and the demo, never for URLs from webhooks. */
   readonly allowLocal?: boolean
-  /** Whole time of one fetch. Default 15 minutes: the first one brings the history of a branch. */
+  /** Timeout of one fetch. Default 15 minutes, because the first one transfers the history of a branch. */
   readonly fetchTimeoutMillis?: number
 }
 
-/** A longer range is not shown commit by commit. */
+/** Longer ranges are not reviewed commit by commit. */
 const maxCommits = 200
 const fetchMillis = 900_000
 
 export const layerGit = (options: GitVcsOptions): Layer.Layer<Vcs | ContextRepositories | WorkspaceCache> =>
   Layer.effectContext(make(options))
 
-/** What every checkout under a root shares. */
+/** State that all checkouts under a root share. */
 interface Workspaces {
   readonly options: GitVcsOptions
   readonly worktrees: string
-  /** The root, with its folders made. */
+  /** Creates the folders of the root. */
   readonly home: Effect.Effect<string, CheckoutError>
   readonly readers: SharedReaders
   readonly mirrors: Mirrors
   readonly compare: ReturnType<typeof makeComparisons>
 }
 
-/** Opens the mirror of the repository and brings both commits into it. */
+/** Opens the mirror of the repository and fetches both commits into it. */
 const openFetched = Effect.fnUntraced(function* (
   { options, home, mirrors }: Workspaces,
   request: CheckoutRequest
@@ -106,7 +106,7 @@ const checkOut = Effect.fnUntraced(function* (
       commits?.map(({ id, title, parent }) => ({
         id,
         title,
-        ...compare(mirror, parent ?? emptyTreeOf(id), id)
+        ...compare(mirror, parent ?? findEmptyTree(id), id)
       }))
     ),
     file: (path, at, maxBytes) => {
@@ -122,11 +122,11 @@ const checkOut = Effect.fnUntraced(function* (
   }
 })
 
-/** Evicts the mirrors that the policy does not keep, and removes worktrees without an owner. */
+/** Evicts mirrors according to the policy, and removes worktrees without an owner. */
 const tidyCache = Effect.fnUntraced(function* ({ mirrors, worktrees }: Workspaces, policy: CachePolicy, now: number) {
   const orphans = yield* sweepWorktrees(worktrees)
   const kept = yield* mirrors.kept
-  const checkedOut = yield* io("worktrees", () => sizeOf(worktrees))
+  const checkedOut = yield* io("worktrees", () => measureBytes(worktrees))
   const evicted: Array<KeptMirror> = []
   for (const mirror of planEviction(kept, policy, now, checkedOut)) {
     if (yield* mirrors.evict(mirror.folder)) evicted.push(mirror)
@@ -156,7 +156,7 @@ const make = Effect.fnUntraced(function* (options: GitVcsOptions) {
   const workspaces: Workspaces = { options, worktrees, home, readers, mirrors, compare }
 
   const checkout = Effect.fn("Vcs.checkout")((request: CheckoutRequest) => checkOut(workspaces, request))
-  const isPartOf = Effect.fn("Vcs.isAncestor")(function* (request: CheckoutRequest) {
+  const containsBase = Effect.fn("Vcs.isAncestor")(function* (request: CheckoutRequest) {
     return yield* isAncestor(yield* openFetched(workspaces, request), request.base, request.head)
   }, Effect.scoped)
   const tidy = Effect.fn("WorkspaceCache.tidy")((policy: CachePolicy, now: number) =>
@@ -169,7 +169,7 @@ const make = Effect.fnUntraced(function* (options: GitVcsOptions) {
     limits,
     fetchTimeoutMillis: options.fetchTimeoutMillis ?? fetchMillis
   })
-  return Context.make(Vcs, { checkout, isAncestor: isPartOf }).pipe(
+  return Context.make(Vcs, { checkout, isAncestor: containsBase }).pipe(
     Context.add(ContextRepositories, { mount }),
     Context.add(WorkspaceCache, { tidy })
   )

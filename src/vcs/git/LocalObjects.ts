@@ -1,6 +1,6 @@
 /**
- * A repository on this machine needs no fetch: the mirror borrows its objects. Only objects and the list of shallow commits
- * are taken over; configuration, hooks, attributes and refs of that repository take no part.
+ * A local repository needs no fetch: the mirror uses its objects. Only objects and the list of shallow commits are shared;
+ * configuration, hooks, attributes and refs of that repository have no effect.
  */
 import { copyFile, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { isAbsolute, join, resolve } from "node:path"
@@ -12,13 +12,13 @@ import type { Mirror } from "./Mirror.ts"
 import { formatOfRepository } from "./ObjectFormat.ts"
 import type { ObjectFormat } from "./ObjectFormat.ts"
 
-/** The path that a local clone URL names; undefined for remote ones. */
+/** Returns the path of a local clone URL; undefined for remote ones. */
 export const localPath = (url: string): string | undefined => {
   if (isAbsolute(url)) return url
   return url.startsWith("file://") && URL.canParse(url) ? fileURLToPath(new URL(url)) : undefined
 }
 
-/** Format of a repository on this machine. */
+/** Returns the object format of a local repository. */
 export const localFormat = Effect.fnUntraced(function* (path: string): Effect.fn.Return<ObjectFormat, CheckoutError> {
   const repository = yield* io("local repository", () => commonDirectory(path))
   const format =
@@ -40,7 +40,7 @@ export const borrowObjects = Effect.fnUntraced(function* (
       await mkdir(join(mirror.directory, "objects", "info"), { recursive: true })
       const alternates = join(mirror.directory, "objects", "info", "alternates")
       const borrowed = `${join(repository, "objects")}\n`
-      // Readers take no turn: what is right is left alone.
+      // Correct files are not rewritten, because readers do not acquire the lock.
       if ((await readFile(alternates, "utf8").catch(() => "")) !== borrowed) await writeFile(alternates, borrowed)
       const shallow = join(mirror.directory, "shallow")
       await copyFile(join(repository, "shallow"), shallow).catch(async (cause: unknown) => {
@@ -51,7 +51,7 @@ export const borrowObjects = Effect.fnUntraced(function* (
   )
 })
 
-/** Where objects and refs are: of a work tree, a linked work tree or a bare repository. */
+/** Returns the folder of objects and refs of a work tree, a linked work tree or a bare repository. */
 const commonDirectory = async (path: string): Promise<string | undefined> => {
   const dotGit = join(path, ".git")
   const kind = await stat(dotGit).catch(() => undefined)

@@ -1,10 +1,10 @@
 /**
- * Bare mirrors, one per repository, made on first use. A mirror holds the commits that were reviewed, each under
- * `refs/aicr/<commit>`: the file of that ref says without a process that a commit and its history are here, keeps it for
- * negotiation ("have" lines) and names nothing of the host. Writers take turns per mirror, readers need no turn.
+ * Bare mirrors, one per repository, created on first use. A mirror holds the reviewed commits, each under `refs/aicr/<commit>`:
+ * the file of that ref shows without a process that a commit and its history exist, keeps it for negotiation ("have" lines) and
+ * contains no names of the host. Writers lock the mirror, readers do not.
  *
- * Fetches bring the full history of the two commits, with blobs, and nothing else: the first one costs a clone of one
- * branch, every later one only what is new, the merge base is always found, and no object is ever fetched on demand.
+ * Fetches transfer the full history of the two commits, with blobs, and nothing else: the first one costs a clone of one branch,
+ * every later one only new objects, the merge base is always available, and no object is ever fetched on demand.
  */
 import { access, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -19,13 +19,13 @@ import type { ProcessLimits } from "../ProcessLimits.ts"
 
 export interface Mirror {
   readonly directory: string
-  /** Of git commands that work on it. */
+  /** Options of git commands that work on the mirror. */
   readonly limits: ProcessLimits
-  /** One writer at a time. */
+  /** Serialises writers. */
   readonly exclusive: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
-/** A git command on a mirror. */
+/** Runs a git command on a mirror. */
 export const inMirror = ({ directory, limits }: Mirror, args: ReadonlyArray<string>): GitCommand => ({
   args,
   gitDir: directory,
@@ -36,7 +36,9 @@ export const inMirror = ({ directory, limits }: Mirror, args: ReadonlyArray<stri
 /** Overrides every `.gitattributes` of the reviewed tree: no conversion, no filter, no driver, and no hiding by `-diff`. */
 const attributes = "* -text !eol -ident !filter !working-tree-encoding !diff !merge\n"
 
-/** Refs kept for negotiation; the oldest go first. Objects stay until the mirror is evicted as a whole. */
+/**
+ * Maximum number of refs for negotiation; the oldest are deleted first. Objects remain until the mirror is evicted as a whole.
+ */
 const keptRefs = 256
 const packLimit = 40
 
@@ -52,7 +54,7 @@ export const io = <A>(what: string, run: () => Promise<A>): Effect.Effect<A, Che
       })
   })
 
-/** Code of others is for this service's own user alone; also in a folder that an earlier version made. */
+/** Restricts access to the service's own user, also for a folder that an earlier version created. */
 export const privateFolder = async (path: string): Promise<void> => {
   await mkdir(path, { recursive: true, mode: 0o700 })
   await chmod(path, 0o700)
@@ -64,16 +66,16 @@ const exists = (path: string): Promise<boolean> =>
     () => false
   )
 
-const markerOf = (directory: string): string => join(directory, "info", "attributes")
+const toMarkerPath = (directory: string): string => join(directory, "info", "attributes")
 
-/** Format of the mirror in a folder; undefined: there is none, or it was never finished, or parts of it are gone. */
+/** Returns the object format of the mirror in a folder; undefined if it does not exist, is incomplete or is damaged. */
 export const formatOfMirror = (directory: string): Effect.Effect<ObjectFormat | undefined, CheckoutError> =>
-  io("mirror", async () => ((await exists(markerOf(directory))) ? await formatOfRepository(directory) : undefined))
+  io("mirror", async () => ((await exists(toMarkerPath(directory))) ? await formatOfRepository(directory) : undefined))
 
-/** Makes a mirror, or completes one that was begun. */
+/** Creates a mirror, or completes an unfinished one. */
 export const create = Effect.fnUntraced(function* (directory: string, format: ObjectFormat, limits: ProcessLimits) {
-  // What was finished once and is no mirror now is damaged: nothing of it is used.
-  if (yield* io("mirror", () => exists(markerOf(directory)))) {
+  // A finished mirror that is no longer valid is damaged and is not used.
+  if (yield* io("mirror", () => exists(toMarkerPath(directory)))) {
     yield* io("mirror", () => rm(directory, { recursive: true, force: true }))
   }
   yield* io("mirror", () => privateFolder(directory))
@@ -88,12 +90,12 @@ export const create = Effect.fnUntraced(function* (directory: string, format: Ob
   yield* io("mirror", async () => {
     await mkdir(join(directory, "info"), { recursive: true })
     await mkdir(join(directory, "refs", "aicr"), { recursive: true })
-    // Written last: a mirror without it is begun anew.
-    await writeFile(markerOf(directory), attributes)
+    // Written last: a mirror without it is created again.
+    await writeFile(toMarkerPath(directory), attributes)
   })
 })
 
-/** What a killed process left behind: locks of refs, half-received packs, records of worktrees that are gone. */
+/** Removes leftovers of killed processes: locks of refs, incomplete packs, records of missing worktrees. */
 export const sweepLeftovers = (directory: string) =>
   io("mirror", async () => {
     await chmod(directory, 0o700)
@@ -114,12 +116,12 @@ export const sweepLeftovers = (directory: string) =>
     }
   })
 
-export const refOf = (commit: string): string => `refs/aicr/${commit}`
+export const toRef = (commit: string): string => `refs/aicr/${commit}`
 
 export const hasCommit = (mirror: Mirror, commit: string): Effect.Effect<boolean, CheckoutError> =>
-  io("mirror", () => exists(join(mirror.directory, refOf(commit))))
+  io("mirror", () => exists(join(mirror.directory, toRef(commit))))
 
-/** Drops the oldest refs and rolls small packs up. For writers, between reviews. */
+/** Deletes the oldest refs and merges small packs. Called by writers, between reviews. */
 export const tidy = Effect.fnUntraced(function* (mirror: Mirror) {
   const packs = yield* io("mirror", async () => {
     const refs = join(mirror.directory, "refs", "aicr")
@@ -133,7 +135,7 @@ export const tidy = Effect.fnUntraced(function* (mirror: Mirror) {
     return found.filter((name) => name.endsWith(".pack")).length
   })
   if (packs <= packLimit) return
-  // Geometric: merges the small packs and leaves the large ones, loose objects included whether reachable or not.
+  // Merges small packs and loose objects, reachable or not, and keeps large packs (geometric repacking).
   yield* runGit(inMirror(mirror, ["repack", "-d", "-l", "-q", "--geometric=2"]), {
     time: localTime("repack"),
     maxBytes: 65_536

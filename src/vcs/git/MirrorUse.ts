@@ -1,15 +1,16 @@
 /**
- * Who uses a mirror, on disk: one file per use under `users/`, named for the process, so that no process evicts what another one
- * reads, and marks of processes that were killed count for nothing. `used` is as old as the last use.
+ * Records the users of a mirror on disk: one file per use under `users/`, named for the process, so that no process evicts a
+ * mirror that another one reads, and marks of killed processes are ignored. The modification time of `used` is the time of the
+ * last use.
  */
 import { lstat, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { ownerOf } from "./ProcessMark.ts"
+import { findOwner } from "./ProcessMark.ts"
 
 const isMissing = (cause: unknown): boolean => cause instanceof Error && "code" in cause && cause.code === "ENOENT"
 const users = (mirror: string): string => join(mirror, "users")
 
-/** False: the mirror is not there. */
+/** Returns false if the mirror does not exist. */
 export const markUse = async (mirror: string, mark: string): Promise<boolean> => {
   const write = () => writeFile(join(users(mirror), mark), "")
   try {
@@ -30,18 +31,18 @@ export const markUse = async (mirror: string, mark: string): Promise<boolean> =>
 
 export const endUse = (mirror: string, mark: string): Promise<void> => rm(join(users(mirror), mark), { force: true })
 
-/** Whether another running process uses it. Marks of processes that are gone are removed. */
+/** Returns whether another running process uses the mirror. Removes marks of processes that no longer run. */
 export const isUsedElsewhere = async (mirror: string): Promise<boolean> => {
   let used = false
   for (const name of await readdir(users(mirror)).catch(() => [])) {
-    const owner = ownerOf(name)
+    const owner = findOwner(name)
     if (owner === "other") used = true
     if (owner === "gone") await rm(join(users(mirror), name), { force: true })
   }
   return used
 }
 
-/** Takes a mirror out of its place in one step. False, and it stays: another process uses it. */
+/** Moves a mirror away atomically. Returns false and keeps it if another process uses it. */
 export const moveUnused = async (mirror: string, trash: string): Promise<boolean> => {
   if (await isUsedElsewhere(mirror)) return false
   try {
@@ -50,7 +51,7 @@ export const moveUnused = async (mirror: string, trash: string): Promise<boolean
     if (isMissing(cause)) return true
     throw cause
   }
-  // A mark that came between the look and the move.
+  // Another process added a mark between the check and the move.
   if (!(await isUsedElsewhere(trash))) return true
   await rename(trash, mirror)
   return false
@@ -62,13 +63,13 @@ export const lastUse = async (mirror: string): Promise<number> => {
   return mtimeMs
 }
 
-/** Bytes of all files below; what vanishes meanwhile counts for nothing. */
-export const sizeOf = async (folder: string): Promise<number> => {
+/** Returns the bytes of all files below; files that disappear in the meantime are ignored. */
+export const measureBytes = async (folder: string): Promise<number> => {
   let bytes = 0
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
     const path = join(folder, entry.name)
     bytes += entry.isDirectory()
-      ? await sizeOf(path)
+      ? await measureBytes(path)
       : await lstat(path).then(
           ({ size }) => size,
           () => 0

@@ -1,4 +1,4 @@
-/** All mirrors of a workspaces root: opened for a review, and kept in the cache or evicted from it while nobody uses them. */
+/** All mirrors of a workspaces root: opened for a review, and evicted only while unused. */
 import { createHash } from "node:crypto"
 import { readdir, rm } from "node:fs/promises"
 import { join } from "node:path"
@@ -9,11 +9,11 @@ import type { ProcessLimits } from "../ProcessLimits.ts"
 import type { KeptMirror } from "../WorkspaceCache.ts"
 import { create, formatOfMirror, io, sweepLeftovers } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
-import { endUse, isUsedElsewhere, lastUse, markUse, moveUnused, sizeOf } from "./MirrorUse.ts"
+import { endUse, isUsedElsewhere, lastUse, markUse, moveUnused, measureBytes } from "./MirrorUse.ts"
 import type { ObjectFormat } from "./ObjectFormat.ts"
-import { newMark, ownerOf } from "./ProcessMark.ts"
+import { newMark, findOwner } from "./ProcessMark.ts"
 
-/** Folder name: readable, unique, and the same on file systems that fold case. */
+/** Returns the folder name: readable, unique, and the same on case-insensitive file systems. */
 export const mirrorFolder = (name: string): string => {
   const readable = name
     .toLowerCase()
@@ -23,11 +23,12 @@ export const mirrorFolder = (name: string): string => {
   return `${readable}-${createHash("sha256").update(name).digest("hex").slice(0, 16)}.git`
 }
 
-/** The mirrors under a root; a second opening of the same name is the same mirror with the same lock. */
+/** Opens the mirrors under a root; opening the same name twice returns the same mirror with the same lock. */
 export interface Mirrors {
   /**
-   * In use, and so kept, until the scope closes. `format` is that of the ids that are to be read; the remote's format is read only
-   * where the mirror has another one or none: ids of another format than the remote's are refused, a mirror of another one is rebuilt.
+   * Opens a mirror and protects it from eviction until the scope closes. `format` is that of the requested ids; the remote's
+   * format is read only if the mirror has another one or none. Ids in another format than the remote's are refused, and a mirror
+   * in another format is rebuilt.
    */
   readonly open: (
     name: string,
@@ -35,14 +36,14 @@ export interface Mirrors {
     remoteFormat: Effect.Effect<ObjectFormat, CheckoutError>
   ) => Effect.Effect<Mirror, CheckoutError, Scope.Scope>
   readonly kept: Effect.Effect<ReadonlyArray<KeptMirror>, CheckoutError>
-  /** Removes a mirror with all it holds. False: it is in use. */
+  /** Removes a mirror with its content. Returns false if it is in use. */
   readonly evict: (folder: string) => Effect.Effect<boolean, CheckoutError>
 }
 
 class MirrorState implements Mirror {
   readonly directory: string
   readonly exclusive = Semaphore.makeUnsafe(1).withPermits(1)
-  /** Of the mirror on disk; undefined until it is read. */
+  /** Format of the mirror on disk; undefined until it has been read. */
   format: ObjectFormat | undefined
   users = 0
   readonly #limits: () => ProcessLimits
@@ -57,7 +58,7 @@ class MirrorState implements Mirror {
   }
 }
 
-/** Removes a mirror from its location in one step. False, and it stays: another process uses it. */
+/** Removes a mirror from its location atomically. Returns false and keeps it if another process uses it. */
 const remove = Effect.fnUntraced(function* (
   root: string,
   state: MirrorState,
@@ -71,7 +72,7 @@ const remove = Effect.fnUntraced(function* (
   return true
 })
 
-/** Makes the mirror one of the wanted format; one of another format is rebuilt. */
+/** Ensures that the mirror has the required format; rebuilds one of another format. */
 const prepare = Effect.fnUntraced(function* (
   state: MirrorState,
   wanted: ObjectFormat,
@@ -81,7 +82,7 @@ const prepare = Effect.fnUntraced(function* (
   if (state.format === wanted) return
   const { directory } = state
   const present = yield* formatOfMirror(directory)
-  // Nearly all repositories are SHA-1 ones; a fetch into a mirror of the wrong format fails without harm.
+  // Nearly all repositories use SHA-1; a fetch into a mirror of the wrong format fails without damage.
   const format = wanted === (present ?? "sha1") ? wanted : yield* remoteFormat
   if (present !== undefined && present !== format) {
     yield* Effect.logWarning("mirror of another object format is rebuilt").pipe(
@@ -108,14 +109,14 @@ const use = (state: MirrorState, mark: string) =>
       )
   )
 
-/** `onRemoved` gets the directory of a mirror that was removed. */
+/** Opens the mirrors. `onRemoved` receives the directory of a removed mirror. */
 export const makeMirrors = (
   root: string,
   limits: () => ProcessLimits,
   onRemoved: (directory: string) => Effect.Effect<unknown>
 ): Mirrors => {
   const states = new Map<string, MirrorState>()
-  const stateOf = (directory: string): MirrorState => {
+  const getState = (directory: string): MirrorState => {
     const state = states.get(directory) ?? new MirrorState(directory, limits)
     states.set(directory, state)
     return state
@@ -123,23 +124,26 @@ export const makeMirrors = (
 
   const open: Mirrors["open"] = Effect.fnUntraced(function* (name, format, remoteFormat) {
     const directory = join(root, mirrorFolder(name))
-    const state = stateOf(directory)
+    const state = getState(directory)
     const mark = newMark()
     yield* use(state, mark)
     const prepared = prepare(state, format, remoteFormat, remove(root, state, onRemoved))
     for (let attempt = 1; ; attempt++) {
       if (state.format !== format) yield* state.exclusive(prepared)
       if (yield* io("mirror", () => markUse(directory, mark))) return state
-      // Another process evicted it before the mark existed.
+      // Another process evicted it before the mark was written.
       state.format = undefined
       if (attempt === 3) {
-        return yield* new CheckoutError({ reason: "unreachable", message: `${directory} is removed again and again` })
+        return yield* new CheckoutError({
+          reason: "unreachable",
+          message: `${directory} is removed repeatedly by another process`
+        })
       }
     }
   })
 
   const evict = (folder: string) => {
-    const state = stateOf(join(root, folder))
+    const state = getState(join(root, folder))
     return state.exclusive(
       Effect.suspend(() => (state.users > 0 ? Effect.succeed(false) : remove(root, state, onRemoved)))
     )
@@ -149,11 +153,11 @@ export const makeMirrors = (
     const mirrors: Array<KeptMirror> = []
     for (const name of await readdir(root).catch(() => [])) {
       const directory = join(root, name)
-      if (name.startsWith(trashPrefix) && ownerOf(name.slice(trashPrefix.length)) === "gone") {
+      if (name.startsWith(trashPrefix) && findOwner(name.slice(trashPrefix.length)) === "gone") {
         await rm(directory, { recursive: true, force: true })
       } else if (name.endsWith(".git")) {
         const inUse = (states.get(directory)?.users ?? 0) > 0 || (await isUsedElsewhere(directory))
-        mirrors.push({ folder: name, bytes: await sizeOf(directory), usedAt: await lastUse(directory), inUse })
+        mirrors.push({ folder: name, bytes: await measureBytes(directory), usedAt: await lastUse(directory), inUse })
       }
     }
     return mirrors

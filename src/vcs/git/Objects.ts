@@ -1,27 +1,27 @@
-/** Names and contents of git objects: what may be asked for, and what an answer means. Pure. */
+/** Names and contents of git objects. Pure. */
 import { decodeText } from "../../domain/TextContent.ts"
 import type { GitObject } from "./BlobReader.ts"
 
-/** `<commit>:<path>`, or undefined for a path that is none in a tree: absolute, empty, dotted, or with a line break. */
+/** Returns `<commit>:<path>`; undefined for an invalid path: absolute, empty, with dot segments, or with a line break. */
 export const objectName = (commit: string, path: string): string | undefined => {
   if (path === "" || path.length > 4096 || /[\n\r\0]/.test(path)) return undefined
   const proper = path.split("/").every((part) => part !== "" && part !== "." && part !== "..")
   return proper ? `${commit}:${path}` : undefined
 }
 
-/** Text of a blob. Links are blobs that hold their target: they are read, not followed. */
-export const textOf = (object: GitObject | undefined): string | undefined => {
+/** Decodes the text of a blob. Links are blobs with their target as content: they are read, not followed. */
+export const decodeBlob = (object: GitObject | undefined): string | undefined => {
   if (object?.type !== "blob" || object.content === undefined) return undefined
   return decodeText(object.content)
 }
 
 export interface TreeEntry {
-  /** As git writes it: `100644`, `100755`, `120000` (link), `160000` (other repository), `40000` (tree). */
+  /** Mode in git's notation: `100644`, `100755`, `120000` (link), `160000` (submodule), `40000` (tree). */
   readonly mode: string
   readonly name: string
 }
 
-/** What a tree object holds: `<mode> <name>\0<id>` repeated, `idBytes` bytes of id. */
+/** Parses a tree object: `<mode> <name>\0<id>` repeated, `idBytes` bytes of id. */
 export const treeEntries = (
   tree: GitObject | undefined,
   idBytes: number,
@@ -43,6 +43,6 @@ export const treeEntries = (
   return entries
 }
 
-/** Names of the plain files in a tree object. */
+/** Returns the names of the regular files in a tree object. */
 export const fileNames = (tree: GitObject | undefined, idBytes: number, limit: number): ReadonlyArray<string> =>
   treeEntries(tree, idBytes, limit, (mode) => mode.startsWith("100")).map(({ name }) => name)

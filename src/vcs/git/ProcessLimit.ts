@@ -1,4 +1,4 @@
-/** A limit that a git command ran into: how it is seen, and what its error says. */
+/** Detects that a git command exceeded a limit, and builds its error. */
 import { CheckoutError } from "../Checkout.ts"
 import type { ProcessLimits } from "../ProcessLimits.ts"
 
@@ -14,7 +14,7 @@ const texts: Readonly<Record<ProcessLimit, (limits: ProcessLimits) => string>> =
   file: ({ fileBytes }) => `writes a file of over ${mib(fileBytes)} (workspaces.limits.git_file_mb)`
 }
 
-/** Not worth another attempt: the repository needs as much the next time. */
+/** Permanent, because the repository needs the same resources next time. */
 export const limitError = (command: string, limit: ProcessLimit, limits: ProcessLimits): CheckoutError =>
   new CheckoutError({
     reason: "limit",
@@ -22,10 +22,10 @@ export const limitError = (command: string, limit: ProcessLimit, limits: Process
   })
 
 /**
- * The limit by which the kernel refused a process something or ended it: its signal, or what git says of itself and of the processes that it
- * started, in the C locale.
+ * Returns the limit for which the kernel refused a request or ended a process: by its signal, or by git's messages about itself
+ * and its child processes in the C locale.
  */
-export const limitOf = (signal: NodeJS.Signals | undefined, stderr: string): ProcessLimit | undefined => {
+export const findLimit = (signal: NodeJS.Signals | undefined, stderr: string): ProcessLimit | undefined => {
   if (signal === "SIGXCPU" || /died of signal 24\b/.test(stderr)) return "cpu"
   if (signal === "SIGXFSZ" || /died of signal 25\b|File too large/.test(stderr)) return "file"
   return /Out of memory|Cannot allocate memory|mmap failed/.test(stderr) ? "memory" : undefined

@@ -1,17 +1,17 @@
 /**
- * Whose a file or folder under the workspaces root is: `<process id>-<token>-<number>`. The token tells a process from an earlier one
- * that had the same id, as in a restarted container. A root belongs to one machine (one process namespace).
+ * Owner of a file or folder under the workspaces root: `<process id>-<token>-<number>`. The token distinguishes a process from an
+ * earlier one with the same id, as in a restarted container. A root belongs to one machine (one process namespace).
  */
 import { randomBytes } from "node:crypto"
 
 const processToken = randomBytes(6).toString("hex")
 let counter = 0
 
-/** A new name of this process. */
+/** Returns a new name for this process. */
 export const newMark = (): string => `${process.pid}-${processToken}-${++counter}`
 
-/** `gone`: a process that no longer runs left it. `none`: not a name of this form. */
-export const ownerOf = (name: string): "own" | "other" | "gone" | "none" => {
+/** Returns the state of the owner. `gone`: the process no longer runs. `none`: not a name of this form. */
+export const findOwner = (name: string): "own" | "other" | "gone" | "none" => {
   const [, pid, token] = /^(\d+)-([0-9a-f]{12})-\d+$/.exec(name) ?? []
   if (pid === undefined) return "none"
   if (token === processToken) return "own"

@@ -1,7 +1,7 @@
 /**
- * Ends git commands whose processes together take more memory than they may. The kernel bounds each process by itself (`GitProcess`);
- * what a command and its helpers take together, and all commands of this node, is counted here, from `/proc`. On systems without it
- * nothing is counted.
+ * Ends git commands whose processes together exceed their memory limit. The kernel bounds each process (`GitProcess`); the sums
+ * over a command with its helpers, and over all commands of this node, are computed here from `/proc`. Systems without it have no
+ * such limit.
  */
 import { readFileSync } from "node:fs"
 import type { ProcessLimits } from "../ProcessLimits.ts"
@@ -13,12 +13,12 @@ interface Watched {
 }
 
 const everyMillis = 200
-/** A command of git starts three or four. */
+/** Maximum number of processes per command; git starts three or four. */
 const maxProcesses = 64
 const watched = new Map<number, Watched>()
 let timer: NodeJS.Timeout | undefined
 
-/** `pid` leads the processes of a command. Returns what stops watching. */
+/** Watches the process group of `pid`. Returns a function that stops watching. */
 export const watchProcesses = (
   pid: number,
   limits: ProcessLimits,
@@ -35,11 +35,14 @@ export const watchProcesses = (
 }
 
 const look = (): void => {
-  const sizes = [...watched].map(([pid, command]) => ({ ...command, bytes: memoryOf(pid) }))
+  const sizes = [...watched].map(([pid, command]) => ({ ...command, bytes: sumMemory(pid) }))
   for (const { limit, command } of overLimit(sizes)) command.end(limit)
 }
 
-/** Those that are to end, and why: each over its own limit, then the largest while all are over the limit for all. */
+/**
+ * Selects the commands to end, with the reason: each over its own limit, then the largest ones while the sum exceeds the common
+ * limit.
+ */
 export const overLimit = <A extends { readonly bytes: number; readonly limits: ProcessLimits }>(
   commands: ReadonlyArray<A>
 ): ReadonlyArray<{ readonly limit: ProcessLimit; readonly command: A }> => {
@@ -56,8 +59,8 @@ export const overLimit = <A extends { readonly bytes: number; readonly limits: P
   return ended
 }
 
-/** Memory of its own that a process and those it started take: files that are mapped do not count. */
-const memoryOf = (leader: number): number => {
+/** Returns the private memory of a process and its children, without mapped files. */
+const sumMemory = (leader: number): number => {
   let bytes = 0
   const pids = [leader]
   for (const pid of pids) {

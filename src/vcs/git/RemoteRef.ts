@@ -1,7 +1,10 @@
-/** What a branch or tag of a remote is now. Asking also proves that the credential opens the repository. */
+/**
+ * Resolves a branch or tag of a remote to its current commit. The request also verifies that the credential can read the
+ * repository.
+ */
 import { Effect } from "effect"
 import { CheckoutError } from "../Checkout.ts"
-import { remoteSettings, secretsOf } from "./Fetch.ts"
+import { remoteSettings, listSecrets } from "./Fetch.ts"
 import type { ProcessLimits } from "../ProcessLimits.ts"
 import type { Remote } from "./Fetch.ts"
 import { runGit } from "./GitProcess.ts"
@@ -12,16 +15,16 @@ import { networkTime } from "./TimeLimit.ts"
 
 const noRepository = "/dev/null/none"
 
-/** A remote, and what git may use while it speaks to it. */
+/** A remote and the limits for git commands on it. */
 export type LimitedRemote = Remote & { readonly limits: ProcessLimits }
 
 export interface RemoteRef {
   readonly commit: string
-  /** To fetch by, where the server does not serve commits by id; undefined for a commit that was named by its id. */
+  /** Ref for the fetch where the server does not serve commits by id; undefined for a commit that was given by its id. */
   readonly name: string | undefined
 }
 
-/** `home`: a folder that holds no `.netrc`. */
+/** Lists refs. `home`: a folder without `.netrc`. */
 export const remoteRef = Effect.fnUntraced(function* (
   remote: LimitedRemote,
   ref: string | undefined,
@@ -51,17 +54,17 @@ export const remoteRef = Effect.fnUntraced(function* (
   })
 })
 
-/** Ids by name. */
+/** Ids by ref name. */
 const listRefs = Effect.fnUntraced(function* (remote: LimitedRemote, names: ReadonlyArray<string>, home: string) {
   const { stdout } = yield* runGit(
     {
       args: ["ls-remote", "--quiet", "--", remote.url, ...names],
-      // Without this git would read the configuration of a repository around the folder.
+      // Otherwise git would read the configuration of an enclosing repository.
       gitDir: noRepository,
       home,
       limits: remote.limits,
       settings: remoteSettings(remote),
-      secrets: secretsOf(remote)
+      secrets: listSecrets(remote)
     },
     { time: networkTime(60_000), maxBytes: 1_048_576 }
   )
@@ -76,7 +79,7 @@ const listRefs = Effect.fnUntraced(function* (remote: LimitedRemote, names: Read
   )
 })
 
-/** The object format of a remote, as the ids of its refs have it. `names` are looked at where it has no default branch. */
+/** Determines the object format of a remote from the ids of its refs. `names` are read if it has no default branch. */
 export const remoteFormat = Effect.fnUntraced(function* (
   remote: LimitedRemote,
   names: ReadonlyArray<string>,
@@ -87,7 +90,7 @@ export const remoteFormat = Effect.fnUntraced(function* (
   return yield* new CheckoutError({ reason: "missing", message: "the repository has no commits on its default branch" })
 })
 
-/** A branch before a tag of the same name; of an annotated tag the commit it is about. */
+/** Prefers a branch to a tag of the same name; an annotated tag is resolved to its commit. */
 const candidates = (ref: string): ReadonlyArray<string> => {
   if (/[\p{Cc} ~^:?*[\\]|\.\.|@\{|\/\/|\.lock(\/|$)|\/\.|[./]$/u.test(ref) || ref === "" || ref.length > 500) return []
   if (ref.startsWith("refs/")) return [`${ref}^{}`, ref]

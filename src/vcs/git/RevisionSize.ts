@@ -1,4 +1,4 @@
-/** How large a revision is: while it is fetched, by what has come of it, and once it is here, by its files. */
+/** Size of a revision: during its fetch by the received bytes, afterwards by its files. */
 import { readdir, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
@@ -18,7 +18,7 @@ export const tooLarge = (bytes: number, limit: number) => {
   })
 }
 
-/** Ends with its bytes once what is being received alone is over the limit; packed it is less than its files. */
+/** Completes with the received bytes when they exceed the limit; packed data is smaller than the files. */
 export const tooMuchOnDisk = Effect.fnUntraced(function* (
   mirror: Mirror,
   limit: number
@@ -37,7 +37,7 @@ const partialFiles = async (mirror: Mirror): Promise<ReadonlyArray<string>> =>
 const partialBytes = async (mirror: Mirror): Promise<number> => {
   let bytes = 0
   for (const name of await partialFiles(mirror)) {
-    // It becomes a pack under another name when it is whole.
+    // Git renames a complete pack.
     bytes += await stat(join(packFolder(mirror), name)).then(
       ({ size }) => size,
       () => 0
@@ -50,7 +50,7 @@ export const removePartial = async (mirror: Mirror): Promise<void> => {
   for (const name of await partialFiles(mirror)) await rm(join(packFolder(mirror), name), { force: true })
 }
 
-/** Bytes of all files of a revision, as a work tree would hold them. */
+/** Returns the bytes of all files of a revision, as in a work tree. */
 export const treeBytes = Effect.fnUntraced(function* (mirror: Mirror, commit: string) {
   return yield* Effect.scoped(
     Effect.gen(function* () {
@@ -63,7 +63,7 @@ export const treeBytes = Effect.fnUntraced(function* (mirror: Mirror, commit: st
       child.stdout.on("data", (text: string) => {
         const lines = (rest + text).split("\0")
         rest = lines.pop() ?? ""
-        // Mode, type, id, size; of another repository the size is a hyphen.
+        // Columns: mode, type, id, size; a submodule has a hyphen as size.
         for (const line of lines) bytes += Number.parseInt(line.split(/ +/, 4)[3] ?? "", 10) || 0
       })
       const { code } = yield* Effect.promise(() => child.ended).pipe(withinTime("ls-tree", localTime("tree")))

@@ -5,7 +5,7 @@ import { openBlobReader } from "./BlobReader.ts"
 import { sizesIn } from "./Comparisons.ts"
 import { openDiffReader } from "./DiffReader.ts"
 import type { Mirror } from "./Mirror.ts"
-import { textOf } from "./Objects.ts"
+import { decodeBlob } from "./Objects.ts"
 import { openSizeReader } from "./SizeReader.ts"
 
 export const makeSharedReaders = Effect.fnUntraced(function* (limits: () => ProcessLimits) {
@@ -19,10 +19,10 @@ export const makeSharedReaders = Effect.fnUntraced(function* (limits: () => Proc
       Effect.tapError(() => RcMap.invalidate(objects, mirror.directory))
     )
 
-  /** The size is read first: a large file is not loaded to find that it is large. */
+  /** Reads the size first, so that large files are not loaded. */
   const readText = Effect.fnUntraced(function* (mirror: Mirror, object: string, maxBytes: number) {
     const [size] = yield* sizesIn(sizes, mirror, [object])
-    return size === undefined || size > maxBytes ? undefined : textOf(yield* readObject(mirror, object, maxBytes))
+    return size === undefined || size > maxBytes ? undefined : decodeBlob(yield* readObject(mirror, object, maxBytes))
   })
 
   /** Ends the processes of a mirror. */

@@ -1,4 +1,4 @@
-/** Sizes of objects, by one `git cat-file --batch-check` for all checkouts of a mirror: nothing of a large object is read for it. */
+/** Reads sizes of objects through one `git cat-file --batch-check` for all checkouts of a mirror, without reading the objects. */
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
@@ -8,7 +8,9 @@ import type { Pending } from "./CatFile.ts"
 import type { TimeLimit } from "./TimeLimit.ts"
 
 export interface SizeReader {
-  /** In the order of the names, which are any that git knows, without a line break; undefined where there is no such object. */
+  /**
+   * Returns the sizes in the order of `names`, which are git object names without a line break; undefined for a missing object.
+   */
   readonly sizes: (names: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<number | undefined>, CheckoutError>
 }
 
@@ -37,7 +39,7 @@ export const openSizeReader = Effect.fnUntraced(function* (
   }
 })
 
-/** Reads `<id> <type> <size>\n` and `<name> missing\n`. */
+/** Parses `<id> <type> <size>\n` and `<name> missing\n`. */
 const readSizes = (pending: Array<Pending<SizesRequest, Sizes>>): ((chunk: Buffer) => void) => {
   let rest = ""
   return (chunk) => {

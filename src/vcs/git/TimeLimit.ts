@@ -1,23 +1,23 @@
 /**
- * How long git commands may take by the clock, next to what they may use of the processor (ProcessLimits.ts). Over the network it is the host
- * that may be slow, and faster later. A local command takes as long the next time: it ends the review, and the error names the limit.
+ * Timeouts of git commands, in addition to the limits of processor time (ProcessLimits.ts). A network timeout is transient,
+ * because the host may be slow. A local command would take as long next time: it ends the review, and the error names the limit.
  */
 import { Effect, Stream } from "effect"
 import { CheckoutError } from "../Checkout.ts"
 
 const localMillis = {
   init: 30_000,
-  /** Commits, refs and what came before what. */
+  /** Timeout for commands about commits, refs and history. */
   history: 120_000,
   blame: 60_000,
-  /** Until one request for an object, or for sizes of objects, has its reply. */
+  /** Timeout for the reply to one request for an object or for sizes. */
   objects: 120_000,
-  /** Between two pieces of a diff. */
+  /** Timeout between two chunks of a diff. */
   diff: 120_000,
-  /** The list of all files of a commit. */
+  /** Timeout for the list of all files of a commit. */
   tree: 120_000,
   worktree: 60_000,
-  /** Until the files of a work tree are written. */
+  /** Timeout for writing the files of a work tree. */
   files: 600_000,
   repack: 600_000,
   import: 600_000
@@ -27,7 +27,7 @@ export type TimeLimit =
   | { readonly over: "network"; readonly millis: number }
   | { readonly over: "local"; readonly name: keyof typeof localMillis; readonly millis: number }
 
-/** `millis` differs in tests only. */
+/** Fails after the timeout. `millis` is overridden in tests only. */
 export const localTime = (name: keyof typeof localMillis, millis: number = localMillis[name]): TimeLimit => ({
   over: "local",
   name,
@@ -41,7 +41,7 @@ const timeError = (command: string, limit: TimeLimit): CheckoutError => {
     ? new CheckoutError({ reason: "unreachable", message: what })
     : new CheckoutError({
         reason: "limit",
-        message: `${what} (time limit "${limit.name}" in src/vcs/git/TimeLimit.ts); the repository or the disk is too slow for a review`
+        message: `${what} (time limit "${limit.name}"); the repository or the disk is too slow for a review`
       })
 }
 
@@ -53,7 +53,7 @@ export const withinTime =
       orElse: () => Effect.fail(timeError(command, limit))
     })
 
-/** The limit holds for the wait for each element; what its reader does in between does not count. */
+/** Applies the timeout to the wait for each element; time that the reader spends is not counted. */
 export const eachWithinTime =
   (command: string, limit: TimeLimit) =>
   <A, E, R>(stream: Stream.Stream<A, E, R>): Stream.Stream<A, E | CheckoutError, R> =>

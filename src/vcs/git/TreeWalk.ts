@@ -1,6 +1,7 @@
 /**
- * The paths in which two trees differ, found by their ids alone: nothing of a file is read, what both have is not entered, and it ends
- * when there are too many. A tree that git would not write, with names twice or out of order, is refused: in it a file could hide.
+ * Lists the paths in which two trees differ, by their ids only: no file is read, identical folders are skipped, and it fails when
+ * there are too many paths. A tree with duplicate or unsorted names, which git would not write, is refused, because it could hide
+ * a file.
  */
 import { Effect } from "effect"
 import { CheckoutError } from "../Checkout.ts"
@@ -9,7 +10,7 @@ import type { GitObject } from "./BlobReader.ts"
 import type { ReadObject } from "./CommitObject.ts"
 
 export interface TreePath extends ChangedPath {
-  /** The path's bytes, one character each: what is no UTF-8 is still the name of a file. */
+  /** Bytes of the path, one character each, because file names need not be valid UTF-8. */
   readonly bytes: string
   readonly oldId: string | undefined
   readonly newId: string | undefined
@@ -18,7 +19,7 @@ export interface TreePath extends ChangedPath {
 interface Entry {
   readonly mode: string
   readonly name: string
-  /** As git orders it: a folder comes where its name with a slash would. */
+  /** Sort key of git: a folder sorts as its name with a slash. */
   readonly key: string
   readonly id: string
 }
@@ -31,9 +32,9 @@ interface Pair {
   afterAt: number
 }
 
-/** Of one folder: about 400 000 files. */
+/** Maximum bytes of one tree object, about 400,000 files. */
 const maxTreeBytes = 33_554_432
-/** What a path may have on Linux. */
+/** Maximum length of a path on Linux. */
 const maxPathBytes = 4096
 const stepLength = 500
 
@@ -49,15 +50,15 @@ export const walkTrees = Effect.fnUntraced(function* (
   const found: Array<TreePath> = []
   let steps = 0
   let trees = 0
-  const entriesOf = Effect.fnUntraced(function* (id: string | undefined) {
+  const parseEntries = Effect.fnUntraced(function* (id: string | undefined) {
     if (id === undefined) return []
     return yield* entriesIn(id, yield* read(id, maxTreeBytes))
   })
   const enter = Effect.fnUntraced(function* (folder: string, before: string | undefined, after: string | undefined) {
     if (folder.length > maxPathBytes) return yield* refused(`a path of the change has more than ${maxPathBytes} bytes`)
-    // Folders count as well: there could be many without a file.
+    // Folders count as well, because there could be many without files.
     if (++trees + found.length > maxPaths + 1) return yield* tooMany(maxPaths)
-    return { folder, before: yield* entriesOf(before), after: yield* entriesOf(after), beforeAt: 0, afterAt: 0 }
+    return { folder, before: yield* parseEntries(before), after: yield* parseEntries(after), beforeAt: 0, afterAt: 0 }
   })
   const open: Array<Pair> = from === to ? [] : [yield* enter("", from, to)]
   while (open.length > 0) {
@@ -81,7 +82,7 @@ export const walkTrees = Effect.fnUntraced(function* (
   return found
 })
 
-/** The next name of a folder, on the sides that have it. */
+/** Next name of a folder, on the sides that have it. */
 const step = (pair: Pair): { readonly before: Entry | undefined; readonly after: Entry | undefined } | undefined => {
   const before = pair.before[pair.beforeAt]
   const after = pair.after[pair.afterAt]
@@ -103,7 +104,7 @@ const changed = (bytes: string, before: Entry | undefined, after: Entry | undefi
   newId: after?.id
 })
 
-/** Of `<mode> <name>\0<id>`, repeated. */
+/** Parses `<mode> <name>\0<id>`, repeated. */
 const entriesIn = Effect.fnUntraced(function* (
   tree: string,
   object: GitObject | undefined

@@ -1,6 +1,6 @@
 /**
- * Detached worktrees, one per checkout that asks for one, removed with its scope. Those of processes that are gone are swept
- * when the service starts and with every turn of the cache: the folder name says whose it was.
+ * Detached worktrees, one per checkout that requests one, removed with its scope. Worktrees of processes that no longer run are
+ * removed at the start and with every run of the cache maintenance; the folder name identifies the owner.
  */
 import { mkdir, readdir, rename, rm } from "node:fs/promises"
 import { basename, join } from "node:path"
@@ -10,7 +10,7 @@ import type { CheckoutError } from "../Checkout.ts"
 import { runGit } from "./GitProcess.ts"
 import { inMirror, io } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
-import { newMark, ownerOf } from "./ProcessMark.ts"
+import { newMark, findOwner } from "./ProcessMark.ts"
 import { localTime } from "./TimeLimit.ts"
 
 export const addWorktree = Effect.fnUntraced(function* (
@@ -22,7 +22,8 @@ export const addWorktree = Effect.fnUntraced(function* (
   const directory = join(root, newMark())
   const record = join(mirror.directory, "worktrees", basename(directory))
   const trash = join(mirror.directory, `gone-${basename(directory)}`)
-  // Away in one step and in a writer's turn: git reads the records of all worktrees, and takes one that goes for damage.
+  // Removed atomically under the writer lock, because git reads the records of all worktrees and reports one that disappears as
+  // damage.
   const remove = io("worktree", () => rm(directory, { recursive: true, force: true })).pipe(
     Effect.andThen(mirror.exclusive(io("worktree", () => renameIfThere(record, trash)))),
     Effect.andThen(io("worktree", () => rm(trash, { recursive: true, force: true })))
@@ -30,7 +31,7 @@ export const addWorktree = Effect.fnUntraced(function* (
   yield* Effect.addFinalizer(() =>
     Effect.catch(remove, (error) => Effect.logWarning("worktree not removed", { directory, error: error.message }))
   )
-  // For the same reason the record is made in a writer's turn; the files, which take time, are written outside of it.
+  // For the same reason the record is created under the writer lock; the files, which take time, are written outside of it.
   yield* mirror.exclusive(
     runGit(
       inMirror(mirror, ["worktree", "add", "--quiet", "--detach", "--force", "--no-checkout", directory, commit]),
@@ -49,12 +50,12 @@ const renameIfThere = (from: string, to: string): Promise<void> =>
     if (!(cause instanceof Error && "code" in cause && cause.code === "ENOENT")) throw cause
   })
 
-/** Removes the worktrees of processes that no longer run; answers how many. */
+/** Removes the worktrees of processes that no longer run; returns their number. */
 export const sweepWorktrees = (root: string): Effect.Effect<number, CheckoutError> =>
   io("worktrees", async () => {
     let removed = 0
     for (const name of await readdir(root).catch(() => [])) {
-      if (ownerOf(name) !== "gone") continue
+      if (findOwner(name) !== "gone") continue
       await rm(join(root, name), { recursive: true, force: true })
       removed++
     }
