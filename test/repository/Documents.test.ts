@@ -74,8 +74,8 @@ describe("commands", () => {
 
 describe("deliveries", () => {
   it.each([
-    ["Why a delivery starts nothing", IgnoreReason],
-    ["Why a delivery cannot be read", RejectReason]
+    ["Reasons for starting no review", IgnoreReason],
+    ["Reasons for refusing a delivery", RejectReason]
   ])("%s: the reasons are those of the code", (title, { literals }) => {
     expect(firstColumn(section(read("docs/deliveries.md"), title))).toEqual([...literals])
   })
