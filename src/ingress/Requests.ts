@@ -11,7 +11,7 @@ import { webhookDuration } from "../observability/Metrics.ts"
 import type { IngressResponse } from "./Answers.ts"
 import * as Answers from "./Answers.ts"
 import { declaresMore } from "./Body.ts"
-import type { BodyReader } from "./Body.ts"
+import type { Body, BodyReader } from "./Body.ts"
 import { clientAddresses, clientKey } from "./ClientAddress.ts"
 import type { ClientAddresses } from "./ClientAddress.ts"
 import { dashboard } from "./Dashboard.ts"
@@ -71,11 +71,10 @@ const unread = (request: IncomingMessage, answer: IngressResponse): IngressRespo
     ? answer
     : { ...answer, close: true }
 
-interface ReadDelivery {
-  readonly blocks: ReadonlyArray<Uint8Array>
-  readonly client: string
-  readonly now: number
-}
+type BodyResult =
+  | Extract<Body, { readonly _tag: "Read" }>
+  /** Undefined: the sender disconnected. */
+  | { readonly _tag: "Refused"; readonly response: IngressResponse | undefined }
 
 /** Responds to the requests of both listeners. */
 export class Requests {
@@ -139,44 +138,76 @@ export class Requests {
 
   #webhook(kind: Extract<Route, { readonly _tag: "Webhook" }>["kind"], exchange: Exchange): Handled {
     const { webhooks } = this.#parts
-    const { id, isGone, request } = exchange
-    const { headers } = request
+    const { headers } = exchange.request
     return (
-      this.#declaresTooMuch(request) ??
+      this.#declaresTooMuch(exchange.request) ??
       webhooks.preflight(kind, headers, this.#clock.currentTimeMillisUnsafe()) ??
-      this.#delivered(exchange, (delivery) => webhooks.handle({ ...delivery, id, kind, headers, isGone }))
+      this.#deliverWebhook(kind, exchange)
     )
+  }
+
+  async #deliverWebhook(
+    kind: Extract<Route, { readonly _tag: "Webhook" }>["kind"],
+    exchange: Exchange
+  ): Promise<IngressResponse | undefined> {
+    const startedAt = performance.now()
+    const { id, isGone, request } = exchange
+    const client = clientKey(this.#addressOf(request))
+    const body = await this.#readBody(exchange, this.#bodyLimit(), client)
+    if (body._tag === "Refused") return body.response
+    const now = this.#clock.currentTimeMillisUnsafe()
+    const delivery = { id, kind, headers: request.headers, blocks: body.blocks, client, now, isGone }
+    const response = await this.#parts.webhooks.handle(delivery).finally(body.release)
+    this.#recordDuration(startedAt)
+    return response
   }
 
   #trigger(path: Extract<Route, { readonly _tag: "Trigger" }>["path"], exchange: Exchange): Handled {
     const { triggers } = this.#parts
-    const { id, request } = exchange
-    const { headers } = request
+    const { request } = exchange
     return (
       this.#declaresTooMuch(request) ??
-      triggers.preflight(path, headers) ??
-      this.#delivered(exchange, ({ blocks, now }) => triggers.handle({ id, path, headers, body: joined(blocks), now }))
+      triggers.preflight(path, request.headers) ??
+      this.#deliverTrigger(path, exchange)
     )
   }
 
-  #administration(api: AdminApi["Service"], path: string, exchange: Exchange): Handled {
+  async #deliverTrigger(
+    path: Extract<Route, { readonly _tag: "Trigger" }>["path"],
+    exchange: Exchange
+  ): Promise<IngressResponse | undefined> {
+    const startedAt = performance.now()
+    const { id, request } = exchange
+    const body = await this.#readBody(exchange, this.#bodyLimit(), clientKey(this.#addressOf(request)))
+    if (body._tag === "Refused") return body.response
+    const now = this.#clock.currentTimeMillisUnsafe()
+    const call = { id, path, headers: request.headers, body: joined(body.blocks), now }
+    const response = await this.#parts.triggers.handle(call).finally(body.release)
+    this.#recordDuration(startedAt)
+    return response
+  }
+
+  async #administration(
+    api: AdminApi["Service"],
+    path: string,
+    exchange: Exchange
+  ): Promise<IngressResponse | undefined> {
     const { request } = exchange
     const address = this.#addressOf(request)
     const queryAt = request.url?.indexOf("?") ?? -1
     const client = clientKey(address)
-    return this.#withBody(exchange, maxBodyBytes, client, (blocks) =>
-      this.#parts.run(
-        api.handle({
-          method: request.method ?? "GET",
-          path,
-          query: new URLSearchParams(queryAt === -1 ? "" : request.url?.slice(queryAt + 1)),
-          headers: request.headers,
-          address,
-          client,
-          body: joined(blocks)
-        })
-      )
-    )
+    const body = await this.#readBody(exchange, maxBodyBytes, client)
+    if (body._tag === "Refused") return body.response
+    const call = {
+      method: request.method ?? "GET",
+      path,
+      query: new URLSearchParams(queryAt === -1 ? "" : request.url?.slice(queryAt + 1)),
+      headers: request.headers,
+      address,
+      client,
+      body: joined(body.blocks)
+    }
+    return this.#parts.run(api.handle(call)).finally(body.release)
   }
 
   #addressOf({ headers, socket }: IncomingMessage): string {
@@ -191,38 +222,24 @@ export class Requests {
     return declaresMore(request, this.#bodyLimit()) ? Answers.bodyTooLarge(this.#bodyLimit()) : undefined
   }
 
-  async #delivered(
-    exchange: Exchange,
-    handle: (delivery: ReadDelivery) => Promise<IngressResponse | undefined>
-  ): Promise<IngressResponse | undefined> {
-    const startedAt = performance.now()
-    const client = clientKey(this.#addressOf(exchange.request))
-    return this.#withBody(exchange, this.#bodyLimit(), client, async (blocks) => {
-      const response = await handle({ blocks, client, now: this.#clock.currentTimeMillisUnsafe() })
-      webhookDuration.updateUnsafe((performance.now() - startedAt) / 1000, this.#parts.context)
-      return response
-    })
+  #recordDuration(startedAt: number): void {
+    webhookDuration.updateUnsafe((performance.now() - startedAt) / 1000, this.#parts.context)
   }
 
-  /** Reads the body within limits and passes it to the handler. */
-  async #withBody(
-    { proceed, request }: Exchange,
-    limit: number,
-    client: string,
-    handle: (blocks: ReadonlyArray<Uint8Array>) => Promise<IngressResponse | undefined>
-  ): Promise<IngressResponse | undefined> {
+  /** Reads the body within limits. */
+  async #readBody({ proceed, request }: Exchange, limit: number, client: string): Promise<BodyResult> {
     const body = await this.#parts.bodies.read(request, limit, client, proceed)
     switch (body._tag) {
       case "Aborted":
-        return undefined
+        return { _tag: "Refused", response: undefined }
       case "TooLarge":
-        return Answers.bodyTooLarge(limit)
+        return { _tag: "Refused", response: Answers.bodyTooLarge(limit) }
       case "Busy":
-        return Answers.bodiesTooMany
+        return { _tag: "Refused", response: Answers.bodiesTooMany }
       case "TooSlow":
-        return Answers.requestTimeout
+        return { _tag: "Refused", response: Answers.requestTimeout }
       case "Read":
-        return handle(body.blocks).finally(body.release)
+        return body
     }
   }
 }

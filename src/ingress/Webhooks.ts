@@ -4,7 +4,6 @@
  */
 import { createHash } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
-import { Redacted } from "effect"
 import type { Admission, Refusal } from "../admission/Admit.ts"
 import { admit } from "../admission/Admit.ts"
 import type { ConfigStore } from "../config/ConfigStore.ts"
@@ -26,6 +25,7 @@ import { accepted, ignored, malformed, notConfigured, unauthenticated, unavailab
 import type { Intake } from "./Intake.ts"
 import type { LargeWork } from "./LargeWork.ts"
 import type { PullBranches } from "./PullBranches.ts"
+import { listSecrets, verifyDelivery } from "./VerifyDelivery.ts"
 import type { Wake } from "./Wake.ts"
 
 export interface WebhookParts {
@@ -64,33 +64,6 @@ const flatten = (headers: IncomingHttpHeaders): Headers => {
     if (typeof value === "string") flat[name] = value
   }
   return flat
-}
-
-/** Returns the triggers that a delivery may belong to: those whose secret signed it, and those without a secret. */
-const verifiedBy = (
-  profiles: ReadonlyArray<TriggerProfile>,
-  right: ReadonlySet<string>
-): ReadonlyArray<TriggerProfile> =>
-  profiles.filter(({ webhookSecret }) => webhookSecret === undefined || right.has(Redacted.value(webhookSecret)))
-
-const secretsOf = (profiles: ReadonlyArray<TriggerProfile>): ReadonlyArray<Redacted.Redacted> =>
-  profiles.flatMap(({ webhookSecret }) => webhookSecret ?? [])
-
-interface Read {
-  readonly verified: ReadonlyArray<TriggerProfile>
-  /** Undefined if no trigger verified the delivery, or the form has no payload. */
-  readonly payload: Uint8Array | undefined
-}
-
-/** Verifies, and decodes what is verified. A generator, because both take time with a large body. */
-function* read(
-  profiles: ReadonlyArray<TriggerProfile>,
-  webhook: ForgeWebhook,
-  delivery: DeliveryBody,
-  now: number
-): Generator<void, Read, void> {
-  const verified = verifiedBy(profiles, yield* delivery.signedBy(webhook, secretsOf(profiles), now))
-  return { verified, payload: verified.length === 0 ? undefined : yield* delivery.json() }
 }
 
 const hashOf = (event: string, json: Uint8Array): string =>
@@ -254,7 +227,7 @@ const preflight = (
   if (profiles.length === 0) return notConfigured
   if (profiles.some(({ webhookSecret }) => webhookSecret === undefined)) return undefined
   const signature = webhooks[kind].signature(flatten(requestHeaders))
-  if (signature !== undefined && !secretsOf(profiles).every((secret) => signature(secret, now) === false)) {
+  if (signature !== undefined && !listSecrets(profiles).every((secret) => signature(secret, now) === false)) {
     return undefined
   }
   count(kind, "rejected", "invalid_signature")
@@ -267,7 +240,7 @@ const handle = async (parts: WebhookParts, received: Received): Promise<IngressR
   const snapshot = parts.config.current()
   const headers = flatten(received.headers)
   const webhook = webhooks[kind]
-  const steps = read(snapshot.triggersOfKind(kind), webhook, new DeliveryBody(headers, blocks), now)
+  const steps = verifyDelivery(snapshot.triggersOfKind(kind), webhook, new DeliveryBody(headers, blocks), now)
   const done = await parts.largeWork.run(received.client, steps, received.isGone)
   if (done === undefined) return undefined
   const { payload, verified } = done
