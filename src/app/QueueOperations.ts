@@ -14,7 +14,7 @@ import { Operations } from "../queue/Operations.ts"
 import { QueueError } from "../queue/Queue.ts"
 import * as SqliteQueue from "../queue/SqliteQueue.ts"
 import { layerReading } from "../queue/SqliteQueueReader.ts"
-import type { QueueLimits } from "../queue/TableQueue.ts"
+import type { QueueLimits } from "../queue/QueueLimits.ts"
 import { redisQueue } from "./Queues.ts"
 import { acquire } from "../database/DataLock.ts"
 

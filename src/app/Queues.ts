@@ -6,7 +6,7 @@ import { fromConfig } from "./FromConfig.ts"
 import * as MemoryQueue from "../queue/MemoryQueue.ts"
 import { QueueError } from "../queue/Queue.ts"
 import * as SqliteQueue from "../queue/SqliteQueue.ts"
-import type { QueueLimits } from "../queue/TableQueue.ts"
+import type { QueueLimits } from "../queue/QueueLimits.ts"
 
 /** In the Redis that storage.cache.redis names. */
 export const redisQueue = ({ credential, document: { storage } }: Snapshot, limits: QueueLimits) => {

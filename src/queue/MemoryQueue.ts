@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import * as MemoryTable from "./MemoryTable.ts"
 import type { Queue } from "./Queue.ts"
 import type { QueueControl } from "./QueueControl.ts"
-import type { QueueLimits } from "./TableQueue.ts"
+import type { QueueLimits } from "./QueueLimits.ts"
 import * as TableQueue from "./TableQueue.ts"
 
 export const layerMemory = (limits: QueueLimits): Layer.Layer<Queue | QueueControl> =>

@@ -72,95 +72,21 @@ export class Operations extends Context.Service<
   static readonly layer = Operations.layerWith(nobody)
 }
 
-const make = Effect.fnUntraced(function* ({ changed, stopping }: QueueListeners) {
-  const records = yield* Effect.context<Batches | ConfigStore | Queue | QueueControl | Receipts>()
-  const batches = yield* Batches
-  const config = yield* ConfigStore
+type Records = Batches | ConfigStore | Queue | QueueControl | Receipts
+
+const make = Effect.fnUntraced(function* (listeners: QueueListeners) {
+  const { changed } = listeners
+  const records = yield* Effect.context<Records>()
   const control = yield* QueueControl
-  const queue = yield* Queue
-  const receipts = yield* Receipts
-
-  const shown = Effect.fnUntraced(function* (entries: ReadonlyArray<Entry>) {
-    const now = yield* Clock.currentTimeMillis
-    const concurrency = config.current().document.queue.workers.per_workspace_concurrency
-    const pauses = yield* control.pauses
-    const workspaces = new Set(entries.map(({ workspace }) => workspace))
-    const out = new Map(
-      yield* Effect.forEach(workspaces, (workspace) =>
-        Effect.map(queue.survey(workspace, now, concurrency), (survey) => [workspace, survey.out] as const)
-      )
-    )
-    return entries.map((entry): EntryView => {
-      const pause = findPause(pauses, "workspace", entry.workspace)
-      const around = { now, pause, out: out.get(entry.workspace) ?? [], concurrency }
-      return { entry, standing: standing(entry, around) }
-    })
-  })
-
-  /** Settles the receipts of ended entries and notifies the workers of running ones. */
-  const follow = Effect.fnUntraced(function* ({ ended, stopping: running }: Cancelled, reason: string) {
-    const now = yield* Clock.currentTimeMillis
-    for (const entry of running) yield* stopping(entry.id, entry.cancelRequested ?? reason)
-    for (const entry of ended) {
-      yield* receipts.settle(entry.events, { outcome: "cancelled", reason }, now)
-      yield* changed(entry.workspace)
-    }
-  })
-
-  const cancelBatch = Effect.fnUntraced(function* (
-    id: string,
-    reason: string
-  ): Effect.fn.Return<CancelAnswer, Failure> {
-    const batch = yield* batches.get(id)
-    if (batch === undefined) return "unknown"
-    if (isEnded(batch.status)) return "over"
-    if (batch.entryId !== undefined) return yield* cancel(batch.entryId, reason)
-    const now = yield* Clock.currentTimeMillis
-    const events = (yield* batches.members(id)).map(({ eventId }) => eventId)
-    yield* receipts.settle(events, { outcome: "cancelled", reason }, now)
-    yield* batches.follow(id, { status: "cancelled", reason }, now)
-    return "cancelled"
-  })
-
-  const cancel = Effect.fnUntraced(function* (id: string, reason: string): Effect.fn.Return<CancelAnswer, Failure> {
-    if ((yield* queue.get(id)) === undefined) return yield* cancelBatch(id, reason)
-    const cancelled = yield* control.cancelEntry(id, reason)
-    yield* follow(cancelled, reason)
-    return cancelled.ended.length > 0 ? "cancelled" : cancelled.stopping.length > 0 ? "stopping" : "over"
-  })
-
+  const provided = <A, E>(operation: Effect.Effect<A, E, Records>) => Effect.provide(operation, records)
   return Operations.of({
-    list: Effect.fnUntraced(function* (filter) {
-      const { entries, next } = yield* control.list(filter)
-      return { items: yield* shown(entries), next }
-    }),
-    heldBack: (workspace, limit) =>
-      Effect.map(batches.unfinished({ limit }), (placed) =>
-        placed.flatMap(({ batch }) =>
-          batch.entryId === undefined && (workspace ?? batch.workspace) === batch.workspace ? [batch] : []
-        )
-      ),
-    show: Effect.fnUntraced(function* (id): Effect.fn.Return<Found | undefined, Failure> {
-      const entry = yield* queue.get(id)
-      if (entry !== undefined) {
-        const [one] = yield* shown([entry])
-        return one === undefined ? undefined : { _tag: "Entry", ...one }
-      }
-      const batch = yield* batches.get(id)
-      if (batch === undefined) return undefined
-      return { _tag: "Batch", batch, members: (yield* batches.members(id)).length }
-    }),
-    cancel,
-    retry: Effect.fnUntraced(function* (id): Effect.fn.Return<Retried, Failure> {
-      const entryId = (yield* batches.get(id))?.entryId ?? id
-      const entry = yield* queue.get(entryId)
-      if (entry === undefined) return "unknown"
-      const answer = yield* Effect.provide(tryAgain(entry, yield* Clock.currentTimeMillis), records)
-      if (answer !== "not_dead") yield* changed(entry.workspace)
-      return answer
-    }),
+    list: (filter) => provided(list(filter)),
+    heldBack: (workspace, limit) => provided(heldBack(workspace, limit)),
+    show: (id) => provided(show(id)),
+    cancel: (id, reason) => provided(cancel(listeners, id, reason)),
+    retry: (id) => provided(retry(listeners, id)),
     reviewAgain: Effect.fnUntraced(function* (change, name) {
-      const again = yield* Effect.provide(reviewAgain(change, name), records)
+      const again = yield* provided(reviewAgain(change, name))
       if (again._tag === "Queued") yield* changed(change.workspace)
       return again
     }),
@@ -174,4 +100,101 @@ const make = Effect.fnUntraced(function* ({ changed, stopping }: QueueListeners)
     }),
     pauses: control.pauses
   })
+})
+
+const toViews = Effect.fnUntraced(function* (entries: ReadonlyArray<Entry>) {
+  const queue = yield* Queue
+  const now = yield* Clock.currentTimeMillis
+  const concurrency = (yield* ConfigStore).current().document.queue.workers.per_workspace_concurrency
+  const pauses = yield* (yield* QueueControl).pauses
+  const workspaces = new Set(entries.map(({ workspace }) => workspace))
+  const out = new Map(
+    yield* Effect.forEach(workspaces, (workspace) =>
+      Effect.map(queue.survey(workspace, now, concurrency), (survey) => [workspace, survey.out] as const)
+    )
+  )
+  return entries.map((entry): EntryView => {
+    const pause = findPause(pauses, "workspace", entry.workspace)
+    const around = { now, pause, out: out.get(entry.workspace) ?? [], concurrency }
+    return { entry, standing: standing(entry, around) }
+  })
+})
+
+const list = Effect.fnUntraced(function* (filter: ListFilter) {
+  const { entries, next } = yield* (yield* QueueControl).list(filter)
+  return { items: yield* toViews(entries), next }
+})
+
+const heldBack = Effect.fnUntraced(function* (workspace: string | undefined, limit: number) {
+  const unfinished = yield* (yield* Batches).unfinished({ limit })
+  return unfinished.flatMap(({ batch }) =>
+    batch.entryId === undefined && (workspace ?? batch.workspace) === batch.workspace ? [batch] : []
+  )
+})
+
+const show = Effect.fnUntraced(function* (id: string): Effect.fn.Return<Found | undefined, Failure, Records> {
+  const entry = yield* (yield* Queue).get(id)
+  if (entry !== undefined) {
+    const [one] = yield* toViews([entry])
+    return one === undefined ? undefined : { _tag: "Entry", ...one }
+  }
+  const batches = yield* Batches
+  const batch = yield* batches.get(id)
+  if (batch === undefined) return undefined
+  return { _tag: "Batch", batch, members: (yield* batches.members(id)).length }
+})
+
+/** Settles the receipts of ended entries and notifies the workers of running ones. */
+const follow = Effect.fnUntraced(function* (
+  { changed, stopping }: QueueListeners,
+  { ended, stopping: running }: Cancelled,
+  reason: string
+) {
+  const receipts = yield* Receipts
+  const now = yield* Clock.currentTimeMillis
+  for (const entry of running) yield* stopping(entry.id, entry.cancelRequested ?? reason)
+  for (const entry of ended) {
+    yield* receipts.settle(entry.events, { outcome: "cancelled", reason }, now)
+    yield* changed(entry.workspace)
+  }
+})
+
+const cancel = Effect.fnUntraced(function* (
+  listeners: QueueListeners,
+  id: string,
+  reason: string
+): Effect.fn.Return<CancelAnswer, Failure, Records> {
+  if ((yield* (yield* Queue).get(id)) === undefined) return yield* cancelBatch(listeners, id, reason)
+  const cancelled = yield* (yield* QueueControl).cancelEntry(id, reason)
+  yield* follow(listeners, cancelled, reason)
+  return cancelled.ended.length > 0 ? "cancelled" : cancelled.stopping.length > 0 ? "stopping" : "over"
+})
+
+const cancelBatch = Effect.fnUntraced(function* (
+  listeners: QueueListeners,
+  id: string,
+  reason: string
+): Effect.fn.Return<CancelAnswer, Failure, Records> {
+  const batches = yield* Batches
+  const batch = yield* batches.get(id)
+  if (batch === undefined) return "unknown"
+  if (isEnded(batch.status)) return "over"
+  if (batch.entryId !== undefined) return yield* cancel(listeners, batch.entryId, reason)
+  const now = yield* Clock.currentTimeMillis
+  const events = (yield* batches.members(id)).map(({ eventId }) => eventId)
+  yield* (yield* Receipts).settle(events, { outcome: "cancelled", reason }, now)
+  yield* batches.follow(id, { status: "cancelled", reason }, now)
+  return "cancelled"
+})
+
+const retry = Effect.fnUntraced(function* (
+  { changed }: QueueListeners,
+  id: string
+): Effect.fn.Return<Retried, Failure, Records> {
+  const entryId = (yield* (yield* Batches).get(id))?.entryId ?? id
+  const entry = yield* (yield* Queue).get(entryId)
+  if (entry === undefined) return "unknown"
+  const answer = yield* tryAgain(entry, yield* Clock.currentTimeMillis)
+  if (answer !== "not_dead") yield* changed(entry.workspace)
+  return answer
 })

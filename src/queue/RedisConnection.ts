@@ -6,26 +6,15 @@ import { Effect } from "effect"
 import type { Redacted, Scope } from "effect"
 import type { Redis } from "ioredis"
 import { failsAtOnce, open, parsePlace, explainFailure } from "../database/RedisClient.ts"
-import { pack, unpackBytes } from "./MessagePack.ts"
 import type { Packable } from "./MessagePack.ts"
 import { QueueError } from "./Queue.ts"
+import { RedisCalls } from "./RedisCalls.ts"
+import type { More } from "./RedisCalls.ts"
 import { foreignLayout, mark } from "./RedisLayout.ts"
-import { loadScript } from "./RedisScripts.ts"
 import type { ScriptName } from "./RedisScripts.ts"
 
 /** Milliseconds after which a call without a response fails: Redis hangs, or the network lost it. */
 const answerWithin = 5000
-
-/**
- * Maximum number of transitions per message; an admission counts by its texts, two per entry. Redis blocks other clients while it runs them
- * (two milliseconds), and smaller batches start the script more often. One batch of the ingress leaves room for other calls.
- */
-const maxBatch = 160
-/**
- * Maximum number of concurrent messages: while Redis works on one, the results of the other are processed here, and their follow-up calls
- * are collected.
- */
-const maxUnderWay = 2
 
 export interface RedisConnection {
   /**
@@ -36,23 +25,12 @@ export interface RedisConnection {
   readonly command: <A>(use: (redis: Redis) => Promise<A>) => Effect.Effect<A, QueueError>
 }
 
-export interface More {
-  /** Binary arguments in addition to the packed ones. */
-  readonly texts?: ReadonlyArray<string | Buffer>
-  /**
-   * Entry whose details (redis/shared.lua) are appended to the result of the transition. A plain command reads them after the script,
-   * because the script would hash every byte of them.
-   */
-  readonly detailsOf?: string
-}
-
 /** Connects. `base` is the prefix of every key. Fails if Redis is unreachable at first. */
 export const connect = Effect.fnUntraced(function* (
   url: Redacted.Redacted,
   base: string
 ): Effect.fn.Return<RedisConnection, QueueError, Scope.Scope> {
   const place = parsePlace(url) ?? "(no URL)"
-  const script = loadScript()
   const { redis, said } = yield* Effect.mapError(open(url, failsAtOnce("aicr-queue", answerWithin)), () =>
     unavailable(place, "storage.cache.redis.url_env does not hold a Redis URL (redis:// or rediss://)")
   )
@@ -75,125 +53,33 @@ export const connect = Effect.fnUntraced(function* (
     log(Effect.logInfo("Redis reconnected", { server: place }))
     mark(redis, base).catch(() => undefined)
   })
+  const failure = (cause: unknown) => unavailable(place, remedied(explainFailure(cause, said())))
   const attempt = <A>(use: () => Promise<A>): Effect.Effect<A, QueueError> =>
-    Effect.tryPromise({ try: use, catch: (cause) => unavailable(place, remedied(explainFailure(cause, said()))) })
+    Effect.tryPromise({ try: use, catch: failure })
 
   yield* attempt(() => redis.connect())
   const foreign = yield* attempt(() => foreignLayout(redis, base))
   if (foreign !== undefined) return yield* unavailable(place, foreign)
   yield* warnOfLosses(yield* attempt(() => redis.info()), place)
 
-  const details = `${base}details`
-  let waiting: Array<Call> = []
-  let isFlushing = false
-  let underWay = 0
-  const flush = () => {
-    isFlushing = false
-    while (waiting.length > 0 && underWay < maxUnderWay) {
-      const calls = waiting.splice(0, countWithin(waiting, maxUnderWay - underWay))
-      underWay += 1
-      send(calls)
-    }
-  }
-  const flushSoon = () => {
-    if (isFlushing || waiting.length === 0) return
-    isFlushing = true
-    setImmediate(flush)
-  }
-  const evaluate = async (
-    calls: ReadonlyArray<Call>
-  ): Promise<readonly [answers: unknown, details: Iterator<unknown>]> => {
-    const given = pack(calls.flatMap(({ name, args, texts }) => [name, texts.length, args.length, ...args]))
-    const all = [given, ...calls.flatMap(({ texts }) => texts)]
-    const ids = calls.flatMap(({ detailsOf = [] }) => detailsOf)
-    const run = (command: string, text: string) =>
-      Promise.all([
-        redis.callBuffer(command, text, 1, base, ...all),
-        ids.length === 0 ? [] : redis.hmgetBuffer(details, ...ids)
-      ])
-    const [answers, found] = await run("EVALSHA", script.sha).catch((error: unknown) =>
-      startsWith(error, "NOSCRIPT") ? run("EVAL", script.source) : Promise.reject(error)
-    )
-    return [Buffer.isBuffer(answers) ? unpackBytes(answers) : answers, found.values()]
-  }
-  const send = (calls: ReadonlyArray<Call>) => {
-    evaluate(calls).then(
-      ([answers, found]) => {
-        underWay -= 1
-        const quarantined: unknown = Array.isArray(answers) ? answers[calls.length] : undefined
-        if (Array.isArray(quarantined)) {
-          const entry_ids = quarantined.map(String)
-          log(
-            Effect.logError("queue entries quarantined: Redis holds records that cannot be read").pipe(
-              Effect.annotateLogs({ entry_ids })
-            )
-          )
-        }
-        calls.forEach(({ detailsOf, done }, index) => {
-          const result = resultOf(answers, index, place)
-          if (detailsOf === undefined) return done(result)
-          const { value } = found.next()
-          done(Effect.map(result, (answer) => [answer, value]))
-        })
-        flushSoon()
-      },
-      (error: unknown) => {
-        underWay -= 1
-        // No call of the batch was executed; the others must not fail because of one.
-        if (calls.length > 1 && startsWith(error, "TRANSITION")) {
-          underWay += calls.length
-          return calls.forEach((call) => send([call]))
-        }
-        const failed = Effect.fail(unavailable(place, remedied(explainFailure(error, said()))))
-        // Waiting calls would fail with the same error, message after message.
-        const all = startsWith(error, "TRANSITION") ? calls : [...calls, ...waiting.splice(0)]
-        all.forEach((call) => call.done(failed))
-        flushSoon()
-      }
-    )
-  }
+  const calls = new RedisCalls({
+    redis,
+    base,
+    failure,
+    unexpected: (why) => unavailable(place, why),
+    onQuarantined: (entry_ids) =>
+      log(
+        Effect.logError("queue entries quarantined: Redis holds records that cannot be read").pipe(
+          Effect.annotateLogs({ entry_ids })
+        )
+      )
+  })
   return {
     command: (use) => attempt(() => use(redis)),
     run: (name, args, { texts = [], detailsOf } = {}) =>
-      Effect.callback((done) => {
-        waiting.push({ name, args, texts, detailsOf, done })
-        if (underWay < maxUnderWay) flushSoon()
-      })
+      Effect.callback((done) => calls.add({ name, args, texts, detailsOf, done }))
   }
 })
-
-interface Call {
-  readonly name: ScriptName
-  readonly args: ReadonlyArray<Packable>
-  readonly texts: ReadonlyArray<string | Buffer>
-  readonly detailsOf: string | undefined
-  readonly done: (result: Effect.Effect<unknown, QueueError>) => void
-}
-
-/**
- * Returns how many of the first calls go into a message if this number of messages may be sent: an even share, at most the maximum batch.
- */
-const countWithin = (calls: ReadonlyArray<Call>, messages: number): number => {
-  const part = Math.ceil(calls.length / messages)
-  let size = 0
-  for (const [index, { texts }] of calls.slice(0, part).entries()) {
-    size += Math.max(1, texts.length)
-    if (size > maxBatch && index > 0) return index
-  }
-  return part
-}
-
-const startsWith = (error: unknown, word: string): boolean => error instanceof Error && error.message.startsWith(word)
-
-/** Returns the result of one call: `answers` has 1 and the result, or 0 and the error, for each call. */
-const resultOf = (answers: unknown, index: number, place: string): Effect.Effect<unknown, QueueError> => {
-  const result: unknown = Array.isArray(answers) ? answers[index] : undefined
-  if (!Array.isArray(result) || result.length !== 2)
-    return Effect.fail(unavailable(place, "a transition returned nothing"))
-  return result[0] === 1
-    ? Effect.succeed(result[1])
-    : Effect.fail(unavailable(place, `a transition failed: ${String(result[1])}`))
-}
 
 const unavailable = (place: string, why: string): QueueError =>
   new QueueError({ reason: "unavailable", message: `Queue on Redis at ${place}: ${why}` })

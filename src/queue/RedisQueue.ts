@@ -3,35 +3,38 @@
  * semantics of Transitions.ts; this file encodes its arguments and decodes its results. The append-only file decides what survives a
  * restart of Redis. All keys are `{<prefix>}:queue:…`, in one slot of a cluster.
  */
-import { Context, Effect, Layer, Result, Schema } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 import type { Redacted } from "effect"
-import { EntryStatus, isTerminal, maxLosses } from "../domain/Entry.ts"
+import { isTerminal, maxLosses } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
 import { newId } from "../domain/Ids.ts"
-import { noEntries } from "./EntryTable.ts"
 import { latestCutoff } from "./ExpiryCutoffs.ts"
 import type { Packable } from "./MessagePack.ts"
 import { Queue, QueueError } from "./Queue.ts"
-import type { QueueAdmission, QueueAdmitted, Cancelled, Finish, Renewal } from "./Queue.ts"
+import type { QueueAdmission, Cancelled, Finish } from "./Queue.ts"
 import { pauseKey, QueueControl } from "./QueueControl.ts"
-import type { Pause, Retried } from "./QueueControl.ts"
 import { connect } from "./RedisConnection.ts"
-import type { More, RedisConnection } from "./RedisConnection.ts"
-import {
-  admissionTexts,
-  readLines,
-  readList,
-  readNumber,
-  readEntry,
-  readString,
-  timeIfAny,
-  toSurvey
-} from "./RedisEntry.ts"
+import type { More } from "./RedisCalls.ts"
+import type { RedisConnection } from "./RedisConnection.ts"
+import { admissionTexts, readList, readNumber, readEntry, toSurvey } from "./RedisEntry.ts"
 import type { Damage } from "./RedisEntry.ts"
+import {
+  decodeAdmitted,
+  decodeExpired,
+  decodePage,
+  decodePause,
+  decodeRenewal,
+  decodeRetried,
+  decodeRunning,
+  decodeStats,
+  decodeStrings,
+  readLiteral,
+  readRows
+} from "./RedisReplies.ts"
 import type { ScriptName } from "./RedisScripts.ts"
-import { full } from "./TableQueue.ts"
+import { full } from "./QueueLimits.ts"
 import { storable } from "./Storable.ts"
-import type { QueueLimits } from "./TableQueue.ts"
+import type { QueueLimits } from "./QueueLimits.ts"
 
 export interface RedisQueueOptions extends QueueLimits {
   readonly url: Redacted.Redacted
@@ -48,18 +51,42 @@ export const layerRedis = (options: RedisQueueOptions): Layer.Layer<Queue | Queu
   Layer.effectContext(
     Effect.gen(function* () {
       const base = `{${options.prefix ?? "aicr"}}:queue:`
-      const connection = yield* connect(options.url, base)
-      return Context.make(Queue, queue(connection, base, options)).pipe(
-        Context.add(QueueControl, control(connection, base))
-      )
+      const access = accessOf(yield* connect(options.url, base), base)
+      return Context.make(Queue, queue(access, options)).pipe(Context.add(QueueControl, control(access)))
     })
   )
 
-/** Runs a script and decodes its result; a result that cannot be decoded was not written by this service. */
-const reader =
-  ({ run }: RedisConnection) =>
-  <A>(script: ScriptName, args: ReadonlyArray<Packable>, read: (answer: unknown) => A, more?: More) =>
+/** The operations that transitions consist of. */
+interface RedisAccess {
+  /** Starts every key. */
+  readonly base: string
+  readonly command: RedisConnection["command"]
+  /** Runs a script and decodes its result; a result that cannot be decoded was not written by this service. */
+  readonly ask: <A>(
+    script: ScriptName,
+    args: ReadonlyArray<Packable>,
+    read: (answer: unknown) => A,
+    more?: More
+  ) => Effect.Effect<A, QueueError>
+  /** Reads an entry: one that cannot be decoded is quarantined, and returned in that state. */
+  readonly entry: (row: unknown) => Effect.Effect<Entry, QueueError>
+  readonly entries: (rows: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
+}
+
+const accessOf = ({ command, run }: RedisConnection, base: string): RedisAccess => {
+  const ask: RedisAccess["ask"] = (script, args, read, more) =>
     Effect.flatMap(run(script, args, more), (answer) => decoded(() => read(answer)))
+  const quarantine = ({ id, why }: Damage): Effect.Effect<Entry, QueueError> =>
+    ask("quarantine", [id, why.slice(0, 200)], (row) =>
+      Result.getOrThrowWith(readEntry(row), (damage) => new Error(damage.why))
+    )
+  const entry: RedisAccess["entry"] = (row) =>
+    Effect.flatMap(
+      decoded(() => readEntry(row)),
+      Result.match({ onSuccess: Effect.succeed, onFailure: quarantine })
+    )
+  return { base, command, ask, entry, entries: (rows) => Effect.forEach(rows, entry) }
+}
 
 const decoded = <A>(read: () => A): Effect.Effect<A, QueueError> =>
   Effect.try({
@@ -71,55 +98,13 @@ const decoded = <A>(read: () => A): Effect.Effect<A, QueueError> =>
       })
   })
 
-/** Reads entries row by row: one that cannot be decoded is quarantined, and returned in that state. */
-const entryReader = (connection: RedisConnection) => {
-  const ask = reader(connection)
-  const quarantine = ({ id, why }: Damage): Effect.Effect<Entry, QueueError> =>
-    ask("quarantine", [id, why.slice(0, 200)], (row) =>
-      Result.getOrThrowWith(readEntry(row), (damage) => new Error(damage.why))
-    )
-  const entry = (row: unknown): Effect.Effect<Entry, QueueError> =>
-    Effect.flatMap(
-      decoded(() => readEntry(row)),
-      Result.match({ onSuccess: Effect.succeed, onFailure: quarantine })
-    )
-  return { entry, entries: (rows: ReadonlyArray<unknown>) => Effect.forEach(rows, entry) }
-}
-
-const rowsOf = (reply: unknown): ReadonlyArray<unknown> => readList(reply, "entries")
-
-const queue = (connection: RedisConnection, base: string, limits: QueueLimits): Queue["Service"] => {
-  const ask = reader(connection)
-  const { entry, entries } = entryReader(connection)
-  const { command } = connection
-  const load = (workspace: string) => Effect.flatMap(ask("load", [workspace], rowsOf), entries)
+const queue = (access: RedisAccess, limits: QueueLimits): Queue["Service"] => {
+  const { ask, base, command, entry } = access
   return Queue.of({
-    admit: (given) => {
-      const items = given.map(storable)
-      return items.length === 0
-        ? Effect.succeed([])
-        : ask(
-            "admit",
-            [limits.perWorkspace, limits.total, pushesOf(items), items.map(({ eventId }) => eventId)],
-            decodeAdmitted,
-            { texts: items.flatMap((item) => admissionTexts(item, newId())) }
-          ).pipe(
-            Effect.flatMap((answer) =>
-              "full" in answer ? Effect.fail(refused(answer.full, limits)) : Effect.succeed(answer.admitted)
-            )
-          )
-    },
-    load: (workspace) => Effect.map(load(workspace), (active) => active.filter(({ status }) => !isTerminal(status))),
-    survey: (workspace, now, places) => {
-      const survey = ask("survey", [workspace, now, places], (reply) => reply)
-      return Effect.flatMap(survey, (reply) =>
-        Effect.catch(
-          decoded(() => toSurvey(reply)),
-          // An unreadable entry in flight is quarantined when all of them are loaded.
-          () => Effect.andThen(load(workspace), ask("survey", [workspace, now, places], toSurvey))
-        )
-      )
-    },
+    admit: admit(access, limits),
+    load: (workspace) =>
+      Effect.map(load(access, workspace), (active) => active.filter(({ status }) => !isTerminal(status))),
+    survey: survey(access),
     // The empty name holds the total of all workspaces.
     workspaces: Effect.map(
       command((redis) => redis.hkeys(`${base}workspaces`)),
@@ -133,69 +118,18 @@ const queue = (connection: RedisConnection, base: string, limits: QueueLimits): 
     release: (entryIds, now) =>
       entryIds.length === 0 ? Effect.succeed([]) : ask("release", [now, entryIds], decodeStrings),
     withdraw: (entryIds) => (entryIds.length === 0 ? Effect.void : ask("withdraw", [entryIds], () => undefined)),
-    claim: (entryId, owner, now, ttlMillis) =>
-      Effect.gen(function* () {
-        const [claimed, details] = yield* ask(
-          "claim",
-          [entryId, owner, now + ttlMillis],
-          (reply) => readList(reply, "a claim"),
-          { detailsOf: entryId }
-        )
-        if (claimed === false) return undefined
-        const found = yield* entry([claimed, details, Buffer.from(entryId)])
-        return found.status === "running" ? { lease: { entryId, token: found.token }, entry: found } : undefined
-      }),
+    claim: claim(access),
     renew: ({ entryId, token }, until) => ask("renew", [entryId, token, until], decodeRenewal),
     finish: ({ entryId, token }, how) => ask("finish", [entryId, token, ...finishArgs(how)], (answer) => answer === 1),
-    cancel: (target, reason) => Effect.flatMap(ask("cancel", [target, reason], rowsOf), cancelled(entry)),
-    reclaim: Effect.fnUntraced(function* (now, lost) {
-      const gone = []
-      let from = "0"
-      do {
-        const page = yield* ask("running", [from, step], decodeRunning)
-        for (const [id, token, owner, lease] of page.running) {
-          if (lost(owner)) gone.push([id, token, true])
-          else if (lease <= now) gone.push([id, token, false])
-        }
-        from = page.next
-      } while (from !== "0")
-      return gone.length === 0 ? [] : yield* entries(yield* ask("reclaim", [now, maxLosses, gone], rowsOf))
-    }),
-    expire: Effect.fnUntraced(function* (before, reason) {
-      const latest = latestCutoff(before)
-      if (latest === undefined) return []
-      const named = Array.from(before.workspaces, ([workspace, cutoff]) => [workspace, cutoff ?? false]).flat()
-      const all: Array<Entry> = []
-      let from = 0
-      while (true) {
-        const args = [latest, before.others ?? false, named, reason, from, step]
-        const { rows, scanned, stayed } = yield* ask("expire", args, decodeExpired)
-        for (const expired of yield* entries(rows)) if (expired.status === "expired") all.push(expired)
-        if (scanned < step) return all
-        from += stayed
-      }
-    }),
-    prune: Effect.fnUntraced(function* ({ maxCount, before }) {
-      let removed = 0
-      while (true) {
-        const some = yield* ask("prune", [maxCount, before, step], (answer) => readNumber(answer, "removed"))
-        removed += some
-        if (some < step) return removed
-      }
-    }),
-    stats: Effect.gen(function* () {
-      while (true) {
-        const { more, ...stats } = yield* ask("stats", [lookAt], decodeStats)
-        if (!more) return stats
-      }
-    })
+    cancel: (target, reason) => Effect.flatMap(ask("cancel", [target, reason], readRows), cancelled(entry)),
+    reclaim: reclaim(access),
+    expire: expire(access),
+    prune: prune(access),
+    stats: stats(access)
   })
 }
 
-const control = (connection: RedisConnection, base: string): QueueControl["Service"] => {
-  const ask = reader(connection)
-  const { entry, entries } = entryReader(connection)
-  const { command } = connection
+const control = ({ ask, base, command, entries, entry }: RedisAccess): QueueControl["Service"] => {
   const pauses = `${base}pauses`
   return QueueControl.of({
     list: ({ after = "", limit, workspace = "", targetKey = "", statuses = [] }) =>
@@ -203,7 +137,8 @@ const control = (connection: RedisConnection, base: string): QueueControl["Servi
         const { next, rows } = yield* ask("list", [after, limit, lookAt, workspace, targetKey, statuses], decodePage)
         return { entries: yield* entries(rows), next }
       }),
-    cancelEntry: (entryId, reason) => Effect.flatMap(ask("cancel-entry", [entryId, reason], rowsOf), cancelled(entry)),
+    cancelEntry: (entryId, reason) =>
+      Effect.flatMap(ask("cancel-entry", [entryId, reason], readRows), cancelled(entry)),
     retry: (entryId, now) => ask("retry", [entryId, now, "retried by an operator"], decodeRetried),
     pause: (pause) =>
       Effect.asVoid(command((redis) => redis.hset(pauses, pauseKey(pause.scope, pause.name), JSON.stringify(pause)))),
@@ -215,6 +150,95 @@ const control = (connection: RedisConnection, base: string): QueueControl["Servi
   })
 }
 
+const admit =
+  ({ ask }: RedisAccess, limits: QueueLimits): Queue["Service"]["admit"] =>
+  (given) => {
+    const items = given.map(storable)
+    if (items.length === 0) return Effect.succeed([])
+    const args = [limits.perWorkspace, limits.total, pushesOf(items), items.map(({ eventId }) => eventId)]
+    const texts = items.flatMap((item) => admissionTexts(item, newId()))
+    return Effect.flatMap(ask("admit", args, decodeAdmitted, { texts }), (answer) =>
+      "full" in answer ? Effect.fail(refused(answer.full, limits)) : Effect.succeed(answer.admitted)
+    )
+  }
+
+const load = ({ ask, entries }: RedisAccess, workspace: string) =>
+  Effect.flatMap(ask("load", [workspace], readRows), entries)
+
+const survey =
+  (access: RedisAccess): Queue["Service"]["survey"] =>
+  (workspace, now, places) => {
+    const args = [workspace, now, places]
+    return Effect.flatMap(
+      access.ask("survey", args, (reply) => reply),
+      (reply) =>
+        Effect.catch(
+          decoded(() => toSurvey(reply)),
+          // An unreadable entry in flight is quarantined when all of them are loaded.
+          () => Effect.andThen(load(access, workspace), access.ask("survey", args, toSurvey))
+        )
+    )
+  }
+
+const claim = ({ ask, entry }: RedisAccess): Queue["Service"]["claim"] =>
+  Effect.fnUntraced(function* (entryId, owner, now, ttlMillis) {
+    const args = [entryId, owner, now + ttlMillis]
+    const reply = ask("claim", args, (answer) => readList(answer, "a claim"), { detailsOf: entryId })
+    const [claimed, details] = yield* reply
+    if (claimed === false) return undefined
+    const found = yield* entry([claimed, details, Buffer.from(entryId)])
+    return found.status === "running" ? { lease: { entryId, token: found.token }, entry: found } : undefined
+  })
+
+const reclaim = ({ ask, entries }: RedisAccess): Queue["Service"]["reclaim"] =>
+  Effect.fnUntraced(function* (now, lost) {
+    const gone = []
+    let from = "0"
+    do {
+      const page = yield* ask("running", [from, step], decodeRunning)
+      for (const [id, token, owner, lease] of page.running) {
+        if (lost(owner)) gone.push([id, token, true])
+        else if (lease <= now) gone.push([id, token, false])
+      }
+      from = page.next
+    } while (from !== "0")
+    return gone.length === 0 ? [] : yield* entries(yield* ask("reclaim", [now, maxLosses, gone], readRows))
+  })
+
+const expire = ({ ask, entries }: RedisAccess): Queue["Service"]["expire"] =>
+  Effect.fnUntraced(function* (before, reason) {
+    const latest = latestCutoff(before)
+    if (latest === undefined) return []
+    const named = Array.from(before.workspaces, ([workspace, cutoff]) => [workspace, cutoff ?? false]).flat()
+    const all: Array<Entry> = []
+    let from = 0
+    while (true) {
+      const args = [latest, before.others ?? false, named, reason, from, step]
+      const { rows, scanned, stayed } = yield* ask("expire", args, decodeExpired)
+      for (const expired of yield* entries(rows)) if (expired.status === "expired") all.push(expired)
+      if (scanned < step) return all
+      from += stayed
+    }
+  })
+
+const prune = ({ ask }: RedisAccess): Queue["Service"]["prune"] =>
+  Effect.fnUntraced(function* ({ maxCount, before }) {
+    let removed = 0
+    while (true) {
+      const some = yield* ask("prune", [maxCount, before, step], (answer) => readNumber(answer, "removed"))
+      removed += some
+      if (some < step) return removed
+    }
+  })
+
+const stats = ({ ask }: RedisAccess): Queue["Service"]["stats"] =>
+  Effect.gen(function* () {
+    while (true) {
+      const { more, ...counts } = yield* ask("stats", [lookAt], decodeStats)
+      if (!more) return counts
+    }
+  })
+
 /** Returns the positions of pushes, from 1. */
 const pushesOf = (items: ReadonlyArray<QueueAdmission>): ReadonlyArray<number> =>
   items.flatMap(({ change }, index) => (change.target.kind === "push" ? [index + 1] : []))
@@ -223,40 +247,6 @@ const refused = (workspace: string, limits: QueueLimits): QueueError =>
   workspace === ""
     ? full("the service", limits.total, "queue.limits.total")
     : full(`workspace ${workspace}`, limits.perWorkspace, "queue.limits.per_workspace")
-
-const decodeStrings = (answer: unknown): ReadonlyArray<string> =>
-  readList(answer, "ids").map((id) => readString(id, "id"))
-
-const oneOf = <A extends string>(known: ReadonlyArray<A>, answer: unknown): A => {
-  const text = readString(answer, "an answer")
-  const found = known.find((one) => one === text)
-  if (found === undefined) throw new Error(`an answer is ${text}`)
-  return found
-}
-
-const statusesOfAdmission = ["queued", "deferred", "coalesced", "duplicate"] as const
-const decodeAdmitted = (
-  answer: unknown
-): { readonly admitted: ReadonlyArray<QueueAdmitted> } | { readonly full: string } => {
-  const answers = readList(answer, "admissions")
-  if (Buffer.isBuffer(answers[0])) return { full: readString(answers[1], "workspace") }
-  const admitted = answers.map((one) => {
-    const [entryId, given, dueAt, superseded] = readList(one, "an admission")
-    const status = oneOf(statusesOfAdmission, given)
-    return {
-      entryId: readString(entryId, "id"),
-      status,
-      dueAt: readNumber(dueAt, "due time"),
-      superseded: readLines(readString(superseded, "events"))
-    }
-  })
-  return { admitted }
-}
-
-const decodeRenewal = (answer: unknown): Renewal => {
-  const [what, reason = ""] = decodeStrings(answer)
-  return what === "lost" ? { _tag: "Lost" } : what === "kept" ? { _tag: "Kept" } : { _tag: "Cancelled", reason }
-}
 
 const finishArgs = (how: Finish): ReadonlyArray<Packable> => {
   switch (how._tag) {
@@ -271,16 +261,6 @@ const finishArgs = (how: Finish): ReadonlyArray<Packable> => {
   }
 }
 
-const decodeExpired = (reply: unknown) => {
-  const [scanned, stayed, rows] = readList(reply, "expired entries")
-  return { rows: rowsOf(rows), scanned: readNumber(scanned, "a count"), stayed: readNumber(stayed, "a count") }
-}
-
-const decodePage = (reply: unknown) => {
-  const [next, rows] = readList(reply, "a page")
-  return { rows: rowsOf(rows), next: readString(next, "next page") || undefined }
-}
-
 /** Decodes pairs of the outcome of an entry and its row. */
 const cancelled = (entry: (row: unknown) => Effect.Effect<Entry, QueueError>) =>
   Effect.fnUntraced(function* (pairs: ReadonlyArray<unknown>): Effect.fn.Return<Cancelled, QueueError> {
@@ -288,7 +268,7 @@ const cancelled = (entry: (row: unknown) => Effect.Effect<Entry, QueueError>) =>
       Effect.flatMap(
         decoded(() => {
           const [what, row] = readList(pair, "an entry")
-          return { what: oneOf(["ended", "stopping"], what), row }
+          return { what: readLiteral(["ended", "stopping"], what), row }
         }),
         ({ what, row }) => Effect.map(entry(row), (found) => ({ what, found }))
       )
@@ -296,40 +276,3 @@ const cancelled = (entry: (row: unknown) => Effect.Effect<Entry, QueueError>) =>
     const those = (how: "ended" | "stopping") => became.flatMap(({ what, found }) => (what === how ? [found] : []))
     return { ended: those("ended"), stopping: those("stopping") }
   })
-
-const decodeRunning = (answer: unknown) => {
-  const [next, entries] = readList(answer, "a page")
-  const running = readList(entries, "entries").map((one) => {
-    const [id, token, owner, lease] = readList(one, "an entry")
-    return [
-      readString(id, "id"),
-      readNumber(token, "token"),
-      readString(owner, "owner"),
-      readNumber(lease, "lease")
-    ] as const
-  })
-  return { next: readString(next, "next page"), running }
-}
-
-const decodeStats = (answer: unknown) => {
-  const [counts, oldest, more] = readList(answer, "counts")
-  const byStatus: Record<EntryStatus, number> = { ...noEntries }
-  for (const one of readList(counts, "counts")) {
-    const [status, many] = readList(one, "a count")
-    byStatus[oneOf(EntryStatus.literals, status)] = readNumber(many, "a count")
-  }
-  return { byStatus, oldestWaiting: timeIfAny(oldest, "admission"), more: more === 1 }
-}
-
-const decodeRetried = (answer: unknown): Retried => oneOf(["retried", "unknown", "not_dead", "newer"], answer)
-
-const decodePause: (text: string) => Pause = Schema.decodeUnknownSync(
-  Schema.fromJsonString(
-    Schema.Struct({
-      scope: Schema.Literals(["workspace", "node"]),
-      name: Schema.String,
-      reason: Schema.String,
-      since: Schema.Int
-    })
-  )
-)

@@ -13,9 +13,9 @@ import type { Queue } from "./Queue.ts"
 import type { QueueControl } from "./QueueControl.ts"
 import * as SqliteRows from "./SqliteRows.ts"
 import { endOlderTwins, pageBytes, pragmas, prepare } from "./SqliteSchema.ts"
-import * as SqliteTable from "./SqliteTable.ts"
+import { SqliteTable } from "./SqliteTable.ts"
 import * as SqliteWriter from "./SqliteWriter.ts"
-import type { QueueLimits } from "./TableQueue.ts"
+import type { QueueLimits } from "./QueueLimits.ts"
 import * as TableQueue from "./TableQueue.ts"
 
 type Operation = (table: EntryTable) => void
@@ -40,7 +40,7 @@ export const layerSqlite = (
       const table = yield* attempt(() => {
         prepare(db)
         endOlderTwins(db)
-        return SqliteTable.make(SqliteRows.open(db))
+        return new SqliteTable(SqliteRows.open(db))
       })
       const writer = yield* Effect.mapError(
         SqliteWriter.open({ path, pragmas, timeoutMillis: busyTimeoutMillis }),
@@ -85,13 +85,13 @@ export const layerSqlite = (
 
 /** An operation that fails (an entry that cannot be decoded) fails alone; if its transaction fails, all fail. */
 const commit = (
-  table: SqliteTable.SqliteTable,
+  table: SqliteTable,
   writer: SqliteWriter.SqliteWriter,
   operations: ReadonlyArray<Operation>
 ): Effect.Effect<ReadonlyArray<Result.Result<void, unknown>>> =>
   Effect.callback((resume) => {
     const batch = table.begin()
-    const results = operations.map(table.attempt)
+    const results = operations.map((operation) => table.attempt(operation))
     writer.write(batch.changes(), (failure) => {
       if (failure === undefined) table.written(batch)
       else table.takeBack(batch)

@@ -10,7 +10,7 @@ import { QueueError } from "./Queue.ts"
 import type { Queue } from "./Queue.ts"
 import type { QueueControl } from "./QueueControl.ts"
 import * as SqliteRows from "./SqliteRows.ts"
-import * as SqliteTable from "./SqliteTable.ts"
+import { SqliteTable } from "./SqliteTable.ts"
 import * as TableQueue from "./TableQueue.ts"
 
 /** Each call reads the current file. */
@@ -22,7 +22,7 @@ export const layerReading = (path: string): Layer.Layer<Queue | QueueControl, Qu
           try: () => {
             const db = new DatabaseSync(path, { readOnly: true, timeout: 2000 })
             try {
-              return use(SqliteTable.make(SqliteRows.open(db)))
+              return use(new SqliteTable(SqliteRows.open(db)))
             } finally {
               db.close()
             }

@@ -7,191 +7,190 @@
  *                                            └─takeBack─▶ this batch and those after it are rolled back
  * ```
  */
-import { Result } from "effect"
+import type { Result } from "effect"
 import { isTerminal } from "../domain/Entry.ts"
 import type { Entry, EntryStatus } from "../domain/Entry.ts"
 import { TargetKey } from "../domain/Keys.ts"
 import { EntryIndex, tracked } from "./EntryIndex.ts"
 import type { Tracked } from "./EntryIndex.ts"
 import type { EntryTable } from "./EntryTable.ts"
+import type { ExpiryCutoffs } from "./ExpiryCutoffs.ts"
 import { isListed, toPage } from "./ListPage.ts"
 import { pauseKey } from "./QueueControl.ts"
-import type { ListFilter, ListPage } from "./QueueControl.ts"
+import type { ListFilter, ListPage, Pause } from "./QueueControl.ts"
 import * as SqliteChanges from "./SqliteChanges.ts"
-import type { Changed, SqliteChange } from "./SqliteChanges.ts"
+import type { Changed } from "./SqliteChanges.ts"
 import type { EndedRow, SqliteRows } from "./SqliteRows.ts"
+import type { EntryPosition } from "./Transitions.ts"
+import { put, UnwrittenBatches } from "./UnwrittenBatches.ts"
+import type { WriteBatch } from "./UnwrittenBatches.ts"
 
-export interface WriteBatch {
-  /** Returns the changes to write, after all operations were attempted. */
-  readonly changes: () => ReadonlyArray<SqliteChange>
-}
+export class SqliteTable implements EntryTable {
+  readonly #rows: SqliteRows
+  readonly #index: EntryIndex
+  readonly #ofEvent = new Map<string, string>()
+  readonly #pauses: Map<string, Pause>
+  readonly #unwritten = new UnwrittenBatches()
 
-export interface SqliteTable extends EntryTable {
-  readonly begin: () => WriteBatch
-  /** Runs an operation in the newest batch. One that throws has changed nothing, and the error is the result. */
-  readonly attempt: <A>(operation: (table: EntryTable) => A) => Result.Result<A, unknown>
-  readonly written: (batch: WriteBatch) => void
-  /** Does nothing if it was rolled back together with an earlier batch. */
-  readonly takeBack: (batch: WriteBatch) => void
-}
-
-interface Unwritten extends WriteBatch {
-  /** Undo steps, newest last. */
-  readonly undo: Array<() => void>
-  readonly entries: Map<string, Changed>
-  readonly pauses: Map<string, SqliteChange>
-}
-
-/** Reads all entries once. Throws the errors of `rows`. */
-export const make = (rows: SqliteRows): SqliteTable => {
-  const index = indexOf(rows)
-  const ofEvent = new Map<string, string>()
-  for (const { id, events } of rows.events()) for (const event of events) ofEvent.set(event, id)
-  const pauses = new Map(rows.pauses().map((pause) => [pauseKey(pause.scope, pause.name), pause]))
-
-  const batches: Array<Unwritten> = []
-  /** True while an operation runs, whose changes are written. */
-  let operating = false
-  const newest = (): Unwritten => {
-    const batch = batches.at(-1)
-    if (batch === undefined) throw new Error("Nothing changes this table outside of a batch")
-    return batch
+  /** Reads all entries once. Throws the errors of `rows`. */
+  constructor(rows: SqliteRows) {
+    this.#rows = rows
+    this.#index = indexOf(rows)
+    for (const { id, events } of rows.events()) for (const event of events) this.#ofEvent.set(event, id)
+    this.#pauses = new Map(rows.pauses().map((pause) => [pauseKey(pause.scope, pause.name), pause]))
   }
-  const set = <K, V>(map: Map<K, V>, key: K, value: V | undefined): void => {
-    const before = map.get(key)
-    newest().undo.push(() => put(map, key, before))
-    put(map, key, value)
+
+  begin(): WriteBatch {
+    return this.#unwritten.begin()
   }
+
+  attempt<A>(operation: (table: EntryTable) => A): Result.Result<A, unknown> {
+    return this.#unwritten.attempt(() => operation(this))
+  }
+
+  written(batch: WriteBatch): void {
+    this.#unwritten.written(batch)
+  }
+
+  takeBack(batch: WriteBatch): void {
+    this.#unwritten.takeBack(batch)
+  }
+
+  get(id: string): Entry | undefined {
+    const changed = this.#unwritten.find(id)
+    if (changed !== undefined) return changed.entry
+    try {
+      return this.#rows.get(id)
+    } catch (cause) {
+      return this.#quarantine(id, cause instanceof Error ? cause.message : String(cause))
+    }
+  }
+
+  place(targetKey: TargetKey): EntryPosition {
+    const find = (id: string | undefined) => (id === undefined ? undefined : this.get(id))
+    return { next: find(this.#index.next(targetKey)), running: find(this.#index.running(targetKey)) }
+  }
+
+  entryOf(eventId: string): string | undefined {
+    return this.#ofEvent.get(eventId)
+  }
+
+  active(workspace: string): ReadonlyArray<Entry> {
+    return this.#all(this.#index.active(workspace))
+  }
+
+  survey(workspace: string, now: number, places: number) {
+    const paused = this.#pauses.has(pauseKey("workspace", workspace))
+    return { paused, ...this.#index.survey(workspace, now, places) }
+  }
+
+  workspaces(): ReadonlyArray<string> {
+    return this.#index.workspaces()
+  }
+
+  running(): ReadonlyArray<Entry> {
+    return this.#all(this.#index.allRunning())
+  }
+
+  expiring(before: ExpiryCutoffs): ReadonlyArray<Entry> {
+    return this.#all(this.#index.expiring(before))
+  }
+
+  oldestWaiting(): number | undefined {
+    return this.#index.oldestWaiting()
+  }
+
+  byStatus(): Readonly<Record<EntryStatus, number>> {
+    return { ...this.#index.counts }
+  }
+
+  pending(workspace?: string): number {
+    return this.#index.pending(workspace)
+  }
+
+  list(filter: ListFilter): ListPage {
+    return page(filter, this.#rows, this.#unwritten.entries())
+  }
+
+  pauses(): ReadonlyArray<Pause> {
+    return [...this.#pauses.values()]
+  }
+
+  setPause(scope: Pause["scope"], name: string, to: Pause | undefined): void {
+    const key = pauseKey(scope, name)
+    this.#unwritten.set(this.#pauses, key, to)
+    this.#unwritten.set(this.#unwritten.newest.pauses, key, SqliteChanges.pause(scope, name, to))
+  }
+
+  insert(entry: Entry): void {
+    const { entries, undo } = this.#unwritten.newest
+    this.#index.apply(undefined, tracked(entry))
+    entries.set(entry.id, { entry, isNew: true, isRewritten: true })
+    for (const event of entry.events) this.#ofEvent.set(event, entry.id)
+    // One closure, because a busy queue creates one for each admission, and calls it only if a write fails.
+    undo.push(() => {
+      this.#index.apply(this.#own(entry), undefined)
+      entries.delete(entry.id)
+      for (const event of entry.events) this.#ofEvent.delete(event)
+    })
+  }
+
+  update(entry: Entry, from: Entry): void {
+    this.#change(entry.id, from, entry, entry.change !== from.change || entry.events !== from.events)
+  }
+
+  link(eventId: string, entryId: string): void {
+    this.#unwritten.set(this.#ofEvent, eventId, entryId)
+  }
+
+  prune(keep: { readonly maxCount: number; readonly before: number }, limit: number): number {
+    const changed = this.#unwritten.entries()
+    const removed = this.#rows.prunable(keep, limit).filter(({ id }) => !changed.has(id))
+    for (const entry of removed) {
+      const { id, events } = entry
+      for (const event of events)
+        if (this.#ofEvent.get(event) === id) this.#unwritten.set(this.#ofEvent, event, undefined)
+      this.#change(id, entry, undefined, false)
+    }
+    return removed.length
+  }
+
   /** Replaces or removes an indexed entry. */
-  const change = (id: string, from: Entry | EndedRow, to: Entry | undefined, isRewritten: boolean): void => {
-    const { entries, undo } = newest()
+  #change(id: string, from: Entry | EndedRow, to: Entry | undefined, isRewritten: boolean): void {
+    const { entries, undo } = this.#unwritten.newest
     const before = entries.get(id)
-    index.apply(own(from), to && tracked(to))
+    this.#index.apply(this.#own(from), to && tracked(to))
     entries.set(id, {
       entry: to,
       isNew: before?.isNew === true,
       isRewritten: isRewritten || before?.isRewritten === true
     })
     undo.push(() => {
-      index.apply(to && own(to), tracking(from))
+      this.#index.apply(to && this.#own(to), tracking(from))
       put(entries, id, before)
     })
   }
+
   /** Returns the indexed form of an entry. */
-  const own = (entry: Entry | EndedRow): Tracked => {
+  #own(entry: Entry | EndedRow): Tracked {
     if (!("change" in entry) || isTerminal(entry.status)) return ended(entry.status)
-    const found = index.find(entry.id, entry.targetKey)
+    const found = this.#index.find(entry.id, entry.targetKey)
     if (found === undefined) throw new Error(`entry ${entry.id} is ${entry.status}, but nothing of its target is`)
     return found
   }
 
-  const get = (id: string | undefined): Entry | undefined => {
-    if (id === undefined) return undefined
-    for (let at = batches.length - 1; at >= 0; at--) {
-      const changed = batches[at]?.entries.get(id)
-      if (changed !== undefined) return changed.entry
-    }
-    try {
-      return rows.get(id)
-    } catch (cause) {
-      return quarantine(id, cause instanceof Error ? cause.message : String(cause))
-    }
-  }
   /** Ends an unreadable entry with the reason, so that it blocks no later one. Written when an operation reads it. */
-  const quarantine = (id: string, why: string): Entry | undefined => {
-    const entry = rows.unreadable(id, why.slice(0, 200))
-    const active = entry && index.find(id, entry.targetKey)
-    if (entry !== undefined && active !== undefined && operating) {
-      change(id, { ...entry, status: active.status }, entry, true)
+  #quarantine(id: string, why: string): Entry | undefined {
+    const entry = this.#rows.unreadable(id, why.slice(0, 200))
+    const active = entry && this.#index.find(id, entry.targetKey)
+    if (entry !== undefined && active !== undefined && this.#unwritten.isOperating) {
+      this.#change(id, { ...entry, status: active.status }, entry, true)
     }
     return entry
   }
-  const all = (ids: Iterable<string>) => Array.from(ids, get).filter((entry) => entry !== undefined)
-  const unwritten = () => new Map(batches.flatMap(({ entries }) => [...entries]))
 
-  const table: EntryTable = {
-    get,
-    place: (targetKey) => ({ next: get(index.next(targetKey)), running: get(index.running(targetKey)) }),
-    entryOf: (eventId) => ofEvent.get(eventId),
-    active: (workspace) => all(index.active(workspace)),
-    survey: (workspace, now, places) => ({
-      paused: pauses.has(pauseKey("workspace", workspace)),
-      ...index.survey(workspace, now, places)
-    }),
-    workspaces: () => index.workspaces(),
-    running: () => all(index.allRunning()),
-    expiring: (before) => all(index.expiring(before)),
-    oldestWaiting: () => index.oldestWaiting(),
-    byStatus: () => ({ ...index.counts }),
-    pending: (workspace) => index.pending(workspace),
-    list: (filter) => page(filter, rows, unwritten()),
-    pauses: () => [...pauses.values()],
-    setPause: (scope, name, to) => {
-      const key = pauseKey(scope, name)
-      set(pauses, key, to)
-      set(newest().pauses, key, SqliteChanges.pause(scope, name, to))
-    },
-
-    insert: (entry) => {
-      const { entries, undo } = newest()
-      index.apply(undefined, tracked(entry))
-      entries.set(entry.id, { entry, isNew: true, isRewritten: true })
-      for (const event of entry.events) ofEvent.set(event, entry.id)
-      // One closure, because a busy queue creates one for each admission, and calls it only if a write fails.
-      undo.push(() => {
-        index.apply(own(entry), undefined)
-        entries.delete(entry.id)
-        for (const event of entry.events) ofEvent.delete(event)
-      })
-    },
-    update: (entry, from) =>
-      change(entry.id, from, entry, entry.change !== from.change || entry.events !== from.events),
-    link: (eventId, entryId) => set(ofEvent, eventId, entryId),
-    prune: (keep, limit) => {
-      const changed = unwritten()
-      const removed = rows.prunable(keep, limit).filter(({ id }) => !changed.has(id))
-      for (const entry of removed) {
-        const { id, events } = entry
-        for (const event of events) if (ofEvent.get(event) === id) set(ofEvent, event, undefined)
-        change(id, entry, undefined, false)
-      }
-      return removed.length
-    }
-  }
-
-  return {
-    ...table,
-    begin: () => {
-      const [entries, paused] = [new Map<string, Changed>(), new Map<string, SqliteChange>()]
-      const changes = () => [...SqliteChanges.toChanges(entries), ...paused.values()]
-      const batch: Unwritten = { changes, undo: [], entries, pauses: paused }
-      batches.push(batch)
-      return batch
-    },
-    attempt: (operation) => {
-      const { undo } = newest()
-      const undoable = undo.length
-      operating = true
-      const result = Result.try({
-        try: () => operation(table),
-        catch: (cause) => {
-          undoTo(undo, undoable)
-          return cause
-        }
-      })
-      operating = false
-      return result
-    },
-    written: (batch) => {
-      const at = batches.findIndex((other) => other === batch)
-      if (at !== -1) batches.splice(at, 1)
-    },
-    takeBack: (batch) => {
-      const at = batches.findIndex((other) => other === batch)
-      if (at === -1) return
-      for (const { undo } of batches.toReversed().slice(0, batches.length - at)) undoTo(undo, 0)
-      batches.length = at
-    }
+  #all(ids: Iterable<string>): ReadonlyArray<Entry> {
+    return Array.from(ids, (id) => this.get(id)).filter((entry) => entry !== undefined)
   }
 }
 
@@ -206,15 +205,6 @@ const indexOf = (rows: SqliteRows): EntryIndex => {
     index.apply(undefined, entry)
   }
   return index
-}
-
-const undoTo = (undo: Array<() => void>, length: number): void => {
-  while (undo.length > length) undo.pop()?.()
-}
-
-const put = <K, V>(map: Map<K, V>, key: K, value: V | undefined): void => {
-  if (value === undefined) map.delete(key)
-  else map.set(key, value)
 }
 
 const page = (filter: ListFilter, rows: SqliteRows, changed: ReadonlyMap<string, Changed>): ListPage => {

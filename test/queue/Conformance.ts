@@ -7,7 +7,7 @@ import { nothingCancelled, Queue } from "../../src/queue/Queue.ts"
 import type { QueueAdmission, Finish, QueueError } from "../../src/queue/Queue.ts"
 import type { ListFilter } from "../../src/queue/QueueControl.ts"
 import { QueueControl } from "../../src/queue/QueueControl.ts"
-import type { QueueLimits } from "../../src/queue/TableQueue.ts"
+import type { QueueLimits } from "../../src/queue/QueueLimits.ts"
 import { admission, before, toTarget } from "./Admissions.ts"
 
 const use = <A, E>(f: (queue: Queue["Service"]) => Effect.Effect<A, E>): Effect.Effect<A, E, Queue> =>

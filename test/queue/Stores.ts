@@ -11,7 +11,7 @@ import type { Queue, QueueError } from "../../src/queue/Queue.ts"
 import type { QueueControl } from "../../src/queue/QueueControl.ts"
 import { layerRedis } from "../../src/queue/RedisQueue.ts"
 import { layerSqlite } from "../../src/queue/SqliteQueue.ts"
-import type { QueueLimits } from "../../src/queue/TableQueue.ts"
+import type { QueueLimits } from "../../src/queue/QueueLimits.ts"
 import { NatsServer } from "../harness/Nats.ts"
 import { RedisServer } from "../harness/Redis.ts"
 
