@@ -1,5 +1,5 @@
 /**
- * A change under review in the form that every part behind the ingress uses. Only `src/forge/<kind>/webhook.ts` reads host payloads and
+ * A change under review in the form that every part behind the ingress uses. Only `src/forge/<kind>/Webhook.ts` reads host payloads and
  * converts them to this.
  */
 import { Schema } from "effect"

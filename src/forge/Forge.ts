@@ -1,6 +1,6 @@
 /**
- * Contract of a git host adapter. Every folder under forge/ has the same files: `webhook.ts` (pure: signature and payload),
- * `client.ts` (REST) and the row that joins them. Forgejo is Gitea's row with its differences listed.
+ * Contract of a git host adapter. Every folder under forge/ has the same files: `Webhook.ts` (pure: signature and payload),
+ * `Client.ts` (REST) and the row that joins them. Forgejo is Gitea's row with its differences listed.
  */
 import type { Effect, Redacted } from "effect"
 import type { RejectReason } from "../domain/Decision.ts"

@@ -1,6 +1,6 @@
 /**
  * Verifies the signatures of deliveries. All comparisons take constant time. A header that is empty, a bare prefix or malformed
- * counts as wrong and never as absent. Used by `forge/<kind>/webhook.ts` only.
+ * counts as wrong and never as absent. Used by `forge/<kind>/Webhook.ts` only.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto"
 import type { Hmac } from "node:crypto"

@@ -1,9 +1,9 @@
 /** Recorded responses of real hosts decode. */
 import { Schema } from "effect"
 import { expect, it } from "vitest"
-import * as gitea from "../../src/forge/gitea/responses.ts"
-import * as github from "../../src/forge/github/responses.ts"
-import * as gitlab from "../../src/forge/gitlab/responses.ts"
+import * as gitea from "../../src/forge/gitea/Responses.ts"
+import * as github from "../../src/forge/github/Responses.ts"
+import * as gitlab from "../../src/forge/gitlab/Responses.ts"
 import type { Codec } from "../../src/forge/Http.ts"
 import { readContract } from "../harness/Contracts.ts"
 

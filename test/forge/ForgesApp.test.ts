@@ -12,7 +12,7 @@ import { Forges } from "../../src/forge/Forges.ts"
 import * as LearnOwnAccounts from "../../src/forge/LearnOwnAccounts.ts"
 import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
 import { waitUntil } from "../harness/Wait.ts"
-import { githubClient } from "../../src/forge/github/client.ts"
+import { githubClient } from "../../src/forge/github/Client.ts"
 import { failure, run } from "./Clients.ts"
 
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })

@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { Redacted } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
-import { giteaClient } from "../../src/forge/gitea/client.ts"
+import { giteaClient } from "../../src/forge/gitea/Client.ts"
 import { snapshotFrom } from "../outputs/FromDocument.ts"
 import { failure, run } from "./Clients.ts"
 

@@ -68,7 +68,7 @@ const rows: ReadonlyArray<Row> = [
   importing("src/engine/Case.ts", "../ingress/Webhooks.ts", true),
   importing("src/engine/Case.ts", "../vcs/Checkout.ts", false),
   importing("src/engine/Case.ts", "../review/Anchor.ts", false),
-  importing("actors/Case.ts", "../src/forge/github/client.ts", true),
+  importing("actors/Case.ts", "../src/forge/github/Client.ts", true),
   importing("actors/Case.ts", "../src/ingress/Webhooks.ts", true),
   importing("actors/Case.ts", "../nats/Subjects.ts", true),
   importing("actors/Case.ts", "../src/main.ts", true),
@@ -87,7 +87,7 @@ const rows: ReadonlyArray<Row> = [
     importing(`src/${folder}/Case.ts`, "../../nats/Subjects.ts", true),
     importing(
       `src/${folder}/deep/Case.ts`,
-      folder === "vcs" ? "../../forge/gitea/client.ts" : "../../vcs/Git.ts",
+      folder === "vcs" ? "../../forge/gitea/Client.ts" : "../../vcs/Git.ts",
       true
     ),
     importing(`src/${folder}/Case.ts`, "pino", true),
@@ -119,7 +119,7 @@ const rows: ReadonlyArray<Row> = [
       importing(file, "@effect/platform-node/NodeStream", file.startsWith("nats"))
     ]
   ),
-  importing("src/demo/Case.ts", "../forge/gitea/client.ts", false),
+  importing("src/demo/Case.ts", "../forge/gitea/Client.ts", false),
   ...pureFolders.flatMap((folder) => {
     const row = (code: string, rule: string, refused = true): Row => ({
       file: `src/${folder}/Case.ts`,

@@ -45,6 +45,12 @@ it("every test has the name of the source file that it tests, and its topic", ()
   expect(tests.map(problemOf).filter((problem) => problem !== undefined)).toEqual([])
 })
 
+it("every source file has the name of what it holds, in PascalCase", () => {
+  // Migrations are numbered; main.ts is the program.
+  const names = [...sources].filter(([folder]) => folder !== "src/store/migrations").flatMap(([, paths]) => paths)
+  expect(names.filter((path) => path !== "src/main" && !/^[A-Z][A-Za-z0-9]*$/.test(basename(path)))).toEqual([])
+})
+
 it.each([
   ["test/queue/Plan.test.ts", "accepted"],
   ["test/queue/PlanFairness.test.ts", "accepted"],

@@ -13,7 +13,7 @@ import { ForgeError } from "../ForgeError.ts"
 import { makeRest } from "../Http.ts"
 import type { RestOptions } from "../Http.ts"
 import { ownerAndName, memoize } from "../Profile.ts"
-import { App, Installation, InstallationToken } from "./responses.ts"
+import { App, Installation, InstallationToken } from "./Responses.ts"
 import { anyWriter, WriteOwner } from "../WriteOwner.ts"
 import { WritePermits } from "../WritePermits.ts"
 

@@ -1,5 +1,0 @@
-/** Forgejo: Gitea's row with comments that may span lines and with its own delivery headers. */
-import { giteaRow } from "../gitea/forge.ts"
-import { webhook } from "./webhook.ts"
-
-export const forgejo = giteaRow({ kind: "forgejo", webhook, dialect: { ranges: true } })

@@ -1,4 +1,0 @@
-/** Forgejo deliveries: like Gitea's, but Forgejo's header names take precedence. */
-import { makeGiteaWebhook } from "../gitea/webhook.ts"
-
-export const webhook = makeGiteaWebhook("forgejo", ["forgejo", "gitea"])

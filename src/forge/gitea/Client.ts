@@ -1,0 +1,56 @@
+/** Client for the REST API of Gitea, and of Forgejo, which differs in the `GiteaDialect`. */
+import { Effect } from "effect"
+import type { TriggerProfile } from "../../config/Snapshot.ts"
+import type { Person } from "../../domain/Change.ts"
+import { ForgeError } from "../ForgeError.ts"
+import type { ForgeClient } from "../Forge.ts"
+import { makeRest } from "../Http.ts"
+import { apiUrl, basicHeader, dispatcher, memoize, tokenCredential } from "../Profile.ts"
+import { User, toPerson } from "./Responses.ts"
+import { giteaComments, giteaStatus } from "./Comments.ts"
+import { giteaContents } from "./Contents.ts"
+import { giteaIssues } from "./Issues.ts"
+import { giteaPermissions } from "./Permissions.ts"
+import { giteaPulls } from "./Pulls.ts"
+import { giteaReviews } from "./Reviews.ts"
+import type { GiteaDialect } from "./Reviews.ts"
+import { giteaThreads } from "./Threads.ts"
+
+export const giteaClient =
+  (dialect: GiteaDialect) =>
+  (profile: TriggerProfile): ForgeClient => {
+    const rest = makeRest({
+      apiUrl: apiUrl(profile),
+      credential: tokenCredential(profile, (token) => ["authorization", `token ${token}`]),
+      headers: {},
+      dispatcher: dispatcher(profile)
+    })
+    const self: ForgeClient["self"] = memoize(
+      Effect.flatMap(rest.get({ path: "/user" }, User), (user): Effect.Effect<Person, ForgeError> => {
+        const person = toPerson(user)
+        return person === undefined ? Effect.fail(anonymous) : Effect.succeed(person)
+      })
+    )
+    const { token } = profile
+    const comments = giteaComments(rest, self)
+    return {
+      self,
+      gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("aicr", token)),
+      ...giteaPulls(rest),
+      ...giteaPermissions(rest),
+      ...giteaReviews(rest, self, dialect),
+      ...comments,
+      setStatus: giteaStatus(rest),
+      ...giteaIssues(rest, self),
+      ...giteaContents(rest),
+      threads: giteaThreads(rest, self, comments.updateComment),
+      findAccount: undefined,
+      commitComments: undefined
+    }
+  }
+
+const anonymous = new ForgeError({
+  reason: "unauthorized",
+  operation: "GET /user",
+  message: "GET /user names no account; check token_env of the trigger"
+})

@@ -1,0 +1,89 @@
+/** Comments and commit statuses of Gitea and Forgejo. */
+import { Effect, Schema } from "effect"
+import type { ForgeClient } from "../Forge.ts"
+import type { OwnText } from "../HostWrite.ts"
+import type { Rest } from "../Http.ts"
+import { ownerAndName, sameName } from "../Profile.ts"
+import { Comment, Status, toUsername } from "./Responses.ts"
+import type { Review } from "./Responses.ts"
+
+const repoPath = "/repos/{owner}/{repo}"
+const statusContext = "aicr/review"
+
+export const toOwnText = (item: typeof Comment.Type | typeof Review.Type): OwnText => ({
+  hostId: String(item.id),
+  url: item.html_url ?? undefined,
+  body: item.body ?? ""
+})
+
+export const giteaComments = (
+  rest: Rest,
+  self: ForgeClient["self"]
+): Pick<ForgeClient, "createComment" | "updateComment" | "findComment"> => {
+  const createComment: ForgeClient["createComment"] = (repo, number, body) =>
+    Effect.map(
+      rest.write(
+        {
+          method: "POST",
+          path: `${repoPath}/issues/{index}/comments`,
+          params: { ...ownerAndName(repo), index: number },
+          body: { body },
+          content: true
+        },
+        Comment
+      ),
+      toOwnText
+    )
+
+  const updateComment: ForgeClient["updateComment"] = (repo, _number, hostId, body) =>
+    Effect.map(
+      rest.write(
+        {
+          method: "PATCH",
+          path: `${repoPath}/issues/comments/{id}`,
+          params: { ...ownerAndName(repo), id: hostId },
+          body: { body },
+          content: true
+        },
+        Comment
+      ),
+      toOwnText
+    )
+
+  const findComment: ForgeClient["findComment"] = Effect.fnUntraced(function* (repo, number, marker) {
+    const account = yield* self
+    // This list is not paged: Gitea returns all comments in one response.
+    const comments = yield* rest.get(
+      { path: `${repoPath}/issues/{index}/comments`, params: { ...ownerAndName(repo), index: number } },
+      Schema.Array(Comment)
+    )
+    const comment = comments.findLast(
+      ({ user, body }) => sameName(toUsername(user), account.username) && (body ?? "").includes(marker)
+    )
+    return comment === undefined ? undefined : toOwnText(comment)
+  })
+
+  return { createComment, updateComment, findComment }
+}
+
+export const giteaStatus =
+  (rest: Rest): ForgeClient["setStatus"] =>
+  (repo, head, status) =>
+    Effect.map(
+      rest.write(
+        {
+          method: "POST",
+          path: `${repoPath}/statuses/{sha}`,
+          params: { ...ownerAndName(repo), sha: head },
+          body: {
+            context: statusContext,
+            state: status.state === "neutral" ? "warning" : status.state,
+            description: status.description,
+            ...(status.url === undefined ? {} : { target_url: status.url })
+          },
+          content: false
+        },
+        Status
+      ),
+      (made) => ({ hostId: String(made.id), url: made.url ?? undefined })
+    )

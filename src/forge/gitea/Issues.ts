@@ -1,0 +1,117 @@
+/** Issues of Gitea and Forgejo. */
+import { Effect, Schema } from "effect"
+import type { ForgeClient, HostIssue, HostIssues } from "../Forge.ts"
+import type { Rest } from "../Http.ts"
+import { ownerAndName, sameName } from "../Profile.ts"
+import { orWithoutAssignees } from "../WithoutAssignees.ts"
+import { Issue, toUsername } from "./Responses.ts"
+import { giteaLabels } from "./Labels.ts"
+
+const repoPath = "/repos/{owner}/{repo}"
+const pages = { name: "limit", value: 50 } as const
+
+const toIssue = (issue: typeof Issue.Type): HostIssue => ({
+  hostId: String(issue.number),
+  url: issue.html_url ?? undefined,
+  number: issue.number,
+  title: issue.title,
+  body: issue.body ?? "",
+  state: issue.state,
+  comments: issue.comments ?? 0
+})
+
+const labelName = ({ name }: { readonly name: string }): string => name
+
+type Labels = ReturnType<typeof giteaLabels>
+
+const createIssue = (rest: Rest, { labelIds, forgetOnFailure }: Labels): HostIssues["create"] =>
+  Effect.fnUntraced(function* (repo, issue) {
+    const labels = [...issue.labelIds, ...(yield* labelIds(repo, issue.labels))]
+    const { title, body } = issue
+    return yield* orWithoutAssignees(issue, ({ assignees }) =>
+      Effect.map(
+        rest.write(
+          {
+            method: "POST",
+            path: `${repoPath}/issues`,
+            params: ownerAndName(repo),
+            body: { title, body, labels: [...new Set(labels)], assignees },
+            content: true
+          },
+          Issue
+        ),
+        toIssue
+      )
+    )
+  }, forgetOnFailure)
+
+const hostIssues = (rest: Rest, self: ForgeClient["self"], labels: Labels): HostIssues => ({
+  list: Effect.fnUntraced(function* (repo, state, max) {
+    const account = yield* self
+    const issues = yield* rest.pages(
+      {
+        path: `${repoPath}/issues`,
+        params: ownerAndName(repo),
+        query: { state, type: "issues", created_by: account.username }
+      },
+      Issue,
+      { ...pages, max }
+    )
+    return issues
+      .filter((issue) => !issue.pull_request && sameName(toUsername(issue.user), account.username))
+      .map(toIssue)
+  }),
+  read: (repo, number) =>
+    Effect.map(
+      rest.get({ path: `${repoPath}/issues/{index}`, params: { ...ownerAndName(repo), index: number } }, Issue),
+      (issue) => ({ ...toIssue(issue), labels: (issue.labels ?? []).map(labelName) })
+    ),
+  create: createIssue(rest, labels),
+  edit: (repo, number, { title, body, state }) =>
+    Effect.map(
+      rest.write(
+        {
+          method: "PATCH",
+          path: `${repoPath}/issues/{index}`,
+          params: { ...ownerAndName(repo), index: number },
+          body: { title, body, state },
+          content: true
+        },
+        Issue
+      ),
+      toIssue
+    ),
+  remove: (repo, number) =>
+    Effect.asVoid(
+      rest.write(
+        {
+          method: "DELETE",
+          path: `${repoPath}/issues/{index}`,
+          params: { ...ownerAndName(repo), index: number },
+          content: true
+        },
+        Schema.Unknown
+      )
+    )
+})
+
+export const giteaIssues = (rest: Rest, self: ForgeClient["self"]): Pick<ForgeClient, "issues" | "addLabel"> => {
+  const labels = giteaLabels(rest)
+  return {
+    issues: hostIssues(rest, self, labels),
+    addLabel: Effect.fnUntraced(function* (repo, number, name) {
+      const ids = yield* labels.labelIds(repo, [{ name, color: undefined }])
+      yield* rest.write(
+        {
+          method: "POST",
+          path: `${repoPath}/issues/{index}/labels`,
+          params: { ...ownerAndName(repo), index: number },
+          body: { labels: ids },
+          content: true
+        },
+        Schema.Unknown
+      )
+      return { hostId: name, url: undefined }
+    }, labels.forgetOnFailure)
+  }
+}

@@ -1,0 +1,66 @@
+/** Authentication of a profile's requests: with a token, or as the installation of an app. */
+import { Effect, Redacted } from "effect"
+import type { TriggerProfile } from "../../config/Snapshot.ts"
+import type { Repo } from "../../domain/Change.ts"
+import type { ForgeClient } from "../Forge.ts"
+import type { ForgeError } from "../ForgeError.ts"
+import { makeRest } from "../Http.ts"
+import type { Rest, RestOptions } from "../Http.ts"
+import { apiUrl, basicHeader, dispatcher, memoize, tokenCredential } from "../Profile.ts"
+import { User, toPerson } from "./Responses.ts"
+import { appAuth } from "./AppAuth.ts"
+import { graphqlRoot, graphqlStatus } from "./Graphql.ts"
+import { missingOfInstallation, missingOfScopes } from "./Missing.ts"
+
+/** Provides the REST client: the same for all repositories, or one per installation. */
+export interface Access {
+  readonly rest: (repo: Repo) => Rest
+  readonly graphql: (repo: Repo) => Rest
+  readonly self: ForgeClient["self"]
+  readonly gitAuthorization: ForgeClient["gitAuthorization"]
+  /** Permissions that the credential itself lacks; those that its account lacks are read with the repository. */
+  readonly missing: (repo: Repo, isPrivate: boolean) => Effect.Effect<ReadonlyArray<string>, ForgeError>
+}
+
+export const access = (profile: TriggerProfile): Access => {
+  const options: Omit<RestOptions, "credential"> = {
+    apiUrl: apiUrl(profile),
+    headers: { accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28" },
+    dispatcher: dispatcher(profile)
+  }
+  const graphqlOptions: Omit<RestOptions, "credential"> = {
+    ...options,
+    apiUrl: Effect.map(options.apiUrl, graphqlRoot),
+    status: graphqlStatus,
+    api: "/graphql"
+  }
+  const { app } = profile.settings
+  if (app !== undefined) {
+    const auth = appAuth(profile.name, app, options)
+    const bearer = (token: Redacted.Redacted) => ({
+      account: auth.account,
+      headers: { authorization: Redacted.make(`Bearer ${Redacted.value(token)}`) },
+      secrets: [token]
+    })
+    const credential = (repo: Repo) => Effect.map(auth.token(repo), bearer)
+    return {
+      rest: (repo) => makeRest({ ...options, credential: credential(repo) }),
+      graphql: (repo) => makeRest({ ...graphqlOptions, credential: credential(repo) }),
+      self: auth.self,
+      gitAuthorization: (repo) => Effect.map(auth.token(repo), (token) => basicHeader("x-access-token", token)),
+      missing: (repo) => Effect.map(auth.permissions(repo), missingOfInstallation)
+    }
+  }
+  const credential = tokenCredential(profile, (token) => ["authorization", `Bearer ${token}`])
+  const rest = makeRest({ ...options, credential })
+  const graphql = makeRest({ ...graphqlOptions, credential })
+  const { token } = profile
+  return {
+    rest: () => rest,
+    graphql: () => graphql,
+    self: memoize(Effect.map(rest.get({ path: "/user" }, User), (user) => toPerson(user) ?? { username: user.login })),
+    gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("x-access-token", token)),
+    missing: (_, isPrivate) =>
+      Effect.map(rest.headers({ path: "/user" }), (headers) => missingOfScopes(headers["x-oauth-scopes"], isPrivate))
+  }
+}

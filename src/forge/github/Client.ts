@@ -1,0 +1,35 @@
+/**
+ * Client for GitHub's REST API, and for its GraphQL API where REST lacks an operation; hosted and Enterprise Server, with a token
+ * or as the installation of an app.
+ */
+import type { TriggerProfile } from "../../config/Snapshot.ts"
+import type { ForgeClient } from "../Forge.ts"
+import { access } from "./Access.ts"
+import { githubComments, githubStatus } from "./Comments.ts"
+import { githubCommitComments } from "./CommitComments.ts"
+import { githubContents } from "./Contents.ts"
+import { githubIssues } from "./Issues.ts"
+import { githubPermissions } from "./Permissions.ts"
+import { githubPulls } from "./Pulls.ts"
+import { makeResolveThread } from "./ResolveThread.ts"
+import { githubReviews } from "./Reviews.ts"
+import { githubThreads } from "./Threads.ts"
+
+export const githubClient = (profile: TriggerProfile): ForgeClient => {
+  const host = access(profile)
+  const { rest, graphql, self, gitAuthorization } = host
+  return {
+    self,
+    gitAuthorization,
+    ...githubPermissions(host, profile.settings.app !== undefined),
+    ...githubPulls(rest),
+    ...githubReviews(host),
+    ...githubComments(host),
+    setStatus: githubStatus(rest),
+    ...githubIssues(rest, self),
+    ...githubContents(rest),
+    findAccount: undefined,
+    commitComments: githubCommitComments(host),
+    threads: githubThreads(rest, self, makeResolveThread(profile.name, graphql))
+  }
+}

@@ -1,0 +1,39 @@
+/** Comments on commits of GitHub. */
+import { Effect } from "effect"
+import type { CommitComments } from "../Forge.ts"
+import { ownerAndName, sameName } from "../Profile.ts"
+import type { Access } from "./Access.ts"
+import { Note } from "./Responses.ts"
+import { toOwnText } from "./OwnNotes.ts"
+
+const commentsPath = "/repos/{owner}/{repo}/commits/{commit_sha}/comments"
+const pages = { name: "per_page", value: 100 } as const
+
+export const githubCommitComments = ({ rest, self }: Pick<Access, "rest" | "self">): CommitComments => ({
+  create: (repo, head, body) =>
+    Effect.map(
+      rest(repo).write(
+        {
+          method: "POST",
+          path: commentsPath,
+          params: { ...ownerAndName(repo), commit_sha: head },
+          body: { body },
+          content: true
+        },
+        Note
+      ),
+      toOwnText
+    ),
+  find: Effect.fnUntraced(function* (repo, head, marker) {
+    const account = yield* self
+    const notes = yield* rest(repo).pages(
+      { path: commentsPath, params: { ...ownerAndName(repo), commit_sha: head } },
+      Note,
+      pages
+    )
+    return notes
+      .filter((note) => sameName(note.user?.login, account.username))
+      .map(toOwnText)
+      .findLast((note) => note.body.includes(marker))
+  })
+})

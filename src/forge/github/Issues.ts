@@ -1,0 +1,112 @@
+/** Issues of GitHub. */
+import { Effect, Schema } from "effect"
+import type { Repo } from "../../domain/Change.ts"
+import type { ForgeClient, HostIssue, HostIssues } from "../Forge.ts"
+import type { Rest } from "../Http.ts"
+import { ownerAndName, sameName } from "../Profile.ts"
+import { orWithoutAssignees } from "../WithoutAssignees.ts"
+import { Issue } from "./Responses.ts"
+import { githubLabels } from "./Labels.ts"
+
+const repoPath = "/repos/{owner}/{repo}"
+const pages = { name: "per_page", value: 100 } as const
+
+const toIssue = (issue: typeof Issue.Type): HostIssue => ({
+  hostId: String(issue.number),
+  url: issue.html_url ?? undefined,
+  number: issue.number,
+  title: issue.title,
+  body: issue.body ?? "",
+  state: issue.state === "open" ? "open" : "closed",
+  comments: issue.comments ?? 0
+})
+
+/** GitHub returns labels as names or as objects. */
+const labelName = (label: string | { readonly name?: string | null | undefined }): ReadonlyArray<string> => {
+  const name = typeof label === "string" ? label : label.name
+  return name === undefined || name === null ? [] : [name]
+}
+
+const hostIssues = (
+  rest: (repo: Repo) => Rest,
+  self: ForgeClient["self"],
+  { ensure }: ReturnType<typeof githubLabels>
+): HostIssues => {
+  const issues: HostIssues = {
+    list: Effect.fnUntraced(function* (repo, state, max) {
+      const account = yield* self
+      const listed = yield* rest(repo).pages(
+        { path: `${repoPath}/issues`, params: ownerAndName(repo), query: { state, creator: account.username } },
+        Issue,
+        { ...pages, max }
+      )
+      return listed.filter((issue) => !issue.pull_request && sameName(issue.user?.login, account.username)).map(toIssue)
+    }),
+    read: (repo, number) =>
+      Effect.map(
+        rest(repo).get(
+          { path: `${repoPath}/issues/{issue_number}`, params: { ...ownerAndName(repo), issue_number: number } },
+          Issue
+        ),
+        (issue) => ({ ...toIssue(issue), labels: (issue.labels ?? []).flatMap(labelName) })
+      ),
+    create: Effect.fnUntraced(function* (repo, issue) {
+      for (const label of issue.labels) yield* ensure(repo, label)
+      const { title, body } = issue
+      const labels = issue.labels.map(({ name }) => name)
+      return yield* orWithoutAssignees(issue, ({ assignees }) =>
+        Effect.map(
+          rest(repo).write(
+            {
+              method: "POST",
+              path: `${repoPath}/issues`,
+              params: ownerAndName(repo),
+              body: { title, body, labels, assignees },
+              content: true
+            },
+            Issue
+          ),
+          toIssue
+        )
+      )
+    }),
+    edit: (repo, number, { title, body, state }) =>
+      Effect.map(
+        rest(repo).write(
+          {
+            method: "PATCH",
+            path: `${repoPath}/issues/{issue_number}`,
+            params: { ...ownerAndName(repo), issue_number: number },
+            body: { title, body, state },
+            content: true
+          },
+          Issue
+        ),
+        toIssue
+      ),
+    // The REST API cannot delete issues; the configuration refuses resolved_action delete for this kind.
+    remove: (repo, number) => Effect.asVoid(issues.edit(repo, number, { state: "closed" }))
+  }
+  return issues
+}
+
+export const githubIssues = (
+  rest: (repo: Repo) => Rest,
+  self: ForgeClient["self"]
+): Pick<ForgeClient, "issues" | "addLabel"> => ({
+  issues: hostIssues(rest, self, githubLabels(rest)),
+  addLabel: (repo, number, name) =>
+    Effect.as(
+      rest(repo).write(
+        {
+          method: "POST",
+          path: `${repoPath}/issues/{issue_number}/labels`,
+          params: { ...ownerAndName(repo), issue_number: number },
+          body: { labels: [name] },
+          content: true
+        },
+        Schema.Unknown
+      ),
+      { hostId: name, url: undefined }
+    )
+})

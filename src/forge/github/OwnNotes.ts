@@ -1,0 +1,23 @@
+/** Texts by the profile's own account at GitHub. */
+import { Effect } from "effect"
+import type { Repo } from "../../domain/Change.ts"
+import type { OwnText } from "../HostWrite.ts"
+import { ownerAndName, sameName } from "../Profile.ts"
+import type { Access } from "./Access.ts"
+import { Note } from "./Responses.ts"
+
+const pages = { name: "per_page", value: 100 } as const
+
+export const toOwnText = (item: typeof Note.Type): OwnText => ({
+  hostId: String(item.id),
+  url: item.html_url ?? undefined,
+  body: item.body ?? ""
+})
+
+/** Reads a list and returns the items by the own account. */
+export const ownNotes = ({ rest, self }: Pick<Access, "rest" | "self">) =>
+  Effect.fnUntraced(function* (repo: Repo, path: string, params: Record<string, string | number>) {
+    const account = yield* self
+    const notes = yield* rest(repo).pages({ path, params: { ...ownerAndName(repo), ...params } }, Note, pages)
+    return notes.filter((note) => sameName(note.user?.login, account.username)).map(toOwnText)
+  })

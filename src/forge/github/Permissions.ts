@@ -1,0 +1,40 @@
+/** Permissions of an account and a credential at GitHub. */
+import { Effect } from "effect"
+import type { ForgeClient } from "../Forge.ts"
+import { ownerAndName } from "../Profile.ts"
+import { RepositoryId } from "../RepositoryId.ts"
+import { missingWriteAccess } from "../WriteAccess.ts"
+import type { Access } from "./Access.ts"
+import { Permission, Repository } from "./Responses.ts"
+
+const repoPath = "/repos/{owner}/{repo}"
+
+export const githubPermissions = (
+  { rest, missing }: Pick<Access, "rest" | "missing">,
+  isApp: boolean
+): Pick<ForgeClient, "canWrite" | "repositoryId" | "missing"> => ({
+  canWrite: (repo, username) =>
+    rest(repo)
+      .get(
+        {
+          path: `${repoPath}/collaborators/{username}/permission`,
+          params: { ...ownerAndName(repo), username }
+        },
+        Permission
+      )
+      .pipe(
+        Effect.map(({ permission }) => permission === "write" || permission === "admin"),
+        Effect.catchIf(
+          (error) => error.reason === "not_found",
+          () => Effect.succeed(false)
+        )
+      ),
+  repositoryId: (repo) =>
+    Effect.map(rest(repo).get({ path: repoPath, params: ownerAndName(repo) }, RepositoryId), ({ id }) => id),
+  missing: Effect.fnUntraced(function* (repo) {
+    const repository = yield* rest(repo).get({ path: repoPath, params: ownerAndName(repo) }, Repository)
+    const missingOfCredential = yield* missing(repo, repository.private === true)
+    // The installation of an app has no role; the permissions in the repository's response do not apply to it.
+    return !isApp ? [...missingOfCredential, ...missingWriteAccess(repository.permissions)] : missingOfCredential
+  })
+})

@@ -1,0 +1,88 @@
+/** Pull requests and branches of GitHub. */
+import { Effect, Schema } from "effect"
+import type { Repo } from "../../domain/Change.ts"
+import type { ForgeClient, HostPull } from "../Forge.ts"
+import type { Rest } from "../Http.ts"
+import { ownerAndName } from "../Profile.ts"
+import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
+import { Branch, Commit, ListedPull, Pull, toPerson } from "./Responses.ts"
+
+const repoPath = "/repos/{owner}/{repo}"
+const pages = { name: "per_page", value: 100 } as const
+
+const toPull = (pull: typeof Pull.Type): HostPull => ({
+  number: pull.number,
+  state: pull.merged === true ? "merged" : pull.state,
+  draft: pull.draft ?? false,
+  head: pull.head.sha,
+  base: pull.base.sha,
+  headRef: pull.head.ref,
+  baseRef: pull.base.ref,
+  title: pull.title,
+  description: pull.body ?? "",
+  url: pull.html_url,
+  author: toPerson(pull.user),
+  labels: (pull.labels ?? []).map((label) => label.name),
+  repo: {
+    fullName: pull.base.repo.full_name,
+    cloneUrl: pull.base.repo.clone_url,
+    webUrl: pull.base.repo.html_url,
+    hostId: pull.base.repo.id
+  }
+})
+
+export const githubPulls = (
+  rest: (repo: Repo) => Rest
+): Pick<ForgeClient, "pull" | "openPulls" | "branchHead" | "protectedTip" | "newestCommit"> => ({
+  pull: (repo, number) =>
+    Effect.map(
+      rest(repo).get(
+        { path: `${repoPath}/pulls/{pull_number}`, params: { ...ownerAndName(repo), pull_number: number } },
+        Pull
+      ),
+      toPull
+    ),
+  openPulls: (repo, head) =>
+    rest(repo)
+      .pages(
+        { path: `${repoPath}/commits/{commit_sha}/pulls`, params: { ...ownerAndName(repo), commit_sha: head } },
+        ListedPull,
+        pages
+      )
+      .pipe(
+        Effect.map((pulls) =>
+          pulls.flatMap((listed) => (listed.state === "open" && listed.head.sha === head ? [listed.number] : []))
+        ),
+        Effect.catchIf(
+          (error) => error.reason === "not_found" || error.reason === "invalid",
+          () => Effect.succeed([])
+        )
+      ),
+  branchHead: (repo, branch) =>
+    Effect.map(
+      rest(repo).get(
+        { path: `${repoPath}/commits/{ref}`, params: { ...ownerAndName(repo), ref: `heads/${branch}` } },
+        Commit
+      ),
+      (commit) => commit.sha
+    ),
+  protectedTip: (repo, branch) =>
+    rest(repo)
+      .get({ path: `${repoPath}/branches/{branch}`, params: { ...ownerAndName(repo), branch } }, Branch)
+      .pipe(
+        Effect.map((tip) => (tip.protected ? tip.commit.sha : undefined)),
+        undefinedIfMissing
+      ),
+  newestCommit: (repo, { branch, until }) =>
+    Effect.map(
+      rest(repo).get(
+        {
+          path: `${repoPath}/commits`,
+          params: ownerAndName(repo),
+          query: { sha: branch, until: until === undefined ? undefined : new Date(until).toISOString(), per_page: 1 }
+        },
+        Schema.Array(Commit)
+      ),
+      (commits) => commits[0]?.sha
+    )
+})

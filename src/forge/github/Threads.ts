@@ -1,0 +1,87 @@
+/**
+ * Inline comments of GitHub. Its REST API can neither resolve a thread nor tell who did: when a problem is resolved, the text of
+ * its comment is replaced and the thread is resolved over GraphQL. People dismiss a comment with a thumbs-down.
+ */
+import { Effect } from "effect"
+import type { Repo } from "../../domain/Change.ts"
+import type { ForgeClient, HostThread, HostThreads } from "../Forge.ts"
+import type { Rest } from "../Http.ts"
+import { ownerAndName, sameName } from "../Profile.ts"
+import { Note, Reaction, ReviewComment } from "./Responses.ts"
+import type { ResolveThread } from "./ResolveThread.ts"
+
+const pages = { name: "per_page", value: 100 } as const
+const repoPath = "/repos/{owner}/{repo}"
+
+/** Maximum number of comments whose reactions are read; each costs a request. */
+const maxRead = 50
+const reactionPages = { ...pages, max: 100 } as const
+
+/** Returns who gave each comment a thumbs-down. The list of comments contains only the count. */
+const listDismissers = Effect.fnUntraced(function* (
+  rest: Rest,
+  repo: Repo,
+  own: string,
+  comments: ReadonlyArray<typeof ReviewComment.Type>
+) {
+  const dismissers = new Map<number, ReadonlyArray<string>>()
+  for (const { id } of comments.filter(({ reactions }) => (reactions?.["-1"] ?? 0) > 0).slice(-maxRead)) {
+    const reactions = yield* rest.pages(
+      {
+        path: `${repoPath}/pulls/comments/{comment_id}/reactions`,
+        params: { ...ownerAndName(repo), comment_id: id },
+        query: { content: "-1" }
+      },
+      Reaction,
+      reactionPages
+    )
+    const people = reactions.flatMap(({ content, user }) => (content === "-1" && user ? [user.login] : []))
+    dismissers.set(
+      id,
+      people.filter((person) => !sameName(person, own))
+    )
+  }
+  return dismissers
+})
+
+export const githubThreads = (
+  rest: (repo: Repo) => Rest,
+  self: ForgeClient["self"],
+  resolveThread: ResolveThread
+): HostThreads => ({
+  list: Effect.fnUntraced(function* (repo, number) {
+    const account = yield* self
+    const params = { ...ownerAndName(repo), pull_number: number }
+    const all = yield* rest(repo).pages(
+      { path: `${repoPath}/pulls/{pull_number}/comments`, params },
+      ReviewComment,
+      pages
+    )
+    const ours = (comment: typeof ReviewComment.Type) => sameName(comment.user?.login, account.username)
+    const repliedTo = new Set(all.filter((comment) => !ours(comment)).map((comment) => comment.in_reply_to_id))
+    const own = all.filter((comment) => ours(comment) && !comment.in_reply_to_id)
+    const dismissers = yield* listDismissers(rest(repo), repo, account.username, own)
+    return own.map((comment): HostThread => ({
+      hostId: String(comment.id),
+      body: comment.body ?? "",
+      path: comment.path ?? "",
+      resolved: false,
+      dismissedBy: dismissers.get(comment.id) ?? [],
+      replied: repliedTo.has(comment.id)
+    }))
+  }),
+  resolve: Effect.fnUntraced(function* (repo, number, hostId, body) {
+    const note = yield* rest(repo).write(
+      {
+        method: "PATCH",
+        path: `${repoPath}/pulls/comments/{comment_id}`,
+        params: { ...ownerAndName(repo), comment_id: hostId },
+        body: { body },
+        content: true
+      },
+      Note
+    )
+    yield* resolveThread(repo, number, hostId)
+    return { hostId: String(note.id), url: note.html_url ?? undefined }
+  })
+})

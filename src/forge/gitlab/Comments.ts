@@ -1,0 +1,102 @@
+/** Comments on merge requests and statuses of commits at GitLab. */
+import { Effect } from "effect"
+import type { ForgeClient } from "../Forge.ts"
+import type { HostWrite, OwnText } from "../HostWrite.ts"
+import type { Rest } from "../Http.ts"
+import { sameName } from "../Profile.ts"
+import { Discussion, Note, Status } from "./Responses.ts"
+import { mergeRequest, mergeRequestPath, projectId, projectPath } from "./Paths.ts"
+
+const pages = { name: "per_page", value: 100 } as const
+const statusName = "aicr/review"
+const maxStatusLength = 255
+const stateNames = { pending: "pending", success: "success", failure: "failed", neutral: "skipped" } as const
+
+const toOwnText = (note: typeof Note.Type): OwnText => ({ hostId: String(note.id), url: undefined, body: note.body })
+
+export const gitlabComments = (
+  rest: Rest,
+  self: ForgeClient["self"]
+): Pick<ForgeClient, "reviewTexts" | "createComment" | "updateComment" | "findComment"> => ({
+  reviewTexts: Effect.fnUntraced(function* (repo, number) {
+    const account = yield* self
+    const all = yield* rest.pages(
+      { path: `${mergeRequestPath}/discussions`, params: mergeRequest(repo, number) },
+      Discussion,
+      pages
+    )
+    return all
+      .flatMap((discussion) => discussion.notes)
+      .filter((note) => sameName(note.author.username, account.username))
+      .map(toOwnText)
+  }),
+  createComment: (repo, number, body) =>
+    Effect.map(
+      rest.write(
+        {
+          method: "POST",
+          path: `${mergeRequestPath}/notes`,
+          params: mergeRequest(repo, number),
+          body: { body },
+          content: true
+        },
+        Note
+      ),
+      toOwnText
+    ),
+  updateComment: (repo, number, hostId, body) =>
+    Effect.map(
+      rest.write(
+        {
+          method: "PUT",
+          path: `${mergeRequestPath}/notes/{note_id}`,
+          params: { ...mergeRequest(repo, number), note_id: hostId },
+          body: { body },
+          content: true
+        },
+        Note
+      ),
+      toOwnText
+    ),
+  findComment: Effect.fnUntraced(function* (repo, number, marker) {
+    const account = yield* self
+    const query = { order_by: "created_at", sort: "asc" }
+    const notes = yield* rest.pages(
+      { path: `${mergeRequestPath}/notes`, params: mergeRequest(repo, number), query },
+      Note,
+      pages
+    )
+    const match = notes.findLast(
+      (note) => sameName(note.author.username, account.username) && note.body.includes(marker)
+    )
+    return match === undefined ? undefined : toOwnText(match)
+  })
+})
+
+export const gitlabStatus =
+  (rest: Rest): ForgeClient["setStatus"] =>
+  (repo, head, status) =>
+    rest
+      .write(
+        {
+          method: "POST",
+          path: `${projectPath}/statuses/{sha}`,
+          params: { id: projectId(repo), sha: head },
+          body: {
+            name: statusName,
+            state: stateNames[status.state],
+            description: status.description.slice(0, maxStatusLength),
+            ...(status.url === undefined ? {} : { target_url: status.url })
+          },
+          content: false
+        },
+        Status
+      )
+      .pipe(
+        Effect.map((made): HostWrite => ({ hostId: String(made.id), url: made.target_url ?? undefined })),
+        // GitLab refuses to set a status that is already set; this counts as success.
+        Effect.catchIf(
+          (error) => error.reason === "invalid" && error.message.includes("Cannot transition status"),
+          () => Effect.succeed({ hostId: statusName, url: undefined })
+        )
+      )

@@ -1,0 +1,38 @@
+/** Comments on commits of GitLab. */
+import { Effect, Schema } from "effect"
+import type { CommitComments, ForgeClient } from "../Forge.ts"
+import type { Rest } from "../Http.ts"
+import { sameName } from "../Profile.ts"
+import { CommitNote } from "./Responses.ts"
+import { projectId, projectPath } from "./Paths.ts"
+
+const pages = { name: "per_page", value: 100 } as const
+
+export const gitlabCommitComments = (rest: Rest, self: ForgeClient["self"]): CommitComments => ({
+  create: (repo, head, body) =>
+    Effect.as(
+      rest.write(
+        {
+          method: "POST",
+          path: `${projectPath}/repository/commits/{sha}/comments`,
+          params: { id: projectId(repo), sha: head },
+          body: { note: body },
+          content: true
+        },
+        Schema.Unknown
+      ),
+      { hostId: head, url: undefined }
+    ),
+  find: Effect.fnUntraced(function* (repo, head, marker) {
+    const account = yield* self
+    const notes = yield* rest.pages(
+      { path: `${projectPath}/repository/commits/{sha}/comments`, params: { id: projectId(repo), sha: head } },
+      CommitNote,
+      pages
+    )
+    const match = notes.findLast(
+      (note) => sameName(note.author?.username, account.username) && note.note.includes(marker)
+    )
+    return match === undefined ? undefined : { hostId: head, url: undefined, body: match.note }
+  })
+})

@@ -1,0 +1,40 @@
+/** Permissions of an account and a token at GitLab. */
+import { Effect } from "effect"
+import type { ForgeClient } from "../Forge.ts"
+import type { Rest } from "../Http.ts"
+import { sameName } from "../Profile.ts"
+import { RepositoryId } from "../RepositoryId.ts"
+import { Member, Project, Token } from "./Responses.ts"
+import { missingOfRole, missingOfScopes } from "./Missing.ts"
+import { projectId, projectPath } from "./Paths.ts"
+
+const pages = { name: "per_page", value: 100 } as const
+/** Developer: the lowest role that may push. */
+const writerLevel = 30
+
+export const gitlabPermissions = (rest: Rest): Pick<ForgeClient, "canWrite" | "repositoryId" | "missing"> => ({
+  repositoryId: (repo) =>
+    Effect.map(rest.get({ path: projectPath, params: { id: projectId(repo) } }, RepositoryId), ({ id }) => id),
+  canWrite: (repo, username) =>
+    Effect.map(
+      rest.pages(
+        { path: `${projectPath}/members/all`, params: { id: projectId(repo) }, query: { query: username } },
+        Member,
+        pages
+      ),
+      (members) => members.some((member) => sameName(member.username, username) && member.access_level >= writerLevel)
+    ),
+  missing: Effect.fnUntraced(function* (repo) {
+    const { permissions } = yield* rest.get({ path: projectPath, params: { id: projectId(repo) } }, Project)
+    const { project_access: project, group_access: group } = permissions ?? {}
+    const levels = [project, group].flatMap((role) => role?.access_level ?? [])
+    // Only personal, project and group tokens can read their own record.
+    const own = yield* Effect.catchIf(
+      rest.get({ path: "/personal_access_tokens/self" }, Token),
+      ({ reason }) =>
+        reason === "not_found" || reason === "forbidden" || reason === "unauthorized" || reason === "invalid",
+      () => Effect.succeed(undefined)
+    )
+    return [...missingOfScopes(own?.scopes), ...missingOfRole(levels.length === 0 ? undefined : Math.max(...levels))]
+  })
+})

@@ -1,0 +1,86 @@
+/** Merge requests and branches of GitLab. */
+import { Effect, Schema } from "effect"
+import type { Repo } from "../../domain/Change.ts"
+import type { ForgeClient, HostPull } from "../Forge.ts"
+import type { Rest } from "../Http.ts"
+import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
+import { Branch, Commit, ListedMergeRequest, MergeRequest, toPerson } from "./Responses.ts"
+import { mergeRequest, mergeRequestPath, projectId, projectPath } from "./Paths.ts"
+
+const pages = { name: "per_page", value: 100 } as const
+const states = { opened: "open", locked: "open", closed: "closed", merged: "merged" } as const
+
+const toPull = (source: typeof MergeRequest.Type, repo: Repo): HostPull => ({
+  number: source.iid,
+  state: states[source.state],
+  draft: source.draft ?? source.work_in_progress ?? false,
+  head: source.diff_refs?.head_sha ?? source.sha ?? "",
+  base: source.diff_refs?.start_sha ?? "",
+  headRef: source.source_branch,
+  baseRef: source.target_branch,
+  title: source.title,
+  description: source.description ?? "",
+  url: source.web_url,
+  author: source.author ? toPerson(source.author) : undefined,
+  labels: source.labels ?? [],
+  repo: source.project_id === undefined ? repo : { ...repo, hostId: source.project_id }
+})
+
+export const gitlabPulls = (
+  rest: Rest
+): Pick<ForgeClient, "pull" | "openPulls" | "branchHead" | "protectedTip" | "newestCommit"> => ({
+  pull: (repo, number) =>
+    Effect.map(rest.get({ path: mergeRequestPath, params: mergeRequest(repo, number) }, MergeRequest), (source) =>
+      toPull(source, repo)
+    ),
+  openPulls: (repo, head) =>
+    rest
+      .pages(
+        {
+          path: `${projectPath}/repository/commits/{sha}/merge_requests`,
+          params: { id: projectId(repo), sha: head }
+        },
+        ListedMergeRequest,
+        pages
+      )
+      .pipe(
+        Effect.map((mergeRequests) =>
+          mergeRequests.flatMap((listed) => (listed.state === "opened" && listed.sha === head ? [listed.iid] : []))
+        ),
+        Effect.catchIf(
+          (error) => error.reason === "not_found",
+          () => Effect.succeed([])
+        )
+      ),
+  branchHead: (repo, branch) =>
+    Effect.map(
+      rest.get(
+        { path: `${projectPath}/repository/commits/{sha}`, params: { id: projectId(repo), sha: branch } },
+        Commit
+      ),
+      (commit) => commit.id
+    ),
+  protectedTip: (repo, branch) =>
+    rest
+      .get({ path: `${projectPath}/repository/branches/{branch}`, params: { id: projectId(repo), branch } }, Branch)
+      .pipe(
+        Effect.map((tip) => (tip.protected ? tip.commit.id : undefined)),
+        undefinedIfMissing
+      ),
+  newestCommit: (repo, { branch, until }) =>
+    Effect.map(
+      rest.get(
+        {
+          path: `${projectPath}/repository/commits`,
+          params: { id: projectId(repo) },
+          query: {
+            ref_name: branch,
+            until: until === undefined ? undefined : new Date(until).toISOString(),
+            per_page: 1
+          }
+        },
+        Schema.Array(Commit)
+      ),
+      (commits) => commits[0]?.id
+    )
+})

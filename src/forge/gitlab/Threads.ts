@@ -1,0 +1,52 @@
+/** Discussions at lines of a GitLab merge request. GitLab can resolve them and reports who did. */
+import { Effect, Schema } from "effect"
+import type { Repo } from "../../domain/Change.ts"
+import type { ForgeClient, HostThread, HostThreads } from "../Forge.ts"
+import type { Rest } from "../Http.ts"
+import { sameName } from "../Profile.ts"
+import { Thread } from "./Responses.ts"
+
+/** GitLab does not name a deleted account. */
+const unknown = "ghost"
+
+const pages = { name: "per_page", value: 100 } as const
+const discussions = "/projects/{id}/merge_requests/{merge_request_iid}/discussions"
+
+export const gitlabThreads = (
+  rest: Rest,
+  self: ForgeClient["self"],
+  at: (repo: Repo, number: number) => Record<string, string | number>
+): HostThreads => ({
+  list: Effect.fnUntraced(function* (repo, number) {
+    const me = yield* self
+    const all = yield* rest.pages({ path: discussions, params: at(repo, number) }, Thread, pages)
+    return all.flatMap(({ id, notes: [first, ...answers] }): ReadonlyArray<HostThread> => {
+      if (!first?.position || !sameName(first.author.username, me.username)) return []
+      const byUs = sameName(first.resolved_by?.username, me.username)
+      return [
+        {
+          hostId: id,
+          body: first.body,
+          path: first.position.new_path ?? first.position.old_path ?? "",
+          resolved: first.resolved === true && byUs,
+          dismissedBy: first.resolved === true && !byUs ? [first.resolved_by?.username ?? unknown] : [],
+          replied: answers.some((note) => note.system !== true && !sameName(note.author.username, me.username))
+        }
+      ]
+    })
+  }),
+  resolve: (repo, number, hostId) =>
+    Effect.as(
+      rest.write(
+        {
+          method: "PUT",
+          path: `${discussions}/{discussion_id}`,
+          params: { ...at(repo, number), discussion_id: hostId },
+          body: { resolved: true },
+          content: true
+        },
+        Schema.Unknown
+      ),
+      { hostId, url: undefined }
+    )
+})
