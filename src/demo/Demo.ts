@@ -1,7 +1,7 @@
 /**
- * `aicr demo`: the real service in its embedded profile, in a temporary folder, with a small git host beside it. The bundled
- * change is pushed and opened as a pull request, the host's signed webhook does the rest. Wiring: everything it starts is what
- * `aicr serve` runs, but for the host and, where the environment has no key, the model.
+ * `aicr demo`: the real service in its embedded profile, in a temporary folder, with a small git host. The bundled change is
+ * pushed and opened as a pull request, and the host's signed webhook starts the review. Wiring only: it starts the same parts as
+ * `aicr serve`, except for the host and, without a key in the environment, the model.
  */
 import { Deferred, Effect, Layer, Stream } from "effect"
 import { randomBytes } from "node:crypto"
@@ -31,7 +31,7 @@ import { makeTerminal, showProgress } from "./DemoTerminal.ts"
 import type { Terminal } from "./DemoTerminal.ts"
 
 export interface DemoOptions {
-  /** End when the review has ended. */
+  /** Exit when the review has ended. */
   readonly once: boolean
   /** One JSON object on standard output; everything else goes to standard error. */
   readonly json: boolean
@@ -50,7 +50,7 @@ export const demo = (options: DemoOptions): Effect.Effect<void, ExitWith> =>
     endWithCode
   )
 
-/** The steps are told already; logs only add what went wrong. */
+/** The steps are already printed, so logs only add failures. */
 const quietLogs = Logging.layerAt("warn")
 
 const run = Effect.fnUntraced(function* (options: DemoOptions) {
@@ -65,7 +65,7 @@ const run = Effect.fnUntraced(function* (options: DemoOptions) {
     ...process.env,
     [tokenVariable]: token,
     [secretVariable]: secret,
-    // The dashboard and the administration answer only where an administrator is configured.
+    // The dashboard and the administration are available only with a configured administrator.
     SVC_ADMIN_USERNAME: "demo",
     SVC_ADMIN_PASSWORD: password
   }

@@ -1,6 +1,6 @@
 /**
- * The bundled change in demo/change: a small repository before (`base/`) and after (`head/`), and how the pull request is
- * called. faults.json beside them is for the tests only.
+ * The bundled change in demo/change: a small repository before (`base/`) and after (`head/`), and the title of the pull request.
+ * faults.json next to them is for the tests only.
  */
 import { Schema } from "effect"
 import { readdir, readFile } from "node:fs/promises"
@@ -18,7 +18,7 @@ const Described = Schema.Struct({
 export interface DemoChange extends Schema.Schema.Type<typeof Described> {
   /** Content by path. */
   readonly base: Readonly<Record<string, string>>
-  /** What the head writes over it; null where a file is gone. */
+  /** Files that the head changes; null for a deleted file. */
   readonly head: Readonly<Record<string, string | null>>
 }
 

@@ -1,9 +1,9 @@
 /**
- * Reads the numbered diff out of a review prompt, the way a model would: from the text alone. Only the new side is kept, hunk by
- * hunk, since that is what the rules look at.
+ * Parses the numbered diff of a review prompt from its text alone, as a model would. Only the new side is kept, hunk by hunk,
+ * because the rules match the new side.
  */
 export interface CodeLine {
-  /** In the file at the head. */
+  /** Line number in the file at the head. */
   readonly number: number
   readonly text: string
   readonly added: boolean
@@ -11,9 +11,9 @@ export interface CodeLine {
 
 export interface CodeHunk {
   readonly path: string
-  /** Extension without dot, lower-case: what the rules know a language by. */
+  /** Extension without dot, in lower case, by which the rules select a language. */
   readonly extension: string
-  /** The hunk is the whole of a new file, so what it does not show does not exist. */
+  /** True if the hunk is a whole new file, so that nothing exists outside of it. */
   readonly whole: boolean
   readonly lines: ReadonlyArray<CodeLine>
 }
@@ -23,7 +23,7 @@ const heading = /^=== (.+) \(([^()]*)\)$/
 const hunkHeader = /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/
 const numbered = /^([ \d]+) \|([ +-])(.*)$/
 
-export const hunksOf = (prompt: string): ReadonlyArray<CodeHunk> => {
+export const parseHunks = (prompt: string): ReadonlyArray<CodeHunk> => {
   const hunks: Array<CodeHunk> = []
   for (const [, , body = ""] of prompt.matchAll(fenced)) {
     let path: string | undefined
@@ -57,7 +57,7 @@ const unquoted = (shown: string): string => {
     const value: unknown = JSON.parse(shown)
     return typeof value === "string" ? value : shown
   } catch {
-    // A file name that only starts like JSON is meant as it stands.
+    // A file name that only starts like JSON is used verbatim.
     return shown
   }
 }

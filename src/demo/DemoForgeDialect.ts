@@ -1,5 +1,6 @@
 /**
- * How the demo forge speaks: the REST API of a host and its webhooks. The server, git and the state are the same for every dialect.
+ * Dialect of the demo forge: the REST API of a host and its webhooks. The server, git and the state are the same for every
+ * dialect.
  */
 import type { DemoPull, DemoRepository, DemoState, DemoUser } from "./DemoForgeState.ts"
 
@@ -30,7 +31,7 @@ export interface ApiContext {
 
 export interface DemoRoute {
   readonly method: string
-  /** `/repos/{owner}/{repo}/pulls/{index}` */
+  /** Path template such as `/repos/{owner}/{repo}/pulls/{index}`. */
   readonly path: string
   readonly answer: (context: ApiContext) => ApiAnswer | Promise<ApiAnswer>
 }
@@ -59,9 +60,9 @@ export interface DemoDialect {
   /** Path of a GraphQL API. Its one route has this path, not one below `apiPath`. */
   readonly graphqlPath?: string
   readonly routes: ReadonlyArray<DemoRoute>
-  /** Body of an error answer. */
+  /** Body of an error response. */
   readonly error: (message: string) => unknown
-  /** An unsigned delivery: the payload and what the host says beside it. */
+  /** An unsigned delivery: the payload and its event headers. */
   readonly payload: (
     event: DemoEvent,
     url: string,
@@ -71,7 +72,7 @@ export interface DemoDialect {
   readonly sign: (body: Buffer, secret: string, deliveryId: string) => Readonly<Record<string, string>>
 }
 
-/** Answers a request with the first route that fits. */
+/** Handles a request with the first matching route. */
 export const dispatch = async (dialect: DemoDialect, context: Omit<ApiContext, "params">): Promise<ApiAnswer> => {
   let known = false
   for (const route of dialect.routes) {
@@ -98,7 +99,7 @@ const matches = (template: string, path: string): Record<string, string> | undef
   return params
 }
 
-export const repositoryOf = ({ state, params }: ApiContext): DemoRepository | undefined =>
+export const findRepository = ({ state, params }: ApiContext): DemoRepository | undefined =>
   state.repositories.get(`${params["owner"]}/${params["repo"]}`.toLowerCase())
 
 /** One page of a list, with the headers by which clients find the next one. */

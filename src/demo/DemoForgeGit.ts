@@ -9,7 +9,7 @@ import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { dirname, join } from "node:path"
 
-/** Runs git without any configuration of the machine; fails with what git said. */
+/** Runs git without any configuration of the machine; fails with git's message. */
 export const git = (directory: string, args: ReadonlyArray<string>, input?: Buffer): Promise<string> =>
   new Promise((resolve, reject) => {
     const child = spawn("git", args, { cwd: directory, env: environment() })
@@ -22,7 +22,7 @@ export const git = (directory: string, args: ReadonlyArray<string>, input?: Buff
       if (code === 0) resolve(Buffer.concat(out).toString("utf8"))
       else reject(new Error(`git ${args[0]} in ${directory} failed: ${Buffer.concat(err).toString("utf8").trim()}`))
     })
-    child.stdin.on("error", () => {}) // git may end before it has read everything; its exit code tells
+    child.stdin.on("error", () => {}) // git may end before it has read everything; its exit code shows the result
     child.stdin.end(input)
   })
 
@@ -30,8 +30,8 @@ const answers = new Map<string, Promise<string>>()
 const keptAnswers = 4096
 
 /**
- * The same for a question about commits by their ids, whose answer never changes: it is asked once. A failure is asked again, because
- * a commit that is not there may come.
+ * Like `git`, with a cache for queries about commits by their ids, whose results never change. Failures are not cached, because a
+ * missing commit may be pushed later.
  */
 export const gitOnce = (directory: string, args: ReadonlyArray<string>): Promise<string> => {
   const key = [directory, ...args].join("\0")
@@ -78,9 +78,9 @@ export const createBare = async (directory: string, branch: string): Promise<voi
 
 export interface NewCommit {
   readonly branch: string
-  /** Where the branch starts if it does not exist: a branch or commit. Left out: a first commit without parent. */
+  /** Start of a new branch: a branch or commit. Default: a first commit without parent. */
   readonly from?: string | undefined
-  /** Throws away what the branch was: a forced push. */
+  /** Replaces the history of the branch, as a force push does. */
   readonly force?: boolean | undefined
   readonly message: string
   /** Content by path; null deletes. */
@@ -121,7 +121,7 @@ const start = async (directory: string, branchOrCommit: string): Promise<string 
 
 const quotedPath = (path: string): string => `"${path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`
 
-/** One commit by `git fast-import`; the branch moves to it. Answers with its id. */
+/** Creates one commit by `git fast-import`, moves the branch to it and returns its id. */
 export const commit = async (directory: string, change: NewCommit): Promise<string> => {
   const ref = `refs/heads/${change.branch}`
   const parent =
@@ -164,7 +164,7 @@ export const httpBackend = (
     readonly pathInfo: string
     readonly query: string
     readonly user: string
-    /** What has to be done before the client is told that git is done. */
+    /** Work that is completed before the client receives the end of git's response. */
     readonly before: () => Promise<void>
   }
 ): Promise<void> =>

@@ -1,7 +1,7 @@
 /** Gitea as the demo forge speaks it: the operations a reviewer needs, with Gitea's refusals and page sizes, and its signatures. */
 import { createHmac } from "node:crypto"
 import { git, hasCommit } from "./DemoForgeGit.ts"
-import { diffOf } from "./DemoForgeState.ts"
+import { computeDiff } from "./DemoForgeState.ts"
 import type { DemoComment, DemoPull, DemoReview } from "./DemoForgeState.ts"
 import { delivered } from "./DemoForgeGiteaEvents.ts"
 import {
@@ -13,7 +13,7 @@ import {
   userJson
 } from "./DemoForgeGiteaJson.ts"
 import { lineAt } from "./DemoForgeDiff.ts"
-import { page, repositoryOf } from "./DemoForgeDialect.ts"
+import { page, findRepository } from "./DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "./DemoForgeDialect.ts"
 
 const refusal = (status: number, message: string): ApiAnswer => ({ status, body: error(message) })
@@ -37,7 +37,7 @@ const onPull =
     answer: (context: ApiContext, pull: DemoPull) => ApiAnswer | Promise<ApiAnswer>
   ): DemoRoute["answer"] =>
   (context) => {
-    const pull = repositoryOf(context)?.pulls.get(Number(context.params[param]))
+    const pull = findRepository(context)?.pulls.get(Number(context.params[param]))
     return pull === undefined ? notFound : answer(context, pull)
   }
 
@@ -62,7 +62,7 @@ const createReview = async ({ state, request, url }: ApiContext, pull: DemoPull)
   const commit = field(request.body, "commit_id", isText) || pull.head
   const known = commit === pull.head || (await hasCommit(pull.repository.directory, commit))
   if (!known) return refusal(404, `commit ${commit} does not exist`)
-  const files = await diffOf(pull)
+  const files = await computeDiff(pull)
   const placed = comments.map((comment) => {
     const path = field(comment, "path", isText) ?? ""
     const oldLine = field(comment, "old_position", isNumber) ?? 0
@@ -98,7 +98,7 @@ const createReview = async ({ state, request, url }: ApiContext, pull: DemoPull)
 
 const editComment = (context: ApiContext): ApiAnswer => {
   const id = Number(context.params["id"])
-  for (const pull of repositoryOf(context)?.pulls.values() ?? []) {
+  for (const pull of findRepository(context)?.pulls.values() ?? []) {
     const comment = pull.comments.find((candidate) => candidate.id === id)
     if (comment === undefined) continue
     if (comment.user.login !== context.request.user.login) return refusal(403, "user should be the comment's author")
@@ -111,7 +111,7 @@ const editComment = (context: ApiContext): ApiAnswer => {
 }
 
 const createStatus = async (context: ApiContext): Promise<ApiAnswer> => {
-  const repository = repositoryOf(context)
+  const repository = findRepository(context)
   const sha = context.params["sha"] ?? ""
   if (repository === undefined) return notFound
   const state = field(context.request.body, "state", isText) ?? ""
@@ -144,7 +144,7 @@ const createStatus = async (context: ApiContext): Promise<ApiAnswer> => {
 }
 
 const commits = async (context: ApiContext): Promise<ApiAnswer> => {
-  const repository = repositoryOf(context)
+  const repository = findRepository(context)
   if (repository === undefined) return notFound
   const ref = context.request.query.get("sha") ?? repository.defaultBranch
   const most = Math.min(50, Number(context.request.query.get("limit")) || 30)
@@ -164,7 +164,7 @@ const commits = async (context: ApiContext): Promise<ApiAnswer> => {
 }
 
 const branch = async (context: ApiContext): Promise<ApiAnswer> => {
-  const repository = repositoryOf(context)
+  const repository = findRepository(context)
   const name = context.params["branch"] ?? ""
   if (repository === undefined) return notFound
   const id = await git(repository.directory, ["rev-parse", "--verify", `refs/heads/${name}^{commit}`]).catch(() => "")
@@ -174,7 +174,7 @@ const branch = async (context: ApiContext): Promise<ApiAnswer> => {
 }
 
 const permission = (context: ApiContext): ApiAnswer => {
-  const repository = repositoryOf(context)
+  const repository = findRepository(context)
   const login = context.params["collaborator"] ?? ""
   if (repository === undefined) return notFound
   const own = repository.permissions.get(context.request.user.login)
@@ -201,7 +201,7 @@ const routes: ReadonlyArray<DemoRoute> = [
     method: "GET",
     path: repo,
     answer: (context) => {
-      const found = repositoryOf(context)
+      const found = findRepository(context)
       return found === undefined ? notFound : { status: 200, body: repositoryJson(found, context.url, context.state) }
     }
   },
@@ -213,7 +213,7 @@ const routes: ReadonlyArray<DemoRoute> = [
     path: `${repo}/assignees`,
     answer: (context) => ({
       status: 200,
-      body: [...(repositoryOf(context)?.permissions ?? [])]
+      body: [...(findRepository(context)?.permissions ?? [])]
         .filter(([, granted]) => granted !== "read" && granted !== "none")
         .map(([login]) => userJson(context.state.user(login), context.url))
     })
@@ -222,7 +222,7 @@ const routes: ReadonlyArray<DemoRoute> = [
     method: "GET",
     path: `${repo}/pulls`,
     answer: (context) => {
-      const found = repositoryOf(context)
+      const found = findRepository(context)
       if (found === undefined) return notFound
       const wanted = context.request.query.get("state") ?? "open"
       const pulls = [...found.pulls.values()].filter(({ state }) => wanted === "all" || state === wanted)

@@ -1,4 +1,4 @@
-/** What Gitea says in answers and deliveries. Shapes follow its published API description and recorded deliveries. Pure. */
+/** Builds the JSON of Gitea's responses and deliveries, after its published API description and recorded deliveries. Pure. */
 import type { DemoComment, DemoPull, DemoRepository, DemoReview, DemoState, DemoUser } from "./DemoForgeState.ts"
 
 export const userJson = (user: DemoUser, url: string) => ({

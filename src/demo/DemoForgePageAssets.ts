@@ -43,7 +43,7 @@ details summary{cursor:pointer;color:var(--soft)}
 @media (max-width:640px){main,.top{padding-left:12px;padding-right:12px}.thread td{padding-left:10px!important}.top .muted{display:none}}
 `
 
-/** Asks once a second whether anything changed and takes over the new page, keeping what is unfolded and where the reader is. */
+/** Polls once a second for changes and replaces the page, keeping unfolded sections and the scroll position. */
 export const script = `
 const main = document.querySelector("main")
 const look = async () => {

@@ -5,18 +5,18 @@ import { dispatch } from "./DemoForgeDialect.ts"
 import type { ApiAnswer, ApiRequest, DemoDialect } from "./DemoForgeDialect.ts"
 import { httpBackend } from "./DemoForgeGit.ts"
 import { commitPage, indexPage, pullPage } from "./DemoForgePage.ts"
-import { commitOf, diffOf, refreshPulls } from "./DemoForgeState.ts"
+import { findCommit, computeDiff, refreshPulls } from "./DemoForgeState.ts"
 import type { DemoState, DemoUser } from "./DemoForgeState.ts"
 import { readBody } from "./ReadBody.ts"
 
-/** What goes wrong with one request instead of, or after, its work. */
+/** Injected fault of one request. */
 export type Fault =
   | { readonly kind: "answer"; readonly answer: ApiAnswer }
-  /** Cut before anything is done. */
+  /** Closes the connection before the request is executed. */
   | { readonly kind: "cut" }
-  /** Done, and the connection cut instead of a response. */
+  /** Executes the request and closes the connection instead of responding. */
   | { readonly kind: "lost" }
-  /** Done, and without a response. */
+  /** Executes the request without responding. */
   | { readonly kind: "hung" }
   | { readonly kind: "slow"; readonly millis: number }
 
@@ -38,7 +38,7 @@ export interface DemoForgeOptions {
   readonly onAnswer?: ((request: ApiRequest, answer: ApiAnswer) => void) | undefined
 }
 
-/** What the routes of the server share. */
+/** State that the routes of the server share. */
 export interface ForgeServer {
   readonly options: DemoForgeOptions
   readonly dialect: DemoDialect
@@ -130,11 +130,11 @@ const respondWithPage = async ({ state }: ForgeServer, response: ServerResponse,
   const [, owner, name, number] = /^\/([^/]+)\/([^/]+)\/pulls?\/(\d+)$/.exec(target.pathname) ?? []
   const pull = state.repositories.get(`${owner}/${name}`.toLowerCase())?.pulls.get(Number(number))
   if (pull !== undefined) {
-    return writeHtml(response, 200, pullPage(pull, await diffOf(pull), state.version))
+    return writeHtml(response, 200, pullPage(pull, await computeDiff(pull), state.version))
   }
   const [, home, project, id] = /^\/([^/]+)\/([^/]+)\/commit\/([0-9a-f]+)$/.exec(target.pathname) ?? []
   const repository = state.repositories.get(`${home}/${project}`.toLowerCase())
-  const shown = repository === undefined || id === undefined ? undefined : await commitOf(repository, id)
+  const shown = repository === undefined || id === undefined ? undefined : await findCommit(repository, id)
   if (repository !== undefined && shown !== undefined) {
     return writeHtml(response, 200, commitPage(repository, shown.commit, shown.files, state.version))
   }

@@ -1,4 +1,4 @@
-/** What the demo forge remembers: repositories, pull requests and everything said about them. In memory; ids grow. */
+/** State of the demo forge: repositories, pull requests and their comments. In memory, with increasing ids. */
 import { commit, createBare, git, setRef, tip } from "./DemoForgeGit.ts"
 import type { NewCommit } from "./DemoForgeGit.ts"
 import { parseDiff } from "./DemoForgeDiff.ts"
@@ -28,7 +28,7 @@ export interface DemoRepository {
   readonly directory: string
   readonly permissions: Map<string, Permission>
   readonly pulls: Map<number, DemoPull>
-  /** By commit id, oldest first. */
+  /** Statuses by commit id, oldest first. */
   readonly statuses: Map<string, Array<DemoStatus>>
 }
 
@@ -160,7 +160,7 @@ export const createRepository = async (state: DemoState, root: string, fullName:
   return repository
 }
 
-const tipOf = async (repository: DemoRepository, branch: string): Promise<string> => {
+const findTip = async (repository: DemoRepository, branch: string): Promise<string> => {
   const found = await tip(repository.directory, branch)
   if (found === undefined) throw new Error(`${repository.fullName} has no branch ${branch}`)
   return found
@@ -187,7 +187,7 @@ export const push = async (state: DemoState, repository: DemoRepository, change:
 
 export const createPull = async (state: DemoState, repository: DemoRepository, wanted: NewPull): Promise<DemoPull> => {
   const baseBranch = wanted.baseBranch ?? repository.defaultBranch
-  const [head, base] = await Promise.all([tipOf(repository, wanted.headBranch), tipOf(repository, baseBranch)])
+  const [head, base] = await Promise.all([findTip(repository, wanted.headBranch), findTip(repository, baseBranch)])
   const number = Math.max(0, ...repository.pulls.keys()) + 1
   const pull: DemoPull = {
     id: state.nextId(),
@@ -214,12 +214,12 @@ export const createPull = async (state: DemoState, repository: DemoRepository, w
   return pull
 }
 
-/** The newest diffs of each repository: pull requests of the same commits, and all comments on them, look at one. */
+/** The newest diffs of each repository, shared by pull requests of the same commits and all comments on them. */
 const diffs = new WeakMap<DemoRepository, Map<string, Promise<ReadonlyArray<DiffFile>>>>()
 const keptDiffs = 16
 
-/** What the pull request adds to its base: a three-dot diff with renames. */
-export const diffOf = ({ repository, base, head }: DemoPull): Promise<ReadonlyArray<DiffFile>> => {
+/** Returns the changes of the pull request to its base: a three-dot diff with renames. */
+export const computeDiff = ({ repository, base, head }: DemoPull): Promise<ReadonlyArray<DiffFile>> => {
   const kept = diffs.get(repository) ?? new Map<string, Promise<ReadonlyArray<DiffFile>>>()
   diffs.set(repository, kept)
   const key = `${base}...${head}`
@@ -236,7 +236,7 @@ export const diffOf = ({ repository, base, head }: DemoPull): Promise<ReadonlyAr
 }
 
 /** One commit with what it changes; undefined when there is no such commit. */
-export const commitOf = async (repository: DemoRepository, id: string) => {
+export const findCommit = async (repository: DemoRepository, id: string) => {
   if (!/^[0-9a-f]{7,64}$/.test(id)) return undefined
   const args = ["show", "--no-color", "--no-ext-diff", "--find-renames", "--format=%H%n%an%n%s%n", id]
   const shown = await git(repository.directory, args).catch(() => undefined)

@@ -1,12 +1,12 @@
 /**
- * The bundled demo model: an OpenAI-compatible server on loopback that answers from static rules over the diff it is sent, so
- * that the demo runs without any key. Its name, its comments and its summary say that it is no language model.
+ * The bundled demo model: an OpenAI-compatible server on loopback that applies static rules to the diff of a request, so that the
+ * demo runs without any key. Its name, its comments and its summary state that it is not a language model.
  */
 import { Effect, Schema } from "effect"
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Scope } from "effect"
-import { hunksOf } from "./DemoDiff.ts"
+import { parseHunks } from "./DemoDiff.ts"
 import type { CodeHunk } from "./DemoDiff.ts"
 import { demoRules, findProblems } from "./DemoRules.ts"
 import { readBody } from "./ReadBody.ts"
@@ -33,7 +33,7 @@ const Request = Schema.Struct({
 type Request = typeof Request.Type
 const decodeRequest = Schema.decodeUnknownResult(Schema.fromJsonString(Request))
 
-/** Serves until the scope closes. Answers with the base URL, `http://127.0.0.1:<port>/v1`. */
+/** Serves until the scope closes. Returns the base URL, `http://127.0.0.1:<port>/v1`. */
 export const startDemoModel: Effect.Effect<string, never, Scope.Scope> = Effect.gen(function* () {
   const server = yield* Effect.acquireRelease(
     Effect.callback<ReturnType<typeof createServer>>((resume) => {
@@ -78,9 +78,9 @@ interface Call {
 }
 
 const completion = (request: Request) => {
-  const prompts = request.messages.filter(({ role }) => role === "user").map(({ content }) => textOf(content))
+  const prompts = request.messages.filter(({ role }) => role === "user").map(({ content }) => toText(content))
   const calls = callsFor(prompts, new Set(request.tools?.map((tool) => tool.function.name)))
-  const input = Math.ceil(request.messages.reduce((sum, { content }) => sum + textOf(content).length, 0) / 4)
+  const input = Math.ceil(request.messages.reduce((sum, { content }) => sum + toText(content).length, 0) / 4)
   const output = Math.ceil(JSON.stringify(calls).length / 4)
   return {
     id: `demo-${crypto.randomUUID()}`,
@@ -109,9 +109,9 @@ const toolCall = ({ name, input }: Call, at: number) => ({
   function: { name, arguments: JSON.stringify(input) }
 })
 
-/** Empty when it is asked for something else than reviews and second looks. */
+/** Returns no calls for requests other than reviews and verifications. */
 const callsFor = (prompts: ReadonlyArray<string>, tools: ReadonlySet<string>): ReadonlyArray<Call> => {
-  const hunks = prompts.flatMap(hunksOf)
+  const hunks = prompts.flatMap(parseHunks)
   if (tools.has("verdict")) return prompts.some((prompt) => stands(prompt, hunks)) ? [confirmed] : []
   if (!tools.has("report_problem") || !tools.has("publish_summary")) return []
   const problems = findProblems(hunks)
@@ -129,7 +129,7 @@ const confirmed: Call = {
 const Claim = Schema.Struct({ file: Schema.String, title: Schema.String })
 const decodeClaim = Schema.decodeUnknownOption(Schema.fromJsonString(Claim))
 
-/** The finding that is asked about is found again in its file. */
+/** Finds the queried finding again in its file. */
 const stands = (prompt: string, hunks: ReadonlyArray<CodeHunk>): boolean => {
   const claim = decodeClaim(/^<finding (\S+)>\n([\s\S]*?)\n<\/finding \1>$/m.exec(prompt)?.[2] ?? "")
   return (
@@ -148,7 +148,7 @@ const summary = (hunks: ReadonlyArray<CodeHunk>, found: number): string => {
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`
 
-const textOf = (content: Request["messages"][number]["content"]): string =>
+const toText = (content: Request["messages"][number]["content"]): string =>
   typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join("\n")
 
 const failure = (message: string) => ({ error: { message, type: "invalid_request_error" } })

@@ -1,4 +1,4 @@
-/** What the demo ends with: the pull request as it now stands at the host, not what our own records say about it. */
+/** Result of the demo: the current state of the pull request at the host, not the records of the service. */
 import { Severity } from "../domain/Kinds.ts"
 import type { RunStatus } from "../domain/Run.ts"
 import type { DemoPull } from "./DemoForgeState.ts"
@@ -6,14 +6,14 @@ import type { DemoPull } from "./DemoForgeState.ts"
 export interface PostedComment {
   readonly path: string
   readonly line: number
-  /** As the comment itself says. */
+  /** Severity in the comment itself. */
   readonly severity: Severity | undefined
   readonly body: string
 }
 
 /** Field names are those of `--json`. */
 export interface DemoResult {
-  /** `provider/model` that answered. */
+  /** `provider/model` of the review. */
   readonly model: string
   /** The webhook was accepted. */
   readonly accepted: boolean
@@ -21,7 +21,7 @@ export interface DemoResult {
   readonly comments: ReadonlyArray<PostedComment>
   /** The managed summary comment; empty when none was posted. */
   readonly summary: string
-  /** From sending the webhook to the end of the run. */
+  /** Duration from sending the webhook to the end of the run. */
   readonly elapsed_ms: number
 }
 
@@ -30,11 +30,11 @@ export const readBack = (pull: DemoPull, login: string): Pick<DemoResult, "comme
   comments: pull.reviews
     .filter(({ user }) => user.login === login)
     .flatMap(({ comments }) => comments)
-    .map(({ path, line, body }) => ({ path, line, severity: severityOf(body), body })),
+    .map(({ path, line, body }) => ({ path, line, severity: parseSeverity(body), body })),
   summary: pull.comments.findLast(({ user }) => user.login === login)?.body ?? ""
 })
 
-const severityOf = (body: string): Severity | undefined => {
+const parseSeverity = (body: string): Severity | undefined => {
   const [, word] = /\*\*(\w+)\*\*/.exec(body.split("\n")[0] ?? "") ?? []
   return Severity.literals.find((severity) => severity === word?.toLowerCase())
 }

@@ -1,6 +1,6 @@
 /**
- * The rules of the demo model. They look at the text of a diff and know nothing else: no file names, no line numbers, no change
- * in particular. They find a handful of well-known faults, so that the demo shows a review without any model behind it.
+ * The rules of the demo model. Their only input is the text of a diff, without file names and line numbers, and they are not
+ * specific to the bundled change. They detect a few well-known faults, so that the demo shows a review without a model.
  */
 import type { ReportedProblem } from "../domain/Problem.ts"
 import type { CodeHunk } from "./DemoDiff.ts"
@@ -30,7 +30,7 @@ export const demoRules: ReadonlyArray<Rule> = [
   sharedDefault
 ]
 
-/** Most problems one answer reports. */
+/** Maximum number of problems in one response. */
 const maxProblems = 200
 
 export const findProblems = (hunks: ReadonlyArray<CodeHunk>): ReadonlyArray<ReportedProblem> =>

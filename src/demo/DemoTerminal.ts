@@ -1,4 +1,4 @@
-/** The demo's words on the terminal: one line per step as it happens, the findings with their places, and where to look. */
+/** Terminal output of the demo: one line per step, the findings with their locations, and the URLs. */
 import type { Finding } from "../domain/Problem.ts"
 import type { Severity } from "../domain/Kinds.ts"
 import type { ProgressEvent } from "../observability/Progress.ts"
@@ -39,7 +39,7 @@ export const showProgress = (terminal: Terminal, event: ProgressEvent): void => 
       return findings.forEach((finding) => terminal.line(`    ${describeFinding(terminal, finding)}`))
     }
     case "Published":
-      // What came of comments of earlier reviews has no place to look at.
+      // Updates of comments of earlier reviews have no URL.
       if (event.operation === "Status" || (event.status === "sent" && event.url === undefined)) return
       return terminal.step(
         event.status === "sent" ? "published" : event.status,

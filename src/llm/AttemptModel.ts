@@ -1,4 +1,7 @@
-/** One attempt at a model: a response that was recorded before is used again; else a request with a permit, money and evidence. */
+/**
+ * Executes one attempt at a model: reuses a recorded response, else sends a request with a permit, a budget reservation and
+ * evidence.
+ */
 import { Clock, Effect } from "effect"
 import type { Budget } from "./Budget.ts"
 import { modelKey } from "./Chain.ts"
@@ -16,7 +19,7 @@ import { retryPolicy } from "./RetryPolicy.ts"
 import type { reusableAnswers } from "./ReuseAnswers.ts"
 import { spending } from "./Spending.ts"
 
-/** The longest wait for a permit of a provider; a longer wait is another model's chance, or the queue's. */
+/** Maximum wait for a permit of a provider; for a longer wait the next model is tried, or the review is requeued. */
 const permitMillis = 60_000
 
 export interface GatewayServices {

@@ -20,8 +20,8 @@ export const readAwsProfile = async (name: string, env: NodeJS.ProcessEnv = proc
     env["AWS_SHARED_CREDENTIALS_FILE"] ?? join(homedir(), ".aws", "credentials"),
     env["AWS_CONFIG_FILE"] ?? join(homedir(), ".aws", "config")
   ] as const
-  const [credentials, config] = await Promise.all(files.map(textOf))
-  const section = { ...sectionOf(config ?? "", [`profile ${name}`, name]), ...sectionOf(credentials ?? "", [name]) }
+  const [credentials, config] = await Promise.all(files.map(readText))
+  const section = { ...findSection(config ?? "", [`profile ${name}`, name]), ...findSection(credentials ?? "", [name]) }
   const { aws_access_key_id: id, aws_secret_access_key: secret, aws_session_token: session, region } = section
   if (id !== undefined && secret !== undefined) {
     return { accessKeyId: id, secretAccessKey: secret, sessionToken: session, region }
@@ -34,7 +34,7 @@ export const readAwsProfile = async (name: string, env: NodeJS.ProcessEnv = proc
   )
 }
 
-const textOf = async (path: string): Promise<string> => {
+const readText = async (path: string): Promise<string> => {
   try {
     return await readFile(path, "utf8")
   } catch (cause) {
@@ -44,7 +44,10 @@ const textOf = async (path: string): Promise<string> => {
 }
 
 /** The fields of the first of these sections that the file has. */
-export const sectionOf = (text: string, names: ReadonlyArray<string>): Readonly<Record<string, string | undefined>> => {
+export const findSection = (
+  text: string,
+  names: ReadonlyArray<string>
+): Readonly<Record<string, string | undefined>> => {
   const sections = new Map<string, Record<string, string>>()
   let current: Record<string, string> | undefined
   for (const line of text.split(/\r?\n/)) {

@@ -6,7 +6,7 @@
 import { Redacted } from "effect"
 import type { JSONValue } from "ai"
 import { readAwsProfile } from "./AwsProfile.ts"
-import { headersOf, keyOf, NotConfigured } from "./ProviderRow.ts"
+import { toHeaders, requireKey, NotConfigured } from "./ProviderRow.ts"
 import type { ProviderRow } from "./ProviderRow.ts"
 import type { ProviderSettings } from "./ProviderSettings.ts"
 import { bedrockReasoning } from "./Thinking.ts"
@@ -32,10 +32,10 @@ export const bedrockRow: ProviderRow = {
     const provider = createAmazonBedrock({
       region,
       baseURL: config.base_url ?? `https://bedrock-runtime.${region}.${dnsSuffix(region)}`,
-      // Empty and not absent: the SDK would look into the environment.
-      apiKey: keyOf(settings),
-      credentialProvider: () => keysOf(settings),
-      headers: headersOf(settings),
+      // Empty instead of absent, because the SDK would otherwise read the environment.
+      apiKey: requireKey(settings),
+      credentialProvider: () => toKeys(settings),
+      headers: toHeaders(settings),
       fetch: http.plain
     })
     const reasoning = bedrockReasoning(config)
@@ -52,7 +52,7 @@ export const bedrockRow: ProviderRow = {
   }
 }
 
-const keysOf = async ({ config, credentials }: ProviderSettings) => {
+const toKeys = async ({ config, credentials }: ProviderSettings) => {
   const { aws_access_key: id, aws_secret_key: secret, aws_session_token: session } = credentials
   if (id !== undefined && secret !== undefined) {
     return {
@@ -73,12 +73,12 @@ const profileRegion = async (profile: string | undefined): Promise<string> => {
 
 const dnsSuffix = (region: string): string => (region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com")
 
-/** Families that take cache points; others refuse a request that has one. */
+/** Model families that support cache points; others refuse a request with one. */
 export const cachesPrompts = (model: string): boolean =>
   /anthropic\.claude-(?:3-7|3-5-haiku|[a-z]+-[4-9])|amazon\.nova/.test(model)
 
 const jsonFields = (fields: Readonly<Record<string, unknown>> | undefined): Record<string, JSONValue> =>
   Object.fromEntries(Object.entries(fields ?? {}).flatMap(([name, value]) => (isJson(value) ? [[name, value]] : [])))
 
-/** What comes out of a YAML document is JSON or a date. */
+/** Values of a YAML document are JSON or dates. */
 const isJson = (value: unknown): value is JSONValue => value !== undefined && !(value instanceof Date)

@@ -3,9 +3,9 @@
  * spent. Every step names the reservation, so that repeating it changes nothing.
  *
  * ```
- * reserve ──▶ open ──▶ settled   the answer came, or the request was sent and nobody knows what became of it
+ * reserve ──▶ open ──▶ settled   the response arrived, or the outcome of the request is unknown
  *    │         └─────▶ refunded  the provider refused, or was not reached
- *    └──▶ refused                a cap would be passed
+ *    └──▶ refused                a cap would be exceeded
  * ```
  */
 import { Context, Effect, Layer, Schema } from "effect"
@@ -15,10 +15,10 @@ import type { Usd } from "../domain/Money.ts"
 import type { ModelAccount } from "./ModelRun.ts"
 
 export interface Caps {
-  /** undefined: no cap. */
+  /** Undefined: no cap. */
   readonly perRunUsd: Usd | undefined
   readonly perRepoDailyUsd: Usd | undefined
-  /** Counts where the account names an author. */
+  /** Applies if the account names an author. */
   readonly perAuthorDailyUsd?: Usd | undefined
 }
 
@@ -35,11 +35,11 @@ export type Reserved =
       readonly _tag: "Refused"
       readonly cap: "per_run_usd" | "per_repo_daily_usd" | "per_author_daily_usd"
       readonly capUsd: Usd
-      /** Spent and reserved before this. */
+      /** Amount that was spent and reserved before this call. */
       readonly committedUsd: Usd
     }
 
-/** The ledger cannot be asked now. */
+/** The ledger is unavailable. */
 export class BudgetError extends Schema.TaggedError<BudgetError>()("BudgetError", { message: Schema.String }) {}
 
 export class Budget extends Context.Service<
@@ -50,7 +50,7 @@ export class Budget extends Context.Service<
     readonly refund: (reservation: Reservation) => Effect.Effect<void, BudgetError>
   }
 >()("aicr/llm/Budget") {
-  /** For one process and one review: what was spent is forgotten with it. */
+  /** Budget of one process and one review, without persistence. */
   static readonly layerMemory: Layer.Layer<Budget> = Layer.sync(Budget, () => {
     const committed = new Map<string, Usd>()
     const open = new Map<ReservationId, Usd>()
@@ -59,17 +59,17 @@ export class Budget extends Context.Service<
       const reserved = open.get(id)
       if (reserved === undefined) return
       open.delete(id)
-      for (const account of accountsOf(run)) committed.set(account, addUsd(subtractUsd(of(account), reserved), usd))
+      for (const account of listAccounts(run)) committed.set(account, addUsd(subtractUsd(of(account), reserved), usd))
     }
     return Budget.of({
       reserve: ({ id, run, usd, caps }) =>
         Effect.sync((): Reserved => {
           if (open.has(id)) return { _tag: "Reserved" }
-          const [runUsd = noMoney, dayUsd = noMoney, authorUsd] = accountsOf(run).map(of)
-          const refusal = refusalOf({ usd, caps, runUsd, dayUsd, authorUsd })
+          const [runUsd = noMoney, dayUsd = noMoney, authorUsd] = listAccounts(run).map(of)
+          const refusal = findExceededCap({ usd, caps, runUsd, dayUsd, authorUsd })
           if (refusal !== undefined) return refusal
           open.set(id, usd)
-          for (const account of accountsOf(run)) committed.set(account, addUsd(of(account), usd))
+          for (const account of listAccounts(run)) committed.set(account, addUsd(of(account), usd))
           return { _tag: "Reserved" }
         }),
       settle: (reservation, usd) => Effect.sync(() => close(reservation, usd)),
@@ -78,21 +78,21 @@ export class Budget extends Context.Service<
   })
 }
 
-const accountsOf = ({ author, id, repository }: ModelAccount) => [
+const listAccounts = ({ author, id, repository }: ModelAccount) => [
   `run:${id}`,
   `repository:${repository}`,
   ...(author === undefined ? [] : [`author:${author}`])
 ]
 
-/** Whether a cap would be passed; pure. */
-const refusalOf = (asked: {
+/** Returns whether a cap would be exceeded. Pure. */
+const findExceededCap = (state: {
   readonly usd: Usd
   readonly caps: Caps
   readonly runUsd: Usd
   readonly dayUsd: Usd
   readonly authorUsd: Usd | undefined
 }): Extract<Reserved, { readonly _tag: "Refused" }> | undefined => {
-  const { usd, caps, runUsd, dayUsd, authorUsd } = asked
+  const { usd, caps, runUsd, dayUsd, authorUsd } = state
   if (caps.perRunUsd !== undefined && exceeds(addUsd(runUsd, usd), caps.perRunUsd)) {
     return { _tag: "Refused", cap: "per_run_usd", capUsd: caps.perRunUsd, committedUsd: runUsd }
   }

@@ -15,7 +15,7 @@ import { providerProblem } from "./Providers.ts"
 import { providerSettings } from "./ProviderSettings.ts"
 import { retryDelayMillis, retryPolicy } from "./RetryPolicy.ts"
 
-/** The response of one model, before it is known which other models failed. */
+/** Response of one model, without the failures of the models before it. */
 export type ModelAnswer = Omit<GatewayAnswer, "fallbacks">
 
 /** Fails with `timeout` at this point in time. */
@@ -31,7 +31,7 @@ export const until =
           })
         )
 
-/** The model with its settings and its record. Fails when it cannot be called, or cannot take this request. */
+/** Returns the model with its settings and its record. Fails if it cannot be called, or does not support this request. */
 const configured = Effect.fnUntraced(function* (
   catalog: Catalog["Service"],
   request: GatewayRequest,

@@ -1,6 +1,6 @@
 /**
- * Which models of a group are asked, in which order. Models whose role fits come first, in the order of the configuration;
- * models of the other role are the last resort: a review by a light model is better than none.
+ * Determines the order in which the models of a group are tried. Models of the matching role come first, in the order of the
+ * configuration; models of the other role are the last resort, because a review by a light model is better than none.
  */
 import type { ModelEntry, LlmConfig } from "../config/schema/Llm.ts"
 import type { GatewayRequest } from "./Gateway.ts"
@@ -9,8 +9,8 @@ import type { GatewayRequest } from "./Gateway.ts"
 export const modelKey = (entry: Pick<ModelEntry, "provider" | "model">): string => `${entry.provider}/${entry.model}`
 
 /**
- * Empty when the group does not exist or has no entries left. `prefer` moves the model that holds the conversation to the front;
- * `avoid` leaves models out.
+ * Returns the models; empty if the group does not exist or has no remaining entries. `prefer` moves the model of the conversation
+ * to the front; `avoid` excludes models.
  */
 export const candidates = (
   llm: LlmConfig,

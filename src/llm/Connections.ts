@@ -1,4 +1,4 @@
-/** Connections to providers, made when first used and kept as long as the configuration they were made for. */
+/** Connections to providers, created on first use and kept as long as their configuration. */
 import type { LlmProvider } from "../config/schema/Llm.ts"
 import type { ProviderConnection } from "./ProviderRow.ts"
 import { providerRow } from "./Providers.ts"
@@ -9,7 +9,7 @@ type Effort = LlmProvider["reasoning_effort"]
 
 export const makeConnections = (transport: Transport["Service"]) => {
   const connections = new WeakMap<LlmProvider, Map<Effort, Promise<ProviderConnection>>>()
-  /** `effort` in place of the provider's own: models differ in what they take. */
+  /** `effort` replaces the provider's own, because models support different values. */
   return (settings: ProviderSettings, effort: Effort): Promise<ProviderConnection> => {
     const { config } = settings
     const known = connections.get(config) ?? new Map<Effort, Promise<ProviderConnection>>()
@@ -19,13 +19,13 @@ export const makeConnections = (transport: Transport["Service"]) => {
     const adjusted = effort === undefined ? settings : { ...settings, config: { ...config, reasoning_effort: effort } }
     const made = providerRow(config.kind).connect(adjusted, transport.httpFor(settings)).then(keepingModels)
     known.set(effort, made)
-    // What is mended outside the configuration, such as a key file, counts with the next call.
+    // Failures are not cached, so that repairs outside of the configuration, such as a key file, take effect with the next call.
     made.catch(() => known.delete(effort))
     return made
   }
 }
 
-/** The SDKs build the schemas of all answers with each model, which costs more than the request. */
+/** The SDKs build all response schemas for each model, which costs more than the request, so models are cached. */
 const keepingModels = (connection: ProviderConnection): ProviderConnection => {
   const models = new Map<string, ReturnType<ProviderConnection["model"]>>()
   return {

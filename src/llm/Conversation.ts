@@ -1,11 +1,11 @@
-/** Between our messages and the AI SDK's: what is sent, and what an answer becomes. */
+/** Converts messages and responses between the gateway and the AI SDK. */
 import { jsonSchema, tool } from "ai"
 import type { AssistantModelMessage, generateText, ModelMessage, SystemModelMessage, ToolSet } from "ai"
 import type { ProviderOptions } from "@ai-sdk/provider-utils"
 import type { GatewayAnswer, GatewayRequest, Message, ToolSpec } from "./Gateway.ts"
 import { resolveToolName } from "./ToolNames.ts"
 
-/** Tools without `execute`: the SDK makes one step and hands the calls back. Inputs are validated by whoever offered the tool. */
+/** Tools without `execute`: the SDK makes one step and returns the calls. The caller that offered a tool validates its inputs. */
 export const toTools = (specs: ReadonlyArray<ToolSpec>): ToolSet =>
   Object.fromEntries(
     specs.map((spec) => [
@@ -14,7 +14,7 @@ export const toTools = (specs: ReadonlyArray<ToolSpec>): ToolSet =>
     ])
   )
 
-/** `mark` is how the provider is told that everything up to here is worth caching: the system text, and the conversation so far. */
+/** `mark` tags the end of the cacheable prefix for the provider: the system text, and the conversation so far. */
 export const toPrompt = (
   request: GatewayRequest,
   model: string,
@@ -51,7 +51,7 @@ type Result = Awaited<ReturnType<typeof generateText<ToolSet>>>
 type AssistantTurn = Extract<Message, { readonly role: "assistant" }>
 type AssistantParts = Exclude<AssistantModelMessage["content"], string>
 
-/** A model's answer in its provider's own form: signed reasoning and the like, worthless to every other model. */
+/** A model's response in its provider's own form, such as signed reasoning, which no other model can use. */
 class NativeTurn {
   readonly model: string
   readonly content: AssistantParts
@@ -66,14 +66,14 @@ const nativeContent = (turn: AssistantTurn, model: string): AssistantModelMessag
     ? { role: "assistant", content: turn.native.content }
     : undefined
 
-// A call that the SDK could not parse comes back with an error result of the SDK's own: our plain form is repeated instead.
+// A call that the SDK could not parse has an error result of the SDK; the plain form is sent instead.
 const nativeTurn = (result: Result, model: string): NativeTurn | undefined => {
   const [message, ...more] = result.responseMessages
   if (more.length > 0 || message?.role !== "assistant" || typeof message.content === "string") return undefined
   return new NativeTurn(model, message.content)
 }
 
-/** As JSON, what the plain form of an answer does not carry: reasoning, and what its provider adds to parts. */
+/** Encodes as JSON the parts of a response that the plain form lacks: reasoning, and additions of the provider. */
 export const recordNative = (native: unknown): unknown =>
   native instanceof NativeTurn &&
   native.content.some(
@@ -82,7 +82,7 @@ export const recordNative = (native: unknown): unknown =>
     ? native.content
     : undefined
 
-/** The reverse, for the model that gave the answer. */
+/** Decodes it again, for the model of the response. */
 export const restoreNative = (model: string, content: unknown): unknown =>
   Array.isArray(content) ? new NativeTurn(model, content) : undefined
 
@@ -94,7 +94,7 @@ const plainTurn = (turn: AssistantTurn): AssistantModelMessage => ({
       type: "tool-call" as const,
       toolCallId: call.id,
       toolName: call.name,
-      // Providers refuse arguments that are no object; what the model sent stands in our own record of the call.
+      // Providers refuse arguments that are not an object; the record of the call keeps the original.
       input: typeof call.input === "object" && call.input !== null && !Array.isArray(call.input) ? call.input : {}
     }))
   ]

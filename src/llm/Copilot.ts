@@ -1,14 +1,14 @@
 /**
  * GitHub Copilot: a GitHub token (`api_key`) is exchanged for a Copilot token of about half an hour, which goes with chat
- * completions. `base_url` is the REST address of GitHub (default https://api.github.com; for GHE.com its own); the address of
- * the models comes with the token, unless `base_url` is one of *.githubcopilot.com itself.
+ * completions. `base_url` is the REST address of GitHub (default https://api.github.com; for GHE.com its own); the address of the
+ * models comes with the token, unless `base_url` is one of *.githubcopilot.com itself.
  *
- * Copilot answers only what names an editor and an integration; `extra_headers` may name others.
+ * Copilot accepts only requests that name an editor and an integration; `extra_headers` may override the names.
  */
 import { Schema } from "effect"
 import type { FetchFunction } from "@ai-sdk/provider-utils"
 import { openAiCompatible } from "./OpenAiCompatible.ts"
-import { headersOf, keyOf } from "./ProviderRow.ts"
+import { toHeaders, requireKey } from "./ProviderRow.ts"
 import type { ProviderRow } from "./ProviderRow.ts"
 import { shortLivedToken } from "./ShortLivedToken.ts"
 import type { Issued, ShortLivedToken } from "./ShortLivedToken.ts"
@@ -31,7 +31,7 @@ const Exchange = Schema.Struct({
 })
 
 interface CopilotToken extends Issued {
-  /** Where the models are, without trailing slash. */
+  /** URL of the models, without trailing slash. */
   readonly api: string
 }
 
@@ -42,13 +42,13 @@ export const copilotRow: ProviderRow = {
     const configured = settings.config.base_url?.replace(/(?<!\/)\/+$/, "")
     const models = configured !== undefined && isCopilotHost(configured) ? configured : undefined
     const root = models === undefined ? (configured ?? github) : github
-    const headers = { ...editor, ...headersOf(settings) }
+    const headers = { ...editor, ...toHeaders(settings) }
     const token = shortLivedToken(async (signal): Promise<CopilotToken> => {
       const answer = await signIn(
         http.plain,
         `${root}/copilot_internal/v2/token`,
         {
-          headers: { ...headers, accept: "application/json", authorization: `token ${keyOf(settings)}` },
+          headers: { ...headers, accept: "application/json", authorization: `token ${requireKey(settings)}` },
           signal
         },
         Exchange,
@@ -61,7 +61,7 @@ export const copilotRow: ProviderRow = {
       }
     })
     return openAiCompatible(settings, authorized(http.fetch, token), {
-      // Only the path counts: the address in front of it comes with the token.
+      // Only the path is used; the origin comes with the token.
       baseURL: () => placeholder,
       headers: { ...editor, "openai-intent": "conversation-edits", "x-initiator": "agent" },
       bearer: false
@@ -71,7 +71,7 @@ export const copilotRow: ProviderRow = {
 
 const placeholder = "https://copilot.invalid"
 
-/** Puts token and address on each request. */
+/** Adds token and origin to each request. */
 const authorized =
   (fetch: FetchFunction, token: ShortLivedToken<CopilotToken>): FetchFunction =>
   (input, init) => {
@@ -83,11 +83,11 @@ const authorized =
     })
   }
 
-/** The token goes only where GitHub's own answer may send it: over https, or to the very host that was configured. */
-const modelsAddress = (told: string | undefined, root: string): string => {
-  if (told === undefined || !URL.canParse(told)) return root === github ? copilot : root
-  const url = new URL(told)
-  return url.protocol === "https:" || url.origin === new URL(root).origin ? told.replace(/(?<!\/)\/+$/, "") : root
+/** The token is sent only to permitted URLs in GitHub's response: over https, or to the configured host itself. */
+const modelsAddress = (announced: string | undefined, root: string): string => {
+  if (announced === undefined || !URL.canParse(announced)) return root === github ? copilot : root
+  const url = new URL(announced)
+  return url.protocol === "https:" || url.origin === new URL(root).origin ? announced.replace(/(?<!\/)\/+$/, "") : root
 }
 
 const isCopilotHost = (address: string): boolean => {

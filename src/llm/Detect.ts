@@ -1,6 +1,6 @@
 /**
- * A model without any configuration: the first known provider whose key the environment holds, with a default model of its.
- * For `npm run demo` and `aicr review`. `AICR_MODEL` names another model, as `model` or `provider/model`.
+ * Selects a model without configuration: the first supported provider with a key in the environment, with its default model. Used
+ * by `npm run demo` and `aicr review`. `AICR_MODEL` names another model, as `model` or `provider/model`.
  */
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -13,7 +13,7 @@ export interface DetectedModel {
 interface KnownProvider {
   readonly id: string
   readonly kind: string
-  /** Variables that hold the key, the usual one first. */
+  /** Variables with the key, the most common one first. */
   readonly keys: ReadonlyArray<string>
   readonly baseUrl?: string
   /** Variable that moves the provider to another address. */
@@ -21,7 +21,7 @@ interface KnownProvider {
   readonly model: string
 }
 
-// Names that the providers keep pointing at something current are preferred to dated ones.
+// Aliases that providers keep current are preferred to dated names.
 const known: ReadonlyArray<KnownProvider> = [
   {
     id: "anthropic",
@@ -82,15 +82,15 @@ const known: ReadonlyArray<KnownProvider> = [
 
 const ollamaModel = "gpt-oss:20b"
 
-/** The variables that are looked at, in order. */
+/** The variables in order of precedence. */
 export const detectVariables: ReadonlyArray<string> = [...known.flatMap(({ keys }) => keys), "OLLAMA_HOST"]
 
 export const detectModel = (env: Environment): DetectedModel | undefined => {
   const available = known.flatMap((entry) => {
     const key = entry.keys.find((name) => isSet(env[name]))
-    return key === undefined ? [] : [providerOf(entry, key, env)]
+    return key === undefined ? [] : [findProvider(entry, key, env)]
   })
-  const ollama = ollamaOf(env["OLLAMA_HOST"])
+  const ollama = findOllama(env["OLLAMA_HOST"])
   if (ollama !== undefined) available.push(ollama)
   const wanted = env["AICR_MODEL"]
   const [first] = available
@@ -103,7 +103,7 @@ export const detectModel = (env: Environment): DetectedModel | undefined => {
 
 const isSet = (value: string | undefined): boolean => value !== undefined && value !== ""
 
-const providerOf = (
+const findProvider = (
   { id, kind, baseUrl, baseUrlVariable, model }: KnownProvider,
   key: string,
   env: Environment
@@ -113,8 +113,8 @@ const providerOf = (
   return { provider: { id, kind, api_key_env: key, ...(base_url === undefined ? {} : { base_url }) }, model }
 }
 
-/** `host`, `host:port` or a URL, as the ollama program takes it; 0.0.0.0 is where it listens, not where it is reached. */
-const ollamaOf = (host: string | undefined): DetectedModel | undefined => {
+/** Parses `host`, `host:port` or a URL like the ollama program; 0.0.0.0 is a listening address and is replaced. */
+const findOllama = (host: string | undefined): DetectedModel | undefined => {
   if (host === undefined || host === "") return undefined
   const text = /^https?:\/\//.test(host) ? host : `http://${host}`
   if (!URL.canParse(text)) return undefined

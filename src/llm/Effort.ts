@@ -1,6 +1,6 @@
 /**
- * Which reasoning effort a model is asked for: the provider's own setting, else the model's default; where the model's record
- * lists what it takes, the nearest of these that is not more, else the least.
+ * Determines the reasoning effort of a request: the provider's own setting, else the model's default. If the model's record lists
+ * supported values, the nearest one that is not higher is used, else the lowest.
  */
 import type { LlmProvider } from "../config/schema/Llm.ts"
 import type { ModelSpec } from "./catalog/ModelRecord.ts"

@@ -1,11 +1,11 @@
 /**
- * What was asked of models and what they answered, per run, without secrets of known forms: what a review can be run again from.
+ * Stores the requests to models and their responses per run, without secrets of known forms, for replays of a review.
  *
  * ```
- * runs/<run>/calls/<id>.json    one request: model, references to its texts, answer or failure, usage
- * runs/<run>/texts/<sha256>     system text, tools and messages, each kept once
+ * runs/<run>/calls/<id>.json    one request: model, references to its texts, response or failure, usage runs/<run>/texts/<sha256>
+ * system text, tools and messages, each kept once
  * ```
- * Keeping it never fails a review: what cannot be written is said in the log. Bounded per text and per run.
+ * A failed write never fails a review and is logged. Bounded per text and per run.
  */
 import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option, Schema } from "effect"
@@ -22,7 +22,7 @@ const maxTextBytes = 8_000_000
 const maxRunLength = 64_000_000
 const maxCallLength = 4_000_000
 const maxCalls = 5_000
-/** Runs whose size is remembered; more do not run at once. */
+/** Number of runs whose size is tracked; more do not run at the same time. */
 const maxRuns = 1_000
 
 /** `native` is JSON. */
@@ -50,7 +50,7 @@ const Usage = Schema.Struct({
   costUsd: Schema.optional(Usd)
 })
 
-/** As stored; `system`, `tools` and `messages` name texts. */
+/** Stored form; `system`, `tools` and `messages` name texts. */
 export const StoredCall = Schema.Struct({
   version: Schema.Literal(1),
   model: Schema.String,
@@ -61,11 +61,11 @@ export const StoredCall = Schema.Struct({
   system: Schema.String,
   tools: Schema.String,
   messages: Schema.Array(Schema.String),
-  /** Of requests that were answered (RequestKey.ts). */
+  /** Key of a request with a response (RequestKey.ts). */
   key: Schema.optional(Schema.String),
   answer: Schema.optional(
     Schema.Struct({
-      /** It is whole as it is kept, and any conversation can go on from it. */
+      /** True when the stored form is complete, so that a conversation can continue from it. */
       reusable: Schema.optional(Schema.Boolean),
       native: Schema.optional(Schema.Unknown),
       text: Schema.String,
@@ -81,14 +81,14 @@ const decodeCall = Schema.decodeUnknownOption(Schema.fromJsonString(StoredCall))
 export class Evidence extends Context.Service<
   Evidence,
   {
-    readonly record: (asked: AskedModel) => Effect.Effect<void>
-    /** The calls of a run in the order they were made; records of another version are left out. */
+    readonly record: (call: AskedModel) => Effect.Effect<void>
+    /** Returns the calls of a run in their order; records of another version are omitted. */
     readonly calls: (runId: string) => Effect.Effect<ReadonlyArray<StoredCall>, StoreError>
-    /** A text that a call names: the system text as it is, tools and messages as JSON. */
+    /** Returns a text that a call names: the system text verbatim, tools and messages as JSON. */
     readonly text: (runId: string, name: string) => Effect.Effect<string | undefined, StoreError>
   }
 >()("aicr/llm/Evidence") {
-  /** Keeps nothing: for a program that shows its result and ends. */
+  /** Stores nothing; for commands that print their result and exit. */
   static readonly layerNone: Layer.Layer<Evidence> = Layer.succeed(
     Evidence,
     Evidence.of({ record: () => Effect.void, calls: () => Effect.succeed([]), text: () => Effect.undefined })
@@ -101,19 +101,19 @@ export class Evidence extends Context.Service<
 }
 
 export const evidenceFolder = "runs"
-const folderOf = (runId: string): string => `${evidenceFolder}/${runId}`
+const toFolder = (runId: string): string => `${evidenceFolder}/${runId}`
 
-/** What the evidence of a run has used up of its limits. */
+/** Usage of the limits by the evidence of a run. */
 interface RunSize {
   length: number
   calls: number
   readonly texts: Set<string>
 }
 
-/** Sizes of the runs that called last, and the named form of each message. */
+/** Sizes of the most recent runs, and the stored form of each message. */
 class EvidenceMemory {
   readonly #sizes = new Map<string, RunSize>()
-  /** Messages are repeated with every step of a conversation: each is cleaned and hashed once. */
+  /** Messages are repeated with every step of a conversation, so each is redacted and hashed only once. */
   readonly #messages = new WeakMap<Message, NamedText>()
 
   size(runId: string): RunSize {
@@ -136,8 +136,8 @@ class EvidenceMemory {
 
 const isFull = (size: RunSize): boolean => size.calls >= maxCalls || size.length >= maxRunLength
 
-const keepCall = Effect.fnUntraced(function* (objects: Objects["Service"], memory: EvidenceMemory, asked: AskedModel) {
-  const { run, request, outcome } = asked
+const keepCall = Effect.fnUntraced(function* (objects: Objects["Service"], memory: EvidenceMemory, call: AskedModel) {
+  const { run, request, outcome } = call
   const size = memory.size(run.id)
   if (isFull(size)) return
   const system = named(keptText(request.system))
@@ -146,31 +146,31 @@ const keepCall = Effect.fnUntraced(function* (objects: Objects["Service"], memor
   const texts = new Map([system, tools, ...messages].map(({ name, text }) => [name, text]))
   const putText = Effect.fnUntraced(function* ([name, text]: readonly [string, string]) {
     if (size.texts.has(name)) return
-    yield* objects.put(`${folderOf(run.id)}/texts/${name}`, text)
+    yield* objects.put(`${toFolder(run.id)}/texts/${name}`, text)
     size.texts.add(name)
     size.length += text.length
   })
   yield* Effect.forEach(texts, putText, { concurrency: 4, discard: true })
-  const call = JSON.stringify({
+  const stored = JSON.stringify({
     version: 1,
-    model: asked.model,
-    at: asked.at,
-    millis: asked.millis,
+    model: call.model,
+    at: call.at,
+    millis: call.millis,
     group: request.group,
     role: request.role,
     system: system.name,
     tools: tools.name,
     messages: messages.map(({ name }) => name),
     ...(outcome._tag === "Answered"
-      ? { key: requestKey(asked.model, request), answer: keptAnswer(outcome.answer) }
+      ? { key: requestKey(call.model, request), answer: keptAnswer(outcome.answer) }
       : { failure: { kind: outcome.kind, message: keptText(outcome.message) } })
   })
-  if (call.length > maxCallLength) {
-    return yield* Effect.logWarning("model response too long to be recorded", { model: asked.model, run_id: run.id })
+  if (stored.length > maxCallLength) {
+    return yield* Effect.logWarning("model response too long to be recorded", { model: call.model, run_id: run.id })
   }
-  yield* objects.put(`${folderOf(run.id)}/calls/${newId()}.json`, call)
+  yield* objects.put(`${toFolder(run.id)}/calls/${newId()}.json`, stored)
   size.calls++
-  size.length += call.length
+  size.length += stored.length
   if (isFull(size)) {
     yield* Effect.logWarning("evidence limit of a run reached, later model calls are not recorded", {
       run_id: run.id
@@ -182,21 +182,21 @@ const make = Effect.gen(function* () {
   const objects = yield* Objects
   const memory = new EvidenceMemory()
   return Evidence.of({
-    record: (asked) =>
-      Effect.catch(keepCall(objects, memory, asked), ({ message }) =>
-        Effect.logWarning("model call not recorded", { run_id: asked.run.id, error: message })
+    record: (call) =>
+      Effect.catch(keepCall(objects, memory, call), ({ message }) =>
+        Effect.logWarning("model call not recorded", { run_id: call.run.id, error: message })
       ),
     calls: Effect.fnUntraced(function* (runId) {
-      const names = yield* objects.list(`${folderOf(runId)}/calls`)
+      const names = yield* objects.list(`${toFolder(runId)}/calls`)
       const calls: Array<StoredCall> = []
       for (const name of names.slice(0, maxCalls)) {
-        const text = yield* objects.get(`${folderOf(runId)}/calls/${name}`, 4 * maxCallLength)
+        const text = yield* objects.get(`${toFolder(runId)}/calls/${name}`, 4 * maxCallLength)
         const call = Option.getOrUndefined(decodeCall(text))
         if (call !== undefined) calls.push(call)
       }
       return calls
     }),
-    text: (runId, name) => objects.get(`${folderOf(runId)}/texts/${name}`, maxTextBytes)
+    text: (runId, name) => objects.get(`${toFolder(runId)}/texts/${name}`, maxTextBytes)
   })
 })
 

@@ -1,12 +1,12 @@
 /**
- * What went wrong with one attempt at one model, and what the chain does about it. The only place that reads a provider's
- * error: everything behind it knows the closed set of `FailureKind`.
+ * Classifies the failure of one attempt at one model, which determines how the chain continues. No other file reads a provider's
+ * error; all callers use the closed set of `FailureKind`.
  *
  * | kind          | repeat at this model | next model | typical cause                                   |
  * |---------------|----------------------|------------|-------------------------------------------------|
  * | rate_limited  | yes                  | yes        | 429 (a spent quota is not repeated)             |
  * | unavailable   | yes                  | yes        | 408, 409, 425, 5xx, no connection, cut body     |
- * | timeout       | no                   | yes        | no answer within the provider's time            |
+ * | timeout       | no                   | yes        | no response within the provider's time          |
  * | overflow      | no                   | yes        | 413, prompt longer than the context window      |
  * | refused       | no                   | yes        | refusal, content filter                         |
  * | invalid       | no                   | yes        | other 4xx                                       |
@@ -56,7 +56,7 @@ const quotaText = /insufficient_quota|exceeded your current quota|credit balance
 const modelText = /model/i
 const keyText = /api[ _-]?key|credential|unauthenticated/i
 
-/** `secrets` are removed from the message; the longest provider text kept is 300 characters. */
+/** Classifies an error. `secrets` are redacted from the message; provider text is truncated to 300 characters. */
 export const classify = (error: unknown, secrets: ReadonlyArray<string>, now: number): Failure => {
   if (error instanceof NotConfigured) return failure("not_configured", scrub(error.message, secrets))
   if (!APICallError.isInstance(error)) {
@@ -70,7 +70,7 @@ export const classify = (error: unknown, secrets: ReadonlyArray<string>, now: nu
   const retryAfter = parseRetryAfter(error.responseHeaders, now)
 
   if (status === undefined) return failure("unavailable", text)
-  // A 2xx that is not the protocol: a cut body, a proxy's page.
+  // A 2xx response that violates the protocol: a truncated body, or the page of a proxy.
   if (status < 300) return failure("unavailable", `unreadable response (${text})`)
   if (status < 400) return failure("not_configured", said("a redirect; set base_url to the address it leads to"))
   if (status === 401 || status === 403) return failure("unauthorized", said(text))
@@ -88,7 +88,7 @@ export const classify = (error: unknown, secrets: ReadonlyArray<string>, now: nu
   return failure("invalid", said(text))
 }
 
-// Beside the key itself: bearer tokens and key-like words that a provider or proxy may echo, and query strings.
+// Redacts, in addition to the key itself, bearer tokens and key-like words that a provider or proxy may echo, and query strings.
 const secretLike = /\b(sk|pk|rk|gsk|xai|ghp|gho|ghu|AIza)[-_A-Za-z0-9*]{8,}|Bearer\s+\S+|([?&](key|token)=)[^&\s]+/g
 
 export const scrub = (text: string, secrets: ReadonlyArray<string>): string => {

@@ -1,6 +1,6 @@
 /**
- * The way to language models: a chain of models tried in order, our own retry policy, usage and cost. Providers are rows of
- * a table over the AI SDK; its retries are off (`maxRetries: 0`).
+ * Gateway to language models: a chain of models that are tried in order, with its own retry policy, usage and cost. Providers are
+ * rows of a table over the AI SDK, whose retries are disabled (`maxRetries: 0`).
  */
 import { Context, Schema } from "effect"
 import type { Effect } from "effect"
@@ -18,9 +18,12 @@ export interface ToolSpec {
 
 export interface ToolCall {
   readonly id: string
-  /** The offered name where it can be told which is meant (a server prefix, swapped dots and underscores), else as sent. */
+  /**
+   * The offered name if it can be determined (despite a server prefix, or swapped dots and underscores), else the name that the
+   * model sent.
+   */
   readonly name: string
-  /** As the model sent it; may be anything. */
+  /** Input that the model sent, without validation. */
   readonly input: unknown
 }
 
@@ -30,7 +33,7 @@ export type Message =
       readonly role: "assistant"
       readonly text: string
       readonly calls: ReadonlyArray<ToolCall>
-      /** As the answer carried it, opaque: lets the same model see its own signed reasoning again. */
+      /** Opaque provider data of the response, which returns its own signed reasoning to the same model. */
       readonly native?: unknown
     }
   | {
@@ -48,33 +51,33 @@ export interface GatewayRequest {
   readonly tools: ReadonlyArray<ToolSpec>
   /** Milliseconds for the whole call with its retries and fallbacks. */
   readonly deadlineMillis: number
-  /** `provider/model` that holds the conversation: asked first. */
+  /** `provider/model` of the conversation, which is tried first. */
   readonly prefer?: string | undefined
-  /** `provider/model` names to leave out, such as one whose answers were no valid tool calls. */
+  /** `provider/model` names to exclude, such as one that sent no valid tool calls. */
   readonly avoid?: ReadonlyArray<string> | undefined
 }
 
 export interface GatewayUsage {
   readonly inputTokens: number
   readonly outputTokens: number
-  /** Of the input: read from the provider's cache, and written to it. */
+  /** Input tokens that were read from the provider's cache, and written to it. */
   readonly cachedTokens: number
   readonly cacheWriteTokens: number
-  /** Of the output. */
+  /** Part of the output tokens. */
   readonly reasoningTokens: number
-  /** undefined when the price is unknown. */
+  /** Undefined if the price is unknown. */
   readonly costUsd: Usd | undefined
 }
 
 export interface GatewayAnswer {
-  /** `provider/model` that answered. */
+  /** `provider/model` of the response. */
   readonly model: string
   readonly text: string
   readonly calls: ReadonlyArray<ToolCall>
   readonly usage: GatewayUsage
-  /** To be put into the assistant message that repeats this answer; only the gateway reads it. */
+  /** Opaque data for the assistant message that repeats this response; only the gateway reads it. */
   readonly native: unknown
-  /** Models that were tried before and why each was left. */
+  /** Models that failed before, with the reasons. */
   readonly fallbacks: ReadonlyArray<{ readonly model: string; readonly reason: string }>
 }
 
@@ -88,7 +91,7 @@ export const toUsage = ({ usage: { inputTokens, outputTokens, cachedTokens, cost
 })
 
 export class GatewayError extends Schema.TaggedError<GatewayError>()("GatewayError", {
-  /** `unavailable`, `rate_limited`, `timeout` may pass later; the others need somebody to change something. */
+  /** `unavailable`, `rate_limited` and `timeout` are transient; the others need a change of configuration or request. */
   reason: Schema.Literals([
     "not_configured",
     "unauthorized",
@@ -100,7 +103,7 @@ export class GatewayError extends Schema.TaggedError<GatewayError>()("GatewayErr
     "invalid",
     "budget"
   ]),
-  /** Per model tried, without secrets. */
+  /** Failure of each model, without secrets. */
   message: Schema.String,
   retryAfterMillis: Schema.optional(Schema.Int)
 }) {}

@@ -1,7 +1,7 @@
 /**
- * The gateway: walks the models of a chain (CallModel.ts), tells apart what helps (Failure.ts), and returns the first response. All
- * attempts at one model are bounded by `give_up_after_seconds`, the whole call by the request's deadline; interrupting the call aborts
- * the request.
+ * The gateway: tries the models of a chain (CallModel.ts), classifies failures (Failure.ts), and returns the first response. All
+ * attempts at one model are bounded by `give_up_after_seconds`, the whole call by the request's deadline; interrupting the call
+ * aborts the request.
  */
 import { Clock, Effect, Layer } from "effect"
 import type { GatewayServices } from "./AttemptModel.ts"
@@ -19,7 +19,7 @@ import { Limiter } from "./Limiter.ts"
 import { reusableAnswers } from "./ReuseAnswers.ts"
 import { Transport } from "./Transport.ts"
 
-/** A model of the chain that gave no response. */
+/** A model of the chain without a response. */
 interface FailedModel {
   readonly model: string
   readonly failed: Failure
@@ -33,7 +33,7 @@ const noModel = (request: GatewayRequest): GatewayError =>
         message: `llm.model_chain has no group "${request.group}"; add it, or name another in llm.default_model_chain`
       })
 
-/** The reason is a transient one, if there is one: trying the chain again later can then help. */
+/** A transient reason takes precedence, because a later retry of the chain may then succeed. */
 const exhausted = (failures: ReadonlyArray<FailedModel>): GatewayError => {
   const transient = failures.filter(({ failed }) => ["rate_limited", "unavailable", "timeout"].includes(failed.kind))
   const last = transient[0] ?? failures.at(-1)
@@ -83,13 +83,13 @@ const make = Effect.gen(function* () {
   return Gateway.of({ call })
 })
 
-/** The gateway over the services that keep catalog, money and permits. */
+/** The gateway over the services for catalog, budget and permits. */
 export const layer: Layer.Layer<Gateway, never, Catalog | Budget | Limiter | Evidence> = Layer.effect(
   Gateway,
   make
 ).pipe(Layer.provide(Transport.layer))
 
-/** The gateway of one process that does one thing and ends: nothing is shared and nothing outlives it. */
+/** The gateway of a single command: without shared or persistent state. */
 export const gatewayLayer: Layer.Layer<Gateway | Catalog> = layer.pipe(
   Layer.provide([Budget.layerMemory, Limiter.layerMemory, Evidence.layerNone]),
   Layer.provideMerge(Catalog.layerWith({ waits: true }).pipe(Layer.provide(layerMemory)))

@@ -1,7 +1,7 @@
 /**
- * Access tokens of Google Cloud from `google_application_credentials`: the JSON of a service account key or of a user's own
- * login (`gcloud auth application-default login`), or the path of its file. The token is asked for through the provider's own
- * transport, so that its proxy carries this too.
+ * Access tokens of Google Cloud from `google_application_credentials`: the JSON of a service account key or of a user's own login
+ * (`gcloud auth application-default login`), or the path of its file. The token is requested through the provider's own
+ * transport, so that its proxy applies.
  */
 import { readFile } from "node:fs/promises"
 import type { FetchFunction } from "@ai-sdk/provider-utils"
@@ -34,7 +34,7 @@ const scope = "https://www.googleapis.com/auth/cloud-platform"
 
 export const readGoogleKey = async (given: Redacted.Redacted): Promise<GoogleKey> => {
   const value = Redacted.value(given).trim()
-  const text = value.startsWith("{") ? value : await textOf(value)
+  const text = value.startsWith("{") ? value : await readText(value)
   const decoded = Schema.decodeUnknownResult(Schema.fromJsonString(GoogleKey))(text)
   if (Result.isSuccess(decoded)) return decoded.success
   throw new NotConfigured(
@@ -42,7 +42,7 @@ export const readGoogleKey = async (given: Redacted.Redacted): Promise<GoogleKey
   )
 }
 
-const textOf = async (path: string): Promise<string> => {
+const readText = async (path: string): Promise<string> => {
   try {
     return await readFile(path, "utf8")
   } catch {
@@ -52,8 +52,8 @@ const textOf = async (path: string): Promise<string> => {
   }
 }
 
-/** The project that a key belongs to, where it says. */
-export const projectOf = (key: GoogleKey): string | undefined =>
+/** Returns the project of a key, if the key names it. */
+export const findProject = (key: GoogleKey): string | undefined =>
   key.type === "service_account" ? key.project_id : key.quota_project_id
 
 const Answer = Schema.Struct({ access_token: Schema.String, expires_in: Schema.optional(Schema.Number) })

@@ -1,10 +1,10 @@
-/** Texts of model calls as evidence keeps them: without secrets of known forms and of bounded length. */
+/** Prepares texts of model calls for evidence: without secrets of known forms and with bounded length. */
 import type { Message } from "./Gateway.ts"
 import { withoutKnownSecrets } from "./KnownSecrets.ts"
 
 const maxTextLength = 2_000_000
 
-/** A message as it is kept. */
+/** Message in its stored form. */
 export const messageText = (message: Message): string => {
   const { native: _, ...plain } = message.role === "assistant" ? message : { ...message, native: undefined }
   return JSON.stringify(keptData(plain))
@@ -15,7 +15,7 @@ export const keptText = (text: string): string => {
   return clean.length <= maxTextLength ? clean : `${clean.slice(0, maxTextLength)}\n(cut)`
 }
 
-/** JSON data with every text in it kept so; what is nested deeper than any answer means is left out. */
+/** Returns JSON data with every text in its stored form; excessively nested data is omitted. */
 export const keptData = (value: unknown, depth = 0): unknown => {
   if (typeof value === "string") return keptText(value)
   if (typeof value !== "object" || value === null) return value

@@ -1,6 +1,6 @@
 /**
- * Secrets of known forms taken out of a text that is to be kept: tokens of hosts, clouds and chat services, private keys, signed
- * tokens, passwords in URLs and after words that announce one. What it was is said, what it said is gone.
+ * Redacts secrets of known forms from a text before it is stored: tokens of hosts, clouds and chat services, private keys, signed
+ * tokens, passwords in URLs and after words that announce one. The replacement names the kind of secret.
  */
 const forms: ReadonlyArray<readonly [name: string, form: RegExp]> = [
   [

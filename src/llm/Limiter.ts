@@ -1,6 +1,6 @@
 /**
- * When a request to a provider may start: `queue.rate_limit.per_provider_rps`, and pauses that a provider asked for by
- * Retry-After, which hold for everybody who uses it.
+ * Grants permits for requests to a provider: by `queue.rate_limit.per_provider_rps`, and after pauses that the provider requested
+ * by Retry-After, which apply to all its users.
  */
 import { Context, Effect, Layer, Scope } from "effect"
 import { makeProviderTurns } from "./ProviderTurns.ts"
@@ -16,18 +16,18 @@ export interface TurnAsked {
 export class Limiter extends Context.Service<
   Limiter,
   {
-    /** When a request of this run may start, or that it is not soon; see ProviderTurns. */
+    /** Waits for a permit for a request of this run, or returns that the wait would be too long; see ProviderTurns. */
     readonly acquire: (asked: TurnAsked) => Effect.Effect<Turn>
     readonly pause: (provider: string, millis: number) => Effect.Effect<void>
   }
 >()("aicr/llm/Limiter") {
-  /** For this process alone. */
+  /** Limiter of this process only. */
   static readonly layerMemory = Layer.effect(
     Limiter,
     Effect.gen(function* () {
       const scope = yield* Effect.scope
       const providers = new Map<string, ProviderTurns>()
-      const turnsOf = Effect.fnUntraced(function* (provider: string) {
+      const getPermits = Effect.fnUntraced(function* (provider: string) {
         const known = providers.get(provider)
         if (known !== undefined) return known
         const made = yield* Effect.provideService(makeProviderTurns, Scope.Scope, scope)
@@ -36,8 +36,8 @@ export class Limiter extends Context.Service<
       })
       return Limiter.of({
         acquire: ({ provider, rps, run, maxWaitMillis }) =>
-          Effect.flatMap(turnsOf(provider), (turns) => turns.take(run, rps, maxWaitMillis)),
-        pause: (provider, millis) => Effect.flatMap(turnsOf(provider), (turns) => turns.pause(millis))
+          Effect.flatMap(getPermits(provider), (turns) => turns.take(run, rps, maxWaitMillis)),
+        pause: (provider, millis) => Effect.flatMap(getPermits(provider), (turns) => turns.pause(millis))
       })
     })
   )

@@ -1,4 +1,4 @@
-/** One request to a model, counted: outcome, duration, tokens and known cost by provider and model. */
+/** Records metrics of one request to a model: outcome, duration, tokens and known cost by provider and model. */
 import { Clock, Effect, Metric } from "effect"
 import * as Metrics from "../observability/Metrics.ts"
 import type { Failure } from "./Failure.ts"

@@ -1,4 +1,7 @@
-/** One request to a model over AI SDK 7, bounded by the provider's `timeout_ms`. The SDK's own retries are off; an interrupt aborts it. */
+/**
+ * Sends one request to a model over AI SDK 7, bounded by the provider's `timeout_ms`. The SDK's own retries are disabled; an
+ * interrupt aborts it.
+ */
 import { generateText, NoSuchToolError } from "ai"
 import { Clock, Duration, Effect } from "effect"
 import type { LlmProvider, ModelEntry } from "../config/schema/Llm.ts"
@@ -10,14 +13,14 @@ import { effortFor } from "./Effort.ts"
 import { classify, failure } from "./Failure.ts"
 import type { GatewayRequest } from "./Gateway.ts"
 import { costUsd } from "./Pricing.ts"
-import { secretsOf } from "./ProviderSettings.ts"
+import { listSecrets } from "./ProviderSettings.ts"
 import type { ProviderSettings } from "./ProviderSettings.ts"
 import { resolveToolName } from "./ToolNames.ts"
 
 // Its warnings go to stdout, which belongs to the program's output.
 globalThis.AI_SDK_LOG_WARNINGS = false
 
-/** Time for one attempt where the provider sets no `timeout_ms`: long reasoning responses arrive whole, not streamed. */
+/** Default timeout of one attempt without `timeout_ms`: long reasoning responses arrive as a whole, not streamed. */
 const attemptMillis = 300_000
 
 export type Connect = ReturnType<typeof makeConnections>
@@ -30,14 +33,14 @@ export interface ConfiguredModel {
 }
 
 /**
- * The configured limit is always sent. The limit of the catalog only where the protocol demands a figure: other servers count it
- * against the context window.
+ * The configured limit is always sent. The limit of the catalog is sent only if the protocol requires one, because other servers
+ * count it against the context window.
  */
 const outputLimit = (config: LlmProvider, { maxOutputTokens }: ModelSpec): number | undefined =>
   config.max_output_tokens ?? (demandsOutput.has(config.kind) ? maxOutputTokens : undefined)
 const demandsOutput: ReadonlySet<LlmProvider["kind"]> = new Set(["anthropic", "bedrock", "vertex_ai"])
 
-/** Sends the request once. Fails with what the provider refused, or with `timeout`. */
+/** Sends the request once. Fails with the provider's error, or with `timeout`. */
 export const sendRequest = Effect.fnUntraced(function* (
   connect: Connect,
   request: GatewayRequest,
@@ -67,7 +70,7 @@ export const sendRequest = Effect.fnUntraced(function* (
         }
       })
     },
-    catch: (error) => classify(error, secretsOf(settings), now)
+    catch: (error) => classify(error, listSecrets(settings), now)
   }).pipe(
     Effect.timeoutOrElse({
       duration: Duration.millis(timeout),

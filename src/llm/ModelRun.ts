@@ -1,19 +1,19 @@
 /**
- * On whose behalf a model is called: what spend, turns and evidence are accounted to. Required by every call of the gateway, so that a
- * caller that names nobody does not compile.
+ * Owner of a model call, to which cost, permits and evidence are accounted. Every call of the gateway requires it, so that a call
+ * without an owner does not compile.
  */
 import { Context } from "effect"
 
 export interface ModelAccount {
-  /** The run; for a program that does one thing and ends, a name of its own. */
+  /** Id of the run; a fixed name for single commands. */
   readonly id: string
-  /** `<trigger>:<repository>`, case-folded: whose daily budget it is. */
+  /** `<trigger>:<repository>`, case-folded, whose daily budget applies. */
   readonly repository: string
-  /** `<trigger>:<account>` of who wrote the change: whose daily budget it is as well. Absent where nobody is named. */
+  /** `<trigger>:<account>` of the author of the change, whose daily budget also applies. Absent if the author is unknown. */
   readonly author?: string | undefined
   /**
-   * Set for an attempt at a review that was begun before: recorded answers of the runs named `earlier` are reused. `attempt` tells the
-   * attempts of one run apart.
+   * Set for another attempt at a review: recorded responses of the runs in `earlier` are reused. `attempt` distinguishes the
+   * attempts of one run.
    */
   readonly resumes?: { readonly attempt: number; readonly earlier: ReadonlyArray<string> } | undefined
 }

@@ -1,17 +1,16 @@
 /**
- * Ollama reads a prompt only as far as its context window, which is small unless a request sets it, and cuts the rest in silence. Its
- * OpenAI-compatible surface has no field for it: prompts that may not fit the usual window are sent to its own, and answers brought back
- * into the other form.
+ * Ollama silently truncates a prompt to its context window, which is small unless a request sets it. Its OpenAI-compatible API
+ * has no field for it: prompts that may exceed the default window are sent to its own API, and responses are converted.
  */
 import type { FetchFunction } from "@ai-sdk/provider-utils"
 import { Schema } from "effect"
 
-/** What Ollama takes without being told. */
+/** Default context window of Ollama. */
 const usualWindow = 4096
-/** Windows that are asked for: few, for the model is loaded anew for each. */
+/** Requested windows: only a few, because the model is reloaded for each. */
 const smallestWindow = 8192
 const assumedOutput = 4096
-/** On the low side, so that the window is large enough. */
+/** Conservative estimate, so that the window is large enough. */
 const charsPerToken = 2.5
 
 const Fields = Schema.Record(Schema.String, Schema.Unknown)
@@ -58,7 +57,7 @@ const Answer = Schema.Struct({
 const decodeAnswer = Schema.decodeUnknownOption(Schema.fromJsonString(Answer))
 const decodeError = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ error: Schema.String })))
 
-/** The window that a request needs: undefined where the usual one will do. `most` is what the model takes. */
+/** Returns the window that a request needs; undefined if the default suffices. `most` is the model's maximum. */
 export const windowFor = (
   characters: number,
   output: number | undefined,
@@ -71,15 +70,15 @@ export const windowFor = (
   return most === undefined ? window : Math.min(window, most)
 }
 
-/** `most` is the model's window, where it is configured. */
+/** `most` is the model's configured window. */
 export const ollamaFetch =
   (fetch: FetchFunction, base: string, most: number | undefined): FetchFunction =>
   async (input, init) => {
     const body = typeof init?.body === "string" ? init.body : ""
-    const asked = windowFor(body.length, undefined, most)
-    if (asked === undefined) return await fetch(input, init)
+    const minimum = windowFor(body.length, undefined, most)
+    if (minimum === undefined) return await fetch(input, init)
     const request = decodeRequest(body)
-    const window = windowFor(body.length, request.max_tokens, most) ?? asked
+    const window = windowFor(body.length, request.max_tokens, most) ?? minimum
     const response = await fetch(`${base.replace(/\/v1$/, "")}/api/chat`, {
       ...init,
       body: JSON.stringify(nativeRequest(request, window))
@@ -88,7 +87,7 @@ export const ollamaFetch =
     const { headers, ok, status } = response
     if (ok) {
       const answer = decodeAnswer(text)
-      // What is no answer is told apart where answers are read.
+      // Responses with errors are classified by the reader of responses.
       return answer._tag === "None" ? new Response(text, { status }) : Response.json(compatibleAnswer(answer.value))
     }
     const said = decodeError(text)
@@ -98,7 +97,7 @@ export const ollamaFetch =
     })
   }
 
-/** What the server asks for is read where all errors of models are. */
+/** The server's Retry-After is read with all other errors of models. */
 const waitHeaders = (headers: Headers): Record<string, string> =>
   Object.fromEntries(
     ["retry-after", "retry-after-ms"].flatMap((name) => {
@@ -107,7 +106,7 @@ const waitHeaders = (headers: Headers): Record<string, string> =>
     })
   )
 
-const textOf = (content: typeof Content.Type | undefined): string =>
+const toText = (content: typeof Content.Type | undefined): string =>
   typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join("")
 
 const nativeRequest = (request: Request, window: number) => {
@@ -120,13 +119,13 @@ const nativeRequest = (request: Request, window: number) => {
     stream: false,
     messages: request.messages.map(({ content, role, tool_call_id, tool_calls }) => ({
       role,
-      content: textOf(content),
+      content: toText(content),
       ...(tool_call_id === undefined ? {} : { tool_name: names.get(tool_call_id) ?? tool_call_id }),
       ...(tool_calls === undefined
         ? {}
         : {
             tool_calls: tool_calls.map((call) => ({
-              function: { name: call.function.name, arguments: inputOf(call.function.arguments) }
+              function: { name: call.function.name, arguments: toInput(call.function.arguments) }
             }))
           })
     })),
@@ -136,8 +135,8 @@ const nativeRequest = (request: Request, window: number) => {
   }
 }
 
-/** Arguments that are no JSON are the model's own words: it gets them back as such. */
-const inputOf = (text: string): unknown => {
+/** Arguments that are not JSON are returned to the model verbatim. */
+const toInput = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,7 +1,7 @@
-/** Chat completions at any address: the form that OpenAI-compatible servers, Azure, Ollama and Copilot share. */
+/** Chat completions at any URL: the protocol of OpenAI-compatible servers, Azure, Ollama and Copilot. */
 import type { FetchFunction } from "@ai-sdk/provider-utils"
 import type { LlmProvider } from "../config/schema/Llm.ts"
-import { headersOf, keyOf } from "./ProviderRow.ts"
+import { toHeaders, requireKey } from "./ProviderRow.ts"
 import type { ProviderConnection } from "./ProviderRow.ts"
 import type { ProviderSettings } from "./ProviderSettings.ts"
 import { openaiEffort } from "./Thinking.ts"
@@ -22,7 +22,7 @@ export const openAiCompatible = async (
 ): Promise<ProviderConnection> => {
   const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
   const { config } = settings
-  const key = keyOf(settings)
+  const key = requireKey(settings)
   const effort = openaiEffort(config)
   const budget = config.thinking_budget_tokens
   return {
@@ -34,7 +34,7 @@ export const openAiCompatible = async (
         headers: {
           ...place.headers,
           ...(config.organization === undefined ? {} : { "openai-organization": config.organization }),
-          ...headersOf(settings)
+          ...toHeaders(settings)
         },
         ...(place.queryParams === undefined ? {} : { queryParams: place.queryParams }),
         fetch,

@@ -1,13 +1,13 @@
-/** What an answer cost, and what the next one may cost. */
+/** Computes the cost of a response, and the estimate for the next one. */
 import { tokenCost } from "../domain/Money.ts"
 import type { Usd } from "../domain/Money.ts"
 import type { GatewayUsage } from "./Gateway.ts"
 import type { Price } from "./catalog/ModelRecord.ts"
 
-/** Above this many input tokens some providers ask more for the whole request. */
+/** Number of input tokens above which some providers charge more for the whole request. */
 const longContext = 200_000
 
-/** undefined when the price is unknown. */
+/** Undefined if the price is unknown. */
 export const costUsd = (
   price: Price | undefined,
   usage: Pick<GatewayUsage, "inputTokens" | "outputTokens" | "cachedTokens" | "cacheWriteTokens" | "reasoningTokens">

@@ -1,10 +1,10 @@
-/** How long a request is, before any tokenizer. */
+/** Length of a request, without a tokenizer. */
 import type { GatewayRequest } from "./Gateway.ts"
 
-/** Fewest characters per token that any tokenizer reaches on a whole prompt: a longer prompt cannot fit. */
+/** Lower bound of characters per token, over all tokenizers, for a whole prompt: a longer prompt cannot fit. */
 const maxCharactersPerToken = 8
 
-/** Characters of the system text, the messages and the tools. */
+/** Returns the characters of the system text, the messages and the tools. */
 export const promptCharacters = (request: GatewayRequest): number =>
   request.messages.reduce(
     (sum, message) =>
@@ -15,6 +15,6 @@ export const promptCharacters = (request: GatewayRequest): number =>
     request.system.length + (request.tools.length === 0 ? 0 : JSON.stringify(request.tools).length)
   )
 
-/** False only for a prompt that is too long by any tokenizer. */
+/** Returns false only for a prompt that is too long with every tokenizer. */
 export const mayFit = (request: GatewayRequest, window: number | undefined): boolean =>
   window === undefined || promptCharacters(request) <= window * maxCharactersPerToken

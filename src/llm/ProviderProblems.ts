@@ -1,4 +1,4 @@
-/** Providers of a configuration that calls cannot reach as they stand, and fields without effect, said before the first review. */
+/** Reports providers of a configuration that cannot be called, and fields without effect, before the first review. */
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { providerProblem } from "./Providers.ts"

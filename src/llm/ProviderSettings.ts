@@ -1,6 +1,6 @@
 /**
- * One provider of the configuration with its credentials looked up: what a row of the provider table works with. Credentials
- * stay `Redacted` until the row hands them to its SDK.
+ * Settings of one provider with resolved credentials, the input of a row of the provider table. Credentials stay `Redacted` until
+ * the row passes them to its SDK.
  */
 import { Redacted } from "effect"
 import { resolve } from "node:path"
@@ -13,9 +13,9 @@ export type FurtherCredential = (typeof further)[number]
 export interface ProviderSettings {
   readonly config: LlmProvider
   readonly key: Redacted.Redacted | undefined
-  /** Credentials that only some kinds have. */
+  /** Credentials of some kinds only. */
   readonly credentials: Readonly<Partial<Record<FurtherCredential, Redacted.Redacted>>>
-  /** Fields that name a variable which is unset or empty: nothing is sent without the credential that was meant. */
+  /** Fields that name an unset or empty variable: no request is sent without the intended credential. */
   readonly missing: ReadonlyArray<{ readonly field: string; readonly variable: string }>
 }
 
@@ -40,15 +40,15 @@ export const providerSettings = (
   }
 }
 
-/** A key may be the path of its file, which starts where the document is. */
+/** A key may be the path of its file, relative to the configuration document. */
 const located = (field: string, value: Redacted.Redacted | undefined, baseDir: string) => {
   if (field !== "google_application_credentials" || value === undefined) return value
   const text = Redacted.value(value).trim()
   return text.startsWith("{") || text === "" ? value : Redacted.make(resolve(baseDir, text))
 }
 
-/** Everything that must not appear in a message about this provider. */
-export const secretsOf = (settings: ProviderSettings): ReadonlyArray<string> => [
+/** Values that must not appear in a message about this provider. */
+export const listSecrets = (settings: ProviderSettings): ReadonlyArray<string> => [
   ...(settings.key === undefined ? [] : [Redacted.value(settings.key)]),
   ...Object.values(settings.credentials).map((held) => Redacted.value(held)),
   ...Object.values(settings.config.extra_headers ?? {}).filter((value) => value.length >= 8),

@@ -1,6 +1,6 @@
 /**
- * Turns at one provider: at most `rps` requests start per second (a burst is one second's worth), none while the provider asked
- * for a pause, and the runs that wait are served in turn, so that a run with many requests does not hold the others back.
+ * Permits for one provider: at most `rps` requests start per second (with a burst of one second's worth), none during a pause
+ * that the provider requested. Waiting runs are served round-robin, so that a run with many requests does not delay the others.
  */
 import { Clock, Deferred, Duration, Effect, Option } from "effect"
 import type { Scope } from "effect"
@@ -10,17 +10,17 @@ export type Turn = { readonly _tag: "Go" } | { readonly _tag: "Later"; readonly 
 
 export interface ProviderTurns {
   /**
-   * `Go` when a request may start. `Later` when that is known to take, or has taken, longer than `maxWaitMillis`; it then names
-   * the rest of a pause. A caller who is interrupted leaves the queue.
+   * Returns `Go` when a request may start. Returns `Later`, with the rest of a pause, when the wait would exceed or has exceeded
+   * `maxWaitMillis`. An interrupted caller leaves the queue.
    */
   readonly take: (run: string, rps: number | undefined, maxWaitMillis: number) => Effect.Effect<Turn>
-  /** Nothing starts for this long. */
+  /** Starts no requests during this time. */
   readonly pause: (millis: number) => Effect.Effect<void>
-  /** Requests that wait. */
+  /** Number of waiting requests. */
   readonly waiting: () => number
 }
 
-/** Waiting requests by run; served in rounds. */
+/** Waiting requests by run, served round-robin. */
 class Rounds {
   readonly #runs = new Map<string, Set<Deferred.Deferred<void>>>()
   #size = 0
@@ -40,7 +40,7 @@ class Rounds {
     this.#size--
     if (turns.size === 0) this.#runs.delete(run)
   }
-  /** The oldest request of the run whose round it is; the run goes to the end of the round. */
+  /** Takes the oldest request of the next run and moves the run to the end of the round. */
   next(): Deferred.Deferred<void> | undefined {
     const [first] = this.#runs
     const turn = first?.[1].values().next().value

@@ -1,14 +1,13 @@
 /**
- * The table of provider kinds: how each becomes a model of the AI SDK. A provider's package is loaded when it is first used.
- * Credentials are always handed over explicitly, so that no SDK picks up a key from the environment that the configuration
- * does not name.
+ * The table of provider kinds, with the AI SDK model of each. A provider's package is loaded on first use. Credentials are always
+ * passed explicitly, so that no SDK reads a key from the environment that the configuration does not name.
  */
 import type { LlmProvider } from "../config/schema/Llm.ts"
 import { bedrockRow } from "./Bedrock.ts"
 import { copilotRow } from "./Copilot.ts"
 import { ollamaFetch } from "./Ollama.ts"
 import { apiVersion, openAiCompatible } from "./OpenAiCompatible.ts"
-import { headersOf, keyOf } from "./ProviderRow.ts"
+import { toHeaders, requireKey } from "./ProviderRow.ts"
 import type { ProviderRow } from "./ProviderRow.ts"
 import { versioned } from "./ProviderSettings.ts"
 import type { ProviderSettings } from "./ProviderSettings.ts"
@@ -33,21 +32,21 @@ export const providers = {
       const { createOpenAI } = await import("@ai-sdk/openai")
       const provider = createOpenAI({
         baseURL: baseUrl,
-        apiKey: keyOf(settings),
+        apiKey: requireKey(settings),
         ...(config.organization === undefined ? {} : { organization: config.organization }),
-        headers: headersOf(settings),
+        headers: toHeaders(settings),
         fetch
       })
       const effort = openaiEffort(config)
       return {
         model: (name) => provider.responses(name),
-        // Nothing of a review stays on the provider's servers.
+        // The provider's servers store nothing of a review.
         options: { openai: { store: false, ...(effort === undefined ? {} : { reasoningEffort: effort }) } }
       }
     }
   },
 
-  /** With a dated `api_version` the deployment paths of old, else the v1 surface. The model name is the deployment's. */
+  /** Uses the older deployment paths with a dated `api_version`, else the v1 API. The model name is that of the deployment. */
   azure_openai: {
     needsKey: true,
     needsBaseUrl: true,
@@ -57,7 +56,7 @@ export const providers = {
       const dated = version !== undefined && /^\d{4}-\d{2}-\d{2}/.test(version)
       return openAiCompatible(settings, fetch, {
         baseURL: (model) => (dated ? `${root}/openai/deployments/${encodeURIComponent(model)}` : `${root}/openai/v1`),
-        headers: { "api-key": keyOf(settings) },
+        headers: { "api-key": requireKey(settings) },
         ...(version === "v1" ? {} : apiVersion(settings.config)),
         bearer: false,
         maxTokensField: "max_completion_tokens"
@@ -74,11 +73,11 @@ export const providers = {
       const version = config.anthropic_version ?? config.api_version
       const provider = createAnthropic({
         baseURL: versioned(config.base_url ?? "https://api.anthropic.com", "/v1"),
-        apiKey: keyOf(settings),
+        apiKey: requireKey(settings),
         headers: {
           ...(version === undefined ? {} : { "anthropic-version": version }),
           ...(config.anthropic_beta === undefined ? {} : { "anthropic-beta": config.anthropic_beta.join(",") }),
-          ...headersOf(settings)
+          ...toHeaders(settings)
         },
         fetch
       })
@@ -87,7 +86,7 @@ export const providers = {
         options: {
           anthropic: {
             ...anthropicThinking(config),
-            // A review sends the same long prefix with every step: cached unless switched off.
+            // A review sends the same long prefix with every step, so it is cached unless disabled.
             ...(config.cache_control === "off" ? {} : { cacheControl: { type: "ephemeral" } })
           }
         }
@@ -106,15 +105,15 @@ export const providers = {
           config.base_url ?? "https://generativelanguage.googleapis.com",
           `/${config.api_version ?? "v1beta"}`
         ),
-        apiKey: keyOf(settings),
-        headers: headersOf(settings),
+        apiKey: requireKey(settings),
+        headers: toHeaders(settings),
         fetch
       })
       return { model: (name) => provider.languageModel(name), options: { google: googleThinking(config) } }
     }
   },
 
-  /** Through Ollama's OpenAI-compatible surface while the prompt fits the window that it has there. */
+  /** Uses Ollama's OpenAI-compatible API while the prompt fits its default window. */
   ollama: {
     needsKey: false,
     needsBaseUrl: false,
@@ -136,8 +135,8 @@ export const providers = {
 export const providerRow = (kind: LlmProviderKind): ProviderRow => providers[kind]
 
 /**
- * Why calls to this provider cannot succeed as configured, or undefined: what doctor says and what the gateway answers before
- * anything is sent.
+ * Returns why calls to this provider cannot succeed as configured, or undefined. Used by doctor, and by the gateway before it
+ * sends a request.
  */
 export const providerProblem = (settings: ProviderSettings): string | undefined => {
   const { config, missing } = settings

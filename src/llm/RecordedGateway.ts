@@ -1,6 +1,6 @@
 /**
- * A gateway that answers out of the evidence of a run: each recorded answer once, nothing is spent. A question that was asked then
- * gets its own answer; one that has changed gets the answer that stood in its place, and is named among the differences.
+ * A gateway that replays the evidence of a run: each recorded response is used once, at no cost. A recorded request gets its own
+ * response; a changed request gets the response of the recorded request in its position, and is listed among the differences.
  */
 import { Effect } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
@@ -10,7 +10,7 @@ import type { StoredCall } from "./Evidence.ts"
 import { GatewayError } from "./Gateway.ts"
 import type { Gateway, GatewayRequest } from "./Gateway.ts"
 
-/** A question that was not asked in these words: the first line that differs. */
+/** Difference of a request from the recorded one: the first line that differs. */
 export interface ChangedQuestion {
   readonly part: "system prompt" | "prompt" | "conversation"
   readonly before: string
@@ -19,12 +19,12 @@ export interface ChangedQuestion {
 
 export interface RecordedAnswers {
   readonly gateway: Gateway["Service"]
-  /** Answers there are in all. */
+  /** Number of recorded responses. */
   readonly recorded: number
   readonly asked: () => {
     readonly same: number
     readonly changed: ReadonlyArray<ChangedQuestion>
-    /** Questions for which no answer was left. */
+    /** Number of requests without a remaining response. */
     readonly unanswered: number
   }
 }
@@ -34,22 +34,22 @@ interface Entry {
   readonly model: string
   readonly system: string
   readonly messages: ReadonlyArray<string>
-  /** What kind of question it is: the tools it offers. */
+  /** Kind of a request, by the tools that it offers. */
   readonly kind: string
   used: boolean
 }
 
-/** Fences are new for every review. */
+/** Fence words are new for every review. */
 const comparable = (text: string): string => text.replace(/\b[0-9a-f]{24}\b/g, "fence")
 const shown = 300
 
-/** `recorded` is 0 where nothing was kept for this run. */
+/** Opens the evidence of a run. `recorded` is 0 if there is none. */
 export const recordedAnswers = Effect.fn("recordedAnswers")(function* (
   runId: string
 ): Effect.fn.Return<RecordedAnswers, StoreError, Evidence> {
   const evidence = yield* Evidence
   const texts = new Map<string, string>()
-  const textOf = Effect.fnUntraced(function* (name: string) {
+  const toText = Effect.fnUntraced(function* (name: string) {
     const known = texts.get(name)
     if (known !== undefined) return known
     const text = comparable((yield* evidence.text(runId, name)) ?? "")
@@ -62,9 +62,9 @@ export const recordedAnswers = Effect.fn("recordedAnswers")(function* (
     entries.push({
       answer,
       model,
-      system: yield* textOf(system),
-      messages: yield* Effect.forEach(messages, textOf),
-      kind: toolNames(yield* textOf(tools)),
+      system: yield* toText(system),
+      messages: yield* Effect.forEach(messages, toText),
+      kind: toolNames(yield* toText(tools)),
       used: false
     })
   }
@@ -88,7 +88,7 @@ export const recordedAnswers = Effect.fn("recordedAnswers")(function* (
         })
       }
       found.used = true
-      if (exact === undefined) changed.push(differenceOf(found, system, messages))
+      if (exact === undefined) changed.push(findDifference(found, system, messages))
       else same++
       const { text, calls, usage } = found.answer
       return Effect.succeed({
@@ -113,7 +113,7 @@ const isNamed = (value: unknown): value is { readonly name: string } =>
 const equal = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean =>
   a.length === b.length && a.every((text, index) => text === b[index])
 
-/** The entry at the same step whose conversation has the most messages in common from its end; of equals the earliest. */
+/** Returns the entry at the same step whose conversation shares the longest suffix of messages; the earliest of equals. */
 const nearest = (entries: ReadonlyArray<Entry>, messages: ReadonlyArray<string>): Entry | undefined => {
   let best: { readonly entry: Entry; readonly common: number } | undefined
   for (const entry of entries) {
@@ -124,7 +124,7 @@ const nearest = (entries: ReadonlyArray<Entry>, messages: ReadonlyArray<string>)
   return best?.entry
 }
 
-const differenceOf = (entry: Entry, system: string, messages: ReadonlyArray<string>): ChangedQuestion => {
+const findDifference = (entry: Entry, system: string, messages: ReadonlyArray<string>): ChangedQuestion => {
   if (entry.system !== system) return { part: "system prompt", ...firstDifference(entry.system, system) }
   const at = messages.findIndex((text, index) => text !== entry.messages[index])
   const before = (entry.messages[at] ?? "").replaceAll("\\n", "\n")

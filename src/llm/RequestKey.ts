@@ -1,6 +1,6 @@
 /**
- * The name of a request to a model: equal for two requests with the same provider, model, tools and texts. Every prompt fences its data
- * with a word that is new each time; where it marks a fence it does not count.
+ * Key of a request to a model: equal for two requests with the same provider, model, tools and texts. Every prompt fences its
+ * data with a random word, which is ignored where it marks a fence.
  */
 import { createHash } from "node:crypto"
 import { keptText, messageText } from "./KeptText.ts"
@@ -8,10 +8,10 @@ import type { GatewayRequest } from "./Gateway.ts"
 
 type Asked = Pick<GatewayRequest, "system" | "messages" | "tools" | "group" | "role">
 
-/** A closing fence names the word. */
+/** The closing fence contains the word. */
 const closing = /<\/[\w-]+ ([0-9a-f]{24})>/g
 
-/** Hex digest over `model` (`provider/model`) and the request, as evidence keeps its texts. */
+/** Returns a hex digest of `model` (`provider/model`) and the request, with its texts in the form of evidence. */
 export const requestKey = (model: string, request: Asked): string => {
   const parts = [
     model,

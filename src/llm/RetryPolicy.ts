@@ -1,6 +1,6 @@
 /**
- * How often and after which delay one model of a chain is called again: `llm.retry`, with `llm.per_provider_overrides` on top.
- * Pure; time and randomness are arguments.
+ * Retry policy for one model of a chain: `llm.retry`, overridden by `llm.per_provider_overrides`. Pure; time and randomness are
+ * arguments.
  */
 import type { LlmConfig } from "../config/schema/Llm.ts"
 import { backoffMillis } from "../domain/Backoff.ts"
@@ -10,7 +10,7 @@ export interface RetryPolicy {
   readonly maxAttempts: number
   readonly respectRetryAfter: boolean
   readonly backoff: BackoffPolicy
-  /** Wall clock for all attempts at one model; undefined leaves only the deadline of the call. */
+  /** Maximum time for all attempts at one model; undefined: only the deadline of the call applies. */
   readonly giveUpMillis: number | undefined
 }
 
@@ -41,8 +41,8 @@ export const retryPolicy = (llm: LlmConfig, provider: string): RetryPolicy => {
 }
 
 /**
- * Milliseconds to wait after attempt number `attempt` (from 1) failed. A Retry-After is obeyed exactly and is never shortened by
- * `max_ms`.
+ * Returns the milliseconds to wait after attempt number `attempt` (from 1) failed. A Retry-After is used exactly and is never
+ * shortened by `max_ms`.
  */
 export const retryDelayMillis = (
   policy: RetryPolicy,

@@ -1,7 +1,7 @@
 /**
- * Recorded answers of attempts that were lost: the next attempt at the same review gets the answer on record where it sends the same
- * request to the same model, and pays nothing for it. Each recorded answer is used once, in the order of recording. An answer that evidence
- * could not keep as it was, because of a secret in it, is not reused.
+ * Reuses recorded responses of lost attempts: the next attempt at the same review gets the recorded response at no cost if it
+ * sends the same request to the same model. Each recorded response is used once, in the order of recording. A response that
+ * evidence could not store unchanged, because of a secret in it, is not reused.
  */
 import { Effect, Metric } from "effect"
 import * as Metrics from "../observability/Metrics.ts"
@@ -13,11 +13,11 @@ import { requestKey } from "./RequestKey.ts"
 type RecordedAnswer = NonNullable<StoredCall["answer"]>
 type Answers = Map<string, Array<RecordedAnswer>>
 
-/** Runs whose answers are held in memory; more do not run at once. */
+/** Number of runs whose responses are held in memory; more do not run at the same time. */
 const maxRuns = 64
 
 export interface ReusableAnswers {
-  /** The recorded answer to this request; undefined: there is none, and the model has to be called. */
+  /** Returns the recorded response to this request; undefined if there is none, and the model has to be called. */
   readonly take: (
     run: ModelAccount,
     model: string,
@@ -54,8 +54,8 @@ const load = Effect.fnUntraced(
 
 export const reusableAnswers = (evidence: Evidence["Service"]): ReusableAnswers => {
   const held = new Map<string, Effect.Effect<Answers>>()
-  /** Read once per attempt, however many requests start together. */
-  const answersOf = Effect.fnUntraced(function* (run: ModelAccount, { attempt, earlier }: Resumption) {
+  /** Read once per attempt, even if several requests start at the same time. */
+  const listResponses = Effect.fnUntraced(function* (run: ModelAccount, { attempt, earlier }: Resumption) {
     const name = `${run.id}:${attempt}`
     const known = held.get(name)
     if (known !== undefined) return yield* known
@@ -70,7 +70,7 @@ export const reusableAnswers = (evidence: Evidence["Service"]): ReusableAnswers 
   return {
     take: Effect.fnUntraced(function* (run, model, request) {
       if (run.resumes === undefined) return undefined
-      const answer = (yield* answersOf(run, run.resumes)).get(requestKey(model, request))?.shift()
+      const answer = (yield* listResponses(run, run.resumes)).get(requestKey(model, request))?.shift()
       if (answer !== undefined) yield* Metric.update(Metrics.modelAnswersReused, 1)
       return answer
     })

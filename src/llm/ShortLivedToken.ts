@@ -1,7 +1,7 @@
 /**
- * A token that a provider gives for a credential and that ends soon: fetched when first needed, shared by all calls, renewed
- * before it ends. One request for it is under way at a time; it is bounded by itself, so that a caller who gives up does not
- * take it away from the others.
+ * A short-lived token that a provider issues for a credential: fetched on first use, shared by all calls, renewed before it
+ * expires. At most one request for it is in flight; it has its own timeout, so that an interrupted caller does not cancel it for
+ * the others.
  */
 export interface Issued {
   readonly token: string
@@ -9,17 +9,17 @@ export interface Issued {
   readonly expiresAt: number
 }
 
-/** It is not used in the last two minutes of its life: a call that starts with it must still be accepted at its end. */
+/** A token is not used in its last two minutes, because a call that starts with it must still be accepted at its end. */
 const marginMillis = 120_000
 const issueMillis = 15_000
 
-/** A token younger than this that is refused is not refused for its age. */
+/** A younger token is not refused because of its age. */
 const freshMillis = 60_000
 
 export interface ShortLivedToken<A extends Issued> {
   /**
-   * Sends with the token in force. When the answer is a 401 though the token should still hold, it is renewed and sent once
-   * more.
+   * Sends a request with the current token. After a 401 with a token that should still be valid, renews the token and sends the
+   * request once more.
    */
   readonly use: (send: (held: A) => Promise<Response>) => Promise<Response>
 }

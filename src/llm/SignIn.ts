@@ -1,4 +1,4 @@
-/** A request that exchanges a credential for a token: its answer decoded, its failure in the form that Failure.ts reads. */
+/** Exchanges a credential for a token: decodes the response, and converts a failure to the form that Failure.ts reads. */
 import { APICallError } from "ai"
 import type { FetchFunction } from "@ai-sdk/provider-utils"
 import { Option, Schema } from "effect"

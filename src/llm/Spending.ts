@@ -1,4 +1,4 @@
-/** One request to a model with its money: reserved before, settled or refunded after, however it ends. */
+/** Executes one request to a model with a budget reservation before it, which is settled or refunded after every outcome. */
 import { Effect, Exit } from "effect"
 import type { LlmConfig } from "../config/schema/Llm.ts"
 import { newId } from "../domain/Ids.ts"
@@ -13,12 +13,12 @@ import type { GatewayUsage } from "./Gateway.ts"
 import { ModelRun } from "./ModelRun.ts"
 import { costUsd } from "./Pricing.ts"
 
-/** Characters per token, on the careful side for code. */
+/** Characters per token, a conservative estimate for code. */
 const charsPerToken = 3
-/** What an answer is expected to be at most; a longer one is the estimate's error. */
+/** Expected maximum length of a response; a longer one exceeds the estimate. */
 const answerTokens = 4096
 
-/** undefined when the price is unknown. */
+/** Undefined if the price is unknown. */
 export const estimateUsd = ({ price, maxOutputTokens }: ModelSpec, characters: number): Usd | undefined =>
   costUsd(price, {
     inputTokens: Math.ceil(characters / charsPerToken),
@@ -60,7 +60,7 @@ export const spending =
       )
     })
 
-/** What was sent and not answered may be charged by the provider: it counts as estimated. A refusal costs nothing. */
+/** The provider may charge a request without a response, so it counts with its estimate. A refusal costs nothing. */
 const spentUsd = <A extends { readonly usage: GatewayUsage }>(exit: Exit.Exit<A, Failure>, estimate: Usd): Usd => {
   if (Exit.isSuccess(exit)) return exit.value.usage.costUsd ?? estimate
   const [reason] = exit.cause.reasons

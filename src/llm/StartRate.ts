@@ -1,15 +1,15 @@
 /**
- * When the next request to a provider may start: by its rate, with a burst of one second's worth, and after the pauses that it requested.
- * Pure: every method gets the time.
+ * Computes when the next request to a provider may start: by its rate, with a burst of one second's worth, and after the pauses
+ * that it requested. Pure: every method receives the time.
  */
 
-/** Between requests after a pause, where no rate is configured: not all at once into the same refusal. */
+/** Interval between requests after a pause without a configured rate, so that they do not all cause the same refusal again. */
 const afterPauseMillis = 100
 /** Upper bound of a pause, whatever a provider requests; the retry policy of each call decides whether it still waits. */
 const maxPauseMillis = 15 * 60_000
 
 export class StartRate {
-  /** Between two requests; undefined without a rate. */
+  /** Interval between two requests; undefined without a rate. */
   #intervalMillis: number | undefined
   /** The theoretical time of the next request (GCRA): one number instead of a bucket that is refilled. */
   #nextAt = 0

@@ -1,13 +1,13 @@
 /**
- * How `reasoning_effort`, `thinking_level` and `thinking_budget_tokens` are spelled by each family of providers. The field that
- * is a provider's own wins over the one that is translated; what the provider's scale does not have becomes its nearest value.
- * A budget in tokens is sent to chat completions servers as `thinking: {type, budget_tokens}`; OpenAI itself knows no budget.
+ * Translates `reasoning_effort`, `thinking_level` and `thinking_budget_tokens` for each family of providers. A provider's own
+ * field takes precedence over a translated one; a value outside of the provider's scale becomes the nearest one. A budget in
+ * tokens is sent to chat completions servers as `thinking: {type, budget_tokens}`; OpenAI itself has no budget.
  */
 import type { LlmProvider } from "../config/schema/Llm.ts"
 
 type Thinking = Pick<LlmProvider, "reasoning_effort" | "thinking_level" | "thinking_budget_tokens">
 
-/** Chat completions and Responses: `reasoning_effort`, passed through as it is. */
+/** Chat completions and Responses: `reasoning_effort`, passed through unchanged. */
 export const openaiEffort = (config: Thinking): string | undefined =>
   config.reasoning_effort ?? (config.thinking_level === "off" ? "none" : config.thinking_level)
 

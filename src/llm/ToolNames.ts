@@ -1,6 +1,6 @@
 /**
- * Which of the offered tools a call means. Models and CLI agents put a server's name in front (`aicr.report_problem`,
- * `mcp__aicr__report_problem`) and swap dots, dashes and underscores.
+ * Matches the tool name of a call with the offered tools. Models and CLI agents add a server's name as prefix
+ * (`aicr.report_problem`, `mcp__aicr__report_problem`) and swap dots, dashes and underscores.
  */
 const fold = (name: string): string =>
   name
@@ -8,7 +8,7 @@ const fold = (name: string): string =>
     .replace(/[^a-z0-9]+/g, "_")
     .replace(/^_|_$/g, "")
 
-/** The offered name, or undefined when none or several could be meant. */
+/** Returns the offered name, or undefined if none or several match. */
 export const resolveToolName = (called: string, offered: ReadonlyArray<string>): string | undefined => {
   if (called.length > 200) return undefined
   if (offered.includes(called)) return called

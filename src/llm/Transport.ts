@@ -1,6 +1,6 @@
 /**
- * The HTTP side of every provider: which proxy a request takes, the extra body fields of the configuration, and a limit on the
- * answer's size. No timeouts here: attempts are aborted from outside, so the client's own 5-minute limits are off.
+ * HTTP transport of every provider: the proxy of a request, the extra body fields of the configuration, and a limit on the
+ * response size. Attempts are aborted by their caller, so the client's own 5-minute timeouts are disabled.
  */
 import { Agent, EnvHttpProxyAgent, fetch as undiciFetch, ProxyAgent } from "undici"
 import type { Dispatcher } from "undici"
@@ -9,10 +9,13 @@ import type { FetchFunction } from "@ai-sdk/provider-utils"
 import type { Http } from "./ProviderRow.ts"
 import type { ProviderSettings } from "./ProviderSettings.ts"
 
-/** A model's answer is text of at most some hundred kilobytes; this is what a runaway server may make us hold. */
+/**
+ * Maximum size of a response. Responses of models have at most some hundred kilobytes; the limit protects against a runaway
+ * server.
+ */
 const maxAnswerBytes = 32 * 1024 * 1024
 
-const patience = { headersTimeout: 0, bodyTimeout: 0, connectTimeout: 15_000 }
+const timeouts = { headersTimeout: 0, bodyTimeout: 0, connectTimeout: 15_000 }
 
 export class Transport extends Context.Service<Transport, { readonly httpFor: (settings: ProviderSettings) => Http }>()(
   "aicr/llm/Transport"
@@ -32,11 +35,11 @@ export class Transport extends Context.Service<Transport, { readonly httpFor: (s
         return made
       }
       const dispatcher = (url: string, proxy: string | undefined): Dispatcher => {
-        if (proxy !== undefined) return agent(proxy, () => new ProxyAgent({ uri: proxy, ...patience }))
-        // HTTP(S)_PROXY and NO_PROXY hold for the rest of the world; a model on this machine is never behind a proxy.
+        if (proxy !== undefined) return agent(proxy, () => new ProxyAgent({ uri: proxy, ...timeouts }))
+        // HTTP(S)_PROXY and NO_PROXY apply to remote hosts only; a loopback address never uses a proxy.
         return isLoopback(url)
-          ? agent("direct", () => new Agent(patience))
-          : agent("environment", () => new EnvHttpProxyAgent(patience))
+          ? agent("direct", () => new Agent(timeouts))
+          : agent("environment", () => new EnvHttpProxyAgent(timeouts))
       }
       return Transport.of({
         httpFor: (settings) => {
@@ -45,9 +48,9 @@ export class Transport extends Context.Service<Transport, { readonly httpFor: (s
             const response = await undiciFetch(url, {
               method: init?.method ?? "GET",
               headers: [...new Headers(init?.headers).entries()],
-              body: textOf(init?.body),
+              body: readText(init?.body),
               signal: init?.signal ?? null,
-              // Followed, a redirect could carry the key to another host: it is an error of the configured address.
+              // A redirect could send the key to another host, so it counts as an error of the configured URL.
               redirect: "manual",
               dispatcher: dispatcher(url, settings.config.http_proxy)
             })
@@ -64,7 +67,7 @@ export class Transport extends Context.Service<Transport, { readonly httpFor: (s
           const extra = settings.config.extra_body
           return {
             plain,
-            fetch: (input, init) => plain(input, { ...init, body: withExtraBody(textOf(init?.body), extra) })
+            fetch: (input, init) => plain(input, { ...init, body: withExtraBody(readText(init?.body), extra) })
           }
         }
       })
@@ -83,14 +86,14 @@ const read = async (stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Arra
   return new Blob(chunks)
 }
 
-/** The provider sent more than any answer needs. */
+/** The provider sent more than the maximum response size. */
 export class AnswerTooLarge extends Error {
   constructor() {
     super(`the response is larger than ${maxAnswerBytes / 1024 / 1024} MiB`)
   }
 }
 
-const textOf = (body: RequestInit["body"]): string | null => {
+const readText = (body: RequestInit["body"]): string | null => {
   if (body === undefined || body === null) return null
   if (typeof body !== "string") throw new TypeError("provider SDKs send text")
   return body

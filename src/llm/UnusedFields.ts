@@ -1,4 +1,4 @@
-/** Fields of a provider that are set and that its kind has no place for: nobody is to rely on them. */
+/** Lists the set fields of a provider that its kind ignores, so that operators do not rely on them. */
 import type { LlmProvider } from "../config/schema/Llm.ts"
 
 type Field = "organization" | "api_version" | "thinking_budget_tokens"

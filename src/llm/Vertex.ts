@@ -1,11 +1,11 @@
 /**
- * Vertex AI: Gemini and Claude models of a Google Cloud project, signed in with `google_application_credentials`, or Gemini
- * alone with an API key (`api_key`, "express mode", which knows no project). `vertex_location` is `global` where nothing is
- * set; `base_url` replaces the host, for private endpoints and gateways; `api_version` replaces the version in the path.
+ * Vertex AI: Gemini and Claude models of a Google Cloud project, signed in with `google_application_credentials`, or only Gemini
+ * with an API key (`api_key`, "express mode", without a project). `vertex_location` defaults to `global`; `base_url` replaces the
+ * host, for private endpoints and gateways; `api_version` replaces the version in the path.
  */
 import type { FetchFunction } from "@ai-sdk/provider-utils"
-import { googleToken, projectOf, readGoogleKey } from "./GoogleCredentials.ts"
-import { headersOf, keyOf, NotConfigured } from "./ProviderRow.ts"
+import { googleToken, findProject, readGoogleKey } from "./GoogleCredentials.ts"
+import { toHeaders, requireKey, NotConfigured } from "./ProviderRow.ts"
 import type { ProviderConnection, ProviderRow } from "./ProviderRow.ts"
 import { versioned } from "./ProviderSettings.ts"
 import type { ProviderSettings } from "./ProviderSettings.ts"
@@ -31,11 +31,11 @@ const isClaude = (model: string): boolean => model.startsWith("claude")
 const express = async (settings: ProviderSettings, fetch: FetchFunction): Promise<ProviderConnection> => {
   const { createGoogleVertex } = await import("@ai-sdk/google-vertex/edge")
   const { config } = settings
-  const root = versioned(config.base_url ?? hostOf("global"), `/${config.api_version ?? "v1"}`)
+  const root = versioned(config.base_url ?? toHost("global"), `/${config.api_version ?? "v1"}`)
   const provider = createGoogleVertex({
-    apiKey: keyOf(settings),
+    apiKey: requireKey(settings),
     baseURL: `${root}/publishers/google`,
-    headers: headersOf(settings),
+    headers: toHeaders(settings),
     fetch
   })
   return {
@@ -61,25 +61,25 @@ const project = async (
     import("@ai-sdk/google-vertex/anthropic/edge")
   ])
   const { config } = settings
-  const name = config.vertex_project ?? projectOf(key)
+  const name = config.vertex_project ?? findProject(key)
   if (name === undefined)
     throw new NotConfigured("no vertex_project is configured and the credentials name none; set it")
   const location = config.vertex_location ?? "global"
   const place = (version: string) =>
-    `${versioned(config.base_url ?? hostOf(location), `/${config.api_version ?? version}`)}/projects/${name}/locations/${location}`
+    `${versioned(config.base_url ?? toHost(location), `/${config.api_version ?? version}`)}/projects/${name}/locations/${location}`
   const token = shortLivedToken(googleToken(key, http.plain))
   const fetch = authorized(http.fetch, token)
   const gemini = createGoogleVertex({
-    // The SDK would sign in by itself, past our proxy and limits; `authorized` replaces this.
+    // The SDK would sign in itself, without the configured proxy and limits; `authorized` replaces this.
     apiKey: "none",
     baseURL: `${place("v1beta1")}/publishers/google`,
-    headers: headersOf(settings),
+    headers: toHeaders(settings),
     fetch
   })
   const claude = createGoogleVertexAnthropic({
     generateAuthToken: () => Promise.resolve("none"),
     baseURL: `${place("v1")}/publishers/anthropic/models`,
-    headers: headersOf(settings),
+    headers: toHeaders(settings),
     fetch
   })
   return {
@@ -99,7 +99,7 @@ const authorized =
       return fetch(input, { ...init, headers })
     })
 
-const hostOf = (location: string): string => {
+const toHost = (location: string): string => {
   if (!/^[a-z0-9-]+$/.test(location))
     throw new NotConfigured(`invalid vertex_location ${location}; expected a location such as europe-west4`)
   if (location === "global") return "https://aiplatform.googleapis.com"

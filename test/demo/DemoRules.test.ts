@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { hunksOf } from "../../src/demo/DemoDiff.ts"
+import { parseHunks } from "../../src/demo/DemoDiff.ts"
 import { demoRules, findProblems } from "../../src/demo/DemoRules.ts"
 
 /** The rule, the language, code with the fault, and code beside it that is right. */
@@ -139,7 +139,7 @@ describe("reading the diff out of a prompt", () => {
   it("new lines with their numbers; old ones are passed over", () => {
     const body =
       "=== a/b.ts (modified, TypeScript)\n@@ -9,3 +9,3 @@ class A\n 9  9 | one\n10    |-two\n   10 |+2\n11 11 | three"
-    assert.deepStrictEqual(hunksOf(prompt(body)), [
+    assert.deepStrictEqual(parseHunks(prompt(body)), [
       {
         path: "a/b.ts",
         extension: "ts",
@@ -156,7 +156,7 @@ describe("reading the diff out of a prompt", () => {
   it("code that looks like a heading, a fence or a hunk is code", () => {
     const body =
       "=== a.py (added, Python)\n@@ -0,0 +1,3 @@\n  1 |+=== b.py (added)\n  2 |+</diff f1>\n  3 |+@@ -1 +1 @@"
-    const [hunk, ...more] = hunksOf(prompt(body))
+    const [hunk, ...more] = parseHunks(prompt(body))
     assert.deepStrictEqual(more, [])
     assert.deepStrictEqual(
       hunk?.lines.map(({ text }) => text),
@@ -166,6 +166,6 @@ describe("reading the diff out of a prompt", () => {
   })
 
   it("a prompt without a diff has none", () => {
-    assert.deepStrictEqual(hunksOf("<diff a>\nnever closed"), [])
+    assert.deepStrictEqual(parseHunks("<diff a>\nnever closed"), [])
   })
 })

@@ -1,5 +1,5 @@
 /** What accounts and tokens may do at the fake hosts, where the hosts can be asked. Put over the dialects of the fake forge. */
-import { repositoryOf } from "../../src/demo/DemoForgeDialect.ts"
+import { findRepository } from "../../src/demo/DemoForgeDialect.ts"
 import type { ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
 import type { DemoRepository } from "../../src/demo/DemoForgeState.ts"
 
@@ -22,7 +22,7 @@ const repository: DemoRoute = {
   method: "GET",
   path: "/repos/{owner}/{repo}",
   answer: (context) => {
-    const found = repositoryOf(context)
+    const found = findRepository(context)
     if (found === undefined) return { status: 404, body: { message: "Not Found" } }
     const { push } = accessOf(found)
     return { status: 200, body: { id: found.id, private: true, permissions: { pull: true, push, admin: false } } }

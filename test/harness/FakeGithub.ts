@@ -3,9 +3,9 @@ import { createHmac } from "node:crypto"
 import { git, gitOnce, hasCommit } from "../../src/demo/DemoForgeGit.ts"
 import { newestFirst, tipOf } from "./FakeCommits.ts"
 import { lineAt } from "../../src/demo/DemoForgeDiff.ts"
-import { page, repositoryOf } from "../../src/demo/DemoForgeDialect.ts"
+import { page, findRepository } from "../../src/demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
-import { diffOf } from "../../src/demo/DemoForgeState.ts"
+import { computeDiff } from "../../src/demo/DemoForgeState.ts"
 import type { DemoComment, DemoPull, DemoRepository, DemoUser } from "../../src/demo/DemoForgeState.ts"
 import { field, isList, isNumber, isText } from "./Fields.ts"
 
@@ -90,7 +90,7 @@ const onPull =
     answer: (context: ApiContext, pull: DemoPull) => ApiAnswer | Promise<ApiAnswer>
   ): DemoRoute["answer"] =>
   (context) => {
-    const pull = repositoryOf(context)?.pulls.get(Number(context.params[param]))
+    const pull = findRepository(context)?.pulls.get(Number(context.params[param]))
     return pull === undefined ? notFound : answer(context, pull)
   }
 
@@ -126,7 +126,7 @@ const createReview = async ({ state, request, url }: ApiContext, pull: DemoPull)
     () => false
   )
   if (!known) return refusal(422, "Unprocessable Entity", ["Commit is not part of the pull request"])
-  const files = await diffOf(pull)
+  const files = await computeDiff(pull)
   const placed = comments.map((comment) => {
     const path = field(comment, "path", isText) ?? ""
     const line = field(comment, "line", isNumber) ?? 0
@@ -169,7 +169,7 @@ const routes: ReadonlyArray<DemoRoute> = [
     method: "GET",
     path: `${repo}/commits/{sha}/pulls`,
     answer: async (context) => {
-      const repository = repositoryOf(context)
+      const repository = findRepository(context)
       const sha = context.params["sha"] ?? ""
       if (repository === undefined) return notFound
       if (!(await hasCommit(repository.directory, sha))) return refusal(422, `No commit found for SHA: ${sha}`)
@@ -181,7 +181,7 @@ const routes: ReadonlyArray<DemoRoute> = [
     method: "GET",
     path: `${repo}/commits`,
     answer: async (context) => {
-      const repository = repositoryOf(context)
+      const repository = findRepository(context)
       const { query } = context.request
       if (repository === undefined) return notFound
       const found = await newestFirst(repository, query.get("sha"), query.get("until"))
@@ -192,7 +192,7 @@ const routes: ReadonlyArray<DemoRoute> = [
     method: "GET",
     path: `${repo}/branches/{branch}`,
     answer: async (context) => {
-      const repository = repositoryOf(context)
+      const repository = findRepository(context)
       const name = context.params["branch"] ?? ""
       const sha = repository && (await tipOf(repository, name))
       return sha === undefined
@@ -204,7 +204,7 @@ const routes: ReadonlyArray<DemoRoute> = [
     method: "GET",
     path: `${repo}/commits/{ref}`,
     answer: async (context) => {
-      const repository = repositoryOf(context)
+      const repository = findRepository(context)
       const ref = (context.params["ref"] ?? "").replace(/^heads\//, "refs/heads/")
       if (repository === undefined) return notFound
       const sha = await git(repository.directory, ["rev-parse", "--verify", `${ref}^{commit}`]).catch(() => "")
@@ -215,7 +215,7 @@ const routes: ReadonlyArray<DemoRoute> = [
     method: "GET",
     path: `${repo}/collaborators/{username}/permission`,
     answer: (context) => {
-      const granted = repositoryOf(context)?.permissions.get(context.params["username"] ?? "") ?? "read"
+      const granted = findRepository(context)?.permissions.get(context.params["username"] ?? "") ?? "read"
       const permission = granted === "owner" ? "admin" : granted
       const user = userJson(context.state.user(context.params["username"] ?? ""), context.url)
       return { status: 200, body: { permission, role_name: permission, user } }
@@ -276,7 +276,7 @@ const routes: ReadonlyArray<DemoRoute> = [
     method: "PATCH",
     path: `${repo}/issues/comments/{id}`,
     answer: (context) => {
-      for (const pull of repositoryOf(context)?.pulls.values() ?? []) {
+      for (const pull of findRepository(context)?.pulls.values() ?? []) {
         const comment = pull.comments.find((candidate) => candidate.id === Number(context.params["id"]))
         if (comment === undefined) continue
         comment.body = field(context.request.body, "body", isText) ?? comment.body
@@ -291,7 +291,7 @@ const routes: ReadonlyArray<DemoRoute> = [
     method: "POST",
     path: `${repo}/statuses/{sha}`,
     answer: (context) => {
-      const repository = repositoryOf(context)
+      const repository = findRepository(context)
       const sha = context.params["sha"] ?? ""
       if (repository === undefined) return notFound
       const status = {

@@ -4,7 +4,7 @@ import { newestFirst, tipOf } from "./FakeCommits.ts"
 import { lineAt } from "../../src/demo/DemoForgeDiff.ts"
 import { page } from "../../src/demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
-import { diffOf } from "../../src/demo/DemoForgeState.ts"
+import { computeDiff } from "../../src/demo/DemoForgeState.ts"
 import type { DemoPull, DemoRepository, DemoReviewComment, DemoUser } from "../../src/demo/DemoForgeState.ts"
 import { startOfRange } from "./GitlabLineRange.ts"
 import { field, isNumber, isObject, isText } from "./Fields.ts"
@@ -91,7 +91,7 @@ const placeOf = async (pull: DemoPull, position: object): Promise<Draft["at"] | 
   const newLine = field(position, "new_line", isNumber)
   const path = (newLine === undefined ? field(position, "old_path", isText) : field(position, "new_path", isText)) ?? ""
   const side = newLine === undefined ? ("old" as const) : ("new" as const)
-  const files = await diffOf(pull)
+  const files = await computeDiff(pull)
   const found = lineAt(files, path, side, newLine ?? oldLine ?? 0)
   if (found === undefined || found.oldLine !== oldLine || found.newLine !== newLine) return undefined
   const place = { path, side, line: newLine ?? oldLine ?? 0, startLine: undefined, hunk: found.text }

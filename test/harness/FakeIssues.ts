@@ -1,6 +1,6 @@
 /** Issues, labels, files and commit comments as the hosts answer them, added to the dialects of the fake forge. */
 import { git, gitOnce } from "../../src/demo/DemoForgeGit.ts"
-import { page, repositoryOf } from "../../src/demo/DemoForgeDialect.ts"
+import { page, findRepository } from "../../src/demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
 import type { DemoRepository, DemoUser } from "../../src/demo/DemoForgeState.ts"
 import { field, isList, isNumber, isText } from "./Fields.ts"
@@ -52,7 +52,7 @@ const repositoryIn = (kind: Kind, context: ApiContext): DemoRepository | undefin
     ? [...context.state.repositories.values()].find(
         (repository) => String(repository.id) === context.params["id"] || repository.fullName === context.params["id"]
       )
-    : repositoryOf(context)
+    : findRepository(context)
 
 const texts = (value: unknown): ReadonlyArray<string> => (Array.isArray(value) ? value.filter(isText) : [])
 
@@ -364,7 +364,7 @@ const commentPath = /\/issues\/\{\w+\}\/comments$/
 const eitherComment = (route: DemoRoute): DemoRoute => ({
   ...route,
   answer: (context) => {
-    const repository = repositoryOf(context)
+    const repository = findRepository(context)
     const number = Number(context.params["index"] ?? context.params["number"])
     const issue =
       repository === undefined ? undefined : issuesOf(repository).issues.find((one) => one.number === number)

@@ -1,5 +1,5 @@
 /** What becomes of inline comments at the hosts: edits, answers, resolving, reactions. Put over the dialects of the fake forge. */
-import { repositoryOf } from "../../src/demo/DemoForgeDialect.ts"
+import { findRepository } from "../../src/demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
 import type { DemoPull, DemoReviewComment, DemoUser } from "../../src/demo/DemoForgeState.ts"
 import { field, isList, isNumber, isObject, isText } from "./Fields.ts"
@@ -31,7 +31,7 @@ const inlineOf = (pull: DemoPull) =>
   pull.reviews.flatMap((review) => review.comments.map((comment) => ({ comment, review })))
 
 const pullsOf = (context: ApiContext): ReadonlyArray<DemoPull> => [
-  ...(repositoryOf(context)?.pulls.values() ??
+  ...(findRepository(context)?.pulls.values() ??
     [...context.state.repositories.values()].flatMap((repository) => [...repository.pulls.values()]))
 ]
 
@@ -166,7 +166,7 @@ const dismissedReviews = new WeakMap<DemoPull, Set<number>>()
 
 /** A dismissed review: on GitHub another state, on Gitea a mark. */
 const dismissal = (context: ApiContext, field_: "number" | "index", state: string): ApiAnswer | undefined => {
-  const pull = repositoryOf(context)?.pulls.get(Number(context.params[field_]))
+  const pull = findRepository(context)?.pulls.get(Number(context.params[field_]))
   const at = pull?.reviews.findIndex(({ id }) => id === Number(context.params["id"])) ?? -1
   const review = pull?.reviews[at]
   if (pull === undefined || review === undefined || field(context.request.body, "message", isText) === undefined) {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, Redacted } from "effect"
-import { readAwsProfile, sectionOf } from "../../src/llm/AwsProfile.ts"
+import { readAwsProfile, findSection } from "../../src/llm/AwsProfile.ts"
 import { cachesPrompts } from "../../src/llm/Bedrock.ts"
 import { Gateway } from "../../src/llm/Gateway.ts"
 import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
@@ -247,7 +247,7 @@ describe("bedrock", () => {
       )
     assert.match(await problem("sso"), /sso_session/)
     assert.match(await problem("absent"), /has no keys/)
-    assert.deepStrictEqual(sectionOf("[a]\nx=1\n", ["b"]), {})
+    assert.deepStrictEqual(findSection("[a]\nx=1\n", ["b"]), {})
     rmSync(path, { recursive: true })
   })
 

@@ -25,9 +25,7 @@ const files = list(["src", "actors", "nats"], /\.ts$/)
  */
 const pending: ReadonlyArray<string> = [
   "nats",
-  "src/demo",
   "src/engine",
-  "src/llm",
   "src/observability",
   "src/review",
   "src/app",

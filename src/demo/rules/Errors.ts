@@ -1,5 +1,5 @@
-/** Failures that nobody hears of. */
-import { go, indentOf, isCode, python, script } from "./Rule.ts"
+/** Rules for swallowed failures. */
+import { go, countIndent, isCode, python, script } from "./Rule.ts"
 import type { RuleMatch, Rule } from "./Rule.ts"
 import type { CodeHunk } from "../DemoDiff.ts"
 
@@ -10,11 +10,11 @@ const swallowed = (hunk: CodeHunk, opening: RegExp, isBodyDropped: (body: Readon
   hunk.lines.flatMap((line, from): ReadonlyArray<RuleMatch> => {
     if (!line.added || !opening.test(line.text)) return []
     const end = hunk.lines.findIndex(
-      ({ text }, at) => at > from && isCode(text) && indentOf(text) <= indentOf(line.text)
+      ({ text }, at) => at > from && isCode(text) && countIndent(text) <= countIndent(line.text)
     )
     if (end === -1 && !hunk.whole) return []
     const body = hunk.lines.slice(from + 1, end === -1 ? undefined : end).map(({ text }) => text)
-    // A comment in the body says that somebody thought about it.
+    // A comment in the body shows that the empty handler is intended.
     if (body.some((text) => text.trim() !== "" && !isCode(text))) return []
     if (!isBodyDropped(body.filter(isCode).map((text) => text.trim()))) return []
     return [{ from, to: from, message }]

@@ -4,7 +4,7 @@ import type { Rule } from "./Rule.ts"
 
 const statement = /\b(?:select\b.+\bfrom|insert\s+into|update\b.+\bset|delete\s+from)\b/i
 
-// What stands before a value in a statement. A table or column name put in has another reason and other risks.
+// Matches the text before a value in a statement. Inserted table and column names have other reasons and risks.
 const before = String.raw`(?:['=<>%]|\b(?:i?like|limit|offset)\s|\b(?:in|values)\s*\()\s*%?`
 
 // A value in the text: ${x}, {x} of an f-string, "…" % x, .format(x), Sprintf with a verb for text, "…" + x.

@@ -1,4 +1,4 @@
-/** What a rule of the demo model is: a pattern over one hunk, in some languages, with the words for what it finds. */
+/** Rule of the demo model: a pattern over one hunk in some languages, with the text of its problem. */
 import type { Severity } from "../../domain/Kinds.ts"
 import type { CodeHunk } from "../DemoDiff.ts"
 
@@ -32,7 +32,7 @@ const longest = 500
 
 export const isCode = (text: string): boolean => text.length <= longest && text.trim() !== "" && !comment.test(text)
 
-/** One match per added line of code that `test` has something to say about. */
+/** Returns one match per added line of code for which `test` returns a result. */
 export const eachLine = (
   hunk: CodeHunk,
   test: (text: string, index: number) => Omit<RuleMatch, "from" | "to"> | undefined
@@ -42,16 +42,14 @@ export const eachLine = (
     return found === undefined ? [] : [{ from: index, to: index, ...found }]
   })
 
-export const indentOf = (text: string): number => /^\s*/.exec(text)?.[0].length ?? 0
+export const countIndent = (text: string): number => /^\s*/.exec(text)?.[0].length ?? 0
 
-/**
- * The rest of the function that the line at `index` stands in, by indentation; `complete` when its end is in sight.
- */
+/** Returns the rest of the function around the line at `index`, by indentation; `complete` if its end is in the hunk. */
 export const restOfBlock = (hunk: CodeHunk, index: number) => {
-  const indent = indentOf(hunk.lines[index]?.text ?? "")
+  const indent = countIndent(hunk.lines[index]?.text ?? "")
   const rest: Array<string> = []
   for (const { text } of hunk.lines.slice(index + 1)) {
-    if (text.trim() !== "" && indentOf(text) < indent) return { rest, complete: true }
+    if (text.trim() !== "" && countIndent(text) < indent) return { rest, complete: true }
     rest.push(text)
   }
   return { rest, complete: hunk.whole }

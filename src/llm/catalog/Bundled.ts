@@ -1,20 +1,20 @@
 /**
  * The snapshot that comes with the program (`bundled.json`, in the form of the catalog document): well-known models, for the time
- * before the first fetch and for installations without a network. Read when it is first needed.
+ * before the first fetch and for installations without a network. Read on first use.
  */
-import { entriesOf } from "./CatalogSource.ts"
+import { parseEntries } from "./CatalogSource.ts"
 
-/** What the prices and limits of the snapshot are those of. */
-export const bundledAsOf = "2025-10"
+/** Date of the prices and limits in the snapshot. */
+export const bundledDate = "2025-10"
 
 let models: Promise<ReadonlyMap<string, string>> | undefined
 
 const load = async (): Promise<ReadonlyMap<string, string>> => {
   const { default: document } = await import("./bundled.json", { with: { type: "json" } })
-  return new Map(Array.from(entriesOf(document) ?? [], ({ id, record }) => [id, record]))
+  return new Map(Array.from(parseEntries(document) ?? [], ({ id, record }) => [id, record]))
 }
 
-/** JSON of the first of these models that the snapshot has. */
+/** Returns the JSON of the first of these models in the snapshot. */
 export const findBundled = async (ids: ReadonlyArray<string>): Promise<string | undefined> => {
   models ??= load()
   const known = await models

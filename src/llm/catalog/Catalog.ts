@@ -1,9 +1,9 @@
 /**
- * What is known about a model: window, largest answer, price, efforts. From the provider's settings, from
- * `llm.model_catalog.overrides`, and, where the catalog is enabled, from the fetched document or the bundled snapshot.
+ * Catalog of models: window, maximum output, price, efforts. Sources are the provider's settings, `llm.model_catalog.overrides`
+ * and, if the catalog is enabled, the fetched document or the bundled snapshot.
  *
- * A look-up reads one record. When the document is older than `refresh_interval_hours` a look-up starts a refresh beside
- * itself and answers from what is there: nothing waits for the network, and nothing fails because of it.
+ * A look-up reads one record. If the document is older than `refresh_interval_hours`, a look-up starts a refresh in the
+ * background and returns the current record: it never waits for the network or fails because of it.
  */
 import { Clock, Context, Deferred, Duration, Effect, Layer, Option, Schema } from "effect"
 import type { LlmConfig, LlmProvider, ModelCatalogConfig } from "../../config/schema/Llm.ts"
@@ -13,18 +13,18 @@ import { layerMemory } from "./MemoryCatalogCache.ts"
 import type { CatalogCacheError } from "./CatalogCache.ts"
 import { catalogNames, overrideNames } from "./CatalogNames.ts"
 import { fetchCatalog } from "./CatalogSource.ts"
-import { specOf } from "./ModelRecord.ts"
+import { toSpec } from "./ModelRecord.ts"
 import type { ModelSpec, RawRecord } from "./ModelRecord.ts"
 
 export class Catalog extends Context.Service<
   Catalog,
   {
     readonly spec: (llm: LlmConfig, provider: LlmProvider, model: string) => Effect.Effect<ModelSpec>
-    /** Fetches the document when it is due. Never fails: what goes wrong is logged and tried again later. */
+    /** Fetches the document when it is due. Never fails: errors are logged and the fetch is retried later. */
     readonly refresh: (config: ModelCatalogConfig) => Effect.Effect<void>
   }
 >()("aicr/llm/Catalog") {
-  /** `waits`: look-ups wait for a refresh that is under way, for a program that asks once and ends. */
+  /** `waits`: look-ups wait for a running refresh, for commands with a single look-up. */
   static readonly layerWith = ({ waits }: { readonly waits: boolean }): Layer.Layer<Catalog, never, CatalogCache> =>
     Layer.effect(
       Catalog,
@@ -32,7 +32,7 @@ export class Catalog extends Context.Service<
     )
   static readonly layer = Catalog.layerWith({ waits: false })
 
-  /** Without network and cache: settings, overrides and the bundled snapshot. */
+  /** Catalog without network and cache: settings, overrides and the bundled snapshot. */
   static readonly layerOffline: Layer.Layer<Catalog> = Layer.effect(
     Catalog,
     Effect.suspend(() =>
@@ -47,7 +47,7 @@ export class Catalog extends Context.Service<
   ).pipe(Layer.provide(layerMemory))
 }
 
-/** After a fetch that failed. */
+/** Delay after a failed fetch. */
 const retryAfterMillis = Duration.toMillis("10 minutes")
 
 const RecordJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
@@ -56,7 +56,7 @@ const make = (waits: boolean) =>
   Effect.gen(function* () {
     const cache = yield* CatalogCache
     const scope = yield* Effect.scope
-    /** Per source: before this time nothing is asked. */
+    /** Earliest time of the next fetch per source. */
     const quietUntil = new Map<string, number>()
     const underWay = new Map<string, Deferred.Deferred<void>>()
 
@@ -88,7 +88,7 @@ const make = (waits: boolean) =>
       )
     })
 
-    /** One refresh of a source at a time; callers who come meanwhile wait for it. */
+    /** Serialises refreshes of a source; concurrent callers wait for the running one. */
     const refresh = Effect.fnUntraced(function* (config: ModelCatalogConfig) {
       if (!config.enabled || config.offline) return
       const { source_url: source } = config
@@ -124,7 +124,7 @@ const make = (waits: boolean) =>
           .map((name): RawRecord | undefined => (Object.hasOwn(overrides, name) ? overrides[name] : undefined))
           .find((found) => found !== undefined)
         const record = yield* catalogRecord(llm.model_catalog, catalogNames(provider, model))
-        return specOf(llm, provider, record, override ?? {})
+        return toSpec(llm, provider, record, override ?? {})
       })
     })
   })

@@ -1,13 +1,13 @@
 /**
- * Where a fetched catalog document is kept, model by model, so that a look-up reads one record. `replace` is called once per
- * refresh; a reader in the middle of it gets old or new records, each whole.
+ * Cache of the fetched catalog document with one record per model, so that a look-up reads one record. `replace` is called once
+ * per refresh; a reader in the middle of it gets old or new records, each whole.
  */
 import { Context, Schema } from "effect"
 import type { Effect } from "effect"
 
 export interface CatalogState {
   readonly etag: string | undefined
-  /** When the source was last asked, with success. Milliseconds since the epoch. */
+  /** Time of the last successful request to the source, in milliseconds since the epoch. */
   readonly checkedAt: number
 }
 
@@ -25,13 +25,13 @@ export class CatalogCacheError extends Schema.TaggedError<CatalogCacheError>()("
 export class CatalogCache extends Context.Service<
   CatalogCache,
   {
-    /** JSON of the first of these models that is there. */
+    /** Returns the JSON of the first of these models in the cache. */
     readonly find: (ids: ReadonlyArray<string>) => Effect.Effect<string | undefined, CatalogCacheError>
-    /** undefined: nothing was ever fetched from this source. */
+    /** Undefined: this source was never fetched. */
     readonly state: (source: string) => Effect.Effect<CatalogState | undefined, CatalogCacheError>
-    /** The source said that nothing changed. */
+    /** Records that the source has not changed. */
     readonly touch: (source: string, state: CatalogState) => Effect.Effect<void, CatalogCacheError>
-    /** Models that are not among the entries are gone afterwards. */
+    /** Replaces all records: models that are not among the entries are removed. */
     readonly replace: (
       source: string,
       state: CatalogState,

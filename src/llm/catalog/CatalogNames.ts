@@ -1,4 +1,4 @@
-/** Under which names of the catalog a configured model may stand, the likeliest first. */
+/** Lists the names that a configured model may have in the catalog, the most likely first. */
 import type { LlmProvider } from "../../config/schema/Llm.ts"
 
 const byKind: Readonly<Record<LlmProvider["kind"], ReadonlyArray<string>>> = {
@@ -12,7 +12,7 @@ const byKind: Readonly<Record<LlmProvider["kind"], ReadonlyArray<string>>> = {
   copilot: ["github-copilot"]
 }
 
-/** Servers that speak OpenAI's protocol, by host. */
+/** Servers with OpenAI's protocol, by host. */
 const byHost: Readonly<Record<string, string>> = {
   "api.openai.com": "openai",
   "openrouter.ai": "openrouter",
@@ -24,7 +24,7 @@ const byHost: Readonly<Record<string, string>> = {
 
 type Named = Pick<LlmProvider, "id" | "kind" | "base_url" | "catalog_provider" | "catalog_id">
 
-/** `catalog_id` and `catalog_provider` are the only names where they are set: somebody knows better. */
+/** `catalog_id` and `catalog_provider` replace all guesses if they are set. */
 export const catalogNames = (provider: Named, model: string): ReadonlyArray<string> => {
   if (provider.catalog_id !== undefined) return [provider.catalog_id]
   if (provider.catalog_provider !== undefined) return [`${provider.catalog_provider}/${model}`]

@@ -1,4 +1,4 @@
-/** Fetching the catalog document: bounded in time and size, only when it changed. */
+/** Fetches the catalog document: bounded in time and size, and only if it changed. */
 import { Agent, EnvHttpProxyAgent, fetch as undiciFetch } from "undici"
 import { Effect, Schema } from "effect"
 import { isLoopback } from "../Transport.ts"
@@ -37,7 +37,7 @@ export const fetchCatalog = (
         if (size > maxBytes) throw new Error(`it is larger than ${maxBytes / 1024 / 1024} MiB`)
         chunks.push(chunk)
       }
-      const entries = entriesOf(JSON.parse(Buffer.concat(chunks).toString("utf8")))
+      const entries = parseEntries(JSON.parse(Buffer.concat(chunks).toString("utf8")))
       if (entries === undefined) throw new Error("not a catalog; expected an object of providers with `models`")
       return { _tag: "Document", etag: response.headers.get("etag") ?? undefined, entries }
     },
@@ -56,10 +56,10 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /**
- * The models of a document one by one, each under `<provider>/<model>`; undefined when there is none. What a record holds is
- * looked at when it is looked up: the document has thousands.
+ * Lists the models of a document as `<provider>/<model>`; undefined if there is none. Records are decoded at look-up, because the
+ * document has thousands.
  */
-export const entriesOf = (document: unknown): Iterable<CatalogEntry> | undefined => {
+export const parseEntries = (document: unknown): Iterable<CatalogEntry> | undefined => {
   if (!isRecord(document)) return undefined
   const entries = {
     *[Symbol.iterator](): Generator<CatalogEntry> {

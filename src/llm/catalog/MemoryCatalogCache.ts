@@ -1,4 +1,4 @@
-/** The catalog in this process alone: fetched anew after each start. */
+/** The catalog in this process only: fetched again after each start. */
 import { Effect, Layer } from "effect"
 import { CatalogCache } from "./CatalogCache.ts"
 import type { CatalogState } from "./CatalogCache.ts"

@@ -1,6 +1,6 @@
 /**
- * One model in the form of the catalog document (models.dev `api.json`), as far as the gateway uses it. Fields are read one by
- * one: a record with one odd field still counts for the others.
+ * One model in the form of the catalog document (models.dev `api.json`), with the fields that the gateway uses. Fields are
+ * decoded separately, so that an invalid field does not invalidate the others.
  */
 import { Option, Schema } from "effect"
 import type { LlmConfig, LlmProvider } from "../../config/schema/Llm.ts"
@@ -21,11 +21,11 @@ export type Price = typeof Price.Type
 export interface ModelSpec {
   readonly contextWindow: number | undefined
   readonly maxOutputTokens: number | undefined
-  /** undefined: unknown, which is not free. */
+  /** Undefined: unknown, which does not mean free. */
   readonly price: Price | undefined
   readonly supportedEfforts: ReadonlyArray<string> | undefined
   readonly defaultEffort: string | undefined
-  /** False where the model is known not to take tools. */
+  /** False if the model is known not to support tools. */
   readonly toolCall: boolean | undefined
 }
 
@@ -42,7 +42,7 @@ const readText = optional(Schema.String)
 const readFlag = optional(Schema.Boolean)
 const readFields = optional(Schema.Record(Schema.String, Schema.Unknown))
 
-/** The override's fields win; of `limit` and `cost` each figure by itself. */
+/** Merges records: the override's fields take precedence, in `limit` and `cost` each figure separately. */
 const mergeRecords = (catalog: RawRecord, override: RawRecord): RawRecord => ({
   ...catalog,
   ...override,
@@ -54,8 +54,8 @@ const mergeRecords = (catalog: RawRecord, override: RawRecord): RawRecord => ({
   )
 })
 
-/** What holds for a model: the provider's own settings, then overrides, then the catalog. */
-export const specOf = (
+/** Returns the specification of a model: from the provider's own settings, then overrides, then the catalog. */
+export const toSpec = (
   llm: LlmConfig,
   provider: Pick<LlmProvider, "context_window" | "max_output_tokens">,
   catalog: RawRecord,

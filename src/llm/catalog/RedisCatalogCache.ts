@@ -1,6 +1,6 @@
 /**
- * The catalog in Redis, shared by all nodes: one hash per document and a key that names the hash in force. The client is loaded
- * when this backend is configured.
+ * The catalog in Redis, shared by all nodes: one hash per document and a key that names the current hash. The client is loaded
+ * only if this backend is configured.
  */
 import { Effect, Layer, Option, Schema } from "effect"
 import type { Redacted } from "effect"
@@ -9,7 +9,7 @@ import { CatalogCache, CatalogCacheError } from "./CatalogCache.ts"
 import type { CatalogEntry, CatalogState } from "./CatalogCache.ts"
 
 const pointer = "aicr:catalog"
-const hashOf = (generation: number): string => `${pointer}:${generation}`
+const toHash = (generation: number): string => `${pointer}:${generation}`
 const stepSize = 200
 
 const Pointer = Schema.Struct({
@@ -44,7 +44,7 @@ export const layerRedis = (url: Redacted.Redacted): Layer.Layer<CatalogCache> =>
         find: Effect.fnUntraced(function* (ids) {
           const current = yield* inForce
           if (current === undefined || ids.length === 0) return undefined
-          const found = yield* ask(() => redis.hmget(hashOf(current.generation), ...ids))
+          const found = yield* ask(() => redis.hmget(toHash(current.generation), ...ids))
           return found.find((record) => record !== null) ?? undefined
         }),
         state: (source) =>
@@ -57,7 +57,7 @@ export const layerRedis = (url: Redacted.Redacted): Layer.Layer<CatalogCache> =>
         }),
         replace: Effect.fnUntraced(function* (source, state, entries) {
           const before = yield* inForce
-          const hash = hashOf(state.checkedAt)
+          const hash = toHash(state.checkedAt)
           let step: Array<CatalogEntry> = []
           const write = Effect.suspend(() => {
             const fields = step.flatMap(({ id, record }) => [id, record])
@@ -71,7 +71,7 @@ export const layerRedis = (url: Redacted.Redacted): Layer.Layer<CatalogCache> =>
           yield* write
           yield* point(source, state, state.checkedAt)
           if (before !== undefined && before.generation !== state.checkedAt) {
-            yield* ask(() => redis.del(hashOf(before.generation)))
+            yield* ask(() => redis.del(toHash(before.generation)))
           }
         })
       })

@@ -1,7 +1,7 @@
 /**
- * The catalog in the tables `catalog_models` and `catalog_state`. Written in steps that let other work through, not in one
- * transaction: records do not depend on each other, and the state that names the document is written last. Where many nodes write,
- * one transaction keeps what two of them replace at the same time apart.
+ * The catalog in the tables `catalog_models` and `catalog_state`. Written in chunks that let other work run, not in one
+ * transaction: records are independent, and the state that names the document is written last. With several nodes, one
+ * transaction separates concurrent replacements.
  */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"

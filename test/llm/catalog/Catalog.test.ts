@@ -4,11 +4,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { Price } from "../../../src/llm/catalog/ModelRecord.ts"
-import { bundledAsOf, findBundled } from "../../../src/llm/catalog/Bundled.ts"
+import { bundledDate, findBundled } from "../../../src/llm/catalog/Bundled.ts"
 import { Catalog } from "../../../src/llm/catalog/Catalog.ts"
 import { CatalogCache } from "../../../src/llm/catalog/CatalogCache.ts"
 import { catalogNames } from "../../../src/llm/catalog/CatalogNames.ts"
-import { entriesOf } from "../../../src/llm/catalog/CatalogSource.ts"
+import { parseEntries } from "../../../src/llm/catalog/CatalogSource.ts"
 import { layerMemory } from "../../../src/llm/catalog/MemoryCatalogCache.ts"
 import { layerRedis } from "../../../src/llm/catalog/RedisCatalogCache.ts"
 import { layerSql } from "../../../src/llm/catalog/SqlCatalogCache.ts"
@@ -251,13 +251,13 @@ describe("catalog", () => {
   )
 
   it("the bundled snapshot has prices and windows, and says of when", async () => {
-    assert.match(bundledAsOf, /^\d{4}-\d{2}$/)
+    assert.match(bundledDate, /^\d{4}-\d{2}$/)
     for (const id of ["anthropic/claude-sonnet-4-5", "openai/gpt-5", "google/gemini-2.5-pro"]) {
       const text = await findBundled(["absent/model", id])
       assert.isDefined(text)
       assert.match(text ?? "", /"limit":\{"context":\d+,"output":\d+\},"cost":\{"input":/)
     }
-    assert.isUndefined(entriesOf({ p: { models: {} } }))
+    assert.isUndefined(parseEntries({ p: { models: {} } }))
   })
 })
 
