@@ -44,7 +44,15 @@ export interface RedisServer {
   readonly failure: (error: unknown) => QueueError
   /** Returns the error of a call whose result is not as expected. */
   readonly unexpected: (why: string) => QueueError
-  readonly onQuarantined: (entryIds: ReadonlyArray<string>) => void
+  readonly onDamage: (damage: RedisDamage) => void
+}
+
+/** Damage that a message met, as in redis/damage.lua. */
+export interface RedisDamage {
+  /** Ids of quarantined entries. */
+  readonly quarantined: ReadonlyArray<string>
+  /** Rebuilt indexes, with the reasons. */
+  readonly rebuilt: ReadonlyArray<string>
 }
 
 export class RedisCalls {
@@ -103,8 +111,8 @@ export class RedisCalls {
 
   #succeed(calls: ReadonlyArray<ScriptCall>, answers: unknown, details: Iterator<unknown>): void {
     this.#underWay -= 1
-    const quarantined: unknown = Array.isArray(answers) ? answers[calls.length] : undefined
-    if (Array.isArray(quarantined)) this.#server.onQuarantined(quarantined.map(String))
+    const [quarantined, rebuilt] = Array.isArray(answers) ? answers.slice(calls.length).map(textsOf) : []
+    if (quarantined !== undefined) this.#server.onDamage({ quarantined, rebuilt: rebuilt ?? [] })
     calls.forEach(({ detailsOf, done }, index) => {
       const result = resultOf(answers, index, this.#server.unexpected)
       if (detailsOf === undefined) return done(result)
@@ -142,6 +150,8 @@ const countWithin = (calls: ReadonlyArray<ScriptCall>, messages: number): number
   }
   return part
 }
+
+const textsOf = (values: unknown): ReadonlyArray<string> => (Array.isArray(values) ? values.map(String) : [])
 
 const startsWith = (error: unknown, word: string): boolean => error instanceof Error && error.message.startsWith(word)
 

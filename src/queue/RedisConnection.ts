@@ -9,6 +9,7 @@ import { failsAtOnce, open, parsePlace, explainFailure } from "../database/Redis
 import type { Packable } from "./MessagePack.ts"
 import { QueueError } from "./Queue.ts"
 import { RedisCalls } from "./RedisCalls.ts"
+import type { RedisDamage } from "./RedisCalls.ts"
 import type { More } from "./RedisCalls.ts"
 import { foreignLayout, mark } from "./RedisLayout.ts"
 import type { ScriptName } from "./RedisScripts.ts"
@@ -67,12 +68,7 @@ export const connect = Effect.fnUntraced(function* (
     base,
     failure,
     unexpected: (why) => unavailable(place, why),
-    onQuarantined: (entry_ids) =>
-      log(
-        Effect.logError("queue entries quarantined: Redis holds records that cannot be read").pipe(
-          Effect.annotateLogs({ entry_ids })
-        )
-      )
+    onDamage: (damage) => log(logDamage(damage))
   })
   return {
     command: (use) => attempt(() => use(redis)),
@@ -80,6 +76,22 @@ export const connect = Effect.fnUntraced(function* (
       Effect.callback((done) => calls.add({ name, args, texts, detailsOf, done }))
   }
 })
+
+/** Logs records that the service cannot have written. */
+const logDamage = ({ quarantined, rebuilt }: RedisDamage): Effect.Effect<void> =>
+  Effect.all(
+    [
+      quarantined.length > 0
+        ? Effect.logError("queue entries quarantined: Redis holds records that cannot be read", {
+            entry_ids: quarantined
+          })
+        : Effect.void,
+      rebuilt.length > 0
+        ? Effect.logError("queue indexes rebuilt: Redis held records that cannot be read", { reasons: rebuilt })
+        : Effect.void
+    ],
+    { discard: true }
+  )
 
 const unavailable = (place: string, why: string): QueueError =>
   new QueueError({ reason: "unavailable", message: `Queue on Redis at ${place}: ${why}` })

@@ -22,14 +22,14 @@ import {
   decodeAdmitted,
   decodeExpired,
   decodePage,
-  decodePause,
   decodeRenewal,
   decodeRetried,
   decodeRunning,
   decodeStats,
   decodeStrings,
   readLiteral,
-  readRows
+  readRows,
+  readPause
 } from "./RedisReplies.ts"
 import type { ScriptName } from "./RedisScripts.ts"
 import { full } from "./QueueLimits.ts"
@@ -144,8 +144,8 @@ const control = ({ ask, base, command, entries, entry }: RedisAccess): QueueCont
       Effect.asVoid(command((redis) => redis.hset(pauses, pauseKey(pause.scope, pause.name), JSON.stringify(pause)))),
     resume: (scope, name) => Effect.asVoid(command((redis) => redis.hdel(pauses, pauseKey(scope, name)))),
     pauses: Effect.flatMap(
-      command((redis) => redis.hvals(pauses)),
-      (values) => decoded(() => values.map(decodePause))
+      command((redis) => redis.hgetall(pauses)),
+      (held) => Effect.forEach(Object.entries(held), ([key, text]) => readPause(key, text))
     )
   })
 }

@@ -1,5 +1,5 @@
 /** Decodes the replies of the queue's scripts (redis/*.lua). Throws where a reply does not have the shape that this release writes. */
-import { Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { EntryStatus } from "../domain/Entry.ts"
 import { noEntries } from "./EntryTable.ts"
 import type { QueueAdmitted, Renewal } from "./Queue.ts"
@@ -79,7 +79,7 @@ export const decodeStats = (answer: unknown) => {
 export const decodeRetried = (answer: unknown): Retried =>
   readLiteral(["retried", "unknown", "not_dead", "newer"], answer)
 
-export const decodePause: (text: string) => Pause = Schema.decodeUnknownSync(
+const decodePause = Schema.decodeUnknownResult(
   Schema.fromJsonString(
     Schema.Struct({
       scope: Schema.Literals(["workspace", "node"]),
@@ -89,3 +89,16 @@ export const decodePause: (text: string) => Pause = Schema.decodeUnknownSync(
     })
   )
 )
+
+/** Decodes a pause. One that cannot be decoded still applies: it is listed with that as its reason, so that an operator can end it. */
+export const readPause = (key: string, text: string): Effect.Effect<Pause> =>
+  Result.match(decodePause(text), {
+    onSuccess: Effect.succeed,
+    onFailure: ({ message }) =>
+      Effect.as(Effect.logError("pause in Redis cannot be decoded", { pause: key, error: message }), {
+        scope: key.startsWith("node:") ? "node" : "workspace",
+        name: key.slice(key.indexOf(":") + 1),
+        reason: `its record in Redis cannot be decoded (${message.slice(0, 200)})`,
+        since: 0
+      })
+  })

@@ -24,7 +24,7 @@ export interface SqliteRows {
   readonly active: () => Iterable<Tracked>
   readonly events: () => Iterable<{ readonly id: string; readonly events: ReadonlyArray<string> }>
   readonly pauses: () => ReadonlyArray<Pause>
-  /** Lists at most the given number of entries, in the order of their ids. */
+  /** Lists at most the given number of entries, in the order of their ids; those that cannot be decoded as `unreadable` returns them. */
   readonly list: (filter: ListFilter) => ReadonlyArray<Entry>
   /** Returns ended entries that retention removes, oldest first, at most the given number. */
   readonly prunable: (
@@ -61,15 +61,16 @@ export const open = (db: DatabaseSync): SqliteRows => {
           SELECT ended, id FROM entries WHERE ended IS NOT NULL ORDER BY ended DESC, id DESC LIMIT -1 OFFSET ?))
       ORDER BY ended, id LIMIT ?)`)
   const pauses = db.prepare("SELECT scope, name, reason, since FROM pauses")
+  const unreadable = (id: string, why: string): Entry | undefined => {
+    const row = remains.get(id)
+    return row === undefined ? undefined : givenUp(decodeRemains(row), why)
+  }
   return {
     get: (id) => {
       const row = byId.get(id)
       return row === undefined ? undefined : toEntry(row)
     },
-    unreadable: (id, why) => {
-      const row = remains.get(id)
-      return row === undefined ? undefined : givenUp(decodeRemains(row), why)
-    },
+    unreadable,
     counts: () => decodeCounts(counted.all()),
     active: function* () {
       for (const row of activeRows.iterate()) yield decodeActive(row)
@@ -78,8 +79,15 @@ export const open = (db: DatabaseSync): SqliteRows => {
       for (const row of eventRows.iterate()) yield decodeEvents(row)
     },
     pauses: () => decodePauses(pauses.all()),
-    list: (filter) => listed(db, filter).map(toEntry),
-    prunable: ({ maxCount, before }, limit) => decodeEnded(prunable.all(before, maxCount, limit))
+    list: (filter) =>
+      listed(db, filter).flatMap((row) => {
+        try {
+          return toEntry(row)
+        } catch (cause) {
+          return unreadable(String(row["id"]), cause instanceof Error ? cause.message : String(cause)) ?? []
+        }
+      }),
+    prunable: ({ maxCount, before }, limit) => decodeEnded(prunable.all(before, maxCount, limit)).map(withEvents)
   }
 }
 
@@ -94,8 +102,17 @@ const listed = (db: DatabaseSync, { workspace, targetKey, after, statuses, limit
   return db.prepare(`SELECT * FROM entries WHERE ${where} ORDER BY id LIMIT ?`).all(...values, limit)
 }
 
+const isInt = Schema.is(Schema.Int)
+const readInt = (written: unknown): number => (isInt(written) ? written : 0)
+const readText = (written: unknown): string => (typeof written === "string" ? written : "")
+
 const Events = Schema.fromJsonString(Schema.Array(Schema.String))
-const decodeEvents = Schema.decodeUnknownSync(Schema.Struct({ id: Schema.String, events: Events }))
+const readEvents = (written: unknown): ReadonlyArray<string> =>
+  Result.getOrElse(Schema.decodeUnknownResult(Events)(written), () => [])
+/** Replaces events that cannot be decoded with none, so that the file opens. The entry is quarantined when an operation reads it. */
+const withEvents = <A extends { readonly events: unknown }>(row: A) => ({ ...row, events: readEvents(row.events) })
+const decodeIdAndEvents = Schema.decodeUnknownSync(Schema.Struct({ id: Schema.String, events: Schema.Unknown }))
+const decodeEvents = (row: unknown) => withEvents(decodeIdAndEvents(row))
 const decodeCounts = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ status: EntryStatus, n: Schema.Int })))
 const decodePauses = Schema.decodeUnknownSync(
   Schema.Array(
@@ -113,27 +130,28 @@ const decodeActiveRow = Schema.decodeUnknownSync(
     workspace: Schema.String,
     status: Schema.Literals(["waiting", "ready", "running"]),
     target_key: TargetKey,
-    repo: Schema.NullOr(Schema.String),
-    priority: Schema.Int,
-    admitted_at: Schema.Int,
-    due_at: Schema.Int,
-    expires: Schema.Literals([0, 1])
+    repo: Schema.Unknown,
+    priority: Schema.Unknown,
+    admitted_at: Schema.Unknown,
+    due_at: Schema.Unknown,
+    expires: Schema.Unknown
   })
 )
 const decodeActive = (row: unknown): Tracked => {
-  const { target_key, admitted_at, due_at, expires, repo, ...rest } = decodeActiveRow(row)
+  const { target_key, priority, admitted_at, due_at, expires, repo, ...rest } = decodeActiveRow(row)
   return {
     ...rest,
-    repo: foldRepo(repo ?? ""),
+    repo: foldRepo(readText(repo)),
     targetKey: target_key,
-    admittedAt: admitted_at,
-    dueAt: due_at,
+    priority: readInt(priority),
+    admittedAt: readInt(admitted_at),
+    dueAt: readInt(due_at),
     expires: expires === 1,
     past: false
   }
 }
 const decodeEnded = Schema.decodeUnknownSync(
-  Schema.Array(Schema.Struct({ id: Schema.String, status: EntryStatus, events: Events }))
+  Schema.Array(Schema.Struct({ id: Schema.String, status: EntryStatus, events: Schema.Unknown }))
 )
 
 const decodeRemains = Schema.decodeUnknownSync(
@@ -146,19 +164,15 @@ const decodeRemains = Schema.decodeUnknownSync(
     events: Schema.Unknown
   })
 )
-const isInt = Schema.is(Schema.Int)
-const readEvents = (written: unknown): ReadonlyArray<string> =>
-  Result.getOrElse(Schema.decodeUnknownResult(Events)(written), () => [])
-
 const givenUp = (row: ReturnType<typeof decodeRemains>, why: string): Entry => {
   const { id, workspace, target_key: targetKey, repo, events: written } = row
   const remains = {
     id,
     workspace,
     targetKey,
-    repo: typeof repo === "string" ? repo : "",
+    repo: readText(repo),
     events: readEvents(written),
-    admittedAt: isInt(row.admitted_at) ? row.admitted_at : 0
+    admittedAt: readInt(row.admitted_at)
   }
   return quarantinedEntry(remains, "what the queue holds of it", why)
 }

@@ -293,7 +293,9 @@ describe("RedisQueue", () => {
         yield* queue.release([whole], 100)
         const workspaces = "{aicr}:queue:workspaces"
         const [elsewhere] = yield* queue.admit([admission({ number: 4, workspace: "broken" })])
+        // Its index cannot be rebuilt: it is not a sorted set.
         yield* Effect.promise(() => raw.hset(workspaces, "broken", "not packed"))
+        yield* Effect.promise(() => raw.set("{aicr}:queue:later:broken", "text"))
         // Sent in one iteration of the event loop, so in one message.
         const [bad, good, third] = yield* Effect.all(
           [

@@ -5,8 +5,9 @@ import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { Queue } from "../../src/queue/Queue.ts"
+import { QueueControl } from "../../src/queue/QueueControl.ts"
 import { layerSqlite } from "../../src/queue/SqliteQueue.ts"
-import { admission } from "./Admissions.ts"
+import { admission, toTarget } from "./Admissions.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import { folder, manyEntries } from "./Stores.ts"
 
@@ -189,6 +190,51 @@ describe("SqliteQueue", () => {
       )
       assert.match(again[0]?.reason ?? "", /^quarantined: /)
       assert.deepInclude(again[1].byStatus, { dead: 2 })
+    })
+  )
+
+  it.effect.each([
+    ["cut off", `substr(opened, 1, 20)`],
+    ["of another form", `'[]'`],
+    ["with another value as its events", `json_set(opened, '$[1]', 7)`],
+    ["with texts for numbers", `json_set(opened, '$[2]', 'x', '$[3]', 'y', '$[4]', 'z', '$[5]', 'w')`],
+    ["with another change", `json_set(opened, '$[7]', json('{}'))`]
+  ])("lists a row %s as quarantined, opens the file and prunes", ([, damaged]) =>
+    Effect.gen(function* () {
+      const path = join(yield* folder, "queue.db")
+      const ids = yield* Effect.gen(function* () {
+        const queue = yield* Queue
+        const admitted = yield* queue.admit([1, 2, 3].map((number) => admission({ number })))
+        const entries = admitted.map(({ entryId }) => entryId)
+        yield* queue.cancel(toTarget(3), "closed")
+        const other = yield* foreign(path)
+        other
+          .prepare(`UPDATE entries SET opened = ${damaged} WHERE id IN (?, ?)`)
+          .run(entries[0] ?? "", entries[2] ?? "")
+        return entries
+      }).pipe(Effect.provide(inFile(path)))
+      yield* Effect.gen(function* () {
+        const queue = yield* Queue
+        const pages = [1, 2, 100].map((limit) =>
+          Effect.map(
+            QueueControl.use((control) => control.list({ limit })),
+            ({ entries }) => entries
+          )
+        )
+        const [one, two, all] = yield* Effect.all(pages)
+        assert.deepStrictEqual(
+          [one, two, all].map((page) => page?.map(({ id }) => id)),
+          [ids.slice(0, 1), ids.slice(0, 2), ids]
+        )
+        for (const entry of [all?.[0], all?.[2]]) {
+          assert.strictEqual(entry?.status, "dead")
+          assert.match(entry?.reason ?? "", /^quarantined: /)
+        }
+        assert.deepInclude(all?.[1], { status: "waiting", reason: undefined })
+        assert.deepStrictEqual(yield* queue.release([ids[0] ?? "", ids[1] ?? ""], 100), [ids[1] ?? ""])
+        yield* queue.cancel(toTarget(2), "closed")
+        assert.strictEqual(yield* queue.prune({ maxCount: 0, before: 0 }), 3)
+      }).pipe(Effect.provide(inFile(path)))
     })
   )
 

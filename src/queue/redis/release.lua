@@ -5,8 +5,8 @@
 local now, ids = ...
 local moved = {}
 for _, id in ipairs(ids) do
-  local e = load(id)
-  if e and e[STATUS] == 'waiting' and isDue(e, now) and not runsToo(e[TARGET]) then
+  local e = indexed(id)
+  if e[STATUS] == 'waiting' and isDue(e, now) and not runsToo(e[TARGET]) then
     move(e, 'ready')
     moved[#moved + 1] = e[ID]
   end

@@ -2,7 +2,7 @@
   Runs transitions, each as whole as if it were alone. Those that look at sorted sets come after the others, so that they see what these
   wrote. All of the others write together: when one fails nothing is written, and the script fails with TRANSITION and why, so that they
   can be sent again one by one.
-  Returns per transition 1 and its result, or 0 and the error, and behind these the ids of entries that were quarantined. All is packed:
+  Returns per transition 1 and its result, or 0 and the error, and behind these the ids of entries that were quarantined and what was rebuilt. All is packed:
   Redis makes room of 16 KB for each table of a reply.
 ]]
 local LOOKS = { load = true, list = true, survey = true, stats = true, running = true, expire = true, prune = true }
@@ -74,6 +74,26 @@ end
 
 local function reasonOf(failure) return type(failure) == 'table' and failure.err or tostring(failure) end
 
+-- One that looks at a workspace and fails is run again after what it looks at was rebuilt: something else than the service wrote there.
+local OF_WORKSPACE = { load = true, survey = true }
+local function attempt(given)
+  local transition = TRANSITIONS[given[1]]
+  local did, answer = pcall(transition, unpack(given, 4))
+  if did then
+    write()
+    return true, answer
+  end
+  abandon()
+  if not OF_WORKSPACE[given[1]] then return false, answer end
+  did, answer = pcall(function()
+    rebuild(given[4], reasonOf(answer))
+    write()
+    return transition(unpack(given, 4))
+  end)
+  if did then write() else abandon() end
+  return did, answer
+end
+
 local ok, failure = pcall(runAll)
 if not ok then return redis.error_reply('TRANSITION ' .. reasonOf(failure)) end
 write()
@@ -82,10 +102,9 @@ if called['survey'] then pcall(prefetchSurveys) end
 for i, given in ipairs(calls) do
   if LOOKS[given[1]] then
     if given[1] ~= 'survey' then seen = {} end
-    local did, answer = pcall(TRANSITIONS[given[1]], unpack(given, 4))
-    if did then write() else abandon() end
+    local did, answer = attempt(given)
     answers[i] = did and { 1, answer } or { 0, reasonOf(answer) }
   end
 end
-if quarantined[1] then answers[#calls + 1] = quarantined end
+if quarantined[1] or rebuilt[1] then answers[#calls + 1], answers[#calls + 2] = quarantined, rebuilt end
 return pack(answers)

@@ -5,10 +5,11 @@
 local from, some = ...
 local page = call('HSCAN', workspaces.key, from, 'COUNT', some)
 local ids = {}
-for at = 2, #page[2], 2 do
-  local readable, space = pcall(unpacked, page[2][at], workspaces.size)
-  if page[2][at - 1] ~= '' and readable then
-    for _, id in ipairs(space[W_OUT]) do ids[#ids + 1] = id end
+for at = 1, #page[2], 2 do
+  local name = page[2][at]
+  if name ~= '' then
+    if workspaces.known[name] == nil then workspaces.known[name] = page[2][at + 1] end
+    for _, id in ipairs(workspace(name)[W_OUT]) do ids[#ids + 1] = id end
   end
 end
 fetch(entries, ids)

@@ -79,12 +79,18 @@ local function detailOf(e)
 end
 
 local ID_SIZE = 36
+-- Finds the active entries of a target again (damage.lua).
+local retarget
 -- The one that waits or is ready, and the one that runs.
 local function activeOf(target)
   local ids = get(targets, target) or ''
   local waits, runs = false, false
   for at = 1, #ids, ID_SIZE do
-    local e = indexed(string.sub(ids, at, at + ID_SIZE - 1))
+    local e = load(string.sub(ids, at, at + ID_SIZE - 1))
+    if not e then
+      retarget(target)
+      return activeOf(target)
+    end
     if e[STATUS] == 'running' then runs = e elseif ACTIVE[e[STATUS]] then waits = e end
   end
   return waits, runs
@@ -108,25 +114,41 @@ local function activate(e)
 end
 local function deactivate(e)
   local ids, id = get(targets, e[TARGET]), e[ID]
+  if not ids then return end
   local one = ids ~= id and string.sub(ids, 1, ID_SIZE)
   put(targets, e[TARGET], one == id and string.sub(ids, ID_SIZE + 1) or one)
-end
-
--- How many entries have each status: by these places, and what this script adds.
-local added = {}
-local function add(status, by) added[status] = (added[status] or 0) + by end
-local function counts()
-  local before = get(workspaces, '')
-  local many = before and cmsgpack.unpack(before) or { 0, 0, 0, 0, 0, 0, 0, 0 }
-  for status, by in pairs(added) do many[COUNTED[status]] = many[COUNTED[status]] + by end
-  return many
 end
 
 -- What begins to wait.
 local begun = {}
 -- Ids of entries that were quarantined, and whether the statuses that some of them had are unknown.
 local quarantined, uncounted = {}, false
+-- Sentences about indexes that were rebuilt (damage.lua).
+local rebuilt = {}
 local recount
+
+-- A packed array of so many numbers, or nil.
+local function numbers(text, size)
+  local readable, found = pcall(unpacked, text, size)
+  if not readable or string.byte(text) ~= 144 + size then return nil end
+  for i = 1, size do if type(found[i]) ~= 'number' then return nil end end
+  return found
+end
+-- How many entries have each status: by these places, and what this script adds.
+local added = {}
+local function add(status, by) added[status] = (added[status] or 0) + by end
+local function counts()
+  local before = get(workspaces, '')
+  local many = before and numbers(before, 8)
+  if before and not many and not uncounted then
+    uncounted = true
+    rebuilt[#rebuilt + 1] = 'the number of entries of each status could not be read'
+  end
+  many = many or { 0, 0, 0, 0, 0, 0, 0, 0 }
+  for status, by in pairs(added) do many[COUNTED[status]] = many[COUNTED[status]] + by end
+  return many
+end
+
 -- Writes all that has changed.
 local function write()
   if next(added) then
@@ -140,12 +162,29 @@ local function write()
 end
 -- Forgets it.
 local function abandon()
-  added, begun, quarantined, uncounted = {}, {}, {}, false
+  added, begun, quarantined, uncounted, rebuilt = {}, {}, {}, false, {}
   discard()
 end
 
 local W_LATER, W_DUE, W_OUT = 1, 2, 3
-local function workspace(name) return look(workspaces, name) or { 0, 0, {} } end
+local function readSpace(name)
+  local space = look(workspaces, name)
+  if space and (type(space[W_LATER]) ~= 'number' or type(space[W_DUE]) ~= 'number' or type(space[W_OUT]) ~= 'table') then
+    error('its record has other values', 0)
+  end
+  return space
+end
+-- Makes the record and the indexes of a workspace anew (damage.lua).
+local rebuild
+local function workspace(name)
+  local space = workspaces.tables[name]
+  if space == nil then
+    local readable, found = pcall(readSpace, name)
+    space = found
+    if not readable then space = rebuild(name, found) end
+  end
+  return space or { 0, 0, {} }
+end
 local function keepWorkspace(name, space)
   keep(workspaces, name, space[W_LATER] + space[W_DUE] + #space[W_OUT] > 0 and space)
 end
@@ -238,6 +277,8 @@ end
 -- Moves an entry to a status. What it waits by may change before, unless it is waiting.
 local function move(e, to)
   local from = e[STATUS]
+  -- Before its status changes: a record that is made anew then has it where the indexes have it.
+  if from == 'waiting' or to == 'waiting' or OUT[from] ~= OUT[to] then workspace(e[WS]) end
   e[STATUS] = to
   reindex(e, from, to)
   save(e)

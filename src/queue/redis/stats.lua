@@ -5,6 +5,10 @@
 ]]
 local most = ...
 local many, by = counts(), {}
+if uncounted then
+  recount()
+  many = counts()
+end
 for status, at in pairs(COUNTED) do by[#by + 1] = { status, many[at] } end
 
 if settle(most) then return { by, '', 1 } end
