@@ -18,6 +18,8 @@ export interface SoakOptions {
   readonly faults: number
   readonly killEveryMillis: number
   readonly reloadEveryMillis: number
+  /** Duration over which the changes are opened, in bursts. 0: one immediately after the other. */
+  readonly spreadMillis: number
   /** How long the last changes may take after the last delivery. */
   readonly timeoutMillis: number
 }
@@ -43,6 +45,13 @@ export const randomOf = (seed: number) => {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
+
+/** Changes opened together: some are under way and others wait when the process is killed. */
+const burst = 10
+
+/** Returns the time of a change after the start. */
+const openedAfter = (index: number, { changes, spreadMillis }: SoakOptions): number =>
+  (Math.floor(index / burst) * burst * spreadMillis) / changes
 
 const repositoriesOf = (changes: number): ReadonlyArray<string> =>
   Array.from({ length: Math.min(20, Math.max(2, Math.ceil(changes / 5))) }, (_, index) => `team/r${index}`)
@@ -119,6 +128,8 @@ const unfinished = (at: Installation): number => {
   }
 }
 
+const pause = () => new Promise((resume) => setTimeout(resume, 100))
+
 export const soak = async (options: SoakOptions, say: (line: string) => void): Promise<SoakResult> => {
   const began = performance.now()
   const random = randomOf(options.seed)
@@ -172,8 +183,13 @@ export const soak = async (options: SoakOptions, say: (line: string) => void): P
     for (const name of namesIn(request)) asked.add(name)
     return honest(request)
   })
+  const started = performance.now()
   for (let n = 0; n < options.changes; n++) {
     const name = `change-${n}`
+    while (performance.now() < started + openedAfter(n, options)) {
+      await disturb()
+      await pause()
+    }
     const pull = await at.open(name, repositories[n % repositories.length])
     pulls.push({ pull, name })
     await disturb()
@@ -194,7 +210,7 @@ export const soak = async (options: SoakOptions, say: (line: string) => void): P
     // Trouble ends when most is through, so that what is left shows whether it recovers.
     isCalm = isMuchDone() > 0.9
     if (!isCalm) await disturb()
-    await new Promise((resume) => setTimeout(resume, 100))
+    await pause()
   }
   const wrong = pulls.flatMap(({ pull, name }) => judge(at, pull, name, 1 + (cut.get(name) ?? 0)))
   const open = unfinished(at)

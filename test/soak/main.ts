@@ -1,6 +1,6 @@
 /**
- * `npm run soak -- [--changes N] [--seed N] [--json]`: the real service over SQLite, with a host that fails one request in ten, killed
- * every 20 seconds, its configuration rewritten every 30. Exits with 1 and says what was wrong when a change is lost, doubled,
+ * `npm run soak -- [--changes N] [--minutes N] [--seed N] [--json]`: the real service over SQLite, with a host that fails one request in
+ * ten, killed every 20 seconds, its configuration rewritten every 30. The changes are opened over the given minutes. Exits with 1 and says what was wrong when a change is lost, doubled,
  * misplaced or paid for twice.
  */
 import { parseArgs } from "node:util"
@@ -9,13 +9,18 @@ import { soak } from "./Soak.ts"
 const { values } = parseArgs({
   options: {
     changes: { type: "string", default: "300" },
+    minutes: { type: "string", default: "6" },
     seed: { type: "string", default: "1" },
     json: { type: "boolean", default: false }
   }
 })
-const [changes, seed] = [Number(values.changes), Number(values.seed)]
+const [changes, minutes, seed] = [Number(values.changes), Number(values.minutes), Number(values.seed)]
 if (!Number.isInteger(changes) || changes < 1 || changes > 10_000 || !Number.isInteger(seed)) {
   process.stderr.write("soak: --changes is a number from 1 to 10000, --seed a whole number\n")
+  process.exit(2)
+}
+if (!(minutes >= 0 && minutes <= 1440)) {
+  process.stderr.write("soak: --minutes is a number from 0 to 1440\n")
   process.exit(2)
 }
 const options = {
@@ -24,6 +29,7 @@ const options = {
   faults: 0.1,
   killEveryMillis: 20_000,
   reloadEveryMillis: 30_000,
+  spreadMillis: minutes * 60_000,
   timeoutMillis: 300_000 + changes * 5000
 }
 const { wrong, ...figures } = await soak(options, (line) => void process.stderr.write(`${line}\n`))
