@@ -1,13 +1,17 @@
 /** A checkout and further repositories that remember what is read of them, for the record of the review. Never fails what it watches. */
 import { Effect, Fiber, Stream } from "effect"
+import type { Scope } from "effect"
 import { Objects } from "../store/Objects.ts"
-import type { BlameLine, ChangedPath, Checkout, CheckoutError } from "../vcs/Checkout.ts"
-import type { MountedContext, MountedEntry } from "../vcs/ContextRepositories.ts"
+import type { Checkout, CheckoutError, Comparison } from "../vcs/Checkout.ts"
+import type { MountedContext } from "../vcs/ContextRepositories.ts"
 import type { ContextMounts } from "./ContextMounts.ts"
+import { makeReadLog, recordOf, takeRoom } from "./ReadLog.ts"
+import type { CommitLog, MountLog, ReadLog } from "./ReadLog.ts"
 import type { ReviewInput } from "./ReviewChange.ts"
-import { maxDiffLength, maxReadLength, writeDiff, writeRecord } from "./StoredRecord.ts"
+import { maxDiffLength, writeDiff, writeRecord } from "./StoredRecord.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import { ChangeThreads } from "./threads/ChangeThreads.ts"
+import type { ChangeThread } from "./threads/ChangeThreads.ts"
 
 export interface Recording {
   readonly checkout: Checkout
@@ -19,189 +23,159 @@ export interface Recording {
 /** Heap for scrubbing a diff and a record, of which the largest have 32 million characters each. */
 const recorderMb = 768
 
-/** Of a change of more paths the record has those of its diff. */
-const maxChanges = 5000
-
-const pathOnly = ({ path, status, oldMode, newMode }: ChangedPath): ChangedPath => ({ path, status, oldMode, newMode })
-
-interface Mounted {
-  readonly alias: string
-  readonly commit: string
-  readonly reads: Map<string, MountedEntry>
+/** What all parts of a recording share. */
+interface Recorder {
+  readonly log: ReadLog
+  /** Another thread than that of the change, because the review does not wait for its record; only while there is work for it. */
+  readonly open: Effect.Effect<ChangeThread, never, Scope.Scope>
+  /** Runs to the end whatever happens to the review; a failure is logged. */
+  readonly quietly: (effect: Effect.Effect<void, { readonly message: string }, Objects>) => Effect.Effect<void>
+  /** Writes the diff next to the review, which needs nothing of it. */
+  readonly writeDiff: (text: ScrubbedDiff) => Effect.Effect<void>
 }
+
+/** UTF-8. */
+type ScrubbedDiff = Effect.Effect<Uint8Array, AnalysisError>
 
 export const recordReads = Effect.fnUntraced(function* (runId: string, checkout: Checkout) {
   const objects = yield* Objects
   const scope = yield* Effect.scope
   const threads = yield* ChangeThreads
-  /** Another thread than that of the change, because the review does not wait for its record; only while there is work for it. */
-  const openRecorder = threads.open(recorderMb)
-  /** The diff is written beside the review, which needs nothing of it. */
   const writing: Array<Fiber.Fiber<void>> = []
-  const files = new Map<string, string | undefined>()
-  const lists = new Map<string, ReadonlyArray<string>>()
-  const blames = new Map<string, ReadonlyArray<BlameLine>>()
-  const mounted: Array<Mounted> = []
-  let contextNotices: ReadonlyArray<string> = []
-  let commits: Array<{ readonly id: string; readonly title: string; diff: string }> | undefined
-  let listed: ReadonlyArray<ChangedPath> = []
-  const sizes = new Map<ChangedPath, number>()
-  let left = maxReadLength
-  let cut = false
-
-  /** Whether there is room for so much more. */
-  const room = (length: number): boolean => {
-    if (length > left) cut = true
-    else left -= length
-    return !cut
-  }
-  const quietly = (effect: Effect.Effect<void, { readonly message: string }, Objects>): Effect.Effect<void> =>
+  const log = makeReadLog()
+  const quietly: Recorder["quietly"] = (effect) =>
     effect.pipe(
       Effect.provideService(Objects, objects),
       Effect.catch(({ message }) => Effect.logWarning("record of a run not stored", { run_id: runId, error: message }))
     )
-
-  /** Passes a diff on and hands over its text once it has been read to its end. */
-  const watched = (
-    diff: Stream.Stream<Uint8Array, CheckoutError>,
-    limit: () => number,
-    keep: (text: Effect.Effect<string, AnalysisError>) => Effect.Effect<void>
-  ) =>
-    Stream.suspend(() => {
-      const chunks: Array<Uint8Array> = []
-      let length = 0
-      return diff.pipe(
-        Stream.tap((chunk) =>
-          Effect.sync(() => {
-            length += chunk.length
-            // A copy: the bytes themselves move to the thread that analyses the change.
-            if (length <= limit()) chunks.push(Uint8Array.prototype.slice.call(chunk))
-            else chunks.length = 0
-          })
-        ),
-        Stream.concat(
-          Stream.fromEffectDrain(
-            Effect.suspend(() => {
-              if (length > limit()) {
-                cut = true
-                return Effect.void
-              }
-              return keep(Effect.scoped(Effect.flatMap(openRecorder, (recorder) => recorder.run("scrubDiff", chunks))))
-            })
-          )
-        )
+  const recorder: Recorder = {
+    log,
+    open: threads.open(recorderMb),
+    quietly,
+    writeDiff: (text) =>
+      Effect.map(
+        Effect.forkIn(quietly(Effect.flatMap(text, (scrubbed) => writeDiff(runId, scrubbed))), scope),
+        (fiber) => void writing.push(fiber)
       )
-    })
-
+  }
   const recording: Recording = {
-    checkout: {
-      ...checkout,
-      changes: (maxPaths) =>
-        Effect.tap(checkout.changes(maxPaths), (found) => Effect.sync(() => void (listed = found))),
-      sizes: (paths) =>
-        Effect.tap(checkout.sizes(paths), (found) =>
-          Effect.sync(() => paths.forEach((path, index) => sizes.set(path, found[index] ?? 0)))
-        ),
-      diff: (paths, exactRenames) =>
-        watched(
-          checkout.diff(paths, exactRenames),
-          () => maxDiffLength,
-          (text) => {
-            const writes = quietly(Effect.flatMap(text, (scrubbed) => writeDiff(runId, scrubbed)))
-            return Effect.map(Effect.forkIn(writes, scope), (fiber) => void writing.push(fiber))
-          }
-        ),
-      ...(checkout.commits === undefined
-        ? {}
-        : {
-            commits: Effect.map(checkout.commits, (range) => {
-              commits = range?.map(({ id, title }) => ({ id, title, diff: "" }))
-              return range?.map((commit, index) => ({
-                ...commit,
-                diff: (paths, exactRenames) =>
-                  watched(
-                    commit.diff(paths, exactRenames),
-                    () => left,
-                    (text) =>
-                      quietly(
-                        Effect.map(text, (scrubbed) => {
-                          const kept = commits?.[index]
-                          if (kept !== undefined && room(scrubbed.length)) kept.diff = scrubbed
-                        })
-                      )
-                  )
-              }))
-            })
-          }),
-      file: (path, at, maxBytes) =>
-        Effect.tap(checkout.file(path, at, maxBytes), (text) =>
-          Effect.sync(() => {
-            const key = `${at}:${path}`
-            if (files.get(key) === undefined && room(text?.length ?? 0)) files.set(key, text)
-          })
-        ),
-      list: (directory, at, limit) =>
-        Effect.tap(checkout.list(directory, at, limit), (names) =>
-          Effect.sync(() => lists.set(`${at}:${directory}`, names))
-        ),
-      blame: (path, start, end) =>
-        Effect.tap(checkout.blame(path, start, end), (lines) =>
-          Effect.sync(() => blames.set(`${path}:${start}-${end}`, lines))
-        )
-    },
+    checkout: watchCheckout(recorder, checkout),
     context: (mounts) => {
-      contextNotices = mounts.notices
-      return { ...mounts, mounted: mounts.mounted.map((one) => watchMount(one)) }
+      log.contextNotices = mounts.notices
+      return { ...mounts, mounted: mounts.mounted.map((mount) => watchMount(log, mount)) }
     },
     keep: (input) =>
-      Effect.gen(function* () {
-        const recorder = yield* openRecorder
-        for (const [key, text] of files) yield* recorder.run("recordFile", key, text)
-        for (const [at, { reads }] of mounted.entries()) {
-          for (const [key, entry] of reads) yield* recorder.run("recordRead", at, key, entry)
-        }
-        yield* writeRecord(
-          runId,
-          {
-            version: 1,
-            head: checkout.head,
-            from: checkout.from,
-            title: input.title,
-            description: input.description,
-            filters: input.filters,
-            ...(input.previous === undefined ? {} : { previous: input.previous }),
-            ...(input.lessons === undefined ? {} : { lessons: input.lessons }),
-            ...(listed.length > maxChanges
-              ? {}
-              : { changes: listed.map((path) => ({ ...pathOnly(path), size: sizes.get(path) ?? 0 })) }),
-            files: [],
-            lists: [...lists].map(([key, names]) => ({ key, names })),
-            blames: [...blames].map(([key, lines]) => ({ key, lines })),
-            ...(commits === undefined ? {} : { commits }),
-            context: {
-              notices: contextNotices,
-              mounted: mounted.map(({ alias, commit }) => ({ alias, commit, reads: [] }))
-            },
-            cut
-          },
-          recorder
-        )
-        yield* Fiber.joinAll(writing)
-      }).pipe(Effect.scoped, quietly)
-  }
-  const watchMount = (mount: MountedContext): MountedContext => {
-    const { alias, commit, read } = mount
-    const reads = new Map<string, MountedEntry>()
-    mounted.push({ alias, commit, reads })
-    return {
-      ...mount,
-      read: (path, limits) =>
-        Effect.tap(read(path, limits), (entry) =>
-          Effect.sync(() => {
-            if (room(entry._tag === "File" ? entry.text.length : 0)) reads.set(path, entry)
-          })
-        )
-    }
+      recorder.open.pipe(
+        Effect.tap((thread) => handOver(thread, log)),
+        Effect.flatMap((thread) => writeRecord(runId, recordOf(log, checkout, input), thread)),
+        Effect.andThen(Fiber.joinAll(writing)),
+        Effect.asVoid,
+        Effect.scoped,
+        quietly
+      )
   }
   return recording
 })
+
+/** Hands the texts to the thread that writes the record, one by one. */
+const handOver = Effect.fnUntraced(function* (thread: ChangeThread, log: ReadLog) {
+  for (const [key, text] of log.files) yield* thread.run("recordFile", key, text)
+  for (const { diff } of log.commits ?? []) yield* thread.run("recordCommit", diff)
+  for (const [at, { reads }] of log.mounts.entries()) {
+    for (const [key, entry] of reads) yield* thread.run("recordRead", at, key, entry)
+  }
+})
+
+const watchCheckout = (recorder: Recorder, checkout: Checkout): Checkout => {
+  const { log } = recorder
+  return {
+    ...checkout,
+    changes: (maxPaths) =>
+      Effect.tap(checkout.changes(maxPaths), (found) => Effect.sync(() => void (log.listed = found))),
+    sizes: (paths) =>
+      Effect.tap(checkout.sizes(paths), (found) =>
+        Effect.sync(() => paths.forEach((path, index) => log.sizes.set(path, found[index] ?? 0)))
+      ),
+    diff: watchDiff(recorder, checkout, () => maxDiffLength, recorder.writeDiff),
+    ...(checkout.commits === undefined ? {} : { commits: watchCommits(recorder, checkout.commits) }),
+    file: (path, at, maxBytes) =>
+      Effect.tap(checkout.file(path, at, maxBytes), (text) =>
+        Effect.sync(() => {
+          const key = `${at}:${path}`
+          if (log.files.get(key) === undefined && takeRoom(log, text?.length ?? 0)) log.files.set(key, text)
+        })
+      ),
+    list: (directory, at, limit) =>
+      Effect.tap(checkout.list(directory, at, limit), (names) =>
+        Effect.sync(() => log.lists.set(`${at}:${directory}`, names))
+      ),
+    blame: (path, start, end) =>
+      Effect.tap(checkout.blame(path, start, end), (lines) =>
+        Effect.sync(() => log.blames.set(`${path}:${start}-${end}`, lines))
+      )
+  }
+}
+
+const watchCommits = (recorder: Recorder, commits: NonNullable<Checkout["commits"]>): typeof commits =>
+  Effect.map(commits, (range) => {
+    const { log } = recorder
+    const kept = range?.map(({ id, title }): CommitLog => ({ id, title, diff: new Uint8Array() }))
+    log.commits = kept
+    const keep = (index: number) => (text: ScrubbedDiff) =>
+      recorder.quietly(
+        Effect.map(text, (scrubbed) => {
+          const commit = kept?.[index]
+          if (commit !== undefined && takeRoom(log, scrubbed.length)) commit.diff = scrubbed
+        })
+      )
+    return range?.map((commit, index) => ({
+      ...commit,
+      diff: watchDiff(recorder, commit, () => log.left, keep(index))
+    }))
+  })
+
+/** Passes diffs on and hands over the text of each, of at most `limit` bytes, once it has been read to its end. */
+const watchDiff =
+  (
+    { log, open }: Recorder,
+    { diff }: Comparison,
+    limit: () => number,
+    keep: (text: ScrubbedDiff) => Effect.Effect<void>
+  ): Comparison["diff"] =>
+  (paths, exactRenames) =>
+    Stream.suspend((): Stream.Stream<Uint8Array, CheckoutError> => {
+      const chunks: Array<Uint8Array> = []
+      let length = 0
+      const collect = (chunk: Uint8Array) => {
+        length += chunk.length
+        // A copy: the bytes themselves move to the thread that analyses the change.
+        if (length <= limit()) chunks.push(Uint8Array.prototype.slice.call(chunk))
+        else chunks.length = 0
+      }
+      const end = Effect.suspend(() => {
+        if (length <= limit()) {
+          return keep(Effect.scoped(Effect.flatMap(open, (thread) => thread.run("scrubDiff", chunks))))
+        }
+        log.cut = true
+        return Effect.void
+      })
+      return diff(paths, exactRenames).pipe(
+        Stream.tap((chunk) => Effect.sync(() => collect(chunk))),
+        Stream.concat(Stream.fromEffectDrain(end))
+      )
+    })
+
+const watchMount = (log: ReadLog, mount: MountedContext): MountedContext => {
+  const { alias, commit, read } = mount
+  const kept: MountLog = { alias, commit, reads: new Map() }
+  log.mounts.push(kept)
+  return {
+    ...mount,
+    read: (path, limits) =>
+      Effect.tap(read(path, limits), (entry) =>
+        Effect.sync(() => {
+          if (takeRoom(log, entry._tag === "File" ? entry.text.length : 0)) kept.reads.set(path, entry)
+        })
+      )
+  }
+}

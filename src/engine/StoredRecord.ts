@@ -13,14 +13,14 @@ export const maxReadLength = 32_000_000
 const encode = Schema.encodeEffect(ReviewRecord)
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(ReviewRecord))
 
-export const writeDiff = Effect.fnUntraced(function* (runId: string, diff: string) {
+export const writeDiff = Effect.fnUntraced(function* (runId: string, diff: Uint8Array) {
   yield* (yield* Objects).put(`${folderOf(runId)}/diff`, diff)
 })
 
 /** `recorder` has the texts of the record, whose lists of them are empty. */
 export const writeRecord = Effect.fnUntraced(function* (runId: string, record: ReviewRecord, recorder: ChangeThread) {
-  const text = yield* recorder.run("recordJson", yield* Effect.orDie(encode(record)))
-  yield* (yield* Objects).put(`${folderOf(runId)}/review.json`, text)
+  const json = yield* recorder.run("recordJson", yield* Effect.orDie(encode(record)))
+  yield* (yield* Objects).put(`${folderOf(runId)}/review.json`, json)
 })
 
 /** Undefined where it was not kept, was removed with its run, or is of another version. */

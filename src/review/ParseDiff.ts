@@ -52,198 +52,225 @@ export interface DiffParser {
 
 const hunkHeader = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)$/
 
+interface ParserState {
+  readonly keep: (file: FileHeader) => boolean
+  readonly files: Array<FileDiff>
+  file: OpenFile | undefined
+  hunk: OpenHunk | undefined
+  /** Of a line outside of hunks that is not complete. */
+  rest: Uint8Array | undefined
+  keptBytes: number
+  /** Where views of the piece at hand are. */
+  readonly views: Array<{ readonly list: Array<Uint8Array>; readonly at: number }>
+}
+
 /** `keep` is asked once per file, in the order of the diff. Throws `DiffFormatError` for what git does not print. */
 export const makeDiffParser = (keep: (file: FileHeader) => boolean = () => true): DiffParser => {
-  const files: Array<FileDiff> = []
-  let file: OpenFile | undefined
-  let open: OpenHunk | undefined
-  /** Of a line outside of hunks that is not complete. */
-  let rest: Uint8Array | undefined
-  let keptBytes = 0
-  /** Where views of the piece at hand are. */
-  const views: Array<{ readonly list: Array<Uint8Array>; readonly at: number }> = []
-
-  const header = (current: OpenFile): FileHeader => {
-    const same = current.oldName === undefined && current.newName === undefined ? readSame(current.gitLine) : undefined
-    const path = current.newName ?? current.oldName ?? same
-    if (path === undefined) throw new DiffFormatError(`no file name in: diff --git ${current.gitLine}`)
-    const renamed = current.status === "renamed" || current.status === "copied"
-    return {
-      path,
-      oldPath: renamed && current.oldName !== path ? current.oldName : undefined,
-      status: current.status,
-      oldMode: current.oldMode,
-      newMode: current.newMode,
-      binary: current.binary
-    }
+  const state: ParserState = {
+    keep,
+    files: [],
+    file: undefined,
+    hunk: undefined,
+    rest: undefined,
+    keptBytes: 0,
+    views: []
   }
-
-  const decide = (current: OpenFile): boolean => {
-    if (current.kept === undefined) {
-      current.kept = keep(header(current))
-      if (current.kept) keptBytes += current.bytes
-    }
-    return current.kept
-  }
-
-  const count = (current: OpenFile, bytes: number) => {
-    current.bytes += bytes
-    if (current.kept === true) keptBytes += bytes
-  }
-
-  const finish = () => {
-    if (open !== undefined)
-      throw new DiffFormatError(`the diff ends within a hunk of ${file?.newName ?? file?.oldName}`)
-    if (file === undefined) return
-    decide(file)
-    const { hunks, additions, deletions, bytes } = file
-    files.push({ ...header(file), hunks, additions, deletions, bytes })
-    file = undefined
-  }
-
-  const startHunk = (current: OpenFile, line: string) => {
-    const match = hunkHeader.exec(line)
-    if (match === null) throw new DiffFormatError(`not a hunk header: ${line.slice(0, 80)}`)
-    decide(current)
-    const [, oldStart, oldLines = "1", newStart, newLines = "1", section = ""] = match
-    const place = {
-      oldStart: Number(oldStart),
-      oldLines: Number(oldLines),
-      newStart: Number(newStart),
-      newLines: Number(newLines),
-      section: section.trimEnd()
-    }
-    open = {
-      place,
-      openEnd: { old: false, new: false },
-      bytes: [],
-      asPrinted: true,
-      count: 0,
-      oldLeft: place.oldLines,
-      newLeft: place.newLines,
-      last: space,
-      within: undefined
-    }
-  }
-
-  const closeHunk = (current: OpenFile, hunk: OpenHunk) => {
-    if (current.kept === true) current.hunks.push(hunkOf({ ...hunk.place, openEnd: hunk.openEnd }, hunk))
-    open = undefined
-  }
-
-  /** Lines of a hunk from `from` on; gives where it ends, or the end of the bytes. */
-  const readBody = (current: OpenFile, hunk: OpenHunk, bytes: Uint8Array, from: number): number => {
-    const { length } = bytes
-    let at = from
-    let kept = hunk.within === "remark" ? -1 : from
-    const keepTo = (end: number) => {
-      if (current.kept !== true || kept < 0 || end <= kept) return
-      views.push({ list: hunk.bytes, at: hunk.bytes.length })
-      hunk.bytes.push(bytes.subarray(kept, end))
-    }
-    while (at < length) {
-      if (hunk.within === undefined) {
-        const mark = bytes[at]
-        const complete = hunk.oldLeft === 0 && hunk.newLeft === 0
-        if (mark === backslash) {
-          keepTo(at)
-          kept = -1
-          hunk.within = "remark"
-          if (hunk.last !== plus) hunk.openEnd.old = true
-          if (hunk.last !== minus) hunk.openEnd.new = true
-        } else if (complete) {
-          keepTo(at)
-          count(current, at - from)
-          closeHunk(current, hunk)
-          return at
-        } else {
-          hunk.within = "line"
-          hunk.count++
-          if (mark === plus) {
-            current.additions++
-            hunk.newLeft--
-          } else if (mark === minus) {
-            current.deletions++
-            hunk.oldLeft--
-          } else if (mark === space || mark === newline) {
-            hunk.oldLeft--
-            hunk.newLeft--
-            if (mark === newline) hunk.asPrinted = false
-          } else {
-            throw new DiffFormatError(`unexpected line in a hunk: ${textOf(bytes.subarray(at, at + 80))}`)
-          }
-          hunk.last = mark === newline ? space : mark
-          if (hunk.oldLeft < 0 || hunk.newLeft < 0) throw new DiffFormatError("a hunk is longer than its header says")
-        }
-      }
-      while (at < length && bytes[at] !== newline) at++
-      if (at === length) break
-      at++
-      if (hunk.within === "remark") kept = at
-      hunk.within = undefined
-    }
-    keepTo(length)
-    count(current, length - from)
-    return length
-  }
-
-  /** What is kept of a piece is a view of it, unless that is so little that a copy takes less memory. */
-  const settle = (whole: number) => {
-    const kept = views.reduce((sum, { list, at }) => sum + (list[at]?.length ?? 0), 0)
-    if (kept * 2 < whole) for (const { list, at } of views) list[at] = Uint8Array.prototype.slice.call(list[at])
-    views.length = 0
-  }
-
-  const readLine = (line: string, bytes: number) => {
-    if (line.startsWith("diff --git ")) {
-      finish()
-      file = openFile(line.slice(11))
-      count(file, bytes)
-      return
-    }
-    if (file === undefined) return
-    count(file, bytes)
-    if (line.startsWith("@@ ")) startHunk(file, line)
-    else extend(file, line)
-  }
-
-  /** A line outside of hunks; gives where the next one begins. */
-  const readOutside = (bytes: Uint8Array, from: number): number => {
-    const end = bytes.indexOf(newline, from)
-    const part = bytes.subarray(from, end < 0 ? bytes.length : end)
-    const line = rest === undefined ? part : Buffer.concat([rest, part])
-    if (line.length > maxHeader) throw new DiffFormatError(`a line outside of hunks has more than ${maxHeader} bytes`)
-    if (end < 0) {
-      // A copy: the little that is left must not keep the piece.
-      rest = line === part ? part.slice() : line
-      return bytes.length
-    }
-    rest = undefined
-    readLine(textOf(line), line.length + 1)
-    return end + 1
-  }
-
   return {
     get keptBytes() {
-      return keptBytes
+      return state.keptBytes
     },
     push: (bytes) => {
       for (let from = 0; from < bytes.length; from += pieceLength) {
         const piece = bytes.subarray(from, from + pieceLength)
         for (let at = 0; at < piece.length;) {
-          at = open === undefined || file === undefined ? readOutside(piece, at) : readBody(file, open, piece, at)
+          const { file, hunk } = state
+          at =
+            hunk === undefined || file === undefined
+              ? readOutside(state, piece, at)
+              : readBody(state, file, hunk, piece, at)
         }
       }
-      settle(bytes.buffer.byteLength)
+      settle(state, bytes.buffer.byteLength)
     },
     end: () => {
-      if (rest !== undefined) readLine(textOf(rest), rest.length)
-      rest = undefined
-      if (open !== undefined && file !== undefined && open.oldLeft === 0 && open.newLeft === 0) closeHunk(file, open)
-      finish()
-      return files
+      const { file, hunk, rest } = state
+      if (rest !== undefined) readLine(state, textOf(rest), rest.length)
+      state.rest = undefined
+      if (hunk !== undefined && file !== undefined && isComplete(hunk)) closeHunk(state, file, hunk)
+      finish(state)
+      return state.files
     }
   }
+}
+
+const headerOf = (file: OpenFile): FileHeader => {
+  const same = file.oldName === undefined && file.newName === undefined ? readSame(file.gitLine) : undefined
+  const path = file.newName ?? file.oldName ?? same
+  if (path === undefined) throw new DiffFormatError(`no file name in: diff --git ${file.gitLine}`)
+  const renamed = file.status === "renamed" || file.status === "copied"
+  return {
+    path,
+    oldPath: renamed && file.oldName !== path ? file.oldName : undefined,
+    status: file.status,
+    oldMode: file.oldMode,
+    newMode: file.newMode,
+    binary: file.binary
+  }
+}
+
+const decide = (state: ParserState, file: OpenFile): void => {
+  if (file.kept !== undefined) return
+  file.kept = state.keep(headerOf(file))
+  if (file.kept) state.keptBytes += file.bytes
+}
+
+const count = (state: ParserState, file: OpenFile, bytes: number): void => {
+  file.bytes += bytes
+  if (file.kept === true) state.keptBytes += bytes
+}
+
+const finish = (state: ParserState): void => {
+  const { file } = state
+  if (state.hunk !== undefined)
+    throw new DiffFormatError(`the diff ends within a hunk of ${file?.newName ?? file?.oldName}`)
+  if (file === undefined) return
+  decide(state, file)
+  const { hunks, additions, deletions, bytes } = file
+  state.files.push({ ...headerOf(file), hunks, additions, deletions, bytes })
+  state.file = undefined
+}
+
+const startHunk = (state: ParserState, file: OpenFile, line: string): void => {
+  const match = hunkHeader.exec(line)
+  if (match === null) throw new DiffFormatError(`not a hunk header: ${line.slice(0, 80)}`)
+  decide(state, file)
+  const [, oldStart, oldLines = "1", newStart, newLines = "1", section = ""] = match
+  const place = {
+    oldStart: Number(oldStart),
+    oldLines: Number(oldLines),
+    newStart: Number(newStart),
+    newLines: Number(newLines),
+    section: section.trimEnd()
+  }
+  state.hunk = {
+    place,
+    openEnd: { old: false, new: false },
+    bytes: [],
+    asPrinted: true,
+    count: 0,
+    oldLeft: place.oldLines,
+    newLeft: place.newLines,
+    last: space,
+    within: undefined
+  }
+}
+
+const isComplete = ({ oldLeft, newLeft }: OpenHunk): boolean => oldLeft === 0 && newLeft === 0
+
+const closeHunk = (state: ParserState, file: OpenFile, hunk: OpenHunk): void => {
+  if (file.kept === true) file.hunks.push(hunkOf({ ...hunk.place, openEnd: hunk.openEnd }, hunk))
+  state.hunk = undefined
+}
+
+/** Lines of a hunk from `from` on; gives where it ends, or the end of the bytes. */
+const readBody = (state: ParserState, file: OpenFile, hunk: OpenHunk, bytes: Uint8Array, from: number): number => {
+  const { length } = bytes
+  let at = from
+  let kept = hunk.within === "remark" ? -1 : from
+  const keepTo = (end: number) => {
+    if (file.kept !== true || kept < 0 || end <= kept) return
+    state.views.push({ list: hunk.bytes, at: hunk.bytes.length })
+    hunk.bytes.push(bytes.subarray(kept, end))
+  }
+  while (at < length) {
+    if (hunk.within === undefined) {
+      const mark = bytes[at]
+      if (mark === backslash) {
+        keepTo(at)
+        kept = -1
+        startRemark(hunk)
+      } else if (isComplete(hunk)) {
+        keepTo(at)
+        count(state, file, at - from)
+        closeHunk(state, file, hunk)
+        return at
+      } else startLine(file, hunk, bytes, at)
+    }
+    while (at < length && bytes[at] !== newline) at++
+    if (at === length) break
+    at++
+    if (hunk.within === "remark") kept = at
+    hunk.within = undefined
+  }
+  keepTo(length)
+  count(state, file, length - from)
+  return length
+}
+
+/** "\\ No newline at end of file", on the sides of the line before. */
+const startRemark = (hunk: OpenHunk): void => {
+  hunk.within = "remark"
+  if (hunk.last !== plus) hunk.openEnd.old = true
+  if (hunk.last !== minus) hunk.openEnd.new = true
+}
+
+const startLine = (file: OpenFile, hunk: OpenHunk, bytes: Uint8Array, at: number): void => {
+  const mark = bytes[at]
+  hunk.within = "line"
+  hunk.count++
+  if (mark === plus) {
+    file.additions++
+    hunk.newLeft--
+  } else if (mark === minus) {
+    file.deletions++
+    hunk.oldLeft--
+  } else if (mark === space || mark === newline) {
+    hunk.oldLeft--
+    hunk.newLeft--
+    if (mark === newline) hunk.asPrinted = false
+  } else {
+    throw new DiffFormatError(`unexpected line in a hunk: ${textOf(bytes.subarray(at, at + 80))}`)
+  }
+  hunk.last = mark === newline ? space : mark
+  if (hunk.oldLeft < 0 || hunk.newLeft < 0) throw new DiffFormatError("a hunk is longer than its header says")
+}
+
+/** What is kept of a piece is a view of it, unless that is so little that a copy takes less memory. */
+const settle = ({ views }: ParserState, whole: number): void => {
+  const kept = views.reduce((sum, { list, at }) => sum + (list[at]?.length ?? 0), 0)
+  if (kept * 2 < whole) for (const { list, at } of views) list[at] = Uint8Array.prototype.slice.call(list[at])
+  views.length = 0
+}
+
+const readLine = (state: ParserState, line: string, bytes: number): void => {
+  if (line.startsWith("diff --git ")) {
+    finish(state)
+    state.file = openFile(line.slice(11))
+    count(state, state.file, bytes)
+    return
+  }
+  const { file } = state
+  if (file === undefined) return
+  count(state, file, bytes)
+  if (line.startsWith("@@ ")) startHunk(state, file, line)
+  else extend(file, line)
+}
+
+/** A line outside of hunks; gives where the next one begins. */
+const readOutside = (state: ParserState, bytes: Uint8Array, from: number): number => {
+  const { rest } = state
+  const end = bytes.indexOf(newline, from)
+  const part = bytes.subarray(from, end < 0 ? bytes.length : end)
+  const line = rest === undefined ? part : Buffer.concat([rest, part])
+  if (line.length > maxHeader) throw new DiffFormatError(`a line outside of hunks has more than ${maxHeader} bytes`)
+  if (end < 0) {
+    // A copy: the little that is left must not keep the piece.
+    state.rest = line === part ? part.slice() : line
+    return bytes.length
+  }
+  state.rest = undefined
+  readLine(state, textOf(line), line.length + 1)
+  return end + 1
 }
 
 /** Lines of a hunk are views of pieces of this size at most, so that no string is made of a line that is longer than is read of it. */

@@ -57,22 +57,49 @@ const renameBytes = 20_000_000_000
 /** The change may have text there that would have been read. */
 const isLimit = (reason: SkipReason): boolean => reason === "max_files" || reason === "too_large"
 
-export const selectFiles = (options: {
+export interface SelectionOptions {
   readonly review: Pick<ReviewConfig, "include" | "exclude" | "max_files" | "max_file_bytes">
   readonly filters: TriggerFilters
   /** The rule of the repository's ignore file that hides a path. */
   readonly ignoredBy: (path: string) => string | undefined
   /** What the base says of generated files. */
   readonly attribute?: GeneratedAttribute
-}): FileSelection => {
-  const { review, filters, ignoredBy, attribute = () => undefined } = options
+}
+
+/** Why a file is left out by what is known of it without its lines; undefined while it may be read. */
+type ReasonFor = (file: FileHeader) => SkipReason | undefined
+
+interface SelectionState {
+  /** Why paths are left out: the first reason of each. */
+  readonly reasons: Map<string, SkipReason>
+  /** Files of the diff that may be read. */
+  kept: number
+}
+
+export const selectFiles = (options: SelectionOptions): FileSelection => {
+  const { review } = options
+  const reasonFor = reasonFinder(options)
+  const state: SelectionState = { reasons: new Map(), kept: 0 }
+  return {
+    candidates: (listed) => candidatesOf(listed, reasonFor, state, candidatesPerFile * review.max_files),
+    choose: (candidates, sizes) => choosePaths(candidates, sizes, state, review.max_file_bytes),
+    keep: (file) => {
+      const reason = reasonFor(file) ?? (state.kept >= review.max_files ? "max_files" : undefined)
+      if (reason !== undefined) state.reasons.set(file.path, reason)
+      else state.kept++
+      return reason === undefined
+    },
+    result: (files, listed) => resultOf(files, listed, state, options)
+  }
+}
+
+const reasonFinder = ({ review, filters, ignoredBy, attribute = noAttribute }: SelectionOptions): ReasonFor => {
   const watched = filters.watchPath.length === 0 ? () => true : underAny(filters.watchPath)
   const triggerIncludes = filters.include.length === 0 ? () => true : anyGlob(filters.include)
   const triggerExcludes = anyGlob(filters.exclude)
   const includes = anyGlob(review.include)
   const excludes = anyGlob(review.exclude)
-
-  const reasonFor = (file: FileHeader): SkipReason | undefined => {
+  return (file) => {
     const { path } = file
     if (!watched(path)) return "not_watched"
     if (!triggerIncludes(path) || triggerExcludes(path) || !includes(path) || excludes(path)) return "excluded"
@@ -81,74 +108,82 @@ export const selectFiles = (options: {
     if (isGenerated(file, attribute) === true) return "generated"
     return file.binary ? "binary" : undefined
   }
+}
 
-  const reasons = new Map<string, SkipReason>()
-  let kept = 0
-  return {
-    candidates: (listed) => {
-      // Which deleted and added files are one that was renamed shows later: each kind has its own count here.
-      const counts = { deleted: 0, others: 0 }
-      const found: Array<(typeof listed)[number]> = []
-      for (const one of listed) {
-        const kind = one.status === "deleted" ? "deleted" : "others"
-        const known = reasonFor({ ...one, oldPath: undefined, binary: false })
-        // What was written by a program may have been renamed, which shows when it is compared.
-        const isOpen = known === "generated" && one.status === "deleted"
-        const reason =
-          (isOpen ? undefined : known) ??
-          (counts[kind] >= candidatesPerFile * review.max_files ? "max_files" : undefined)
-        if (reason !== undefined) reasons.set(one.path, reason)
-        else {
-          counts[kind]++
-          found.push(one)
-        }
-      }
-      return found
-    },
-    choose: (candidates, sizes) => {
-      const paths: Array<(typeof candidates)[number]> = []
-      let all = 0
-      const deleted = { count: 0, bytes: 0 }
-      const added = { count: 0, bytes: 0 }
-      for (const [index, one] of candidates.entries()) {
-        const bytes = sizes[index] ?? 0
-        if (bytes > review.max_file_bytes || all + bytes > comparedBytes) reasons.set(one.path, "too_large")
-        else {
-          all += bytes
-          paths.push(one)
-          const side = one.status === "deleted" ? deleted : one.status === "added" ? added : undefined
-          if (side !== undefined) {
-            side.count++
-            side.bytes += bytes
-          }
-        }
-      }
-      return { paths, exactRenames: added.count * deleted.bytes + deleted.count * added.bytes > renameBytes }
-    },
-    keep: (file) => {
-      const reason = reasonFor(file) ?? (kept >= review.max_files ? "max_files" : undefined)
-      if (reason !== undefined) reasons.set(file.path, reason)
-      else kept++
-      return reason === undefined
-    },
-    result: (files, listed) => {
-      const chosen: Array<FileDiff> = []
-      const nothingAdded = new Set<string>()
-      for (const file of files) {
-        if (!reasons.has(file.path) && attribute(file.path) === undefined && hasGeneratedMarker(file)) {
-          reasons.set(file.path, "generated")
-        }
-        if (!reasons.has(file.path)) chosen.push(file)
-        else if (file.additions === 0) nothingAdded.add(file.path)
-      }
-      const skipped: Array<SkippedFile> = []
-      for (const { path, status } of listed) {
-        const reason = reasons.get(path)
-        const adds = status !== "deleted" && !nothingAdded.has(path)
-        if (reason === "ignored") skipped.push({ path, reason, rule: ignoredBy(path) })
-        else if (reason !== undefined) skipped.push({ path, reason, ...unreadIf(adds && isLimit(reason)) })
-      }
-      return { files: chosen, skipped }
+const noAttribute: GeneratedAttribute = () => undefined
+
+/** At most `limit` deleted files, and as many others. */
+const candidatesOf = <A extends ListedPath>(
+  listed: ReadonlyArray<A>,
+  reasonFor: ReasonFor,
+  { reasons }: SelectionState,
+  limit: number
+): ReadonlyArray<A> => {
+  // Which deleted and added files are one that was renamed shows later: each kind has its own count here.
+  const counts = { deleted: 0, others: 0 }
+  const found: Array<A> = []
+  for (const one of listed) {
+    const kind = one.status === "deleted" ? "deleted" : "others"
+    const known = reasonFor({ ...one, oldPath: undefined, binary: false })
+    // What was written by a program may have been renamed, which shows when it is compared.
+    const isOpen = known === "generated" && one.status === "deleted"
+    const reason = (isOpen ? undefined : known) ?? (counts[kind] >= limit ? "max_files" : undefined)
+    if (reason !== undefined) reasons.set(one.path, reason)
+    else {
+      counts[kind]++
+      found.push(one)
     }
   }
+  return found
+}
+
+const choosePaths = <A extends ListedPath>(
+  candidates: ReadonlyArray<A>,
+  sizes: ReadonlyArray<number>,
+  { reasons }: SelectionState,
+  maxFileBytes: number
+): ChosenPaths<A> => {
+  const paths: Array<A> = []
+  let all = 0
+  const deleted = { count: 0, bytes: 0 }
+  const added = { count: 0, bytes: 0 }
+  for (const [index, one] of candidates.entries()) {
+    const bytes = sizes[index] ?? 0
+    if (bytes > maxFileBytes || all + bytes > comparedBytes) reasons.set(one.path, "too_large")
+    else {
+      all += bytes
+      paths.push(one)
+      const side = one.status === "deleted" ? deleted : one.status === "added" ? added : undefined
+      if (side !== undefined) {
+        side.count++
+        side.bytes += bytes
+      }
+    }
+  }
+  return { paths, exactRenames: added.count * deleted.bytes + deleted.count * added.bytes > renameBytes }
+}
+
+const resultOf = (
+  files: ReadonlyArray<FileDiff>,
+  listed: ReadonlyArray<ListedPath>,
+  { reasons }: SelectionState,
+  { attribute = noAttribute, ignoredBy }: SelectionOptions
+): SelectedFiles => {
+  const chosen: Array<FileDiff> = []
+  const nothingAdded = new Set<string>()
+  for (const file of files) {
+    if (!reasons.has(file.path) && attribute(file.path) === undefined && hasGeneratedMarker(file)) {
+      reasons.set(file.path, "generated")
+    }
+    if (!reasons.has(file.path)) chosen.push(file)
+    else if (file.additions === 0) nothingAdded.add(file.path)
+  }
+  const skipped: Array<SkippedFile> = []
+  for (const { path, status } of listed) {
+    const reason = reasons.get(path)
+    const adds = status !== "deleted" && !nothingAdded.has(path)
+    if (reason === "ignored") skipped.push({ path, reason, rule: ignoredBy(path) })
+    else if (reason !== undefined) skipped.push({ path, reason, ...unreadIf(adds && isLimit(reason)) })
+  }
+  return { files: chosen, skipped }
 }

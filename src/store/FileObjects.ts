@@ -36,7 +36,7 @@ export const objectsUnder = (root: string): Objects["Service"] => {
   })
 }
 
-const write = async (path: string, content: string): Promise<void> => {
+const write = async (path: string, content: string | Uint8Array): Promise<void> => {
   const beside = join(dirname(path), `.${randomBytes(8).toString("hex")}`)
   const create = () => open(beside, "wx", 0o600)
   try {

@@ -9,8 +9,8 @@ import type { StoreError } from "../database/StoreError.ts"
 export class Objects extends Context.Service<
   Objects,
   {
-    /** Stores an object, replacing an existing one. */
-    readonly put: (key: string, content: string) => Effect.Effect<void, StoreError>
+    /** Stores an object, text or UTF-8, replacing an existing one. */
+    readonly put: (key: string, content: string | Uint8Array) => Effect.Effect<void, StoreError>
     readonly has: (key: string) => Effect.Effect<boolean, StoreError>
     /** Returns undefined if there is none. An object over `maxBytes` is an error. */
     readonly get: (key: string, maxBytes: number) => Effect.Effect<string | undefined, StoreError>

@@ -24,7 +24,7 @@ export interface S3Request {
   /** Key of the object, which `isObjectKey`; absent for the bucket itself. */
   readonly key?: string
   readonly query?: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | Uint8Array
   /** Maximum size of the response; absent: the response is discarded. */
   readonly maxBytes?: number
 }

@@ -128,13 +128,11 @@ export class Thread {
   }
 }
 
-/** Bytes move to the thread instead of being copied. */
+/** Bytes, alone or in a list, move to the thread instead of being copied. */
 const buffersOf = (input: unknown): ReadonlyArray<ArrayBuffer> =>
-  Array.isArray(input)
-    ? input.flatMap((one: unknown) =>
-        one instanceof Uint8Array && one.buffer instanceof ArrayBuffer ? [one.buffer] : []
-      )
-    : []
+  (Array.isArray(input) ? input : [input]).flatMap((one: unknown) =>
+    one instanceof Uint8Array && one.buffer instanceof ArrayBuffer ? [one.buffer] : []
+  )
 
 const crashed = (why: string): AnalysisError =>
   new AnalysisError({ reason: "crashed", message: `the thread that analysed the change ended unexpectedly: ${why}` })

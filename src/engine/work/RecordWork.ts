@@ -1,33 +1,46 @@
-/** Work on the record of a review: what it read, every line without the secrets in it. */
+/** Work on the record of a review: what it read, every line without the secrets in it. Text leaves as UTF-8, which moves between threads. */
 import { scrubLines } from "../../review/ScrubText.ts"
 import type { MountedEntry } from "../../vcs/ContextRepositories.ts"
 import type { ReviewRecord } from "../ReviewRecord.ts"
 
-export const makeRecordWork = () => {
-  const files: Array<{ readonly key: string; readonly text?: string }> = []
-  const reads = new Map<number, Array<{ readonly key: string; readonly entry: MountedEntry }>>()
+interface RecordState {
+  readonly files: Array<{ readonly key: string; readonly text?: string }>
+  /** Diffs of the commits, in their order. */
+  readonly commits: Array<string>
+  /** Of the mount at a position. */
+  readonly reads: Map<number, Array<{ readonly key: string; readonly entry: MountedEntry }>>
+}
 
+export const makeRecordWork = () => {
+  const state: RecordState = { files: [], commits: [], reads: new Map() }
   return {
     /** The text of a diff, out of the bytes that git printed. */
-    scrubDiff: (chunks: ReadonlyArray<Uint8Array>): string => scrubDiff(chunks),
+    scrubDiff: (chunks: ReadonlyArray<Uint8Array>): Uint8Array => encode(scrubDiff(chunks)),
     /** A file that was read; undefined: there was none. */
     recordFile: (key: string, text: string | undefined): void => {
-      files.push(text === undefined ? { key } : { key, text: scrubLines(text) })
+      state.files.push(text === undefined ? { key } : { key, text: scrubLines(text) })
+    },
+    /** The diff of the next commit. */
+    recordCommit: (diff: Uint8Array): void => {
+      state.commits.push(Buffer.from(diff.buffer, diff.byteOffset, diff.byteLength).toString("utf8"))
     },
     /** What was read of the mount at a position. */
     recordRead: (mount: number, key: string, entry: MountedEntry): void => {
-      const known = reads.get(mount)
-      if (known === undefined) reads.set(mount, [{ key, entry }])
+      const known = state.reads.get(mount)
+      if (known === undefined) state.reads.set(mount, [{ key, entry }])
       else known.push({ key, entry })
     },
-    /** The record as JSON, with the files and reads that were recorded before. */
-    recordJson: (record: typeof ReviewRecord.Encoded): string => {
-      const mounted = record.context.mounted.map((one, at) => ({ ...one, reads: reads.get(at) ?? [] }))
-      return JSON.stringify({ ...record, files, context: { ...record.context, mounted } })
+    /** The record as JSON, with the texts that were recorded before. */
+    recordJson: (record: typeof ReviewRecord.Encoded): Uint8Array => {
+      const mounted = record.context.mounted.map((one, at) => ({ ...one, reads: state.reads.get(at) ?? [] }))
+      const commits = record.commits?.map((one, at) => ({ ...one, diff: state.commits[at] ?? "" }))
+      return encode(JSON.stringify({ ...record, files: state.files, commits, context: { ...record.context, mounted } }))
     }
   }
 }
 
+/** Bytes with a buffer of their own, so that they move to another thread. */
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 /** A character, and a line, may go over several chunks. */
 export const scrubDiff = (chunks: ReadonlyArray<Uint8Array>): string => {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true })

@@ -1,0 +1,84 @@
+/** What a review has read so far, for its record: within a limit of characters, after which nothing more is kept. */
+import type { BlameLine, ChangedPath, Checkout } from "../vcs/Checkout.ts"
+import type { MountedEntry } from "../vcs/ContextRepositories.ts"
+import type { ReviewInput } from "./ReviewChange.ts"
+import { maxReadLength } from "./StoredRecord.ts"
+import type { ReviewRecord } from "./ReviewRecord.ts"
+
+export interface MountLog {
+  readonly alias: string
+  readonly commit: string
+  readonly reads: Map<string, MountedEntry>
+}
+
+export interface CommitLog {
+  readonly id: string
+  readonly title: string
+  /** UTF-8; empty until it has been read. */
+  diff: Uint8Array
+}
+
+export interface ReadLog {
+  /** Texts by revision and path; undefined: there is no such file. */
+  readonly files: Map<string, string | undefined>
+  readonly lists: Map<string, ReadonlyArray<string>>
+  readonly blames: Map<string, ReadonlyArray<BlameLine>>
+  readonly mounts: Array<MountLog>
+  contextNotices: ReadonlyArray<string>
+  commits: ReadonlyArray<CommitLog> | undefined
+  listed: ReadonlyArray<ChangedPath>
+  readonly sizes: Map<ChangedPath, number>
+  /** Characters that may still be kept. */
+  left: number
+  /** More was read than is kept. */
+  cut: boolean
+}
+
+/** A change with more paths has those of its diff in the record. */
+const maxChanges = 5000
+
+export const makeReadLog = (): ReadLog => ({
+  files: new Map(),
+  lists: new Map(),
+  blames: new Map(),
+  mounts: [],
+  contextNotices: [],
+  commits: undefined,
+  listed: [],
+  sizes: new Map(),
+  left: maxReadLength,
+  cut: false
+})
+
+/** Takes room for so many characters; false where there is none, from then on. */
+export const takeRoom = (log: ReadLog, length: number): boolean => {
+  if (length > log.left) log.cut = true
+  else log.left -= length
+  return !log.cut
+}
+
+/** The record of a review without the texts that the thread of the record adds. */
+export const recordOf = (log: ReadLog, { head, from }: Checkout, input: ReviewInput): ReviewRecord => ({
+  version: 1,
+  head,
+  from,
+  title: input.title,
+  description: input.description,
+  filters: input.filters,
+  ...(input.previous === undefined ? {} : { previous: input.previous }),
+  ...(input.lessons === undefined ? {} : { lessons: input.lessons }),
+  ...(log.listed.length > maxChanges
+    ? {}
+    : { changes: log.listed.map((path) => ({ ...pathOnly(path), size: log.sizes.get(path) ?? 0 })) }),
+  files: [],
+  lists: [...log.lists].map(([key, names]) => ({ key, names })),
+  blames: [...log.blames].map(([key, lines]) => ({ key, lines })),
+  ...(log.commits === undefined ? {} : { commits: log.commits.map(({ id, title }) => ({ id, title, diff: "" })) }),
+  context: {
+    notices: log.contextNotices,
+    mounted: log.mounts.map(({ alias, commit }) => ({ alias, commit, reads: [] }))
+  },
+  cut: log.cut
+})
+
+const pathOnly = ({ path, status, oldMode, newMode }: ChangedPath): ChangedPath => ({ path, status, oldMode, newMode })
