@@ -1,7 +1,7 @@
 /** The record of a review holds what was read, commit by commit, without secrets and within its limit. */
 import { Effect, Layer, Stream } from "effect"
 import { expect, it } from "vitest"
-import { snapshotOf } from "../../src/config/LoadConfig.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { recordReads } from "../../src/engine/RecordReads.ts"
 import { maxReadLength, readRecord } from "../../src/engine/ReviewRecord.ts"
 import { layerFiles } from "../../src/store/FileObjects.ts"
@@ -29,7 +29,7 @@ const checkoutOf = (commits: ReadonlyArray<Comparison>): Checkout => ({
 /** What is on record once all diffs, and a file, have been read. */
 const recorded = (commits: ReadonlyArray<Comparison>) =>
   Effect.gen(function* () {
-    const snapshot = yield* snapshotOf(
+    const snapshot = yield* toSnapshot(
       {
         llm: {
           providers: [{ id: "p", kind: "openai_compatible", base_url: "http://127.0.0.1:1", api_key: "k" }],
