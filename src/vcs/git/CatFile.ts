@@ -53,7 +53,10 @@ export const openCatFile = Effect.fnUntraced(function* <Request extends object, 
           reply: (value) => resume(Effect.succeed(value)),
           fail: (error) => resume(Effect.fail(error))
         })
+        // Requests of one turn of the event loop are written together.
+        child.stdin.cork()
         child.stdin.write(lines)
+        process.nextTick(() => child.stdin.uncork())
       }).pipe(withinTime(`cat-file ${batch}`, time))
   }
 })

@@ -48,19 +48,26 @@ export const walkTrees = Effect.fnUntraced(function* (
   maxPaths: number
 ): Effect.fn.Return<ReadonlyArray<TreePath>, CheckoutError> {
   const found: Array<TreePath> = []
+  const ahead: TreesAhead = new Map()
   let steps = 0
   let trees = 0
-  const parseEntries = Effect.fnUntraced(function* (id: string | undefined) {
-    if (id === undefined) return []
-    return yield* entriesIn(id, yield* read(id, maxTreeBytes))
-  })
   const enter = Effect.fnUntraced(function* (folder: string, before: string | undefined, after: string | undefined) {
     if (folder.length > maxPathBytes) return yield* refused(`a path of the change has more than ${maxPathBytes} bytes`)
     // Folders count as well, because there could be many without files.
     if (++trees + found.length > maxPaths + 1) return yield* tooMany(maxPaths)
-    return { folder, before: yield* parseEntries(before), after: yield* parseEntries(after), beforeAt: 0, afterAt: 0 }
+    return {
+      folder,
+      before: yield* parseEntries(read, ahead, before),
+      after: yield* parseEntries(read, ahead, after),
+      beforeAt: 0,
+      afterAt: 0
+    }
   })
-  const open: Array<Pair> = from === to ? [] : [yield* enter("", from, to)]
+  const open: Array<Pair> = []
+  if (from !== to) {
+    yield* readAhead(read, ahead, [from, to])
+    open.push(yield* enter("", from, to))
+  }
   while (open.length > 0) {
     const pair = open.at(-1) as Pair
     const next = step(pair)
@@ -70,9 +77,13 @@ export const walkTrees = Effect.fnUntraced(function* (
       continue
     }
     const { before, after } = next
-    if (before?.id === after?.id && before?.mode === after?.mode) continue
+    if (isSame(before, after)) continue
     const bytes = pair.folder + (before ?? after)?.name
     if (isFolder(before) || isFolder(after)) {
+      const ids = [before?.id, after?.id].flatMap((id) => id ?? [])
+      if (ids.some((id) => !ahead.has(id))) {
+        yield* readAhead(read, ahead, ahead.size < maxHeld ? [...ids, ...findNextFolders(pair)] : ids)
+      }
       open.push(yield* enter(`${bytes}/`, before?.id, after?.id))
       continue
     }
@@ -81,6 +92,51 @@ export const walkTrees = Effect.fnUntraced(function* (
   }
   return found
 })
+
+/** Trees by their ids that are read and not yet entered; undefined: not here, or too large to wait. */
+type TreesAhead = Map<string, GitObject | undefined>
+
+/** Git is asked for so many trees at once: waiting for it takes longer than reading them. */
+const maxAhead = 64
+/** A larger tree is read when it is entered. */
+const aheadBytes = 65_536
+/** In a change of many levels no more than so many trees wait. */
+const maxHeld = 256
+/** Entries that are looked at for folders to come. */
+const maxLook = 500
+
+const readAhead = (
+  read: ReadObject,
+  ahead: TreesAhead,
+  ids: ReadonlyArray<string>
+): Effect.Effect<void, CheckoutError> => {
+  const missing = [...new Set(ids)].filter((id) => !ahead.has(id)).slice(0, maxAhead)
+  const keep = (id: string) => Effect.map(read(id, aheadBytes), (tree) => void ahead.set(id, tree))
+  return Effect.forEach(missing, keep, { concurrency: "unbounded", discard: true })
+}
+
+/** Ids of the folders of a pair that come next and are not the same on both sides. */
+const findNextFolders = (pair: Pair): ReadonlyArray<string> => {
+  const ids: Array<string> = []
+  const ahead = { ...pair }
+  for (let looked = 0; looked < maxLook && ids.length < maxAhead; looked++) {
+    const next = step(ahead)
+    if (next === undefined) break
+    if (isSame(next.before, next.after)) continue
+    for (const entry of [next.before, next.after]) if (entry !== undefined && isFolder(entry)) ids.push(entry.id)
+  }
+  return ids
+}
+
+const parseEntries = Effect.fnUntraced(function* (read: ReadObject, ahead: TreesAhead, id: string | undefined) {
+  if (id === undefined) return []
+  const known = ahead.get(id)
+  ahead.delete(id)
+  return yield* entriesIn(id, known?.content === undefined ? yield* read(id, maxTreeBytes) : known)
+})
+
+const isSame = (before: Entry | undefined, after: Entry | undefined): boolean =>
+  before?.id === after?.id && before?.mode === after?.mode
 
 /** Next name of a folder, on the sides that have it. */
 const step = (pair: Pair): { readonly before: Entry | undefined; readonly after: Entry | undefined } | undefined => {
