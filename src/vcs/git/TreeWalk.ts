@@ -96,13 +96,13 @@ export const walkTrees = Effect.fnUntraced(function* (
 /** Trees by their ids that are read and not yet entered; undefined: not here, or too large to wait. */
 type TreesAhead = Map<string, GitObject | undefined>
 
-/** Git is asked for so many trees at once: waiting for it takes longer than reading them. */
+/** Maximum number of trees per request: the wait for git takes longer than its reads. */
 const maxAhead = 64
 /** A larger tree is read when it is entered. */
 const aheadBytes = 65_536
-/** In a change of many levels no more than so many trees wait. */
+/** Maximum number of trees that are held before they are entered, in a change of many levels. */
 const maxHeld = 256
-/** Entries that are looked at for folders to come. */
+/** Maximum number of entries that are scanned for the next folders. */
 const maxLook = 500
 
 const readAhead = (
