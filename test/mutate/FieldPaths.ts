@@ -16,7 +16,7 @@ const canonical = (path: string): string => {
 
 interface Field {
   readonly path: string
-  /** It has fields of its own, and stands for nothing by itself. */
+  /** A group of fields without a value of its own. */
   readonly isGroup: boolean
 }
 
@@ -46,7 +46,7 @@ const hasFields = (shape: Shape): boolean =>
 
 const fields = metas()
 
-export const pathOf = (meta: FieldMeta): string | undefined => fields.get(meta)?.path
+export const toPath = (meta: FieldMeta): string | undefined => fields.get(meta)?.path
 
 /** Reserved fields, those without effect in this build, and choices whose other value is not implemented have none to observe. */
 const hasEffect = (meta: FieldMeta, path: string): boolean =>

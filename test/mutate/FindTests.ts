@@ -1,4 +1,4 @@
-/** Looks for a test that fails when a field is cut, among the test files that name the field. */
+/** Searches the test files that name a field for a test that fails when the field is cut. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { registry, saveRegistry } from "./Registry.ts"
@@ -40,14 +40,14 @@ const candidates = (path: string, files: ReadonlyMap<string, string>): ReadonlyA
     .map((candidate) => candidate.file)
 }
 
-/** In `file`, or in `count` of the candidates of a field, beginning with number `from`. */
+/** Limits the search to `file`, or to `count` of the candidates of a field, beginning with number `from`. */
 export interface Where {
   readonly file: string | undefined
   readonly from: number
   readonly count: number
 }
 
-/** Adds a row for each field that a test is found for. */
+/** Adds a row for each field with a matching test. */
 export const findTests = async (paths: ReadonlyArray<string>, { file: only, from, count }: Where): Promise<void> => {
   const rows = new Map(registry())
   const files = testFiles()

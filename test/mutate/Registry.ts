@@ -1,4 +1,7 @@
-/** Which test shows the effect of a field: `fields.json`, from the path in the reference to a file and the full name of its test. */
+/**
+ * Registry of the test that shows the effect of each field: `fields.json`, from the path in the reference to a file and the full
+ * name of its test.
+ */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 

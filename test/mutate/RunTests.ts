@@ -1,4 +1,4 @@
-/** Runs test files with fields cut, many cuts in one process, and says what became of each test. */
+/** Runs test files with fields cut, many cuts in one process, and returns the outcome of each test. */
 import { execFile } from "node:child_process"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -43,6 +43,6 @@ export const runCuts = async (cuts: ReadonlyArray<Cut>): Promise<ReadonlyArray<T
   return states
 }
 
-/** So many cuts share a process. */
+/** Number of cuts per process. */
 export const waves = <A>(items: ReadonlyArray<A>, size = 20): ReadonlyArray<ReadonlyArray<A>> =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size))
