@@ -38,10 +38,12 @@ const pending: ReadonlyArray<string> = [
   "test/fuzz",
   "test/harness",
   "test/llm",
+  "test/mutate",
   "test/outputs",
   "test/repository",
   "test/review",
   "test/scenarios",
+  "test/soak",
   "test/vcs"
 ]
 
