@@ -12,9 +12,8 @@
  * always, Postgres fsync on); `each second` is Redis appendfsync everysec, for both that use it. NATS syncs its files every two minutes
  * and relies on copies on other servers; here it is one server.
  */
-import { execFileSync, fork } from "node:child_process"
+import { fork } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
-import { existsSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -22,9 +21,9 @@ import { NatsServer } from "../harness/Nats.ts"
 import { PostgresServer } from "../harness/Postgres.ts"
 import { RedisServer } from "../harness/Redis.ts"
 import type { Fsync } from "../harness/Redis.ts"
-import type { Answer, Order } from "./queue/Contender.ts"
+import type { Order } from "./queue/Contender.ts"
+import { here, inTurn, installPeers, median, next, shuffled, start, take } from "./queue/Race.ts"
 
-const here = import.meta.dirname
 /** Cycles leave nothing that waits: more of them cost time only, and tell more. */
 const rounds = { adds: 9, bulk: 9, cycles: 17 } as const
 const warmUp = 2
@@ -33,61 +32,10 @@ const counts = { adds: 20_000, bulk: 20_000, cycles: 5000 } as const
 /** The contender that syncs each job by itself: a tenth as many take as long as those of the others together. */
 const slow = "graphile-worker"
 
-/** A file that Redis writes anew takes a core for seconds, which may be those of another contender. */
-const inTurn = { "auto-aof-rewrite-percentage": "0" }
-
-const peers = ["bullmq", "graphile-worker"]
-/** Peers have a package.json of their own; what is not there yet is installed once. */
-const installPeers = (): void => {
-  if (peers.every((name) => existsSync(join(here, "node_modules", name)))) return
-  process.stderr.write(`Installing ${peers.join(" and ")}, which this benchmark compares with, into ${here}\n`)
-  execFileSync("npm", ["install", "--omit=optional", "--no-audit", "--no-fund"], {
-    cwd: here,
-    stdio: ["ignore", "ignore", "inherit"]
-  })
-}
-
-const next = <A>(child: ChildProcess): Promise<A> =>
-  new Promise((resolve, reject) => {
-    const ended = (code: number | null) => reject(new Error(`${child.spawnargs.join(" ")} ended with code ${code}`))
-    child.once("exit", ended)
-    child.once("message", (message: A) => {
-      child.off("exit", ended)
-      resolve(message)
-    })
-  })
-
-const start = async (file: string, args: ReadonlyArray<string>): Promise<ChildProcess> => {
-  const child = fork(join(here, "queue", file), [...args], {
-    execArgv: ["--disable-warning=ExperimentalWarning", "--expose-gc"]
-  })
-  await next(child)
-  return child
-}
-
-/** Per second. */
-const take = async (child: ChildProcess, order: Order): Promise<number> => {
-  const answer = next<Answer>(child)
-  child.send(order)
-  const result = await answer
-  if ("error" in result) throw new Error(`${child.spawnargs.join(" ")}: ${result.error}`)
-  return order.count / result.seconds
-}
-
-const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
-
 /** The contender that does no cycles. */
 const onlyAdds = "bare SQLite"
 
 type Rates = Readonly<Record<string, ReadonlyArray<number>>>
-
-/** So that what a contender leaves for a pause (a vacuum, a log to copy, pages to write) does not always fall on the same other. */
-const shuffled = <A>(items: ReadonlyArray<A>): ReadonlyArray<A> =>
-  items
-    .map((item) => ({ item, place: Math.random() }))
-    .toSorted((a, b) => a.place - b.place)
-    .map(({ item }) => item)
 
 /** Rates of each contender, round by round. */
 const race = async (contenders: Readonly<Record<string, ChildProcess>>, what: Order["what"]): Promise<Rates> => {
@@ -96,7 +44,7 @@ const race = async (contenders: Readonly<Record<string, ChildProcess>>, what: Or
     for (const [name, child] of shuffled(Object.entries(contenders))) {
       if (what === "cycles" && name === onlyAdds) continue
       const count = what !== "bulk" && name === slow ? counts[what] / 10 : counts[what]
-      const rate = await take(child, { what, count })
+      const { rate } = await take([child], { what, count })
       if (round >= 0) (rates[name] ??= []).push(rate)
     }
   }
@@ -125,7 +73,7 @@ const raceAnew = async (what: Order["what"], fsync: Fsync, postgres?: PostgresSe
     } else contenders["aicr memory"] = await start("aicr.ts", ["memory"])
     if (nats !== undefined) contenders["aicr nats"] = await start("aicr.ts", ["nats", nats.url])
     contenders["aicr redis"] = await start("aicr.ts", ["redis", ours.url])
-    contenders["BullMQ"] = await start("bullmq.mjs", [theirs.url])
+    contenders["BullMQ"] = await start("bullmq.mjs", ["redis", theirs.url])
     if (postgres !== undefined) contenders[slow] = await start("graphile.mjs", [postgres.url])
     const rates = await race(contenders, what)
     print(`${what}, ${fsync === "always" ? "synced" : "each second"}`, rates)
@@ -148,10 +96,10 @@ interface Wakes {
 }
 
 const measureWakes = (): Promise<Wakes> =>
-  next(fork(join(here, "queue/wake.ts"), { execArgv: ["--disable-warning=ExperimentalWarning", "--expose-gc"] }))
+  next(fork(join(here, "wake.ts"), { execArgv: ["--disable-warning=ExperimentalWarning", "--expose-gc"] }))
 
 const measure = async (): Promise<Record<string, number>> => {
-  installPeers()
+  installPeers(["bullmq", "graphile-worker"])
   const wakes = await measureWakes()
   process.stderr.write(
     `100 000 entries in 10 000 workspaces: wake to ticket p50 ${wakes.p50.toFixed(3)} and p99 ${wakes.p99.toFixed(3)} ms, a decision ` +

@@ -5,6 +5,8 @@ import { basename, join } from "node:path"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { natsSettings } from "../../nats/NatsSettings.ts"
+import { layerJournal } from "../../src/queue/journal/JournalQueue.ts"
+import { makeRedisJournal } from "../../src/queue/journal/RedisJournal.ts"
 import { layerMemory } from "../../src/queue/MemoryQueue.ts"
 import { layerNats } from "../../src/queue/NatsQueue.ts"
 import type { Queue, QueueError } from "../../src/queue/Queue.ts"
@@ -60,6 +62,18 @@ export const stores: ReadonlyArray<QueueStore> = [
         Layer.unwrap(
           Effect.map(Effect.promise(redisUrl), (url) =>
             layerRedis({ url: Redacted.make(url), prefix: basename(place), ...limits })
+          )
+        )
+      )
+  },
+  {
+    name: "redis-journal",
+    durable: true,
+    layer: (place, limits = manyEntries) =>
+      Layer.fresh(
+        Layer.unwrap(
+          Effect.map(Effect.promise(redisUrl), (url) =>
+            layerJournal(makeRedisJournal(Redacted.make(url), basename(place)), limits)
           )
         )
       )

@@ -38,7 +38,8 @@ const problemOf = (file: string): string | undefined => {
     : `${file}: begin the name with that of the file in ${mirrored(folder)} that it tests`
 }
 
-const tests = list("test").filter((file) => file.endsWith(".test.ts"))
+/** Peers that a benchmark installed bring tests of their own. */
+const tests = list("test").filter((file) => file.endsWith(".test.ts") && !file.includes("/node_modules/"))
 
 it("every test has the name of the source file that it tests, and its topic", () => {
   expect(tests.length).toBeGreaterThan(200)

@@ -1,6 +1,6 @@
 /**
- * What a contender of the queue benchmark does, each in a process of its own: ordered by message, answered with seconds. All of
- * them carry the same work.
+ * What a contender of the queue benchmarks does, in a process of its own or in several: ordered by message, begun by a second one, answered
+ * with seconds. All of them carry the same work.
  */
 
 export interface Order {
@@ -8,7 +8,16 @@ export interface Order {
   readonly what: "adds" | "bulk" | "cycles"
   readonly count: number
 }
-export type Answer = { readonly seconds: number } | { readonly error: string }
+/** `counts`: what the contender counted besides, since the order came. */
+export type Answer =
+  | { readonly seconds: number; readonly counts: Readonly<Record<string, number>> }
+  | { readonly error: string }
+/** Everything that an order needs is made. */
+export interface Prepared {
+  readonly prepared: true
+}
+/** Starts the clock. */
+export const begin = "begin"
 
 /** Calls under way at once, and items of one bulk call. */
 const width = 512
@@ -17,7 +26,9 @@ export const slots = 64
 /** Workspaces that the work of aicr is spread over; the others know nothing like it. */
 export const workspaces = 16
 
-let serial = 0
+/** Which of several processes of a contender this is. Each has changes of its own. */
+export const node = process.argv[4] ?? "0"
+let serial = Number(node) * 100_000_000
 /** A pull request's change, as an ingress makes it of a delivery: 600 bytes of JSON. */
 export const nextChange = () => {
   const number = ++serial
@@ -68,14 +79,28 @@ type Contender<A> = Readonly<Record<Order["what"], (items: ReadonlyArray<A>) => 
  * one piece each, as a payload has that was parsed; of those that are put together here, whoever reads them first would do that. It is old to
  * the garbage collector, which would copy all of it on the clock; what a contender leaves behind is collected on the clock.
  */
-export const serve = <A>(make: (what: Order["what"]) => A, contender: Contender<A>): void => {
-  const answer = (message: Answer) => process.send?.(message)
-  process.on("message", ({ what, count }: Order) => {
+export const serve = <A>(
+  make: (what: Order["what"]) => A,
+  contender: Contender<A>,
+  counts: Record<string, number> = {}
+): void => {
+  const answer = (message: Answer | Prepared) => process.send?.(message)
+  const prepare = ({ what, count }: Order): (() => Promise<void>) => {
     const items = structuredClone(Array.from({ length: count }, () => make(what)))
+    for (const name of Object.keys(counts)) counts[name] = 0
     settle()
+    return () => contender[what](items)
+  }
+  let work: (() => Promise<void>) | undefined
+  process.on("message", (message: Order | typeof begin) => {
+    if (message !== begin) {
+      work = prepare(message)
+      answer({ prepared: true })
+      return
+    }
     const began = performance.now()
-    contender[what](items).then(
-      () => answer({ seconds: (performance.now() - began) / 1000 }),
+    work?.().then(
+      () => answer({ seconds: (performance.now() - began) / 1000, counts: { ...counts } }),
       (error: unknown) => answer({ error: String(error) })
     )
   })

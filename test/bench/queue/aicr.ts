@@ -1,4 +1,4 @@
-/** aicr's queue: `aicr.ts memory`, `aicr.ts sqlite FOLDER`, `aicr.ts redis URL` or `aicr.ts nats URL`. */
+/** aicr's queue: `aicr.ts memory`, `aicr.ts sqlite FOLDER`, `aicr.ts redis URL`, `aicr.ts redis-journal URL [NODE]` or `aicr.ts nats URL`. */
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import { Cause, Effect, Exit, Layer, ManagedRuntime, Redacted, Result } from "effect"
@@ -6,6 +6,9 @@ import { NatsConnection } from "../../../nats/NatsConnection.ts"
 import { natsSettings } from "../../../nats/NatsSettings.ts"
 import { newId } from "../../../src/domain/Ids.ts"
 import { Gather } from "../../../src/ingress/Gather.ts"
+import type { AppendResult, Journal } from "../../../src/queue/journal/Journal.ts"
+import { layerJournal } from "../../../src/queue/journal/JournalQueue.ts"
+import { makeRedisJournal } from "../../../src/queue/journal/RedisJournal.ts"
 import { layerMemory } from "../../../src/queue/MemoryQueue.ts"
 import { layerNats } from "../../../src/queue/NatsQueue.ts"
 import { plan } from "../../../src/queue/Plan.ts"
@@ -13,7 +16,7 @@ import { Queue } from "../../../src/queue/Queue.ts"
 import type { QueueAdmission } from "../../../src/queue/Queue.ts"
 import { layerRedis } from "../../../src/queue/RedisQueue.ts"
 import { layerSqlite } from "../../../src/queue/SqliteQueue.ts"
-import { inBulk, nextChange, serve, slots, spread, workspaces } from "./Contender.ts"
+import { inBulk, nextChange, node, serve, slots, spread, workspaces } from "./Contender.ts"
 import type { Order } from "./Contender.ts"
 
 const [, , kind = "memory", place = ""] = process.argv
@@ -23,24 +26,37 @@ const bus = (url: string) => {
   if (settings === undefined) throw new Error(`${url} is no address of NATS`)
   return NatsConnection.layer({ settings, name: "bench" })
 }
+/** Messages that were appended, and attempts that another node was faster than. */
+const counts = { appended: 0, conflicts: 0 }
+const counted = <E, R>(opened: Effect.Effect<Journal, E, R>) =>
+  Effect.map(opened, (journal): Journal => {
+    const count = ({ _tag }: AppendResult) =>
+      Effect.sync(() => (_tag === "Conflict" ? (counts.conflicts += 1) : (counts.appended += 1)))
+    return {
+      ...journal,
+      append: (id, changes, expected) => Effect.tap(journal.append(id, changes, expected), count)
+    }
+  })
 const store =
   kind === "sqlite"
     ? layerSqlite({ path: join(place, "queue.db"), ...limits })
     : kind === "redis"
       ? layerRedis({ url: Redacted.make(place), ...limits })
-      : kind === "nats"
-        ? layerNats(limits).pipe(Layer.provide(bus(place)))
-        : layerMemory(limits)
+      : kind === "redis-journal"
+        ? layerJournal(counted(makeRedisJournal(Redacted.make(place), "aicr")), limits)
+        : kind === "nats"
+          ? layerNats(limits).pipe(Layer.provide(bus(place)))
+          : layerMemory(limits)
 const queue = await ManagedRuntime.make(store).runPromise(Queue)
 const run = <A, E>(effect: Effect.Effect<A, E>): Promise<A> => Effect.runPromise(effect)
 
-/** What is only added is never done: it waits in workspaces of its own, which no scheduler looks at. */
+/** What is only added is never done: it waits in workspaces of its own, which no scheduler looks at. Each process has its own workspaces. */
 const admission = (what: Order["what"]): QueueAdmission => {
   const now = Date.now()
   const change = nextChange()
   return {
     eventId: newId(),
-    change: { ...change, workspace: `${what === "cycles" ? "cycles" : "adds"}-${change.workspace}` },
+    change: { ...change, workspace: `${what === "cycles" ? "cycles" : "adds"}-${node}-${change.workspace}` },
     configHash: "c".repeat(64),
     priority: 10,
     admittedAt: now,
@@ -92,7 +108,7 @@ const scheduler = (workspace: string, places: number, ended: (how: Exit.Exit<voi
   }
   // One fiber per review, as executors have it.
   const review = Effect.fnUntraced(function* (id: string) {
-    const claimed = yield* queue.claim(id, "node/1", Date.now(), 60_000)
+    const claimed = yield* queue.claim(id, `node-${node}/1`, Date.now(), 60_000)
     const done = claimed !== undefined && (yield* queue.finish(claimed.lease, { _tag: "Done" }))
     if (!done) return yield* Effect.die(new Error(`entry ${id} was lost`))
     wake()
@@ -108,7 +124,7 @@ const cycles = async (items: ReadonlyArray<QueueAdmission>): Promise<void> => {
     if (--left === 0) done.resolve()
   }
   const wake = new Map(
-    Array.from({ length: workspaces }, (_, index) => `cycles-workspace-${index}`).map((name) => [
+    Array.from({ length: workspaces }, (_, index) => `cycles-${node}-workspace-${index}`).map((name) => [
       name,
       scheduler(name, slots / workspaces, ended)
     ])
@@ -120,8 +136,12 @@ const cycles = async (items: ReadonlyArray<QueueAdmission>): Promise<void> => {
   await Promise.all([added, done.promise])
 }
 
-serve(admission, {
-  adds: (items) => spread(items, add),
-  bulk: (items) => inBulk(items, (some) => run(queue.admit(some))),
-  cycles
-})
+serve(
+  admission,
+  {
+    adds: (items) => spread(items, add),
+    bulk: (items) => inBulk(items, (some) => run(queue.admit(some))),
+    cycles
+  },
+  counts
+)

@@ -1,14 +1,14 @@
-/** BullMQ, set up as its documentation says: `bullmq.mjs URL`. */
+/** BullMQ, set up as its documentation says: `bullmq.mjs redis URL [NODE]`. */
 import { Queue, Worker } from "bullmq"
-import { inBulk, nextChange, serve, slots, spread } from "./Contender.ts"
+import { inBulk, nextChange, node, serve, slots, spread } from "./Contender.ts"
 
-const { hostname: host, port } = new URL(process.argv[2] ?? "")
+const { hostname: host, port } = new URL(process.argv[3] ?? "")
 const connection = { host, port: Number(port) }
 const make = () => ({ eventId: crypto.randomUUID(), change: nextChange(), configHash: "c".repeat(64) })
 
-/** Each order has a queue of its own, so that no job is left over from the one before. */
+/** Each order of each process has a queue of its own, so that no job is left over from the one before. */
 let serial = 0
-const open = () => new Queue(`reviews-${++serial}`, { connection })
+const open = () => new Queue(`reviews-${node}-${++serial}`, { connection })
 const adding = open()
 await adding.waitUntilReady()
 

@@ -1,0 +1,86 @@
+/**
+ * The log of changes that makes one queue of the tables that several nodes hold in memory. A message is appended behind the last one if its
+ * writer has seen everything that its decision depends on: the writer names the last message that it has seen and the scope of its
+ * decision, and the messages behind that one may be about anything else. What decisions do not need (details of entries, which entry has
+ * an event) is stored next to the log, written together with a message or not at all.
+ *
+ * ```
+ * load snapshot ──▶ follow what comes behind it ──▶ append ──appended──▶ apply what was missed: the table is as far as the log
+ *                        ▲                            ├──conflict──▶ apply what was missed, decide again
+ *                        └────────── trimmed ◀────────┴──known─────▶ decide again, knowing these events
+ * ```
+ */
+import { Schema } from "effect"
+import type { Effect, Option } from "effect"
+
+/** A position in the log: the sequence of a message, and its id, which differs in a log that lost its end and grew again. */
+export interface JournalPosition {
+  readonly sequence: number
+  readonly id: string
+}
+
+/** The position before the first message. */
+export const journalStart: JournalPosition = { sequence: 0, id: "" }
+
+export interface JournalRecord extends JournalPosition {
+  /** Id of the message before it. */
+  readonly after: string
+  readonly rows: string
+}
+
+/** The changes that are written with a message. Undefined values are removed. */
+export interface JournalChanges {
+  /** The changed rows, for the tables of all nodes. */
+  readonly rows: string
+  readonly details: ReadonlyMap<string, string | undefined>
+  /** Event id to entry id. */
+  readonly events: ReadonlyMap<string, string | undefined>
+  /** Events that the writer takes for new. */
+  readonly newEvents: ReadonlyArray<string>
+  /** The words for everything that the decision depends on and changes, without spaces. */
+  readonly scope: ReadonlyArray<string>
+  /** The decision depends on something that has no word. */
+  readonly isStrict: boolean
+}
+
+export type AppendResult =
+  /** `missed` has the messages between the last one that the writer knew and its own. */
+  | {
+      readonly _tag: "Appended"
+      readonly position: JournalPosition
+      readonly missed: ReadonlyArray<JournalRecord>
+    }
+  /** The decision depends on a message that the writer had not seen. `missed` has the first of these, as far as they still exist. */
+  | { readonly _tag: "Conflict"; readonly missed: ReadonlyArray<JournalRecord> }
+  /** Some of `newEvents` have an entry. Nothing was written. */
+  | { readonly _tag: "Known"; readonly events: ReadonlyMap<string, string> }
+
+/** The call failed, and may have been executed. */
+export class JournalError extends Schema.TaggedError<JournalError>()("JournalError", { message: Schema.String }) {}
+
+export interface Journal {
+  /** Appends what was decided knowing all up to `known`. `id` is unique: its writer looks for it when the response was lost. */
+  readonly append: (
+    id: string,
+    changes: JournalChanges,
+    known: JournalPosition
+  ) => Effect.Effect<AppendResult, JournalError>
+  /** Returns the position of the last message. */
+  readonly last: Effect.Effect<JournalPosition, JournalError>
+  /** The next messages after `sequence`, some hundred at a time, oldest first. The first one has another sequence when the log was trimmed. */
+  readonly follow: (sequence: number) => Effect.Effect<ReadonlyArray<JournalRecord>, JournalError>
+  /** Hands each page of the newest snapshot to `take`. Returns its position; undefined when there is none. */
+  readonly load: (take: (page: string) => void) => Effect.Effect<JournalPosition | undefined, JournalError>
+  /**
+   * Stores a snapshot of a table, to which every message after `position` can be applied once more, and removes the messages up to the
+   * position of the snapshot before it, so that nodes that are a little behind go on. `nextPage` has its pages one after another. Returns false when another node writes one.
+   */
+  readonly trim: (
+    position: JournalPosition,
+    nextPage: Effect.Effect<Option.Option<string>, JournalError>
+  ) => Effect.Effect<boolean, JournalError>
+  /** Returns the details of these entries, in order. */
+  readonly details: (entryIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string | undefined>, JournalError>
+  /** Returns those of the events that have an entry, with its id. */
+  readonly entriesOf: (events: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, JournalError>
+}

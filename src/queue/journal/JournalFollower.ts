@@ -1,0 +1,202 @@
+/** Keeps a node's table as far as the journal is. While a transaction waits for its place, nothing else changes the table. */
+import { Deferred, Effect, Option } from "effect"
+import type { Fiber } from "effect"
+import type { EntryTable } from "../EntryTable.ts"
+import { JournalError } from "./Journal.ts"
+import type { Journal, JournalRecord, JournalPosition } from "./Journal.ts"
+import type { Replica } from "./Replica.ts"
+
+/** Rows since the newest snapshot after which a new one is written, at least; and no less than half of what the table has. */
+const snapshotFrom = 20_000
+
+type Fork = (effect: Effect.Effect<void>) => Fiber.Fiber<void>
+
+export interface Expected {
+  readonly outcome: "missing" | "found" | "unknown"
+}
+
+export class JournalFollower {
+  readonly #journal: Journal
+  readonly replica: Replica
+  readonly #fork: Fork
+  #flight: Deferred.Deferred<void> | undefined
+  #pulling: Deferred.Deferred<void, JournalError> | undefined
+  #waiting: Deferred.Deferred<void, JournalError> | undefined
+  #isTrimming = false
+  #expected: { readonly id: string; outcome: Expected["outcome"] } | undefined
+
+  constructor(journal: Journal, replica: Replica, fork: Fork) {
+    this.#journal = journal
+    this.replica = replica
+    this.#fork = fork
+  }
+
+  /** The table belongs to a transaction until it lands. */
+  takeOff(): void {
+    this.#flight = Deferred.makeUnsafe()
+  }
+
+  land(): void {
+    const flight = this.#flight
+    this.#flight = undefined
+    if (flight !== undefined) Deferred.doneUnsafe(flight, Effect.void)
+  }
+
+  /** The transaction lands at its place. Returns why the table cannot follow; then it is read again before it is used. */
+  commit(position: JournalPosition, missed: ReadonlyArray<JournalRecord>): JournalError | undefined {
+    try {
+      this.replica.commit(position, missed)
+      return undefined
+    } catch (cause) {
+      this.replica.reset()
+      return unreadable(cause)
+    } finally {
+      this.land()
+    }
+  }
+
+  /** Uses the table when no transaction is under way. */
+  readonly atRest = <A>(use: (table: EntryTable) => A): Effect.Effect<A> =>
+    Effect.suspend(() =>
+      this.#flight === undefined
+        ? Effect.sync(() => use(this.replica.table))
+        : Effect.andThen(Deferred.await(this.#flight), this.atRest(use))
+    )
+
+  /** Looks for a message among those that are applied from now on; `unknown` once the table was read from a snapshot. */
+  expect(id: string): Expected {
+    this.#expected = { id, outcome: "missing" }
+    return this.#expected
+  }
+
+  /** The table is as far as the journal was when this was called. */
+  readonly catchUp: Effect.Effect<void, JournalError> = Effect.gen({ self: this }, function* () {
+    const before = this.replica.applied.sequence
+    const last = yield* this.#journal.last
+    if (last.sequence < before) yield* this.#reload("it lost messages")
+    while (true) {
+      const { id, sequence } = yield* this.atRest(() => this.replica.applied)
+      if (sequence > last.sequence || (sequence === last.sequence && id === last.id)) return
+      if (sequence === last.sequence) yield* this.#reload("it has other messages than before")
+      else yield* this.#pull()
+    }
+  })
+
+  /** The same; calls of one turn of the event loop share one. */
+  readonly barrier: Effect.Effect<void, JournalError> = Effect.suspend(() => {
+    if (this.#waiting !== undefined) return Deferred.await(this.#waiting)
+    const waiting = Deferred.makeUnsafe<void, JournalError>()
+    this.#waiting = waiting
+    setImmediate(() => {
+      this.#waiting = undefined
+      this.#fork(Effect.flatMap(Effect.exit(this.catchUp), (exit) => Effect.asVoid(Deferred.done(waiting, exit))))
+    })
+    return Deferred.await(waiting)
+  })
+
+  /** Applies what comes next, as far as it follows from what the table has. False: messages before these are missing. */
+  apply(messages: ReadonlyArray<JournalRecord>): boolean {
+    for (const message of messages) {
+      if (message.sequence <= this.replica.applied.sequence) continue
+      if (!this.replica.continues(message)) return false
+      this.replica.apply(message)
+      if (this.#expected?.id === message.id) this.#expected.outcome = "found"
+    }
+    return true
+  }
+
+  /** Reads the next messages; who calls while another reads waits for that one. */
+  #pull(): Effect.Effect<void, JournalError> {
+    return Effect.suspend(() => {
+      if (this.#pulling !== undefined) return Deferred.await(this.#pulling)
+      const pulling = Deferred.makeUnsafe<void, JournalError>()
+      this.#pulling = pulling
+      return Effect.onExit(this.#next, (exit) => {
+        this.#pulling = undefined
+        return Deferred.done(pulling, exit)
+      })
+    })
+  }
+
+  readonly #next: Effect.Effect<void, JournalError> = Effect.gen({ self: this }, function* () {
+    const { sequence } = this.replica.applied
+    const isEmpty = sequence === 0
+    const messages = isEmpty ? [] : yield* this.#journal.follow(sequence)
+    const isWhole = messages.length > 0 && (yield* this.#applied(messages))
+    if (!isWhole) yield* this.#reload(isEmpty ? undefined : "messages are missing")
+    this.trimIfLong()
+  })
+
+  #applied(messages: ReadonlyArray<JournalRecord>): Effect.Effect<boolean, JournalError> {
+    return Effect.flatMap(
+      this.atRest(() => {
+        try {
+          return this.apply(messages)
+        } catch (cause) {
+          return unreadable(cause)
+        }
+      }),
+      (applied) => (typeof applied === "boolean" ? Effect.succeed(applied) : Effect.fail(applied))
+    )
+  }
+
+  /** Reads the newest snapshot and the messages behind it. `why` is undefined for the first time. */
+  readonly #reload = Effect.fnUntraced(
+    { self: this },
+    function* (this: JournalFollower, why: string | undefined): Effect.fn.Return<void, JournalError> {
+      if (why !== undefined) yield* Effect.logWarning("journal of the queue is read from its start", { reason: why })
+      // A table of which a part is missing is not used.
+      yield* this.atRest(() => this.takeOff())
+      // A newer snapshot may replace the one that was read, and the messages behind that one are removed then.
+      yield* Effect.retry(this.#read, { times: 2 }).pipe(
+        Effect.onError(() => Effect.sync(() => this.replica.reset())),
+        Effect.ensuring(Effect.sync(() => this.land()))
+      )
+    }
+  )
+
+  readonly #read: Effect.Effect<void, JournalError> = Effect.gen({ self: this }, function* () {
+    this.replica.reset()
+    if (this.#expected?.outcome === "missing") this.#expected.outcome = "unknown"
+    const last = yield* this.#journal.last
+    const position = yield* this.#journal.load((page) => this.replica.applyPage(page))
+    this.replica.sinceSnapshot = 0
+    if (position !== undefined) this.replica.applied = position
+    while (true) {
+      const messages = yield* this.#journal.follow(this.replica.applied.sequence)
+      if (messages.length === 0) break
+      const isWhole = yield* Effect.try({ try: () => this.apply(messages), catch: unreadable })
+      if (!isWhole) return yield* missing
+    }
+    if (this.replica.applied.sequence < last.sequence) return yield* missing
+  })
+
+  /** Writes a snapshot when the journal is long for what it holds. */
+  trimIfLong(): void {
+    const { replica } = this
+    if (this.#isTrimming || replica.sinceSnapshot < Math.max(snapshotFrom, replica.size / 2)) return
+    this.#isTrimming = true
+    const { applied } = replica
+    replica.sinceSnapshot = 0
+    const pages = replica.pages()
+    const nextPage = this.atRest(() => {
+      const { done, value } = pages.next()
+      return done === true ? Option.none() : Option.some(value)
+    })
+    const trim = this.#journal.trim(applied, nextPage).pipe(
+      Effect.catchCause((cause) => Effect.logWarning("journal of the queue not trimmed", { error: String(cause) })),
+      Effect.ensuring(Effect.sync(() => (this.#isTrimming = false)))
+    )
+    this.#fork(Effect.asVoid(trim))
+  }
+}
+
+const missing = new JournalError({
+  message:
+    "Queue: messages of its journal are missing. Remove the journal: what was accepted is queued again from its records."
+})
+
+const unreadable = (cause: unknown): JournalError =>
+  new JournalError({
+    message: `a message of the queue's journal cannot be read (${String(cause).slice(0, 200)}). If a newer release wrote it, upgrade this node.`
+  })

@@ -1,0 +1,82 @@
+/**
+ * The queue of several nodes over a journal. A transaction decides on the node's table as of the last message and appends what it changed
+ * right behind that message: when another node was first, it is rolled back, the table follows, and it decides again. So every transition
+ * is as whole as in one process, and what was returned is in the journal.
+ *
+ * Reads request the last position and wait until the table is there. While the store of the journal is disconnected every call fails as
+ * `unavailable`; a transaction whose response was lost is looked for in the journal first, and if that fails too, it may have happened.
+ */
+import { Effect, Layer, Result } from "effect"
+import type { Scope } from "effect"
+import * as GroupCommit from "../../database/GroupCommit.ts"
+import type { EntryTable } from "../EntryTable.ts"
+import { QueueError } from "../Queue.ts"
+import type { Queue } from "../Queue.ts"
+import type { QueueControl } from "../QueueControl.ts"
+import type { QueueLimits } from "../QueueLimits.ts"
+import type { TableAccess } from "../TableQueue.ts"
+import * as TableQueue from "../TableQueue.ts"
+import { withDetails } from "./Details.ts"
+import { JournalFollower } from "./JournalFollower.ts"
+import type { Journal, JournalError } from "./Journal.ts"
+import { Replica } from "./Replica.ts"
+import { commit } from "./Transaction.ts"
+import type { TableOperation } from "./Transaction.ts"
+
+const maxBatch = 256
+const maxWaiting = 10_000
+/** Milliseconds between two reads of what other nodes appended, on a node without calls. */
+const pollMillis = 100
+
+export const layerJournal = (
+  journal: Effect.Effect<Journal, QueueError, Scope.Scope>,
+  limits: QueueLimits
+): Layer.Layer<Queue | QueueControl, QueueError> =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const opened = yield* journal
+      const access = yield* Effect.mapError(makeAccess(opened), unavailable)
+      return withDetails(opened, TableQueue.make(access, limits))
+    })
+  )
+
+const unavailable = ({ message }: JournalError): QueueError => new QueueError({ reason: "unavailable", message })
+
+const makeAccess = Effect.fnUntraced(function* (
+  journal: Journal
+): Effect.fn.Return<TableAccess, JournalError, Scope.Scope> {
+  const follower = new JournalFollower(journal, new Replica(), Effect.runForkWith(yield* Effect.context<never>()))
+  yield* follower.catchUp
+  yield* Effect.ignore(follower.catchUp).pipe(
+    Effect.andThen(Effect.sleep(pollMillis)),
+    Effect.forever,
+    Effect.forkScoped
+  )
+  const commits = yield* GroupCommit.make({
+    commit: (operations: ReadonlyArray<TableOperation>) =>
+      Effect.map(commit(journal, follower, operations), (result) => operations.map(() => result)),
+    maxBatch,
+    maxWaiting,
+    refuse: (why) =>
+      new QueueError({
+        reason: "unavailable",
+        message: why === "full" ? `Queue: ${maxWaiting} operations wait. Try again later.` : "The service is stopping."
+      })
+  })
+  return {
+    read: (use) => Effect.andThen(Effect.mapError(follower.barrier, unavailable), follower.atRest(use)),
+    write: <A>(use: (table: EntryTable) => A) =>
+      Effect.suspend(() => {
+        let answer: { readonly value: A } | undefined
+        const operation: TableOperation = (table) => {
+          answer = { value: use(table) }
+        }
+        return Effect.flatMap(commits.submit(operation), (result) => {
+          if (Result.isFailure(result)) return Effect.fail(unavailable(result.failure))
+          return answer === undefined
+            ? Effect.die(new Error("A commit left an operation out"))
+            : Effect.succeed(answer.value)
+        })
+      })
+  }
+})

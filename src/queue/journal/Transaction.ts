@@ -1,0 +1,158 @@
+/** One append to the journal for the operations that come together: decides, appends, and decides again when another node was first. */
+import { Clock, Effect, Random, Result } from "effect"
+import { newId } from "../../domain/Ids.ts"
+import type { EntryTable } from "../EntryTable.ts"
+import type { JournalFollower } from "./JournalFollower.ts"
+import { JournalError } from "./Journal.ts"
+import type { AppendResult, Journal, JournalChanges } from "./Journal.ts"
+
+export type TableOperation = (table: EntryTable) => void
+
+/** Milliseconds after which a transaction is not tried again. */
+const timeoutMillis = 5000
+
+/** Changes nothing, but conflicts with whatever else has this scope. */
+const fenceOf = (scope: ReadonlyArray<string>): JournalChanges => ({
+  rows: "[[],[]]",
+  details: new Map(),
+  events: new Map(),
+  newEvents: [],
+  scope,
+  isStrict: true
+})
+
+/** All or nothing. */
+export const commit = Effect.fnUntraced(function* (
+  journal: Journal,
+  follower: JournalFollower,
+  operations: ReadonlyArray<TableOperation>
+): Effect.fn.Return<Result.Result<void, JournalError>> {
+  const deadline = (yield* Clock.currentTimeMillis) + timeoutMillis
+  const known = new Map<string, string>()
+  let conflicts = 0
+  let isCurrent = false
+  while (true) {
+    const outcome = yield* Effect.result(attempt(journal, follower, operations, known, isCurrent))
+    if (Result.isFailure(outcome)) return Result.fail(outcome.failure)
+    switch (outcome.success._tag) {
+      case "Done":
+        follower.trimIfLong()
+        return Result.void
+      case "Known":
+        for (const [event, entryId] of outcome.success.events) known.set(event, entryId)
+        break
+      case "Unchanged":
+        // What changes nothing here may change something in a table that has more.
+        isCurrent = true
+        break
+      case "Behind":
+        if ((yield* Clock.currentTimeMillis) > deadline)
+          return Result.fail(new JournalError({ message: "Queue: other nodes write all the time. Try again later." }))
+        isCurrent = false
+        known.clear()
+        conflicts += 1
+        if (conflicts > 1) yield* Effect.sleep(Math.floor((yield* Random.next) * Math.min(conflicts, 8)))
+    }
+  }
+})
+
+type Outcome = { readonly _tag: "Done" | "Behind" | "Unchanged" } | Extract<AppendResult, { readonly _tag: "Known" }>
+
+const attempt = Effect.fnUntraced(function* (
+  journal: Journal,
+  follower: JournalFollower,
+  operations: ReadonlyArray<TableOperation>,
+  known: ReadonlyMap<string, string>,
+  isCurrent: boolean
+): Effect.fn.Return<Outcome, JournalError> {
+  const { replica } = follower
+  yield* follower.atRest(() => follower.takeOff())
+  const land = Effect.sync(() => follower.land())
+  const decided = yield* Effect.sync(() => decide(follower, operations, known)).pipe(Effect.onError(() => land))
+  if (decided === undefined) {
+    const { applied, newEvents } = replica
+    replica.rollback()
+    follower.land()
+    if (isCurrent) return { _tag: "Done" }
+    yield* follower.catchUp
+    if (replica.applied.id !== applied.id) return { _tag: "Behind" }
+    if (newEvents.length === 0) return { _tag: "Done" }
+    const events = yield* journal.entriesOf(newEvents)
+    return events.size === 0 ? { _tag: "Unchanged" } : { _tag: "Known", events }
+  }
+  return yield* append(journal, follower, decided)
+})
+
+/** Runs operations on the table; returns what they changed. When one throws nothing has changed. */
+const decide = (
+  { replica }: JournalFollower,
+  operations: ReadonlyArray<TableOperation>,
+  known: ReadonlyMap<string, string>
+): JournalChanges | undefined => {
+  replica.begin(known)
+  try {
+    for (const operation of operations) operation(replica.table)
+    return replica.changes()
+  } catch (cause) {
+    replica.rollback()
+    throw cause
+  }
+}
+
+/** The table holds these changes already, and the transaction has not landed. */
+const append = Effect.fnUntraced(function* (
+  journal: Journal,
+  follower: JournalFollower,
+  changes: JournalChanges
+): Effect.fn.Return<Outcome, JournalError> {
+  const { replica } = follower
+  const id = newId()
+  const back = () => {
+    replica.rollback()
+    follower.land()
+  }
+  const appending = Effect.onError(journal.append(id, changes, replica.applied), () => Effect.sync(back))
+  const appended = yield* Effect.result(appending)
+  if (Result.isFailure(appended)) {
+    const isThere = yield* isInJournal(journal, follower, id, changes.scope).pipe(
+      Effect.timeoutOrElse({ duration: timeoutMillis, orElse: () => Effect.fail(appended.failure) })
+    )
+    return { _tag: isThere ? "Done" : "Behind" }
+  }
+  switch (appended.success._tag) {
+    case "Appended": {
+      const { missed, position } = appended.success
+      const failure = follower.commit(position, missed)
+      if (failure !== undefined) return yield* failure
+      return { _tag: "Done" }
+    }
+    case "Known":
+      back()
+      return appended.success
+    case "Conflict": {
+      back()
+      // What does not follow is read from the newest snapshot on.
+      const { missed } = appended.success
+      if (missed.length === 0 || !follower.apply(missed)) yield* follower.catchUp
+      return { _tag: "Behind" }
+    }
+  }
+})
+
+/** Whether the transaction whose response was lost is in the journal. It cannot come later: it would conflict with the fence. */
+const isInJournal = Effect.fnUntraced(function* (
+  journal: Journal,
+  follower: JournalFollower,
+  id: string,
+  scope: ReadonlyArray<string>
+): Effect.fn.Return<boolean, JournalError> {
+  const expected = follower.expect(id)
+  while (true) {
+    yield* follower.catchUp
+    if (expected.outcome === "found") return true
+    if (expected.outcome === "unknown")
+      return yield* new JournalError({ message: "Queue: nobody can say whether a change was made. Try again." })
+    const fence = yield* journal.append(newId(), fenceOf(scope), follower.replica.applied)
+    if (fence._tag === "Appended") return false
+  }
+})
