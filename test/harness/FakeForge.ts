@@ -102,7 +102,7 @@ export const startFakeForge = async (
     secret,
     dialect: dialects[kind],
     onRequest: (request) => {
-      violations.push(...check(request))
+      violations.push(...(check?.(request) ?? []))
       const text = readable(request)
       const found = faults.find(
         ({ fits, times }) => times > 0 && (typeof fits === "string" ? text.includes(fits) : fits.test(text))

@@ -5,7 +5,7 @@
 import { Ajv } from "ajv"
 import type { ValidateFunction } from "ajv"
 import * as formats from "ajv-formats"
-import { readContract } from "./Contracts.ts"
+import { hasContracts, readContract } from "./Contracts.ts"
 
 /** Operations that the hosts document and the subsets at hand leave out: known by method and path only. */
 const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -104,8 +104,8 @@ const leftOut: Readonly<Record<string, Node>> = {
   forgejo: { "/repos/{owner}/{repo}/pulls": pullList }
 }
 
-const load = (host: string): Check => {
-  const document = readContract(`openapi/${host}.json`)
+/** Returns the check of requests to a host with this API description, which it changes. */
+export const checkAgainst = (host: string, document: unknown): Check => {
   if (!isNode(document) || !isNode(document["paths"])) throw new Error(`the API description of ${host} has no paths`)
   Object.assign(document["paths"], leftOut[host])
   each(document, normalise)
@@ -234,9 +234,10 @@ const check = (
 
 const loaded = new Map<string, Check>()
 
-/** Returns the check of a host's requests. */
-export const openApi = (host: "gitea" | "forgejo" | "github" | "gitlab"): Check => {
-  const known = loaded.get(host) ?? load(host)
-  loaded.set(host, known)
-  return known
+/** Returns the check of a host's requests; undefined where its API description is not present. */
+export const openApi = (host: "gitea" | "forgejo" | "github" | "gitlab"): Check | undefined => {
+  if (!hasContracts) return undefined
+  const loadedCheck = loaded.get(host) ?? checkAgainst(host, readContract(`openapi/${host}.json`))
+  loaded.set(host, loadedCheck)
+  return loadedCheck
 }

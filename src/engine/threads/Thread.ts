@@ -16,8 +16,8 @@ export interface ThreadLimits {
 /** Room for new objects: a larger one holds garbage of tens of MiB and saves no time that can be measured. */
 const youngMb = 12
 
-/** A thread without a change that holds more memory, which may all be garbage, ends instead of keeping it. */
-const maxHeldBytes = 48 * 1_048_576
+/** A thread without a change that holds more memory ends instead of keeping it. Words of the tokenizer and code take about 70 MiB. */
+const maxHeldBytes = 96 * 1_048_576
 
 /** A thread without a change ends after this time and gives its memory back. */
 const idleMillis = 20_000
