@@ -57,7 +57,7 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
   const checkout = yield* vcs.checkout(
     resolveCheckout(run, work, forge, { url: cloneUrl(baseUrl, change.repo), authorization, rules })
   )
-  yield* progress.tell({
+  yield* progress.publish({
     _tag: "CheckedOut",
     workspace: run.workspace,
     targetKey: run.targetKey,

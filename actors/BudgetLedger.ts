@@ -79,7 +79,7 @@ const capOf = (account: "run" | "day" | "author", caps: Caps) => {
 }
 
 /** Timeout of a message. After it the call is retried later instead of being made without a reservation. */
-const patience = Duration.seconds(20)
+const messageTimeout = Duration.seconds(20)
 
 /** Implements the gateway's budget with these actors. */
 export const budgetLayer = Layer.effect(
@@ -103,7 +103,7 @@ export const budgetLayer = Layer.effect(
       answer.pipe(
         Effect.mapError(({ message }) => new BudgetError({ message })),
         Effect.timeoutOrElse({
-          duration: patience,
+          duration: messageTimeout,
           orElse: () => Effect.fail(new BudgetError({ message: "the budget ledger does not respond" }))
         })
       )
@@ -125,7 +125,7 @@ export const budgetLayer = Layer.effect(
             ...(run.author === undefined ? {} : { author: run.author }),
             ...(caps.perAuthorDailyUsd === undefined ? {} : { authorCapUsd: caps.perAuthorDailyUsd }),
             owner,
-            until: now + Duration.toMillis(patience)
+            until: now + Duration.toMillis(messageTimeout)
           })
           .pipe(
             asked,
@@ -167,9 +167,9 @@ export const closeLostReservations = Effect.fnUntraced(function* (now: number) {
 })
 
 /** Retention of ledger rows. Runs and days that ended this long ago spend nothing more. */
-const keptFor = Duration.toMillis("40 days")
+const retentionMillis = Duration.toMillis("40 days")
 
 /** Called by the sweeper. */
 export const pruneLedger = Effect.fnUntraced(function* (now: number) {
-  yield* (yield* Ledger).prune(now - keptFor)
+  yield* (yield* Ledger).prune(now - retentionMillis)
 })

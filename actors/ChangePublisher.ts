@@ -79,7 +79,7 @@ const settleRun = Effect.fnUntraced(function* (run: Run) {
   if (to === "failed" || (to === "skipped" && configured === undefined))
     yield* reportUnpublished(run, configured, reason ?? "")
   const { workspace, targetKey, id: runId } = run
-  yield* (yield* Progress).tell({ _tag: "Finished", workspace, targetKey, runId, status: to, reason })
+  yield* (yield* Progress).publish({ _tag: "Finished", workspace, targetKey, runId, status: to, reason })
 })
 
 /** Drops the row if its head is closed or superseded. `rest` holds the open rows after this one. */

@@ -35,7 +35,7 @@ export const executeCommand = Effect.fnUntraced(function* (eventId: string, fail
   const now = yield* Clock.currentTimeMillis
   const { attempts, notBefore } = failed.get(eventId) ?? { attempts: 0, notBefore: now }
   if (notBefore > now) return
-  yield* Effect.catchTag(carryOut(eventId), "ForgeError", (error) =>
+  yield* Effect.catchTag(execute(eventId), "ForgeError", (error) =>
     Effect.gen(function* () {
       const receipts = yield* Receipts
       const { receivedAt } = (yield* receipts.get(eventId)) ?? { receivedAt: now }
@@ -58,7 +58,7 @@ export const executeCommand = Effect.fnUntraced(function* (eventId: string, fail
   )
 })
 
-const carryOut = Effect.fnUntraced(function* (eventId: string) {
+const execute = Effect.fnUntraced(function* (eventId: string) {
   const receipts = yield* Receipts
   const event = yield* receipts.get(eventId)
   const work = event?.work

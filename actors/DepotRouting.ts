@@ -15,7 +15,7 @@ import type { DepotChange } from "../src/domain/DepotChange.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import type { ShardGroup } from "./Placement.ts"
 
-const lookEvery = Duration.seconds(5)
+const scanInterval = Duration.seconds(5)
 const page = 500
 const firstPause = Duration.toMillis("15 seconds")
 const attempts = 5
@@ -54,7 +54,7 @@ export const isTryDue = (waited: number, sinceLook: number): boolean => {
 }
 
 /** Tries the waiting routing receipts. `sinceLook` is the time since the last scan; at start it covers everything. */
-export const look = Effect.fnUntraced(function* (sinceLook: number) {
+export const scan = Effect.fnUntraced(function* (sinceLook: number) {
   const receipts = yield* Receipts
   const snapshot = (yield* ConfigStore).current()
   const now = yield* Clock.currentTimeMillis
@@ -82,7 +82,7 @@ export const layer = Singleton.make(
     let last = Number.NEGATIVE_INFINITY
     while (true) {
       const now = yield* Clock.currentTimeMillis
-      yield* look(now - last).pipe(
+      yield* scan(now - last).pipe(
         Effect.tap(() =>
           Effect.sync(() => {
             last = now
@@ -92,7 +92,7 @@ export const layer = Singleton.make(
           Effect.logError("VCS hook events not routed, retry scheduled", { error: error.message })
         )
       )
-      yield* Effect.sleep(lookEvery)
+      yield* Effect.sleep(scanInterval)
     }
   }),
   { shardGroup }

@@ -64,7 +64,7 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
   for (const { problem } of analysis.findings) {
     yield* Metric.update(Metric.withAttributes(Metrics.problems, { severity: problem.severity }), 1)
   }
-  yield* (yield* Progress).tell({
+  yield* (yield* Progress).publish({
     _tag: "Analysed",
     workspace: run.workspace,
     targetKey: run.targetKey,
@@ -133,7 +133,7 @@ export const cancelRun = Effect.fnUntraced(
 )
 
 const finished = Effect.fnUntraced(function* (run: Run, status: RunStatus, reason: string) {
-  yield* (yield* Progress).tell({
+  yield* (yield* Progress).publish({
     _tag: "Finished",
     workspace: run.workspace,
     targetKey: run.targetKey,

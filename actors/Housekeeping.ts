@@ -44,12 +44,12 @@ const endedWithin = Duration.minutes(2)
 /** Receipts read per page while requeueing. */
 const page = 500
 /** Timeout of messages to other actors. */
-const answerWithin = Duration.seconds(10)
+const messageTimeout = Duration.seconds(10)
 
 /** Runs before the receipts get their outcome, so that the next sweep retries what fails here. */
 const noteExpired = Effect.fnUntraced(function* ({ id, targetKey: target }: Entry) {
   const publisher = (yield* publishers)(target)
-  if (yield* publisher.NoteExpired({ entryId: id }).pipe(Effect.timeout(answerWithin))) return
+  if (yield* publisher.NoteExpired({ entryId: id }).pipe(Effect.timeout(messageTimeout))) return
   yield* new QueueError({ reason: "unavailable", message: `the expiry of entry ${id} could not be recorded` })
 })
 
@@ -269,7 +269,7 @@ const each = Effect.fnUntraced(function* <A, E, R>(
 const shardGroup: ShardGroup = "actors"
 
 /** Only the node that sweeps reports the queue's gauges. A node that stops sweeping removes them. */
-const forgetMeasures = Effect.all(
+const removeGauges = Effect.all(
   [
     ...(["waiting", "ready", "running"] as const).map((status) =>
       Metric.update(Metric.withAttributes(Metrics.queueDepth, { status }), 0)
@@ -282,7 +282,7 @@ const forgetMeasures = Effect.all(
 export const layer = Singleton.make(
   "Housekeeping",
   Effect.gen(function* () {
-    yield* Effect.addFinalizer(() => forgetMeasures)
+    yield* Effect.addFinalizer(() => removeGauges)
     yield* sweep(Duration.zero, Duration.days(1))
     yield* Effect.all(
       [

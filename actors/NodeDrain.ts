@@ -7,7 +7,7 @@ import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
 import { findPause, QueueControl } from "../src/queue/QueueControl.ts"
 
 /** Poll interval of the pause state. */
-const lookEvery = "2 seconds"
+const pollInterval = "2 seconds"
 
 /** Returns a latch that is open while the node accepts work, and updates it while the scope is open. */
 export const watchDrain = Effect.gen(function* () {
@@ -33,6 +33,6 @@ export const watchDrain = Effect.gen(function* () {
     )
   )
   yield* look
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEvery), look)))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(pollInterval), look)))
   return open
 })

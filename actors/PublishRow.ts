@@ -60,7 +60,7 @@ const report = Effect.fnUntraced(function* (run: Run, row: Publication, update: 
       Effect.annotateLogs({ channel: row.channel, operation, attempts: row.attempts + 1, error: update.error })
     )
   yield* Metric.update(Metric.withAttributes(Metrics.publications, { operation, outcome: status }), 1)
-  yield* (yield* Progress).tell({
+  yield* (yield* Progress).publish({
     _tag: "Published",
     workspace: run.workspace,
     targetKey: row.targetKey,

@@ -30,12 +30,12 @@ export const scanQueue = Effect.fnUntraced(function* (workspace: string, memory:
   const beganAt = performance.now()
   const now = yield* Clock.currentTimeMillis
   const { per_workspace_concurrency } = (yield* ConfigStore).current().document.queue.workers
-  const snapshot = yield* queue.survey(workspace, now, per_workspace_concurrency)
+  const snapshot = yield* queue.loadSnapshot(workspace, now, per_workspace_concurrency)
   const next = plan(snapshot, per_workspace_concurrency, memory.served.last)
   // This node was frozen, and another one may have decided since then.
   if (performance.now() - beganAt > maxSnapshotMillis) return maxSnapshotMillis
-  if (next.withdraw.length > 0) yield* queue.withdraw(idsOf(next.withdraw))
-  const promoted = next.release.length === 0 ? [] : yield* queue.release(idsOf(next.release), now)
+  if (next.withdraw.length > 0) yield* queue.demote(idsOf(next.withdraw))
+  const promoted = next.release.length === 0 ? [] : yield* queue.promote(idsOf(next.release), now)
   memory.served.served(next.release)
 
   const stillReady = snapshot.out.filter((entry) => entry.status === "ready" && !next.withdraw.includes(entry))

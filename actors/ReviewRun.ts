@@ -125,7 +125,7 @@ const review = Effect.fnUntraced(function* (opened: Run, admitted: ReviewWork, w
   const run = yield* runs.begin(begun, lease.token, yield* Clock.currentTimeMillis)
   if (run === undefined) return failed("another worker has taken this run over", false)
   yield* Effect.annotateCurrentSpan({ run: run.id, head })
-  yield* (yield* Progress).tell({ _tag: "Started", workspace, targetKey, runId: run.id, head })
+  yield* (yield* Progress).publish({ _tag: "Started", workspace, targetKey, runId: run.id, head })
   const over = yield* overAuthorLimit(work, change)
   if (over !== undefined) return yield* refuseRun(run, work, over)
   return yield* execute(run, subject, work, watch)

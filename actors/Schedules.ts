@@ -21,7 +21,7 @@ import type { ShardGroup } from "./Placement.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 /** Longest sleep in milliseconds, within which a new configuration or a clock change takes effect. */
-const lookEvery = Duration.toMillis("15 seconds")
+const maxSleepMillis = Duration.toMillis("15 seconds")
 
 const fire = Effect.fnUntraced(function* (
   trigger: TriggerProfile,
@@ -66,10 +66,10 @@ const fire = Effect.fnUntraced(function* (
 })
 
 /** Fires due triggers and notifies the scheduler of each workspace that got work. Returns when to scan again. */
-export const look = Effect.fnUntraced(function* <E, R>(wake: (workspace: string) => Effect.Effect<void, E, R>) {
+export const scan = Effect.fnUntraced(function* <E, R>(wake: (workspace: string) => Effect.Effect<void, E, R>) {
   const schedules = yield* Schedules
   const now = yield* Clock.currentTimeMillis
-  let next = now + lookEvery
+  let next = now + maxSleepMillis
   for (const trigger of (yield* ConfigStore).current().triggersOfKind("scheduled")) {
     for (const repository of trigger.settings.repositories ?? []) {
       const id = scheduleId(trigger, repository)
@@ -93,16 +93,16 @@ export const layer = Singleton.make(
   "Schedules",
   Effect.gen(function* () {
     const schedulerOf = yield* WorkspaceScheduler.client
-    const lookNow = look((workspace) => schedulerOf(workspace).Wake(undefined, { discard: true }))
+    const lookNow = scan((workspace) => schedulerOf(workspace).Wake(undefined, { discard: true }))
     while (true) {
       const next = yield* Effect.catch(lookNow, (error) =>
         Effect.logError("scheduled reviews not started, retry scheduled", { error: error.message }).pipe(
           Effect.andThen(Clock.currentTimeMillis),
-          Effect.map((now) => now + lookEvery)
+          Effect.map((now) => now + maxSleepMillis)
         )
       )
       const now = yield* Clock.currentTimeMillis
-      yield* Effect.sleep(Math.max(100, Math.min(lookEvery, next - now)))
+      yield* Effect.sleep(Math.max(100, Math.min(maxSleepMillis, next - now)))
     }
   }),
   { shardGroup }

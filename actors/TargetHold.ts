@@ -46,7 +46,7 @@ export class TargetHold {
   })
 
   readonly isHeld: Effect.Effect<boolean, StoreError> = Effect.flatMap(this.#held, (token) =>
-    this.#outbox.holds(this.#targetKey, token)
+    this.#outbox.isOwner(this.#targetKey, token)
   )
 
   /** Fails if another publisher owns the target. */

@@ -70,7 +70,7 @@ const followUp = Effect.fnUntraced(function* ({ ended, stopping }: Cancelled, re
   const now = yield* Clock.currentTimeMillis
   const cancellations = yield* Cancellations
   const receipts = yield* Receipts
-  for (const entry of stopping) yield* cancellations.tell(entry.id, entry.cancelRequested ?? reason)
+  for (const entry of stopping) yield* cancellations.notify(entry.id, entry.cancelRequested ?? reason)
   for (const entry of ended) yield* receipts.settle(entry.events, { outcome: "cancelled", reason }, now)
 })
 

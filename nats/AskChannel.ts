@@ -26,7 +26,7 @@ export class AskChannel {
   }
 
   readonly handlers: SessionHandlers = {
-    hear: (messages) => {
+    receive: (messages) => {
       for (const message of messages) if (isFromRunner(message)) this.#settle(message.id, message)
     },
     lost: () => {

@@ -7,7 +7,7 @@ import type { FromCaller, FromRunner, AskRefusal } from "./AskMessages.ts"
 
 /** Handles the messages of one session. Closing the session interrupts its requests. */
 export interface AskSession {
-  readonly hear: (message: FromCaller) => void
+  readonly receive: (message: FromCaller) => void
   readonly end: () => void
 }
 
@@ -77,7 +77,7 @@ export const layer = Layer.effectDiscard(
         )
       }
       return {
-        hear,
+        receive: hear,
         end: () => {
           for (const stop of running.values()) stop()
           running.clear()

@@ -52,7 +52,7 @@ export interface NatsConnectOptions {
 }
 
 /** Timeout of every call of JetStream's API: a third of the refresh interval of leases, so that two more attempts fit in. */
-export const answerWithinMillis = 900
+export const callTimeoutMillis = 900
 
 /** Ping interval. A connection whose server does not respond is given up after twice this time. */
 const pingIntervalMillis = 2000
@@ -93,7 +93,7 @@ const make = Effect.fnUntraced(function* ({
       }
     })
   )
-  const options = { timeout: answerWithinMillis, checkAPI: false }
+  const options = { timeout: callTimeoutMillis, checkAPI: false }
   const status = Effect.sync(() => ({ connected, server: raw.getServer(), version: raw.info?.version ?? "unknown" }))
   return NatsConnection.of({
     raw,
@@ -110,7 +110,7 @@ const make = Effect.fnUntraced(function* ({
       return performance.now() - at
     }).pipe(
       Effect.timeoutOrElse({
-        duration: answerWithinMillis,
+        duration: callTimeoutMillis,
         orElse: () =>
           Effect.fail(new NatsError({ reason: "unavailable", message: `NATS at ${place} does not respond` }))
       })

@@ -8,7 +8,7 @@ import { makeBucket } from "./NatsBucket.ts"
 import type { NatsBucket } from "./NatsBucket.ts"
 import { NatsConnection } from "./NatsConnection.ts"
 import type { NatsError } from "./NatsError.ts"
-import { leaseMillis, patiently, streams } from "./NatsStreams.ts"
+import { leaseMillis, retryUntilReady, streams } from "./NatsStreams.ts"
 import { token } from "./NatsSubjects.ts"
 
 export const NodeRecord = Schema.Struct({
@@ -45,7 +45,7 @@ export class NatsNodes extends Context.Service<
     /** Returns the live nodes by name. */
     readonly list: Effect.Effect<ReadonlyArray<NodeRecord>, NatsError>
     /** Changes the properties of this node. Other nodes see them with their next read. */
-    readonly tell: (more: NodeRecord["more"]) => Effect.Effect<void, NatsError>
+    readonly update: (more: NodeRecord["more"]) => Effect.Effect<void, NatsError>
   }
 >()("aicr/nats/NatsNodes") {
   /** Registers the node while the scope is open. */
@@ -59,7 +59,7 @@ const make = Effect.fnUntraced(function* (self: NodeRecord) {
   let record = self
   const write = Effect.suspend(() => Effect.asVoid(bucket.put(key, encode(record))))
   yield* Effect.addFinalizer(() => Effect.ignore(bucket.delete(key)))
-  yield* patiently(write)
+  yield* retryUntilReady(write)
   yield* write.pipe(
     // The next write retries it.
     Effect.catch((error) => Effect.logDebug("node record not written, retry scheduled", { error: error.message })),
@@ -70,7 +70,7 @@ const make = Effect.fnUntraced(function* (self: NodeRecord) {
   )
   return NatsNodes.of({
     list: listOf(bucket),
-    tell: (more) =>
+    update: (more) =>
       Effect.suspend(() => {
         record = { ...record, more }
         return write

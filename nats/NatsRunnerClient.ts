@@ -26,7 +26,7 @@ const makeProtocol = (connection: NatsConnection["Service"], address: RunnerAddr
       const clientOf = new Map<string | number, number>()
       const incoming = yield* Queue.unbounded<ReadonlyArray<unknown> | RpcClientError.RpcClientError>()
       const session = yield* openSession(connection, address, {
-        hear: (messages) => void Queue.offerUnsafe(incoming, messages),
+        receive: (messages) => void Queue.offerUnsafe(incoming, messages),
         lost: (why) => void Queue.offerUnsafe(incoming, unavailable(why))
       })
 

@@ -14,7 +14,7 @@ import { NatsConnection } from "./NatsConnection.ts"
 import type { NatsError } from "./NatsError.ts"
 import { leaseMillis, streams } from "./NatsStreams.ts"
 import { Holdings, liveLeases, registerRunner, unregisterRunner } from "./RunnerLease.ts"
-import { forgetMarks, listRunners, setHealth } from "./RunnerMarks.ts"
+import { deleteMarks, listRunners, setHealth } from "./RunnerMarks.ts"
 import { acquireShards, refreshShards, releaseEverything, releaseShard } from "./ShardLocks.ts"
 import type { Locks } from "./ShardLocks.ts"
 
@@ -58,7 +58,7 @@ const makeStorage = (connection: NatsConnection["Service"], locks: Locks) => {
     register: (address, runner) =>
       Effect.tap(
         exclusively(registerRunner(leases, holdings, address, runner)),
-        Effect.ignore(Effect.andThen(setHealth(shards, address, true), forgetMarks(locks)))
+        Effect.ignore(Effect.andThen(setHealth(shards, address, true), deleteMarks(locks)))
       ),
     unregister: (address) =>
       exclusively(unregisterRunner(leases, holdings, address)).pipe(Effect.timeoutOption(leaveTimeout), Effect.asVoid),

@@ -107,12 +107,12 @@ export const ensure = Effect.fnUntraced(function* (
       if (config.num_replicas !== wanted.num_replicas || differs(config.max_age, wanted.max_age)) {
         await manager.streams.update(wanted.name, { ...config, ...wanted })
       }
-    }).pipe(patiently)
+    }).pipe(retryUntilReady)
   }
 })
 
 /** Retries an effect at start while the server is slow or elects its leader. The effect must be idempotent. */
-export const patiently = <A, R>(making: Effect.Effect<A, NatsError, R>): Effect.Effect<A, NatsError, R> =>
+export const retryUntilReady = <A, R>(making: Effect.Effect<A, NatsError, R>): Effect.Effect<A, NatsError, R> =>
   Effect.retry(making, {
     while: (error) => error.reason === "unavailable",
     schedule: Schedule.max([Schedule.spaced("500 millis"), Schedule.recurs(40)])

@@ -9,9 +9,9 @@ import { AckPolicy, DeliverPolicy, JetStreamApiError } from "@nats-io/jetstream"
 import { createInbox } from "@nats-io/transport-node"
 import type { Msg } from "@nats-io/transport-node"
 import { Duration, Effect } from "effect"
-import { NatsConnection, answerWithinMillis } from "./NatsConnection.ts"
+import { NatsConnection, callTimeoutMillis } from "./NatsConnection.ts"
 import { NatsError, attempt, toNatsError } from "./NatsError.ts"
-import { ensure, patiently, streamName } from "./NatsStreams.ts"
+import { ensure, retryUntilReady, streamName } from "./NatsStreams.ts"
 import type { StreamPlan } from "./NatsStreams.ts"
 import { workSubject } from "./NatsSubjects.ts"
 
@@ -77,7 +77,7 @@ const pull = (raw: NatsConnection["Service"]["raw"], stream: string): Effect.Eff
     const timer = setTimeout(() => {
       subscription.unsubscribe()
       end({ _tag: "Retry" })
-    }, waitMillis + answerWithinMillis)
+    }, waitMillis + callTimeoutMillis)
     raw.publish(
       `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
       JSON.stringify({ batch: 1, expires: waitMillis * 1_000_000 }),
@@ -105,7 +105,7 @@ const prepareQueue = Effect.fnUntraced(function* (plan: WorkPlan, ackWaitMillis:
       max_ack_pending: -1,
       max_waiting: 4096
     })
-  ).pipe(patiently)
+  ).pipe(retryUntilReady)
 })
 
 const toWork = (raw: NatsConnection["Service"]["raw"], what: string, message: Msg): Work => {
@@ -114,7 +114,7 @@ const toWork = (raw: NatsConnection["Service"]["raw"], what: string, message: Ms
   return {
     key,
     payload,
-    done: Effect.asVoid(attempt(`${what}: ${key}`, () => raw.request(reply, "+ACK", { timeout: answerWithinMillis }))),
+    done: Effect.asVoid(attempt(`${what}: ${key}`, () => raw.request(reply, "+ACK", { timeout: callTimeoutMillis }))),
     again: Effect.sync(() => requeue(raw, message))
   }
 }

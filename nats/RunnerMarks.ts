@@ -16,7 +16,7 @@ export const setHealth = (shards: NatsBucket, address: string, isHealthy: boolea
   isHealthy ? shards.delete(markOf(address)) : Effect.asVoid(shards.put(markOf(address), unhealthy))
 
 /** Deletes the marks of runners that no longer exist. */
-export const forgetMarks = Effect.fnUntraced(function* ({ leases, shards }: Pick<Locks, "leases" | "shards">) {
+export const deleteMarks = Effect.fnUntraced(function* ({ leases, shards }: Pick<Locks, "leases" | "shards">) {
   const marks = yield* shards.keys(`${unhealthy}.*`)
   if (marks.length === 0) return
   const alive = new Set((yield* liveLeases(leases)).map(({ address }) => markOf(address)))

@@ -33,7 +33,7 @@ export interface RunnerSession {
 
 export interface SessionHandlers {
   /** Called with the runner's messages, in order, except for replies to pings. */
-  readonly hear: (messages: ReadonlyArray<unknown>) => void
+  readonly receive: (messages: ReadonlyArray<unknown>) => void
   /** Called when no earlier request will get a reply. */
   readonly lost: (why: string) => void
 }
@@ -93,7 +93,7 @@ class SessionState implements RunnerSession {
     live.expected += 1
     live.receivedAt = performance.now()
     live.isPinged = false
-    this.#handlers.hear(frame.messages)
+    this.#handlers.receive(frame.messages)
   }
 
   ping(): void {

@@ -138,7 +138,7 @@ export class ServedSessions {
   #receiveAsk(session: ServedSession, message: unknown): boolean {
     if (!isFromCaller(message)) return false
     session.asks ??= this.#options.askServer.open?.((reply) => session.frames.push(reply))
-    if (session.asks !== undefined) session.asks.hear(message)
+    if (session.asks !== undefined) session.asks.receive(message)
     else if (message._tag !== "Stop") {
       session.frames.push({
         _tag: "Refused",

@@ -21,7 +21,7 @@ export interface AdminRequest {
   readonly body: Uint8Array
 }
 
-export interface AdminAnswer {
+export interface AdminResponse {
   readonly status: number
   readonly contentType: string
   readonly body: string
@@ -30,5 +30,5 @@ export interface AdminAnswer {
 
 export class AdminApi extends Context.Service<
   AdminApi,
-  { readonly handle: (request: AdminRequest) => Effect.Effect<AdminAnswer> }
+  { readonly handle: (request: AdminRequest) => Effect.Effect<AdminResponse> }
 >()("aicr/admin/AdminApi") {}

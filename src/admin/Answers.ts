@@ -1,17 +1,17 @@
 /** Builds responses of the administration: JSON that must not be cached, and problem details (RFC 9457) with a machine-readable `code`. */
 import { Schema } from "effect"
-import type { AdminAnswer } from "./AdminApi.ts"
+import type { AdminResponse } from "./AdminApi.ts"
 
 const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
 
-export const json = (status: number, body: unknown): AdminAnswer => ({
+export const json = (status: number, body: unknown): AdminResponse => ({
   status,
   contentType: "application/json",
   body: JSON.stringify(body),
   headers
 })
 
-export const nothing: AdminAnswer = { status: 204, contentType: "application/json", body: "", headers }
+export const nothing: AdminResponse = { status: 204, contentType: "application/json", body: "", headers }
 
 const titles: Readonly<Record<number, string>> = {
   400: "Bad Request",
@@ -33,7 +33,7 @@ export class AdminRefusal extends Schema.TaggedError<AdminRefusal>()("AdminRefus
   headers: Schema.optional(Schema.Record(Schema.String, Schema.String))
 }) {}
 
-export const problem = ({ code, detail, headers: more, issues, status }: AdminRefusal): AdminAnswer => ({
+export const problem = ({ code, detail, headers: more, issues, status }: AdminRefusal): AdminResponse => ({
   status,
   contentType: "application/problem+json",
   body: JSON.stringify({

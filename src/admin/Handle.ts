@@ -5,7 +5,7 @@
 import { Effect, Layer } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import { AdminApi } from "./AdminApi.ts"
-import type { AdminAnswer, AdminRequest } from "./AdminApi.ts"
+import type { AdminResponse, AdminRequest } from "./AdminApi.ts"
 import { readAdminCredentials, howToTurnOn } from "./AdminCredentials.ts"
 import type { AdminSessions } from "../store/AdminSessions.ts"
 import type { LoginAttempts } from "../store/LoginAttempts.ts"
@@ -46,7 +46,7 @@ const find = (path: string): Found | undefined => {
 
 const answer = Effect.fnUntraced(function* (
   request: AdminRequest
-): Effect.fn.Return<AdminAnswer, RouteFailure, AdminSessions | ConfigStore | LoginAttempts | Services> {
+): Effect.fn.Return<AdminResponse, RouteFailure, AdminSessions | ConfigStore | LoginAttempts | Services> {
   const snapshot = (yield* ConfigStore).current()
   const credentials = readAdminCredentials(snapshot)
   if (credentials === undefined) return yield* notFound(howToTurnOn(snapshot))
@@ -68,7 +68,7 @@ const answer = Effect.fnUntraced(function* (
   return yield* handler({ ...request, id: found.id, username: session.username })
 })
 
-const unavailable = (message: string): Effect.Effect<AdminAnswer> =>
+const unavailable = (message: string): Effect.Effect<AdminResponse> =>
   Effect.as(
     Effect.logError("administration request failed", { error: message }),
     problem(

@@ -52,7 +52,7 @@ export const actorCount = (roles: ReadonlySet<Role>) =>
       const publish = Effect.gen(function* () {
         const actors = yield* sharding.activeEntityCount
         if (actors === published) return
-        yield* nodes.tell({ ...details, actors })
+        yield* nodes.update({ ...details, actors })
         published = actors
       })
       const tolerant = Effect.ignore(publish, { log: "Debug" })

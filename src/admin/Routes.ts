@@ -13,7 +13,7 @@ import { Outbox } from "../store/Outbox.ts"
 import { Receipts } from "../store/Receipts.ts"
 import { Runs } from "../store/Runs.ts"
 import type { StoreError } from "../database/StoreError.ts"
-import type { AdminAnswer, AdminRequest } from "./AdminApi.ts"
+import type { AdminResponse, AdminRequest } from "./AdminApi.ts"
 import { conflict, json, notFound, time } from "./Answers.ts"
 import type { AdminRefusal } from "./Answers.ts"
 import { toPage, Query } from "./Input.ts"
@@ -29,7 +29,7 @@ export interface AuthenticatedRequest extends AdminRequest {
   readonly id: string
   readonly username: string
 }
-export type Handler = (request: AuthenticatedRequest) => Effect.Effect<AdminAnswer, RouteFailure, Services>
+export type Handler = (request: AuthenticatedRequest) => Effect.Effect<AdminResponse, RouteFailure, Services>
 
 const queue: Handler = Effect.fnUntraced(function* (asked) {
   const query = yield* Query.of(asked, ["workspace", "status", "cursor", "limit"])

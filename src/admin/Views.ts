@@ -20,11 +20,11 @@ const changeView = ({ author, head, repo, target, title, url }: Change) => ({
   author: author?.username
 })
 
-export const entryView = ({ entry, standing }: EntryView) => ({
+export const entryView = ({ entry, position }: EntryView) => ({
   id: entry.id,
   status: entry.status,
-  why: standing.text,
-  until: time(standing.until),
+  why: position.text,
+  until: time(position.until),
   workspace: entry.workspace,
   target_key: entry.targetKey,
   ...changeView(entry.change),

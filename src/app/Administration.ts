@@ -17,7 +17,7 @@ const telling = Layer.unwrap(
     return Operations.layerWith({
       changed: (workspace) =>
         Effect.ignore(schedulerOf(workspace).Wake(undefined, { discard: true }), { log: "Debug" }),
-      stopping: cancellations.tell
+      stopping: cancellations.notify
     })
   })
 )

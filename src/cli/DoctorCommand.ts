@@ -19,7 +19,7 @@ import { configuration } from "./ReadSnapshot.ts"
 import { count } from "./Wording.ts"
 
 /** Timeout in milliseconds for connecting to a server. */
-const patience = 3000
+const connectTimeoutMillis = 3000
 
 interface Runs {
   /** Returns configured features that this build lacks. */
@@ -105,9 +105,9 @@ const lookup = ({ name }: Program): Effect.Effect<boolean> =>
 /** Returns undefined if the server accepts a connection, otherwise the reason. */
 const reach = ({ host, port }: Server): Effect.Effect<string | undefined> =>
   Effect.callback((resume) => {
-    const socket = connect({ host, port, timeout: patience })
+    const socket = connect({ host, port, timeout: connectTimeoutMillis })
     socket.once("connect", () => resume(Effect.succeed(undefined)))
-    socket.once("timeout", () => resume(Effect.succeed(`no response within ${patience / 1000} s`)))
+    socket.once("timeout", () => resume(Effect.succeed(`no response within ${connectTimeoutMillis / 1000} s`)))
     socket.once("error", (error) =>
       resume(Effect.succeed("code" in error && typeof error.code === "string" ? error.code : "connection failed"))
     )

@@ -19,7 +19,7 @@ export type OnLessons = <A>(
 ) => Effect.Effect<A, ExitWith>
 
 /** Exceeds the default limit of lessons. */
-const most = 10_000
+const maxLessons = 10_000
 
 const shared = {
   config: configFlag,
@@ -46,7 +46,7 @@ const read = Effect.fnUntraced(function* (repository: string | undefined) {
     return yield* new ExitWith({ code: 2, message })
   }
   return yield* Effect.forEach(wanted, (one) =>
-    Effect.map(lessons.recall(one.repository, 0, most), (found) => ({ ...one, lessons: found }))
+    Effect.map(lessons.recall(one.repository, 0, maxLessons), (found) => ({ ...one, lessons: found }))
   )
 })
 

@@ -6,7 +6,7 @@ import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { EntryStatus } from "../domain/Entry.ts"
 import { Operations } from "../queue/Operations.ts"
-import type { Found, EntryView } from "../queue/Operations.ts"
+import type { QueueMatch, EntryView } from "../queue/Operations.ts"
 import type { QueueError } from "../queue/Queue.ts"
 import type { Batch } from "../store/Batches.ts"
 import type { StoreError } from "../database/StoreError.ts"
@@ -30,9 +30,9 @@ export type ServedAt = (config: string) => Effect.Effect<ServiceAddress | undefi
 /** Number of entries per request. */
 const page = 200
 
-const lineOf = ({ entry, standing }: EntryView): string => {
-  const until = standing.until === undefined ? "" : `, until ${time(standing.until)}`
-  return `${entry.id}  ${entry.status.padEnd(10)} ${entry.workspace}  ${entry.targetKey}  ${standing.text}${until}`
+const lineOf = ({ entry, position }: EntryView): string => {
+  const until = position.until === undefined ? "" : `, until ${time(position.until)}`
+  return `${entry.id}  ${entry.status.padEnd(10)} ${entry.workspace}  ${entry.targetKey}  ${position.text}${until}`
 }
 
 const lineOfBatch = (batch: Batch): string => {
@@ -40,7 +40,7 @@ const lineOfBatch = (batch: Batch): string => {
   return `${batch.id}  ${batch.status.padEnd(10)} ${batch.workspace}  ${batch.stream}  ${commits}, waits for the previous batch, due ${time(batch.dueAt)}`
 }
 
-const detailsOf = (found: Found): ReadonlyArray<readonly [string, string | number | undefined]> => {
+const detailsOf = (found: QueueMatch): ReadonlyArray<readonly [string, string | number | undefined]> => {
   if (found._tag === "Batch") {
     const { batch, members } = found
     return [
@@ -55,12 +55,12 @@ const detailsOf = (found: Found): ReadonlyArray<readonly [string, string | numbe
       ["reason", batch.reason]
     ]
   }
-  const { entry, standing } = found
+  const { entry, position } = found
   return [
     ["entry", entry.id],
     ["status", entry.status],
-    ["why", standing.text],
-    ["until", standing.until === undefined ? undefined : time(standing.until)],
+    ["why", position.text],
+    ["until", position.until === undefined ? undefined : time(position.until)],
     ["workspace", entry.workspace],
     ["target", entry.targetKey],
     ["head", entry.change.head],

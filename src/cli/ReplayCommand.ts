@@ -23,7 +23,7 @@ export interface ReplayReport {
   readonly run: Run
   readonly replay: Replay
   /** Undefined if a model was called. */
-  readonly answers: (ReturnType<RecordedAnswers["asked"]> & { readonly recorded: number }) | undefined
+  readonly responses: (ReturnType<RecordedAnswers["asked"]> & { readonly recorded: number }) | undefined
   /** True if the current configuration differs from the one under which the run was admitted. */
   readonly otherConfiguration: boolean
 }
@@ -96,7 +96,7 @@ const list = Effect.fnUntraced(function* (runs: ReadonlyArray<Run>, json: boolea
 const findingLine = (mark: string, finding: Finding): string =>
   `${mark} ${finding.problem.severity.padEnd(8)} ${formatLocation(finding)}  ${formatTitle(finding)}`
 
-const linesOf = ({ run, replay, answers, otherConfiguration }: ReplayReport): ReadonlyArray<string> => {
+const linesOf = ({ run, replay, responses: answers, otherConfiguration }: ReplayReport): ReadonlyArray<string> => {
   const { difference, analysis, missing, cut } = replay
   const { same, changed, gone, added } = difference
   const lines = [`Run ${run.id}: ${run.workspace}, ${run.targetKey} at ${run.head.slice(0, 12)}`]
@@ -141,7 +141,7 @@ const jsonOf = (finding: Finding) => ({
   ...finding.problem
 })
 
-const asJson = ({ run, replay, answers, otherConfiguration }: ReplayReport) => ({
+const asJson = ({ run, replay, responses: answers, otherConfiguration }: ReplayReport) => ({
   run: run.id,
   workspace: run.workspace,
   target: run.targetKey,

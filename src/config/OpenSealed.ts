@@ -6,11 +6,11 @@ import type { Path } from "./Path.ts"
 import { isRecord } from "./Path.ts"
 import { named, readNamespace, locateCredential } from "./SealedPlaces.ts"
 import { formatProblem, isSealed, openSealed as open, sealingKeys } from "./Sealing.ts"
-import type { SealedPlace } from "./Sealing.ts"
+import type { SealedLocation } from "./Sealing.ts"
 
 export interface SealedField {
   readonly path: Path
-  readonly place: SealedPlace
+  readonly place: SealedLocation
   readonly value: string
 }
 

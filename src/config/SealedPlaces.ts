@@ -5,7 +5,7 @@
 import { resolve } from "./Defaults.ts"
 import type { Path } from "./Path.ts"
 import { isRecord, valueAt } from "./Path.ts"
-import type { SealedPlace } from "./Sealing.ts"
+import type { SealedLocation } from "./Sealing.ts"
 import { ConfigSourcesConfig } from "./schema/ConfigSources.ts"
 
 /** Paths and names of entities in the document. */
@@ -17,7 +17,7 @@ const entities: ReadonlyArray<readonly [at: ReadonlyArray<string>, name: string]
   [["im", "connections"], "im_connections"]
 ]
 
-export const locateCredential = (names: ReadonlyArray<string>, namespace: string): SealedPlace => {
+export const locateCredential = (names: ReadonlyArray<string>, namespace: string): SealedLocation => {
   for (const [at, name] of entities) {
     if (at.every((segment, index) => segment === names[index]) && names.length > at.length + 1) {
       return { namespace, entity: `${name}/${names[at.length]}`, field: names.slice(at.length + 1).join(".") }

@@ -14,7 +14,7 @@ const keyVariable = "SVC_CONFIG_SECRETS_KEY"
 const previousVariable = "SVC_CONFIG_SECRETS_KEY_PREVIOUS"
 
 /** Location of a sealed value. */
-export interface SealedPlace {
+export interface SealedLocation {
   /** Value of `config_sources.database.namespace`. */
   readonly namespace: string
   /** Entity such as `triggers/main` or `providers/p`; `globals` for fields outside of entities. */
@@ -74,13 +74,13 @@ export const sealingKeys = (env: Env): Result.Result<SealingKeys, SealingProblem
 export const isSealed = (value: string): boolean => value.startsWith("enc:v1.")
 
 /** Returns the additional authenticated data, unambiguous for all names. */
-const additionalData = ({ namespace, entity, field }: SealedPlace): Buffer =>
+const additionalData = ({ namespace, entity, field }: SealedLocation): Buffer =>
   Buffer.from(JSON.stringify([namespace, entity, field]), "utf8")
 
 /** Seals a value. `nonce` is for test vectors; it must never be used twice with a key. */
 export const seal = (
   keys: SealingKeys,
-  place: SealedPlace,
+  place: SealedLocation,
   secret: Redacted.Redacted,
   nonce: Buffer = randomBytes(12)
 ): Result.Result<string, SealingProblem> => {
@@ -96,7 +96,7 @@ const form = /^enc:v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{22,})$
 
 export const openSealed = (
   keys: SealingKeys,
-  place: SealedPlace,
+  place: SealedLocation,
   sealed: string
 ): Result.Result<Redacted.Redacted, SealingProblem> => {
   const [, kid, nonce, text] = form.exec(sealed) ?? []

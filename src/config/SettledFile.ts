@@ -9,7 +9,7 @@ import { stat } from "node:fs/promises"
 const quiet = "50 millis"
 /** Time before a refusal is final. */
 const grace = "250 millis"
-const maxLooks = 100
+const maxChecks = 100
 
 const stamp = (file: string): Effect.Effect<string> =>
   Effect.tryPromise(() => stat(file)).pipe(
@@ -20,7 +20,7 @@ const stamp = (file: string): Effect.Effect<string> =>
 /** Returns the file's stamp when it is stable, at the latest after about five seconds. */
 const settled = Effect.fnUntraced(function* (file: string, pause: typeof quiet | typeof grace) {
   let before = yield* stamp(file)
-  for (let looks = 0; looks < maxLooks; looks++) {
+  for (let looks = 0; looks < maxChecks; looks++) {
     yield* Effect.sleep(pause)
     const now = yield* stamp(file)
     if (now === before) return now
@@ -39,7 +39,7 @@ export const readSettled = Effect.fnUntraced(function* <A>(
   for (let attempts = 0; ; attempts++) {
     const result = yield* read
     const after = yield* isFinal(result) ? stamp(file) : settled(file, grace)
-    if (after === before || attempts >= maxLooks) return result
+    if (after === before || attempts >= maxChecks) return result
     before = yield* settled(file, quiet)
   }
 })

@@ -39,7 +39,7 @@ const limits = {
 }
 
 /** Retries of a statement while the server is unavailable. */
-const whileAway = Schedule.spaced("100 millis").pipe(Schedule.upTo({ duration: "2 seconds" }))
+const whileUnavailable = Schedule.spaced("100 millis").pipe(Schedule.upTo({ duration: "2 seconds" }))
 
 export const layer = (options: PostgresOptions): Layer.Layer<SqlClient.SqlClient, StoreError> =>
   Layer.effect(
@@ -120,7 +120,7 @@ const leaseOf = (
     return Effect.sync(() => {
       wanted = false
     })
-  }).pipe(Effect.retry({ while: isLost, schedule: whileAway }))
+  }).pipe(Effect.retry({ while: isLost, schedule: whileUnavailable }))
 
   return Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(restore(take), (client) => {

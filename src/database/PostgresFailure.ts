@@ -72,7 +72,7 @@ const classify = (
   if (code.startsWith("23")) return new SqlError.ConstraintError(props)
   if (code.startsWith("28")) return new SqlError.AuthenticationError(props)
   // Codes of five letters and digits are sent by the server, all others are errors of the connection.
-  return /^[0-9A-Z]{5}$/.test(code) && !gone.test(code)
+  return /^[0-9A-Z]{5}$/.test(code) && !connectionErrors.test(code)
     ? new SqlError.UnknownError(props)
     : new SqlError.ConnectionError(props)
 }
@@ -81,7 +81,7 @@ const constraintOf = (cause: unknown): string =>
   cause instanceof Error && "constraint" in cause && typeof cause.constraint === "string" ? cause.constraint : "unknown"
 
 /** Codes for: connection lost, too many connections, server stopping or starting, idle for too long, server became a standby. */
-const gone = /^(08|57P|53|25P03|25P04|25006)/
+const connectionErrors = /^(08|57P|53|25P03|25P04|25006)/
 
 /** Returns whether the connection is unusable after this error. */
 export const isLost = (error: SqlError.SqlError): boolean => error.reason._tag === "ConnectionError"

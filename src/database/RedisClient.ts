@@ -22,7 +22,7 @@ type Settings = Pick<
 >
 
 /** Settings of a client that fails calls immediately while Redis is disconnected, repeats none, and reconnects forever. */
-export const failsAtOnce = (connectionName: string, answerWithin: number): Settings => ({
+export const failFast = (connectionName: string, answerWithin: number): Settings => ({
   connectionName,
   commandTimeout: answerWithin,
   enableOfflineQueue: false,
@@ -34,7 +34,7 @@ export const failsAtOnce = (connectionName: string, answerWithin: number): Setti
 export interface RedisClient {
   readonly redis: Redis
   /** Returns the last error of the connection. */
-  readonly said: () => string
+  readonly lastError: () => string
 }
 
 /** Opens a client that is not connected yet. Ends with the scope; fails with the client's error if it cannot parse the URL. */
@@ -55,7 +55,7 @@ export const open = Effect.fnUntraced(function* (
   redis.on("error", (error: Error) => {
     said = error.message
   })
-  return { redis, said: () => said }
+  return { redis, lastError: () => said }
 })
 
 /** Returns host and port, never credentials, or undefined if it is not a URL. */

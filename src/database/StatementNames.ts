@@ -4,16 +4,16 @@
  */
 
 export interface StatementNameLimits {
-  readonly mostNames: number
+  readonly maxNames: number
   /** Number of unnamed statements whose uses are counted; beyond it all counts restart. */
-  readonly mostCounted: number
+  readonly maxCounted: number
   /** Longer ones are lists of rows, which are rarely identical. */
   readonly longestText: number
   /** Number of uses after which a statement gets its name. */
   readonly usesBefore: number
 }
 
-const usual: StatementNameLimits = { mostNames: 200, mostCounted: 1000, longestText: 4000, usesBefore: 5 }
+const usual: StatementNameLimits = { maxNames: 200, maxCounted: 1000, longestText: 4000, usesBefore: 5 }
 
 /** Returns a function that returns the name of a statement, always the same, or undefined. One for all connections of a pool. */
 export const makeStatementNames = (limits: StatementNameLimits = usual): ((text: string) => string | undefined) => {
@@ -21,10 +21,10 @@ export const makeStatementNames = (limits: StatementNameLimits = usual): ((text:
   const uses = new Map<string, number>()
   return (text) => {
     const known = names.get(text)
-    if (known !== undefined || names.size >= limits.mostNames || text.length > limits.longestText) return known
+    if (known !== undefined || names.size >= limits.maxNames || text.length > limits.longestText) return known
     const used = (uses.get(text) ?? 0) + 1
     if (used < limits.usesBefore) {
-      if (uses.size >= limits.mostCounted) uses.clear()
+      if (uses.size >= limits.maxCounted) uses.clear()
       uses.set(text, used)
       return undefined
     }

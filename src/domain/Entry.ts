@@ -37,10 +37,10 @@ export const isTerminal = (status: EntryStatus): boolean =>
 type Times = Pick<Entry, "admittedAt" | "dueAt">
 
 /** Returns whether the entry was due at admission. It then stays due, even if the clock is set back. */
-export const isDueAtOnce = ({ admittedAt, dueAt }: Times): boolean => dueAt <= admittedAt
+export const wasDueAtAdmission = ({ admittedAt, dueAt }: Times): boolean => dueAt <= admittedAt
 
 /** Returns whether the entry is due. */
-export const isDue = (times: Times, now: number): boolean => times.dueAt <= now || isDueAtOnce(times)
+export const isDue = (times: Times, now: number): boolean => times.dueAt <= now || wasDueAtAdmission(times)
 
 /** Number of lost workers after which an entry is dead: by then the entry is more likely the cause than a victim. */
 export const maxLosses = 5

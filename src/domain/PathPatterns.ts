@@ -144,7 +144,7 @@ const classOf = (chars: ReadonlyArray<number>): CharTest => {
 }
 
 /** Maximum number of characters whose bits are cached; a repository may use any number of others. */
-const maxKept = 256
+const maxCached = 256
 
 const automaton = (builder: Builder): PathPatterns => {
   const { accepts, chars, classes, size } = builder
@@ -168,7 +168,7 @@ const automaton = (builder: Builder): PathPatterns => {
     if (known !== undefined) return known
     const made = mask(chars.get(code) ?? [])
     for (const { bit, test } of classes) if (test(code)) setBit(made, bit)
-    if (kept.size < maxKept) kept.set(code, made)
+    if (kept.size < maxCached) kept.set(code, made)
     return made
   }
 

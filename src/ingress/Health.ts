@@ -13,7 +13,7 @@ import type { IngressResponse } from "./Answers.ts"
 import { health } from "./Answers.ts"
 import type { Intake } from "./Intake.ts"
 
-const patience = "2 seconds"
+const checkTimeout = "2 seconds"
 /** Minimum interval of checks, so that callers do not decide how often the stores are queried. */
 const rememberedMillis = 1000
 
@@ -57,7 +57,7 @@ export const makeReadiness = Effect.fnUntraced(function* (
 
   const check = <A, E>(name: string, effect: Effect.Effect<A, E>) =>
     effect.pipe(
-      Effect.timeout(patience),
+      Effect.timeout(checkTimeout),
       Effect.as({ name, ready: true }),
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)

@@ -13,7 +13,7 @@ import type { PullBase } from "../store/PullBases.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { EventRecord, Receipt } from "../store/Receipts.ts"
 import type { StoreError } from "../database/StoreError.ts"
-import { Gather } from "./Gather.ts"
+import { MicroBatch } from "./MicroBatch.ts"
 import { Superseded } from "./Superseded.ts"
 
 /** Time in milliseconds for which a full queue gets no work. */
@@ -56,7 +56,7 @@ export class Intake {
   readonly #superseded: Superseded
   readonly #fullUntil = new Map<string, number>()
   readonly #failedUntil = { store: 0, queue: 0 }
-  readonly #arrivals = new Gather<Waiting>((waiting) => {
+  readonly #arrivals = new MicroBatch<Waiting>((waiting) => {
     Effect.runForkWith(this.#context)(this.#takeAll(waiting))
   })
 

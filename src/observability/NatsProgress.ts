@@ -37,7 +37,7 @@ export const layer = Layer.effect(
       { bufferSize: maxWaiting, strategy: "sliding" }
     )
     return Progress.of({
-      tell: (news) =>
+      publish: (news) =>
         Effect.clockWith((clock) => {
           const event = { ...news, at: clock.currentTimeMillisUnsafe() }
           return Effect.andThen(

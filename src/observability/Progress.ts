@@ -48,7 +48,7 @@ export type ProgressNews = ProgressEvent extends infer Event
 export class Progress extends Context.Service<
   Progress,
   {
-    readonly tell: (news: ProgressNews) => Effect.Effect<void>
+    readonly publish: (news: ProgressNews) => Effect.Effect<void>
     readonly events: Stream.Stream<ProgressEvent>
   }
 >()("aicr/observability/Progress") {
@@ -58,7 +58,7 @@ export class Progress extends Context.Service<
     Effect.gen(function* () {
       const hub = yield* PubSub.sliding<ProgressEvent>(1024)
       return Progress.of({
-        tell: (news) =>
+        publish: (news) =>
           Effect.clockWith((clock) => PubSub.publish(hub, { ...news, at: clock.currentTimeMillisUnsafe() })).pipe(
             Effect.asVoid
           ),

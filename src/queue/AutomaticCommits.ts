@@ -49,7 +49,7 @@ const admitSorted = Effect.fnUntraced(function* (items: ReadonlyArray<QueueAdmis
   if (entered.size > 0) {
     yield* batches.entered([...entered].map(([batchId, entryId]) => ({ batchId, entryId })))
   }
-  return items.map((item) => admitted.get(item.eventId) ?? heldBack(item, batchOf(item)))
+  return items.map((item) => admitted.get(item.eventId) ?? toHeldResult(item, batchOf(item)))
 })
 
 const isQueued = ({ batch, first }: Joined): boolean => first && !isEnded(batch.status)
@@ -66,7 +66,7 @@ export const toAdmission = (batch: Batch, eventId: string): QueueAdmission => ({
 })
 
 /** Returns the result for a push whose batch is not in the queue: it waits for the previous one, or has ended. */
-const heldBack = (item: QueueAdmission, place: Joined | undefined): QueueAdmitted => ({
+const toHeldResult = (item: QueueAdmission, place: Joined | undefined): QueueAdmitted => ({
   entryId: place?.batch.entryId ?? "",
   status:
     place === undefined || place.how === "known" ? "duplicate" : place.how === "joined" ? "coalesced" : "deferred",

@@ -8,29 +8,29 @@ import type { Scope } from "effect"
 export class Cancellations extends Context.Service<
   Cancellations,
   {
-    readonly tell: (entryId: string, reason: string) => Effect.Effect<void>
+    readonly notify: (entryId: string, reason: string) => Effect.Effect<void>
     /** Returns a deferred that is completed with the reason when the entry is cancelled while the scope is open. */
     readonly listen: (entryId: string) => Effect.Effect<Deferred.Deferred<string>, never, Scope.Scope>
   }
 >()("aicr/queue/Cancellations") {
   /** Notifies workers of this process only. */
   static readonly layerMemory = Layer.sync(Cancellations, () => {
-    const { listen, told } = makeListeners()
-    return Cancellations.of({ listen, tell: (entryId, reason) => Effect.sync(() => told(entryId, reason)) })
+    const { listen, notify } = makeListeners()
+    return Cancellations.of({ listen, notify: (entryId, reason) => Effect.sync(() => notify(entryId, reason)) })
   })
 }
 
 export interface Listeners {
   readonly listen: Cancellations["Service"]["listen"]
   /** Completes the deferred of the worker with this entry; does nothing if no worker of this process has it. */
-  readonly told: (entryId: string, reason: string) => void
+  readonly notify: (entryId: string, reason: string) => void
 }
 
 /** Creates the listeners of this process, by entry. */
 export const makeListeners = (): Listeners => {
   const listening = new Map<string, Deferred.Deferred<string>>()
   return {
-    told: (entryId, reason) => {
+    notify: (entryId, reason) => {
       const waiting = listening.get(entryId)
       if (waiting !== undefined) Deferred.doneUnsafe(waiting, Effect.succeed(reason))
     },

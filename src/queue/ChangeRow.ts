@@ -37,7 +37,7 @@ export const toRow = (change: Change): ReadonlyArray<Value> => {
 }
 
 /** Index of the repository's name in a row. */
-export const fullNamePlace = 4
+export const fullNameIndex = 4
 
 const decodeChange = Schema.decodeUnknownSync(Change)
 

@@ -9,7 +9,7 @@ import { noEntries } from "./EntryTable.ts"
 import { findCutoff } from "./ExpiryCutoffs.ts"
 import type { Cutoff, ExpiryCutoffs } from "./ExpiryCutoffs.ts"
 import { Heap } from "./Heap.ts"
-import type { Scheduled, Survey } from "./Plan.ts"
+import type { Scheduled, QueueSnapshot } from "./Plan.ts"
 import { ReviewSchedule } from "./Schedule.ts"
 
 /** The indexed fields of an entry. */
@@ -18,7 +18,7 @@ export interface Tracked extends Omit<Scheduled, "status"> {
   readonly workspace: string
   readonly expires: boolean
   /** True if the entry was replaced or removed, so that heaps that hold it can drop it. */
-  past: boolean
+  isStale: boolean
 }
 
 export const tracked = (entry: Entry): Tracked => ({
@@ -31,7 +31,7 @@ export const tracked = (entry: Entry): Tracked => ({
   admittedAt: entry.admittedAt,
   dueAt: entry.dueAt,
   expires: entry.expires,
-  past: false
+  isStale: false
 })
 
 type Active = Tracked & Scheduled
@@ -88,8 +88,8 @@ export class EntryIndex {
     return this.#schedule.workspaces()
   }
 
-  survey(workspace: string, now: number, places: number): Omit<Survey, "paused"> {
-    return this.#schedule.survey(workspace, now, places)
+  snapshot(workspace: string, now: number, places: number): Omit<QueueSnapshot, "paused"> {
+    return this.#schedule.snapshot(workspace, now, places)
   }
 
   pending(workspace?: string): number {
@@ -114,7 +114,7 @@ export class EntryIndex {
   }
 
   #leave(from: Active): void {
-    from.past = true
+    from.isStale = true
     // If several changes are applied together, the new entry of a target may come before the old one leaves.
     const places = from.status === "running" ? this.#running : this.#next
     if (places.get(from.targetKey) === from) places.delete(from.targetKey)
@@ -139,7 +139,7 @@ export class EntryIndex {
 const byAge = (max: () => number): Heap<Tracked> =>
   new Heap<Tracked>(
     (a, b) => a.admittedAt - b.admittedAt,
-    (entry) => !entry.past,
+    (entry) => !entry.isStale,
     max
   )
 

@@ -7,7 +7,7 @@ import { EntryStatus, isTerminal } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
 import { LeaseToken, noLease } from "../domain/FencingToken.ts"
 import { TargetKey } from "../domain/Keys.ts"
-import { fromRow, fullNamePlace, toRow } from "./ChangeRow.ts"
+import { fromRow, fullNameIndex, toRow } from "./ChangeRow.ts"
 
 const Text = Schema.optional(Schema.NullOr(Schema.String))
 
@@ -44,7 +44,7 @@ export const openedPaths = {
   admittedAt: "$[3]",
   dueAt: "$[4]",
   expires: "$[5]",
-  fullName: `$[7][${fullNamePlace}]`
+  fullName: `$[7][${fullNameIndex}]`
 } as const
 
 /** Returns whether the entry never left its initial state. */

@@ -5,18 +5,18 @@
 import type { Entry, EntryStatus } from "../domain/Entry.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import type { ExpiryCutoffs } from "./ExpiryCutoffs.ts"
-import type { Survey } from "./Plan.ts"
+import type { QueueSnapshot } from "./Plan.ts"
 import type { ListFilter, ListPage, Pause } from "./QueueControl.ts"
 import type { EntryPosition } from "./Transitions.ts"
 
 export interface EntryTable {
   readonly get: (entryId: string) => Entry | undefined
-  readonly place: (targetKey: TargetKey) => EntryPosition
+  readonly position: (targetKey: TargetKey) => EntryPosition
   /** Returns the entry that settles an event, including ended entries. */
   readonly entryOf: (eventId: string) => string | undefined
   /** Returns the active entries of a workspace, in order of creation. */
   readonly active: (workspace: string) => ReadonlyArray<Entry>
-  readonly survey: (workspace: string, now: number, places: number) => Survey
+  readonly snapshot: (workspace: string, now: number, places: number) => QueueSnapshot
   readonly workspaces: () => ReadonlyArray<string>
   readonly running: () => ReadonlyArray<Entry>
   /** Returns waiting entries that may expire and were admitted before the time of their workspace. */

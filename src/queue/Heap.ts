@@ -6,17 +6,17 @@ export class Heap<A> {
   readonly #order: (a: A, b: A) => number
   readonly #isCurrent: (item: A) => boolean
   /** Upper bound for the current number of items that count. */
-  readonly #most: () => number
+  readonly maxCurrent: () => number
   #items: Array<A> = []
 
   constructor(order: (a: A, b: A) => number, isCurrent: (item: A) => boolean, most: () => number) {
     this.#order = order
     this.#isCurrent = isCurrent
-    this.#most = most
+    this.maxCurrent = most
   }
 
   add(item: A): void {
-    if (this.#items.length > 2 * this.#most() + 32) this.#compact()
+    if (this.#items.length > 2 * this.maxCurrent() + 32) this.#compact()
     let index = this.#items.push(item) - 1
     while (index > 0) {
       const parent = (index - 1) >> 1

@@ -9,7 +9,7 @@ import { pauseKey } from "./QueueControl.ts"
 import type { ListFilter, ListPage, Pause } from "./QueueControl.ts"
 
 /** Maximum number of ended entries between two runs of retention, because memory is limited. */
-const heldEnded = 5000
+const maxEndedEntries = 5000
 
 interface Row {
   readonly entry: Entry
@@ -27,7 +27,7 @@ export interface MemoryTable extends EntryTable {
 }
 
 /** Creates a table. `held` is the maximum number of ended entries between two runs of retention. */
-export const make = (held = heldEnded): MemoryTable => {
+export const make = (held = maxEndedEntries): MemoryTable => {
   const rows = new Map<string, Row>()
   const ofEvent = new Map<string, string>()
   const index = new EntryIndex()
@@ -61,12 +61,12 @@ export const make = (held = heldEnded): MemoryTable => {
 
   return {
     get,
-    place: (targetKey) => ({ next: get(index.next(targetKey)), running: get(index.running(targetKey)) }),
+    position: (targetKey) => ({ next: get(index.next(targetKey)), running: get(index.running(targetKey)) }),
     entryOf: (eventId) => ofEvent.get(eventId),
     active: (workspace) => all(index.active(workspace)),
-    survey: (workspace, now, places) => ({
+    snapshot: (workspace, now, places) => ({
       paused: pauses.has(pauseKey("workspace", workspace)),
-      ...index.survey(workspace, now, places)
+      ...index.snapshot(workspace, now, places)
     }),
     workspaces: () => index.workspaces(),
     running: () => all(index.allRunning()),

@@ -14,14 +14,14 @@ export const layer = Layer.effect(
   Cancellations,
   Effect.gen(function* () {
     const events = yield* NatsEvents
-    const { listen, told } = makeListeners()
+    const { listen, notify } = makeListeners()
     yield* events.listen(topic, (value) => {
       const { entryId, reason } = decode(value)
-      told(entryId, reason)
+      notify(entryId, reason)
     })
     return Cancellations.of({
       listen,
-      tell: (entryId, reason) => Effect.ignore(events.publish(topic, { entryId, reason }), { log: "Debug" })
+      notify: (entryId, reason) => Effect.ignore(events.publish(topic, { entryId, reason }), { log: "Debug" })
     })
   })
 )

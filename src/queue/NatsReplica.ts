@@ -244,10 +244,10 @@ export class NatsReplica {
     }
     return {
       get: (id) => this.#base.get(id),
-      place: (target) => this.#base.place(target),
+      position: (target) => this.#base.position(target),
       entryOf: (event) => this.#base.entryOf(event),
       active: (workspace) => this.#base.active(workspace),
-      survey: (workspace, now, places) => this.#base.survey(workspace, now, places),
+      snapshot: (workspace, now, places) => this.#base.snapshot(workspace, now, places),
       workspaces: () => this.#base.workspaces(),
       running: () => this.#base.running(),
       expiring: (before) => this.#base.expiring(before),

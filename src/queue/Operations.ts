@@ -18,23 +18,23 @@ import type { ListFilter, Pause, Retried } from "./QueueControl.ts"
 import { reviewAgain } from "./ReviewAgain.ts"
 import type { Again } from "./ReviewAgain.ts"
 import { tryAgain } from "./TryAgain.ts"
-import { standing } from "./Waiting.ts"
+import { toPosition } from "./Waiting.ts"
 import type { WaitingPosition } from "./Waiting.ts"
 
 type Failure = QueueError | StoreError
 
 export interface EntryView {
   readonly entry: Entry
-  readonly standing: WaitingPosition
+  readonly position: WaitingPosition
 }
 
 /** Result of a lookup by id: an entry, or a batch of automatic commits that is not in the queue. */
-export type Found =
+export type QueueMatch =
   | ({ readonly _tag: "Entry" } & EntryView)
   | { readonly _tag: "Batch"; readonly batch: Batch; readonly members: number }
 
 /** `stopping`: its worker ends it. `over`: it had ended already. */
-export type CancelAnswer = "cancelled" | "stopping" | "over" | "unknown"
+export type CancelResult = "cancelled" | "stopping" | "over" | "unknown"
 
 /** Notified after a change. */
 export interface QueueListeners {
@@ -52,8 +52,8 @@ export class Operations extends Context.Service<
     ) => Effect.Effect<{ readonly items: ReadonlyArray<EntryView>; readonly next: string | undefined }, Failure>
     /** Returns batches of automatic commits that wait for the previous one, which is in the queue. */
     readonly heldBack: (workspace: string | undefined, limit: number) => Effect.Effect<ReadonlyArray<Batch>, Failure>
-    readonly show: (id: string) => Effect.Effect<Found | undefined, Failure>
-    readonly cancel: (id: string, reason: string) => Effect.Effect<CancelAnswer, Failure>
+    readonly show: (id: string) => Effect.Effect<QueueMatch | undefined, Failure>
+    readonly cancel: (id: string, reason: string) => Effect.Effect<CancelResult, Failure>
     /** Retries a dead entry, or a batch whose entry is dead. */
     readonly retry: (id: string) => Effect.Effect<Retried, Failure>
     /** Requests another review of a pull request on behalf of this administrator. */

@@ -27,7 +27,7 @@ export interface Scheduled {
   readonly dueAt: number
 }
 
-export interface Survey {
+export interface QueueSnapshot {
   /** True while an operator has paused the workspace. */
   readonly paused: boolean
   /** Entries in flight: ready and running. */
@@ -53,7 +53,7 @@ export interface Plan {
 /** The number of the round in which each repository was last served; a repository without one comes first. */
 export type Turns = ReadonlyMap<string, number>
 
-export const plan = (survey: Survey, concurrency: number, turns: Turns): Plan => {
+export const plan = (survey: QueueSnapshot, concurrency: number, turns: Turns): Plan => {
   if (survey.paused) {
     return { release: [], withdraw: survey.out.filter(({ status }) => status === "ready"), nextAt: undefined }
   }

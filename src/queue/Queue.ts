@@ -11,7 +11,7 @@ import type { Entry, EntryStatus } from "../domain/Entry.ts"
 import type { LeaseToken } from "../domain/FencingToken.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import type { ExpiryCutoffs } from "./ExpiryCutoffs.ts"
-import type { Survey } from "./Plan.ts"
+import type { QueueSnapshot } from "./Plan.ts"
 
 /** Work to be queued. Admitting the same `eventId` twice changes nothing and returns `duplicate`. */
 export interface QueueAdmission {
@@ -96,14 +96,14 @@ export class Queue extends Context.Service<
      * Returns the input of the scheduler's next decision for a workspace: its entries in flight, and the first eligible ones of each
      * repository and priority, enough to fill `places`. The cost is independent of the number of other waiting entries.
      */
-    readonly survey: (workspace: string, now: number, places: number) => Effect.Effect<Survey, QueueError>
+    readonly loadSnapshot: (workspace: string, now: number, places: number) => Effect.Effect<QueueSnapshot, QueueError>
     /** Workspaces with active entries. */
     readonly workspaces: Effect.Effect<ReadonlyArray<string>, QueueError>
     readonly get: (entryId: string) => Effect.Effect<Entry | undefined, QueueError>
     /** Promotes entries (waiting -> ready) that still wait; returns those it moved. */
-    readonly release: (entryIds: ReadonlyArray<string>, now: number) => Effect.Effect<ReadonlyArray<string>, QueueError>
+    readonly promote: (entryIds: ReadonlyArray<string>, now: number) => Effect.Effect<ReadonlyArray<string>, QueueError>
     /** Demotes entries (ready -> waiting) whose tickets were not claimed. */
-    readonly withdraw: (entryIds: ReadonlyArray<string>) => Effect.Effect<void, QueueError>
+    readonly demote: (entryIds: ReadonlyArray<string>) => Effect.Effect<void, QueueError>
     /** Moves ready -> running. Undefined if another worker was faster or the entry is no longer ready. */
     readonly claim: (
       entryId: string,

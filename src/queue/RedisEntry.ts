@@ -1,13 +1,13 @@
 /** Encodes entries for Redis: two arrays with the positions of redis/shared.lua; undefined is stored as false. */
 import { Result, Schema } from "effect"
 import { foldRepo, targetKey } from "../domain/Change.ts"
-import { EntryStatus, isDueAtOnce } from "../domain/Entry.ts"
+import { EntryStatus, wasDueAtAdmission } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
 import { LeaseToken } from "../domain/FencingToken.ts"
 import { TargetKey } from "../domain/Keys.ts"
 import { fromRow, toRow } from "./ChangeRow.ts"
 import { pack, unpack, unpackFirst } from "./MessagePack.ts"
-import type { Scheduled, Survey } from "./Plan.ts"
+import type { Scheduled, QueueSnapshot } from "./Plan.ts"
 import type { QueueAdmission } from "./Queue.ts"
 import { mayExpire } from "./Transitions.ts"
 
@@ -41,7 +41,7 @@ export const admissionTexts = (item: QueueAdmission, id: string): readonly [Buff
     false,
     false,
     false,
-    isDueAtOnce(item) && place(item, id, repo, target)
+    wasDueAtAdmission(item) && place(item, id, repo, target)
   ]
   const details = [
     item.configHash,
@@ -164,7 +164,7 @@ const toDue = (where: unknown): Scheduled => {
   }
 }
 
-export const toSurvey = (answer: unknown): Survey => {
+export const toSnapshot = (answer: unknown): QueueSnapshot => {
   const [paused, nextAt, out, due] = readList(answer, "a survey")
   return {
     paused: paused === 1,

@@ -45,7 +45,7 @@ export interface RedisQueueOptions extends QueueLimits {
 /** Entries ended or removed by one run of a script, so that no script blocks Redis for long. */
 const step = 500
 /** Entries read by one page of a listing, and by one search for the oldest waiting one. */
-const lookAt = 2000
+const maxScanned = 2000
 
 export const layerRedis = (options: RedisQueueOptions): Layer.Layer<Queue | QueueControl, QueueError> =>
   Layer.effectContext(
@@ -115,7 +115,7 @@ const queue = (access: RedisAccess, limits: QueueLimits): Queue["Service"] => {
         ask("get", [entryId], (row) => row),
         (row) => (row === false ? Effect.succeed(undefined) : entry(row))
       ),
-    release: (entryIds, now) =>
+    promote: (entryIds, now) =>
       entryIds.length === 0 ? Effect.succeed([]) : ask("release", [now, entryIds], decodeStrings),
     withdraw: (entryIds) => (entryIds.length === 0 ? Effect.void : ask("withdraw", [entryIds], () => undefined)),
     claim: claim(access),
@@ -134,7 +134,11 @@ const control = ({ ask, base, command, entries, entry }: RedisAccess): QueueCont
   return QueueControl.of({
     list: ({ after = "", limit, workspace = "", targetKey = "", statuses = [] }) =>
       Effect.gen(function* () {
-        const { next, rows } = yield* ask("list", [after, limit, lookAt, workspace, targetKey, statuses], decodePage)
+        const { next, rows } = yield* ask(
+          "list",
+          [after, limit, maxScanned, workspace, targetKey, statuses],
+          decodePage
+        )
         return { entries: yield* entries(rows), next }
       }),
     cancelEntry: (entryId, reason) =>

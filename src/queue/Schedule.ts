@@ -6,14 +6,14 @@
  * put ──▶ later (by due time) ──survey, due──▶ lane (priority, repository; by admission) ──release──▶ in flight
  *  └──────────────already due────────────────────▲
  * ```
- * An entry that changes is put again; the previous object is `past`, for all heaps that hold it.
+ * An entry that changes is put again; the previous object is `isStale`, for all heaps that hold it.
  */
-import { isDue, isDueAtOnce } from "../domain/Entry.ts"
+import { isDue, wasDueAtAdmission } from "../domain/Entry.ts"
 import { Heap } from "./Heap.ts"
 import { byAdmission } from "./Plan.ts"
-import type { Scheduled, Survey } from "./Plan.ts"
+import type { Scheduled, QueueSnapshot } from "./Plan.ts"
 
-type Kept = Scheduled & { readonly workspace: string; readonly past: boolean }
+type Kept = Scheduled & { readonly workspace: string; readonly isStale: boolean }
 
 /** Heaps by repository. */
 type Lanes<E> = Map<string, Heap<E>>
@@ -47,7 +47,7 @@ export class ReviewSchedule<E extends Kept> {
       return
     }
     workspace.waiting += 1
-    if (isDueAtOnce(entry)) laneOf(workspace, entry).add(entry)
+    if (wasDueAtAdmission(entry)) laneOf(workspace, entry).add(entry)
     else workspace.later.add(entry)
   }
 
@@ -86,7 +86,7 @@ export class ReviewSchedule<E extends Kept> {
     return pending
   }
 
-  survey(workspaceId: string, now: number, places: number): Omit<Survey, "paused"> {
+  snapshot(workspaceId: string, now: number, places: number): Omit<QueueSnapshot, "paused"> {
     const workspace = this.#workspaces.get(workspaceId)
     if (workspace === undefined) return { out: [], due: [], nextAt: undefined }
     const { later, lanes } = workspace
@@ -165,4 +165,4 @@ const laneOf = <E extends Kept>(workspace: Workspace<E>, { priority, repo }: E):
 }
 
 const heapOf = <E extends Kept>(order: (a: E, b: E) => number, waiting: () => number) =>
-  new Heap<E>(order, (entry) => !entry.past, waiting)
+  new Heap<E>(order, (entry) => !entry.isStale, waiting)

@@ -147,7 +147,7 @@ const decodeActive = (row: unknown): Tracked => {
     admittedAt: readInt(admitted_at),
     dueAt: readInt(due_at),
     expires: expires === 1,
-    past: false
+    isStale: false
   }
 }
 const decodeEnded = Schema.decodeUnknownSync(

@@ -226,5 +226,5 @@ const forgotten = {
   admittedAt: 0,
   dueAt: 0,
   expires: false,
-  past: false
+  isStale: false
 }

@@ -67,7 +67,7 @@ const answered = ({ waiting, worker }: Thread, id: number, failure: WriteFailure
   done?.(failure)
 }
 
-const ask = ({ waiting, worker }: Thread, request: Request, done: Done): void => {
+const send = ({ waiting, worker }: Thread, request: Request, done: Done): void => {
   const id = ++lastId
   if (waiting.size === 0) worker.ref()
   waiting.set(id, done)
@@ -97,19 +97,19 @@ export const open = Effect.fnUntraced(function* (options: {
   let epoch = 0
   yield* Effect.acquireRelease(
     Effect.callback<void, WriteFailure>((resume) => {
-      ask(asking, { do: "open", file, path, pragmas, timeoutMillis, statements }, (failure) =>
+      send(asking, { do: "open", file, path, pragmas, timeoutMillis, statements }, (failure) =>
         resume(failure === undefined ? Effect.void : Effect.fail(failure))
       )
     }),
     () =>
       Effect.callback<void>((resume) => {
-        ask(asking, { do: "close", file }, () => resume(Effect.void))
+        send(asking, { do: "close", file }, () => resume(Effect.void))
       })
   )
   return {
     write: (changes, done) => {
       const asked = epoch
-      ask(asking, { do: "write", file, epoch, changes }, (failure) => {
+      send(asking, { do: "write", file, epoch, changes }, (failure) => {
         if (failure !== undefined && asked === epoch) epoch += 1
         done(failure)
       })

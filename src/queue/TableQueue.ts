@@ -9,7 +9,7 @@ import { storable } from "./Storable.ts"
 import * as Steps from "./TableSteps.ts"
 
 /** Entries ended or removed in one transaction, so that none takes long. */
-const atOnce = 1000
+const maxPerTransaction = 1000
 
 export interface TableAccess {
   /** Runs `use` in a transaction, possibly shared; succeeds when its writes are durable. */
@@ -30,7 +30,7 @@ const queue = ({ write, read }: TableAccess, limits: QueueLimits): Queue["Servic
       )
     },
     load: (workspace) => read((table) => table.active(workspace)),
-    survey: (workspace, now, places) => read((table) => table.survey(workspace, now, places)),
+    loadSnapshot: (workspace, now, places) => read((table) => table.snapshot(workspace, now, places)),
     workspaces: read((table) => table.workspaces()),
     get: (entryId) => read((table) => table.get(entryId)),
     release: (entryIds, now) => write((table) => Steps.release(table, entryIds, now)),
@@ -47,16 +47,16 @@ const queue = ({ write, read }: TableAccess, limits: QueueLimits): Queue["Servic
       while (true) {
         const some = yield* write((table) => Steps.expire(table, before, reason, atOnce))
         all.push(...some)
-        if (some.length < atOnce) return all
+        if (some.length < maxPerTransaction) return all
       }
     }),
 
     prune: Effect.fnUntraced(function* (keep) {
       let removed = 0
       while (true) {
-        const some = yield* write((table) => table.prune(keep, atOnce))
+        const some = yield* write((table) => table.prune(keep, maxPerTransaction))
         removed += some
-        if (some < atOnce) return removed
+        if (some < maxPerTransaction) return removed
         yield* Effect.yieldNow
       }
     }),

@@ -14,10 +14,10 @@
  */
 import { isDue } from "../domain/Entry.ts"
 import type { Entry } from "../domain/Entry.ts"
-import type { Survey } from "./Plan.ts"
+import type { QueueSnapshot } from "./Plan.ts"
 import type { Pause } from "./QueueControl.ts"
 
-export type Why =
+export type WaitReason =
   | "paused"
   | "not_due"
   | "target_busy"
@@ -29,24 +29,24 @@ export type Why =
   | "ended"
 
 export interface WaitingPosition {
-  readonly why: Why
+  readonly why: WaitReason
   /** Text for an operator. */
   readonly text: string
   /** Milliseconds since the epoch; undefined if no time is available. */
   readonly until: number | undefined
 }
 
-export interface Around {
+export interface PositionContext {
   readonly now: number
   readonly pause: Pause | undefined
   /** Entries in flight in its workspace. */
-  readonly out: Survey["out"]
+  readonly out: QueueSnapshot["out"]
   /** Limit of its workspace: queue.workers.per_workspace_concurrency. */
   readonly concurrency: number
 }
 
-export const standing = (entry: Entry, { now, pause, out, concurrency }: Around): WaitingPosition => {
-  const at = (why: Why, text: string, until?: number): WaitingPosition => ({ why, text, until })
+export const toPosition = (entry: Entry, { now, pause, out, concurrency }: PositionContext): WaitingPosition => {
+  const at = (why: WaitReason, text: string, until?: number): WaitingPosition => ({ why, text, until })
   const because = entry.reason === undefined ? "" : ` (${entry.reason})`
   switch (entry.status) {
     case "running":

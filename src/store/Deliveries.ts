@@ -15,7 +15,7 @@ export interface Deliveries {
     records: ReadonlyArray<EventRecord>
   ) => Effect.Effect<ReadonlyArray<Receipt>, SqlError.SqlError | StoreError>
   /** Removes deleted records from the index. */
-  readonly forget: (rows: ReadonlyArray<{ readonly seq: number; readonly delivery_key: DeliveryKey }>) => void
+  readonly removeFromIndex: (rows: ReadonlyArray<{ readonly seq: number; readonly delivery_key: DeliveryKey }>) => void
 }
 
 /** Decodes the events that a statement selects. */

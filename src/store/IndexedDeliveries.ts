@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, selec
         return own?.at === at ? stored : { _tag: "Duplicate", first: asStored(own?.record ?? record) }
       })
     }),
-    forget: (rows) => rows.forEach((row) => known.remove(row.delivery_key, row.seq))
+    removeFromIndex: (rows) => rows.forEach((row) => known.remove(row.delivery_key, row.seq))
   }
   return deliveries
 })

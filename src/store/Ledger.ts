@@ -26,7 +26,7 @@ export interface LedgerReservation {
   readonly owner: string
 }
 
-export type LedgerAnswer =
+export type LedgerResult =
   | { readonly _tag: "Reserved" }
   | { readonly _tag: "Refused"; readonly account: "run" | "day" | "author"; readonly committedUsd: Usd }
 
@@ -34,7 +34,7 @@ export class Ledger extends Context.Service<
   Ledger,
   {
     /** Reserves an amount. An existing reservation, open or closed, returns `Reserved` and changes nothing. */
-    readonly reserve: (reservation: LedgerReservation, now: number) => Effect.Effect<LedgerAnswer, StoreError>
+    readonly reserve: (reservation: LedgerReservation, now: number) => Effect.Effect<LedgerResult, StoreError>
     /** Replaces the estimate by the real amount. An unknown or closed reservation does not change. */
     readonly settle: (id: ReservationId, usd: Usd, now: number) => Effect.Effect<void, StoreError>
     /** Refunds the estimate. A reservation that is refunded before it arrives is never made. */

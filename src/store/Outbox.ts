@@ -44,7 +44,7 @@ export class Outbox extends Context.Service<
     /** Resets the count of starts after the caller has handled a row. No effect with an old token. */
     readonly progressed: (targetKey: TargetKey, token: PublisherToken) => Effect.Effect<void, StoreError>
     /** Returns whether the caller still owns the target. Called right before each write to the host. */
-    readonly holds: (targetKey: TargetKey, token: PublisherToken) => Effect.Effect<boolean, StoreError>
+    readonly isOwner: (targetKey: TargetKey, token: PublisherToken) => Effect.Effect<boolean, StoreError>
     /** Compare-and-set. Returns false if the row is no longer in `from`, or another publisher owns its target. */
     readonly move: (
       id: string,

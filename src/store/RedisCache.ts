@@ -5,7 +5,7 @@
 import { Clock, Effect, Layer, Redacted } from "effect"
 import type { Redis } from "ioredis"
 import { Cache, noCache, over } from "./Cache.ts"
-import { failsAtOnce, isRedisUrl, open, parsePlace, explainFailure } from "../database/RedisClient.ts"
+import { failFast, isRedisUrl, open, parsePlace, explainFailure } from "../database/RedisClient.ts"
 
 export interface RedisCacheOptions {
   readonly url: Redacted.Redacted
@@ -13,7 +13,7 @@ export interface RedisCacheOptions {
   readonly prefix?: string | undefined
   readonly ttlMillis: number
   /** Timeout in milliseconds of a call, and of the first connection. */
-  readonly answerWithin?: number | undefined
+  readonly timeoutMillis?: number | undefined
   /** Milliseconds without calls after Redis did not respond. */
   readonly leaveAlone?: number | undefined
 }
@@ -22,16 +22,16 @@ export const layerRedis = (options: RedisCacheOptions): Layer.Layer<Cache> =>
   Layer.effect(
     Cache,
     Effect.gen(function* () {
-      const { url, prefix = "aicr", ttlMillis, answerWithin = 400, leaveAlone = 5000 } = options
+      const { url, prefix = "aicr", ttlMillis, timeoutMillis: answerWithin = 400, leaveAlone = 5000 } = options
       const place = parsePlace(url)
-      const opened = yield* Effect.orElseSucceed(open(url, failsAtOnce("aicr-cache", answerWithin)), () => undefined)
+      const opened = yield* Effect.orElseSucceed(open(url, failFast("aicr-cache", answerWithin)), () => undefined)
       if (opened === undefined || place === undefined || !isRedisUrl(url)) {
         yield* Effect.logWarning("invalid Redis URL in storage.cache.redis.url_env, nothing is cached", {
           expected: "redis://host:port or rediss://host:port"
         })
         return noCache
       }
-      const { redis, said } = opened
+      const { redis, lastError } = opened
       let away = false
       let askAgainAt = 0
 
@@ -41,7 +41,7 @@ export const layerRedis = (options: RedisCacheOptions): Layer.Layer<Cache> =>
         away = true
         yield* Effect.logWarning("Redis cache unavailable, requests go to hosts and models", {
           server: place,
-          error: explainFailure(cause, said())
+          error: explainFailure(cause, lastError())
         })
         return undefined
       })

@@ -7,7 +7,7 @@ import { Configurations } from "./Configurations.ts"
 import { unavailable } from "../database/StoreFailure.ts"
 
 /** Another node may still admit under a document that this one has replaced, and its work may wait for a weekly window. */
-const keptFor = Duration.days(30)
+const retention = Duration.days(30)
 const maxUnpinned = 200
 
 export const layer: Layer.Layer<Configurations, never, SqlClient.SqlClient> = Layer.effect(
@@ -35,7 +35,7 @@ export const layer: Layer.Layer<Configurations, never, SqlClient.SqlClient> = La
           ON CONFLICT (hash) DO UPDATE SET document = excluded.document, kept_at = excluded.kept_at`
         const stale = yield* sql<{ hash: string }>`
           SELECT hash FROM configurations WHERE hash <> ${hash}
-            AND (kept_at < ${now - Duration.toMillis(keptFor)}
+            AND (kept_at < ${now - Duration.toMillis(retention)}
               OR hash NOT IN (SELECT hash FROM configurations ORDER BY kept_at DESC LIMIT ${maxUnpinned}))`
         if (stale.length === 0) return
         yield* sql`

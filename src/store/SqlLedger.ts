@@ -6,7 +6,7 @@ import type { ReservationId } from "../domain/Keys.ts"
 import { fromNanos, noMoney, toNanos } from "../domain/Money.ts"
 import type { Usd } from "../domain/Money.ts"
 import { Ledger } from "./Ledger.ts"
-import type { LedgerAnswer } from "./Ledger.ts"
+import type { LedgerResult } from "./Ledger.ts"
 import { unavailable } from "../database/StoreFailure.ts"
 
 const runAccount = (runId: string): string => `run:${runId}`
@@ -78,7 +78,7 @@ const reserve = (sql: SqlClient.SqlClient): Ledger["Service"]["reserve"] =>
           owner: request.owner,
           reserved_at: now
         })} ON CONFLICT (id) DO NOTHING RETURNING id`
-      if (inserted.length === 0) return { _tag: "Reserved" } satisfies LedgerAnswer
+      if (inserted.length === 0) return { _tag: "Reserved" } satisfies LedgerResult
       const accounts = [
         { kind: "run", id: run, cap: request.runCapUsd },
         { kind: "day", id: day, cap: request.dayCapUsd },
@@ -90,9 +90,9 @@ const reserve = (sql: SqlClient.SqlClient): Ledger["Service"]["reserve"] =>
           yield* sql`UPDATE ledger_accounts SET committed = committed - ${amount} WHERE id = ${id}`
         yield* sql`DELETE FROM ledger_reservations WHERE id = ${request.id}`
         const committedUsd = fromNanos(yield* committedOf(sql, account.id))
-        return { _tag: "Refused", account: account.kind, committedUsd } satisfies LedgerAnswer
+        return { _tag: "Refused", account: account.kind, committedUsd } satisfies LedgerResult
       }
-      return { _tag: "Reserved" } satisfies LedgerAnswer
+      return { _tag: "Reserved" } satisfies LedgerResult
     },
     sql.withTransaction,
     unavailable("ledger.reserve")

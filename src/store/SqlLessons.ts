@@ -21,14 +21,14 @@ const Row = Schema.Struct({
 const decode = Schema.decodeUnknownEffect(Schema.Array(Row))
 
 /** Truncates a text to the stored length and removes NUL, which databases refuse. */
-const kept = (text: string, maxLength: number): string => text.replaceAll("\u0000", "").slice(0, maxLength)
+const toStored = (text: string, maxLength: number): string => text.replaceAll("\u0000", "").slice(0, maxLength)
 
 const lessonRow = (repository: string, lesson: Omit<Lesson, "learnedAt">, now: number, keepMillis: number) => {
   const texts = {
-    category: kept(lesson.category, 100),
-    path: kept(lesson.path, 1024),
-    title: kept(lesson.title, 300),
-    quote: kept(lesson.quote, 1000)
+    category: toStored(lesson.category, 100),
+    path: toStored(lesson.path, 1024),
+    title: toStored(lesson.title, 300),
+    quote: toStored(lesson.quote, 1000)
   }
   return {
     repository,

@@ -74,7 +74,7 @@ const progressed =
     )
 
 const holds =
-  (sql: SqlClient.SqlClient): Outbox["Service"]["holds"] =>
+  (sql: SqlClient.SqlClient): Outbox["Service"]["isOwner"] =>
   (targetKey, token) =>
     sql`SELECT 1 FROM publishers WHERE target_key = ${targetKey} AND token = ${token}`.pipe(
       unavailable("outbox.holds"),
@@ -132,7 +132,7 @@ export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effe
       takeOver: takeOver(sql),
       starts: starts(sql),
       progressed: progressed(sql),
-      holds: holds(sql),
+      isOwner: holds(sql),
       move: move(sql),
       targets: targets(sql),
       lastSent: lastSent(sql)

@@ -160,7 +160,7 @@ const prune =
           WHERE ((work IS NULL AND routing IS NULL) OR outcome IS NOT NULL)
             AND (received_at < ${before} OR id <= (SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ${maxCount}))
           ORDER BY id LIMIT ${step})
-        RETURNING seq, delivery_key`.pipe(Effect.tap((rows) => Effect.sync(() => deliveries.forget(rows))))
+        RETURNING seq, delivery_key`.pipe(Effect.tap((rows) => Effect.sync(() => deliveries.removeFromIndex(rows))))
     ).pipe(unavailable("receipts.prune"))
 
 export const layer: Layer.Layer<Receipts, StoreError, SqlClient.SqlClient> = Layer.effect(

@@ -60,6 +60,6 @@ export const make = (sql: SqlClient.SqlClient, select: SelectEvents): Deliveries
       },
       Effect.retry({ times: 1, while: isAnswerLost })
     ),
-    forget: () => {}
+    removeFromIndex: () => {}
   }
 }

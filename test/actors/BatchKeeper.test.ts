@@ -74,7 +74,7 @@ const start = Effect.gen(function* () {
   const queue = yield* Queue
   const [entry, ...others] = yield* queue.load("w")
   assert.deepStrictEqual(others, [])
-  if (entry?.status === "waiting") yield* queue.release([entry.id], 0)
+  if (entry?.status === "waiting") yield* queue.promote([entry.id], 0)
   const claimed = yield* queue.claim(entry?.id ?? "", "me", 0, 1000)
   if (claimed === undefined) return yield* Effect.die(new Error("it was not there to be claimed"))
   return claimed

@@ -2,7 +2,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { isTryDue, look } from "../../actors/DepotRouting.ts"
+import { isTryDue, scan } from "../../actors/DepotRouting.ts"
 import { routeDepot } from "../../src/admission/RouteDepot.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
@@ -111,15 +111,15 @@ layer(world)("outcome", (t) => {
       const matched = yield* report(change({ files: ["//depot/main/a.c"] }))
       const unmatched = yield* report(change({ files: ["//nowhere/a.c"] }))
       const two = yield* report(change({ files: ["//depot/main/a.c", "//depot/rel/a.c"] }))
-      yield* look(Number.POSITIVE_INFINITY)
+      yield* scan(Number.POSITIVE_INFINITY)
       assert.deepStrictEqual(yield* outcomeOf(matched), ["skipped", "workspace main matches"])
       assert.deepStrictEqual(yield* outcomeOf(two), ["skipped", "ambiguous_route"])
       assert.deepStrictEqual(yield* outcomeOf(unmatched), [undefined, undefined])
       yield* TestClock.setTime(224_000)
-      yield* look(5000)
+      yield* scan(5000)
       assert.deepStrictEqual(yield* outcomeOf(unmatched), [undefined, undefined])
       yield* TestClock.setTime(226_000)
-      yield* look(2000)
+      yield* scan(2000)
       assert.deepStrictEqual(yield* outcomeOf(unmatched), ["skipped", "repository_not_configured"])
     })
   )
@@ -134,7 +134,7 @@ layer(world)("outcome", (t) => {
     Effect.gen(function* () {
       const files = over.vcs === "subversion" ? ["trunk/a.c"] : ["//depot/main/a.c"]
       const id = yield* report(change({ ...over, files }))
-      yield* look(Number.POSITIVE_INFINITY)
+      yield* scan(Number.POSITIVE_INFINITY)
       assert.deepStrictEqual(yield* outcomeOf(id), ["skipped", expected])
     })
   )

@@ -148,7 +148,7 @@ const outcomeOf = (number: number) =>
 const claim = Effect.fnUntraced(function* (entryId: string, owner: string) {
   const queue = yield* Queue
   const now = yield* Clock.currentTimeMillis
-  yield* queue.release([entryId], now)
+  yield* queue.promote([entryId], now)
   assert.isDefined(yield* queue.claim(entryId, owner, now, 10_000_000))
 })
 

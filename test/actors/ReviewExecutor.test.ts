@@ -109,7 +109,7 @@ each("a review whose lease is lost ends, and leaves the entry to its new holder"
     const { cleaned } = yield* Checkouts
     const entryId = yield* running(1)
     yield* queue.reclaim(yield* Clock.currentTimeMillis, () => true)
-    yield* queue.release([entryId], yield* Clock.currentTimeMillis)
+    yield* queue.promote([entryId], yield* Clock.currentTimeMillis)
     const claimed = yield* queue.claim(entryId, "other/1", yield* Clock.currentTimeMillis, 10_000_000)
     assert.isDefined(claimed)
     yield* TestClock.adjust("100 seconds")

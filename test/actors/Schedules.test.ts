@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { look } from "../../actors/Schedules.ts"
+import { scan } from "../../actors/Schedules.ts"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
@@ -36,7 +36,7 @@ const woken: Array<string> = []
 const at = (instant: string) =>
   Effect.andThen(
     TestClock.setTime(Date.parse(instant)),
-    look((workspace) => Effect.sync(() => void woken.push(workspace)))
+    scan((workspace) => Effect.sync(() => void woken.push(workspace)))
   )
 const events = Effect.flatMap(Receipts, (receipts) =>
   Effect.map(receipts.list({ limit: 100 }), (found) =>

@@ -19,7 +19,7 @@ const countedQueue = Layer.effect(
   Effect.map(Queue, (queue) =>
     Queue.of({
       ...queue,
-      survey: (...asked) => Effect.suspend(() => (surveys++, queue.survey(...asked)))
+      loadSnapshot: (...asked) => Effect.suspend(() => (surveys++, queue.loadSnapshot(...asked)))
     })
   )
 )

@@ -59,7 +59,7 @@ const claimed = (entryId: string) =>
   admin.run(
     Effect.gen(function* () {
       const queue = yield* Queue
-      yield* queue.release([entryId], 2)
+      yield* queue.promote([entryId], 2)
       const found = yield* queue.claim(entryId, "node-7/x", 2, 60_000)
       return found ?? (yield* Effect.die(new Error("it could not be claimed")))
     })

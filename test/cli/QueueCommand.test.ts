@@ -94,7 +94,7 @@ const admit = Effect.fn(function* (
 const giveUp = Effect.fn(function* (now: number) {
   const made = yield* admit(1, { admittedAt: now })
   const queue = yield* Queue
-  yield* queue.release([made.entryId], now + 1)
+  yield* queue.promote([made.entryId], now + 1)
   const claimed = yield* queue.claim(made.entryId, "n/1", now + 1, 1000)
   if (claimed === undefined) return yield* Effect.die(new Error("not claimed"))
   yield* queue.finish(claimed.lease, { _tag: "Dead", reason: "no such commit" })

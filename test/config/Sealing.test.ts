@@ -6,12 +6,12 @@ import { Redacted, Result } from "effect"
 import { readText } from "../../src/config/LoadConfig.ts"
 import { parseField, rotateText, sealField } from "../../src/config/SealField.ts"
 import { openSealed, seal, sealingKeys } from "../../src/config/Sealing.ts"
-import type { SealedPlace, SealingKeys } from "../../src/config/Sealing.ts"
+import type { SealedLocation, SealingKeys } from "../../src/config/Sealing.ts"
 
 const bytes = Buffer.from(Array.from({ length: 32 }, (_, at) => at))
 const old = bytes.toString("hex")
 const recent = Buffer.alloc(32, 7).toString("base64")
-const place: SealedPlace = { namespace: "default", entity: "triggers/main", field: "token" }
+const place: SealedLocation = { namespace: "default", entity: "triggers/main", field: "token" }
 const keysOf = (env: Record<string, string>): SealingKeys => Result.getOrThrow(sealingKeys(env))
 const oldKeys = keysOf({ SVC_CONFIG_SECRETS_KEY: old })
 const plain = (result: Result.Result<Redacted.Redacted, unknown>) => Result.map(result, Redacted.value)

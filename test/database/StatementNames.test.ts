@@ -1,7 +1,7 @@
 import { expect, it } from "vitest"
 import { makeStatementNames } from "../../src/database/StatementNames.ts"
 
-const limits = { mostNames: 2, mostCounted: 3, longestText: 10, usesBefore: 3 }
+const limits = { maxNames: 2, maxCounted: 3, longestText: 10, usesBefore: 3 }
 const times = (count: number, ask: () => string | undefined) => Array.from({ length: count }, ask)
 
 it("names frequent statements, and keeps the name", () => {

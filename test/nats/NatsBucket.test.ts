@@ -208,7 +208,7 @@ describe("nodes", () => {
     const prefix = newPrefix()
     return run(
       Effect.gen(function* () {
-        const { list, tell } = yield* NatsNodes
+        const { list, update } = yield* NatsNodes
         const namesWhile = withBus(
           server,
           prefix,
@@ -218,7 +218,7 @@ describe("nodes", () => {
           )
         )
         expect(yield* namesWhile).toEqual([self("a"), self("b")])
-        yield* tell({ slots: 4, draining: true })
+        yield* update({ slots: 4, draining: true })
         expect(yield* list).toEqual([{ ...self("a"), more: { slots: 4, draining: true } }])
       }).pipe(Effect.provide(NatsNodes.layer(self("a")))),
       prefix

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Arbitrary, Effect, Schema } from "effect"
 import { Change } from "../../src/domain/Change.ts"
-import { fromRow, fullNamePlace, toRow } from "../../src/queue/ChangeRow.ts"
+import { fromRow, fullNameIndex, toRow } from "../../src/queue/ChangeRow.ts"
 
 /** Removes undefined fields, like the object's JSON. */
 const asObject = Schema.decodeUnknownSync(Schema.fromJsonString(Change))
@@ -12,7 +12,7 @@ it.effect("has all of a change: whatever the schema allows is the same again aft
     for (const change of changes) {
       const row: ReadonlyArray<unknown> = JSON.parse(JSON.stringify(toRow(change)))
       assert.deepStrictEqual(fromRow(row), asObject(JSON.stringify(change)))
-      assert.strictEqual(row[fullNamePlace], change.repo.fullName)
+      assert.strictEqual(row[fullNameIndex], change.repo.fullName)
     }
   })
 )

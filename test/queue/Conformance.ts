@@ -35,7 +35,7 @@ const claim = (entryId: string, owner = "node/1", now = 100, ttl = 50) =>
   )
 const running = Effect.fn(function* (over?: Parameters<typeof admission>[0]) {
   const { entryId } = yield* one(over)
-  yield* use((queue) => queue.release([entryId], 100))
+  yield* use((queue) => queue.promote([entryId], 100))
   return yield* claim(entryId)
 })
 
@@ -65,10 +65,10 @@ export const conformance = (
             title: "\ufffd",
             author: { username: "\ufffd", name: "a\ufffd" }
           })
-          const survey = yield* queue.survey("ill", 100, 10)
+          const survey = yield* queue.loadSnapshot("ill", 100, 10)
           assert.lengthOf(survey.due, 2)
           assert.sameMembers(
-            [...(yield* queue.release([first.entryId, sound.entryId], 100))],
+            [...(yield* queue.promote([first.entryId, sound.entryId], 100))],
             [first.entryId, sound.entryId]
           )
           const { lease } = yield* claim(first.entryId)
@@ -166,7 +166,7 @@ export const conformance = (
         Effect.gen(function* () {
           const queue = yield* Queue
           const first = yield* one({ number: 6, head: "a" })
-          yield* queue.release([first.entryId], 100)
+          yield* queue.promote([first.entryId], 100)
           const second = yield* one({ number: 6, head: "b" })
           assert.isUndefined(yield* queue.claim(first.entryId, "node/1", 100, 50))
           assert.strictEqual(yield* statusOf(second.entryId), "waiting")
@@ -198,7 +198,7 @@ export const conformance = (
               return admitted({ ...item, change: { ...item.change, ...(baseRef === undefined ? {} : { baseRef }) } })
             }
             const first = yield* into("main")
-            yield* queue.release([first.entryId], 100)
+            yield* queue.promote([first.entryId], 100)
             const { lease } = yield* claim(first.entryId)
             assert.strictEqual((yield* into("main")).entryId, first.entryId)
             assert.strictEqual((yield* into(undefined)).entryId, first.entryId)
@@ -212,7 +212,7 @@ export const conformance = (
               reason: "the base changed to other"
             })
             assert.isTrue(yield* queue.finish(lease, { _tag: "Done" }))
-            yield* queue.release([again.entryId], 100)
+            yield* queue.promote([again.entryId], 100)
             assert.strictEqual((yield* claim(again.entryId)).entry.change.baseRef, "other")
           })
       )
@@ -268,10 +268,10 @@ export const conformance = (
         Effect.gen(function* () {
           const queue = yield* Queue
           const { entryId } = yield* one({ number: 1, head: "a", admittedAt: 50 })
-          assert.deepStrictEqual(yield* queue.release([entryId, "none"], 99), [])
+          assert.deepStrictEqual(yield* queue.promote([entryId, "none"], 99), [])
           assert.isUndefined(yield* queue.claim(entryId, "node/1", 100, 50))
-          assert.deepStrictEqual(yield* queue.release([entryId], 100), [entryId])
-          assert.deepStrictEqual(yield* queue.release([entryId], 100), [])
+          assert.deepStrictEqual(yield* queue.promote([entryId], 100), [entryId])
+          assert.deepStrictEqual(yield* queue.promote([entryId], 100), [])
           const { lease, entry } = yield* claim(entryId)
           assert.deepStrictEqual(lease, { entryId, token: 1 })
           assert.deepInclude(entry, { status: "running", owner: "node/1", leaseUntil: 150, token: LeaseToken.make(1) })
@@ -295,9 +295,9 @@ export const conformance = (
           const queue = yield* Queue
           const { lease } = yield* running({ number: 2, head: "a" })
           const next = yield* one({ number: 2, head: "b" })
-          assert.deepStrictEqual(yield* queue.release([next.entryId], 100), [])
+          assert.deepStrictEqual(yield* queue.promote([next.entryId], 100), [])
           yield* queue.finish(lease, { _tag: "Cancelled", reason: "head is gone" })
-          assert.deepStrictEqual(yield* queue.release([next.entryId], 100), [next.entryId])
+          assert.deepStrictEqual(yield* queue.promote([next.entryId], 100), [next.entryId])
         })
       )
 
@@ -305,11 +305,11 @@ export const conformance = (
         Effect.gen(function* () {
           const queue = yield* Queue
           const { entryId } = yield* one({ number: 3, head: "a" })
-          yield* queue.release([entryId], 100)
-          yield* queue.withdraw([entryId, "none"])
+          yield* queue.promote([entryId], 100)
+          yield* queue.demote([entryId, "none"])
           assert.strictEqual(yield* statusOf(entryId), "waiting")
           const claimed = yield* running({ number: 4, head: "a" })
-          yield* queue.withdraw([claimed.lease.entryId])
+          yield* queue.demote([claimed.lease.entryId])
           assert.strictEqual(yield* statusOf(claimed.lease.entryId), "running")
         })
       )
@@ -330,8 +330,8 @@ export const conformance = (
           })
           // Only a person shortens a backoff.
           assert.strictEqual((yield* one({ number: 5, head: "a" })).dueAt, 300)
-          assert.deepStrictEqual(yield* queue.release([lease.entryId], 299), [])
-          yield* queue.release([lease.entryId], 300)
+          assert.deepStrictEqual(yield* queue.promote([lease.entryId], 299), [])
+          yield* queue.promote([lease.entryId], 300)
           const second = yield* claim(lease.entryId)
           assert.strictEqual(second.lease.token, 2)
           const stale: ReadonlyArray<Finish> = [{ _tag: "Done" }, { _tag: "Dead", reason: "" }, retry]
@@ -375,7 +375,7 @@ export const conformance = (
           const a = yield* running({ number: 1, head: "a" })
           const b = yield* running({ number: 2, head: "a" })
           const { entryId } = yield* one({ number: 3, head: "a" })
-          yield* queue.release([entryId], 100)
+          yield* queue.promote([entryId], 100)
           yield* claim(entryId, "node/2")
           const nobody = () => false
           assert.deepStrictEqual(yield* queue.reclaim(149, nobody), [])
@@ -404,7 +404,7 @@ export const conformance = (
           const hour = 3_600_000
           const at = 10 * hour
           const { entryId } = yield* one({ number: 1, head: "a", admittedAt: at, dueAt: at })
-          yield* queue.release([entryId], at)
+          yield* queue.promote([entryId], at)
           const first = yield* claim(entryId, "node/1", at, 300_000)
           // Clock moved forward: the lease is over for all, and its worker is notified.
           const [reclaimed] = yield* queue.reclaim(at + hour, () => false)
@@ -412,17 +412,17 @@ export const conformance = (
           assert.isFalse(yield* queue.finish(first.lease, { _tag: "Done" }))
           // Clock set back: an entry that was due at admission is still due.
           const other = yield* one({ number: 2, head: "b", admittedAt: at + hour, dueAt: at + hour })
-          assert.deepInclude(yield* queue.survey("app", at, 2), { nextAt: at + hour })
+          assert.deepInclude(yield* queue.loadSnapshot("app", at, 2), { nextAt: at + hour })
           assert.deepStrictEqual(
-            (yield* queue.survey("app", at, 2)).due.map(({ id }) => id),
+            (yield* queue.loadSnapshot("app", at, 2)).due.map(({ id }) => id),
             [other.entryId]
           )
-          assert.deepStrictEqual(yield* queue.release([other.entryId], at), [other.entryId])
+          assert.deepStrictEqual(yield* queue.promote([other.entryId], at), [other.entryId])
           yield* queue.cancel(toTarget(2), "reviewed elsewhere")
           // An entry that became due in the future waits for it, and reports it.
-          assert.deepStrictEqual(yield* queue.release([entryId], at), [])
-          assert.deepInclude(yield* queue.survey("app", at, 1), { due: [], nextAt: at + hour })
-          assert.deepStrictEqual(yield* queue.release([entryId], at + hour), [entryId])
+          assert.deepStrictEqual(yield* queue.promote([entryId], at), [])
+          assert.deepInclude(yield* queue.loadSnapshot("app", at, 1), { due: [], nextAt: at + hour })
+          assert.deepStrictEqual(yield* queue.promote([entryId], at + hour), [entryId])
           const second = yield* claim(entryId, "node/1", at + hour, 300_000)
           assert.deepStrictEqual(yield* queue.reclaim(at, () => false), [])
           assert.deepStrictEqual(yield* queue.renew(second.lease, at + 300_000), { _tag: "Kept" })
@@ -510,7 +510,7 @@ export const conformance = (
           const chat = yield* one({ number: 6, head: "a", admittedAt: 10, priority: 0, expires: true })
           const kept = yield* one({ number: 7, ...automatic, expires: false })
           const ready = yield* one({ number: 3, ...automatic })
-          yield* queue.release([ready.entryId], 100)
+          yield* queue.promote([ready.entryId], 100)
           const young = yield* one({ number: 4, ...automatic, admittedAt: 20 })
           const asked = yield* one({ number: 8, ...automatic })
           yield* one({ number: 8, head: "a", priority: 0, admittedAt: 15 })
@@ -522,7 +522,7 @@ export const conformance = (
           assert.strictEqual(yield* statusOf(ready.entryId), "ready")
           for (const { entryId } of [pull, kept, young, asked]) assert.strictEqual(yield* statusOf(entryId), "waiting")
           // It may expire again after its ticket was lost.
-          yield* queue.withdraw([ready.entryId])
+          yield* queue.demote([ready.entryId])
           assert.strictEqual((yield* queue.expire(before(20), "queued_timeout")).length, 1)
         })
       )
@@ -607,7 +607,7 @@ export const conformance = (
             token: LeaseToken.make(1)
           })
           assert.strictEqual(yield* control.retry(lease.entryId, 400), "not_dead")
-          assert.deepStrictEqual(yield* queue.release([lease.entryId], 400), [lease.entryId])
+          assert.deepStrictEqual(yield* queue.promote([lease.entryId], 400), [lease.entryId])
           assert.strictEqual((yield* claim(lease.entryId)).lease.token, 2)
         })
       )
@@ -621,11 +621,11 @@ export const conformance = (
           yield* control.pause(pause)
           yield* control.pause({ ...pause, scope: "node", name: "n1" })
           assert.sameDeepMembers([...(yield* control.pauses)], [pause, { ...pause, scope: "node", name: "n1" }])
-          assert.isTrue((yield* queue.survey("app", 100, 1)).paused)
-          assert.isFalse((yield* queue.survey("n1", 100, 1)).paused)
+          assert.isTrue((yield* queue.loadSnapshot("app", 100, 1)).paused)
+          assert.isFalse((yield* queue.loadSnapshot("n1", 100, 1)).paused)
           yield* control.resume("workspace", "app")
           yield* control.resume("workspace", "none")
-          assert.isFalse((yield* queue.survey("app", 100, 1)).paused)
+          assert.isFalse((yield* queue.loadSnapshot("app", 100, 1)).paused)
           yield* control.resume("node", "n1")
           assert.deepStrictEqual(yield* control.pauses, [])
         })
@@ -639,7 +639,7 @@ export const conformance = (
           const control = yield* QueueControl
           const { entryId } = yield* one({ number: 1, head: "a" })
           const lose = Effect.gen(function* () {
-            yield* queue.release([entryId], 200)
+            yield* queue.promote([entryId], 200)
             yield* claim(entryId, "node/1", 200)
             return yield* queue.reclaim(200, () => true)
           })
@@ -677,33 +677,33 @@ export const conformance = (
           const idOf = (number: number) => entries[number - 1]?.entryId ?? ""
           const numbers = (some: ReadonlyArray<{ readonly id: string }>) =>
             some.map(({ id }) => entries.findIndex(({ entryId }) => entryId === id) + 1)
-          yield* queue.release([idOf(1)], 100)
+          yield* queue.promote([idOf(1)], 100)
           const { lease } = yield* claim(idOf(1))
           const next = yield* queue.admit([
             { ...of("acme/busy", 1, { admittedAt: 1 }), change: { ...of("acme/busy", 1).change, head: "b" } }
           ])
-          const first = yield* queue.survey("app", 100, 2)
+          const first = yield* queue.loadSnapshot("app", 100, 2)
           assert.deepStrictEqual(numbers(first.out), [1])
           assert.deepInclude(first.out[0], { status: "running", repo: "acme/busy", priority: 10 })
           assert.includeMembers(numbers(first.due), [2, 5])
           assert.notIncludeMembers(numbers(first.due), [7, 8, 0])
           assert.strictEqual(first.nextAt, 300)
-          assert.deepStrictEqual((yield* queue.survey("app", 100, 1)).out.length, 1)
-          const all = yield* queue.survey("app", 300, 50)
+          assert.deepStrictEqual((yield* queue.loadSnapshot("app", 100, 1)).out.length, 1)
+          const all = yield* queue.loadSnapshot("app", 300, 50)
           assert.sameMembers(numbers(all.due), [2, 3, 4, 5, 6, 8])
           assert.strictEqual(all.nextAt, 500)
           // Setting the clock back makes no entry due.
-          const back = yield* queue.survey("app", 299, 50)
+          const back = yield* queue.loadSnapshot("app", 299, 50)
           assert.sameMembers(numbers(back.due), [2, 3, 4, 5, 6])
           assert.strictEqual(back.nextAt, 300)
           yield* queue.finish(lease, { _tag: "Done" })
-          const freed = yield* queue.survey("app", 299, 1)
+          const freed = yield* queue.loadSnapshot("app", 299, 1)
           assert.deepStrictEqual(freed.out, [])
           assert.include(
             freed.due.map(({ id }) => id),
             next[0]?.entryId
           )
-          assert.deepStrictEqual(yield* queue.survey("none", 100, 2), {
+          assert.deepStrictEqual(yield* queue.loadSnapshot("none", 100, 2), {
             paused: false,
             out: [],
             due: [],
@@ -776,9 +776,9 @@ export const conformance = (
             admission({ number: 2, workspace: "o", admittedAt: 30, dueAt: 30 })
           ])
           assert.strictEqual(yield* oldest, 20)
-          yield* queue.release([first?.entryId ?? ""], 100)
+          yield* queue.promote([first?.entryId ?? ""], 100)
           assert.strictEqual(yield* oldest, 30)
-          yield* queue.withdraw([first?.entryId ?? ""])
+          yield* queue.demote([first?.entryId ?? ""])
           assert.strictEqual(yield* oldest, 20)
           yield* queue.cancel(toTarget(1, "o"), "closed")
           assert.strictEqual(yield* oldest, 30)

@@ -78,7 +78,7 @@ describe("NatsQueue", () => {
       const finished: Array<string> = []
       const tokens = new Map<string, number>()
       const work = Effect.fnUntraced(function* ({ queue }: (typeof nodes)[number], name: string, id: string) {
-        yield* queue.release([id], 100)
+        yield* queue.promote([id], 100)
         const claimed = yield* queue.claim(id, name, 100, 60_000)
         if (claimed === undefined) return
         assert.isAbove(claimed.lease.token, tokens.get(id) ?? 0)
@@ -113,11 +113,11 @@ describe("NatsQueue", () => {
         const [admitted] = yield* one.queue.admit([admission({ number, head: "a" })])
         const entryId = admitted?.entryId ?? ""
         assert.strictEqual((yield* two.queue.get(entryId))?.status, "waiting")
-        assert.deepStrictEqual(yield* two.queue.release([entryId], 100), [entryId])
+        assert.deepStrictEqual(yield* two.queue.promote([entryId], 100), [entryId])
         assert.isDefined(yield* one.queue.claim(entryId, "one/1", 100, 60_000))
       }
       yield* one.control.pause({ scope: "workspace", name: "app", reason: "deploy", since: 1 })
-      assert.isTrue((yield* two.queue.survey("app", 100, 1)).paused)
+      assert.isTrue((yield* two.queue.loadSnapshot("app", 100, 1)).paused)
       yield* two.control.resume("workspace", "app")
       assert.deepStrictEqual(yield* one.control.pauses, [])
     }).pipe(Effect.scoped)
@@ -131,7 +131,7 @@ describe("NatsQueue", () => {
         const { queue } = yield* node(nats.url)
         const [first] = yield* queue.admit([admission({ number: 1, head: "a" })])
         yield* queue.admit([admission({ number: 2, head: "a" })])
-        yield* queue.release([first?.entryId ?? ""], 100)
+        yield* queue.promote([first?.entryId ?? ""], 100)
         const claimed = yield* queue.claim(first?.entryId ?? "", "node/1", 100, 60_000)
         yield* Effect.promise(() => nats.kill())
         yield* eventually(Effect.isFailure(queue.stats), "the connection is known to be gone")
@@ -199,7 +199,7 @@ describe("NatsQueue", () => {
         for (let number = 1; number <= 900; number++) {
           const [admitted] = yield* queue.admit([admission({ number, head: "a" })])
           const entryId = admitted?.entryId ?? ""
-          yield* queue.release([entryId], 100)
+          yield* queue.promote([entryId], 100)
           const claimed = yield* queue.claim(entryId, "node/1", 100, 60_000)
           if (claimed !== undefined) yield* queue.finish(claimed.lease, { _tag: "Done" })
           if (number % 100 === 0) yield* queue.prune({ maxCount: 20, before: 0 })

@@ -102,8 +102,8 @@ describe("between nodes", () => {
       Effect.gen(function* () {
         const [a, b] = [yield* node("a"), yield* node("b")]
         const told = yield* Context.get(b, Cancellations).listen("e1")
-        yield* at(a, Cancellations, ({ tell }) => tell("e2", "another"))
-        yield* at(a, Cancellations, ({ tell }) => tell("e1", "not wanted"))
+        yield* at(a, Cancellations, ({ notify }) => notify("e2", "another"))
+        yield* at(a, Cancellations, ({ notify }) => notify("e1", "not wanted"))
         assert.strictEqual(yield* Effect.timeout(Deferred.await(told), "5 seconds"), "not wanted")
       }).pipe(Effect.scoped)
     )
@@ -131,7 +131,7 @@ describe("between nodes", () => {
         }
         const tell = (context: typeof a, runId: string) =>
           at(context, Progress, (progress) =>
-            progress.tell({ _tag: "Started", workspace: "w", targetKey: TargetKey.make("t"), runId, head: "h" })
+            progress.publish({ _tag: "Started", workspace: "w", targetKey: TargetKey.make("t"), runId, head: "h" })
           )
         // The bus propagates a new subscription with a delay.
         while (!onA.includes("b") || !onB.includes("a")) {
@@ -159,7 +159,7 @@ describe("between nodes", () => {
         }
         while (seen.length === 0) {
           yield* at(a, Progress, (progress) =>
-            progress.tell({
+            progress.publish({
               _tag: "Analysed",
               workspace: "w",
               targetKey: TargetKey.make("t"),

@@ -39,7 +39,7 @@ const one = Effect.fn(function* (over?: Parameters<typeof admission>[0]) {
 })
 const running = Effect.fn(function* (entryId: string) {
   const queue = yield* Queue
-  yield* queue.release([entryId], 1000)
+  yield* queue.promote([entryId], 1000)
   const claimed = yield* queue.claim(entryId, "node/1", 1000, 500)
   if (claimed === undefined) return yield* Effect.die(new Error("not claimed"))
   return claimed.lease
@@ -58,18 +58,18 @@ each("each entry says why it waits and until when", () =>
     yield* running(first)
     const { items } = yield* operations.list({ limit: 10 })
     assert.deepStrictEqual(
-      items.map(({ standing }) => [standing.why, standing.until]),
+      items.map(({ position }) => [position.why, position.until]),
       [
         ["running", 1500],
         ["workspace_full", undefined],
         ["not_due", 5000]
       ]
     )
-    assert.include(items[2]?.standing.text, "waits for its schedule to open")
+    assert.include(items[2]?.position.text, "waits for its schedule to open")
     yield* operations.pause("workspace", "app", "release day")
     const paused = (yield* operations.list({ limit: 10, statuses: ["waiting"] })).items
     assert.deepStrictEqual(
-      paused.map(({ standing }) => standing.why),
+      paused.map(({ position }) => position.why),
       ["paused", "paused"]
     )
     yield* operations.resume("workspace", "app")

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import { plan } from "../../src/queue/Plan.ts"
-import type { Scheduled, Survey } from "../../src/queue/Plan.ts"
+import type { Scheduled, QueueSnapshot } from "../../src/queue/Plan.ts"
 
 let serial = 0
 const entry = (over: Partial<Scheduled> = {}): Scheduled => {
@@ -23,7 +23,7 @@ const out = (status: "ready" | "running", id?: string) => entry(id === undefined
 describe("plan", () => {
   const cases: ReadonlyArray<{
     readonly name: string
-    readonly survey: Partial<Survey>
+    readonly survey: Partial<QueueSnapshot>
     readonly concurrency: number
     readonly turns?: ReadonlyArray<readonly [string, number]>
     readonly release?: ReadonlyArray<string>

@@ -36,11 +36,11 @@ const simulate = (loads: ReadonlyArray<Load>, slots: number, places: number) =>
     let woken: ReadonlyArray<string> = workspaces
     for (let now = number, turn = 0; ; now += 1) {
       for (const workspace of new Set(woken)) {
-        const survey = yield* queue.survey(workspace, now, places)
+        const survey = yield* queue.loadSnapshot(workspace, now, places)
         const { release } = plan(survey, places, turns.get(workspace) ?? new Map())
         for (const { repo } of release) turns.get(workspace)?.set(repo, turn++)
         tickets.push(
-          ...(yield* queue.release(
+          ...(yield* queue.promote(
             release.map(({ id }) => id),
             now
           ))

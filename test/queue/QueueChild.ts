@@ -37,7 +37,7 @@ const working = (workspace: string) =>
     const queue = yield* Queue
     while (true) {
       const waiting = (yield* queue.load(workspace)).filter((entry) => entry.status !== "running").slice(0, wave)
-      yield* queue.release(
+      yield* queue.promote(
         waiting.map((entry) => entry.id),
         1000
       )

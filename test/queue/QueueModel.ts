@@ -4,7 +4,7 @@
  */
 import { maxLosses } from "../../src/domain/Entry.ts"
 import type { EntryStatus } from "../../src/domain/Entry.ts"
-import type { Survey } from "../../src/queue/Plan.ts"
+import type { QueueSnapshot } from "../../src/queue/Plan.ts"
 import type { QueueAdmission, Finish } from "../../src/queue/Queue.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 
@@ -185,7 +185,7 @@ export class QueueModel {
   }
 
   /** Returns whether `due` contains all that the plan must see to fill `places`: of each repository and priority the first ones. */
-  suffices(due: Survey["due"], expected: ReadonlyArray<ModelEntry>, places: number): boolean {
+  suffices(due: QueueSnapshot["due"], expected: ReadonlyArray<ModelEntry>, places: number): boolean {
     const seen = new Set(due.map(({ id }) => id))
     return expected.every((entry) => {
       if (seen.has(entry.id)) return true

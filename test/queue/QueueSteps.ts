@@ -115,14 +115,14 @@ export class Play {
         const entry = this.pick(taken.entry)
         if (entry === undefined) return
         const moved = model.release(entry, now)
-        assert.deepStrictEqual(yield* queue.release([entry.id], now), moved ? [entry.id] : [])
+        assert.deepStrictEqual(yield* queue.promote([entry.id], now), moved ? [entry.id] : [])
         return
       }
       case "Withdraw": {
         const entry = this.pick(taken.entry)
         if (entry === undefined) return
         model.withdraw(entry)
-        yield* queue.withdraw([entry.id])
+        yield* queue.demote([entry.id])
         return
       }
       case "Claim": {
@@ -184,7 +184,7 @@ export class Play {
       case "Survey": {
         const workspace = workspaces[taken.workspace] ?? "app"
         const places = 3
-        const { paused, out, due, nextAt } = yield* queue.survey(workspace, now, places)
+        const { paused, out, due, nextAt } = yield* queue.loadSnapshot(workspace, now, places)
         const expected = model.survey(workspace, now)
         assert.strictEqual(paused, model.paused.has(workspace))
         assert.sameMembers(ids(out), [...expected.out])

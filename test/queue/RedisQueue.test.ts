@@ -71,7 +71,7 @@ describe("RedisQueue", () => {
       yield* Effect.gen(function* () {
         const queue = yield* Queue
         const answers = (yield* Effect.forEach([1, 2, 3], admit)).flat()
-        yield* queue.release([answers[0]?.entryId ?? ""], 100)
+        yield* queue.promote([answers[0]?.entryId ?? ""], 100)
         const claimed = yield* queue.claim(answers[0]?.entryId ?? "", "node/1", 100, 60_000)
         assert.isDefined(claimed)
 
@@ -133,7 +133,7 @@ describe("RedisQueue", () => {
       const [one, two] = yield* Effect.all([Effect.flatMap(node, queueOf), Effect.flatMap(node, queueOf)])
       const answers = yield* one.admit(Array.from({ length: 200 }, (_, number) => admission({ number, head: "a" })))
       const ids = answers.map(({ entryId }) => entryId)
-      assert.strictEqual((yield* two.release(ids, 100)).length, 200)
+      assert.strictEqual((yield* two.promote(ids, 100)).length, 200)
       const claims = yield* Effect.forEach(
         ids.flatMap((id) => [
           { id, by: one },
@@ -157,7 +157,7 @@ describe("RedisQueue", () => {
         const queue = yield* Queue
         const numbers = [1, 2, 3, 4, 5, 6]
         const ids = (yield* Effect.forEach(numbers, admit)).flat().map(({ entryId }) => entryId)
-        yield* queue.release(
+        yield* queue.promote(
           ids.filter((_, index) => index % 2 === 0),
           100
         )
@@ -191,7 +191,7 @@ describe("RedisQueue", () => {
         })
         const run = Effect.fnUntraced(function* (number: number) {
           const { id, item } = yield* open({ number })
-          yield* queue.release([id], 100)
+          yield* queue.promote([id], 100)
           yield* queue.claim(id, "node/1", 100, 50)
           return { id, item }
         })
@@ -253,13 +253,13 @@ describe("RedisQueue", () => {
 
         // Claimed, read by a snapshot while it is in flight, joined by the next head.
         const claimed = yield* open({ number: 9 })
-        yield* queue.release([claimed.id], 100)
+        yield* queue.promote([claimed.id], 100)
         yield* cut(details, claimed.id)
         assert.isUndefined(yield* queue.claim(claimed.id, "node/1", 100, 50))
         yield* isQuarantined(claimed.id)
         const out = yield* run(10)
         yield* damage(entries, out.id, "not packed")
-        const survey = yield* queue.survey("app", 1000, 10)
+        const survey = yield* queue.loadSnapshot("app", 1000, 10)
         assert.deepStrictEqual(survey.out, [])
         assert.lengthOf(survey.due, 2)
         yield* isQuarantined(out.id)
@@ -290,7 +290,7 @@ describe("RedisQueue", () => {
         const queue = yield* Queue
         const answers = (yield* Effect.forEach([1, 2], admit)).flat()
         const [broken = "", whole = ""] = answers.map(({ entryId }) => entryId)
-        yield* queue.release([whole], 100)
+        yield* queue.promote([whole], 100)
         const workspaces = "{aicr}:queue:workspaces"
         const [elsewhere] = yield* queue.admit([admission({ number: 4, workspace: "broken" })])
         // Its index cannot be rebuilt: it is not a sorted set.
@@ -299,7 +299,7 @@ describe("RedisQueue", () => {
         // Sent in one iteration of the event loop, so in one message.
         const [bad, good, third] = yield* Effect.all(
           [
-            Effect.result(queue.release([broken, elsewhere?.entryId ?? ""], 100)),
+            Effect.result(queue.promote([broken, elsewhere?.entryId ?? ""], 100)),
             Effect.result(queue.claim(whole, "node/1", 100, 60_000)),
             Effect.result(admit(3))
           ],
@@ -323,7 +323,7 @@ describe("RedisQueue", () => {
         // More than a call of Lua takes arguments, in one admission.
         const items = Array.from({ length: 4500 }, (_, number) => admission({ number, workspace: `w${number % 1500}` }))
         const ids = (yield* queue.admit(items)).slice(0, 1500).map(({ entryId }) => entryId)
-        yield* queue.release(ids, 100)
+        yield* queue.promote(ids, 100)
         yield* Effect.forEach(ids, (id) => queue.claim(id, "node/1", 100, 1000), { concurrency: "unbounded" })
         assert.deepInclude((yield* queue.stats).byStatus, { running: 1500, waiting: 3000 })
         const back = yield* queue.reclaim(5000, () => false)
@@ -341,7 +341,7 @@ describe("RedisQueue", () => {
           admission({ number: 1, expires: true }),
           admission({ number: 2, admittedAt: 300, dueAt: 300, expires: true })
         ])
-        const survey = queue.survey("app", 1000, 4)
+        const survey = queue.loadSnapshot("app", 1000, 4)
         const numbers = ({ due }: Effect.Success<typeof survey>) =>
           due.map(({ targetKey }) => targetKey.split(":").at(-1))
         assert.deepStrictEqual(numbers(yield* survey), ["1", "2"])

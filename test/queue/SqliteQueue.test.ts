@@ -96,13 +96,13 @@ describe("SqliteQueue", () => {
           const other = yield* foreign(path)
           other.exec("BEGIN IMMEDIATE")
           const admitted = yield* Effect.forkChild(Effect.flip(queue.admit([admission({ number: 2 })])))
-          const seen = yield* queue.survey("app", 1000, 10).pipe(
+          const seen = yield* queue.loadSnapshot("app", 1000, 10).pipe(
             Effect.tap(() => Effect.promise(() => new Promise(setImmediate))),
             Effect.repeat({ until: ({ due }) => due.length === 2 })
           )
           const released = yield* Effect.forkChild(
             Effect.flip(
-              queue.release(
+              queue.promote(
                 seen.due.map(({ id }) => id),
                 1000
               )
@@ -112,7 +112,7 @@ describe("SqliteQueue", () => {
           // It could be written now.
           other.exec("ROLLBACK")
           assert.include((yield* Fiber.join(released)).message, "Another process holds its lock")
-          const survey = yield* queue.survey("app", 1000, 10)
+          const survey = yield* queue.loadSnapshot("app", 1000, 10)
           assert.deepStrictEqual(
             survey.due.map(({ id }) => id),
             [kept?.entryId]
@@ -120,7 +120,7 @@ describe("SqliteQueue", () => {
           assert.deepInclude((yield* queue.stats).byStatus, { waiting: 1, ready: 0 })
           // Not a duplicate: the event of the admission that failed is not known.
           assert.strictEqual((yield* queue.admit([admission({ number: 2 })]))[0]?.status, "queued")
-          assert.strictEqual((yield* queue.release([kept?.entryId ?? ""], 1000)).length, 1)
+          assert.strictEqual((yield* queue.promote([kept?.entryId ?? ""], 1000)).length, 1)
           return yield* queue.load("app")
         }).pipe(Effect.provide(inFile(path)))
         const second = yield* Effect.provide(
@@ -162,13 +162,13 @@ describe("SqliteQueue", () => {
       const id = yield* Effect.gen(function* () {
         const queue = yield* Queue
         const [first, sound, run] = yield* queue.admit([broken, admission({ number: 2 }), lost])
-        yield* queue.release([run?.entryId ?? ""], 100)
+        yield* queue.promote([run?.entryId ?? ""], 100)
         yield* queue.claim(run?.entryId ?? "", "node/1", 100, 50)
         const other = yield* foreign(path)
         const destroy = other.prepare("UPDATE entries SET opened = json_set(opened, '$[7]', json('{}')) WHERE id = ?")
         destroy.run(first?.entryId ?? "")
         destroy.run(run?.entryId ?? "")
-        assert.deepStrictEqual(yield* queue.release([first?.entryId ?? "", sound?.entryId ?? ""], 100), [
+        assert.deepStrictEqual(yield* queue.promote([first?.entryId ?? "", sound?.entryId ?? ""], 100), [
           sound?.entryId ?? ""
         ])
         assert.deepStrictEqual(yield* queue.reclaim(1000, () => true), [])
@@ -251,7 +251,7 @@ describe("SqliteQueue", () => {
         const queue = yield* Queue
         const entry = yield* queue.get(older?.entryId ?? "")
         assert.deepInclude(entry, { status: "dead", reason: "quarantined: another entry of the same target waits" })
-        assert.deepStrictEqual(yield* queue.release([newer?.entryId ?? ""], 100), [newer?.entryId ?? ""])
+        assert.deepStrictEqual(yield* queue.promote([newer?.entryId ?? ""], 100), [newer?.entryId ?? ""])
         assert.deepInclude((yield* queue.stats).byStatus, { dead: 1, ready: 1 })
       }).pipe(Effect.provide(inFile(path)))
     })
@@ -264,7 +264,7 @@ describe("SqliteQueue", () => {
         const queue = yield* Queue
         const heads = { running: "a".repeat(40), next: "b".repeat(40) }
         const [first] = yield* queue.admit([admission({ head: heads.running })])
-        yield* queue.release([first?.entryId ?? ""], 100)
+        yield* queue.promote([first?.entryId ?? ""], 100)
         const lease = (yield* queue.claim(first?.entryId ?? "", "node/1", 100, 1000))?.lease
         assert.isDefined(lease)
         const [next] = yield* queue.admit([admission({ head: heads.next })])
@@ -274,7 +274,7 @@ describe("SqliteQueue", () => {
           [
             queue.admit([admission({ head: heads.next })]),
             queue.finish(lease, { _tag: "Done" }),
-            queue.release([nextId], 100),
+            queue.promote([nextId], 100),
             queue.claim(nextId, "node/1", 100, 1000),
             ...others
           ],

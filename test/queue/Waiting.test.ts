@@ -2,8 +2,8 @@ import { expect, it } from "vitest"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
-import { standing } from "../../src/queue/Waiting.ts"
-import type { Around } from "../../src/queue/Waiting.ts"
+import { toPosition } from "../../src/queue/Waiting.ts"
+import type { PositionContext } from "../../src/queue/Waiting.ts"
 import { change } from "./Admissions.ts"
 
 const entry: Entry = {
@@ -22,7 +22,7 @@ const entry: Entry = {
   expires: false,
   token: LeaseToken.make(0)
 }
-const around: Around = { now: 100, pause: undefined, out: [], concurrency: 1 }
+const around: PositionContext = { now: 100, pause: undefined, out: [], concurrency: 1 }
 const pause = { scope: "workspace", name: "app", reason: "ada: too noisy", since: 5 } as const
 const other = {
   id: "o",
@@ -37,7 +37,7 @@ const other = {
 const cases: ReadonlyArray<{
   readonly name: string
   readonly entry?: Partial<Entry>
-  readonly around?: Partial<Around>
+  readonly around?: Partial<PositionContext>
   readonly why: string
   readonly text: string
   readonly until?: number
@@ -59,7 +59,7 @@ const cases: ReadonlyArray<{
 ]
 
 it.each(cases)("says what holds an entry back: $name", ({ entry: over, around: rest, why, text, until }) => {
-  const answer = standing({ ...entry, ...over }, { ...around, ...rest })
+  const answer = toPosition({ ...entry, ...over }, { ...around, ...rest })
   expect(answer).toMatchObject({ why, until })
   expect(answer.text).toContain(text)
 })

@@ -28,7 +28,7 @@ const redis = (options: Omit<Partial<RedisCacheOptions>, "url"> = {}) =>
           prefix: `place${++places}`,
           ttlMillis: 60_000,
           // This test covers what it stores.
-          answerWithin: 10_000,
+          timeoutMillis: 10_000,
           ...options
         })
     )
@@ -225,7 +225,9 @@ describe("Redis", () => {
             ["Warn", "Info", "Warn", "Info", "Warn", "Info"]
           )
         }).pipe(
-          Effect.provide(layerRedis({ url: Redacted.make(own.url), ttlMillis: 60_000, answerWithin, leaveAlone })),
+          Effect.provide(
+            layerRedis({ url: Redacted.make(own.url), ttlMillis: 60_000, timeoutMillis: answerWithin, leaveAlone })
+          ),
           Effect.provide(layer)
         )
       }).pipe(Effect.scoped),

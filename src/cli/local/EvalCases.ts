@@ -7,8 +7,8 @@ import { readCase } from "../../engine/eval/EvalCase.ts"
 import type { EvalCase } from "../../engine/eval/EvalCase.ts"
 import { ExitWith } from "../Exit.ts"
 
-const mostFiles = 2000
-const mostBytes = 1_048_576
+const maxFiles = 2000
+const maxBytes = 1_048_576
 
 /** Reads the cases. `only`: those whose name contains one of these words. */
 export const readCases = Effect.fnUntraced(function* (folder: string, only: ReadonlyArray<string>) {
@@ -19,10 +19,10 @@ export const readCases = Effect.fnUntraced(function* (folder: string, only: Read
   const files = names.filter((name) => /\.ya?ml$/.test(name)).toSorted()
   if (files.length === 0)
     return yield* new ExitWith({ code: 2, message: `${folder} holds no labelled changes (*.yaml)` })
-  if (files.length > mostFiles)
+  if (files.length > maxFiles)
     return yield* new ExitWith({
       code: 2,
-      message: `${folder} holds ${files.length} files; at most ${mostFiles} are read`
+      message: `${folder} holds ${files.length} files; at most ${maxFiles} are read`
     })
   const read = yield* Effect.forEach(files, (file) => Effect.promise(() => caseOf(folder, file)))
   const problems = read.flatMap((one) => ("problems" in one ? one.problems : []))
@@ -40,7 +40,7 @@ const caseOf = async (folder: string, file: string): Promise<Read> => {
   const name = file.replace(/\.ya?ml$/, "")
   try {
     const text = await readFile(join(folder, file), "utf8")
-    if (text.length > mostBytes) return { problems: [`${name}: is longer than ${mostBytes} bytes`] }
+    if (text.length > maxBytes) return { problems: [`${name}: is longer than ${maxBytes} bytes`] }
     const value: unknown = parse(text)
     const found = readCase(name, value)
     return "name" in found ? { case: found } : { problems: found }

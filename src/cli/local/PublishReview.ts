@@ -23,7 +23,7 @@ export interface PublishedReview {
 }
 
 /** Time limit: hosts accept a write a second, and a host that refuses for longer is given up. */
-const patience = Duration.minutes(10)
+const publishTimeout = Duration.minutes(10)
 const token = nextLease(noLease)
 
 const failed = (message: string) => new ExitWith({ code: 3, message: `--publish: ${message}` })
@@ -61,8 +61,9 @@ export const publishReview = Effect.fn("publishReview")(function* (
   }).pipe(
     Effect.mapError((error) => (error instanceof ExitWith ? error : failed(error.message))),
     Effect.timeoutOrElse({
-      duration: patience,
-      orElse: () => failed(`publishing did not finish within ${Duration.toMinutes(patience)} minutes; run it again`)
+      duration: publishTimeout,
+      orElse: () =>
+        failed(`publishing did not finish within ${Duration.toMinutes(publishTimeout)} minutes; run it again`)
     })
   )
   const rows = yield* work

@@ -68,7 +68,7 @@ export const replayStored = Effect.fn("replayStored")(function* (
   if (model !== undefined) {
     const asked = yield* withModel(configured, found, model)
     const replay = yield* replayRun(run, asked.snapshot, asked.workspace).pipe(billed, Effect.provide(engines.calling))
-    return { run, replay, answers: undefined, otherConfiguration } satisfies ReplayReport
+    return { run, replay, responses: undefined, otherConfiguration } satisfies ReplayReport
   }
   const answers = yield* recordedAnswers(run.id)
   const workspace = { ...found, agent: { ...found.agent, default: "native-llm" as const } }
@@ -80,7 +80,7 @@ export const replayStored = Effect.fn("replayStored")(function* (
   return {
     run,
     replay,
-    answers: { recorded: answers.recorded, ...answers.asked() },
+    responses: { recorded: answers.recorded, ...answers.asked() },
     otherConfiguration
   } satisfies ReplayReport
 })

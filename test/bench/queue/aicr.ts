@@ -5,7 +5,7 @@ import { Cause, Effect, Exit, Layer, ManagedRuntime, Redacted, Result } from "ef
 import { NatsConnection } from "../../../nats/NatsConnection.ts"
 import { natsSettings } from "../../../nats/NatsSettings.ts"
 import { newId } from "../../../src/domain/Ids.ts"
-import { Gather } from "../../../src/ingress/Gather.ts"
+import { MicroBatch } from "../../../src/ingress/MicroBatch.ts"
 import type { AppendResult, Journal } from "../../../src/queue/journal/Journal.ts"
 import { layerJournal } from "../../../src/queue/journal/JournalQueue.ts"
 import { makeRedisJournal } from "../../../src/queue/journal/RedisJournal.ts"
@@ -71,7 +71,7 @@ interface Arrival {
 }
 
 /** One admission, as the ingress makes it: with whatever else arrives in the same turns of the event loop. */
-const arrivals = new Gather<Arrival>((arrived) => {
+const arrivals = new MicroBatch<Arrival>((arrived) => {
   run(queue.admit(arrived.map(({ item }) => item))).then(
     () => arrived.forEach(({ done }) => done()),
     (error: unknown) => arrived.forEach(({ failed }) => failed(error))
@@ -93,10 +93,10 @@ const scheduler = (workspace: string, places: number, ended: (how: Exit.Exit<voi
       await setImmediate()
       again = false
       const now = Date.now()
-      const { release } = plan(await run(queue.survey(workspace, now, places)), places, turns)
+      const { release } = plan(await run(queue.loadSnapshot(workspace, now, places)), places, turns)
       if (release.length === 0) continue
       const ids = release.map(({ id }) => id)
-      for (const id of await run(queue.release(ids, now))) Effect.runCallback(review(id), { onExit: ended })
+      for (const id of await run(queue.promote(ids, now))) Effect.runCallback(review(id), { onExit: ended })
     }
     looking = false
   }

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "vitest"
-import { Gather } from "../../src/ingress/Gather.ts"
+import { MicroBatch } from "../../src/ingress/MicroBatch.ts"
 
 const turn = () => new Promise<void>((next) => setImmediate(next))
 
 describe("Gather", () => {
   it("flushes what arrived while iterations brought more, in order, and starts over", async () => {
     const flushed: Array<ReadonlyArray<number>> = []
-    const gather = new Gather<number>((items) => flushed.push(items))
+    const gather = new MicroBatch<number>((items) => flushed.push(items))
     gather.add(1)
     gather.add(2)
     await turn()
@@ -21,7 +21,7 @@ describe("Gather", () => {
 
   it("does not wait for ever for arrivals that do not end", async () => {
     const flushed: Array<ReadonlyArray<number>> = []
-    const gather = new Gather<number>((items) => flushed.push(items))
+    const gather = new MicroBatch<number>((items) => flushed.push(items))
     for (let item = 0; item < 100; item++) {
       gather.add(item)
       await turn()
@@ -35,7 +35,7 @@ describe("Gather", () => {
 
   it("flushes at most one batch of a store at a time", async () => {
     const flushed: Array<ReadonlyArray<number>> = []
-    const gather = new Gather<number>((items) => flushed.push(items))
+    const gather = new MicroBatch<number>((items) => flushed.push(items))
     const items = Array.from({ length: 150 }, (_, item) => item)
     for (const item of items) gather.add(item)
     for (let turns = 0; turns < 3; turns++) await turn()

@@ -6,9 +6,9 @@
  */
 const maxTurns = 8
 /** Maximum size of a batch: a store writes it as a whole and blocks other calls during that time. */
-const mostTogether = 64
+const maxBatch = 64
 
-export class Gather<A> {
+export class MicroBatch<A> {
   readonly #flush: (items: ReadonlyArray<A>) => void
   #items: Array<A> = []
 
@@ -28,7 +28,7 @@ export class Gather<A> {
       const items = this.#items
       if (items.length > before && turns < maxTurns) return this.#wait(items.length, turns + 1)
       this.#items = []
-      for (let at = 0; at < items.length; at += mostTogether) this.#flush(items.slice(at, at + mostTogether))
+      for (let at = 0; at < items.length; at += maxBatch) this.#flush(items.slice(at, at + maxBatch))
     })
   }
 }
