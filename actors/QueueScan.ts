@@ -34,11 +34,11 @@ export const scanQueue = Effect.fnUntraced(function* (workspace: string, memory:
   const next = plan(snapshot, per_workspace_concurrency, memory.served.last)
   // This node was frozen, and another one may have decided since then.
   if (performance.now() - beganAt > maxSnapshotMillis) return maxSnapshotMillis
-  if (next.withdraw.length > 0) yield* queue.demote(idsOf(next.withdraw))
-  const promoted = next.release.length === 0 ? [] : yield* queue.promote(idsOf(next.release), now)
-  memory.served.served(next.release)
+  if (next.demote.length > 0) yield* queue.demote(idsOf(next.demote))
+  const promoted = next.promote.length === 0 ? [] : yield* queue.promote(idsOf(next.promote), now)
+  memory.served.served(next.promote)
 
-  const stillReady = snapshot.out.filter((entry) => entry.status === "ready" && !next.withdraw.includes(entry))
+  const stillReady = snapshot.out.filter((entry) => entry.status === "ready" && !next.demote.includes(entry))
   const offers = decideOffers([...promoted, ...idsOf(stillReady)], memory.offeredAt, next.nextAt, now)
   memory.offeredAt = offers.offeredAt
   for (const entryId of offers.entryIds) yield* tickets.offer({ entryId, workspace })

@@ -140,7 +140,7 @@ const authOf = (env: Env, servers: ReadonlyArray<Server>): Result.Result<NatsAut
     }
     if (ways.length > 1) {
       return yield* Result.fail(
-        `several ways to authenticate with NATS are set: ${ways.map(([from]) => from).join(", ")}; keep one`
+        `NATS credentials are set in several ways: ${ways.map(([from]) => from).join(", ")}; keep one`
       )
     }
     return ways[0]?.[1] ?? { kind: "none" }

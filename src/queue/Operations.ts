@@ -110,13 +110,13 @@ const toViews = Effect.fnUntraced(function* (entries: ReadonlyArray<Entry>) {
   const workspaces = new Set(entries.map(({ workspace }) => workspace))
   const out = new Map(
     yield* Effect.forEach(workspaces, (workspace) =>
-      Effect.map(queue.survey(workspace, now, concurrency), (survey) => [workspace, survey.out] as const)
+      Effect.map(queue.loadSnapshot(workspace, now, concurrency), (snapshot) => [workspace, snapshot.out] as const)
     )
   )
   return entries.map((entry): EntryView => {
     const pause = findPause(pauses, "workspace", entry.workspace)
     const around = { now, pause, out: out.get(entry.workspace) ?? [], concurrency }
-    return { entry, standing: standing(entry, around) }
+    return { entry, position: toPosition(entry, around) }
   })
 })
 
@@ -132,7 +132,7 @@ const heldBack = Effect.fnUntraced(function* (workspace: string | undefined, lim
   )
 })
 
-const show = Effect.fnUntraced(function* (id: string): Effect.fn.Return<Found | undefined, Failure, Records> {
+const show = Effect.fnUntraced(function* (id: string): Effect.fn.Return<QueueMatch | undefined, Failure, Records> {
   const entry = yield* (yield* Queue).get(id)
   if (entry !== undefined) {
     const [one] = yield* toViews([entry])
@@ -163,7 +163,7 @@ const cancel = Effect.fnUntraced(function* (
   listeners: QueueListeners,
   id: string,
   reason: string
-): Effect.fn.Return<CancelAnswer, Failure, Records> {
+): Effect.fn.Return<CancelResult, Failure, Records> {
   if ((yield* (yield* Queue).get(id)) === undefined) return yield* cancelBatch(listeners, id, reason)
   const cancelled = yield* (yield* QueueControl).cancelEntry(id, reason)
   yield* follow(listeners, cancelled, reason)
@@ -174,7 +174,7 @@ const cancelBatch = Effect.fnUntraced(function* (
   listeners: QueueListeners,
   id: string,
   reason: string
-): Effect.fn.Return<CancelAnswer, Failure, Records> {
+): Effect.fn.Return<CancelResult, Failure, Records> {
   const batches = yield* Batches
   const batch = yield* batches.get(id)
   if (batch === undefined) return "unknown"

@@ -33,7 +33,7 @@ export interface QueueSnapshot {
   /** Entries in flight: ready and running. */
   readonly out: ReadonlyArray<Scheduled>
   /**
-   * Eligible entries: waiting, due, and no other entry of their target in flight; at least the first `places` of each priority and
+   * Eligible entries: waiting, due, and no other entry of their target in flight; at least the first `freeSlots` of each priority and
    * repository.
    */
   readonly due: ReadonlyArray<Scheduled>
@@ -43,37 +43,37 @@ export interface QueueSnapshot {
 
 export interface Plan {
   /** Entries to promote (waiting -> ready), in this order. */
-  readonly release: ReadonlyArray<Scheduled>
+  readonly promote: ReadonlyArray<Scheduled>
   /** Entries to demote (ready -> waiting). */
-  readonly withdraw: ReadonlyArray<Scheduled>
+  readonly demote: ReadonlyArray<Scheduled>
   /** Time of the next plan without a wake; undefined if only an event can change anything. */
   readonly nextAt: number | undefined
 }
 
 /** The number of the round in which each repository was last served; a repository without one comes first. */
-export type Turns = ReadonlyMap<string, number>
+export type Rounds = ReadonlyMap<string, number>
 
-export const plan = (survey: QueueSnapshot, concurrency: number, turns: Turns): Plan => {
-  if (survey.paused) {
-    return { release: [], withdraw: survey.out.filter(({ status }) => status === "ready"), nextAt: undefined }
+export const plan = (snapshot: QueueSnapshot, concurrency: number, rounds: Rounds): Plan => {
+  if (snapshot.paused) {
+    return { promote: [], demote: snapshot.out.filter(({ status }) => status === "ready"), nextAt: undefined }
   }
-  const places = Math.max(0, concurrency - survey.out.length)
-  return { release: inTurns(survey.due, places, turns), withdraw: [], nextAt: survey.nextAt }
+  const freeSlots = Math.max(0, concurrency - snapshot.out.length)
+  return { promote: orderByUrgency(snapshot.due, freeSlots, rounds), demote: [], nextAt: snapshot.nextAt }
 }
 
 /** Sorts by priority, and round-robin over repositories within a priority. */
-const inTurns = (due: ReadonlyArray<Scheduled>, places: number, turns: Turns): ReadonlyArray<Scheduled> => {
+const orderByUrgency = (due: ReadonlyArray<Scheduled>, freeSlots: number, rounds: Rounds): ReadonlyArray<Scheduled> => {
   const chosen: Array<Scheduled> = []
   const busy = new Set<string>()
   const byPriority = Map.groupBy(due, ({ priority }) => priority)
   for (const priority of [...byPriority.keys()].toSorted((a, b) => a - b)) {
-    if (chosen.length >= places) return chosen
+    if (chosen.length >= freeSlots) return chosen
     let lanes = [...Map.groupBy(byPriority.get(priority) ?? [], ({ repo }) => repo)]
-      .map(([repo, entries]) => ({ last: turns.get(repo) ?? -1, entries: entries.toSorted(byAdmission) }))
+      .map(([repo, entries]) => ({ last: rounds.get(repo) ?? -1, entries: entries.toSorted(byAdmission) }))
       .toSorted((a, b) => a.last - b.last || oldest(a.entries, b.entries))
     while (lanes.length > 0) {
       for (const { entries } of lanes) {
-        if (chosen.length >= places) return chosen
+        if (chosen.length >= freeSlots) return chosen
         const entry = entries.shift()
         if (entry === undefined || busy.has(entry.targetKey)) continue
         busy.add(entry.targetKey)

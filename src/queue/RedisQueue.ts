@@ -16,7 +16,7 @@ import { pauseKey, QueueControl } from "./QueueControl.ts"
 import { connect } from "./RedisConnection.ts"
 import type { More } from "./RedisCalls.ts"
 import type { RedisConnection } from "./RedisConnection.ts"
-import { admissionTexts, readList, readNumber, readEntry, toSurvey } from "./RedisEntry.ts"
+import { admissionTexts, readList, readNumber, readEntry, toSnapshot } from "./RedisEntry.ts"
 import type { Damage } from "./RedisEntry.ts"
 import {
   decodeAdmitted,
@@ -104,7 +104,7 @@ const queue = (access: RedisAccess, limits: QueueLimits): Queue["Service"] => {
     admit: admit(access, limits),
     load: (workspace) =>
       Effect.map(load(access, workspace), (active) => active.filter(({ status }) => !isTerminal(status))),
-    survey: survey(access),
+    loadSnapshot: loadSnapshot(access),
     // The empty name holds the total of all workspaces.
     workspaces: Effect.map(
       command((redis) => redis.hkeys(`${base}workspaces`)),
@@ -117,7 +117,7 @@ const queue = (access: RedisAccess, limits: QueueLimits): Queue["Service"] => {
       ),
     promote: (entryIds, now) =>
       entryIds.length === 0 ? Effect.succeed([]) : ask("release", [now, entryIds], decodeStrings),
-    withdraw: (entryIds) => (entryIds.length === 0 ? Effect.void : ask("withdraw", [entryIds], () => undefined)),
+    demote: (entryIds) => (entryIds.length === 0 ? Effect.void : ask("withdraw", [entryIds], () => undefined)),
     claim: claim(access),
     renew: ({ entryId, token }, until) => ask("renew", [entryId, token, until], decodeRenewal),
     finish: ({ entryId, token }, how) => ask("finish", [entryId, token, ...finishArgs(how)], (answer) => answer === 1),
@@ -169,17 +169,17 @@ const admit =
 const load = ({ ask, entries }: RedisAccess, workspace: string) =>
   Effect.flatMap(ask("load", [workspace], readRows), entries)
 
-const survey =
-  (access: RedisAccess): Queue["Service"]["survey"] =>
+const loadSnapshot =
+  (access: RedisAccess): Queue["Service"]["loadSnapshot"] =>
   (workspace, now, places) => {
     const args = [workspace, now, places]
     return Effect.flatMap(
       access.ask("survey", args, (reply) => reply),
       (reply) =>
         Effect.catch(
-          decoded(() => toSurvey(reply)),
+          decoded(() => toSnapshot(reply)),
           // An unreadable entry in flight is quarantined when all of them are loaded.
-          () => Effect.andThen(load(access, workspace), access.ask("survey", args, toSurvey))
+          () => Effect.andThen(load(access, workspace), access.ask("survey", args, toSnapshot))
         )
     )
   }
@@ -238,7 +238,7 @@ const prune = ({ ask }: RedisAccess): Queue["Service"]["prune"] =>
 const stats = ({ ask }: RedisAccess): Queue["Service"]["stats"] =>
   Effect.gen(function* () {
     while (true) {
-      const { more, ...counts } = yield* ask("stats", [lookAt], decodeStats)
+      const { more, ...counts } = yield* ask("stats", [maxScanned], decodeStats)
       if (!more) return counts
     }
   })

@@ -3,7 +3,7 @@
  * priority, and later ones. The cost of a snapshot depends on its result, not on the number of waiting entries. Positions of an entry:
  *
  * ```
- * put ──▶ later (by due time) ──survey, due──▶ lane (priority, repository; by admission) ──release──▶ in flight
+ * put ──▶ later (by due time) ──snapshot, due──▶ lane (priority, repository; by admission) ──promote──▶ in flight
  *  └──────────────already due────────────────────▲
  * ```
  * An entry that changes is put again; the previous object is `isStale`, for all heaps that hold it.

@@ -66,7 +66,7 @@ export class SqliteTable implements EntryTable {
     }
   }
 
-  place(targetKey: TargetKey): EntryPosition {
+  position(targetKey: TargetKey): EntryPosition {
     const find = (id: string | undefined) => (id === undefined ? undefined : this.get(id))
     return { next: find(this.#index.next(targetKey)), running: find(this.#index.running(targetKey)) }
   }
@@ -79,9 +79,9 @@ export class SqliteTable implements EntryTable {
     return this.#all(this.#index.active(workspace))
   }
 
-  survey(workspace: string, now: number, places: number) {
+  snapshot(workspace: string, now: number, places: number) {
     const paused = this.#pauses.has(pauseKey("workspace", workspace))
-    return { paused, ...this.#index.survey(workspace, now, places) }
+    return { paused, ...this.#index.snapshot(workspace, now, places) }
   }
 
   workspaces(): ReadonlyArray<string> {

@@ -33,8 +33,8 @@ const queue = ({ write, read }: TableAccess, limits: QueueLimits): Queue["Servic
     loadSnapshot: (workspace, now, places) => read((table) => table.snapshot(workspace, now, places)),
     workspaces: read((table) => table.workspaces()),
     get: (entryId) => read((table) => table.get(entryId)),
-    release: (entryIds, now) => write((table) => Steps.release(table, entryIds, now)),
-    withdraw: (entryIds) => write((table) => Steps.withdraw(table, entryIds)),
+    promote: (entryIds, now) => write((table) => Steps.release(table, entryIds, now)),
+    demote: (entryIds) => write((table) => Steps.withdraw(table, entryIds)),
     claim: (entryId, owner, now, ttlMillis) =>
       write((table) => Steps.claim(table, entryId, { owner, until: now + ttlMillis })),
     renew: (lease, until) => write((table) => Steps.renew(table, lease, until)),
@@ -45,7 +45,7 @@ const queue = ({ write, read }: TableAccess, limits: QueueLimits): Queue["Servic
     expire: Effect.fnUntraced(function* (before, reason) {
       const all: Array<Entry> = []
       while (true) {
-        const some = yield* write((table) => Steps.expire(table, before, reason, atOnce))
+        const some = yield* write((table) => Steps.expire(table, before, reason, maxPerTransaction))
         all.push(...some)
         if (some.length < maxPerTransaction) return all
       }

@@ -27,13 +27,13 @@ export const admit = (
 export const release = (table: EntryTable, entryIds: ReadonlyArray<string>, now: number): ReadonlyArray<string> =>
   entryIds.filter((id) => {
     const entry = table.get(id)
-    return entry !== undefined && change(table, entry, Transitions.release(entry, table.place(entry.targetKey), now))
+    return entry !== undefined && change(table, entry, Transitions.promote(entry, table.position(entry.targetKey), now))
   })
 
 export const withdraw = (table: EntryTable, entryIds: ReadonlyArray<string>): void => {
   for (const id of entryIds) {
     const entry = table.get(id)
-    if (entry !== undefined) change(table, entry, Transitions.withdraw(entry))
+    if (entry !== undefined) change(table, entry, Transitions.demote(entry))
   }
 }
 
@@ -44,7 +44,7 @@ export const claim = (
   worker: { readonly owner: string; readonly until: number }
 ): { readonly lease: Lease; readonly entry: Entry } | undefined => {
   const entry = table.get(entryId)
-  const claimed = entry && Transitions.claim(entry, table.place(entry.targetKey), worker)
+  const claimed = entry && Transitions.claim(entry, table.position(entry.targetKey), worker)
   if (entry === undefined || claimed === undefined) return undefined
   table.update(claimed, entry)
   return { lease: { entryId, token: claimed.token }, entry: claimed }
@@ -62,7 +62,7 @@ export const renew = (table: EntryTable, lease: Lease, until: number): Renewal =
 export const finish = (table: EntryTable, lease: Lease, how: Finish): boolean => {
   const entry = held(table, lease)
   if (entry === undefined) return false
-  end(table, entry, Transitions.finish(entry, table.place(entry.targetKey), how))
+  end(table, entry, Transitions.finish(entry, table.position(entry.targetKey), how))
   return true
 }
 
@@ -72,7 +72,7 @@ const held = (table: EntryTable, { entryId, token }: Lease): Entry | undefined =
 }
 
 export const cancelTarget = (table: EntryTable, target: TargetKey, reason: string): Cancelled => {
-  const { next, running } = table.place(target)
+  const { next, running } = table.position(target)
   const cancelled = [next, running].map((entry) => cancelOne(table, entry, reason))
   return { ended: cancelled.flatMap(({ ended }) => ended), stopping: cancelled.flatMap(({ stopping }) => stopping) }
 }
@@ -84,7 +84,7 @@ export const reclaim = (table: EntryTable, now: number, lost: (owner: string) =>
   table
     .running()
     .filter((entry) => Transitions.isLost(entry, now, lost))
-    .map((entry) => end(table, entry, Transitions.reclaim(entry, table.place(entry.targetKey), now)))
+    .map((entry) => end(table, entry, Transitions.reclaim(entry, table.position(entry.targetKey), now)))
 
 /** Expires at most `max` entries. */
 export const expire = (table: EntryTable, before: ExpiryCutoffs, reason: string, max: number): ReadonlyArray<Entry> =>
@@ -96,7 +96,7 @@ export const expire = (table: EntryTable, before: ExpiryCutoffs, reason: string,
 export const retry = (table: EntryTable, entryId: string, now: number): Retried => {
   const entry = table.get(entryId)
   if (entry === undefined) return "unknown"
-  const retried = Transitions.retry(entry, table.place(entry.targetKey), now)
+  const retried = Transitions.retry(entry, table.position(entry.targetKey), now)
   if (typeof retried === "string") return retried
   table.update(retried, entry)
   return "retried"
@@ -127,7 +127,7 @@ const admitOne = (table: EntryTable, item: QueueAdmission): QueueAdmitted => {
     return { entryId: known.id, status: "duplicate", dueAt: known.dueAt, superseded }
   }
   const target = targetKey(item.change)
-  const step = Transitions.admit(table.place(target), item, newId, target)
+  const step = Transitions.admit(table.position(target), item, newId, target)
   const { id: entryId, dueAt } = step.entry
   switch (step._tag) {
     case "Joined":
@@ -184,5 +184,5 @@ const opens = (table: EntryTable, item: QueueAdmission): boolean => {
   const knownId = table.entryOf(item.eventId)
   if (knownId !== undefined && table.get(knownId) !== undefined) return false
   const target = targetKey(item.change)
-  return Transitions.admit(table.place(target), item, () => "", target)._tag === "Opened"
+  return Transitions.admit(table.position(target), item, () => "", target)._tag === "Opened"
 }

@@ -133,11 +133,11 @@ const requestedBy = (change: Change, person: string | undefined): Change =>
   person === change.requestedBy ? change : { ...change, requestedBy: person }
 
 /** Promotes waiting -> ready, unless another entry of the target runs or it is not due. */
-export const release = (entry: Entry, { running }: EntryPosition, now: number): Entry | undefined =>
+export const promote = (entry: Entry, { running }: EntryPosition, now: number): Entry | undefined =>
   entry.status === "waiting" && isDue(entry, now) && running === undefined ? { ...entry, status: "ready" } : undefined
 
 /** Demotes ready -> waiting. */
-export const withdraw = (entry: Entry): Entry | undefined =>
+export const demote = (entry: Entry): Entry | undefined =>
   entry.status === "ready" ? { ...entry, status: "waiting" } : undefined
 
 /** Moves ready -> running, with the next token. */

@@ -54,9 +54,9 @@ describe("aicr eval", () => {
     expect(err).toContain("2 of 2: ")
   }, 60_000)
 
-  it("prints a table, and ends with 1 below what is wanted", async () => {
+  it("prints a table, and ends with 1 below the required value", async () => {
     const { code, out, err } = await aicr("--demo", "--only", "go-nil-map", "--min-recall", "0.5")
-    expect([code, err]).toEqual([1, expect.stringContaining("recall is 0.000; at least 0.5 is wanted")])
+    expect([code, err]).toEqual([1, expect.stringContaining("recall is 0.000; at least 0.5 is required")])
     expect(out).toMatch(
       /^\s+cases {2}expected {2}found {2}missed {2}wrong {2}precision {2}recall {2}on line\nall +1 +1 +0 +1 +0 +- +0\.0 % +-\n/
     )

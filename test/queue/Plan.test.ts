@@ -117,8 +117,8 @@ describe("plan", () => {
   it.each(cases)("$name", ({ survey, concurrency, turns = [], release = [], withdraw = [], nextAt }) => {
     const given = { paused: false, out: [], due: [], nextAt: undefined, ...survey }
     const planned = plan(given, concurrency, new Map(turns))
-    expect(planned.release.map(({ id }) => id)).toEqual(release)
-    expect(planned.withdraw.map(({ id }) => id)).toEqual(withdraw)
+    expect(planned.promote.map(({ id }) => id)).toEqual(release)
+    expect(planned.demote.map(({ id }) => id)).toEqual(withdraw)
     expect(planned.nextAt).toBe(nextAt)
   })
 })

@@ -37,11 +37,11 @@ const simulate = (loads: ReadonlyArray<Load>, slots: number, places: number) =>
     for (let now = number, turn = 0; ; now += 1) {
       for (const workspace of new Set(woken)) {
         const survey = yield* queue.loadSnapshot(workspace, now, places)
-        const { release } = plan(survey, places, turns.get(workspace) ?? new Map())
-        for (const { repo } of release) turns.get(workspace)?.set(repo, turn++)
+        const { promote } = plan(survey, places, turns.get(workspace) ?? new Map())
+        for (const { repo } of promote) turns.get(workspace)?.set(repo, turn++)
         tickets.push(
           ...(yield* queue.promote(
-            release.map(({ id }) => id),
+            promote.map(({ id }) => id),
             now
           ))
         )

@@ -93,9 +93,9 @@ const scheduler = (workspace: string, places: number, ended: (how: Exit.Exit<voi
       await setImmediate()
       again = false
       const now = Date.now()
-      const { release } = plan(await run(queue.loadSnapshot(workspace, now, places)), places, turns)
-      if (release.length === 0) continue
-      const ids = release.map(({ id }) => id)
+      const { promote } = plan(await run(queue.loadSnapshot(workspace, now, places)), places, turns)
+      if (promote.length === 0) continue
+      const ids = promote.map(({ id }) => id)
       for (const id of await run(queue.promote(ids, now))) Effect.runCallback(review(id), { onExit: ended })
     }
     looking = false

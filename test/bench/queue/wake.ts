@@ -95,8 +95,8 @@ const decide = Effect.fnUntraced(function* (first: number, workspaces: number) {
   const began = performance.now()
   for (let count = 0; count < decisionsARound; count++) {
     const name = `workspace-${first + ((count * 7919) % (workspaces - first))}`
-    const { release } = plan(yield* queue.loadSnapshot(name, 1000, 4), 4, new Map())
-    if (release.length !== 4) throw new Error(`released ${release.length}`)
+    const { promote } = plan(yield* queue.loadSnapshot(name, 1000, 4), 4, new Map())
+    if (promote.length !== 4) throw new Error(`released ${promote.length}`)
   }
   return ((performance.now() - began) * 1000) / decisionsARound
 })
