@@ -91,13 +91,13 @@ describe("damage in Redis", () => {
         const [running, ready, due] = [yield* admit(1), yield* admit(2), yield* admit(3, { expires: true })]
         const later = yield* admit(4, { dueAt: 150 })
         const other = yield* admit(1, { workspace: "other" })
-        yield* queue.release([running, ready], 100)
+        yield* queue.promote([running, ready], 100)
         const held = yield* queue.claim(running, "node/1", 100, 60_000)
         yield* Effect.promise(() => damage({ raw, ids: { running, ready, due, later } }))
 
         // Each operation, on this workspace and on the other.
-        assert.strictEqual((yield* queue.survey("other", 200, 4)).due[0]?.id, other)
-        const { due: found, out } = yield* queue.survey("app", 200, 4)
+        assert.strictEqual((yield* queue.loadSnapshot("other", 200, 4)).due[0]?.id, other)
+        const { due: found, out } = yield* queue.loadSnapshot("app", 200, 4)
         assert.sameMembers(
           found.map(({ id }) => id),
           [due, later]
@@ -107,8 +107,8 @@ describe("damage in Redis", () => {
           [running, ready]
         )
         assert.deepStrictEqual(numbersOf(yield* queue.load("app")), [1, 2, 3, 4])
-        assert.deepStrictEqual(yield* queue.release([due], 200), [due])
-        yield* queue.withdraw([due])
+        assert.deepStrictEqual(yield* queue.promote([due], 200), [due])
+        yield* queue.demote([due])
         assert.isDefined(held)
         assert.deepStrictEqual(yield* queue.renew(held.lease, 70_000), { _tag: "Kept" })
         assert.isTrue(yield* queue.finish(held.lease, { _tag: "Done" }))
@@ -152,9 +152,9 @@ describe("damage in Redis", () => {
         const [time, id] = ["0".repeat(16), "j".repeat(36)]
         const place = `010\0acme/app\0${time}\0${id}\0${time}\0target`
         yield* Effect.promise(() => raw.zadd(key("due:app"), 0, place))
-        const eligible = Effect.map(queue.survey("app", 200, 1), ({ due }) => due.map((one) => one.id))
+        const eligible = Effect.map(queue.loadSnapshot("app", 200, 1), ({ due }) => due.map((one) => one.id))
         assert.deepStrictEqual(yield* eligible, [id])
-        assert.deepStrictEqual(yield* queue.release([id], 200), [])
+        assert.deepStrictEqual(yield* queue.promote([id], 200), [])
         assert.deepStrictEqual(yield* eligible, [admitted?.entryId])
         assert.deepInclude(yield* queue.get(id), { status: "dead" })
       }).pipe(Effect.provide(Layer.fresh(layerRedis({ url: Redacted.make(url), ...manyEntries }))))

@@ -231,7 +231,7 @@ describe("SqliteQueue", () => {
           assert.match(entry?.reason ?? "", /^quarantined: /)
         }
         assert.deepInclude(all?.[1], { status: "waiting", reason: undefined })
-        assert.deepStrictEqual(yield* queue.release([ids[0] ?? "", ids[1] ?? ""], 100), [ids[1] ?? ""])
+        assert.deepStrictEqual(yield* queue.promote([ids[0] ?? "", ids[1] ?? ""], 100), [ids[1] ?? ""])
         yield* queue.cancel(toTarget(2), "closed")
         assert.strictEqual(yield* queue.prune({ maxCount: 0, before: 0 }), 3)
       }).pipe(Effect.provide(inFile(path)))
