@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { Redacted, Scope } from "effect"
 import type { Redis } from "ioredis"
-import { explainFailure, failsAtOnce, open, parsePlace } from "../database/RedisClient.ts"
+import { explainFailure, failFast, open, parsePlace } from "../database/RedisClient.ts"
 import { QueueError } from "./Queue.ts"
 
 /** A call without a response for this long failed: Redis hangs, or the network lost it. */
@@ -28,7 +28,7 @@ export const openRedis = Effect.fnUntraced(function* (
   reconnected: (redis: Redis) => Promise<unknown>
 ): Effect.fn.Return<RedisLink, QueueError, Scope.Scope> {
   const place = parsePlace(url) ?? "(no URL)"
-  const { redis, said } = yield* Effect.mapError(open(url, failsAtOnce(name, timeoutMillis)), () =>
+  const { redis, lastError } = yield* Effect.mapError(open(url, failFast(name, timeoutMillis)), () =>
     unavailable(place, "storage.cache.redis.url_env does not hold a Redis URL (redis:// or rediss://)")
   )
   yield* Effect.addFinalizer(() => Effect.sync(() => redis.removeAllListeners("close")))
@@ -40,7 +40,7 @@ export const openRedis = Effect.fnUntraced(function* (
       log(
         Effect.logWarning("Redis disconnected, accepted work is queued when it is available", {
           server: place,
-          error: said()
+          error: lastError()
         })
       )
     away = true
@@ -51,7 +51,7 @@ export const openRedis = Effect.fnUntraced(function* (
     log(Effect.logInfo("Redis reconnected", { server: place }))
     reconnected(redis).catch(() => undefined)
   })
-  const failure = (cause: unknown) => unavailable(place, remedied(explainFailure(cause, said())))
+  const failure = (cause: unknown) => unavailable(place, remedied(explainFailure(cause, lastError())))
   const attempt = <A>(use: () => Promise<A>): Effect.Effect<A, QueueError> =>
     Effect.tryPromise({ try: use, catch: failure })
 

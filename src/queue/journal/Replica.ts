@@ -187,15 +187,15 @@ export class Replica {
     const index = () => this.#rows.index
     return {
       get: (id) => this.#get(id),
-      place: (target) => {
+      position: (target) => {
         this.#scope.add(target)
         return { next: this.#rows.get(index().next(target)), running: this.#rows.get(index().running(target)) }
       },
       entryOf: (event) => this.#entryOf(event),
       active: (workspace) => this.#rows.all(index().active(workspace)),
-      survey: (workspace, now, places) => ({
+      snapshot: (workspace, now, places) => ({
         paused: this.#rows.pauses.has(pauseKey("workspace", workspace)),
-        ...index().survey(workspace, now, places)
+        ...index().snapshot(workspace, now, places)
       }),
       workspaces: () => index().workspaces(),
       running: () => this.#rows.all(index().allRunning()),

@@ -72,7 +72,7 @@ export class ReplicaRow implements Tracked {
   readonly delay: number
   readonly expires: boolean
   readonly state: RowState | undefined
-  past = false
+  isStale = false
 
   constructor(row: RowFields) {
     this.id = row.id

@@ -152,7 +152,7 @@ describe("queue over a journal in Redis", () => {
       const finished: Array<string> = []
       const tokens = new Map<string, number>()
       const work = Effect.fnUntraced(function* ({ queue }: (typeof nodes)[number], name: string, id: string) {
-        yield* queue.release([id], 100)
+        yield* queue.promote([id], 100)
         const claimed = yield* queue.claim(id, name, 100, 60_000)
         if (claimed === undefined) return
         assert.isAbove(claimed.lease.token, tokens.get(id) ?? 0)
@@ -187,11 +187,11 @@ describe("queue over a journal in Redis", () => {
         const [admitted] = yield* one.queue.admit([admission({ number, head: "a" })])
         const entryId = admitted?.entryId ?? ""
         assert.strictEqual((yield* two.queue.get(entryId))?.status, "waiting")
-        assert.deepStrictEqual(yield* two.queue.release([entryId], 100), [entryId])
+        assert.deepStrictEqual(yield* two.queue.promote([entryId], 100), [entryId])
         assert.isDefined(yield* one.queue.claim(entryId, "one/1", 100, 60_000))
       }
       yield* one.control.pause({ scope: "workspace", name: "app", reason: "deploy", since: 1 })
-      assert.isTrue((yield* two.queue.survey("app", 100, 1)).paused)
+      assert.isTrue((yield* two.queue.loadSnapshot("app", 100, 1)).paused)
       yield* two.control.resume("workspace", "app")
       assert.deepStrictEqual(yield* one.control.pauses, [])
     }).pipe(Effect.scoped)
@@ -206,7 +206,7 @@ describe("queue over a journal in Redis", () => {
         const entryId = admitted?.entryId ?? ""
         // One transaction, which changes something in any case.
         const [released] = yield* Effect.all(
-          [two.queue.release([entryId], 100), two.queue.admit([admission({ number: 100 + number, head: "a" })])],
+          [two.queue.promote([entryId], 100), two.queue.admit([admission({ number: 100 + number, head: "a" })])],
           { concurrency: "unbounded" }
         )
         assert.deepStrictEqual(released, [entryId])
@@ -258,9 +258,9 @@ describe("queue over a journal in Redis", () => {
       )
       const slow = yield* node(url)
       const [first] = yield* queue.load("w0")
-      yield* queue.release([first?.id ?? ""], 100)
+      yield* queue.promote([first?.id ?? ""], 100)
       const state = (one: typeof slow) =>
-        Effect.all([one.queue.stats, one.queue.load("w0"), one.control.pauses, one.queue.survey("w0", 100, 5)])
+        Effect.all([one.queue.stats, one.queue.load("w0"), one.control.pauses, one.queue.loadSnapshot("w0", 100, 5)])
       const late = yield* node(url)
       const [expected, ofSlow, ofLate] = [yield* state({ control, queue }), yield* state(slow), yield* state(late)]
       assert.deepStrictEqual(ofLate.slice(0, 3), expected.slice(0, 3))
@@ -306,7 +306,7 @@ describe("queue over a journal in Redis", () => {
         await redis.hset("{aicr}:journal:details", damaged, '["gitea"]')
         await redis.hdel("{aicr}:journal:details", missing)
       })
-      yield* queue.release(ids, 100)
+      yield* queue.promote(ids, 100)
       assert.isUndefined(yield* queue.claim(damaged, "node/1", 100, 50))
       assert.isUndefined(yield* queue.claim(missing, "node/1", 100, 50))
       assert.isDefined(yield* queue.claim(sound, "node/1", 100, 50))
