@@ -1,4 +1,4 @@
-/** What the ingress tells the actors, as messages to them. Wiring only. */
+/** Messages from the ingress to the actors. Wiring only. */
 import { Effect, Layer } from "effect"
 import { publishers } from "../../actors/ChangePublisher.ts"
 import { WorkspaceScheduler } from "../../actors/WorkspaceScheduler.ts"
@@ -31,7 +31,7 @@ export const wakeActors = Layer.effect(
   })
 )
 
-/** Without actors anywhere the stores tell whoever starts next. */
+/** Replaces `Wake` on a deployment without actors: the stores notify the node that starts next. */
 export const wakeNobody = Layer.succeed(
   Wake,
   Wake.of({

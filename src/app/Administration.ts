@@ -9,7 +9,7 @@ import { Cancellations } from "../queue/Cancellations.ts"
 import { Operations } from "../queue/Operations.ts"
 import packageJson from "../../package.json" with { type: "json" }
 
-/** What operators do is told to the actors; a message that is lost costs time. */
+/** Sends operations of operators to the actors. A lost message only delays its effect. */
 const telling = Layer.unwrap(
   Effect.gen(function* () {
     const schedulerOf = yield* WorkspaceScheduler.client
@@ -22,10 +22,10 @@ const telling = Layer.unwrap(
   })
 )
 
-/** Beside actors, here or on other nodes. */
+/** Administration with actors, on this node or on others. */
 export const administration = Handle.layer.pipe(Layer.provide(telling))
 
-/** On a node that only receives: whoever starts next looks by itself. */
+/** Administration on a node that only receives. The next node that starts reads the state from the store. */
 export const administrationAlone = Handle.layer.pipe(Layer.provide(Operations.layer))
 
 /** The only node there is; `actors`: how many are awake, where there are some. */

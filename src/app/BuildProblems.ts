@@ -1,4 +1,7 @@
-/** What a configuration asks for and this build cannot do, from every part that knows: for the start of the service and doctor. */
+/**
+ * Configured features that this build does not support, collected from every part for the start of the service and for
+ * doctor.
+ */
 import { Effect, Layer } from "effect"
 import { emptyProblems } from "../config/Acceptable.ts"
 import { modeProblems } from "../agent/ModeProblems.ts"

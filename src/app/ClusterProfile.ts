@@ -1,9 +1,10 @@
 /**
- * A node among others: actors on Effect's cluster over NATS, each role on the nodes that have it. What ingress, executor and actors
- * have to say to actors goes through one client that outlives them, so that a node that stops hands its actors over at once while
- * its last reviews still reserve money and ask for turns. Wiring only.
+ * Profile of a node in a cluster: actors on Effect's cluster over NATS, each role on the nodes that have it. The
+ * ingress, the executor and the actors send their messages through one client that outlives them, so that a stopping
+ * node hands its actors over immediately while its last reviews still reserve budget and request permits. Wiring only.
  *
- * Stopping: deliveries, reviews and actors end beside each other; then the client, the stores, and at last the node itself.
+ * Order of the stop: deliveries, reviews and actors end concurrently; then the client, the stores, and at last the node
+ * itself.
  */
 import { Effect, Layer } from "effect"
 import * as Actors from "../../actors/Actors.ts"
@@ -52,7 +53,7 @@ const bus = (settings: NatsSettings) =>
 
 const client = NatsRunner.layerClientOnly({ shardGroups })
 
-/** Holds actors of these groups. Fresh: beside the client it is another engine, not the same one twice. */
+/** Runs the actors of these groups. The layer is fresh, because it is a second engine in addition to that of the client. */
 const runner = (assigned: ReadonlyArray<string>) =>
   Layer.fresh(
     Layer.unwrap(Effect.map(NodeIdentity, ({ name }) => NatsRunner.layer({ node: name, shardGroups, assigned })))

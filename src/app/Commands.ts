@@ -20,7 +20,7 @@ import { serveCommand } from "../cli/ServeCommand.ts"
 import { templateCommand } from "../cli/TemplateCommand.ts"
 import packageJson from "../../package.json" with { type: "json" }
 
-/** What a command runs is loaded when it runs: help and the other commands do not wait for it. */
+/** Loads the module of a command when the command runs, so that help and the other commands do not wait for it. */
 const load = Effect.promise
 
 /** All commands. */

@@ -1,4 +1,4 @@
-/** The database of the records that a configuration asks for; what speaks to Postgres is loaded when it is asked for. Wiring only. */
+/** The configured database of records. The Postgres client is loaded only where it is configured. Wiring only. */
 import { Effect, Layer } from "effect"
 import type { Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -31,7 +31,7 @@ const applicationName = `aicr ${process.env["SVC_NODE_NAME"] ?? hostname()}`
 
 const postgresClient = Effect.promise(() => import("../database/PostgresClient.ts"))
 
-/** Not migrated. */
+/** A client without migrations. */
 export const clientOf = (place: DatabaseLocation): Layer.Layer<SqlClient.SqlClient, StoreError> => {
   if (place.kind === "sqlite") return SqliteClient.layer({ path: place.path })
   const { url } = place

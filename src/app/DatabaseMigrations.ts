@@ -1,4 +1,4 @@
-/** What `aicr db` does to the database of a configuration. Wiring only. */
+/** Operations of `aicr db` on the database of a configuration. Wiring only. */
 import { Effect, Layer } from "effect"
 import { existsSync } from "node:fs"
 import type { DatabaseState, OnDatabase } from "../cli/DbCommand.ts"

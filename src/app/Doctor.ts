@@ -1,4 +1,4 @@
-/** What `aicr doctor` asks, besides the configuration: this build, and the real hosts. Wiring only. */
+/** Checks of `aicr doctor` in addition to those of the configuration: this build, and the real hosts. Wiring only. */
 import { Effect } from "effect"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { reportAccess } from "../forge/Access.ts"

@@ -1,9 +1,9 @@
 /**
- * Everything in one process: actors on one runner, tickets in memory, no server needed. A node without the working roles only
- * receives and stores; a later start with all of them does the work. Wiring only.
+ * Everything in one process: actors on one runner, tickets in memory, no server needed. A node without the working
+ * roles only receives and stores; a later start with all of them does the work. Wiring only.
  *
- * Layers stop in the reverse order of their start: HTTP first (no new deliveries), then the executor (finishes or hands back
- * its reviews), the other actors, the clients, the stores, and at last the lock of the data folder.
+ * Layers stop in the reverse order of their start: HTTP first (no new deliveries), then the executor (finishes or
+ * releases its reviews), the other actors, the clients, the stores, and at last the lock of the data folder.
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Layer } from "effect"

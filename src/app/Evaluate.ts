@@ -1,4 +1,4 @@
-/** What `aicr eval` runs: the engine on labelled changes, with the configured model or the demo's rules. Wiring only. */
+/** Implementation of `aicr eval`: the engine on labelled changes, with the configured model or the demo's rules. Wiring only. */
 import { Effect, Layer } from "effect"
 import { agentLayer } from "../agent/AgentModes.ts"
 import type { EvaluateOptions } from "../cli/EvalCommand.ts"

@@ -1,6 +1,6 @@
 /**
- * What `aicr memory` works on: the records of a configuration, as they are. No lock is taken, for nothing of the service is kept in
- * mind of lessons; a file that is not there is not made. Wiring only.
+ * Records of a configuration for `aicr memory`. No lock is taken, because the service caches no lessons. A missing
+ * database file is not created. Wiring only.
  */
 import { Effect } from "effect"
 import { existsSync } from "node:fs"

@@ -28,7 +28,7 @@ const cacheOf = ({ credential, document: { llm, storage } }: Snapshot) => {
 
 const catalogCache = Layer.unwrap(Effect.map(ConfigStore, (config) => cacheOf(config.current())))
 
-/** The first document is fetched beside the start, never before it. */
+/** Fetches the first document concurrently with the start, which does not wait for it. */
 const prefetch = Layer.effectDiscard(
   Effect.gen(function* () {
     const catalog = yield* Catalog
@@ -37,10 +37,10 @@ const prefetch = Layer.effectDiscard(
   })
 )
 
-/** The catalog, kept where the configuration says. */
+/** The catalog, cached in the configured store. */
 export const catalog = prefetch.pipe(Layer.provideMerge(Catalog.layer.pipe(Layer.provide(catalogCache))))
 
-/** With who guesses authors by it, for what is published. */
+/** The gateway, and the guess of authors that publishing uses. */
 export const gateway = GuessAuthor.layer.pipe(
   Layer.provideMerge(GatewayLayer.layer),
   Layer.provide([BudgetLedger.budgetLayer, ProviderLimiter.limiterLayer, Evidence.layer]),

@@ -1,4 +1,4 @@
-/** Who is on the bus of this environment, for `aicr nodes`. Wiring only. */
+/** Lists the nodes on the bus of this environment, for `aicr nodes`. Wiring only. */
 import { Effect, Result } from "effect"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { listNodes } from "../../nats/NatsNodes.ts"

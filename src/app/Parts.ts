@@ -14,7 +14,10 @@ import * as GitVcs from "../vcs/git/GitVcs.ts"
 import { processLimits } from "../vcs/ProcessLimits.ts"
 import * as KeepWorkspaceCache from "../vcs/KeepWorkspaceCache.ts"
 
-/** Records, queue, cache and hosts. Every node learns its own accounts: whoever takes deliveries has to know what we wrote ourselves. */
+/**
+ * Records, queue, cache and hosts. Every node loads its own accounts, because a node that receives deliveries has to
+ * recognise comments of this service.
+ */
 export const records = queues.pipe(
   Layer.provideMerge(KeepConfigurations.layer),
   Layer.provideMerge(stores),
@@ -37,7 +40,7 @@ export const vcs = KeepWorkspaceCache.layer.pipe(
   )
 )
 
-/** Where changes are analysed. */
+/** Threads that analyse changes. */
 export const threads = ChangeThreads.layer
 
 export const identity = NodeIdentity.layer(process.env["SVC_NODE_NAME"] ?? hostname())

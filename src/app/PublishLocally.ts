@@ -1,4 +1,7 @@
-/** What `aicr review --publish` runs on: hosts and channels of the configuration, and records that live as long as the command. Wiring only. */
+/**
+ * Services of `aicr review --publish`: hosts and channels of the configuration, and records that live as long as the
+ * command. Wiring only.
+ */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer } from "effect"
 import { SingleRunner } from "effect/cluster"

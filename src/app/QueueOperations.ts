@@ -26,7 +26,7 @@ const inMemory = (kind: string) =>
       "Use its administration (/api/admin/queue), or queue.kind redis or nats."
   })
 
-/** Over a connection of its own. */
+/** Opens a connection for this command. */
 const natsQueue = (limits: QueueLimits) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -57,7 +57,10 @@ const queueOf = (snapshot: Snapshot, use: "looking" | "changing") => {
   }
 }
 
-/** A SQLite queue has one writer, so its records are taken for oneself as well; beside Redis others may be at work. */
+/**
+ * A SQLite queue has one writer, so a changing command takes the lock of its records too. A Redis queue allows several
+ * writers.
+ */
 const recordsFor = (snapshot: Snapshot, use: "looking" | "changing") => {
   const records = recordsOf(snapshot, "verify")
   return use === "changing" && snapshot.document.queue.kind === "sqlite"

@@ -1,4 +1,4 @@
-/** Which queue the configuration asks for. Those over a server are loaded, with its client, when they are asked for. Wiring only. */
+/** The configured queue. Queues over a server are loaded with their client only where they are configured. Wiring only. */
 import { Effect, Layer, Option } from "effect"
 import { resolve } from "node:path"
 import type { Snapshot } from "../config/Snapshot.ts"
@@ -8,7 +8,7 @@ import { QueueError } from "../queue/Queue.ts"
 import * as SqliteQueue from "../queue/SqliteQueue.ts"
 import type { QueueLimits } from "../queue/QueueLimits.ts"
 
-/** In the Redis that storage.cache.redis names. */
+/** The queue in the Redis that storage.cache.redis names. */
 export const redisQueue = ({ credential, document: { storage } }: Snapshot, limits: QueueLimits) => {
   const url = credential(storage.cache.redis, "url")
   if (url === undefined) {
@@ -23,7 +23,7 @@ export const redisQueue = ({ credential, document: { storage } }: Snapshot, limi
   )
 }
 
-/** Over the connection of this node. */
+/** The queue over the connection of this node. */
 const natsQueue = (limits: QueueLimits) =>
   Layer.unwrap(
     Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** What `aicr replay` runs on: records and objects of a configuration, opened next to the service, which it changes nothing of. Wiring only. */
+/** Services of `aicr replay`: records and objects of a configuration, opened next to the service without any change to them. Wiring only. */
 import { Effect, Layer } from "effect"
 import { agentLayer } from "../agent/AgentModes.ts"
 import type { ExitWith } from "../cli/Exit.ts"

@@ -1,4 +1,4 @@
-/** What `aicr review` runs: the engine and a model, without queue, host or records. Wiring only. */
+/** Implementation of `aicr review`: the engine and a model, without queue, host or records. Wiring only. */
 import { Effect, Layer } from "effect"
 import { agentLayer } from "../agent/AgentModes.ts"
 import type { ExitWith } from "../cli/Exit.ts"

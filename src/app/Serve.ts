@@ -1,4 +1,4 @@
-/** What `aicr serve` runs: the service of the profile that the environment asks for, and its failures as exit codes. Wiring only. */
+/** Implementation of `aicr serve`: the service in the profile of the environment, and its failures as exit codes. Wiring only. */
 import { flushCompileCache } from "node:module"
 import { Effect, Layer, Result } from "effect"
 import { natsSettings } from "../../nats/NatsSettings.ts"
@@ -15,7 +15,7 @@ import * as Service from "./Service.ts"
 /** Also for the next process of one that is killed. */
 const keepCompiled = Layer.effectDiscard(Effect.sync(flushCompileCache))
 
-/** Runs until the process is asked to stop. */
+/** Runs until the process receives a signal to stop. */
 export const serve = ({ config, roles }: ServeOptions): Effect.Effect<void, ExitWith> => {
   const nats = natsSettings(process.env)
   if (Result.isFailure(nats)) return refused(nats.failure)

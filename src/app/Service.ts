@@ -1,16 +1,16 @@
-/** The service of one node, in the profile that its environment asks for. Wiring only. */
+/** The service of one node, in the profile that its environment selects. Wiring only. */
 import { Effect, Layer } from "effect"
 import type { NatsSettings } from "../../nats/NatsSettings.ts"
 import * as BuildProblems from "./BuildProblems.ts"
 import * as EmbeddedProfile from "./EmbeddedProfile.ts"
 import type { ServiceOptions } from "./ServiceOptions.ts"
 
-/** On its own. Needs the configuration and a place for progress. Gives the address of the HTTP server. */
+/** The service as a single node. Needs the configuration and a progress store. Provides the address of the HTTP server. */
 export const layer = (options: ServiceOptions) => Layer.merge(EmbeddedProfile.layer(options), BuildProblems.layer)
 
 const clusterProfile = Effect.promise(() => import("./ClusterProfile.ts"))
 
-/** With other nodes, over NATS. */
+/** The service as a node of a cluster, over NATS. */
 export const layerClustered = (settings: NatsSettings, options: ServiceOptions) =>
   Layer.merge(
     Layer.unwrap(Effect.map(clusterProfile, (profile) => profile.layer(settings, options))),

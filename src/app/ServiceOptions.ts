@@ -1,4 +1,4 @@
-/** What a node of the service is started with. */
+/** Options for the start of a node of the service. */
 import type { Role } from "../domain/Role.ts"
 import type { IngressOptions } from "../ingress/Server.ts"
 

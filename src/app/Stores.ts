@@ -1,4 +1,4 @@
-/** Which records and objects the configuration asks for. Wiring only. */
+/** The configured stores of records and objects. Wiring only. */
 import { Effect, Layer, Redacted } from "effect"
 import { dirname, resolve } from "node:path"
 import { lockOf, placeOf, recordsOf } from "./Database.ts"
@@ -15,7 +15,7 @@ import { StoreError } from "../database/StoreError.ts"
 
 export const stores = fromConfig((snapshot) => recordsOf(snapshot).pipe(Layer.provide(lockOf(placeOf(snapshot)))))
 
-/** What is larger than a record: evidence of model calls. */
+/** The store of values that are too large for a record: evidence of model calls. */
 export const objects = fromConfig(({ baseDir, credential, document: { storage } }) => {
   const { filesystem, kind, s3 } = storage.object
   if (kind === "filesystem") return FileObjects.layerFiles({ root: resolve(baseDir, filesystem.root) })
@@ -40,7 +40,7 @@ export const objects = fromConfig(({ baseDir, credential, document: { storage } 
   })
 })
 
-/** Beside the objects of this node; in a bucket as well, where objects are kept in one. */
+/** The spool next to the object folder of this node; also in the bucket where objects are stored in one. */
 export const spool = Layer.unwrap(
   Effect.gen(function* () {
     const { baseDir, document } = (yield* ConfigStore).current()
@@ -52,7 +52,7 @@ export const spool = Layer.unwrap(
 
 const defaultTtlSeconds = 3600
 
-/** What hosts and models answered, for a while. */
+/** The cache of responses of hosts and models. */
 export const cache = fromConfig(({ credential, document: { storage } }) => {
   const { kind, redis, ttl_seconds = defaultTtlSeconds } = storage.cache
   const ttlMillis = ttl_seconds * 1000

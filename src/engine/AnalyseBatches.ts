@@ -1,6 +1,6 @@
 /**
- * The passes of a change, one agent call each, and their reports as one. What other passes found stands when one fails; the review
- * fails when all do.
+ * The passes of a change, one agent call each, and their combined report. When a pass fails, the findings of the others
+ * are kept; the review fails when all passes fail.
  */
 import { Effect } from "effect"
 import { Agent, AgentError } from "../agent/Agent.ts"
@@ -35,7 +35,7 @@ export const analyseBatches = Effect.fn("analyseBatches")(function* (
   if (reports.length === 0 && first !== undefined) {
     return yield* errors.find(({ reason }) => reason === "retryable") ?? first
   }
-  // Nothing was asked: there is nothing to publish but that.
+  // No model was called, so the failure is the only result.
   const stopped = reports.find((report) => report.stopped !== undefined)?.stopped
   if (stopped !== undefined && reports.every((report) => report.stopped !== undefined && report.usage.requests === 0)) {
     return yield* new AgentError({ reason: "failed", message: stopped })

@@ -7,7 +7,7 @@ import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 
 const maxBytes = 262_144
 
-/** undefined where none is set, or a named prompt wins over it. */
+/** Returns the text of the base prompt file, or undefined where none is configured or a named prompt takes precedence. */
 export const readBasePrompt = (
   snapshot: Snapshot,
   workspace: Workspace

@@ -1,10 +1,10 @@
-/** What two analyses of the same change found, side by side. Pure. */
+/** Compares the findings of two analyses of the same change. Pure. */
 import type { Finding } from "../domain/Problem.ts"
 
 export interface ChangedFinding {
   readonly before: Finding
   readonly after: Finding
-  /** Which parts differ: `severity`, `place`, `category`, `title`, `message`, `suggestion`. */
+  /** Names of the parts that differ: `severity`, `place`, `category`, `title`, `message`, `suggestion`. */
   readonly what: ReadonlyArray<string>
 }
 

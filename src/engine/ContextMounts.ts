@@ -1,6 +1,6 @@
 /**
- * The further repositories of a workspace (`context_repositories`), made readable for one review. One that cannot be read is left out
- * and said so: the review goes on without it.
+ * The further repositories of a workspace (`context_repositories`), made readable for one review. One that cannot be
+ * read is skipped with a notice, and the review continues without it.
  */
 import { Effect, Redacted } from "effect"
 import type { Scope } from "effect"
@@ -27,7 +27,7 @@ const kinds: Readonly<Record<ContextRepository["kind"], { readonly name: string;
 const unread = (kind: ContextRepository["kind"]): string =>
   `this build reads git repositories as context, not ${kinds[kind].name} ones`
 
-/** For the start of the service and doctor. */
+/** Returns problems for the start of the service and doctor. */
 export const contextProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> =>
   [...snapshot.workspaces.values()].flatMap(({ id, enabled, contextRepositories }) =>
     contextRepositories.flatMap(({ alias, kind }): ReadonlyArray<ConfigIssue> =>
@@ -43,7 +43,10 @@ export const contextProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> 
     )
   )
 
-/** `outsider` names who asks for the review without being a member of its repository; undefined: members only. */
+/**
+ * Mounts the context repositories. `outsider` names the requester of a review who is not a member of its repository;
+ * undefined for members.
+ */
 export const mountContext = Effect.fn("mountContext")(function* (
   snapshot: Snapshot,
   workspace: Workspace,

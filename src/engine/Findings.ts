@@ -1,4 +1,4 @@
-/** From reported problems to findings: anchored in the diff, identified with the help of the files they stand in. */
+/** Turns reported problems into findings: anchored in the diff, identified with the help of their files. */
 import { Effect } from "effect"
 import type { Finding, ReportedProblem } from "../domain/Problem.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"

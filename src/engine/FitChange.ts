@@ -1,4 +1,7 @@
-/** What of a change is shown word for word: all of it where it is within the limit of tokens, else its riskiest hunks and summaries. */
+/**
+ * Selects the part of a change that is shown verbatim: all of it within the token limit, else its riskiest hunks and
+ * summaries.
+ */
 import { Effect } from "effect"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Gateway } from "../llm/Gateway.ts"

@@ -1,6 +1,7 @@
 /**
- * `AuthorGuess` by a model of the group `author_resolution_model_chain`, or where no layer names one of `llm.default_model_chain`.
- * A person is asked about once (storage.cache) while the candidates are the same; whatever goes wrong means that nobody was found.
+ * `AuthorGuess` by a model of the group `author_resolution_model_chain`, or of `llm.default_model_chain` where no layer
+ * names a group. The result for a person is cached (storage.cache) while the candidates are the same. Every failure
+ * counts as not found.
  */
 import { randomBytes } from "node:crypto"
 import { Effect, Layer, Option, Schema } from "effect"
@@ -14,7 +15,7 @@ import { askStrictly } from "./StrictAnswer.ts"
 const totalMillis = 60_000
 
 const Guess = Schema.Struct({ account: Schema.optionalKey(Schema.String) })
-/** By what the model is told. No answer is kept where no model gave one. */
+/** Cache entries, keyed by the input of the model. A failed call is not cached. */
 const authorGuess: Lookup<typeof Guess.Type> = { name: "author-guess", answer: Guess }
 
 export const layer: Layer.Layer<AuthorGuess, never, Gateway | Cache> = Layer.effect(

@@ -6,7 +6,7 @@ import { Catalog } from "../llm/catalog/Catalog.ts"
 export interface ReviewModel {
   /** `model` and `provider/model`. */
   readonly names: ReadonlyArray<string>
-  /** undefined: neither the configuration nor the catalog says. */
+  /** Undefined where neither the configuration nor the catalog has a value. */
   readonly contextWindow: number | undefined
 }
 

@@ -1,4 +1,4 @@
-/** What the model is told about a change, pass by pass. */
+/** Builds the prompts of a change, pass by pass. */
 import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
 import type { AgentError, Brief } from "../agent/Agent.ts"
@@ -54,9 +54,9 @@ export interface PlanInput {
   readonly checkout: Checkout
   readonly title: string | undefined
   readonly description: string | undefined
-  /** What earlier reviews of the repository taught. */
+  /** Lessons from earlier reviews of the repository. */
   readonly lessons?: ReadonlyArray<Lesson> | undefined
-  /** Further repositories; taken when a model is about to be asked. */
+  /** Mounts further repositories. Runs just before the first model call. */
   readonly context?: Effect.Effect<ContextMounts> | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a change is, read in steps of which each is bounded: first the paths that it touches, then the sizes of those that are reviewed, and
- * only then the diff of the files that are neither left out nor too large, as it streams; too much of it ends it.
+ * Reads a change in bounded steps: first the paths that it touches, then the sizes of the reviewed files, and only then
+ * the diff of the files that are neither excluded nor too large, as a stream that stops at the limit.
  */
 import { Effect } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"

@@ -8,7 +8,7 @@ import { readDiff } from "./ReadDiff.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
 
-/** Deleted files of a commit that are looked at for where its added ones come from. */
+/** Maximum number of deleted files of a commit that are searched for the origin of its added files. */
 const maxDeleted = 500
 
 /** Reads the commits into the thread of the change, to be shown instead of the whole comparison. Returns notices. */

@@ -1,4 +1,7 @@
-/** What of a change was read, and what was not after all: cut, beyond what is read of a line, or in a pass that did not come to its end. */
+/**
+ * Coverage of a change: the files that were read, and those that were not, because they were cut, have lines over the
+ * limit, or belong to a pass that did not complete.
+ */
 import { unreadPaths } from "../domain/Coverage.ts"
 import type { Coverage } from "../domain/Coverage.ts"
 import type { Finding } from "../domain/Problem.ts"
@@ -7,13 +10,13 @@ import { unreadIf } from "../review/SelectFiles.ts"
 import type { ReadChange } from "./ReadChange.ts"
 import type { FileFacts } from "./work/ReadWork.ts"
 
-/** What an earlier review of the same target spares this one, by the facts of the files. */
+/** Files and findings that carry over from an earlier review of the same target. */
 export interface CarriedFiles {
-  /** To be read. */
+  /** Files that are read in this review. */
   readonly files: ReadonlyArray<FileFacts>
-  /** Not to be read again. */
+  /** Files that are not read again. */
   readonly unchanged: ReadonlyArray<FileFacts>
-  /** Of the files that are not read again, with today's lines. */
+  /** Findings in the files that are not read again, with their current lines. */
   readonly findings: ReadonlyArray<Finding>
 }
 
@@ -93,7 +96,7 @@ export const withoutUnread = (
 
 const maxNamed = 10
 
-/** In plain sight, where the list of what was left out is folded. */
+/** Returns notices that are always visible, because the list of skipped files is folded. */
 export const unreadNotices = (coverage: Coverage): ReadonlyArray<string> => {
   const paths = unreadPaths(coverage)
   if (paths.length === 0) return []

@@ -38,10 +38,10 @@ export const readDiff = Effect.fnUntraced(function* (
 })
 
 interface HandOver {
-  /** Not yet handed over. */
+  /** Chunks that the parser has not received yet. */
   chunks: Array<Uint8Array>
   bytes: number
-  /** What was handed over last. */
+  /** The parse of the previous chunks. */
   parsing: Fiber.Fiber<number, CheckoutError | PatchTooLarge | AnalysisError> | undefined
 }
 

@@ -1,4 +1,4 @@
-/** What a review has read so far, for its record: within a limit of characters, after which nothing more is kept. */
+/** The reads of a review so far, for its record. Reads over the limit of characters are not kept. */
 import type { BlameLine, ChangedPath, Checkout } from "../vcs/Checkout.ts"
 import type { MountedEntry } from "../vcs/ContextRepositories.ts"
 import type { ReviewInput } from "./ReviewChange.ts"

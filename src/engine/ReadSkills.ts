@@ -27,7 +27,7 @@ export const readSkills = Effect.fn("readSkills")(function* (
     notices.push(`${folder}/ holds over ${maxSkills} skills; the first ${maxSkills} are used.`)
   const rules: Array<{ path: string; text: string }> = []
   const skills: Array<Skill> = []
-  // Forced ones first: they are not what is left out when there are many.
+  // Forced skills come first, so that the limit never drops them.
   const isForced = (file: string): boolean => forced.includes(file.slice(0, -3))
   for (const file of [...files.filter(isForced), ...files.filter((name) => !isForced(name))].slice(0, maxSkills)) {
     const document = yield* checkout.file(`${folder}/${file}`, "rules", maxReadBytes)

@@ -23,7 +23,7 @@ export interface Recording {
 /** Heap for scrubbing a diff and a record, of which the largest have 32 million characters each. */
 const recorderMb = 768
 
-/** What all parts of a recording share. */
+/** State that all parts of a recording share. */
 interface Recorder {
   readonly log: ReadLog
   /** Another thread than that of the change, because the review does not wait for its record; only while there is work for it. */

@@ -10,13 +10,16 @@ import type { ReviewRecord } from "./ReviewRecord.ts"
 export interface Replayed {
   readonly checkout: Checkout
   readonly context: ContextMounts
-  /** What was asked for and is not in the record, because the recorded review did not read it. */
+  /** Reads that are not in the record, because the recorded review did not make them. */
   readonly missing: ReadonlySet<string>
 }
 
 const bytesOf = (text: string) => Stream.succeed<Uint8Array>(Buffer.from(text, "utf8"))
 
-/** What was not kept of the paths is read from the diff, of which all is shown: it was made of what was chosen then. */
+/**
+ * Returns the comparison of a record. Without recorded changes the paths come from the diff; it holds only files that
+ * were selected then, so all of them are shown.
+ */
 const recordedComparison = (diff: string, changes?: ReviewRecord["changes"]): Comparison => {
   const sizes = new Map<string, number>(changes?.map(({ path, size }) => [path, size]))
   return {
@@ -29,7 +32,7 @@ const recordedComparison = (diff: string, changes?: ReviewRecord["changes"]): Co
   }
 }
 
-/** Without the lines of its files: a record is replayed in a process that does nothing else. */
+/** Reads the paths without the lines of the files. Parsing blocks the thread, because a replay runs in a process of its own. */
 const readPaths = (diff: string): Effect.Effect<ReadonlyArray<ChangedPath>, CheckoutError> =>
   Effect.try({
     try: () => parseDiff(diff, () => false).flatMap(pathsOf),

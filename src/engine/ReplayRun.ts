@@ -1,6 +1,7 @@
 /**
- * A stored review run again: the diff and the files it read, and the answers its models gave, out of its evidence; no host, no
- * repository, and without another model no spend. What is found now is compared with what was found then.
+ * Runs a stored review again from its evidence: the diff, the files it read, and the responses of its models. Needs no
+ * host and no repository, and costs nothing unless another model is chosen. The new findings are compared with the
+ * recorded ones.
  */
 import { Effect, Schema } from "effect"
 import type { Agent, AgentError } from "../agent/Agent.ts"
@@ -30,7 +31,7 @@ export class NotReplayable extends Schema.TaggedError<NotReplayable>()("NotRepla
 export interface Replay {
   readonly analysis: Analysis
   readonly difference: FindingsDifference
-  /** What was asked for and had not been read by the recorded review. */
+  /** Reads that the recorded review did not make. */
   readonly missing: ReadonlyArray<string>
   /** The record is not whole: the review read more than is kept. */
   readonly cut: boolean

@@ -1,7 +1,7 @@
 /**
- * A review from checkout to findings: diff, plan, analyse, anchor, identify. The one path for the service and for
- * `aicr review`; knows no queue, no host and no channel. Pure steps are in review/, effects come through the contracts of
- * vcs/ and agent/.
+ * A review from checkout to findings: diff, plan, analyse, anchor, identify. The service and `aicr review` share this
+ * path, which is independent of queue, host and channel. Pure steps are in review/, effects come through the contracts
+ * of vcs/ and agent/.
  */
 import { Effect } from "effect"
 import type { Scope } from "effect"
@@ -60,11 +60,11 @@ export interface ReviewInput {
   }
   /** The last stored analysis of the same target, published or not; used where review.incremental is on. */
   readonly previous?: Analysis | undefined
-  /** What earlier reviews of the repository taught; used as review.reflection says. */
+  /** Lessons from earlier reviews of the repository; review.reflection controls their use. */
   readonly lessons?: ReadonlyArray<Lesson> | undefined
-  /** Further repositories that may be read; taken when a model is about to be asked. */
+  /** Mounts further repositories that may be read. Runs just before the first model call. */
   readonly context?: Effect.Effect<ContextMounts> | undefined
-  /** Told what is being done, for people who wait. */
+  /** Receives the current step, for people who wait. */
   readonly progress?: ((step: ReviewStep) => Effect.Effect<void>) | undefined
 }
 
@@ -79,8 +79,8 @@ export type ReviewStep =
   | { readonly _tag: "Analysed"; readonly problems: number; readonly findings: number; readonly anchored: number }
 
 /**
- * Fails before any model call where the patch is over its limit. A change without a reviewable line is skipped without a
- * model call. Whatever is left out is in `coverage` or in `notices`.
+ * Reviews a change. Fails before any model call where the patch is over its limit. A change without a reviewable line
+ * is skipped without a model call. Everything that is skipped is in `coverage` or in `notices`.
  */
 export const reviewChange = Effect.fn("reviewChange")(function* (
   input: ReviewInput
@@ -118,7 +118,7 @@ const carryOver = Effect.fnUntraced(function* (
   }
 })
 
-/** What is stored of the files that were read whole, or whose earlier reading stands. */
+/** Returns the patches to store: those of files that were read completely, or whose earlier review is still valid. */
 const patchesOf = (
   change: ChangeThread,
   { files }: ReadChange,
@@ -258,7 +258,7 @@ const nothingToRead = ({ files, skipped }: ReadChange): string => {
     : "No changed line passes the filters of the review."
 }
 
-/** Nothing is read anew: what was said of the change holds. */
+/** Returns the verdict where no file is read again: that of the earlier review. */
 const verdictOf = ({ summary, skipped }: Analysis, { findings }: CarriedFiles) => ({
   summary,
   ...(skipped === undefined || findings.length > 0 ? {} : { skipped })
@@ -271,7 +271,10 @@ const stillStanding = ({ unchanged, findings }: CarriedFiles): ReadonlyArray<str
         `${unchanged.length} files are unchanged since the last review and were not read again; ${findings.length} problems found in them still stand.`
       ]
 
-/** A clean change may be passed over where review.skip_lgtm is on; otherwise the model's reason is what the review says. */
+/**
+ * Returns the outcome. A clean change may be skipped where review.skip_lgtm is on; otherwise the model's reason becomes
+ * the summary.
+ */
 const endOf = (
   { problems, skipped, summary = "" }: AgentReport,
   findings: ReadonlyArray<Finding>,

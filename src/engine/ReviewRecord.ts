@@ -1,6 +1,7 @@
 /**
- * What a review of the service read, kept beside the answers of its models (llm/Evidence.ts), so that `aicr replay` can run it again
- * without host and repository. Secrets are taken out line by line, so that every line keeps its number.
+ * The reads of a review of the service, stored with the responses of its models (llm/Evidence.ts), so that `aicr
+ * replay` can run it again without host and repository. Secrets are removed line by line, so that every line keeps its
+ * number.
  *
  * ```
  * runs/<run>/review.json    texts of files, lists, blame, further repositories, the analysis it carried on from
@@ -43,7 +44,7 @@ export const ReviewRecord = Schema.Struct({
       })
     )
   ),
-  /** By `head:<path>`, `from:<path>` or `rules:<path>`; without a text: there was none. */
+  /** Texts of files, keyed by `head:<path>`, `from:<path>` or `rules:<path>`. An entry without a text is a missing file. */
   files: Schema.Array(Read),
   lists: Schema.Array(Schema.Struct({ key: Schema.String, names: Schema.Array(Schema.String) })),
   blames: Schema.Array(

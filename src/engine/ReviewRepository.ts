@@ -26,7 +26,7 @@ export interface RepositoryReviewInput {
 }
 
 export interface RepositoryReview {
-  /** What the diff starts from: the merge base. */
+  /** Start of the diff: the merge base. */
   readonly from: string
   readonly analysis: Analysis
 }

@@ -6,7 +6,7 @@ import { ReviewRecord } from "./ReviewRecord.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
 
 const folderOf = (runId: string): string => `runs/${runId}`
-/** Larger ones are not kept: a replay says so. */
+/** Limits of a record. Larger parts are not stored, and a replay reports that. */
 export const maxDiffLength = 32_000_000
 export const maxReadLength = 32_000_000
 

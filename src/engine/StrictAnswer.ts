@@ -1,6 +1,6 @@
 /**
- * A question to a model that has one form of answer: exactly one call of one tool, with input that reads. What is not that is
- * repaired once by the same model, then the next model of the chain is asked from the start. Prose is never read.
+ * A model call with one valid form of response: exactly one call of one tool, with input that decodes. The same model
+ * may repair an invalid response once; then the next model of the chain starts over. Prose is never parsed.
  */
 import { Clock, Effect } from "effect"
 import type { Snapshot } from "../config/Snapshot.ts"
@@ -18,11 +18,11 @@ export interface Question<A> {
   readonly system: string
   readonly prompt: string
   readonly tool: ToolSpec
-  /** The answer, or in words for the model what is wrong with it. */
+  /** Decodes the input of the tool. The error is a message to the model. */
   readonly read: (
     input: unknown
   ) => { readonly ok: true; readonly value: A } | { readonly ok: false; readonly error: string }
-  /** For all models and repairs together. */
+  /** Limit for all models and repairs together. */
   readonly deadlineMillis: number
 }
 
@@ -30,7 +30,7 @@ export interface StrictAnswer<A> {
   readonly outcome:
     | { readonly _tag: "Answered"; readonly value: A; readonly model: string }
     | { readonly _tag: "Failed"; readonly error: Pick<GatewayError, "reason" | "message" | "retryAfterMillis"> }
-  /** Of everything that was asked, whatever came of it. */
+  /** All models that were called, whatever the outcome. */
   readonly models: ReadonlyArray<string>
   readonly usage: Usage
 }
@@ -92,7 +92,7 @@ const readAnswer = <A>({ tool, read }: Question<A>, { calls }: GatewayAnswer) =>
   return read(plain(call.input))
 }
 
-/** Absent values that are sent as null are absent; input sent as JSON text is what it says. */
+/** Drops fields that are null, which some models send for absent values, and parses input that was sent as JSON text. */
 const plain = (input: unknown): unknown => {
   const value = typeof input === "string" ? parsed(input) : input
   return typeof value === "object" && value !== null && !Array.isArray(value)
@@ -104,14 +104,14 @@ const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    // Not JSON: reading it says what was expected instead.
+    // Not JSON: decoding the text produces an error that names the expected shape.
     return text
   }
 }
 
 const maxRepeatedCalls = 5
 
-/** What the conversation goes on with after an answer that does not read. */
+/** Returns the messages that continue the conversation after an invalid response. */
 const told = (answer: GatewayAnswer, tool: string, error: string): ReadonlyArray<Message> => {
   const calls = answer.calls
     .slice(0, maxRepeatedCalls)

@@ -27,7 +27,7 @@ const callMillis = 180_000
 
 const decode = Schema.decodeUnknownOption(Summaries)
 
-/** At most `room` tokens of summaries. */
+/** Summarises the parts of a change that are not shown, within `room` tokens. */
 export const summarise = Effect.fn("summarise")(function* (
   change: ChangeThread,
   snapshot: Snapshot,

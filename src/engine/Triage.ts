@@ -19,7 +19,7 @@ export type { TriageIssue } from "../review/TriagePrompt.ts"
 
 export interface Triaged {
   readonly decision: TriageDecision
-  /** Absent: a model answered. Otherwise why none did; the decision is to keep the issue open. */
+  /** Absent where a model responded. Otherwise the failure; the decision is to keep the issue open. */
   readonly failed?: {
     /** Asking again later may help. */
     readonly retryable: boolean

@@ -1,6 +1,7 @@
 /**
- * Verification: each finding that will be published is shown to a model once more, with its code, to be refuted. What is refuted is
- * left out and kept in the record with the reason. A check that fails, answers in prose or runs out of time keeps the finding.
+ * Verification: each finding that will be published is shown to a model once more, with its code, to be refuted. A
+ * refuted finding is not published, and its record keeps the reason. A check that fails, returns prose or times out
+ * keeps the finding.
  */
 import { randomBytes } from "node:crypto"
 import { Clock, Effect, Schema } from "effect"
@@ -31,15 +32,15 @@ export interface VerifyRequest {
   readonly checkout: Checkout
   readonly change: ChangeThread
   readonly findings: ReadonlyArray<Finding>
-  /** Of an earlier review, where they had their second look. */
+  /** Findings of an earlier review that are already verified. */
   readonly settled: ReadonlySet<Finding>
-  /** Looked at again whatever its severity, unless nothing is. */
+  /** Whether a finding is verified at any severity, unless verification is off. */
   readonly doubtful: (finding: Finding) => boolean
 }
 
 const atOnce = 3
 const callMillis = 180_000
-/** For all findings of a review. */
+/** Limit for all findings of a review. */
 const totalMillis = 900_000
 const maxFileBytes = 4_194_304
 const around = 60
@@ -82,7 +83,7 @@ export const verifyFindings = Effect.fn("verifyFindings")(function* (
 })
 
 interface Look {
-  /** undefined: refuted. */
+  /** Undefined where the finding is refuted. */
   readonly finding: Finding | undefined
   readonly answer?: GatewayAnswer
   readonly refuted?: RefutedFinding

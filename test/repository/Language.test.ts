@@ -20,25 +20,17 @@ const list = (folders: ReadonlyArray<string>, names: RegExp): ReadonlyArray<stri
 
 const files = list(["src", "actors", "nats"], /\.ts$/)
 
-/**
- * Folders and files whose comments and names do not follow the rules yet. Remove a line when its folder does.
- */
+/** Folders whose comments and titles do not follow the rules yet. Remove a line when its folder does. */
 const pending: ReadonlyArray<string> = [
-  "nats",
-  "src/engine",
-  "src/observability",
   "src/review",
-  "src/app",
   "test/agent",
   "test/bench",
   "test/demo",
   "test/engine",
-  "test/eval",
   "test/forge",
   "test/fuzz",
   "test/harness",
   "test/llm",
-  "test/mutate",
   "test/outputs",
   "test/repository",
   "test/review",
@@ -47,8 +39,19 @@ const pending: ReadonlyArray<string> = [
   "test/vcs"
 ]
 
-const isPending = (file: string): boolean =>
-  /^src\/[^/]+$/.test(file) || pending.some((folder) => file.startsWith(`${folder}/`))
+/** Folders whose names of exports do not follow the rules yet. */
+const pendingNames: ReadonlyArray<string> = [
+  "src/app",
+  "src/engine",
+  "src/review",
+  "test/harness",
+  "test/outputs",
+  "test/review",
+  "test/soak"
+]
+
+const isIn = (file: string, folders: ReadonlyArray<string>): boolean =>
+  folders.some((folder) => file.startsWith(`${folder}/`))
 
 interface Literal {
   readonly line: number
@@ -216,10 +219,11 @@ const titleProblems = ({ text }: Title): ReadonlyArray<string> => {
 const violations = <A extends { readonly line: number }>(
   pick: (source: (typeof sources)[number]) => ReadonlyArray<A>,
   check: (item: A) => ReadonlyArray<string>,
-  show: (item: A) => string
+  show: (item: A) => string,
+  exempt: ReadonlyArray<string> = pending
 ): ReadonlyArray<string> =>
   sources
-    .filter(({ file }) => !isPending(file))
+    .filter(({ file }) => !isIn(file, exempt))
     .flatMap((source) =>
       pick(source).flatMap((item) =>
         check(item).map((problem) => `${source.file}:${item.line} ${problem}: ${show(item).slice(0, 120)}`)
@@ -241,7 +245,8 @@ it("names of exports say what they name", () => {
     violations(
       ({ names }) => names,
       nameProblems,
-      ({ name }) => name
+      ({ name }) => name,
+      pendingNames
     )
   ).toEqual([])
 })

@@ -16,7 +16,7 @@ const Label = Schema.Struct({
   /** Any of these counts. */
   category: Schema.Union([Text, Schema.Array(Text).check(Schema.isMinLength(1))]),
   severity: Schema.optional(Severity),
-  /** What the problem is, for people. */
+  /** Explanation of the problem, for people. */
   why: Text
 })
 
@@ -29,9 +29,9 @@ const Given = Schema.Struct({
   files: Schema.Array(
     Schema.Struct({
       path: Text,
-      /** Left out: the file is new. */
+      /** Absent where the file is new. */
       before: Schema.optional(Schema.String),
-      /** Left out: the file is removed. Equal to before: it is there to be read. */
+      /** Absent where the file is removed. Equal to `before` where the file is only context. */
       after: Schema.optional(Schema.String)
     })
   ).check(Schema.isMinLength(1), Schema.isMaxLength(50)),
@@ -66,7 +66,7 @@ export interface EvalCase {
 const decode = Schema.decodeUnknownResult(Given, { onExcessProperty: "error", errors: "all" })
 const issues = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** What is wrong with it, in words, where it is no case. */
+/** Decodes a case, or returns the errors as messages. */
 export const readCase = (name: string, value: unknown): EvalCase | ReadonlyArray<string> => {
   const read = decode(value)
   if (read._tag === "Failure") {

@@ -22,7 +22,7 @@ export interface EvalInput {
   readonly cases: ReadonlyArray<EvalCase>
   /** Reviews at the same time. */
   readonly concurrency: number
-  /** Told after each. */
+  /** Runs after each case. */
   readonly progress: (scored: ScoredCase, done: number) => Effect.Effect<void>
 }
 

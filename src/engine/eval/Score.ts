@@ -1,6 +1,6 @@
 /**
- * What a review is worth, by its labels. A finding meets an expected problem where it stands in the same file, at most a few lines from
- * it, and is of a category that the label takes; each meets at most one. Pure.
+ * Scores a review by its labels. A finding matches an expected problem in the same file, at most a few lines from it,
+ * of a category that the label accepts; each matches at most one. Pure.
  */
 import type { Usage } from "../../domain/Analysis.ts"
 import type { Finding } from "../../domain/Problem.ts"
@@ -15,7 +15,7 @@ export interface ScoredCase {
   readonly name: string
   readonly language: string
   readonly kind: string
-  /** Why the review came to no result; all that was expected is missed then. */
+  /** Reason why the review has no result. All expected problems count as missed. */
   readonly failed?: string | undefined
   readonly met: ReadonlyArray<{
     readonly expected: ExpectedProblem
@@ -97,11 +97,11 @@ export interface Figures {
   readonly met: number
   readonly missed: number
   readonly wrong: number
-  /** Of the findings, how many were right; undefined where there were none. */
+  /** Share of the findings that are correct; undefined without findings. */
   readonly precision: number | undefined
-  /** Of what was expected, how much was found; undefined where nothing was. */
+  /** Share of the expected problems that were found; undefined without expected problems. */
   readonly recall: number | undefined
-  /** Of what was found, how much stands on its line. */
+  /** Share of the matches whose line is exact. */
   readonly lineAccuracy: number | undefined
 }
 

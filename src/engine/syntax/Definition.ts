@@ -1,4 +1,4 @@
-/** What the parsing thread is asked and answers. */
+/** Requests to the parsing thread and its responses. */
 import type { Grammar } from "./Grammars.ts"
 
 export interface Definition {
@@ -22,6 +22,6 @@ export interface SyntaxQuestion {
 
 export interface SyntaxAnswer {
   readonly id: number
-  /** For each line, outermost first; empty where nothing is known. */
+  /** Definitions around each line, outermost first; empty where they are unknown. */
   readonly chains: ReadonlyArray<ReadonlyArray<Definition>>
 }

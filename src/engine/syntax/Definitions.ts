@@ -1,6 +1,7 @@
 /**
- * The definitions that lines of a file stand in, asked of a parsing thread. It starts with the first question, ends when none has
- * come for a while or after many files, and so gives the parsers' memory back. Never fails: what cannot be known is undefined.
+ * Returns the definitions around lines of a file, computed by a parsing thread. The thread starts with the first
+ * request and ends when it is idle or after many files, which frees the memory of the parsers. Never fails: an unknown
+ * result is undefined.
  */
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
@@ -10,7 +11,7 @@ import { grammarOf } from "./Grammars.ts"
 /** Larger files are machine-made more often than not, and take long. */
 const maxCharacters = 1_048_576
 const parseMillis = 2_000
-/** For an answer, with loading of the grammar; a thread that takes longer is ended. */
+/** Limit for one response, including the load of the grammar. A thread that takes longer is ended. */
 const answerMillis = 15_000
 const idleMillis = 20_000
 const filesPerThread = 1_000
@@ -50,7 +51,7 @@ const end = (thread: Thread): void => {
   void thread.worker.terminate()
 }
 
-/** For each line the definitions around it, outermost first; undefined where the language or the file cannot be read. */
+/** Returns the definitions around each line, outermost first; undefined where the language or the file cannot be parsed. */
 export const definitionsAt = (
   path: string,
   text: string,

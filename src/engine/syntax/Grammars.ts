@@ -1,4 +1,4 @@
-/** Which grammar reads which files, and which of its nodes are definitions that code is found in. Pure data. */
+/** Grammars by file extension, with the nodes that count as definitions. Pure data. */
 
 export interface Grammar {
   /** File of the grammar, without `tree-sitter-` and `.wasm`. */

@@ -1,9 +1,9 @@
 /**
- * A thread that parses files and tells in which definitions lines stand, so that the service's own thread never waits for a parser.
- * Grammars are loaded when the first file of their language comes. Parsed trees are freed at once.
+ * A thread that parses files and returns the definitions around lines, so that the main thread never waits for a
+ * parser. Grammars are loaded when the first file of their language comes. Parsed trees are freed immediately.
  *
- * JavaScript, and without imports of ours that have types: a thread that has to strip types holds the program that does so, which takes more
- * memory than all the rest of it. Types are those of `Definition.ts` and `Grammars.ts`.
+ * This is JavaScript, and imports no TypeScript: a thread that strips types also loads the program that does so, which
+ * takes more memory than everything else in it. Types are those of `Definition.ts` and `Grammars.ts`.
  *
  * @typedef {import("@vscode/tree-sitter-wasm").Language} Language
  * @typedef {import("@vscode/tree-sitter-wasm").Node} Node
@@ -107,6 +107,6 @@ const tell = (told) => {
 }
 
 parentPort?.on("message", (/** @type {SyntaxQuestion} */ question) => {
-  // What a parser cannot read is answered as not known; its caller has another way.
+  // A file that the parser cannot read has no definitions; the caller falls back to indentation.
   answer(question).then(tell, () => tell({ id: question.id, chains: [] }))
 })

@@ -6,7 +6,10 @@ import { getPriority, setPriority } from "node:os"
 const steps = 5
 const lowest = 19
 
-/** On Linux a priority belongs to one thread, which the system knows by the id at the end of this link. Elsewhere it stays as it is. */
+/**
+ * Lowers the priority of this thread. On Linux a priority belongs to one thread, whose id is at the end of this link.
+ * No effect elsewhere.
+ */
 export const lowerPriority = () => {
   try {
     const [, thread] = /^\d+\/task\/(\d+)$/.exec(readlinkSync("/proc/thread-self")) ?? []

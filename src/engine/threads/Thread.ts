@@ -69,7 +69,7 @@ export class Thread {
       this.#pending.set(id, { resume, deadline })
       this.#worker.ref()
       this.#send({ id, name, input } as ThreadRequest)
-      // Whoever is interrupted does not wait for it: the thread ends with the scope of its change.
+      // An interrupted caller does not wait for the result: the thread ends with the scope of its change.
       return Effect.void
     })
   }

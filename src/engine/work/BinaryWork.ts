@@ -24,7 +24,7 @@ export const makeBinaryWork = (state: ReadState) => {
       read.set(path, compared)
       return compared.bytes
     },
-    /** Adds the files that were compared to the reviewed ones; the other binary files stay left out. */
+    /** Adds the files that were compared to the reviewed ones; the other binary files remain skipped. */
     endBinaries: (): void => {
       if (state.binaries.size === 0) return
       const skipped = state.selected.skipped.flatMap((skip): ReadonlyArray<SkippedFile> => {
@@ -38,7 +38,7 @@ export const makeBinaryWork = (state: ReadState) => {
   }
 }
 
-/** What cannot be read is unreadable where its name is one of code. */
+/** Returns the skip reason of a binary file: `unreadable` where its name is one of code. */
 const notRead = ({ path, status }: FileDiff): SkippedFile => {
   const isCode = languageOf(path) !== undefined
   return { path, reason: isCode ? "unreadable" : "binary", ...unreadIf(isCode && status !== "deleted") }

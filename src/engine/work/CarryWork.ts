@@ -8,7 +8,7 @@ import type { ReadState } from "./ReadState.ts"
 export const makeCarryWork = (state: ReadState) => {
   const identities = () => (state.ids ??= patchIds(state.selected.files))
   return {
-    /** What an earlier review spares this one: positions of the files that are not read again, and what was found in them. */
+    /** Carries over from an earlier review: positions of the files that are not read again, and the findings in them. */
     carry: (
       findings: ReadonlyArray<Finding>,
       earlier: ReadonlyArray<FilePatch> | undefined
@@ -23,7 +23,7 @@ export const makeCarryWork = (state: ReadState) => {
     },
     /** Computes the identities ahead, while the thread has nothing else to do. */
     hashPatches: (): void => void identities(),
-    /** What is stored of the files at these positions. */
+    /** Returns the patches to store of the files at these positions. */
     patches: (read: Int32Array, findings: ReadonlyArray<Pick<Finding, "anchor">>): ReadonlyArray<FilePatch> => {
       const files = Array.from(read).flatMap((at) => state.selected.files[at] ?? [])
       return readPatches(files, identities(), findings)

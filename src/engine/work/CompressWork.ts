@@ -70,7 +70,7 @@ export const makeCompressWork = (state: FitState) => ({
   showCompressed: (): void => {
     state.readable = state.compressed?.scrubbed ?? []
   },
-  /** What goes into one call each, without secrets: whole files while they fit, the beginning of one that does not. */
+  /** Returns the input of each call, without secrets: whole files while they fit, the beginning of one that does not. */
   portions: (): ReadonlyArray<Portion> => portionsOf(state.compressed?.cut ?? []),
   /** Changed lines of the hunks that are shown. */
   changedLines: (): number => countLinesOf(state.shown, (line) => line[0] !== " ")
@@ -93,7 +93,7 @@ const portionsOf = (cut: ReadonlyArray<FileDiff>): ReadonlyArray<Portion> => {
   return found.map(({ text, paths }) => ({ text, paths: [...paths] }))
 }
 
-/** As many hunks as one call can hold, the first one cut where it is too long by itself. */
+/** Returns as many hunks as one call can hold; the first one is cut where it is too long by itself. */
 const beginning = (file: FileDiff): FileDiff => {
   let characters = 0
   const hunks: Array<Hunk> = []

@@ -7,7 +7,7 @@ import { scrubFiles } from "../../review/Scrub.ts"
 import type { Definition } from "../syntax/Definition.ts"
 import type { FitState } from "./FitState.ts"
 
-/** For each hunk of a file the definitions around it, outermost first; undefined where no parser has read the file. */
+/** Definitions around each hunk of a file, outermost first; undefined where no parser has read the file. */
 export type Chains = ReadonlyArray<ReadonlyArray<Definition> | undefined>
 
 /** A file whose hunks are to be shown with the definitions around them. */
@@ -32,10 +32,10 @@ export const makeDefinitionWork = (state: FitState) => ({
     state.shown = []
     state.room = tokens
   },
-  /** Of `count` files from `from` on; undefined where none are looked for. */
+  /** Returns the targets of `count` files from position `from`; undefined for files without definitions to find. */
   definitionTargets: (from: number, count: number): ReadonlyArray<DefinitionTarget | undefined> =>
     state.files.slice(from, from + count).map((file) => (hasDefinitions(file) ? targetOf(file) : undefined)),
-  /** Of the same files: their texts at the head and the definitions around their hunks. */
+  /** Applies the texts at the head and the definitions around the hunks to the same files. */
   showDefinitions: (from: number, found: ReadonlyArray<FoundDefinitions | undefined>): void => {
     for (const [index, one] of found.entries()) {
       const file = state.files[from + index]

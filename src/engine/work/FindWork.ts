@@ -21,7 +21,7 @@ export interface PlacedGroup {
 }
 
 export interface PlacedFile {
-  /** Of problems without a place. */
+  /** Findings of problems without a position in the diff. */
   readonly findings: ReadonlyArray<Finding>
   readonly groups: ReadonlyArray<PlacedGroup>
 }
@@ -37,7 +37,7 @@ interface Placed {
   readonly place: Anchored
 }
 
-/** Of a line of code. */
+/** Maximum length of a shown line of code. */
 const maxLineLength = 1000
 
 export const makeFindWork = (read: ReadState) => {

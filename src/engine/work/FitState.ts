@@ -1,10 +1,10 @@
-/** What the thread of a change knows of what is shown word for word. */
+/** State of the thread of a change for the parts that are shown verbatim. */
 import type { FileDiff } from "../../review/FileDiff.ts"
 
 export interface FitState {
-  /** To be fitted: all that could be shown. */
+  /** Candidates: all files that could be shown. */
   files: ReadonlyArray<FileDiff>
-  /** To be shown, and the same without the secrets in them. */
+  /** Files that are shown, and the same without the secrets in them. */
   shown: Array<FileDiff>
   readable: ReadonlyArray<FileDiff>
   /** Tokens that lines of definitions may still take. */

@@ -26,7 +26,7 @@ export interface PassInput {
 }
 
 export interface PlannedPasses {
-  /** For each pass the files that it shows, as it names them. */
+  /** Files that each pass shows, by the names it uses. */
   readonly passes: ReadonlyArray<ReadonlyArray<string>>
   /** Paths of files with lines that are longer than is read of a line. */
   readonly unread: ReadonlyArray<string>

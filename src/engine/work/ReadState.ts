@@ -1,4 +1,4 @@
-/** What the thread of a change knows of it while it is read: the comparison at hand, what of it is reviewed, and its commits. */
+/** State of the thread of a change while it is read: the current comparison, the reviewed part of it, and its commits. */
 import type { FileDiff } from "../../review/FileDiff.ts"
 import type { Carried } from "../../review/Carry.ts"
 import { unshown } from "../../review/CommitPatches.ts"
@@ -32,7 +32,7 @@ export interface CommitState {
   readonly lineage: Lineage
   /** The commit that is read. */
   label: CommitLabel | undefined
-  /** Of each commit, the newest first. */
+  /** Patches of each commit, the newest first. */
   readonly patches: Array<ReadonlyArray<FileDiff>>
 }
 
@@ -66,7 +66,7 @@ export const setSelected = (state: ReadState, selected: SelectedFiles): void => 
   state.carried = { files: selected.files, unchanged: [], findings: [] }
 }
 
-/** What a model is shown: commit by commit, or the comparison itself. */
+/** Returns the files that a model sees: commit by commit, or the comparison itself. */
 export const shownFiles = ({ carried, commits }: ReadState): ReadonlyArray<FileDiff> => {
   if (commits === undefined) return carried.files
   const shown = commits.patches.toReversed().flat()

@@ -8,7 +8,7 @@ import type { ComparisonState, ReadState } from "./ReadState.ts"
 export interface DiffProgress {
   /** Patch bytes of the kept files so far. */
   readonly keptBytes: number
-  /** What git does not print. */
+  /** Error of the parser where the diff is not valid output of git. */
   readonly malformed: string | undefined
 }
 
@@ -22,7 +22,7 @@ export interface ReadSummary {
   readonly overruled: number
 }
 
-/** What is known of a file outside of the thread that holds its lines. */
+/** Facts of a file that are available outside of the thread that holds its lines. */
 export type FileFacts = Pick<FileDiff, "path" | "oldPath" | "status" | "additions" | "deletions" | "bytes">
 
 export const makeReadWork = (state: ReadState) => {
@@ -37,7 +37,10 @@ export const makeReadWork = (state: ReadState) => {
       parsing(comparison, () => {
         comparison.files = comparison.parser?.end() ?? []
       }),
-    /** What of the diff that ended is reviewed, with the first `maxBinaries` of the files that may be text all the same. */
+    /**
+     * Selects the reviewed files of the complete diff, with the first `maxBinaries` of the binary files that may be
+     * text after all.
+     */
     selectRead: (maxBinaries: number): ReadSummary => {
       const { files, kept, listed } = comparison
       const selected = rules.selection?.result(files, listed)
@@ -63,7 +66,7 @@ export const makeReadWork = (state: ReadState) => {
         deletions,
         bytes
       })),
-    /** Likewise of the files that are left out. */
+    /** Returns a range of the skipped files. */
     skipped: (from: number, count: number): ReadonlyArray<SkippedFile> =>
       state.selected.skipped.slice(from, from + count)
   }

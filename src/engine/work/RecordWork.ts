@@ -7,7 +7,7 @@ interface RecordState {
   readonly files: Array<{ readonly key: string; readonly text?: string }>
   /** Diffs of the commits, in their order. */
   readonly commits: Array<string>
-  /** Of the mount at a position. */
+  /** Reads of the mount at a position. */
   readonly reads: Map<number, Array<{ readonly key: string; readonly entry: MountedEntry }>>
 }
 
@@ -24,7 +24,7 @@ export const makeRecordWork = () => {
     recordCommit: (diff: Uint8Array): void => {
       state.commits.push(Buffer.from(diff.buffer, diff.byteOffset, diff.byteLength).toString("utf8"))
     },
-    /** What was read of the mount at a position. */
+    /** Adds a read of the mount at a position. */
     recordRead: (mount: number, key: string, entry: MountedEntry): void => {
       const known = state.reads.get(mount)
       if (known === undefined) state.reads.set(mount, [{ key, entry }])

@@ -13,7 +13,7 @@ export interface SelectInput {
     "include" | "exclude" | "max_files" | "max_file_bytes" | "ignore_file" | "ignore_file_scope"
   >
   readonly filters: TriggerFilters
-  /** Of the base branch; empty where there is none, as are the attributes. */
+  /** Ignore file of the base branch, like the attributes; empty where the file does not exist. */
   readonly ignoreText: string
   readonly attributes: string
 }
