@@ -1,7 +1,7 @@
 /**
- * From quoted code to a line of the diff. The quote decides, the claimed line only chooses among several places where the
- * quote stands. What is not found, or stands in several places with nothing to choose by, has no anchor: it goes to the
- * summary and never on a wrong line. Removed code is anchored on the old side, everything else on the new one. Pure.
+ * Anchors quoted code to a line of the diff. The quote decides; the claimed line only chooses among several matches. A
+ * quote without a match, or with several matches and no way to choose, has no anchor: the finding goes to the summary
+ * and never on a wrong line. Removed code is anchored on the old side, everything else on the new one. Pure.
  */
 import type { Anchor, DiffPlace, ReportedProblem, Side } from "../domain/Problem.ts"
 import { weight } from "./CodeText.ts"
@@ -22,10 +22,10 @@ export interface Anchored {
 
 export type Anchorer = (problem: ReportedProblem) => Anchored | undefined
 
-/** A quote that says less than this is found everywhere; it needs the claimed line close by. */
-const sayingLittle = 3
-const closeBy = 2
-/** A part of a line must say this much to be looked for within lines. */
+/** Minimum weight of a quote. A quote below it matches almost everywhere and needs the claimed line nearby. */
+const minQuoteWeight = 3
+const maxClaimDistance = 2
+/** Minimum weight of a part of a line that is searched within lines. */
 const partWeight = 4
 
 /** Finds the places of the problems of one change. */
@@ -37,7 +37,7 @@ export const makeAnchorer = (files: ReadonlyArray<FileDiff>): Anchorer => {
   }
 }
 
-/** In the file that the problem means. */
+/** Anchors a problem in a file. */
 export const anchorIn = (file: FileDiff, problem: ReportedProblem): Anchored | undefined => {
   if (problem.quote === undefined) return undefined
   const readings = readQuote(problem.quote)
@@ -56,7 +56,7 @@ export const anchorIn = (file: FileDiff, problem: ReportedProblem): Anchored | u
 interface Step {
   readonly matches: (file: FileDiff, side: Side, reading: QuoteReading) => ReadonlyArray<Match>
   readonly whole: boolean
-  /** The match stands for less than the quote: it must be the only one, or the claimed one. */
+  /** The match covers only a part of the quote: it must be the only match, or the claimed one. */
   readonly unsure: boolean
 }
 
@@ -70,11 +70,11 @@ const steps: ReadonlyArray<Step> = [
     unsure: false
   },
   {
-    // A quote with lines left out, or with a line that is not quite right: its first lines must do.
+    // The quote skips lines or contains an inexact one: its first lines have to match.
     matches: (file, side, { squeezed }) => {
       const gap = squeezed.findIndex(isEllipsis)
       const first = squeezed.slice(0, gap > 0 ? gap : 1)
-      return squeezed.length > 1 && weight(first.join("")) >= sayingLittle ? findLines(file, side, first) : []
+      return squeezed.length > 1 && weight(first.join("")) >= minQuoteWeight ? findLines(file, side, first) : []
     },
     whole: false,
     unsure: true
@@ -90,7 +90,7 @@ const choose = (
 ): Match | undefined => {
   const places = side === "new" ? matches : matches.filter((match) => match.some(({ kind }) => kind === "-"))
   if (places.length === 0) return undefined
-  const little = weight(reading.squeezed.join("")) < sayingLittle
+  const little = weight(reading.squeezed.join("")) < minQuoteWeight
   const claimed = problem.line
   if (claimed === undefined) {
     if (places.length === 1) return little ? undefined : places[0]
@@ -109,7 +109,7 @@ const choose = (
       return later > 0 ? b : a
     })
   if (unsure && best.distance > 0 && places.length > 1) return undefined
-  return little && best.distance > closeBy ? undefined : best.match
+  return little && best.distance > maxClaimDistance ? undefined : best.match
 }
 
 const lineOn = (line: NumberedLine | undefined, side: Side): number =>

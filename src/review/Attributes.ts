@@ -1,4 +1,4 @@
-/** What `.gitattributes` says of `linguist-generated`, in the syntax of git; the last line that matches decides. Pure. */
+/** Parses `linguist-generated` of `.gitattributes`, in the syntax of git; the last line that matches decides. Pure. */
 import { compilePaths } from "../domain/PathPatterns.ts"
 import type { PathPattern } from "../domain/PathPatterns.ts"
 
@@ -7,7 +7,7 @@ const maxPattern = 256
 /** Characters of all patterns. */
 const maxCharacters = 32_768
 
-/** Undefined: nothing is said of the path. */
+/** Returns undefined where no line sets the attribute of the path. */
 export type GeneratedAttribute = (path: string) => boolean | undefined
 
 export const generatedAttribute = (text: string): GeneratedAttribute => {

@@ -1,6 +1,6 @@
 /**
- * Whether the author of a commit is one of the accounts that are known: what a model is asked and what it may answer. Names are
- * chosen by whoever writes the commit, so they are data; no whole e-mail address is shown. Pure.
+ * Prompt and result of the question whether the author of a commit is one of the available accounts. The author of a
+ * commit chooses the name, so names are data; no whole e-mail address is shown. Pure.
  */
 import { Schema } from "effect"
 
@@ -12,7 +12,7 @@ export interface AuthorQuestion {
 
 const nobody = "nobody"
 
-/** A model that is less sure than this has found nobody. */
+/** Minimum confidence of a match. A result below it counts as no match. */
 const sureEnough = 0.8
 
 const Answer = Schema.Struct({
@@ -62,7 +62,7 @@ export const authorPrompt = ({ name, email, candidates }: AuthorQuestion, fence:
   ].join("\n\n")
 }
 
-/** An account of the candidates or undefined; what is neither is not an answer. */
+/** Returns an account of the candidates, or undefined where the model found none; any other input is an error. */
 export const readAuthor =
   ({ candidates }: AuthorQuestion) =>
   (input: unknown) => {

@@ -10,15 +10,15 @@ import { countTokens } from "./Tokens.ts"
 export interface BatchFile {
   /** The file with the hunks of this batch only. */
   readonly file: FileDiff
-  /** Where a file is spread over several batches or parts. */
+  /** Position of this part where a file is spread over several batches or parts. */
   readonly part: { readonly index: number; readonly of: number } | undefined
-  /** The whole file at the head, where it was asked for and fits beside its diff. */
+  /** The whole file at the head, where it was requested and fits in addition to its diff. */
   readonly whole: string | undefined
 }
 
 export interface FileBatch {
   readonly files: ReadonlyArray<BatchFile>
-  /** Estimate for the whole batch as it is rendered. */
+  /** Estimate for the whole batch after rendering. */
   readonly tokens: number
 }
 
@@ -27,7 +27,7 @@ interface Piece {
   tokens: number
 }
 
-/** Tokens of a heading or a hunk header beside its names. */
+/** Tokens of a heading or a hunk header, excluding its names. */
 const headingTokens = 32
 /** Patches of commits come in their order; what no commit shows comes after them. */
 const afterCommits = Number.MAX_SAFE_INTEGER

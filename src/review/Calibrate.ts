@@ -1,14 +1,15 @@
 /**
- * Severity by rules: what a model may have overstated is lowered, never raised. Of all rules that hold for a finding the strictest counts.
+ * Severity by rules: a severity that a model may have overstated is lowered, never raised. Of all rules that apply to a
+ * finding the strictest counts.
  *
- * | what it is                                                       | at most |
+ * | finding                                                          | at most |
  * |------------------------------------------------------------------|---------|
  * | how code reads: maintainability, style, documentation            | low     |
  * | missing or weak tests                                            | medium  |
  * | in tests, examples or prose, unless it is about security         | medium  |
- * | the model is less than half sure                                 | medium  |
- * | the model is less than a quarter sure                            | low     |
- * | performance, and what stands on no line of the change            | high    |
+ * | confidence of the model below one half                           | medium  |
+ * | confidence of the model below one quarter                        | low     |
+ * | performance, and findings without a line in the change           | high    |
  *
  * Pure.
  */

@@ -1,17 +1,17 @@
 /**
- * What an earlier review of the same target spares a later one: files whose patch is still the same are not read again, and
- * what was found in them stands, on the lines where its hunks are now. Pure.
+ * Carries over from an earlier review of the same target: files whose patch is unchanged are not read again, and their
+ * findings remain, on the current lines of their hunks. Pure.
  */
 import type { Analysis, FilePatch } from "../domain/Analysis.ts"
 import type { Anchor, DiffPlace, Finding } from "../domain/Problem.ts"
 import type { FileDiff } from "./FileDiff.ts"
 
 export interface Carried {
-  /** To be read. */
+  /** Files that are read in this review. */
   readonly files: ReadonlyArray<FileDiff>
-  /** Not to be read again. */
+  /** Files that are not read again. */
   readonly unchanged: ReadonlyArray<FileDiff>
-  /** Of the files that are not read again, with today's lines. */
+  /** Findings in the files that are not read again, with their current lines. */
   readonly findings: ReadonlyArray<Finding>
 }
 
@@ -31,7 +31,7 @@ export const carry = (
   const stands = (finding: Finding): Finding | undefined => {
     const { anchor, problem } = finding
     const file = byPath.get(anchor?.path ?? problem.file)
-    // Said of no line of the change: it stands as long as nothing of the change is another.
+    // A finding without a line in the change remains valid while no file of the change differs.
     if (file === undefined) return anchor === undefined && changed.length === 0 ? finding : undefined
     if (anchor === undefined) return finding
     const moved = shifted(anchor, file, read.get(file.path))
@@ -43,7 +43,7 @@ export const carry = (
 /** A file of more hunks in which something was found is read again: where each of them was is not kept. */
 const maxStarts = 5000
 
-/** What is stored of files that were read whole, or whose earlier reading stands. */
+/** Returns the patches to store: those of files that were read completely, or whose earlier review is still valid. */
 export const readPatches = (
   files: ReadonlyArray<FileDiff>,
   ids: ReadonlyMap<string, string>,

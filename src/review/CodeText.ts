@@ -2,10 +2,10 @@
 
 export const squeeze = (code: string): string => code.replace(/\s+/g, "")
 
-/** Letters and digits of a squeezed text: how much a quote says. `});` says nothing, `return null` says something. */
+/** Counts letters and digits of a squeezed text, as a measure of its information: `});` has none, `return null` has some. */
 export const weight = (squeezed: string): number => squeezed.match(/[\p{L}\p{N}]/gu)?.length ?? 0
 
-/** `squeeze(line.slice(from)) === squeezed`, without making strings: it is asked of every line of a file. */
+/** Computes `squeeze(line.slice(from)) === squeezed` without allocating strings, because it runs on every line of a file. */
 export const isSqueezed = (line: string, from: number, squeezed: string): boolean => {
   let at = 0
   for (let i = from; i < line.length; i++) {
@@ -19,7 +19,7 @@ export const isSqueezed = (line: string, from: number, squeezed: string): boolea
 
 export const isBlank = (line: string, from: number): boolean => isSqueezed(line, from, "")
 
-/** What `\s` matches. */
+/** Whether `\s` matches the character. */
 const isSpace = (code: number): boolean => {
   if (code < 128) return code === 32 || (code >= 9 && code <= 13)
   if (code === 0xa0 || code === 0x1680 || code === 0x202f || code === 0x205f || code === 0x3000) return true

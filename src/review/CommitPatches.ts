@@ -12,8 +12,9 @@ export interface Lineage {
 }
 
 /**
- * For commits from the newest to the oldest: keeps files that are reviewed, under the names that they had at the time. A file
- * of a commit belongs to the change when the change has its name, or a later commit of it renamed it.
+ * Selects the patches of commits, which come from the newest to the oldest: keeps reviewed files, under the names that
+ * they had at the time. A file of a commit belongs to the change when the change has its name, or a later commit of it
+ * renamed it.
  */
 export const keepLineage = (files: ReadonlyArray<FileHeader>, maxDeleted: number): Lineage => {
   const names = new Set(files.map(({ path }) => path))

@@ -14,7 +14,7 @@ export interface Compressed {
   readonly cut: ReadonlyArray<FileDiff>
 }
 
-/** Of the hunks' lines; undefined where they are more than `most`, which is where counting ends. */
+/** Counts tokens of the hunks' lines. Stops above `most` and returns undefined then. */
 export const tokensWithin = (files: ReadonlyArray<FileDiff>, most: number): number | undefined => {
   let sum = 0
   for (const { hunks } of files) {

@@ -1,6 +1,6 @@
 /**
- * The definition a line stands in, found by indentation: the nearest line above that is indented less and reads like a
- * definition. Language-blind, and the same before and after lines are added elsewhere. Pure.
+ * Finds the definition around a line by indentation: the nearest line above that is indented less and reads like a
+ * definition. Works for any language, and gives the same result before and after lines are added elsewhere. Pure.
  */
 import { squeeze } from "./CodeText.ts"
 
@@ -10,7 +10,7 @@ const definition =
 const flow =
   /^ ?(\}?\s*(if|else|for|while|switch|case|catch|try|do|with|when|match|return|finally|elif|except|unless)\b|\/\/|\/\*|\*|#)/
 
-/** How far up is looked. */
+/** Maximum number of lines to search upwards. */
 const reach = 2000
 
 /** Squeezed text of the enclosing definition line and its 0-based index; undefined at the top level. */
@@ -33,10 +33,10 @@ export const enclosingDefinition = (
   return undefined
 }
 
-/** Of the blanks at the beginning: one says as much as thousands. */
+/** Returns at most one of the leading blanks: the patterns need no more, and long indentation would slow them down. */
 const lastBlank = (line: string): string => (line.at(-line.trimStart().length - 1) === " " ? " " : "")
 
-/** Deeper is all the same. */
+/** Maximum indentation that is measured; deeper lines count as this deep. */
 const deepest = 1024
 
 const indentOf = (line: string): number => {

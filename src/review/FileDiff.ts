@@ -7,10 +7,10 @@ export interface Hunk {
   readonly oldLines: number
   readonly newStart: number
   readonly newLines: number
-  /** What git prints after the second `@@`: the nearest line above that looks like a definition. */
+  /** The text that git prints after the second `@@`: the nearest line above that looks like a definition. */
   readonly section: string
   readonly lines: ReadonlyArray<string>
-  /** "\ No newline at end of file" stood after the last line of that side. */
+  /** "\ No newline at end of file" followed the last line of that side. */
   readonly openEnd: { readonly old: boolean; readonly new: boolean }
 }
 
@@ -41,7 +41,7 @@ export const isSubmodule = (file: FileHeader): boolean => file.oldMode === "1600
 /** One line of a hunk with its numbers; `undefined` on the side where it is not. */
 export interface NumberedLine {
   readonly kind: "+" | "-" | " "
-  /** Without the leading mark and without a carriage return at its end. */
+  /** Text without the leading mark and without a carriage return at its end. */
   readonly text: string
   readonly oldLine: number | undefined
   readonly newLine: number | undefined

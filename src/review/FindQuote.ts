@@ -7,7 +7,7 @@ import type { FileDiff, NumberedLine } from "./FileDiff.ts"
 
 export type QuoteSide = "new" | "old"
 
-/** A line with the counters of both sides where it stands, on the side where it is not too. */
+/** A line with its position in the counters of both sides, including the side that does not contain it. */
 export interface MatchedLine extends NumberedLine {
   readonly at: { readonly old: number; readonly new: number }
 }
@@ -17,7 +17,7 @@ export type Match = ReadonlyArray<MatchedLine>
 
 type SameLine = (line: string, quoted: number) => boolean
 
-/** Where the squeezed lines stand one after the other. */
+/** Finds consecutive lines that equal the squeezed lines. */
 export const findLines = (file: FileDiff, side: QuoteSide, squeezed: ReadonlyArray<string>): ReadonlyArray<Match> =>
   search(file, side, squeezed.length, (line, quoted) => isSqueezed(line, 1, squeezed[quoted] ?? ""))
 
@@ -64,7 +64,7 @@ const search = (file: FileDiff, side: QuoteSide, length: number, same: SameLine)
   return found
 }
 
-/** Lines of all matches: what stands everywhere stands nowhere. */
+/** Maximum number of lines in all matches. A quote above it identifies no position. */
 const most = 20_000
 
 const matchFrom = (

@@ -1,6 +1,7 @@
 /**
- * Files that a program wrote: what `.gitattributes` of the base says; by name, from a short list of well-known outputs, only where the
- * file was there before the change; by marker, only where the marker was. A change cannot take its own files out of the review.
+ * Detects generated files: by `.gitattributes` of the base; by name, from a short list of well-known outputs, only
+ * where the file existed before the change; by marker, only where the marker existed before. A change cannot exclude
+ * its own files from the review.
  */
 import type { GeneratedAttribute } from "./Attributes.ts"
 import type { FileDiff, FileHeader } from "./FileDiff.ts"
@@ -16,7 +17,7 @@ const names: ReadonlyArray<RegExp> = [
 
 const isGeneratedName = (path: string): boolean => names.some((pattern) => pattern.test(path))
 
-/** By what is known without its lines; undefined where the lines decide. */
+/** Decides without the lines of the file; undefined where the lines decide. */
 export const isGenerated = (
   { path, oldPath = path, status }: FileHeader,
   attribute: GeneratedAttribute
@@ -32,15 +33,15 @@ const marker =
 
 const generated = /generated/i
 const headLines = 30
-/** A marker stands in plain sight, not far down a line of data. */
+/** Range of bytes that may hold a marker: it is visible at the top, not far down a line of data. */
 const headBytes = 16_384
 const lineLength = 500
 
-/** A marker in the first lines of the file as it was. */
+/** Whether the first lines of the file before the change hold a marker. */
 export const hasGeneratedMarker = (file: FileDiff): boolean => {
   const first = file.hunks[0]
   if (first === undefined || first.oldStart === 0 || first.oldStart > 10) return false
-  // Asked of every file: the bytes do for most.
+  // This runs on every file, and for most files the bytes suffice.
   const head = firstBytes(first, headLines, headBytes)
   if (head !== undefined && !generated.test(latinOf(head))) return false
   const lines = firstLines(first, headLines, headBytes).map((line) => line.slice(0, lineLength))

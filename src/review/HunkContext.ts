@@ -16,8 +16,8 @@ export const linesAround =
   })
 
 /**
- * The hunks of `file`, which are some of those of `whole`, shown as far as `reachOf` says. `lines` are those of the file at the head;
- * without them context can only be cut.
+ * Returns the hunks of `file`, a subset of those of `whole`, with the context that `reachOf` allows. `lines` are those
+ * of the file at the head; without them context can only be cut.
  */
 export const withContext = (
   file: FileDiff,
@@ -90,5 +90,5 @@ const widen = (
   }
 }
 
-/** What follows the last line break of a file is no line. */
+/** Returns the number of the last line. A line break at the end of a file starts no line. */
 const lastLine = (lines: ReadonlyArray<string>): number => (lines.at(-1) === "" ? lines.length - 1 : lines.length)

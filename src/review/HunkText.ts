@@ -1,13 +1,13 @@
 /**
- * The lines of a hunk, kept as the bytes that git printed and made strings of when somebody reads them. A large change has hundreds of
- * thousands of lines, of which few are looked at one by one; what goes over all of them goes over the bytes. Pure.
+ * The lines of a hunk, stored as the bytes that git printed and decoded on demand. A large change has hundreds of
+ * thousands of lines, of which few are read one by one; whatever processes all of them works on the bytes. Pure.
  */
 import type { Hunk } from "./FileDiff.ts"
 
 /** Lines with their line breaks, one piece after the other. */
 export type HunkBytes = ReadonlyArray<Uint8Array>
 
-/** Characters of a line that are read. What a change adds beyond is not read, and the review says so. */
+/** Maximum number of characters of a line that are read. The review reports lines above it as unread. */
 export const readLength = 65_536
 
 interface Body {

@@ -1,4 +1,7 @@
-/** What of a file's diff is shown of one place in it: the hunk it stands in, and others near it as far as there is room. Pure. */
+/**
+ * Selects the part of a file's diff that is shown with one position: the hunk around it, and others nearby while there
+ * is room. Pure.
+ */
 import type { Anchor } from "../domain/Problem.ts"
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { countLines } from "./HunkText.ts"
@@ -6,7 +9,7 @@ import { maxLineLength } from "./RenderDiff.ts"
 
 type Place = Pick<Anchor, "side" | "line">
 
-/** The numbers beside a line, and a heading. */
+/** Sizes of the numbers of a line, and of a heading. */
 const besideLine = 16
 const besideHunk = 64
 
@@ -56,7 +59,7 @@ const nearest = (hunks: ReadonlyArray<Hunk>, place: Place | undefined): number =
 
 const sizeOf = (line: string): number => Math.min(line.length, maxLineLength) + besideLine
 
-/** Of all lines, or more than `most`. */
+/** Returns the size of all lines, or any value above `most`. */
 const sizeWithin = (hunk: Hunk, most: number): number => {
   let size = countLines(hunk) * besideLine
   if (size > most) return size

@@ -1,7 +1,7 @@
 /**
- * The identity of a finding: which problem it is, whatever it is called and wherever its lines have moved. Made of the
- * file's lineage (its path before a rename), the definition around it, the anchored code apart from layout, the category,
- * and, where the same code stands in the same definition more than once, which of them it is. Pure.
+ * The identity of a finding: independent of its wording and of moves of its lines. Computed from the file's lineage
+ * (its path before a rename), the definition around it, the anchored code apart from layout, the category, and, where
+ * the same code occurs more than once in the same definition, the number of the occurrence. Pure.
  */
 import { createHash } from "node:crypto"
 import type { ReportedProblem } from "../domain/Problem.ts"
@@ -42,18 +42,19 @@ export const canonicalCategory = (category: string): string => {
   return Object.hasOwn(synonyms, plain) ? (synonyms[plain] ?? plain) : plain
 }
 
-/** A definition that a line stands in, as a parser sees it. */
+/** A definition around a line, as the parser reports it. */
 export interface EnclosingSymbol {
   readonly name: string
-  /** From its first word to its body. */
+  /** Text from its first word to its body. */
   readonly header: string
   /** 1-based. */
   readonly start: number
 }
 
 /**
- * `lines` are those of the file at the anchor's side; without them the hunk's section stands for the definition. `symbols` are the
- * definitions around the anchor's first line, outermost first; undefined where no parser has read the file: indentation tells then.
+ * Computes the identity. `lines` are those of the file at the anchor's side; without them the hunk's section replaces
+ * the definition. `symbols` are the definitions around the anchor's first line, outermost first; undefined where no
+ * parser has read the file, so that indentation decides.
  */
 export const fingerprint = (
   problem: ReportedProblem,
@@ -99,7 +100,7 @@ const surroundings = (
   return { definition: enclosing?.text ?? "", occurrence: String(before) }
 }
 
-/** Outer definitions by name, the inner one as it is declared: overloads are told apart. */
+/** Joins the names of outer definitions and the declaration of the inner one, which distinguishes overloads. */
 const innermost = (symbols: ReadonlyArray<EnclosingSymbol>) => {
   const inner = symbols.at(-1)
   if (inner === undefined) return undefined

@@ -1,6 +1,7 @@
 /**
- * The ignore file of the repository (`.aicrignore`), in the syntax of `.gitignore`: comments, `!` takes back, a leading or
- * inner slash anchors at the root, a trailing slash means a directory; the last rule that matches decides. Pure.
+ * The ignore file of the repository (`.aicrignore`), in the syntax of `.gitignore`: comments, `!` negates a rule, a
+ * leading or inner slash anchors at the root, a trailing slash means a directory; the last rule that matches decides.
+ * Pure.
  */
 import { compilePaths } from "../domain/PathPatterns.ts"
 import type { PathPattern } from "../domain/PathPatterns.ts"

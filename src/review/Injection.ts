@@ -1,6 +1,7 @@
 /**
- * Text in a change that speaks to the reviewer instead of to people or compilers. It is never obeyed (the prompt says so, and tools do
- * nothing else); it is reported, whatever the model makes of it. Looks at what a change adds: lines, names, title, description. Pure.
+ * Detects text in a change that addresses the reviewer instead of people or compilers. It is never obeyed (the prompt
+ * forbids it, and tools do nothing else); it is reported, whatever the model makes of it. Checks the additions of a
+ * change: lines, names, title, description. Pure.
  */
 import type { ReportedProblem } from "../domain/Problem.ts"
 import type { FileDiff } from "./FileDiff.ts"
@@ -40,7 +41,7 @@ const patterns: ReadonlyArray<RegExp> = [
   /[\u{E0020}-\u{E007E}]{4,}|[\u202A-\u202E\u2066-\u2069].*\S/u
 ]
 
-/** Where the instruction stands: a line of a file, a name, or the text of the pull request. */
+/** Whether a text holds an instruction to the reviewer: a line of a file, a name, or the text of the pull request. */
 export const injectionIn = (text: string): boolean => {
   const plain = text.slice(0, maxCharacters).replace(/[\u200B-\u200D\u2060\uFEFF\u00AD]/g, "")
   return patterns.some((pattern) => pattern.test(plain))
@@ -126,6 +127,6 @@ const addedInstruction = (file: FileDiff): { readonly number: number; readonly t
 }
 
 const maxDescription = 50_000
-/** A line without any of these says nothing to a reviewer: asked first, for there are many lines. */
+/** Pre-filter: a line without any of these holds no instruction. It runs first, because there are many lines. */
 const hint =
   /ignor|disregard|forget|overrid|bypass|discard|you|act as|pretend|behave|review|assistant|model|agent|bot|\bai\b|a\.i\.|llm|gpt|claude|gemini|copilot|not |never|refrain|stop|no need|approve|lgtm|accept|merge|reveal|print|repeat|output|show|leak|send|exfil|post|include|dump|disclos|tell|call|invoke|use|run|execute|<\||inst\]|<<|<\/?(sys|inst)|system|human|severity|finding|problem|everything|audited|verified|vetted|instruction|prompt|task|[^ -~\t]/i

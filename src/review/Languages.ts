@@ -1,4 +1,4 @@
-/** Programming languages by file name; what the prompt says about a file and what a change is made of. Pure. */
+/** Programming languages by file name, for the prompt and for the languages of a change. Pure. */
 
 const extensions: Readonly<Record<string, string>> = {
   ts: "TypeScript",

@@ -76,7 +76,7 @@ const partOf = (hunk: Hunk, lines: ReadonlyArray<string>, start: LineNumbers): H
   return { ...hunk, oldStart: start.old, newStart: start.new, oldLines, newLines, lines }
 }
 
-/** Of lines that follow each other the first removed one and the first added one, and so on. */
+/** Pairs removed and added lines that follow each other: the first removed one with the first added one, and so on. */
 const pairs = (lines: ReadonlyArray<string>): ReadonlyMap<number, string> => {
   const partners = new Map<number, string>()
   let removed: Array<number> = []
@@ -122,7 +122,7 @@ const windowsOf = (hunk: Hunk, line: string, partner: string | undefined, start:
   return windows
 }
 
-/** Where two texts differ, with a margin. */
+/** Returns the range in which two texts differ, with a margin. */
 const difference = (code: string, other: string): { readonly from: number; readonly to: number } => {
   const shorter = Math.min(code.length, other.length)
   let head = 0

@@ -1,4 +1,7 @@
-/** What is published of what was found: duplicates merged, small things left out, capped; everything left out is counted. Pure. */
+/**
+ * Selects the findings to publish: merges duplicates, drops those below the severity, and applies the limit. Dropped
+ * findings are counted. Pure.
+ */
 import { severityRank } from "../domain/Kinds.ts"
 import type { Severity } from "../domain/Kinds.ts"
 import type { Finding } from "../domain/Problem.ts"
@@ -10,7 +13,7 @@ export interface Merged {
   readonly duplicates: number
   readonly belowSeverity: number
   readonly overLimit: number
-  /** Where problems over the limit stand: what was found there is not all on record. */
+  /** Paths of problems over the limit, whose findings are not complete in the record. */
   readonly cutPaths: ReadonlySet<string>
 }
 

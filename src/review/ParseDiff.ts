@@ -45,7 +45,7 @@ interface OpenFile {
 export interface DiffParser {
   /** Bytes of patch text of the kept files so far. */
   readonly keptBytes: number
-  /** The bytes are not to be changed afterwards: lines are read from them when somebody asks. */
+  /** Adds bytes, which the caller must not change afterwards: lines are decoded from them on demand. */
   readonly push: (bytes: Uint8Array) => void
   readonly end: () => ReadonlyArray<FileDiff>
 }
@@ -57,14 +57,17 @@ interface ParserState {
   readonly files: Array<FileDiff>
   file: OpenFile | undefined
   hunk: OpenHunk | undefined
-  /** Of a line outside of hunks that is not complete. */
+  /** Incomplete line outside of hunks. */
   rest: Uint8Array | undefined
   keptBytes: number
-  /** Where views of the piece at hand are. */
+  /** Positions of views of the current piece. */
   readonly views: Array<{ readonly list: Array<Uint8Array>; readonly at: number }>
 }
 
-/** `keep` is asked once per file, in the order of the diff. Throws `DiffFormatError` for what git does not print. */
+/**
+ * Creates a parser. It calls `keep` once per file, in the order of the diff. Throws `DiffFormatError` for input that
+ * git does not print.
+ */
 export const makeDiffParser = (keep: (file: FileHeader) => boolean = () => true): DiffParser => {
   const state: ParserState = {
     keep,
@@ -235,7 +238,7 @@ const startLine = (file: OpenFile, hunk: OpenHunk, bytes: Uint8Array, at: number
   if (hunk.oldLeft < 0 || hunk.newLeft < 0) throw new DiffFormatError("a hunk is longer than its header says")
 }
 
-/** What is kept of a piece is a view of it, unless that is so little that a copy takes less memory. */
+/** Keeps views of a piece, or copies them where they are so small that copies take less memory. */
 const settle = ({ views }: ParserState, whole: number): void => {
   const kept = views.reduce((sum, { list, at }) => sum + (list[at]?.length ?? 0), 0)
   if (kept * 2 < whole) for (const { list, at } of views) list[at] = Uint8Array.prototype.slice.call(list[at])
@@ -275,7 +278,7 @@ const readOutside = (state: ParserState, bytes: Uint8Array, from: number): numbe
 
 /** Lines of a hunk are views of pieces of this size at most, so that no string is made of a line that is longer than is read of it. */
 const pieceLength = 65_536
-/** With both names of a file, quoted as octal numbers, and to spare. */
+/** Upper bound for a header: both names of a file, quoted as octal numbers, with a reserve. */
 const maxHeader = 65_536
 
 const newline = 10

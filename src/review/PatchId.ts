@@ -1,6 +1,6 @@
 /**
- * The identity of a file's patch: its names and modes and the lines of its hunks, without their numbers. A rebase that moves
- * the hunks leaves it as it is; any other line within them changes it. Pure.
+ * The identity of a file's patch: its names and modes and the lines of its hunks, without their numbers. A rebase that
+ * moves the hunks does not change it; any other line within them does. Pure.
  */
 import { createHash } from "node:crypto"
 import type { FileDiff } from "./FileDiff.ts"
@@ -19,7 +19,7 @@ export const patchId = (file: FileDiff): string => {
   return hash.digest("hex").slice(0, 32)
 }
 
-/** Of every file; two patches of one path do not occur in a diff. */
+/** Returns the identity of every file by path. A diff never has two patches of one path. */
 export const patchIds = (files: ReadonlyArray<FileDiff>): ReadonlyMap<string, string> => {
   const ids = new Map<string, string>()
   for (const file of files) {

@@ -1,7 +1,7 @@
 /**
- * What a model is told. The system prompt holds the task, the rules of the tools and the project's own rules, which come from
- * the base branch. The user prompt holds the change, all of it as data between fences that carry an unguessable word, so that
- * nothing in the change can close them. Pure.
+ * Prompts for the model. The system prompt holds the task, the rules of the tools and the project's own rules, which
+ * come from the base branch. The user prompt holds the change, all of it as data between fences that carry an
+ * unguessable word, so that nothing in the change can close them. Pure.
  */
 import type { FileBatch } from "./Batches.ts"
 import { renderFile } from "./RenderDiff.ts"
@@ -70,7 +70,7 @@ export interface ChangePromptInput {
   readonly pass: { readonly index: number; readonly of: number }
   /** Files of the change that this pass does not show. */
   readonly elsewhere: ReadonlyArray<string>
-  /** Of parts that are not shown; empty where all is shown. */
+  /** Summaries of the parts that are not shown; empty where all is shown. */
   readonly summaries?: string
   /** Lines about what people made of earlier findings; empty where nothing is remembered. */
   readonly hints?: ReadonlyArray<string>

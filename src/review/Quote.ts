@@ -6,7 +6,7 @@ export interface QuoteReading {
   readonly lines: ReadonlyArray<string>
   /** The same without white space, and without lines that are blank. */
   readonly squeezed: ReadonlyArray<string>
-  /** The marks said which side it is from. */
+  /** Side that the marks of the quote indicate. */
   readonly side: "new" | "old" | undefined
 }
 

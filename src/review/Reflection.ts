@@ -1,6 +1,6 @@
 /**
- * What later reviews take from lessons of earlier ones: hints for the reviewer, as data like the change itself. A hint takes nothing away:
- * what is found is published whatever was made of something like it. Pure.
+ * Uses lessons of earlier reviews in later ones: hints for the reviewer, as data like the change itself. A hint
+ * suppresses nothing: findings are published regardless of lessons about similar ones. Pure.
  */
 import type { ReviewConfig } from "../config/schema/Review.ts"
 import type { Lesson } from "../domain/Lesson.ts"
@@ -10,11 +10,13 @@ import { canonicalCategory } from "./Identity.ts"
 import { injectionIn } from "./Injection.ts"
 
 /**
- * | mode     | hints                                                         | second look                        |
- * |----------|---------------------------------------------------------------|------------------------------------|
- * | off      |                                                               |                                    |
- * | light    | up to 10 dismissals in folders that the change touches        |                                    |
- * | thorough | up to 40, resolved ones and those of other folders as well    | also at what is like a dismissed one |
+ * Modes of the use of lessons.
+ *
+ * | mode     | hints                                                      | verification                          |
+ * |----------|------------------------------------------------------------|---------------------------------------|
+ * | off      |                                                            |                                       |
+ * | light    | up to 10 dismissals in folders that the change touches     |                                       |
+ * | thorough | up to 40, resolved ones and those of other folders as well | also of findings like a dismissed one |
  */
 export type ReflectionMode = "off" | "light" | "thorough"
 
@@ -68,7 +70,7 @@ const hintOf = ({ verdict, category, severity, path, title, quote }: Lesson): st
   return `- ${what}: ${oneLine(category, 40)} (${severity}) in ${oneLine(path, 200)}: ${oneLine(title, 160)}.${code}`
 }
 
-/** Whether something like it was dismissed: the same kind of problem about the same code, wherever it stands. */
+/** Whether a similar finding was dismissed: the same kind of problem about the same code, in any file. */
 export const likeDismissed = (lessons: ReadonlyArray<Lesson>): ((finding: Finding) => boolean) => {
   const dismissed = lessons.filter(({ verdict, quote }) => verdict === "dismissed" && quote.trim() !== "")
   const known = new Set(dismissed.map(({ category, quote }) => key(category, quote)))

@@ -15,7 +15,7 @@ const maxTitle = 120
 /** Characters of a token, where they are not counted. */
 const tokenLength = 2
 
-/** What a line costs when it is shown: its code as far as it is shown, and the numbers beside it. What windows show is estimated. */
+/** Counts the tokens of a rendered line: its code up to the limit, and its numbers. The tokens of windows are estimated. */
 export const lineTokens = (line: string): number => {
   if (line.length <= maxLineLength) return countTokens(line) + 9
   const windows = line[0] === " " ? 0 : Math.ceil((line.length - maxLineLength) / tokenLength)

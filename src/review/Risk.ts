@@ -1,4 +1,4 @@
-/** Which files are read first when a change does not fit one pass: 0 is the most urgent. Pure. */
+/** Ranks files by the order in which they are read when a change does not fit one pass: 0 is the most urgent. Pure. */
 import type { FileDiff } from "./FileDiff.ts"
 import { languageOf } from "./Languages.ts"
 

@@ -1,6 +1,6 @@
 /**
- * Whether a text may hold a secret of any shape that is looked for: one pass over its characters, for it is asked of every line of a
- * change and nearly always answered with no. What it lets through is looked at closely. Pure.
+ * Whether a text may hold a secret of any supported shape: one pass over its characters, because it runs on every line
+ * of a change and nearly always returns false. Text that passes is matched in detail afterwards. Pure.
  */
 
 const name = 1
@@ -25,7 +25,7 @@ classes[46] = dot
 
 /** The shortest run of names and dots that a known format can be. */
 const knownLength = 15
-/** Of a run of names that may be random, and its digits. */
+/** Minimum length of a run of names that may be random, and of its digits. */
 const randomLength = 24
 const randomDigits = 3
 const assignedLength = 8

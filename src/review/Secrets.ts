@@ -31,7 +31,7 @@ const known: ReadonlyArray<RegExp> = [
 /** `scheme://user:password@host`, and `Authorization: Bearer …`: the credential alone goes. */
 const inUrl = /(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@'"]{0,100}:)([^\s@/'"]{3,200})(?=@)/gi
 const inHeader = /(\bauthorization["']?\s*[:=]\s*["'`]?(?:bearer|basic|token)\s+)([A-Za-z0-9+/=._~-]{8,})/gi
-/** A literal given to a name that says it is a secret. */
+/** A literal that is assigned to a name of a secret. */
 const assigned =
   /((?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret|credential)[A-Za-z0-9_]{0,30}["'`\]]?\s*(?::|=>|=)\s*["'`])([^"'`\s]{8,400})(?=["'`])/gi
 const run = /[A-Za-z0-9+/_=-]{24,}/g
@@ -79,7 +79,7 @@ const withoutWebTokens = (text: string): string => {
   return shown + text.slice(from)
 }
 
-/** What documents write where a password stands. */
+/** Placeholder words that documents use instead of a password. */
 const spelledOut = /^(?:pass(?:word|wd)?|pwd|secret|token|key)$/i
 /** An address without credentials or query. */
 const address = /^https?:\/\/[^@?]*$/

@@ -1,7 +1,7 @@
 /**
- * Which files of a change are read: the trigger's watch_path, include_cr_file and exclude_cr_file, then the workspace's
- * include and exclude, the ignore file of the base branch, what programs wrote or nobody can read, and max_files at last,
- * which counts only what passed. Every file that is left out keeps the first reason that holds. Pure.
+ * Selects the files of a change that are read: the trigger's watch_path, include_cr_file and exclude_cr_file, then the
+ * workspace's include and exclude, the ignore file of the base branch, generated and unreadable files, and max_files at
+ * last, which counts only files that passed. Every excluded file keeps the first reason that applies. Pure.
  */
 import type { SkippedFile, SkipReason } from "../domain/Coverage.ts"
 import type { ReviewConfig } from "../config/schema/Review.ts"
@@ -18,24 +18,27 @@ export interface TriggerFilters {
   readonly exclude: ReadonlyArray<string>
 }
 
-/** A path that a change touches, as it is known before anything of the file is read. */
+/** A path that a change touches, before anything of the file is read. */
 export type ListedPath = Pick<FileHeader, "path" | "status" | "oldMode" | "newMode">
 
 export interface ChosenPaths<A> {
-  /** What is to be compared. */
+  /** Paths to compare. */
   readonly paths: ReadonlyArray<A>
-  /** To find renames with other changes among them would take too long. */
+  /** Renames with further changes are not detected, because the search would take too long. */
   readonly exactRenames: boolean
 }
 
 export interface FileSelection {
-  /** Which of all paths of the change are candidates, before their sizes are known. */
+  /** Selects the candidates among all paths of the change, before their sizes are available. */
   readonly candidates: <A extends ListedPath>(listed: ReadonlyArray<A>) => ReadonlyArray<A>
-  /** Which of the candidates are compared; `sizes` in their order. */
+  /** Selects the candidates that are compared; `sizes` are in their order. */
   readonly choose: <A extends ListedPath>(candidates: ReadonlyArray<A>, sizes: ReadonlyArray<number>) => ChosenPaths<A>
-  /** To be asked once per file, in order, while the diff of the chosen ones is read; true while the file may still be analysed. */
+  /**
+   * Has to be called once per file, in order, while the diff of the chosen ones is read; true while the file may still
+   * be analysed.
+   */
   readonly keep: (file: FileHeader) => boolean
-  /** What is analysed and what is not, when the diff has been read. */
+  /** Returns the analysed and the skipped files when the diff has been read. */
   readonly result: (files: ReadonlyArray<FileDiff>, listed: ReadonlyArray<ListedPath>) => SelectedFiles
 }
 
@@ -46,7 +49,10 @@ export interface SelectedFiles {
 
 export const unreadIf = (unread: boolean): { readonly unread?: true } => (unread ? { unread: true } : {})
 
-/** Which candidates are binary or written by programs shows when they are compared: those do not count towards max_files. */
+/**
+ * Candidates per file of max_files. Binary and generated files are detected only in the comparison and do not count
+ * towards max_files.
+ */
 const candidatesPerFile = 5
 /** Bytes of all files that are compared. */
 const comparedBytes = 1_073_741_824
@@ -62,15 +68,15 @@ export interface SelectionOptions {
   readonly filters: TriggerFilters
   /** The rule of the repository's ignore file that hides a path. */
   readonly ignoredBy: (path: string) => string | undefined
-  /** What the base says of generated files. */
+  /** Attribute of generated files on the base branch. */
   readonly attribute?: GeneratedAttribute
 }
 
-/** Why a file is left out by what is known of it without its lines; undefined while it may be read. */
+/** Returns the reason to exclude a file before its lines are available; undefined while it may be read. */
 type ReasonFor = (file: FileHeader) => SkipReason | undefined
 
 interface SelectionState {
-  /** Why paths are left out: the first reason of each. */
+  /** First reason to exclude each path. */
   readonly reasons: Map<string, SkipReason>
   /** Files of the diff that may be read. */
   kept: number
@@ -112,7 +118,7 @@ const reasonFinder = ({ review, filters, ignoredBy, attribute = noAttribute }: S
 
 const noAttribute: GeneratedAttribute = () => undefined
 
-/** At most `limit` deleted files, and as many others. */
+/** Returns at most `limit` deleted files, and as many others. */
 const candidatesOf = <A extends ListedPath>(
   listed: ReadonlyArray<A>,
   reasonFor: ReasonFor,

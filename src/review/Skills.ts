@@ -1,7 +1,7 @@
 /**
- * Skills: instructions for a kind of file, `.aicr/skills/<name>.md` of the base branch. `Applies To` says which changed files make one
- * active, in the frontmatter (`applies_to:`, a list or comma-separated) or on a line of its own (`Applies To: src/**, *.sql`); a skill
- * without it is always active, and so is a forced one. Pure.
+ * Skills: instructions for a kind of file, `.aicr/skills/<name>.md` of the base branch. `Applies To` names the changed
+ * files that make one active, in the frontmatter (`applies_to:`, a list or comma-separated) or on a line of its own
+ * (`Applies To: src/**, *.sql`); a skill without it is always active, and so is a forced one. Pure.
  */
 import { expandBraces } from "../domain/Braces.ts"
 import { compilePaths } from "../domain/PathPatterns.ts"
@@ -9,7 +9,7 @@ import { compilePaths } from "../domain/PathPatterns.ts"
 export interface Skill {
   readonly name: string
   readonly text: string
-  /** undefined: every change. */
+  /** Undefined for every change. */
   readonly appliesTo: ReadonlyArray<string> | undefined
 }
 
@@ -81,11 +81,14 @@ const maxCharacters = 16_384
 
 export interface ActiveSkills {
   readonly active: ReadonlyArray<Skill>
-  /** Those that have more patterns than are matched. */
+  /** Skills that have more patterns than the limit of the matcher. */
   readonly refused: ReadonlyArray<Skill>
 }
 
-/** Those that one of the paths makes active, in their order; the first ones where all together have too many patterns. */
+/**
+ * Returns the skills that one of the paths makes active, in their order; only the first ones where all together have
+ * too many patterns.
+ */
 export const activeSkills = (
   skills: ReadonlyArray<Skill>,
   paths: ReadonlyArray<string>,

@@ -1,4 +1,4 @@
-/** Summaries of the parts of a change that are not shown word for word: what is asked and how the answer is written down. Pure. */
+/** Prompt for summaries of the parts of a change that are not shown verbatim, and the lines that are made of the result. Pure. */
 import { Schema } from "effect"
 
 export const summariseSystem = `You summarise parts of a code change for a reviewer who cannot see them. Per file say in one to three
@@ -44,7 +44,7 @@ export const summarisePrompt = (diff: string, fence: string): string =>
 
 const maxSummary = 1200
 
-/** One line per file; paths that were not asked about are left out. */
+/** Returns one line per file. Paths that were not requested are dropped. */
 export const summaryLines = (
   files: (typeof Summaries.Type)["files"],
   asked: ReadonlySet<string>

@@ -1,4 +1,4 @@
-/** How many tokens of a change go into one pass: `compression.trigger_tokens`, or what follows from the model's window. Pure. */
+/** Token limit of a pass: `compression.trigger_tokens`, or a value derived from the model's window. Pure. */
 import type { CompressionConfig } from "../config/schema/Compression.ts"
 
 /** Assumed where neither the provider's settings nor the catalog give a window. */
@@ -19,7 +19,7 @@ export const passTokens = (options: {
     .find((tokens) => tokens !== undefined)
   const derived = Math.min(131_072, Math.max(8192, Math.floor(window * compression.max_input_ratio)))
   const asked = override ?? compression.trigger_tokens ?? derived
-  // What somebody asks for cannot be more than the model takes.
+  // A configured value cannot exceed the limit of the model.
   const most =
     options.contextWindow === undefined ? asked : Math.floor(options.contextWindow * compression.max_input_ratio)
   const trigger = asked === derived ? derived : Math.min(asked, Math.max(1024, most))

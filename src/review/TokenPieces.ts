@@ -1,7 +1,7 @@
 /**
- * Where a text falls into pieces before its tokens are found: words with the character before them, numbers of three digits, runs of
- * punctuation, white space. The rules are those of the tokenizer's pattern; texts of ASCII, which code nearly always is, are cut without
- * it, for it is asked of every line. Pure.
+ * Splits a text into pieces before its tokens are counted: words with the character before them, numbers of three
+ * digits, runs of punctuation, white space. The rules are those of the tokenizer's pattern. ASCII text, which code
+ * nearly always is, is split without the pattern, because this runs on every line. Pure.
  */
 import { O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants"
 
@@ -28,7 +28,7 @@ const isSpace = (kind: number | undefined): boolean => kind === space || kind ==
 const kindAt = (bytes: Uint8Array, at: number, length: number): number | undefined =>
   at < length ? kinds[bytes[at] ?? 0] : undefined
 
-/** Where the piece that starts at `from` ends, in ASCII text of `length` bytes. */
+/** Returns the end of the piece that starts at `from`, in ASCII text of `length` bytes. */
 export const endOfPiece = (bytes: Uint8Array, from: number, length: number): number => {
   const first = kindAt(bytes, from, length)
   const letters = first === other || first === space ? from + 1 : from
@@ -66,5 +66,5 @@ const endOfWord = (bytes: Uint8Array, from: number, length: number): number => {
   return both === "ll" || both === "ve" || both === "re" ? at + 3 : at
 }
 
-/** Of any text. */
+/** Splits any text. */
 export const piecesOf = (text: string): ReadonlyArray<string> => text.match(O200K_TOKEN_SPLIT_REGEX) ?? []

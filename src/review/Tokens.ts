@@ -48,7 +48,7 @@ const countPiece = (bytes: Uint8Array, from: number, to: number, known: Vocabula
 
 const memorySlots = 8192
 const memoryWidth = 32
-/** Words that are no tokens come again and again: their bytes and counts, each in the slot that its hash says. */
+/** Cache of words that are not single tokens: their bytes and counts, each in the slot of its hash. */
 const remembered = new Uint8Array(memorySlots * memoryWidth)
 const lengths = new Uint8Array(memorySlots)
 const counts = new Uint8Array(memorySlots)
@@ -98,7 +98,7 @@ const merge = (bytes: Uint8Array, from: number, to: number, known: Vocabulary): 
   }
 }
 
-/** Of the token that a part and the next one would make. */
+/** Returns the rank of the token that a part and the next one would form. */
 const rankOfPair = (bytes: Uint8Array, part: number, parts: number, known: Vocabulary): number => {
   if (part + 2 > parts) return never
   const start = starts[part] ?? 0
@@ -107,7 +107,7 @@ const rankOfPair = (bytes: Uint8Array, part: number, parts: number, known: Vocab
   return rank < 0 ? never : rank
 }
 
-/** On the high side: code runs near three characters a token, other scripts near one. */
+/** Overestimates the tokens of a text: code has nearly three characters per token, other scripts about one. */
 export const estimateTokens = (text: string): number => {
   let wide = 0
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) wide++

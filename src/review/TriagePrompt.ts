@@ -1,7 +1,7 @@
 /**
- * Triage of an issue: what a model is asked, what it may answer, and what is made of the answer. An issue is written by anybody, so
- * it is data; sentences of it that speak to an automated reader are taken out before a model sees them, in whichever direction they
- * push. What is not beyond doubt stays open. Pure.
+ * Triage of an issue: the prompt, the valid results, and the decision. An issue may come from any author, so it is
+ * data; sentences of it that address an automated reader are removed before a model sees them, in whichever direction
+ * they push. An issue stays open while there is doubt. Pure.
  */
 import { Schema } from "effect"
 import type { TriageDecision } from "../domain/Triage.ts"
@@ -24,7 +24,7 @@ export interface TriageRules {
 /** A model that is less sure than this does not close anything. */
 const sureEnough = 0.8
 
-/** What a category can be besides those that the configuration closes. */
+/** Categories in addition to those that the configuration closes. */
 const known = ["bug", "feature", "question", "documentation", "duplicate", "spam", "invalid", "other"]
 const categoriesOf = ({ categories_close }: TriageRules): ReadonlyArray<string> => [
   ...new Set([...known, ...categories_close])
@@ -120,7 +120,10 @@ export const triagePrompt = (issue: TriageIssue, fence: string): TriagePrompt =>
 
 const removed = "(a sentence was taken out)"
 
-/** Orders about the issue itself, and answers in the form of the tool; what speaks to reviewers of code is known elsewhere. */
+/**
+ * Instructions about the issue itself, and text in the form of a tool call. Instructions to reviewers of code are
+ * detected elsewhere.
+ */
 const handling: ReadonlyArray<RegExp> = [
   /\b(?:close|keep|leave|mark|label|tag|classify|categori[sz]e|triage|treat|flag|rate|consider)\b.{0,40}\b(?:issues?|tickets?|reports?|this|it|everything|all)\b.{0,60}\b(?:open|closed|spam|invalid|duplicate|valid|not planned|wont ?fix|legit\w*|genuine|bug|confidence)\b/i,
   /\b(?:do not|don't|never|must not|please)\b.{0,20}\bclose\b.{0,30}\b(?:this|the|it|my)\b/i,
@@ -156,7 +159,7 @@ const withoutAddress = (
   return { text: shown.join("").trim(), removed: out.size, left }
 }
 
-/** What is looked at and shown of one sentence or line: as much as the patterns read. */
+/** Maximum length of one sentence or line that is checked and shown, equal to the limit of the patterns. */
 const maxPiece = 2000
 
 /** Closing takes a sure model, a category that the configuration closes, and an issue of which enough was seen. */

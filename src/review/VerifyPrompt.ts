@@ -1,5 +1,5 @@
 /**
- * The second look at a finding: what is asked, and what may be answered. The finding was written by a model that had read the
+ * Verification of a finding: the prompt and the valid results. The finding was written by a model that had read the
  * change, so it is data here like the change itself. Pure.
  */
 import { Schema } from "effect"
@@ -48,7 +48,7 @@ export type Verdict = typeof Verdict.Type
 
 export interface VerifyInput {
   readonly finding: Finding
-  /** Its file's part of the diff, as far as it is shown. */
+  /** The part of the diff of its file, up to the limit. */
   readonly diff: string
   /** Numbered lines of the file around it; empty where it has no line. */
   readonly code: string
