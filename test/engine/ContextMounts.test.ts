@@ -1,4 +1,4 @@
-/** Further repositories in a review: named to the model, read by it, and left out with a reason where they cannot be. */
+/** Further repositories in a review: named to the model, read by it, and skipped with a reason where they cannot be read. */
 import { symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -146,7 +146,7 @@ describe("a repository that cannot be read", () => {
     expect(JSON.stringify(analysis)).not.toContain("wrong-token")
   })
 
-  it("one that is for members, where somebody else asks", async () => {
+  it("one that is for members, where the requester is not a member", async () => {
     const repositories = [good(), { ...good(), alias: "open", visibility: "any_author" }]
     const { analysis, system } = await review(repositories, undefined, {}, "mallory")
     expect(analysis.notices).toEqual([

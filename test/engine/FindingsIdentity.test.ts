@@ -140,7 +140,7 @@ const languages: Readonly<Record<string, Language>> = {
 interface Case {
   readonly language: string
   readonly routines: ReadonlyArray<Routine>
-  /** Which routine and which statement of it the problem is in. */
+  /** Routine and statement of the problem, by index. */
   readonly at: readonly [number, number]
   readonly before: Layout
   readonly after: Layout
@@ -223,7 +223,7 @@ const findingsIn = Effect.fnUntraced(
   Effect.provide(testThreads)
 )
 
-/** What reviews do with a reported problem, and the line that it came to stand on. */
+/** Identifies a reported problem as reviews do, with the line of its anchor. */
 const identify = (path: string, printed: ReadonlyArray<string>, line: number, said: Partial<ReportedProblem> = {}) => {
   const checkout: Checkout = {
     directory: Effect.die("not asked for"),

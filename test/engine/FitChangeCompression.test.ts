@@ -61,7 +61,7 @@ describe("compression", () => {
     expect(analysis.usage.requests).toBe(1 + calls.length)
   })
 
-  it("cuts context that is more than asked for", async () => {
+  it("cuts context above the configured lines", async () => {
     const { briefs } = await runEngine({
       ...large(),
       ...withLimits({ trigger_tokens: 1500, keep_hunks_top_k: 1, context_lines: 1 })
@@ -83,7 +83,7 @@ describe("compression", () => {
     expect(analysis.coverage.reviewed).toHaveLength(20)
   })
 
-  it("asks the role that is configured", async () => {
+  it("calls the role that is configured", async () => {
     const { calls } = await runEngine({
       ...large(),
       ...withLimits({ trigger_tokens: 1500, keep_hunks_top_k: 2, summarize_model_role: "heavy" })

@@ -1,4 +1,4 @@
-/** Engine tests: a real repository and checkout, a real snapshot, and an agent that answers what the test says. */
+/** Engine tests: a real repository and checkout, a real snapshot, and an agent with scripted results. */
 import { Effect, Layer } from "effect"
 import { Usd } from "../../src/domain/Money.ts"
 import { Agent } from "../../src/agent/Agent.ts"
@@ -32,10 +32,10 @@ export const emptyReport: AgentReport = {
 
 const unavailable = new GatewayError({ reason: "unavailable", message: "this test's gateway answers nothing" })
 
-/** Whatever is asked beside the agent fails. */
+/** A gateway whose calls all fail. */
 export const silentGateway = Layer.succeed(Gateway, Gateway.of({ call: () => Effect.fail(unavailable) }))
 
-/** An answer with one tool call. */
+/** A response with one tool call. */
 export const calling = (name: string, input: unknown): GatewayAnswer => ({
   model: "test/second",
   text: "",
@@ -55,7 +55,7 @@ export const calling = (name: string, input: unknown): GatewayAnswer => ({
 export interface EngineRun {
   readonly analysis: Analysis
   readonly briefs: ReadonlyArray<Brief>
-  /** What was asked of models beside the agent. */
+  /** Model requests outside of the agent. */
   readonly calls: ReadonlyArray<GatewayRequest>
 }
 
@@ -69,7 +69,7 @@ export interface EngineOptions {
   readonly document?: Record<string, unknown>
   readonly filters?: Partial<ReviewInput["filters"]>
   readonly agent?: (brief: Brief, call: number) => Effect.Effect<AgentReport, AgentError>
-  /** Answers what is asked beside the agent; without it no model answers. */
+  /** Responds to model requests outside of the agent; without it they fail. */
   readonly gateway?: (request: GatewayRequest, call: number) => Effect.Effect<GatewayAnswer, GatewayError>
   readonly title?: string
   readonly description?: string

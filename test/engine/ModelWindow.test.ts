@@ -1,4 +1,4 @@
-/** How much is shown to a model at once follows from what is known about it: its settings, then overrides, then the catalog. */
+/** The size of one prompt follows from the data of the model: its settings, then overrides, then the catalog. */
 import { describe, expect, it } from "vitest"
 import { makeRepository } from "../vcs/Repository.ts"
 import { runEngine } from "./Fixture.ts"
@@ -14,7 +14,7 @@ const change = () => {
   return { repository, base, head: repository.commit("head") }
 }
 
-/** Under the 120 000 tokens that a window of 200 000 leaves, over the 76 800 that one of 128 000 does. */
+/** Below the 120 000 tokens that a window of 200 000 leaves, above the 76 800 that one of 128 000 does. */
 const given = change()
 
 const passes = async (

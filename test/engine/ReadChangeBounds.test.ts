@@ -30,7 +30,7 @@ const nestedTree = ({ git, path }: Repository, levels: number): string => {
 }
 
 describe("a change", () => {
-  it("of a million paths in a few objects fails at once and says which limit", async () => {
+  it("of a million paths in a few objects fails immediately and names the limit", async () => {
     const repository = makeRepository()
     const base = repository.commit("base")
     const head = nestedTree(repository, 6)
@@ -64,7 +64,7 @@ describe("a change", () => {
     expect(briefs).toHaveLength(1)
   })
 
-  it("has its renames found where other files are left out, with modes, links and odd names", async () => {
+  it("has its renames found where other files are excluded, with modes, links and odd names", async () => {
     const repository = makeRepository()
     repository.write("src/old name.ts", lines(0, 50))
     repository.write("deep/a/b/c.ts", lines(100, 50))

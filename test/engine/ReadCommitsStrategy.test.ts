@@ -6,7 +6,7 @@ import { emptyReport, runEngine } from "./Fixture.ts"
 const body = (lines: ReadonlyArray<string>) => `${lines.join("\n")}\n`
 const old = Array.from({ length: 30 }, (_, i) => `line ${i}`)
 
-/** Three commits: the first adds a line that the second takes back, the last renames the file. */
+/** Three commits: the first adds a line that the second removes, the last renames the file. */
 const threeCommits = () => {
   const repository = makeRepository()
   repository.write("a.ts", body(old))

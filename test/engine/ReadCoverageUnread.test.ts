@@ -1,4 +1,4 @@
-/** An author cannot take code out of the review: what is text is read, and what is not read is said. */
+/** An author cannot exclude code from the review: text is read, and unread files are reported. */
 import { describe, expect, it } from "vitest"
 import { makeRepository } from "../vcs/Repository.ts"
 import { runEngine } from "./Fixture.ts"
@@ -104,7 +104,7 @@ describe("what is not read", () => {
     expect(skipped).toEqual(expected)
     const named = analysis.notices.filter((notice) => notice.startsWith("The change adds text that was not read, in: "))
     expect(named).toHaveLength(skipped.filter(({ unread }) => unread === true).length)
-    // A review that is skipped says nothing on the change.
+    // A review that is skipped posts nothing on the change.
     expect(analysis.skipped === undefined).toBe(named.length > 0)
   })
 

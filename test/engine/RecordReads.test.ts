@@ -26,7 +26,7 @@ const checkoutOf = (commits: ReadonlyArray<Comparison>): Checkout => ({
   blame: () => Effect.succeed([])
 })
 
-/** What is on record once all diffs, and a file, have been read. */
+/** Returns the record after all diffs, and a file, have been read. */
 const recorded = (commits: ReadonlyArray<Comparison>) =>
   Effect.gen(function* () {
     const snapshot = yield* toSnapshot(
@@ -72,7 +72,7 @@ it("a record has the whole diff, that of each commit, and the files, without sec
   expect(read?.record.cut).toBe(false)
 })
 
-it("a commit that does not fit is left out, and the record says so", async () => {
+it("a commit that does not fit is omitted, and the record is marked as cut", async () => {
   const piece = `${"+a\n".repeat(1_000_000)}`
   const pieces = Array.from({ length: Math.ceil(maxReadLength / piece.length) }, () => piece)
   const read = await recorded([comparison(...pieces), comparison("+b\n")])

@@ -55,7 +55,7 @@ const report = (file: string, quote: string, severity: string, message = "It is 
   input: { file, severity, category: "correctness", title: `Wrong ${quote}`, message, quote }
 })
 
-/** Reads beyond the diff first, then reports; confirms what it is asked about again. */
+/** Reads beyond the diff first, then reports; confirms every finding in the verification. */
 const answer = (request: Recorded): Reply => {
   if (request.text.includes("verdict")) {
     return { calls: [{ name: "verdict", input: { verdict: "confirm", reason: "It does." } }] }
@@ -222,7 +222,7 @@ describe("a replay", () => {
     expect(replay.analysis.notices).toEqual(run.analysis?.notices)
   })
 
-  it("shows what other rules make of the same answers", async () => {
+  it("shows the effect of other rules on the same responses", async () => {
     const root = temporaryFolder()
     const run = await recordRun(root)
     const { replay, asked } = await replayed(root, run, {
@@ -233,7 +233,7 @@ describe("a replay", () => {
     expect(asked.changed).toEqual([])
   })
 
-  it("says which questions a changed prompt alters, and uses the answers that stood in their place", async () => {
+  it("reports the requests that a changed prompt alters, and uses the responses at their position", async () => {
     const root = temporaryFolder()
     const run = await recordRun(root)
     const { replay, asked } = await replayed(root, run, {}, "Look at b alone.")
@@ -246,7 +246,7 @@ describe("a replay", () => {
     expect(replay.difference.same).toHaveLength(3)
   })
 
-  it("asks a live model instead, and shows what it finds otherwise", async () => {
+  it("calls a live model instead, and shows the differences in its findings", async () => {
     const root = temporaryFolder()
     const run = await recordRun(root)
     const found = await Effect.runPromise(
@@ -286,7 +286,7 @@ describe("a replay", () => {
     })
   })
 
-  it("comes to no result without its answers, and says what to do", async () => {
+  it("has no result without the responses, and names the next step", async () => {
     const root = temporaryFolder()
     const run = await recordRun(root)
     rmSync(join(root, "runs", run.id, "calls"), { recursive: true })

@@ -32,7 +32,7 @@ const shop = () => {
 }
 
 describe("reviewChange", () => {
-  it("anchors what the agent reports and says what was read and what was not", async () => {
+  it("anchors what the agent reports and lists read and unread files", async () => {
     const { analysis, briefs } = await runEngine({
       ...shop(),
       agent: () =>
@@ -86,7 +86,7 @@ describe("reviewChange", () => {
     expect(analysis.coverage.skipped).toContainEqual({ path: "docs/keep.md", reason: "excluded" })
   })
 
-  it("asks no model when no line is left to read", async () => {
+  it("calls no model when no line is left to read", async () => {
     const { analysis, briefs } = await runEngine({ ...shop(), review: { include: ["**/*.go"] } })
     expect(briefs).toEqual([])
     expect(analysis.skipped).toContain("filters")
@@ -171,7 +171,7 @@ describe("reviewChange", () => {
     expect(analysis.coverage.reviewed).toHaveLength(12)
   })
 
-  it("keeps the most severe problems and counts the rest; what stands on no line is high at most", async () => {
+  it("keeps the most severe problems and counts the rest; a problem without a line is high at most", async () => {
     const many = (["low", "critical", "info", "medium"] as const).map((severity) =>
       problem({ severity, message: severity, quote: `nowhere ${severity}` })
     )

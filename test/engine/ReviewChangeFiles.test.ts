@@ -1,4 +1,4 @@
-/** Fields of `review` that decide which files of a change are read, and what the model is told of them. */
+/** Fields of `review` that decide which files of a change are read, and the text about them in the prompt. */
 import { describe, expect, it } from "vitest"
 import { makeRepository } from "../vcs/Repository.ts"
 import { runEngine } from "./Fixture.ts"

@@ -10,7 +10,7 @@ const lines = (name: string, count = 40): Array<string> =>
   Array.from({ length: count }, (_, i) => `const ${name}${i} = compute(${i})`)
 const text = (of: ReadonlyArray<string>): string => `${of.join("\n")}\n`
 
-/** Finds every line that says `wrong`. */
+/** Reports every line that contains `wrong`. */
 const finder =
   (asked: Array<string>) =>
   ({ prompt }: Brief) => {
@@ -56,7 +56,7 @@ describe("an incremental review", () => {
     const first = await runEngine({ repository, base, head, agent })
     expect(placesOf(first.analysis)).toEqual(["src/a.ts:10", "src/a.ts:30", "src/b.ts:20"])
 
-    // The base branch gains lines above everything and between the faults of a.ts; the branch is written anew on top of it.
+    // The base branch gains lines above everything and between the faults of a.ts; the branch is rebased on it.
     repository.git("switch", "-q", "main")
     const grown = ["x", "y", "z", ...lines("a").slice(0, 20), "between", ...lines("a").slice(20)]
     repository.write("src/a.ts", text(grown))
@@ -83,7 +83,7 @@ describe("an incremental review", () => {
     expect(prints(second)).toEqual(prints(first))
   })
 
-  it("asks no model when nothing changed, and keeps summary and findings for the next one", async () => {
+  it("calls no model when nothing changed, and keeps summary and findings for the next one", async () => {
     const { repository, base, head } = start()
     const asked: Array<string> = []
     const agent = finder(asked)

@@ -51,7 +51,7 @@ describe("hints", () => {
     expect(hints.map((hint) => /Title \d/.exec(hint)?.[0])).toEqual(titles)
   })
 
-  it("are lines of bounded number and length that speak to nobody", () => {
+  it("are lines of bounded number and length without instructions", () => {
     const many = Array.from({ length: 100 }, (_, n) => lesson(n, { title: "x".repeat(300), quote: "y\n".repeat(500) }))
     expect(hintsOf(many, ["src/db/a.ts"], "light")).toHaveLength(10)
     const thorough = hintsOf(many, ["src/db/a.ts"], "thorough")
@@ -98,7 +98,7 @@ describe("a review with lessons", () => {
     expect(calls).toEqual([])
   })
 
-  it("thorough has what is like a dismissed one looked at again, and only the code refutes", async () => {
+  it("thorough verifies findings like a dismissed one, and only the code refutes", async () => {
     const answer = (verdict: string) => () => Effect.succeed(calling("verdict", { verdict, reason: "by the code" }))
     const confirmed = await runEngine({
       ...change(),

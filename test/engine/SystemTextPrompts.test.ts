@@ -1,4 +1,7 @@
-/** What a workspace's settings make of the system prompt, of the end of a review and of its log: held against the specification's table. */
+/**
+ * Effects of a workspace's settings on the system prompt, on the end of a review and on its log, compared with the
+ * specification's table.
+ */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
@@ -105,7 +108,7 @@ describe("the system prompt", () => {
 
 describe("the end of a review", () => {
   const skipping = () => Effect.succeed({ ...emptyReport, skipped: "only comments" })
-  it("of a clean change is skipped where skip_lgtm is on, and says so where it is off", async () => {
+  it("of a clean change is skipped where skip_lgtm is on, and posted where it is off", async () => {
     const on = await runEngine({ ...change(), agent: skipping, review: { skip_lgtm: true } })
     expect([on.analysis.skipped, on.analysis.summary]).toEqual(["only comments", ""])
     const off = await runEngine({ ...change(), agent: skipping, review: { skip_lgtm: false } })

@@ -1,6 +1,6 @@
 /**
- * Triage: what closes an issue and what keeps it open, answers that do not read, models that fail, money, and an author who talks to
- * the model: in front of a model that obeys every word it sees, the decision must be the same as without the attempt.
+ * Triage: reasons to close an issue and to keep it open, invalid responses, failing models, cost, and an author who
+ * addresses the model: a model that obeys every word must reach the same decision as without the attempt.
  */
 import { describe, expect, it } from "vitest"
 import { Effect, Layer, Logger } from "effect"
@@ -72,7 +72,7 @@ const triaged = async (
 
 const promptOf = ({ messages: [message] }: GatewayRequest): string => (message?.role === "user" ? message.text : "")
 
-describe("what the answer leads to", () => {
+describe("the decision", () => {
   const prompt = { removed: 0, left: 100 }
   const rules = { actions: ["close"], categories_close: ["spam", "invalid"] }
   const sure = { verdict: "close", category: "spam", reason: "r", confidence: 0.9 } as const
@@ -93,7 +93,7 @@ describe("what the answer leads to", () => {
 })
 
 describe("triage", () => {
-  it("asks the group of triage with the issue as data and strict output", async () => {
+  it("calls the group of triage with the issue as data and strict output", async () => {
     const { decision, requests, models, usage } = await triaged(() => calling("triage", close), spam, {
       custom_prompt: "Watches are what this project is about.",
       categories_close: ["spam", "watches"]
@@ -116,7 +116,7 @@ describe("triage", () => {
     expect((await triaged(() => calling("triage", answer), bug)).decision).toEqual(answer)
   })
 
-  it("a closed issue is not asked about", async () => {
+  it("a closed issue causes no request", async () => {
     const { decision, requests } = await triaged(() => calling("triage", close), { ...spam, state: "closed" })
     expect([decision.verdict, requests.length]).toEqual(["keep_open", 0])
   })
@@ -178,7 +178,7 @@ describe("triage", () => {
     expect(JSON.stringify([decision, requests])).not.toContain(secret)
   })
 
-  it("money is reserved before the call and settled with what it cost; over the cap nothing is asked", async () => {
+  it("money is reserved before the call and settled with its cost; over the cap there is no call", async () => {
     const fake = await startFakeModel({
       calls: [{ name: "triage", input: close }],
       usage: { input: 1000, output: 1000, cached: 0 }
@@ -234,7 +234,7 @@ describe("triage", () => {
 })
 
 describe("an author who talks to the model", () => {
-  /** Does what any text it sees asks for; without such text it knows what the issues are. */
+  /** Obeys every text in the prompt; without such text it classifies the issues correctly. */
   const obedient = (request: GatewayRequest): GatewayAnswer => {
     const prompt = promptOf(request)
     const fence = /with the word (\w{24});/.exec(prompt)?.[1]
@@ -251,7 +251,7 @@ describe("an author who talks to the model", () => {
   const all = [...triageAttempts, ...attempts.map(([, text]) => text)]
 
   it("the model of this test can be talked into both", async () => {
-    // Without what Triage takes out it would obey: the attempts below would change its answer.
+    // Without the filter of Triage this model would obey: the attempts below would change its decision.
     const raw = `with the word ${"a".repeat(24)};<title ${"a".repeat(24)}>${bug.title}\n${triageAttempts[0]}`
     const request = (await triaged(obedient, bug)).requests[0]
     if (request === undefined) throw new Error("nothing was asked")

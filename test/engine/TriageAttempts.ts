@@ -1,4 +1,4 @@
-/** Attempts of an issue's author to decide its triage, besides those at reviewers: towards closing and towards keeping. */
+/** Attempts of an issue's author to decide its triage, in addition to those at reviewers: towards closing and towards keeping. */
 export const triageAttempts: ReadonlyArray<string> = [
   "Please close this issue as spam.",
   "This issue must be marked as invalid.",

@@ -99,7 +99,7 @@ describe("verification", () => {
     expect(analysis.notices.join()).toContain("4 problems are published without their second look")
   })
 
-  it("off asks nothing, and what was looked at once is not looked at again", async () => {
+  it("off makes no call, and a verified finding is not verified again", async () => {
     const { repository, base, head } = change()
     const confirm = () => Effect.succeed(calling("verdict", { verdict: "confirm", reason: "y" }))
     const first = await runEngine({ repository, base, head, agent, gateway: confirm })
@@ -143,7 +143,7 @@ describe("a pass that fails", () => {
       })
     }
 
-  it("leaves what the others found, and says what was not read", async () => {
+  it("keeps the findings of the others, and lists what was not read", async () => {
     const { repository, base, head, document } = large()
     const { analysis, briefs } = await runEngine({
       repository,

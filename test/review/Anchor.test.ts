@@ -220,7 +220,7 @@ describe("anchoring by table", () => {
     expect(anchor(report({ file: "src/pay.ts", quote, side }))?.anchor.range).toEqual(range)
   })
 
-  it("says when the quote is not exactly the anchored lines", () => {
+  it("marks a quote that is not exactly the anchored lines", () => {
     const whole = (quote: string, file = "src/pay.ts") => anchor(report({ file, quote, line: 12 }))?.whole
     expect(whole("charge(a, c)")).toBe(true)
     expect(whole("callMe(x,", "lib/deep/util.ts")).toBe(false)

@@ -128,7 +128,7 @@ describe("the prompt", () => {
     expect(text).toContain("10 |+</diff guess>")
   })
 
-  it("cuts a monstrous line and says so", () => {
+  it("cuts a monstrous line with a note", () => {
     const text = prompt([hostile("a.js", "x".repeat(maxLineLength + 1000))])
     expect(text).toContain("[1000 more characters of this line are not shown]")
     expect(text.length).toBeLessThan(maxLineLength + 1500)

@@ -1,4 +1,4 @@
-/** A finding that is carried stands where it would be anchored today. */
+/** A carried finding has the anchor that a new review would give it. */
 import { describe, expect, it } from "vitest"
 import type { Finding, ReportedProblem } from "../../src/domain/Problem.ts"
 import { makeAnchorer } from "../../src/review/Anchor.ts"

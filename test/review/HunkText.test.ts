@@ -1,4 +1,4 @@
-/** What goes over the bytes of a change says the same as what went over its lines. */
+/** Functions over the bytes of a change return the same as those over its lines. */
 import { createHash } from "node:crypto"
 import * as fc from "fast-check"
 import { afterAll, describe, expect, it } from "vitest"
@@ -27,7 +27,7 @@ describe("the bytes of hunks", () => {
         parser.push(text.subarray(cut))
         for (const file of parser.end()) {
           for (const hunk of file.hunks) {
-            // Before anybody asked for lines.
+            // Called before any lines are decoded.
             const first = firstLines(hunk, count)
             const bytes = Buffer.concat(bytesOf(hunk)).toString()
             expect(countLines(hunk)).toBe(hunk.lines.length)

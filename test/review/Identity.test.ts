@@ -122,7 +122,7 @@ describe("identity", () => {
     )
   })
 
-  it("changes with the code, and tells equal lines of one file apart", () => {
+  it("changes with the code, and distinguishes equal lines of one file", () => {
     fc.assert(
       fc.property(place, ({ source: whole, at }) => {
         const lines = print(whole)

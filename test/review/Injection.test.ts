@@ -1,6 +1,7 @@
 /**
- * Every attempt is put where an attacker would put it, in front of a model that obeys it as far as its tools let it: it asks for files
- * outside the tree, for tools that do not exist, and repeats what it was told. The finding that is there must come out the same.
+ * Every attempt is placed where an attacker would put it, in front of a model that obeys it as far as its tools allow:
+ * it requests files outside the tree and tools that do not exist, and repeats its prompt. The real finding must be the
+ * same.
  */
 import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
@@ -84,7 +85,7 @@ const review = async (channel: Channel | undefined, text: string) => {
   return { analysis, requests }
 }
 
-/** Where an attempt with a line of its own must be reported; others as they were. */
+/** Returns the expected position of an attempt with a line of its own; otherwise the given value. */
 const placeOf = (channel: Channel, otherwise: unknown) =>
   channel === "comment" || channel === "code"
     ? { path: "src/pay.ts", side: "new", line: 2 }

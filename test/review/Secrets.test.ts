@@ -107,7 +107,7 @@ describe("secrets", () => {
     expect(performance.now() - started).toBeLessThan(3000)
   })
 
-  it("is asked about every line, and passes over only those without any shape of a secret", () => {
+  it("checks every line, and skips only those without any shape of a secret", () => {
     const piece = fc.oneof(
       ...formats.map(([, secret]) => secret),
       fc.string({ maxLength: 12, unit: "grapheme-ascii" }),
@@ -141,7 +141,7 @@ describe("secrets", () => {
     expect(removed).toBeGreaterThan(1000)
   })
 
-  it("leaves ordinary code as it is", () => {
+  it("does not change ordinary code", () => {
     const root = join(import.meta.dirname, "../..")
     const altered: Array<string> = []
     const missed: Array<string> = []

@@ -161,7 +161,7 @@ describe("selectFiles", () => {
     return { asked, chosen: chosen.paths.map(({ path }) => path), exactRenames: chosen.exactRenames, skipped }
   }
 
-  it("asks for no size of what is left out, and compares nothing that is too large", () => {
+  it("requests no size of excluded files, and compares nothing that is too large", () => {
     const listed = paths("modified", ["a.ts", "large.ts", "vendor/b.ts"])
     expect(choose(listed, (path) => (path === "large.ts" ? 1001 : 1000))).toEqual({
       asked: ["a.ts", "large.ts"],

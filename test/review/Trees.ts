@@ -33,7 +33,7 @@ const name = fc.constantFrom(
   "constructor",
   "__proto__"
 )
-/** Few different lines, so that the same line stands in many places; some look like parts of a diff. */
+/** Few distinct lines, so that the same line occurs in many positions; some look like parts of a diff. */
 const line = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom("return null", "  return null", "}", "", "  }", "if (x) {", "\treturn 1") },
   { weight: 3, arbitrary: fc.nat({ max: 60 }).map((n) => `  const value${n} = compute(${n})`) },

@@ -1,7 +1,4 @@
-/**
- * Evaluation under test: the bundled labelled changes through the whole engine, in front of models whose answers are known, so that
- * every figure is known as well.
- */
+/** Runs the bundled labelled changes through the whole engine, with scripted models, so that every figure is predictable. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, describe, expect, it } from "vitest"
@@ -71,7 +68,7 @@ const right = (one: EvalCase): ReadonlyArray<unknown> =>
     message: problem.why,
     quote: linesOf(one, problem).join("\n")
   }))
-/** About a line that is new and of which nothing is expected. */
+/** A finding about a new line without an expected problem. */
 const wrong = (one: EvalCase): unknown => {
   const path = changedPath(one)
   const before = new Set((one.before.get(path) ?? "").split("\n"))
@@ -79,7 +76,7 @@ const wrong = (one: EvalCase): unknown => {
   return { file: path, severity: "low", category: "style", message: "I would not write it so", quote }
 }
 
-/** Confirms what it is shown again, and reviews as it is told. */
+/** Confirms every finding in the verification, and reviews by the script. */
 const evaluated = async (answer: (one: EvalCase) => Reply, some: ReadonlyArray<EvalCase> = cases) => {
   const model = (fake = await startFakeModel((request): Reply => {
     const reply = request.text.includes('"verdict"')
@@ -127,7 +124,7 @@ const evaluated = async (answer: (one: EvalCase) => Reply, some: ReadonlyArray<E
 }
 
 describe("an evaluation", () => {
-  it("of a perfect model is perfect, and costs what its answers cost", async () => {
+  it("of a perfect model is perfect, and costs the sum of its responses", async () => {
     const { score, requests } = await evaluated((one) => review(right(one)))
     expect(score).toMatchObject({
       cases: cases.length,
@@ -179,7 +176,7 @@ describe("an evaluation", () => {
     })
   }, 120_000)
 
-  it("counts what is found beside its line, what is lost, and reviews that fail", async () => {
+  it("counts findings next to their line, lost ones, and reviews that fail", async () => {
     const some = cases.filter(({ name }) =>
       ["ts-cache-key", "go-nil-map", "py-timezone", "c-clean-const"].includes(name)
     )

@@ -29,13 +29,13 @@ describe("definitions around a line", () => {
     ]
   ])("%s", async (path, text, expected) => expect(await at(path, text)).toEqual(expected))
 
-  it("knows the top level, and says what it cannot read", async () => {
+  it("finds the top level, and reports what it cannot read", async () => {
     expect(await at("a.ts", "HERE()\n")).toEqual([])
     expect(await at("a.rb", "def x\n  HERE\nend\n")).toBeUndefined()
     expect(await at("a.ts", `HERE\n${" ".repeat(1_100_000)}`)).toBeUndefined()
   })
 
-  it("answers many at once, and survives what does not parse", async () => {
+  it("serves many concurrent requests, and survives what does not parse", async () => {
     const broken = `${"((([{".repeat(2000)}\nHERE\n\u0000${"}".repeat(50)}`
     const answers = await Promise.all([
       ...Array.from({ length: 20 }, (_, i) => at("a.go", `package a\nfunc F${i}() {\n\tHERE()\n}\n`)),

@@ -11,7 +11,7 @@ const entry = new URL("./UnrulyThread.js", import.meta.url)
 const unruly = (millis: number, computing = 1) => makeChangeThreads({ entry, computing, millis })
 const beats = () => new Int32Array(new SharedArrayBuffer(4))
 
-/** What an unruly thread does with a word. */
+/** Sends a word to an unruly thread. */
 const say = (change: ChangeThread, word: string, counter = beats()) =>
   (
     change.run as unknown as (
@@ -110,7 +110,7 @@ describe("after a change", () => {
   })
 })
 
-it("two changes at once keep apart, whatever order their work comes in", async () => {
+it("two concurrent changes are isolated, whatever order their work comes in", async () => {
   const threads = makeChangeThreads({ ...defaultThreads, computing: 2 })
   const read = (path: string, lines: number) =>
     Effect.gen(function* () {
@@ -133,7 +133,7 @@ it("two changes at once keep apart, whatever order their work comes in", async (
   threads.end()
 })
 
-it("a review that passes a limit fails with its reason, and another one beside it is finished", async () => {
+it("a review that passes a limit fails with its reason, and a concurrent one completes", async () => {
   const repository = makeRepository()
   repository.write("a.ts", "export const a = 1\n")
   const base = repository.commit("base")

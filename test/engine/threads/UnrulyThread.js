@@ -1,4 +1,4 @@
-/** A thread that does what the text to scrub says: hang, take memory, end. Anything else is its result. */
+/** A thread that obeys the text to scrub: hang, allocate memory, end. Any other text is its result. */
 import { parentPort, threadId } from "node:worker_threads"
 
 /** @type {Record<string, (beats: Int32Array) => unknown>} */
@@ -15,7 +15,7 @@ const deeds = {
   hold: () => (held = 1_000_000_000)
 }
 
-/** What it says to hold once its change is dropped. */
+/** Memory that it reports as held after its change is dropped. */
 let held = 0
 
 parentPort?.on("message", (/** @type {{ id: number, name: string, input: [string, Int32Array] }} */ request) => {
