@@ -1,4 +1,4 @@
-/** Parts for tests of single actors: stores in memory, a host that only knows one pull request, a configuration in force. */
+/** Parts for tests of single actors: stores in memory, a host with a single pull request, a configuration in force. */
 import { Effect, Layer } from "effect"
 import type { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { makeStaticStore } from "../../src/config/FileConfigStore.ts"
@@ -17,7 +17,7 @@ import * as Store from "../../src/store/Store.ts"
 import { testThreads } from "./Threads.ts"
 import { testSnapshot, testWorkspace } from "./TestSnapshot.ts"
 
-/** What actors keep and what they tell each other, in memory. */
+/** Stores of the actors and messages between them, in memory. */
 export const actorStores = (limits: QueueLimits = { perWorkspace: 100, total: 100 }) =>
   Layer.mergeAll(
     Store.layerMemory,

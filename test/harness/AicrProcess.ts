@@ -11,12 +11,12 @@ import { waitUntil } from "./Wait.ts"
 
 const root = join(import.meta.dirname, "../..")
 
-/** What the service promises: it is gone this long after SIGTERM, whatever it was doing. */
+/** Maximum time in milliseconds from SIGTERM to the exit of the service, in any state. */
 export const stopWithin = 15_000
 
 export interface Installation {
   readonly configFile: string
-  /** Where `/readyz` answers, without a slash at the end. */
+  /** Base URL of `/readyz`, without a slash at the end. */
   readonly url: string
   readonly env: Readonly<Record<string, string>>
 }
@@ -56,7 +56,7 @@ export class AicrProcess implements AsyncDisposable {
     this.#child = child
   }
 
-  /** Starts the process and waits until `/readyz` says that it takes work. */
+  /** Starts the process and waits until `/readyz` reports that it accepts work. */
   async start(): Promise<void> {
     this.spawn()
     await waitUntil(
@@ -65,7 +65,7 @@ export class AicrProcess implements AsyncDisposable {
         const answer = await fetch(`${this.url}/readyz`).catch(() => undefined)
         return answer?.status === 200
       },
-      // Several start at once, on a machine that does other things as well.
+      // Several processes may start concurrently on a busy machine.
       { timeout: 90_000, describe: () => `${this.url}/readyz answers 200; the log says:\n${this.#log}` }
     )
   }
@@ -75,12 +75,12 @@ export class AicrProcess implements AsyncDisposable {
     return this.#end("SIGKILL", 30_000)
   }
 
-  /** Asks it to stop; fails when it is not gone in time. */
+  /** Sends SIGTERM; fails when the process does not exit in time. */
   stop(): Promise<Exited> {
     return this.#end("SIGTERM", stopWithin)
   }
 
-  /** From now on no file that it writes may grow, or all may again: as a disk that is full answers, or a quota. */
+  /** Forbids or allows growth of every file that the process writes, like a full disk or a quota. */
   async setFilesMayGrow(may: boolean): Promise<void> {
     await promisify(execFile)("prlimit", [
       `--pid=${this.#running().pid}`,
@@ -88,7 +88,7 @@ export class AicrProcess implements AsyncDisposable {
     ])
   }
 
-  /** How many sockets it has open, of any kind. */
+  /** Counts its open sockets of any kind. */
   async openSockets(): Promise<number> {
     const folder = `/proc/${this.#running().pid}/fd`
     const targets = await Promise.all(

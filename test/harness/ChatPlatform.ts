@@ -5,7 +5,7 @@ import type { Fault } from "../../src/demo/DemoForge.ts"
 export interface ChatPlatform {
   readonly url: string
   readonly got: Array<string>
-  /** Asked for each message that arrives. */
+  /** Called for each message that arrives. */
   decide: () => Fault | undefined
   readonly stop: () => Promise<void>
 }

@@ -1,7 +1,8 @@
 /**
- * An installation of several nodes: real processes that share a real NATS, Postgres and Redis, with a git host and a model as in
- * Installation.ts. Verbs: start and end nodes by name (AicrProcess has kill, stop, freeze and thaw), cut the line to NATS, restart
- * the stores. Deliveries go to the ingress nodes in turn, and to the next one when one does not answer, as behind a load balancer.
+ * An installation of several nodes: real processes that share a real NATS, Postgres and Redis, with a git host and a
+ * model as in Installation.ts. Verbs: start and end nodes by name (AicrProcess has kill, stop, freeze and thaw), cut
+ * the line to NATS, restart the stores. Deliveries go to the ingress nodes round-robin, and to the next one when one
+ * does not respond, as behind a load balancer.
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -24,7 +25,7 @@ import { RedisServer } from "./Redis.ts"
 import { waitUntil } from "./Wait.ts"
 
 export interface ClusterOptions {
-  /** So many repositories, each with a workspace and a token of its own. */
+  /** Number of repositories, each with a workspace and a token of its own. */
   readonly repositories: number
   readonly queue?: "redis" | "nats"
   /** Slots of each executor node. */
@@ -34,7 +35,7 @@ export interface ClusterOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Nodes reach NATS over a line that can be cut; false: directly, for what is measured. */
   readonly line?: boolean
-  /** What reviews may cost: of a repository on a day, in US dollars. */
+  /** Daily cost limit of a repository in US dollars. */
   readonly dailyUsd?: number
 }
 
@@ -52,7 +53,7 @@ export class ClusterInstallation implements AsyncDisposable {
   readonly ingress: Array<string> = []
   /** Times of the writes that people see, by the credential that they came with. */
   readonly writes: ReadonlyMap<string, ReadonlyArray<number>>
-  /** Every answer to a delivery. */
+  /** Every response to a delivery. */
   readonly answers: Array<{ readonly node: string; readonly status: number }> = []
   readonly #options: ClusterOptions
   #turn = 0
@@ -137,7 +138,10 @@ export class ClusterInstallation implements AsyncDisposable {
     return node
   }
 
-  /** Of a node, and of an operator beside it. A node has the secrets of its roles only, as the deployments do it. */
+  /**
+   * Returns the environment of a node, or of an operator next to it. A node has the secrets of its roles only, as in
+   * the deployments.
+   */
   env(name: string, roles: string): Readonly<Record<string, string>> {
     const plays = (role: string): boolean => roles === "all" || roles.split(",").includes(role)
     const tokens = this.repositories.map((_, index) => [`TEST_TOKEN_${index}`, tokenOf(index)])
@@ -176,7 +180,7 @@ export class ClusterInstallation implements AsyncDisposable {
     })
   }
 
-  /** Until a node accepts it. */
+  /** Sends a delivery until a node accepts it. */
   async deliver(pull: DemoPull, action: "opened" | "synchronized" = "opened"): Promise<void> {
     this.forge.setWebhookUrl("http://ingress.test/webhooks/gitea")
     const delivery = this.forge.delivery({ kind: "pull", pull, action, sender: this.forge.user("dana") })
@@ -223,7 +227,7 @@ export class ClusterInstallation implements AsyncDisposable {
     )
   }
 
-  /** What the records say is not finished: accepted deliveries without an outcome, runs, publications, reservations. */
+  /** Lists unfinished records: accepted deliveries without an outcome, runs, publications, reservations. */
   async unfinished(): Promise<ReadonlyArray<string>> {
     const rows = await this.query<{ what: string }>(
       `SELECT 'delivery ' || id AS what FROM events WHERE work IS NOT NULL AND outcome IS NULL
@@ -299,6 +303,6 @@ export class ClusterInstallation implements AsyncDisposable {
   }
 }
 
-/** What people are notified of, or see. */
+/** Whether a request writes content that people are notified of, or see. */
 const isContentWrite = ({ method, path }: ApiRequest): boolean =>
   method !== "GET" && /\/(reviews|comments|comments\/\d+)$/.test(path)

@@ -1,7 +1,7 @@
 /**
- * Reads recordings of hosts: deliveries, responses, API descriptions, signatures. They are data of other projects, so the repository stores
- * none: `CONTRACTS_DIR` names their folder, by default `../shared/contracts` next to the clone. Without it the suites check what is written
- * for them here, and a warning says that they check no more.
+ * Reads recordings of hosts: deliveries, responses, API descriptions, signatures. They are data of other projects, so
+ * the repository stores none: `CONTRACTS_DIR` names their folder, by default `../shared/contracts` next to the clone.
+ * Without it the suites check only the examples that are written here, and log a warning.
  */
 import { existsSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"

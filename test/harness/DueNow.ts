@@ -1,4 +1,4 @@
-/** The time that pushes wait for is over, without waiting for it. */
+/** Ends the waiting time of batches without waiting. */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -8,7 +8,7 @@ const changes = {
   "queue.db": "UPDATE entries SET opened = json_set(opened, '$.dueAt', ?1), state = json_set(state, '$.dueAt', ?1)"
 }
 
-/** In the records of a service that does not run, with its files in this folder. */
+/** Makes all batches due now in the records of a stopped service with its files in this folder. */
 export const dueNow = (directory: string): void => {
   for (const [file, change] of Object.entries(changes)) {
     const path = join(directory, file)

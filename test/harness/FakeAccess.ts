@@ -1,11 +1,11 @@
-/** What accounts and tokens may do at the fake hosts, where the hosts can be asked. Put over the dialects of the fake forge. */
+/** Permissions of accounts and tokens at the fake hosts that report them. Added to the dialects of the fake forge. */
 import { findRepository } from "../../src/demo/DemoForgeDialect.ts"
 import type { ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
 import type { DemoRepository } from "../../src/demo/DemoForgeState.ts"
 
 export interface FakeAccess {
   push: boolean
-  /** Of the token: GitHub's classic ones and GitLab's; undefined where the token does not say. */
+  /** Scopes of the token: GitHub's classic ones and GitLab's; undefined where the token does not report them. */
   scopes: ReadonlyArray<string> | undefined
 }
 
@@ -58,7 +58,7 @@ const gitlab: ReadonlyArray<DemoRoute> = [
   }
 ]
 
-/** GitHub says a classic token's scopes with every answer. */
+/** Adds the scopes of a classic token to every response, as GitHub does. */
 const withScopes = (route: DemoRoute): DemoRoute => ({
   ...route,
   answer: async (context) => {

@@ -2,7 +2,7 @@
 import { git } from "../../src/demo/DemoForgeGit.ts"
 import type { DemoRepository } from "../../src/demo/DemoForgeState.ts"
 
-/** At most thirty, until a time in ISO 8601; undefined when there is no such branch. */
+/** Returns at most thirty commits, until a time in ISO 8601; undefined when the branch does not exist. */
 export const newestFirst = async (
   { defaultBranch, directory }: DemoRepository,
   ref: string | null,

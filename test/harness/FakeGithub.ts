@@ -1,4 +1,4 @@
-/** GitHub as the fake forge speaks it (Enterprise paths): answers, refusals, pages and signed webhooks. */
+/** GitHub dialect of the fake forge (Enterprise paths): responses, refusals, pages and signed webhooks. */
 import { createHmac } from "node:crypto"
 import { git, gitOnce, hasCommit } from "../../src/demo/DemoForgeGit.ts"
 import { newestFirst, tipOf } from "./FakeCommits.ts"

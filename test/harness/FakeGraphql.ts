@@ -22,7 +22,7 @@ const invalid = (what: string): ApiAnswer => graphqlError(undefined, `Variable o
 
 const namesOf = (variables: object): string => Object.keys(variables).toSorted().join()
 
-/** Threads in pages of the size that the query asks for. */
+/** Returns threads in pages of the size that the query requests. */
 const list = (context: ApiContext, query: string, variables: object): ApiAnswer => {
   const [owner, repo] = [field(variables, "owner", isText), field(variables, "repo", isText)]
   const number = field(variables, "number", isNumber)

@@ -1,4 +1,4 @@
-/** Issues, labels, files and commit comments as the hosts answer them, added to the dialects of the fake forge. */
+/** Issues, labels, files and commit comments in the format of the hosts, added to the dialects of the fake forge. */
 import { git, gitOnce } from "../../src/demo/DemoForgeGit.ts"
 import { page, findRepository } from "../../src/demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
@@ -25,7 +25,7 @@ export interface FakeIssues {
   readonly commitComments: Array<{ readonly id: number; readonly sha: string; body: string; readonly user: DemoUser }>
   /** Accounts that cannot be assigned. */
   readonly unassignable: Set<string>
-  /** By e-mail address. */
+  /** Accounts by e-mail address. */
   readonly accounts: Map<string, string>
   lastNumber: number
 }
@@ -123,7 +123,7 @@ const assigneesOf = (kind: Kind, context: ApiContext, body: unknown): ReadonlyAr
   const ids = (field(body, "assignee_ids", isList) ?? []).filter(isNumber)
   return [...logins].filter((login) => ids.includes(context.state.user(login).id))
 }
-/** Accounts that GitLab's user search knows. */
+/** Accounts that GitLab's user search finds. */
 const logins = ["dana", "aicr", "olga", "mallory"]
 
 const routesOf = (kind: Kind, dialect: DemoDialect): ReadonlyArray<DemoRoute> => {
@@ -360,7 +360,7 @@ const routesOf = (kind: Kind, dialect: DemoDialect): ReadonlyArray<DemoRoute> =>
 
 const commentPath = /\/issues\/\{\w+\}\/comments$/
 
-/** Gitea and GitHub answer comments on issues and on pull requests at one path. */
+/** Serves comments on issues and on pull requests at one path, as Gitea and GitHub do. */
 const eitherComment = (route: DemoRoute): DemoRoute => ({
   ...route,
   answer: (context) => {
@@ -386,7 +386,7 @@ const eitherComment = (route: DemoRoute): DemoRoute => ({
 
 const commitPath = /\/commits\/\{(ref|sha)\}$/
 
-/** Hosts answer commits and branches at one path: a full id is answered here, the rest by the dialect. */
+/** Serves commits and branches at one path, as the hosts do: a full id is served here, the rest by the dialect. */
 const eitherCommit = (own: DemoRoute, dialect: DemoDialect): DemoRoute => {
   const branch = dialect.routes.find(({ path, method }) => method === "GET" && commitPath.test(path))
   return {

@@ -1,7 +1,8 @@
 /**
- * A model server that answers from a script and records what it was sent. It speaks the wire protocols of the providers, told
- * apart by path: OpenAI chat completions and Responses, Anthropic messages (also as Vertex AI serves them), Gemini
- * generateContent, Bedrock Converse with its signature checked. Sign-ins of Copilot and Google are answered beside them.
+ * A model server that replies from a script and records the requests. It implements the wire protocols of the
+ * providers, selected by path: OpenAI chat completions and Responses, Anthropic messages (also as Vertex AI serves
+ * them), Gemini generateContent, Bedrock Converse with its signature checked. It also serves the sign-ins of Copilot
+ * and Google.
  */
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -25,7 +26,7 @@ export interface Recorded {
   readonly at: number
 }
 
-/** A function may keep a request waiting: it is answered when the promise is. */
+/** A script for the replies. A function may delay a reply: the request waits for its promise. */
 export type Script = Reply | ReadonlyArray<Reply> | ((request: Recorded, number: number) => Reply | Promise<Reply>)
 
 export interface FakeModel extends AsyncDisposable {
@@ -35,7 +36,7 @@ export interface FakeModel extends AsyncDisposable {
   readonly requests: ReadonlyArray<Recorded>
   /** Requests for tokens, in the order they came. */
   readonly signIns: ReadonlyArray<Recorded>
-  /** Requests whose client went away before the answer. */
+  /** Number of requests whose client disconnected before the response. */
   readonly aborted: () => number
   readonly script: (script: Script) => void
   readonly close: () => Promise<void>
@@ -117,7 +118,7 @@ const receive = async (request: IncomingMessage): Promise<Recorded | undefined> 
   try {
     for await (const chunk of request) if (Buffer.isBuffer(chunk)) chunks.push(chunk)
   } catch {
-    // The client went away while it sent: there is nobody to answer.
+    // The client disconnected while it sent, so there is no response to write.
     return undefined
   }
   const text = Buffer.concat(chunks).toString()
@@ -201,7 +202,7 @@ export const faults = {
   invalidJson: { invalidJson: true }
 } satisfies Record<string, Reply | ((text?: string) => Reply)>
 
-/** A whole review in one answer. */
+/** A whole review in one reply. */
 export const review = (problems: ReadonlyArray<unknown>, markdown = "Reviewed."): Reply => ({
   calls: [
     ...problems.map((input) => ({ name: "report_problem", input })),

@@ -6,7 +6,7 @@ export interface FakeCall {
 }
 
 export type Reply =
-  /** `refused`: the provider's own way to say that the model will not answer. */
+  /** A regular reply. `refused`: the provider's own refusal of the model. */
   | {
       readonly calls?: ReadonlyArray<FakeCall>
       readonly text?: string
@@ -15,7 +15,7 @@ export type Reply =
       readonly delayMillis?: number
     }
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
-  /** Never answers. `headers`: the status line comes, the body does not. */
+  /** Sends no response. `headers`: sends the status line without a body. */
   | { readonly stall: "silent" | "headers" }
   /** Closes the connection in the middle of the body. */
   | { readonly cut: true }

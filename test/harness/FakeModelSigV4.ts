@@ -7,7 +7,7 @@ export const awsKeys = { id: "AKIATESTTESTTESTTEST", secret: "test-aws-secret-ke
 const hash = (text: string) => createHash("sha256").update(text).digest("hex")
 const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest()
 
-/** Why the request is refused, or undefined. */
+/** Returns the reason to refuse the request, or undefined. */
 export const signatureProblem = (request: {
   readonly method: string
   readonly path: string

@@ -12,7 +12,7 @@ export interface SignInRules {
   readonly lifeSeconds?: number
   /** PEM: assertions of Google service accounts are checked with it. */
   readonly publicKey?: string
-  /** What Copilot says its address is. Default: nothing. */
+  /** API address that Copilot reports. Default: none. */
   readonly api?: string
 }
 

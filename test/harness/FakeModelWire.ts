@@ -1,4 +1,4 @@
-/** One reply in the words of each protocol, shaped as the providers' own answers. */
+/** Encodes one reply in each protocol, in the shape of the providers' own responses. */
 import type { Reply } from "./FakeModelReply.ts"
 
 export type Protocol = "chat" | "responses" | "anthropic" | "gemini" | "bedrock"

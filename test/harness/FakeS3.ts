@@ -1,6 +1,6 @@
 /**
- * A small S3: objects of one bucket by path, lists in pages, and every signature computed again from what arrived. Faults are what a
- * test says.
+ * A small S3: objects of one bucket by path, lists in pages, and every signature verified against the request. A test
+ * sets the faults.
  */
 import { createServer } from "node:http"
 import type { IncomingMessage } from "node:http"
@@ -14,7 +14,7 @@ export interface FakeS3 extends AsyncDisposable {
   readonly requests: Array<string>
   /** Regions that the signatures are for, in order. */
   readonly regions: Array<string>
-  /** Answers instead of the server, when it answers. */
+  /** Replaces the response of the server where it returns one. */
   fault: (method: string, path: string) => { readonly status: number; readonly body: string } | undefined
 }
 
@@ -35,7 +35,7 @@ const xml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("
 const error = (code: string, message: string): string =>
   `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${xml(message)}</Message><AWSAccessKeyId>${awsKeys.id}</AWSAccessKeyId></Error>`
 
-/** What stands below a prefix, in order: keys, and with a delimiter the folders there. */
+/** Lists the entries below a prefix, in order: keys, and with a delimiter the folders. */
 const listed = (objects: ReadonlyMap<string, string>, query: URLSearchParams): string => {
   const prefix = query.get("prefix") ?? ""
   const flat = query.get("delimiter") === "/"

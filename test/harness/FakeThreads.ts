@@ -1,4 +1,4 @@
-/** What becomes of inline comments at the hosts: edits, answers, resolving, reactions. Put over the dialects of the fake forge. */
+/** State of inline comments at the hosts: edits, replies, resolution, reactions. Added to the dialects of the fake forge. */
 import { findRepository } from "../../src/demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
 import type { DemoPull, DemoReviewComment, DemoUser } from "../../src/demo/DemoForgeState.ts"
@@ -40,7 +40,7 @@ const commentNumbered = (context: ApiContext, id: number): DemoReviewComment | u
     .flatMap(inlineOf)
     .find(({ comment }) => comment.id === id)?.comment
 
-/** Adds to every item of a list answer what the comment of the same id has become. */
+/** Adds the state of the comment to every item of a list with the same id. */
 const enriched = (
   context: ApiContext,
   answer: ApiAnswer,
@@ -69,7 +69,7 @@ const edit = (context: ApiContext): ApiAnswer | undefined => {
   return { status: 200, body: { id, body, user: { login: context.request.user.login } } }
 }
 
-/** Answers of people: on GitHub replies, on Gitea comments of another review at the same place. */
+/** Replies of people: on GitHub replies, on Gitea comments of another review on the same line. */
 const answersTo = (comment: DemoReviewComment, thread: FakeThread) =>
   thread.answers.map(({ user, body }, i) => ({
     id: comment.id * 1000 + i,

@@ -1,7 +1,7 @@
 /**
- * A TCP port on loopback that is free, for servers whose port must be known before they start. It is none of those that systems give
- * to outgoing connections: while a server under test is down, none of them takes its place, nor does one connect to itself there.
- * The two suites that run beside each other get odd and even ports, and a process is given a port once.
+ * A free TCP port on loopback, for servers whose port must be fixed before they start. It is outside of the range for
+ * outgoing connections: while a server under test is down, no connection takes its port or connects to itself. The two
+ * suites that run concurrently get odd and even ports, and a process is given a port only one time.
  */
 import { createServer } from "node:net"
 

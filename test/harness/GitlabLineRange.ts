@@ -1,6 +1,7 @@
 /**
- * `position.line_range` as GitLab's page reads it: both ends are found by their line codes in the diff of the file, and the comment
- * stands on the last one. GitLab stores codes that fit no line and shows no range then; here they are refused, so tests notice.
+ * `position.line_range` as GitLab's page reads it: both ends are found by their line codes in the diff of the file, and
+ * the comment appears on the last one. GitLab stores codes that fit no line and shows no range then; here they are
+ * refused, so tests notice.
  */
 import { createHash } from "node:crypto"
 import type { DiffFile, DiffLine } from "../../src/demo/DemoForgeDiff.ts"
@@ -9,7 +10,7 @@ import { field, isNumber, isObject, isText } from "./Fields.ts"
 const known = new Set(["line_code", "type", "old_line", "new_line"])
 const types = { added: "new", removed: "old", context: undefined } as const
 
-/** The lines of a hunk by their codes: where a line is not on a side, the counter of that side stands still. */
+/** Returns the lines of a hunk by their codes. A line that is absent on a side does not advance the counter of that side. */
 const codesOf = (path: string, { header, lines }: DiffFile["hunks"][number]): ReadonlyArray<string> => {
   const digest = createHash("sha1").update(path).digest("hex")
   const [, old = "0", now = "0"] = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(header) ?? []

@@ -1,6 +1,9 @@
-/** How much longer work takes over twice the input: the least time of many short runs of each, in turns, so that a busy machine changes little. */
+/**
+ * Measures the growth of work over twice the input: the minimum time of many short alternating runs of each, which
+ * reduces the effect of a busy machine.
+ */
 
-/** Long enough for the clock, and so short that nobody else is likely to run in between. */
+/** Long enough for the clock, and so short that another process is unlikely to run in between. */
 const minMillis = 0.3
 const rounds = 25
 const limit = 2.2

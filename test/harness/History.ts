@@ -1,7 +1,7 @@
 /**
- * Real commits and what git itself says of them, for judging where comments land. The commits are those of this repository, those of
- * other repositories named in HISTORIES (paths, colon-separated), and generated ones that hold what few histories do: CRLF, no
- * newline at the end, unicode and spaces in paths, renames, binary files, mode changes, 20 000 lines.
+ * Real commits and git's own view of them, to check the lines of comments. The commits are those of this repository,
+ * those of other repositories named in HISTORIES (paths, colon-separated), and generated ones with rare content: CRLF,
+ * no newline at the end, unicode and spaces in paths, renames, binary files, mode changes, 20 000 lines.
  */
 import { execFileSync, spawnSync } from "node:child_process"
 import { resolve } from "node:path"
@@ -54,7 +54,7 @@ const isWhole = ({ repository, base, head }: Commit): boolean =>
     stdio: "ignore"
   }).status === 0
 
-/** At most `most` real commits; `note` says why there are fewer. */
+/** Returns at most `most` real commits; `note` is the reason where there are fewer. */
 export const realCommits = (
   most: number
 ): { readonly commits: ReadonlyArray<Commit>; readonly note: string | undefined } => {
@@ -191,7 +191,7 @@ const hunksIn = (rows: ReadonlyArray<string>): ReadonlyArray<Hunk> =>
 export interface Truth {
   readonly old: ReadonlyArray<string>
   readonly new: ReadonlyArray<string>
-  /** What a host shows: each hunk with three lines around it. */
+  /** Hunks that a host shows, each with three lines of context. */
   readonly shown: ReadonlyArray<Hunk>
   /** Lines of the new side that are shown and stand on the old side too, with their numbers there. */
   readonly context: ReadonlyMap<number, number>
@@ -261,7 +261,7 @@ export const truthOf = ({ repository }: Commit, file: Changed): Truth | undefine
   return { ...sides, shown: hunksIn(rows), context, added, removed, oldNumber }
 }
 
-/** Where a line of the head comes from by `git blame`: undefined when the commit wrote it, else its number in the base. */
+/** Returns the origin of a line of the head by `git blame`: undefined when the commit wrote it, else its number in the base. */
 export const blamed = ({ repository, base, head }: Commit, path: string, line: number): number | undefined => {
   const [first = ""] = gitIn(repository, ["blame", "-p", "-L", `${line},${line}`, `${base}..${head}`, "--", path])
     .toString()

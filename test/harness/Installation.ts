@@ -1,7 +1,7 @@
 /**
- * A whole installation in a temporary folder: the real process, a git host with real repositories, and a model that finds
- * exactly one problem in every pull request: the marked line of the file that this pull request adds. So a comment tells which
- * pull request it was written for, and a comment on a foreign one is seen.
+ * A whole installation in a temporary folder: the real process, a git host with real repositories, and a model that
+ * finds exactly one problem in every pull request: the marked line of the file that this pull request adds. So a
+ * comment identifies the pull request it was written for, and a comment on the wrong one is detected.
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -21,7 +21,10 @@ import { waitUntil } from "./Wait.ts"
 
 export interface InstallationOptions {
   readonly queue: "memory" | "sqlite"
-  /** One workspace and one trigger with a token of its own each, so that writes are paced apart; `team/one` when left out. */
+  /**
+   * Repositories, each with one workspace and one trigger with a token of its own, so that writes are paced separately.
+   * Default: `team/one`.
+   */
   readonly repositories?: ReadonlyArray<string>
   /** Further tokens of the same account, after those of the repositories. */
   readonly spareTokens?: number
@@ -29,19 +32,19 @@ export interface InstallationOptions {
   readonly perWorkspaceConcurrency?: number
   /** Records in this Postgres instead of a file. */
   readonly database?: string
-  /** Variables of the process, besides those that the configuration names. */
+  /** Variables of the process, in addition to those that the configuration names. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** What a test does to requests to the host's API. Both may be replaced at any time. */
+/** Hooks of a test into requests to the host's API. Both may be replaced at any time. */
 export interface HostHooks {
-  /** Before the work of a request is done. */
+  /** Runs before a request is processed. */
   onRequest: (request: ApiRequest) => Fault | undefined
-  /** After it is done, before the answer leaves. */
+  /** Runs after a request is processed, before the response is sent. */
   onAnswer: (request: ApiRequest) => void
 }
 
-/** What stands on a pull request that we wrote. */
+/** Content of the service on a pull request. */
 export interface Posted {
   /** Heads of our reviews, oldest first. */
   readonly reviews: ReadonlyArray<string>
@@ -64,7 +67,7 @@ export const namesIn = (request: Recorded): ReadonlyArray<string> => [
   ...new Set([...request.text.matchAll(/marker-([a-z0-9-]+?)-end/g)].flatMap(([, name]) => name ?? []))
 ]
 
-/** The model's honest answer. */
+/** The correct reply of the model. */
 export const honest = (request: Recorded): Reply =>
   review(
     namesIn(request).map((name) => ({
@@ -79,7 +82,7 @@ export const honest = (request: Recorded): Reply =>
     `Summary of ${namesIn(request).join(", ")}.`
   )
 
-/** What stands on a pull request that we wrote. */
+/** Returns the content of the service on a pull request. */
 export const postedOn = (pull: DemoPull): Posted => {
   const ours = pull.reviews.filter((one) => one.user.login === "aicr")
   return {
@@ -173,9 +176,9 @@ export class Installation implements AsyncDisposable {
   }
 
   /**
-   * Waits until nothing is left to do: a pull request delivered now has had its turn, which comes after all that was queued before
-   * it, and nothing on record is unfinished. That pull request gets the label that says "do not review" once its delivery is
-   * written, so that its turn costs neither model nor comments.
+   * Waits until all work is complete: a pull request delivered now has been processed, which happens after everything
+   * that was queued before it, and no record is unfinished. That pull request gets the "do not review" label once its
+   * delivery is stored, so that it costs neither model calls nor comments.
    */
   async settled(): Promise<void> {
     for (const repository of this.forge.state.repositories.values()) {
@@ -192,7 +195,7 @@ export class Installation implements AsyncDisposable {
     })
   }
 
-  /** What the records say is not finished: accepted deliveries without an outcome, runs, publications. */
+  /** Lists unfinished records: accepted deliveries without an outcome, runs, publications. */
   unfinished(): ReadonlyArray<string> {
     const database = new DatabaseSync(join(this.directory, "aicr.db"), { readOnly: true })
     try {

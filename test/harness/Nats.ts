@@ -14,7 +14,10 @@ import { freePort } from "./FreePort.ts"
 import { provide } from "./Provide.ts"
 import { waitUntil } from "./Wait.ts"
 
-/** Starts the server ($2…); ends it at once for a line `kill`, in order for `stop`, and with its folder ($1) when the pipe closes. */
+/**
+ * Starts the server ($2…). The line `kill` ends it immediately, `stop` in order, and a closed pipe ends it with its
+ * folder ($1).
+ */
 const keeper = `
 folder=$1; shift
 nats-server "$@" >&2 & server=$!
@@ -82,17 +85,17 @@ export class NatsServer implements AsyncDisposable {
     return this.#end("kill\n")
   }
 
-  /** Ends it in order: clients are told. */
+  /** Stops it in order, so that clients are notified. */
   stop(): Promise<void> {
     return this.#end("stop\n")
   }
 
-  /** It hangs: it takes connections and answers nothing. */
+  /** Suspends the process: it accepts connections and sends no response. */
   freeze(): void {
     const pid = this.#pid
     if (pid === undefined) return
     process.kill(pid, "SIGSTOP")
-    // On a busy machine it works on for a moment; where there is no /proc nobody can tell.
+    // On a busy machine it runs for a moment longer; without /proc its state is unknown.
     const status = `/proc/${pid}/status`
     while (existsSync(status) && !/^State:\s+T/m.test(readFileSync(status, "utf8")));
   }
@@ -118,7 +121,7 @@ export class NatsServer implements AsyncDisposable {
   }
 }
 
-/** A server says who it is as soon as somebody connects. */
+/** Whether a server sends its greeting when a client connects. */
 const greets = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1")

@@ -41,7 +41,7 @@ export interface Request {
   readonly body: unknown
 }
 
-/** What is wrong with a request; empty when it is as described. */
+/** Returns the problems of a request; empty when it matches the description. */
 export type Check = (request: Request) => ReadonlyArray<string>
 
 type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
@@ -90,7 +90,7 @@ const patternOf = (path: string): RegExp =>
     `^${path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\w+)\}/g, (_, name: string) => (/path|basehead/.test(name) ? "(.+)" : "([^/]+)"))}$`
   )
 
-/** Of the hosts' own descriptions, what the copies at hand leave out: Gitea's and Forgejo's `repoListPullRequests`. */
+/** Operation that the available copies of the hosts' descriptions lack: Gitea's and Forgejo's `repoListPullRequests`. */
 const pullList = {
   get: {
     parameters: [

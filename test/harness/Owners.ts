@@ -1,4 +1,4 @@
-/** On whose behalf tests call models and write to hosts, where the owner is not what is tested. */
+/** Owners of model calls and of writes to hosts, for tests of other subjects. */
 import { Effect, Layer } from "effect"
 import { anyWriter, WriteOwner } from "../../src/forge/WriteOwner.ts"
 import type { Writing } from "../../src/forge/WriteOwner.ts"

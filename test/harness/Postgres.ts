@@ -47,7 +47,7 @@ export class PostgresServer implements AsyncDisposable {
     this.url = `postgres://aicr@127.0.0.1:${port}/postgres`
   }
 
-  /** With Postgres' own settings, every commit is synced to disk, and with those given. */
+  /** Starts a server with Postgres' default settings, which sync every commit to disk, and with the given ones. */
   static async start(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
     const bin = provide("postgres")
     const folder = mkdtempSync(join(tmpdir(), "aicr-postgres-"))
@@ -60,7 +60,7 @@ export class PostgresServer implements AsyncDisposable {
     return server
   }
 
-  /** Starts it, after `stop` or `kill` on the same data, and waits until it answers. */
+  /** Starts it again after `stop` or `kill` on the same data, and waits until it accepts connections. */
   async start(): Promise<void> {
     if (this.#keeper !== undefined) throw new Error("it is running")
     const args = ["-D", join(this.#folder, "data"), "-p", String(this.#port), "-h", "127.0.0.1", "-k", this.#folder]
@@ -84,7 +84,7 @@ export class PostgresServer implements AsyncDisposable {
     return this.#end("INT\n")
   }
 
-  /** Ends it at once, as a crash does; what it synced is there at the next start. */
+  /** Ends it immediately, like a crash; synced data is present at the next start. */
   kill(): Promise<void> {
     return this.#end("QUIT\n")
   }

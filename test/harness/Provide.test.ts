@@ -1,4 +1,4 @@
-/** A fresh machine on which suites beside each other miss the same server: one installs it, the others wait and find it. */
+/** Concurrent suites on a fresh machine miss the same server: one installs it, the others wait and find it. */
 import { execFile } from "node:child_process"
 import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -8,7 +8,7 @@ import { expect, it } from "vitest"
 
 const suites = 2
 
-/** It refuses a second one as apt-get does, and works until all suites know that the server is missing, and a moment longer. */
+/** Refuses a second run like apt-get, and runs until all suites have noticed that the server is missing, and a moment longer. */
 const apt = (folder: string) => `#!/bin/sh
 PATH=/usr/bin:/bin
 cd '${folder}'

@@ -1,6 +1,6 @@
 /**
- * Servers that suites start: found on the PATH or where Debian keeps them, and as root installed from Debian's packages when they are
- * missing. Suites run beside each other and apt-get refuses a second one, so those that miss something take turns.
+ * Servers that suites start: found on the PATH or in Debian's folders, and as root installed from Debian's packages
+ * when they are missing. Suites run concurrently and apt-get refuses a second run, so the installations are serialised.
  */
 import { execFileSync } from "node:child_process"
 import type { StdioOptions } from "node:child_process"
@@ -12,7 +12,7 @@ interface Needed {
   readonly files: ReadonlyArray<string>
   /** Debian's package of them. */
   readonly package: string
-  /** Where they may be besides the PATH, the best first. */
+  /** Folders to search in addition to the PATH, the best first. */
   readonly folders: () => ReadonlyArray<string>
 }
 
@@ -52,7 +52,7 @@ export const provide = (name: Provided): string => {
   throw new Error(`Missing: ${files.join(" and ")}. Install it (Debian: apt-get install ${from}) and run again.`)
 }
 
-/** What a command says of its failure is in the error. */
+/** The error holds the output of a failed command. */
 const quiet: { readonly stdio: StdioOptions } = { stdio: ["ignore", "ignore", "pipe"] }
 
 const find = ({ files, folders }: Needed): string | undefined =>

@@ -1,4 +1,4 @@
-/** Looks at a queue all the time, from outside, and remembers the most that ran at once: per workspace and per worker. */
+/** Polls a queue continuously, from outside, and records the maximum number of concurrent runs: per workspace and per worker. */
 import { Effect, Fiber, Layer, Redacted, Result } from "effect"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { natsSettings } from "../../nats/NatsSettings.ts"

@@ -49,7 +49,7 @@ export class RedisServer implements AsyncDisposable {
     return server
   }
 
-  /** Starts it, after a kill on the same data, and waits until it answers. */
+  /** Starts it again after a kill on the same data, and waits until it accepts connections. */
   async start(): Promise<void> {
     if (this.#keeper !== undefined) throw new Error("it is running")
     const settings = {
@@ -86,7 +86,7 @@ export class RedisServer implements AsyncDisposable {
     return this.#end("keep\n")
   }
 
-  /** It hangs: it takes connections and answers nothing. */
+  /** Suspends the process: it accepts connections and sends no response. */
   freeze(): void {
     if (this.#pid !== undefined) process.kill(this.#pid, "SIGSTOP")
   }

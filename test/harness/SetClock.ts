@@ -23,7 +23,7 @@ export class SetClock implements Disposable {
     this.set(0)
   }
 
-  /** From now on it shows true time and these seconds, which may be negative. */
+  /** Sets the offset of the clock from the true time in seconds, which may be negative. */
   set(seconds: number): void {
     writeFileSync(join(this.#folder, "offset"), `${seconds < 0 ? "" : "+"}${seconds}\n`)
   }

@@ -1,9 +1,9 @@
-/** Waiting in tests whose clock stands still until somebody moves it. */
+/** Waiting in tests whose clock moves only when the test moves it. */
 import { Clock, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 
 export interface UntilOptions {
-  /** How far the clock is moved between two looks. */
+  /** Step of the clock between two checks. */
   readonly step?: Duration.Input
   readonly atMost?: Duration.Input
 }

@@ -1,4 +1,4 @@
-/** The inbound half of a host without a server: whether a secret signed a delivery, and what the delivery says. */
+/** The inbound half of a host without a server: checks the signature of a delivery and parses it. */
 import { Redacted } from "effect"
 import { DeliveryBody } from "../../src/forge/DeliveryBody.ts"
 import type { ForgeWebhook, Headers, Parsed } from "../../src/forge/Forge.ts"

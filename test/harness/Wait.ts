@@ -1,9 +1,9 @@
-/** Waiting on conditions: tests never sleep for a time that somebody guessed. */
+/** Waiting on conditions: tests never sleep for a fixed time. */
 
 export interface WaitOptions {
-  /** Milliseconds; 30 000 when left out. */
+  /** Milliseconds; the default is 30 000. */
   readonly timeout?: number
-  /** What is waited for, and what there is instead: asked for the message when time is up. */
+  /** Describes the expected and the current state for the message of a timeout. */
   readonly describe: () => string
 }
 

@@ -27,7 +27,6 @@ const pending: ReadonlyArray<string> = [
   "test/demo",
   "test/forge",
   "test/fuzz",
-  "test/harness",
   "test/llm",
   "test/outputs",
   "test/repository",
