@@ -30,7 +30,6 @@ const pending: ReadonlyArray<string> = [
   "test/llm",
   "test/outputs",
   "test/repository",
-  "test/scenarios",
   "test/soak",
   "test/vcs"
 ]

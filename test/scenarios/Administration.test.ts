@@ -1,6 +1,6 @@
 /**
- * A node with its records in Postgres, and an administrator: a review, the server of the records killed while the next one runs, and
- * a pull request that is read once more because the administrator asks for it.
+ * A node with its records in Postgres, and an administrator: a review, the server of the records killed while the next
+ * one runs, and another review of a pull request at the request of the administrator.
  */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { honest, Installation } from "../harness/Installation.ts"
@@ -47,7 +47,7 @@ describe("records in Postgres, with an administrator", () => {
     return Object(Array.isArray(items) ? items[0] : undefined)
   }
 
-  it("reviews, and is asked to review again", async () => {
+  it("reviews, and reviews again at the request of the administrator", async () => {
     const pull = await at.open("first")
     await at.forge.notify(pull, "opened")
     await at.reviewed(pull)
@@ -69,7 +69,7 @@ describe("records in Postgres, with an administrator", () => {
       { describe: () => at.aicr.log }
     )
     assert.strictEqual(at.asked("first"), 2)
-    // It was read again, and what stands at the line already is not said twice.
+    // It was reviewed again, and the existing comment on the line is not repeated.
     assert.lengthOf(at.posted(pull).comments, 1)
     const event = await waitUntil(
       async () => {

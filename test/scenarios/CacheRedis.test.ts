@@ -1,4 +1,7 @@
-/** The whole service with its cache in Redis: what the host said is there for every node, and without Redis it goes on. */
+/**
+ * The whole service with its cache in Redis: responses of the host are cached for every node, and reviews continue
+ * without Redis.
+ */
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, it } from "vitest"
@@ -25,11 +28,11 @@ const onRedis = async (at: Installation, redis: RedisServer): Promise<AicrProces
   return new AicrProcess({ configFile, url: at.aicr.url, env })
 }
 
-it("keeps there who wrote a commit, says no name in a key, and reviews on when Redis is gone", async () => {
+it("keeps there who wrote a commit, has no name in a key, and reviews on when Redis is gone", async () => {
   await using redis = await RedisServer.start()
   await using at = await Installation.make({ queue: "memory" })
   await using aicr = await onRedis(at, redis)
-  // The fake host of installations knows no authors of commits.
+  // The fake host of installations has no authors of commits.
   let asked = 0
   at.host.onRequest = ({ path }) => {
     const sha = /\/git\/commits\/(\w+)$/.exec(path)?.[1]

@@ -1,4 +1,4 @@
-/** What people see of reviews that found nothing, with the settings that hold where nothing is configured. */
+/** Visible effects of reviews without findings, with the default settings. */
 import { expect, it } from "vitest"
 import { review } from "../harness/FakeModel.ts"
 import { honest, Installation, statesOf } from "../harness/Installation.ts"

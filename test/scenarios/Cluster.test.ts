@@ -1,10 +1,10 @@
 /**
- * Five nodes, and work that flows while everything that can end does: nodes are killed, stopped and frozen, the line to NATS is
- * cut, the stores restart. Afterwards every accepted change has exactly one review on its newest head, nothing was said twice,
- * nowhere ran more than allowed, and no money is reserved for nobody.
+ * Five nodes under continuous work and failures: nodes are killed, stopped and frozen, the line to NATS is cut, the
+ * stores restart. Afterwards every accepted change has exactly one review on its newest head, nothing is posted twice,
+ * every concurrency limit held, and no reservation of money is left without an owner.
  *
- * AICR_TEST_CHANGES=500 lets that many changes flow, and lets every node have every trouble. AICR_TEST_QUEUE=nats keeps the
- * queue in JetStream instead of Redis.
+ * AICR_TEST_CHANGES=500 delivers that many changes, and applies every failure to every node. AICR_TEST_QUEUE=nats keeps
+ * the queue in JetStream instead of Redis.
  */
 import { expect, it } from "vitest"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
@@ -29,7 +29,7 @@ const nodes = {
 } as const
 type Name = keyof typeof nodes
 
-/** For so long, whatever happens. */
+/** Waits for a fixed time. */
 const elapse = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
 
 const troubles = (at: ClusterInstallation) => {
@@ -140,8 +140,8 @@ it(
     )
     expect(Number(spent[0]?.most)).toBeGreaterThan(0)
     expect(Number(spent[0]?.most)).toBeLessThanOrEqual(50)
-    // Two nodes write with each account. Were each a second apart by itself, two writes would be half a second apart at most; what is
-    // allowed besides is how late this process sees one.
+    // Two nodes write with each account. With one second of spacing on each node alone, two writes would be half a
+    // second apart at most. The difference allows for the delay in which this process observes a write.
     const gaps = [...at.writes.values()].flatMap((times) => times.slice(1).map((time, i) => time - (times[i] ?? 0)))
     expect(Math.min(...gaps)).toBeGreaterThan(500)
     expect(at.answers.filter(({ status }) => status !== 202 && status !== 503)).toEqual([])

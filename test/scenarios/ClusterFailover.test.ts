@@ -1,6 +1,6 @@
 /**
- * How long work stands still when a node that holds actors goes, and that a rolling restart refuses nobody. A machine that is
- * busy takes long for everything, so each is measured beside what is usual at that moment.
+ * Measures the delay of work when a node with actors ends, and checks that a rolling restart refuses no delivery. Every
+ * figure is compared with the usual one at that moment, because a busy machine slows down everything.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { stopWithin } from "../harness/AicrProcess.ts"
@@ -12,7 +12,7 @@ import { waitUntil } from "../harness/Wait.ts"
 const repositories = 16
 
 let at: ClusterInstallation
-/** When the model was first asked about a pull request. */
+/** Time of the first model call for each pull request. */
 const askedAt = new Map<string, number>()
 
 beforeAll(async () => {
@@ -28,14 +28,14 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => at[Symbol.asyncDispose](), 60_000)
 
-/** Figures for whoever reads the run. */
+/** Writes figures for readers of the output. */
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
 
 /** A change in every workspace, prepared so that only its delivery is left to do. */
 const prepare = (round: string) =>
   Promise.all(at.repositories.map((repository, index) => at.open(`${round}-${index}`, repository)))
 
-/** How long each workspace took from `since` until its review asked the model, sorted. */
+/** Returns the time of each workspace from `since` until its review called the model, sorted. */
 const delivered = async (pulls: Awaited<ReturnType<typeof prepare>>, since: number) => {
   for (const pull of pulls) await at.deliver(pull)
   const names = pulls.map((pull) => pull.headBranch)
@@ -84,10 +84,10 @@ describe("actors move", () => {
   }, 180_000)
 })
 
-it("actors move at once from a node whose reviews do not end", async () => {
+it("actors move immediately from a node whose reviews do not end", async () => {
   await at.start("both", "executor,actors,publisher")
   await at.node("work").stop()
-  // Nobody else can have it.
+  // No other node can own it.
   const stuck = await at.open("stuck", at.repositories[0] ?? "")
   const [asked, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   at.model.script(async (request) => {

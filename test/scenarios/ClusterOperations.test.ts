@@ -1,4 +1,4 @@
-/** What operators see of several nodes and do with them: who is there, what is away, a node that takes no more work. */
+/** Operations on several nodes: the list of nodes, unavailable services, a node that accepts no more work. */
 import { execFile } from "node:child_process"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -89,7 +89,7 @@ it("only nodes that take deliveries have their paths", async () => {
   expect((await fetch(`${at.node("work").url}/healthz`)).status).toBe(200)
 })
 
-it("/metrics says who works together and how far the bus is", async () => {
+it("/metrics shows the nodes of the cluster and the round-trip time of the bus", async () => {
   const metrics = () => fetch(`${at.node("front").url}/metrics`).then((answer) => answer.text())
   const expected = [/aicr_nodes\{role="executor"\} 1/, /aicr_bus_round_trip_seconds_count [1-9]/]
   let said = ""
@@ -103,7 +103,7 @@ it("/metrics says who works together and how far the bus is", async () => {
   expect(said).toMatch(/aicr_bus_round_trip_seconds_count [1-9]/)
 })
 
-it("/readyz names what is away, on every node", async () => {
+it("/readyz names unavailable services, on every node", async () => {
   const names = ["front", "work", "middle"]
   const until = (expected: ReadonlyArray<string>) =>
     waitUntil(

@@ -1,4 +1,7 @@
-/** Thirty pull requests at once, in three repositories, with room for four: never more than four, and nothing gets mixed up. */
+/**
+ * Thirty concurrent pull requests in three repositories, with a limit of four: never more than four run, and nothing
+ * gets mixed up.
+ */
 import { describe, expect, it } from "vitest"
 import { fileOf, honest, Installation, markedLine, namesIn } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
@@ -7,7 +10,7 @@ const repositories = ["team/one", "team/two", "team/three"]
 const room = 4
 
 describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
-  it("reviews thirty pull requests at once, four at a time", { timeout: 180_000 }, async () => {
+  it("reviews thirty concurrent pull requests, four at a time", { timeout: 180_000 }, async () => {
     await using at = await Installation.make({
       queue,
       repositories,
@@ -22,8 +25,8 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
       }
     }
 
-    // Answers wait for each other: until the model has seen as many at once as there is room for, and the service, which goes on
-    // answering, has had time to send it one too many.
+    // Replies are held back until the model has as many concurrent requests as the limit allows, and until the service,
+    // which keeps running, has had time to send one too many.
     let running = 0
     let most = 0
     let left = pulls.length

@@ -10,7 +10,7 @@ interface Point {
   readonly name: string
   /** Calls `kill` when the moment has come. */
   readonly arm: (at: Installation, kill: () => void) => void
-  /** How often the model is asked about the pull request, before and after the kill together. */
+  /** Number of model calls for the pull request, before and after the kill together. */
   readonly asked: number
 }
 
@@ -30,7 +30,7 @@ const before =
     }
   }
 
-/** The request is done and its answer never arrives. */
+/** The request is processed and its response never arrives. */
 const after =
   (is: (request: ApiRequest) => boolean): Point["arm"] =>
   (at, kill) => {
@@ -92,7 +92,7 @@ describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
     expect(at.asked("change")).toBe(asked)
   })
 
-  it("between two answers of a conversation: it goes on from the first, which is not paid for again", async () => {
+  it("between two steps of a conversation: it continues after the first, which is not paid for again", async () => {
     await using at = await Installation.make({ queue })
     await at.aicr.start()
     const pull = await at.open("change")
@@ -112,7 +112,7 @@ describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
     await at.reviewed(pull)
     const resumed = at.model.requests.slice(asked)
     expect(resumed).toHaveLength(1)
-    // The second step of the conversation, with what the first one asked to read.
+    // The second step of the conversation, with the file that the first one requested.
     expect(resumed[0]?.text).toContain("fetch_more_context")
     expect(resumed[0]?.text).toContain("# Start")
     expect(at.aicr.log).toMatch(

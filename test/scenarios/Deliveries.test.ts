@@ -1,4 +1,4 @@
-/** What deliveries add up to: repeated ones, outdated heads, and events that we caused ourselves. */
+/** Combinations of deliveries: repeated ones, outdated heads, and events that the service caused itself. */
 import { describe, expect, it } from "vitest"
 import { fileOf, honest, Installation, markedLine } from "../harness/Installation.ts"
 

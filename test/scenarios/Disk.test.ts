@@ -1,6 +1,7 @@
 /**
- * The real process on a disk that takes no writes for a while. A delivery that could not be stored is refused, so that the host sends
- * it again; `/readyz` says which store it is; when the disk is well again, everything goes on without a restart.
+ * The real process on a disk that takes no writes for a while. A delivery that could not be stored is refused, so that
+ * the host sends it again; `/readyz` names the store; when the disk is available again, everything continues without a
+ * restart.
  */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
@@ -21,8 +22,8 @@ const files = (folder: string, names: RegExp) =>
     .map((name) => join(folder, name))
 
 /**
- * Not even who has the file open already can write it; needs root and a file system that knows the attribute. Without the `-shm` file,
- * which is memory to its processes: the kernel ends who writes to that.
+ * Makes files immutable, even for processes that have them open; needs root and a file system with the attribute. The
+ * `-shm` file is excluded, because it is memory of its processes, and the kernel ends a process that writes to it.
  */
 const immutable = (at: Installation, names: RegExp): Disk => {
   const set = (flag: "+i" | "-i"): void => {
@@ -84,7 +85,7 @@ const once = (name: string, head: string) => ({
   summaries: 1
 })
 
-/** The same delivery, as the host sends it again with the answer it got. */
+/** The same delivery, as the host sends it again, with the response to it. */
 const opened = (at: Installation, pull: Awaited<ReturnType<Installation["open"]>>) => {
   const delivery = at.forge.delivery({ kind: "pull", pull, action: "opened", sender: at.forge.user("dana") })
   return async () => {
@@ -110,7 +111,7 @@ describe.each([
     await using at = await Installation.make({ queue: "sqlite" })
     using disk = diskOf(at)
     await at.aicr.start()
-    // One review is under way when it happens, and its answer comes while nothing can be stored.
+    // One review is in progress when it happens, and the reply of its model comes while nothing can be stored.
     const first = await at.open("first")
     const reached = Promise.withResolvers<void>()
     const refused = Promise.withResolvers<void>()

@@ -1,4 +1,4 @@
-/** Every example of a configuration starts the real process as it is, but for its port and the folder that it writes to. */
+/** Every example of a configuration starts the real process unchanged, except for its port and the folder that it writes to. */
 import { execFile } from "node:child_process"
 import { generateKeyPairSync } from "node:crypto"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"

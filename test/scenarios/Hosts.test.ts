@@ -14,7 +14,7 @@ import { freePort } from "../harness/FreePort.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const quote = "  return total / 0"
-/** Where a problem of this severity fails the commit status. */
+/** Hosts where a problem of this severity fails the commit status. */
 const failing: ReadonlyArray<string> = ["forgejo", "github"]
 
 it.each(["gitea", "forgejo", "github", "gitlab"] as const)(

@@ -1,7 +1,7 @@
 /**
- * Every channel of every host at once, and a process that is killed at every third write, or with AICR_TEST_HOST_KILLS=all at every
- * single one: each life gets so much further. Every other write that it dies at was done by the host before, the others were not. In the
- * end everything stands once.
+ * Every channel of every host concurrently, and a process that is killed at every third write, or with
+ * AICR_TEST_HOST_KILLS=all at every single one: each process gets that much further. The host has processed every other
+ * write at which a process dies, and not the rest. In the end every item exists exactly once.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -53,7 +53,7 @@ const channels: Record<
   ]
 }
 
-/** What stands after a review of a pull request and of a push, each of which has one problem. */
+/** Expected content after a review of a pull request and of a push, each of which has one problem. */
 const expected: Record<ForgeKind, object> = {
   gitea: { inline: ["src/sum.ts:4"], comments: 2, issues: 3, notes: 0 },
   forgejo: { inline: ["src/sum.ts:4"], comments: 2, issues: 3, notes: 0 },
@@ -76,7 +76,7 @@ const unfinished = (path: string): number => {
   }
 }
 
-/** Which of the writes the host does before the process dies: both ways of alternating, spread over the hosts. */
+/** Writes that the host processes before the process dies: both ways of alternating, spread over the hosts. */
 const cases = [
   ["gitea", 0],
   ["forgejo", 1],
@@ -156,7 +156,7 @@ it.each(all)(
     let kills = 0
     let killed = Promise.withResolvers<void>()
     let armed = false
-    /** The write that the last process died before is let through, and what lies between. */
+    /** Admits the write at which the last process died, and the ones in between. */
     let pass = isWhole ? 0 : odd
     const strike = (): Fault | undefined => {
       if (!armed) return { kind: "cut" }
@@ -182,7 +182,7 @@ it.each(all)(
     for (let life = 0; ; life++) {
       expect(life).toBeLessThan(80)
       killed = Promise.withResolvers<void>()
-      // Not before both changes were heard of: nobody would send them again.
+      // Not before both changes were received: no host would send them again.
       armed = life > 0
       await aicr.start()
       if (life === 0) {

@@ -1,4 +1,4 @@
-/** What was paid for once is not paid for again, though its head was overtaken before anything of it was published. */
+/** A review that was paid for is not paid for again, even if its head was superseded before anything of it was published. */
 import { expect, it } from "vitest"
 import { fileOf, honest, Installation, markedLine, namesIn } from "../harness/Installation.ts"
 

@@ -15,7 +15,7 @@ const rowsOf = (at: Installation, target: string) => {
   }
 }
 
-it("is quarantined after a bounded number of processes, and blocks nobody", async () => {
+it("is quarantined after a bounded number of processes, and does not block other work", async () => {
   await using at = await Installation.make({ queue: "sqlite" })
   await at.aicr.start()
   at.model.script(honest)

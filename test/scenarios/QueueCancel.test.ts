@@ -1,4 +1,4 @@
-/** A review that is no longer wanted ends at once, while the model is still being waited for, and everything says so. */
+/** A cancelled review ends immediately, during the call of its model, and every record and view reports it. */
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"

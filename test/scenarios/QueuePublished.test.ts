@@ -1,6 +1,7 @@
 /**
- * Work that no pull request starts, from where it comes in to where it is read, on the real process: pushes are one batch and one
- * comment on their newest commit, what is asked for by hand goes where its route says, what is due by the clock is published once.
+ * Work that no pull request starts, from its entry to its publication, on the real process: pushes are one batch and
+ * one comment on their newest commit, a review requested by hand goes to its route, and scheduled work is published
+ * once.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { createServer } from "node:http"
@@ -28,7 +29,7 @@ const finding = {
   quote
 } as const
 
-/** A chat group that keeps what it is told. */
+/** A chat group that keeps the messages it receives. */
 const startGroup = async () => {
   const messages: Array<string> = []
   const server = createServer((request, response) => {
@@ -164,7 +165,7 @@ describe.each(["github", "gitlab"] as const)("%s", (kind) => {
     forge.expectContract()
   })
 
-  it("a review asked for by hand goes where its route says, and nowhere else", async () => {
+  it("a review requested by hand goes to its route, and to no other", async () => {
     const { aicr, change, comments, forge, group, settled, start, url } = await install(kind, 0)
     await aicr.start()
     const head = await change("mean")

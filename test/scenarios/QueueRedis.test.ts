@@ -29,7 +29,7 @@ const once = (name: string, head: string) => ({
   summaries: 1
 })
 
-it("is killed while the model answers: reviewed once after the restart", async () => {
+it("is killed during a model call: reviewed once after the restart", async () => {
   await using redis = await RedisServer.start()
   await using at = await Installation.make({ queue: "memory" })
   await using aicr = await onRedis(at, redis)
@@ -49,7 +49,7 @@ it("is killed while the model answers: reviewed once after the restart", async (
   expect(at.posted(pull)).toEqual(once("change", pull.head))
 })
 
-it("takes deliveries while Redis is away, and reviews them when it is back", async () => {
+it("takes deliveries while Redis is unavailable, and reviews them after the reconnect", async () => {
   await using redis = await RedisServer.start()
   await using at = await Installation.make({ queue: "memory", perWorkspaceConcurrency: 2 })
   await using aicr = await onRedis(at, redis)
@@ -58,7 +58,7 @@ it("takes deliveries while Redis is away, and reviews them when it is back", asy
   const [first, ...others] = pulls
   if (first === undefined) throw new Error("no pull request")
 
-  // One review is under way when Redis goes, and ends while it is away.
+  // One review is in progress when Redis stops, and ends while it is unavailable.
   const reached = Promise.withResolvers<void>()
   const away = Promise.withResolvers<void>()
   at.model.script(async (request) => {

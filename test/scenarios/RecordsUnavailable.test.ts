@@ -78,7 +78,7 @@ describe("records that become unavailable when an analysis ends", () => {
     120_000
   )
 
-  it("the process dies while they are away: the next one adopts the analysis", async () => {
+  it("the process dies while they are unavailable: the next one adopts the analysis", async () => {
     const pull = await at.open("dies")
     const from = at.aicr.log.length
     cutAtReply()

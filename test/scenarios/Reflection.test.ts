@@ -1,4 +1,4 @@
-/** What a repository has taught reaches the model with its next review, and the problem is published all the same. */
+/** A lesson from a repository reaches the model with its next review, and the problem is published all the same. */
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"

@@ -1,4 +1,4 @@
-/** The configuration changes while reviews run: what was accepted is published as it was admitted, or it says why not. */
+/** The configuration changes while reviews run: accepted work is published under the configuration of its admission, or the reason is reported. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -54,7 +54,7 @@ const underWay = async (at: Installation, answer: Promise<void>) => {
   await waitUntil(() => names.every((name) => at.model.requests.some((one) => namesIn(one).includes(name))), {
     describe: () => `the model is asked three times; log:\n${at.aicr.log}`
   })
-  // The old token still said that the review is in progress.
+  // The old token still reported the review as in progress.
   await waitUntil(() => pulls.every((pull) => statesOf(pull).at(-1) === "pending"), {
     describe: () => JSON.stringify(pulls.map(statesOf))
   })
@@ -138,7 +138,7 @@ describe("a trigger renamed, a token rotated and a workspace removed while three
 
 describe("a configuration file that loses its content", () => {
   it(
-    "is refused, said on /readyz and in the log, and deliveries are taken as before",
+    "is refused, reported on /readyz and in the log, and deliveries are taken as before",
     { timeout: 90_000 },
     async () => {
       await using at = await Installation.make({ queue: "memory" })

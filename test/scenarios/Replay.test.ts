@@ -1,4 +1,4 @@
-/** `aicr replay` as an operator runs it: beside the running service, on its records. */
+/** `aicr replay` as an operator runs it: next to the running service, on its records. */
 import { execFile } from "node:child_process"
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => installation[Symbol.asyncDispose]())
 
 describe("aicr replay", () => {
-  it("finds what the service found, and asks nobody", async () => {
+  it("finds what the service found, and calls no model", async () => {
     const asked = installation.model.requests.length
     const { code, out } = await aicr("replay", run, "--config", config())
     expect(out).toContain("1 recorded responses: 1 to the same requests, 0 to changed ones; 0 requests had none")
@@ -44,7 +44,7 @@ describe("aicr replay", () => {
     expect(installation.model.requests.length).toBe(asked)
   })
 
-  it("shows what another configuration makes of the same answers", async () => {
+  it("shows the effect of another configuration on the same responses", async () => {
     const other = join(installation.directory, "other.yaml")
     writeFileSync(
       other,
@@ -58,7 +58,7 @@ describe("aicr replay", () => {
     })
   })
 
-  it("asks the model that is named", async () => {
+  it("calls the model that is named", async () => {
     const asked = installation.model.requests.length
     const { out } = await aicr("replay", run, "--config", config(), "--model", "fake/fake")
     expect(out).toContain("No difference: 1 finding, as then.")
@@ -74,7 +74,7 @@ describe("aicr replay", () => {
     expect(code).toBe(2)
   })
 
-  it("says that the evidence is gone", async () => {
+  it("reports that the evidence is gone", async () => {
     rmSync(join(installation.directory, "objects", "runs", run), { recursive: true })
     const { code, out } = await aicr("replay", run, "--config", config())
     expect(out).toContain(`the evidence of run ${run} is not there`)

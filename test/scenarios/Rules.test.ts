@@ -54,7 +54,7 @@ it("come from the default branch where the author owns the base and its first co
   expect(asked).not.toMatch(/The (rule|skill) of (mine|evil) holds\./)
 })
 
-it("come from a base branch that the host protects, as it is now", async () => {
+it("come from the current state of a base branch that the host protects", async () => {
   await at.forge.push(repository, { branch: "release", from: "main", message: "Start of release", files: { a: "a\n" } })
   at.forge.repository(repository).protectedBranches.add("release")
   const files = { "AGENTS.md": "The rule of release holds.\n" }

@@ -1,4 +1,4 @@
-/** The short form of `npm run soak`: everything goes wrong at once, and every change is reviewed once. */
+/** The short form of `npm run soak`: all failures concurrently, and every change is reviewed once. */
 import { expect, it } from "vitest"
 import { soak } from "../soak/Soak.ts"
 

@@ -28,7 +28,7 @@ describe.each(["memory", "sqlite"] as const)("stopped, queue %s", (queue) => {
     expect(at.asked("change")).toBe(1)
   })
 
-  it("hands back a review that does not end, and finishes it once after the restart", async () => {
+  it("releases a review that does not end, and finishes it once after the restart", async () => {
     await using at = await Installation.make({ queue })
     await at.aicr.start()
     const pull = await at.open("change")

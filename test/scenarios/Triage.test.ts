@@ -1,6 +1,6 @@
 /**
- * An issue from its webhook to what people see of its triage, on the real process: spam is told why, labelled and closed, once, though
- * the process dies between the writes and the delivery comes twice; a bug stays open.
+ * An issue from its webhook to its triage, on the real process: spam gets a comment with the reason, is labelled and
+ * closed, once, though the process dies between the writes and the delivery comes twice; a bug stays open.
  */
 import { createHmac, randomUUID } from "node:crypto"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"

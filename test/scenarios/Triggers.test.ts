@@ -1,6 +1,7 @@
 /**
- * Work that no pull request starts, on the real process: asked for by hand, pushed, due by the clock. Nothing publishes such reviews
- * in this installation, so each ends with that on its record; what is shown is that each ends, once, whatever dies in between.
+ * Work that no pull request starts, on the real process: requested by hand, pushed, scheduled. This installation has no
+ * publication for such reviews, so each ends with that on its record; the tests show that each ends, once, whatever
+ * dies in between.
  */
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -102,7 +103,7 @@ const push = async (at: Installation, message: string) => {
 const lastHead = new WeakMap<Installation, string>()
 
 describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
-  it("a review asked for by hand ends once, also when the process dies right after accepting it", async () => {
+  it("a review requested by hand ends once, also when the process dies right after accepting it", async () => {
     await using at = await installed(queue, 0)
     await at.aicr.start()
     const first = await ask(at, { head: "main" }, "one")

@@ -1,4 +1,7 @@
-/** What stands under workspaces.root in the real service: further repositories are read, the cache keeps its limit, kill -9 included. */
+/**
+ * Content of workspaces.root in the real service: further repositories are read, and the cache keeps its limit, even
+ * after kill -9.
+ */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
@@ -38,7 +41,7 @@ it("a review reads further repositories, is killed, and is done after the restar
   await at.forge.notify(pull, "opened")
   await killed.promise
   await at.aicr.kill()
-  // Both repositories were in use, and nobody could take the marks away.
+  // Both repositories were in use, and no process could remove the marks.
   expect(kept(at)).toHaveLength(2)
   const left = marks(at)
   expect(left).toHaveLength(2)
@@ -56,7 +59,7 @@ it("a review reads further repositories, is killed, and is done after the restar
   await at.aicr.stop()
   expect(marks(at).filter((mark) => !left.includes(mark))).toEqual([])
   await at.aicr.start()
-  // The folders go first; what is said of them follows.
+  // The folders are removed first; the metrics and the log follow.
   const metrics = async (): Promise<string> => (await fetch(`${at.aicr.url}/metrics`)).text()
   const said = [
     /aicr_workspace_cache_bytes\S* 0\b/,
