@@ -41,3 +41,5 @@ export type Coverage = typeof Coverage.Type
 export const unreadPaths = ({ skipped }: Coverage): ReadonlyArray<string> => [
   ...new Set(skipped.flatMap(({ path, unread }) => (unread === true ? [path] : [])))
 ]
+
+export const hasUnreadText = ({ skipped }: Coverage): boolean => skipped.some(({ unread }) => unread === true)

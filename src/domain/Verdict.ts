@@ -1,6 +1,6 @@
 /** Computes the commit status of a review. Pure. */
 import type { Analysis } from "./Analysis.ts"
-import { unreadPaths } from "./Coverage.ts"
+import { hasUnreadText, unreadPaths } from "./Coverage.ts"
 import { severityRank } from "./Kinds.ts"
 import type { Severity } from "./Kinds.ts"
 import type { StatusState } from "./Publication.ts"
@@ -19,7 +19,7 @@ export const decideVerdict = (
   const isGrave = ({ problem }: Analysis["findings"][number]) =>
     failOn !== undefined && severityRank(problem.severity) >= severityRank(failOn)
   if (findings.some(isGrave)) return "failure"
-  if (unreadPaths(coverage).length === 0 || unread === "ignore") return "success"
+  if (!hasUnreadText(coverage) || unread === "ignore") return "success"
   return unread === "fail" ? "failure" : "neutral"
 }
 

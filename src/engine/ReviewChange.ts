@@ -10,7 +10,7 @@ import type { Agent, AgentError, AgentReport } from "../agent/Agent.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { Analysis } from "../domain/Analysis.ts"
-import { unreadPaths } from "../domain/Coverage.ts"
+import { hasUnreadText } from "../domain/Coverage.ts"
 import type { Coverage } from "../domain/Coverage.ts"
 import type { Lesson } from "../domain/Lesson.ts"
 import type { Finding } from "../domain/Problem.ts"
@@ -173,7 +173,7 @@ const analyse = Effect.fnUntraced(function* (
     passes: plan.passes.length
   })
   const { report, unread: ended } = yield* analyseBatches(plan.passes.map(({ brief }) => brief))
-  const unread = unreadPathsOf(plan, ended)
+  const unread = hasUnreadTextOf(plan, ended)
   // While files are read and parsed to identify what was found, the thread computes what the review ends with.
   const [found] = yield* Effect.all(
     [findingsOf(change, checkout, [...report.problems, ...plan.injections]), change.run("hashPatches")],
@@ -234,7 +234,7 @@ const analyse = Effect.fnUntraced(function* (
 })
 
 /** Files of the passes that ended early. */
-const unreadPathsOf = ({ passes }: PassPlan, ended: ReadonlyMap<number, "budget" | "failed">) =>
+const hasUnreadTextOf = ({ passes }: PassPlan, ended: ReadonlyMap<number, "budget" | "failed">) =>
   new Map(
     passes.flatMap(({ paths }, index) => {
       const reason = ended.get(index)
@@ -246,7 +246,7 @@ const tell = (input: ReviewInput, step: ReviewStep): Effect.Effect<void> => inpu
 
 /** Added text was not read, and the configuration does not let that pass. */
 const isOpen = (coverage: Coverage, { review }: Workspace): boolean =>
-  review.unread !== "ignore" && unreadPaths(coverage).length > 0
+  review.unread !== "ignore" && hasUnreadText(coverage)
 
 const nothingRead = (change: ReadChange, isUnread: boolean): Pick<Analysis, "summary" | "skipped"> =>
   isUnread ? { summary: nothingToRead(change) } : { summary: "", skipped: nothingToRead(change) }

@@ -1,5 +1,5 @@
 /** Fixed texts of published comments in the supported languages; the model writes the rest in `review.output_language`. */
-import { unreadPaths } from "../domain/Coverage.ts"
+import { hasUnreadText } from "../domain/Coverage.ts"
 import type { SkipReason } from "../domain/Coverage.ts"
 import type { Severity } from "../domain/Kinds.ts"
 import type { PublishInput } from "./Channel.ts"
@@ -174,6 +174,6 @@ export const labelsFor = (language: string): Labels => (/^zh\b/i.test(language) 
 /** Returns the texts for a review: it is not called clean where added text was not read, unless the configuration permits it. */
 export const reviewLabels = ({ analysis, workspace }: PublishInput): Labels => {
   const labels = labelsFor(workspace.review.output_language)
-  const isClean = workspace.review.unread === "ignore" || unreadPaths(analysis.coverage).length === 0
+  const isClean = workspace.review.unread === "ignore" || !hasUnreadText(analysis.coverage)
   return isClean ? labels : { ...labels, clean: labels.cleanAsRead }
 }

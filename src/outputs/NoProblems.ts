@@ -5,7 +5,7 @@
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Workspace } from "../config/Snapshot.ts"
 import type { Analysis } from "../domain/Analysis.ts"
-import { unreadPaths } from "../domain/Coverage.ts"
+import { hasUnreadText } from "../domain/Coverage.ts"
 
 export type CleanPolicy =
   | "publish"
@@ -22,7 +22,6 @@ export const cleanPolicy = (
   if (action === "publish_if_summary") return analysis.summary.trim() === "" ? "suppress" : "publish"
   if (action !== undefined) return action
   // An incomplete review did not find the change clean.
-  const isIncomplete =
-    analysis.partial === true || (review.unread !== "ignore" && unreadPaths(analysis.coverage).length > 0)
+  const isIncomplete = analysis.partial === true || (review.unread !== "ignore" && hasUnreadText(analysis.coverage))
   return review.skip_lgtm && !isIncomplete ? "update" : "publish"
 }

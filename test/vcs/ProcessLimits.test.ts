@@ -1,6 +1,6 @@
 /** What git may use: a command that needs more ends with the limit as its reason, and the others go on. */
 import { randomBytes } from "node:crypto"
-import { writeFileSync } from "node:fs"
+import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Stream } from "effect"
 import type { Scope } from "effect"
@@ -80,6 +80,16 @@ describe("a git command", () => {
   })
 })
 
+const autogroup = "/proc/self/autogroup"
+it.runIf(existsSync(autogroup))(
+  "a git command has a lower priority than the service, as a session of its own too",
+  async () => {
+    const args = ["-c", `alias.group=!cat ${autogroup}`, "group"]
+    const { stdout } = await Effect.runPromise(runGit({ args, home, limits: localLimits }, quick))
+    expect(stdout.toString()).toMatch(/nice 10$/m)
+  }
+)
+
 describe("a git command that takes too long by the clock", () => {
   const waiting = { args: ["-c", "alias.wait=!sleep 60", "wait"], home, limits: localLimits }
   const timed = (time: TimeLimit) => Effect.runPromise(Effect.flip(runGit(waiting, { time, maxBytes: 1 })))
@@ -87,7 +97,7 @@ describe("a git command that takes too long by the clock", () => {
   it("here: the review needs more than it may, and the error names the limit", async () => {
     expect(await timed(localTime("blame", 200))).toMatchObject({
       reason: "limit",
-      message: expect.stringMatching(/^git -c took over 0\.2 s \(time limit "blame" in src\/vcs\/git\/TimeLimit\.ts\)/)
+      message: expect.stringMatching(/^git -c took over 0\.2 s \(time limit "blame"\)/)
     })
   })
 

@@ -66,8 +66,10 @@ const script = ({ memoryBytes, cpuSeconds, fileBytes }: ProcessLimits): string =
     `-S -t ${cpuSeconds}`,
     `-f ${Math.ceil(fileBytes / 512)}`
   ]
+  // Each process group of its own session counts as one for the Linux scheduler, whatever the priorities of its processes.
+  const group = `{ echo ${niceness} >/proc/self/autogroup; } 2>/dev/null; `
   // With SIGXFSZ ignored, git reports a file that grows too large as an error; otherwise it would be killed without a reason.
-  return `umask 077; trap '' XFSZ; ${limits.map((limit) => `ulimit ${limit} 2>/dev/null; `).join("")}exec git "$@"`
+  return `umask 077; trap '' XFSZ; ${group}${limits.map((limit) => `ulimit ${limit} 2>/dev/null; `).join("")}exec git "$@"`
 }
 
 const launch = (command: GitCommand): GitChild & { readonly stop: Effect.Effect<void> } => {

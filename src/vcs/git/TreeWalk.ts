@@ -36,7 +36,7 @@ interface Pair {
 const maxTreeBytes = 33_554_432
 /** Maximum length of a path on Linux. */
 const maxPathBytes = 4096
-const stepLength = 500
+const stepLength = 100
 
 const folderMode = "40000"
 const isFolder = (entry: Entry | undefined): boolean => entry?.mode === folderMode
@@ -97,7 +97,7 @@ export const walkTrees = Effect.fnUntraced(function* (
 type TreesAhead = Map<string, GitObject | undefined>
 
 /** Maximum number of trees per request: the wait for git takes longer than its reads. */
-const maxAhead = 64
+const maxAhead = 8
 /** A larger tree is read when it is entered. */
 const aheadBytes = 65_536
 /** Maximum number of trees that are held before they are entered, in a change of many levels. */
