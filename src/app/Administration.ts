@@ -28,7 +28,7 @@ export const administration = Handle.layer.pipe(Layer.provide(telling))
 /** Administration on a node that only receives. The next node that starts reads the state from the store. */
 export const administrationAlone = Handle.layer.pipe(Layer.provide(Operations.layer))
 
-/** The only node there is; `actors`: how many are awake, where there are some. */
+/** The cluster view of a single node; `actors` returns the number of active actors, where the node has some. */
 export const thisNode = (roles: ReadonlySet<Role>, actors?: Effect.Effect<number>) =>
   Nodes.layerAlone({ roles: [...roles], version: packageJson.version, ...(actors === undefined ? {} : { actors }) })
 

@@ -1,4 +1,4 @@
-/** The commands of `aicr`, joined with what they run; nothing is decided here. */
+/** All commands of `aicr` with their implementations; contains no logic. Wiring only. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
@@ -57,7 +57,7 @@ export const cliConfig = CliConfig.layer({
   builtIns: GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.LogLevel)
 })
 
-/** Runs what the arguments of the process ask for, and ends the process with its code. */
+/** Runs the command in the arguments of the process, and ends the process with its exit code. */
 export const main = (): void =>
   Command.run(aicr, { version: packageJson.version }).pipe(
     Effect.provide([NodeServices.layer, cliConfig]),

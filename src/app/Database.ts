@@ -26,7 +26,7 @@ const noAddress = new StoreError({
     "storage.database.kind postgres needs a connection: set storage.database.postgres.url_env and the variable it names"
 })
 
-/** Many nodes share one server: each is named there. */
+/** Name of the connection, which identifies the node on a shared server. */
 const applicationName = `aicr ${process.env["SVC_NODE_NAME"] ?? hostname()}`
 
 const postgresClient = Effect.promise(() => import("../database/PostgresClient.ts"))
@@ -46,6 +46,6 @@ export const recordsOf = (
 ): Layer.Layer<Store.Records | SqlClient.SqlClient, StoreError> =>
   Layer.provideMerge(Store.layer(migrate), clientOf(placeOf(snapshot)))
 
-/** Keeps other processes out of a SQLite file while the layer lives; a Postgres is everybody's. */
+/** Keeps other processes out of a SQLite file while the layer lives; Postgres needs no lock. */
 export const lockOf = (place: DatabaseLocation): Layer.Layer<never, StoreError> =>
   place.kind === "sqlite" ? DataLock.layer(dirname(place.path)) : Layer.empty

@@ -1,4 +1,4 @@
-/** The model gateway of the service: catalog, money and turns kept where all nodes see them. Wiring only. */
+/** The model gateway of the service; catalog, budget and permits are stored where all nodes see them. Wiring only. */
 import { Effect, Layer } from "effect"
 import * as BudgetLedger from "../../actors/BudgetLedger.ts"
 import * as ProviderLimiter from "../../actors/ProviderLimiter.ts"

@@ -70,7 +70,7 @@ const recordsFor = (snapshot: Snapshot, use: "looking" | "changing") => {
 
 export const onStores: OnStores = (config, use, operation) =>
   Effect.gen(function* () {
-    // What the service needs to start (webhook secrets) is not needed here.
+    // Unset variables are warnings, because only the service needs all of them, such as webhook secrets.
     const snapshot = yield* loadConfig({ file: config }, process.env, { unset: "warnings" })
     const stores = Layer.mergeAll(queueOf(snapshot, use), recordsFor(snapshot, use), layerStatic(snapshot))
     return yield* Effect.provide(operation, Operations.layer.pipe(Layer.provide(stores)))
@@ -82,7 +82,7 @@ const held = "held"
 const isHeld = (queueFile: string) =>
   Effect.scoped(acquire(`${queueFile}.lock`, held)).pipe(
     Effect.as(false),
-    // Whatever else is wrong with the file is reported by who opens it.
+    // Other errors of the file are reported by the command that opens it.
     Effect.catch(({ message }) => Effect.succeed(message === held))
   )
 

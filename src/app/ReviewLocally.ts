@@ -18,5 +18,5 @@ export const reviewLocally = (options: Local.LocalReviewOptions): Effect.Effect<
     endWithCode
   )
 
-/** The steps are shown as they happen; logs only add what went wrong. */
+/** Progress is printed separately, so logs only report failures. */
 const quietLogs = Logging.layerAt("warn")

@@ -25,7 +25,7 @@ export const serve = ({ config, roles }: ServeOptions): Effect.Effect<void, Exit
   const configured = Layer.provide(layerFile(config, process.env, { receives: roles.has("ingress") }))
   const launch = <E>(service: Layer.Layer<never, E>) => Layer.launch(keepCompiled.pipe(Layer.provide(service)))
   return Effect.gen(function* () {
-    // What this process and those it starts write is for their own user alone.
+    // Files of this process and of its children are readable by their own user only.
     process.umask(0o077)
     if (settings === undefined) {
       return yield* launch(Service.layer({ roles }).pipe(Layer.provide(Progress.layer), configured))

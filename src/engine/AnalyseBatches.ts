@@ -31,7 +31,7 @@ export const analyseBatches = Effect.fn("analyseBatches")(function* (
   const reports = results.flatMap((result) => (result._tag === "Success" ? [result.success] : []))
   const errors = results.flatMap((result) => (result._tag === "Failure" ? [result.failure] : []))
   const [first] = errors
-  // What may pass later is tried again as a whole: nothing was paid for that could be kept.
+  // A retryable failure is retried as a whole, because no paid result exists.
   if (reports.length === 0 && first !== undefined) {
     return yield* errors.find(({ reason }) => reason === "retryable") ?? first
   }

@@ -27,7 +27,7 @@ const parts: Readonly<Record<string, (finding: Finding) => string | undefined>> 
   suggestion: ({ problem }) => problem.suggestion
 }
 
-/** Findings are one where their identity is, else where they stand at the same place in the same category. */
+/** Findings match by identity, else by position and category. */
 export const compareFindings = (before: ReadonlyArray<Finding>, after: ReadonlyArray<Finding>): FindingsDifference => {
   const left = [...after]
   const take = (wanted: (finding: Finding) => boolean): Finding | undefined => {

@@ -1,10 +1,10 @@
-/** Lists that grow with a change, handed from thread to thread in parts, so that none of them holds the service's thread up. */
+/** Transfers lists that grow with a change between threads in parts, so that no transfer blocks the main thread. */
 import { Effect } from "effect"
 import type { ChangedPath } from "../vcs/Checkout.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
 
-/** Handing over so many takes about a millisecond. */
+/** Paths per part. The transfer of a part takes about a millisecond. */
 const partLength = 500
 
 export const listPaths = Effect.fnUntraced(function* (change: ChangeThread, listed: ReadonlyArray<ChangedPath>) {

@@ -34,7 +34,7 @@ import type { ModelRun } from "../llm/ModelRun.ts"
 export interface PlannedPass {
   /** Files that the pass shows, as it names them. */
   readonly paths: ReadonlyArray<string>
-  /** Rendered when its turn comes, so that a large change is never held twice. */
+  /** Renders the prompt on demand, so that a large change is never held twice. */
   readonly brief: Effect.Effect<Brief, AnalysisError>
 }
 
@@ -43,7 +43,7 @@ export interface PassPlan {
   readonly fitted: FittedChange
   /** Paths of files with lines that are longer than is read of a line. */
   readonly unread: ReadonlySet<string>
-  /** Text in the change that speaks to the reviewer. */
+  /** Text in the change that addresses the reviewer. */
   readonly injections: ReadonlyArray<ReportedProblem>
   readonly notices: ReadonlyArray<string>
 }

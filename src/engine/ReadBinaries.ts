@@ -1,6 +1,7 @@
 /**
- * Files that git takes for binary and that are text all the same: with a NUL byte, or in UTF-16. The first ones are read here and compared in
- * the thread of the change. What cannot be read, and all after them, stays `binary`, or is `unreadable` where its name is one of code.
+ * Files that git classifies as binary although they are text: with a NUL byte, or in UTF-16. The first ones are read
+ * here and compared in the thread of the change. An unreadable file, and all after the limit, remain `binary`, or
+ * `unreadable` where the name is one of code.
  */
 import { Effect } from "effect"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
@@ -13,7 +14,7 @@ const maxFileBytes = 262_144
 /** Binary files of a change that are read; messages to its thread are bounded by it. */
 export const maxBinaries = 50
 
-/** `room` is what is left of review.max_patch_bytes, `places` of review.max_files. */
+/** `room` is the rest of review.max_patch_bytes, `places` the rest of review.max_files. */
 export const readBinaries = Effect.fn("readBinaries")(function* (
   change: ChangeThread,
   checkout: Checkout,

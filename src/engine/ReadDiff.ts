@@ -9,7 +9,7 @@ import type { DiffProgress } from "./work/ReadWork.ts"
 /** Bytes that are handed over together. */
 const messageBytes = 524_288
 
-/** Returns the bytes of the kept files; fails when they are over `room`. `limit` is the setting that the room is what is left of. */
+/** Returns the bytes of the kept files; fails when they are over `room`, the unused part of the setting `limit`. */
 export const readDiff = Effect.fnUntraced(function* (
   change: ChangeThread,
   diff: Stream.Stream<Uint8Array, CheckoutError>,
@@ -17,7 +17,7 @@ export const readDiff = Effect.fnUntraced(function* (
   limit: number
 ): Effect.fn.Return<number, CheckoutError | PatchTooLarge | AnalysisError> {
   const state: HandOver = { chunks: [], bytes: 0, parsing: undefined }
-  // While the thread parses, the next bytes are read; those that wait are bounded.
+  // The next bytes are read while the thread parses; the number of waiting bytes is bounded.
   const push = Effect.gen(function* () {
     if (state.parsing !== undefined) yield* Fiber.join(state.parsing)
     const { chunks } = state

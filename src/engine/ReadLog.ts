@@ -28,13 +28,13 @@ export interface ReadLog {
   commits: ReadonlyArray<CommitLog> | undefined
   listed: ReadonlyArray<ChangedPath>
   readonly sizes: Map<ChangedPath, number>
-  /** Characters that may still be kept. */
+  /** Number of characters that the record can still store. */
   left: number
-  /** More was read than is kept. */
+  /** Whether some reads exceed the limit and are not stored. */
   cut: boolean
 }
 
-/** A change with more paths has those of its diff in the record. */
+/** A change with more paths stores only those of its diff. */
 const maxChanges = 5000
 
 export const makeReadLog = (): ReadLog => ({
@@ -50,7 +50,7 @@ export const makeReadLog = (): ReadLog => ({
   cut: false
 })
 
-/** Takes room for so many characters; false where there is none, from then on. */
+/** Reserves room for the characters. Returns false when it is exhausted, and for every later call. */
 export const takeRoom = (log: ReadLog, length: number): boolean => {
   if (length > log.left) log.cut = true
   else log.left -= length

@@ -1,4 +1,7 @@
-/** A checkout and further repositories that remember what is read of them, for the record of the review. Never fails what it watches. */
+/**
+ * A checkout and further repositories that record their reads, for the record of the review. A failure to record never
+ * fails a read.
+ */
 import { Effect, Fiber, Stream } from "effect"
 import type { Scope } from "effect"
 import { Objects } from "../store/Objects.ts"
@@ -28,9 +31,9 @@ interface Recorder {
   readonly log: ReadLog
   /** Another thread than that of the change, because the review does not wait for its record; only while there is work for it. */
   readonly open: Effect.Effect<ChangeThread, never, Scope.Scope>
-  /** Runs to the end whatever happens to the review; a failure is logged. */
+  /** Runs to the end even if the review fails or is interrupted; a failure is logged. */
   readonly quietly: (effect: Effect.Effect<void, { readonly message: string }, Objects>) => Effect.Effect<void>
-  /** Writes the diff next to the review, which needs nothing of it. */
+  /** Writes the diff concurrently with the review, which does not depend on it. */
   readonly writeDiff: (text: ScrubbedDiff) => Effect.Effect<void>
 }
 
@@ -77,7 +80,7 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
   return recording
 })
 
-/** Hands the texts to the thread that writes the record, one by one. */
+/** Transfers the texts to the thread that writes the record, one by one. */
 const handOver = Effect.fnUntraced(function* (thread: ChangeThread, log: ReadLog) {
   for (const [key, text] of log.files) yield* thread.run("recordFile", key, text)
   for (const { diff } of log.commits ?? []) yield* thread.run("recordCommit", diff)

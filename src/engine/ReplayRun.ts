@@ -33,7 +33,7 @@ export interface Replay {
   readonly difference: FindingsDifference
   /** Reads that the recorded review did not make. */
   readonly missing: ReadonlyArray<string>
-  /** The record is not whole: the review read more than is kept. */
+  /** Whether the record is incomplete: the review read more than the limit of a record. */
   readonly cut: boolean
 }
 

@@ -174,7 +174,7 @@ const analyse = Effect.fnUntraced(function* (
   })
   const { report, unread: ended } = yield* analyseBatches(plan.passes.map(({ brief }) => brief))
   const unread = hasUnreadTextOf(plan, ended)
-  // While files are read and parsed to identify what was found, the thread computes what the review ends with.
+  // The thread computes the final parts of the review while files are read and parsed to identify the findings.
   const [found] = yield* Effect.all(
     [findingsOf(change, checkout, [...report.problems, ...plan.injections]), change.run("hashPatches")],
     { concurrency: 2 }

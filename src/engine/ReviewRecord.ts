@@ -68,7 +68,7 @@ export const ReviewRecord = Schema.Struct({
       })
     )
   }),
-  /** More was read than is kept. */
+  /** Whether the review read more than is stored. */
   cut: Schema.Boolean
 })
 export type ReviewRecord = typeof ReviewRecord.Type

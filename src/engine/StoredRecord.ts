@@ -23,7 +23,7 @@ export const writeRecord = Effect.fnUntraced(function* (runId: string, record: R
   yield* (yield* Objects).put(`${folderOf(runId)}/review.json`, json)
 })
 
-/** Undefined where it was not kept, was removed with its run, or is of another version. */
+/** Returns undefined where the record was not stored, was removed with its run, or is of another version. */
 export const readRecord = Effect.fnUntraced(function* (
   runId: string
 ): Effect.fn.Return<{ readonly record: ReviewRecord; readonly diff: string } | undefined, StoreError, Objects> {

@@ -1,6 +1,6 @@
 /**
- * Triage of one issue by a model: a decision and nothing else. What is done with it (closing, labels, comments, nothing in a dry
- * run) is the caller's. Money, turns and evidence are accounted to the `ModelRun` that the caller sets, as for reviews.
+ * Triage of one issue by a model. Returns a decision only; the caller applies it (closing, labels, comments, nothing in
+ * a dry run). Cost, permits and evidence are accounted to the `ModelRun` that the caller sets, as for reviews.
  */
 import { randomBytes } from "node:crypto"
 import { Effect } from "effect"

@@ -126,7 +126,7 @@ const isExact = (match: Match, reading: QuoteReading): boolean => {
 }
 
 const anchored = (file: FileDiff, side: Side, match: Match, whole: boolean): Anchored => {
-  // Only removed lines can be commented on the old side; the run of them that ends the match is taken.
+  // Only removed lines can be commented on the old side, so the anchor is the run of them that ends the match.
   const lines = side === "new" ? match : lastRemoved(match)
   const [start] = lines
   const first = lineOn(start, side)

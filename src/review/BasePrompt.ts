@@ -1,4 +1,4 @@
-/** The built-in base prompt. A workspace may replace it (prompt.system_prompt); the rules of Prompt.ts stand in either case. */
+/** The built-in base prompt. A workspace may replace it (prompt.system_prompt); the rules of Prompt.ts apply in either case. */
 export const basePrompt = `You are a senior engineer who reviews a code change before it is merged.
 
 Look for what would hurt: wrong results, crashes, data loss, security holes, races, resource leaks, broken error handling,

@@ -29,7 +29,7 @@ interface Piece {
 
 /** Tokens of a heading or a hunk header, excluding its names. */
 const headingTokens = 32
-/** Patches of commits come in their order; what no commit shows comes after them. */
+/** Order of files that no commit shows: after the patches of commits, which are in commit order. */
 const afterCommits = Number.MAX_SAFE_INTEGER
 
 export const planBatches = (
@@ -75,7 +75,7 @@ export const planBatches = (
   return batches
 }
 
-/** A whole file takes at most half of a pass; a larger one is left to the model's tools. */
+/** A whole file uses at most half of a pass. The model reads a larger one with its tools. */
 const companion = (text: string | undefined, room: number) => {
   if (text === undefined) return { whole: undefined, wholeTokens: 0 }
   let wholeTokens = headingTokens

@@ -40,7 +40,7 @@ export const carry = (
   return { files: changed, unchanged, findings: (previous?.findings ?? []).flatMap((finding) => stands(finding) ?? []) }
 }
 
-/** A file of more hunks in which something was found is read again: where each of them was is not kept. */
+/** Maximum number of stored hunk positions. A file with findings and more hunks is read again. */
 const maxStarts = 5000
 
 /** Returns the patches to store: those of files that were read completely, or whose earlier review is still valid. */

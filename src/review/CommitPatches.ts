@@ -1,11 +1,11 @@
 /**
- * A change shown commit by commit: which files of each commit belong to it, and what no single commit shows, such as the
- * resolution of a merge. Pure.
+ * A change shown commit by commit: the files of each commit that belong to it, and changes that no single commit shows,
+ * such as the resolution of a merge. Pure.
  */
 import type { FileDiff, FileHeader } from "./FileDiff.ts"
 
 export interface Lineage {
-  /** Paths of a commit that may belong to the change: by their names, or as what an added file was renamed from. */
+  /** Paths of a commit that may belong to the change: by name, or as the source of a rename. */
   readonly candidates: <A extends Pick<FileHeader, "path" | "status">>(listed: ReadonlyArray<A>) => ReadonlyArray<A>
   /** Whether a file of the commit's diff belongs to it. */
   readonly belongs: (file: FileHeader) => boolean
@@ -35,7 +35,7 @@ export const keepLineage = (files: ReadonlyArray<FileHeader>, maxDeleted: number
   }
 }
 
-/** Files of the whole change with changed lines that no commit shows: they are shown as they came out. */
+/** Returns files of the whole change with changed lines that no commit shows, in their final form. */
 export const unshown = (files: ReadonlyArray<FileDiff>, shown: ReadonlyArray<FileDiff>): ReadonlyArray<FileDiff> => {
   const known = new Set<string>()
   for (const { hunks } of shown) {

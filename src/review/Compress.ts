@@ -1,6 +1,6 @@
 /**
- * Compression of a change that is over its limit of tokens: the hunks of highest risk are kept word for word, the others are cut,
- * to be summarised. Pure.
+ * Compression of a change that is over its token limit: the hunks of highest risk are shown verbatim, the others are
+ * cut and summarised. Pure.
  */
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { hunkRisk } from "./HunkRisk.ts"

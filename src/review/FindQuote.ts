@@ -1,6 +1,6 @@
 /**
- * Looks quoted lines up in one side of a file's diff. Blank lines count for nothing, a match lies within one hunk. Goes over
- * the lines as they are and builds nothing: changes are large, and quotes are few. Pure.
+ * Finds quoted lines in one side of a file's diff. Blank lines are ignored, and a match lies within one hunk. Scans the
+ * lines without an index: changes are large, and quotes are few. Pure.
  */
 import { isBlank, isSqueezed, squeeze } from "./CodeText.ts"
 import type { FileDiff, NumberedLine } from "./FileDiff.ts"

@@ -45,7 +45,7 @@ export const hasGeneratedMarker = (file: FileDiff): boolean => {
   const head = firstBytes(first, headLines, headBytes)
   if (head !== undefined && !generated.test(latinOf(head))) return false
   const lines = firstLines(first, headLines, headBytes).map((line) => line.slice(0, lineLength))
-  // The names one by one: a copy of the hunk would make all of its lines.
+  // Fields are copied one by one, because a spread of the hunk would decode all of its lines.
   return numberLines({ oldStart: first.oldStart, newStart: first.newStart, lines }).some(
     ({ oldLine, text }) => oldLine !== undefined && oldLine <= 10 && marker.test(text)
   )

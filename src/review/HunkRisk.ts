@@ -22,7 +22,7 @@ export const hunkRisk = (tier: RiskTier, hunk: Hunk): number => {
   for (const line of firstLines(hunk, maxLines, maxBytes)) {
     if (line[0] === " ") continue
     changed++
-    // Searching takes longest: it ends where more hits change nothing.
+    // The search is the slowest part, so it stops when more hits cannot change the result.
     if (weight < maxHitWeight && sensitive.test(line.slice(1, maxColumns))) weight += hitWeight
   }
   const more = Math.max(0, countLines(hunk) - maxLines)

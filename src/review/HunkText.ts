@@ -4,7 +4,7 @@
  */
 import type { Hunk } from "./FileDiff.ts"
 
-/** Lines with their line breaks, one piece after the other. */
+/** Lines with their line breaks, in consecutive pieces. */
 export type HunkBytes = ReadonlyArray<Uint8Array>
 
 /** Maximum number of characters of a line that are read. The review reports lines above it as unread. */
@@ -13,14 +13,14 @@ export const readLength = 65_536
 interface Body {
   readonly bytes: HunkBytes
   readonly count: number
-  /** False where a line is not as git prints it: then the bytes do not stand for the lines. */
+  /** False where a line differs from git's format, so that the bytes do not represent the lines. */
   readonly asPrinted: boolean
   lines?: ReadonlyArray<string>
 }
 
 /**
- * Private fields on objects that others make: a class whose base hands it the object. A weak map would say the same, and have the collector
- * go through thousands of its entries again and again.
+ * Private fields on objects of other classes, by a class whose base returns the object. A weak map has the same effect,
+ * but its thousands of entries slow down every garbage collection.
  */
 // oxlint-disable-next-line no-extraneous-class -- the point of it
 class Given {
@@ -43,7 +43,7 @@ class Bodies extends Given {
 export const hunkOf = (place: Omit<Hunk, "lines">, body: Omit<Body, "lines">): Hunk => {
   const { bytes, count, asPrinted } = body
   const own: Body = { bytes, count, asPrinted }
-  // A property of its own: copies of the hunk get the lines, and none of the bytes.
+  // An own property: copies of the hunk get the lines, but not the bytes.
   const hunk: Hunk = {
     oldStart: place.oldStart,
     oldLines: place.oldLines,
@@ -72,7 +72,7 @@ export const bytesOf = (hunk: Hunk): HunkBytes => {
 
 export const countLines = (hunk: Hunk): number => Bodies.of(hunk)?.count ?? hunk.lines.length
 
-/** Whether a line has more than so many bytes, without making strings of any. */
+/** Whether a line has more bytes than the limit. Decodes no line. */
 export const hasLineOver = (hunk: Hunk, length: number): boolean => {
   const body = Bodies.of(hunk)
   if (body === undefined) {
@@ -95,7 +95,7 @@ export const hasLineOver = (hunk: Hunk, length: number): boolean => {
   return false
 }
 
-/** The first lines as bytes, at most so many of them; undefined where the hunk has none of its own. */
+/** Returns the first lines as bytes, up to the limit; undefined where the hunk has no bytes of its own. */
 export const firstBytes = (hunk: Hunk, count: number, most = Number.POSITIVE_INFINITY): Uint8Array | undefined => {
   const body = Bodies.of(hunk)
   if (body?.asPrinted !== true) return undefined
@@ -115,7 +115,7 @@ export const firstBytes = (hunk: Hunk, count: number, most = Number.POSITIVE_INF
   return head.length === 1 && only !== undefined ? only : Buffer.concat(head)
 }
 
-/** The first lines, within so many bytes, without making strings of the others. */
+/** Returns the first lines within a number of bytes. Decodes no other lines. */
 export const firstLines = (hunk: Hunk, count: number, most?: number): ReadonlyArray<string> => {
   const bytes = firstBytes(hunk, count, most)
   return bytes === undefined ? hunk.lines.slice(0, count) : splitLines(textOf(bytes))
@@ -137,7 +137,7 @@ const read = ({ bytes, asPrinted }: Body): ReadonlyArray<string> => {
   return lines
 }
 
-/** A line may go over many pieces. */
+/** A line may span several pieces. */
 const joined = (bytes: HunkBytes): Array<string> => {
   const lines: Array<string> = []
   let begun: Array<Uint8Array> = []
@@ -162,7 +162,7 @@ const joined = (bytes: HunkBytes): Array<string> => {
   return lines
 }
 
-/** The lines of a file; after a last line break one that is empty. As those of hunks they are read so far and no further. */
+/** Returns the lines of a file, with an empty one after a final line break. Each is cut at the same length as lines of hunks. */
 export const linesOfText = (text: string): ReadonlyArray<string> => {
   const lines: Array<string> = []
   for (let at = 0; at <= text.length;) {
@@ -189,6 +189,6 @@ const splitLines = (text: string): Array<string> => {
 export const textOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")
 
-/** A character for each byte: quick, and right for what is of ASCII. */
+/** Decodes one character per byte, which is fast and correct for ASCII. */
 export const latinOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")

@@ -1,19 +1,20 @@
 /**
- * Changed lines that are longer than a line is shown, as windows: hunks of one line each, which name their columns. Of a line that replaces
- * another one only what differs is shown, so that a word in a line of data is not lost in it; of a new one all of it. Pure.
+ * Shows changed lines over the display limit as windows: hunks of one line each, which name their columns. Of a line
+ * that replaces another one only the difference is shown, so that a word in a line of data is not lost; a new line is
+ * shown completely. Pure.
  */
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { hasLineOver, readLength } from "./HunkText.ts"
 import { maxLineLength } from "./RenderDiff.ts"
 
-/** Unchanged characters around what differs. */
+/** Number of unchanged characters around a difference. */
 const margin = 200
-/** Windows of a removed line; of an added one there are as many as it takes. */
+/** Maximum number of windows of a removed line; an added one has no limit. */
 const maxRemoved = 4
 
 export interface ShownLines {
   readonly files: ReadonlyArray<FileDiff>
-  /** Paths of files with added text beyond what is read of a line. */
+  /** Paths of files with added text beyond the limit of a line. */
   readonly unread: ReadonlySet<string>
 }
 

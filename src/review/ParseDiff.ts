@@ -1,7 +1,7 @@
 /**
- * Reads a unified diff as git prints it, piece by piece, so that a large one is not parsed in one go. Hunk bodies are taken by the counts
- * of their header: content that looks like a header is content. Their bytes are kept as they came. Files whose header `keep` refuses are
- * counted, and their lines are dropped as they pass.
+ * Parses a unified diff of git piece by piece, so that a large one does not block. Hunk bodies are delimited by the
+ * counts of their header: content that looks like a header is content. Their bytes are stored unchanged. Files whose
+ * header `keep` rejects are counted, and their lines are dropped.
  */
 import type { FileDiff, FileHeader, Hunk } from "./FileDiff.ts"
 import { readName, readSame, readSide } from "./DiffPaths.ts"
@@ -311,7 +311,7 @@ const openFile = (gitLine: string): OpenFile => ({
 
 type Reader = (file: OpenFile, rest: string) => void
 
-/** Extended header lines, by what they start with. */
+/** Extended header lines, by prefix. */
 const extended: ReadonlyArray<readonly [string, Reader]> = [
   ["--- ", (file, rest) => (file.oldName = readSide(rest) ?? file.oldName)],
   ["+++ ", (file, rest) => (file.newName = readSide(rest) ?? file.newName)],

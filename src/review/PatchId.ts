@@ -10,7 +10,7 @@ export const patchId = (file: FileDiff): string => {
   const { path, oldPath, status, oldMode, newMode } = file
   const hash = createHash("sha256").update(JSON.stringify([path, oldPath, status, oldMode, newMode]))
   for (const hunk of file.hunks) {
-    // No line of a hunk begins with @: what follows one header cannot be taken for another.
+    // No line of a hunk begins with @, so the lines after a header cannot be mistaken for another header.
     hash.update(`\n@@${hunk.openEnd.old ? "-" : ""}${hunk.openEnd.new ? "+" : ""}\n`)
     for (const piece of bytesOf(hunk)) {
       hash.update(piece)

@@ -66,13 +66,13 @@ export interface ChangePromptInput {
   readonly description: string | undefined
   readonly languages: ReadonlyArray<string>
   readonly batch: FileBatch
-  /** 1-based, of how many. */
+  /** 1-based position of the pass, and the number of passes. */
   readonly pass: { readonly index: number; readonly of: number }
   /** Files of the change that this pass does not show. */
   readonly elsewhere: ReadonlyArray<string>
   /** Summaries of the parts that are not shown; empty where all is shown. */
   readonly summaries?: string
-  /** Lines about what people made of earlier findings; empty where nothing is remembered. */
+  /** Hints from reactions to earlier findings; empty without lessons. */
   readonly hints?: ReadonlyArray<string>
   /** Unguessable, letters and digits, new for every run. */
   readonly fence: string

@@ -1,6 +1,7 @@
 /**
- * Paths whose changes decide what is built, run and shipped, or by which rules reviews are made. An ignore file hides them only with
- * `review.ignore_file_scope: all`. Letter case does not matter: some of these names are found by tools that fold it. Pure.
+ * Paths whose changes affect the build, the deployment, or the rules of reviews. An ignore file hides them only with
+ * `review.ignore_file_scope: all`. Letter case does not matter: some of these names are found by tools that fold it.
+ * Pure.
  */
 import { anyGlob } from "../domain/Globs.ts"
 import type { PathMatch } from "../domain/Globs.ts"

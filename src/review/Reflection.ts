@@ -25,7 +25,7 @@ export const reflectionMode = ({ enabled, mode }: ReviewConfig["reflection"]): R
 
 const dayMillis = 86_400_000
 
-/** Bounds of a memory; what holds where the configuration sets none. */
+/** Default limits of the memory. */
 export const lessonBounds = ({ memory }: ReviewConfig["reflection"]) => ({
   maxEntries: memory.max_entries ?? 500,
   maxBytes: (memory.max_size_kb ?? 256) * 1024,
@@ -50,7 +50,7 @@ export const hintsOf = (
   const hints: Array<string> = []
   for (const lesson of near) {
     const hint = hintOf(lesson)
-    // What speaks to the reviewer is no description of a finding.
+    // Text that addresses the reviewer is not a description of a finding.
     if (!injectionIn(hint)) hints.push(hint)
     if (hints.length === maxHints[mode]) break
   }

@@ -1,6 +1,7 @@
 /**
- * The change as a model reads it: per file a heading, per hunk its header, per line both line numbers and the mark. Numbers
- * let a model say where, marks let it see what; anchoring trusts neither and goes by quoted code.
+ * Renders the change for a model: per file a heading, per hunk its header, per line both line numbers and the mark.
+ * Numbers let a model name a position, marks show the kind of change; anchoring trusts neither and uses the quoted
+ * code.
  */
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { readLength } from "./HunkText.ts"

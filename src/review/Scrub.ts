@@ -3,7 +3,7 @@ import type { ReportedProblem } from "../domain/Problem.ts"
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { scrubSecrets } from "./Secrets.ts"
 
-/** The same object where there is nothing to remove. */
+/** Returns the same object where it has no secret. */
 export const scrubFile = (file: FileDiff): FileDiff => {
   let found = false
   const hunks: Array<Hunk> = []
@@ -18,7 +18,7 @@ export const scrubFile = (file: FileDiff): FileDiff => {
   return found ? { ...file, hunks } : file
 }
 
-/** Undefined: there is nothing to remove. */
+/** Returns undefined where the text has no secret. */
 const scrubbedLines = (hunk: Hunk): ReadonlyArray<string> | undefined => {
   const lines = hunk.lines
   const changed = new Map<number, string>()

@@ -1,13 +1,13 @@
 /**
- * Texts of any length without the secrets in them. A long text is cut where nothing near the cut looks like a secret, so that none is
- * cut in two; lines can be long, so a cut need not be between them. Pure.
+ * Removes secrets from texts of any length. A long text is split where nothing nearby looks like a secret, so that no
+ * secret is divided; lines can be long, so a split need not be between them. Pure.
  */
 import { mayHoldSecret } from "./SecretHints.ts"
 import { scrubSecrets } from "./Secrets.ts"
 
 /** Longer texts are scrubbed in pieces. */
 const wholeLength = 16_384
-/** A piece has up to twice as many characters. */
+/** Target length of a piece. A piece has at most twice as many characters. */
 const pieceLength = wholeLength / 2
 /** Characters on either side of a cut that have to be harmless. */
 const near = 512
@@ -27,7 +27,7 @@ export const scrubText = (text: string): string => {
 /** Line by line, so that every line keeps its number. */
 export const scrubLines = (text: string): string => {
   const parts: Array<string> = []
-  /** The start of what is not in `parts` yet: lines without a secret are copied together. */
+  /** Start of the part that is not in `parts` yet: lines without a secret are copied together. */
   let rest = 0
   for (let at = 0; at <= text.length;) {
     const next = text.indexOf("\n", at)

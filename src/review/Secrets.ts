@@ -1,12 +1,12 @@
 /**
- * Secrets in texts: known formats, values assigned to names that say what they are, and runs of characters too random to be words.
- * What is found is replaced, line by line, so that a scrubbed diff still matches quotes from it. Pure.
+ * Finds secrets in texts: known formats, values assigned to names of secrets, and runs of characters with high entropy.
+ * A secret is replaced within its line, so that a scrubbed diff still matches quotes from it. Pure.
  */
 import { mayHoldSecret } from "./SecretHints.ts"
 
 export const secretMark = "[secret removed]"
 
-/** Formats that say what they are by their prefix or shape. */
+/** Formats with a characteristic prefix or shape. */
 const known: ReadonlyArray<RegExp> = [
   /\bgh[pousr]_[A-Za-z0-9]{20,255}\b/g,
   /\bgithub_pat_[A-Za-z0-9_]{22,255}\b/g,
@@ -28,7 +28,7 @@ const known: ReadonlyArray<RegExp> = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=\\n\s]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g
 ]
 
-/** `scheme://user:password@host`, and `Authorization: Bearer …`: the credential alone goes. */
+/** `scheme://user:password@host`, and `Authorization: Bearer …`: only the credential is replaced. */
 const inUrl = /(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@'"]{0,100}:)([^\s@/'"]{3,200})(?=@)/gi
 const inHeader = /(\bauthorization["']?\s*[:=]\s*["'`]?(?:bearer|basic|token)\s+)([A-Za-z0-9+/=._~-]{8,})/gi
 /** A literal that is assigned to a name of a secret. */
@@ -36,7 +36,7 @@ const assigned =
   /((?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret|credential)[A-Za-z0-9_]{0,30}["'`\]]?\s*(?::|=>|=)\s*["'`])([^"'`\s]{8,400})(?=["'`])/gi
 const run = /[A-Za-z0-9+/_=-]{24,}/g
 
-/** Texts that only stand for a secret. */
+/** Placeholder texts for a secret. */
 const standIn =
   /^(?:\$|\{\{|<|%|\[secret removed\]|process\.env|os\.environ|env[.:])|^[xX*.•]+$|example|placeholder|changeme|your[_-]/i
 
@@ -62,8 +62,8 @@ const webTokenHeader = /\beyJ[A-Za-z0-9_-]{8,}$/
 const ofWebToken = /[A-Za-z0-9_-]/
 
 /**
- * `eyJ….eyJ….…`, looked for from its middle: a text may hold thousands of beginnings without an end, and each would be read to where
- * there is none.
+ * `eyJ….eyJ….…`, matched from its middle: a text may hold thousands of beginnings without an end, and a match from the
+ * beginning would scan from each of them.
  */
 const withoutWebTokens = (text: string): string => {
   let shown = ""

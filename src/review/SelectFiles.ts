@@ -57,7 +57,10 @@ const candidatesPerFile = 5
 /** Bytes of all files that are compared. */
 const comparedBytes = 1_073_741_824
 
-/** Git compares each deleted file with each added one, over all their bytes: so many take it a few seconds. */
+/**
+ * Limit for the detection of renames: git compares each deleted file with each added one, and this many bytes take a
+ * few seconds.
+ */
 const renameBytes = 20_000_000_000
 
 /** The change may have text there that would have been read. */
@@ -131,7 +134,7 @@ const candidatesOf = <A extends ListedPath>(
   for (const one of listed) {
     const kind = one.status === "deleted" ? "deleted" : "others"
     const known = reasonFor({ ...one, oldPath: undefined, binary: false })
-    // What was written by a program may have been renamed, which shows when it is compared.
+    // A generated file may have been renamed, which only the comparison shows.
     const isOpen = known === "generated" && one.status === "deleted"
     const reason = (isOpen ? undefined : known) ?? (counts[kind] >= limit ? "max_files" : undefined)
     if (reason !== undefined) reasons.set(one.path, reason)

@@ -74,7 +74,7 @@ const splitOutsideBraces = (text: string): ReadonlyArray<string> => {
 /** A glob without a slash means a name in any folder. */
 const anywhere = (glob: string): string => (glob.includes("/") ? glob : `**/${glob}`)
 
-/** Patterns that the braces of all globs of a skill may stand for. */
+/** Maximum number of patterns that the braces of all globs of a skill expand to. */
 const maxAlternatives = 64
 /** Characters of the patterns of all skills: a path is matched in time that grows with them. */
 const maxCharacters = 16_384

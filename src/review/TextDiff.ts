@@ -1,6 +1,6 @@
 /**
- * The change between two texts as one hunk: what they have in common at both ends is unchanged, all between is removed and added. For files
- * that git does not compare by lines; cheap whatever the texts are, and it leaves out no added line. Pure.
+ * Computes the change between two texts as one hunk: common lines at both ends are unchanged, all between is removed
+ * and added. For files that git does not compare by lines; fast for any text, and no added line is missing. Pure.
  */
 import type { FileDiff, FileHeader, Hunk } from "./FileDiff.ts"
 

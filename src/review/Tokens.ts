@@ -1,12 +1,12 @@
 /**
- * Tokens of a text. `countTokens` gives a real tokenizer's count (o200k, close to what current models use); what is only ranked, not sent,
- * goes by `estimateTokens`. Pure.
+ * Counts tokens of a text. `countTokens` returns the count of a real tokenizer (o200k, close to those of current
+ * models); `estimateTokens` is for values that are only ranked. Pure.
  */
 import { endOfPiece, piecesOf } from "./TokenPieces.ts"
 import { hashOf, readVocabulary } from "./Vocabulary.ts"
 import type { Vocabulary } from "./Vocabulary.ts"
 
-/** Merging takes square time: longer words, which are data, are counted in parts. */
+/** Merging takes quadratic time, so longer words, which are data, are counted in parts. */
 const maxPiece = 512
 
 let vocabulary: Vocabulary | undefined

@@ -144,7 +144,7 @@ const addressed = (piece: string): boolean => {
 const withoutAddress = (
   content: string
 ): { readonly text: string; readonly removed: number; readonly left: number } => {
-  // Pieces stand at even places, what is between them at odd ones.
+  // Pieces have even indexes, separators have odd ones.
   const parts = content.split(/(\r\n|[\n\r\u2028\u2029\u0085\v\f]+|(?<=[.!?;。！？])\s+)/)
   const pieces = parts.filter((_, index) => index % 2 === 0).map((piece) => piece.slice(0, maxPiece))
   const out = new Set(pieces.flatMap((piece, index) => (addressed(piece) ? [index] : [])))
@@ -162,7 +162,10 @@ const withoutAddress = (
 /** Maximum length of one sentence or line that is checked and shown, equal to the limit of the patterns. */
 const maxPiece = 2000
 
-/** Closing takes a sure model, a category that the configuration closes, and an issue of which enough was seen. */
+/**
+ * Decides the triage. Closing requires a confident model, a category that the configuration closes, and an issue with
+ * enough visible text.
+ */
 export const decideTriage = (
   answer: TriageAnswer,
   prompt: Pick<TriagePrompt, "removed" | "left">,

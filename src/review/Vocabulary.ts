@@ -7,7 +7,7 @@
 import { readFileSync } from "node:fs"
 
 export interface Vocabulary {
-  /** Rank of the token that `bytes` from `from` to `to` are; -1 where they are none. */
+  /** Returns the rank of the token in `bytes` from `from` to `to`; -1 where the bytes are not a token. */
   readonly rank: (bytes: Uint8Array, from: number, to: number, hash: number) => number
 }
 

@@ -1,4 +1,7 @@
-/** The configuration changes while reviews run: accepted work is published under the configuration of its admission, or the reason is reported. */
+/**
+ * The configuration changes while reviews run: accepted work is published under the configuration of its admission, or
+ * the reason is reported.
+ */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"

@@ -1,6 +1,6 @@
 /**
- * A labelled change: files before and after, the problems that a good reviewer names, and by leaving them out what must stay silent.
- * Expected places are written as the code itself and looked up here, so that no label has a wrong line number. Pure.
+ * A labelled change: files before and after, and the problems that a good reviewer reports. Findings without a label
+ * are wrong. Expected positions are written as code and searched here, so that no label has a wrong line number. Pure.
  */
 import { Schema, SchemaIssue } from "effect"
 import { Severity } from "../../domain/Kinds.ts"
@@ -10,7 +10,7 @@ const Text = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(10_00
 
 const Label = Schema.Struct({
   file: Text,
-  /** One or more whole lines, without their indentation; they stand in the file once. */
+  /** One or more whole lines, without their indentation; they occur exactly once in the file. */
   code: Text,
   side: Schema.optional(Side),
   /** Any of these counts. */

@@ -1,4 +1,4 @@
-/** Labelled changes through the engine, as any other change: a real repository each, the same prompts, tools and checks. */
+/** Runs labelled changes through the engine like any other change: a real repository each, the same prompts, tools and checks. */
 import { Clock, Effect } from "effect"
 import type { Agent } from "../../agent/Agent.ts"
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
@@ -26,7 +26,7 @@ export interface EvalInput {
   readonly progress: (scored: ScoredCase, done: number) => Effect.Effect<void>
 }
 
-/** A review that fails is a result as well: what it should have found is missed. */
+/** A review that fails counts as a result without findings. */
 export const runCases = Effect.fn("runCases")(function* (
   input: EvalInput
 ): Effect.fn.Return<

@@ -8,7 +8,7 @@ import { canonicalCategory } from "../../review/Identity.ts"
 import { addUsage, noUsage } from "../../domain/Analysis.ts"
 import type { EvalCase, ExpectedProblem } from "./EvalCase.ts"
 
-/** Lines between a finding and what it is about, at most. */
+/** Maximum distance in lines between a finding and the expected problem. */
 const nearEnough = 10
 
 export interface ScoredCase {
@@ -107,7 +107,7 @@ export interface Figures {
 
 export interface EvalScore extends Figures {
   readonly failed: number
-  /** Changes in which nothing is wrong, and those of them that were left alone. */
+  /** Number of changes without problems; `silent` counts those of them without findings. */
   readonly clean: number
   readonly silent: number
   readonly seconds: number

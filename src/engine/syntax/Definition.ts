@@ -16,7 +16,7 @@ export interface SyntaxQuestion {
   readonly text: string
   /** 1-based. */
   readonly lines: ReadonlyArray<number>
-  /** A file that takes longer to parse is given up. */
+  /** Maximum time to parse a file. */
   readonly millis: number
 }
 

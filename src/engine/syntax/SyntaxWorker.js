@@ -61,7 +61,7 @@ const answer = async ({ id, grammar, text, lines, millis }) => {
 const chainAt = (root, rows, line, grammar) => {
   const row = line - 1
   const code = rows[row] ?? ""
-  // The first character of the code: a line belongs to what it begins in.
+  // The column of the first code character: a line belongs to the node in which it begins.
   const column = Math.max(0, code.search(/\S/))
   /** @type {Array<Definition>} */
   const chain = []

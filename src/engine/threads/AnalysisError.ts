@@ -1,8 +1,11 @@
 import { Schema } from "effect"
 
-/** The thread that held the change ended: this review fails, others and the service go on. */
+/** The thread of a change ended: this review fails, and other reviews and the service continue. */
 export class AnalysisError extends Schema.TaggedError<AnalysisError>()("AnalysisError", {
-  /** `limit`: the change needs more memory or time than it may, and so it will again; `crashed`: the thread ended by itself. */
+  /**
+   * `limit`: the change exceeds the limit of memory or time, so a retry fails too; `crashed`: the thread ended for
+   * another reason.
+   */
   reason: Schema.Literals(["limit", "crashed"]),
   message: Schema.String
 }) {}

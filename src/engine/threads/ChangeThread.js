@@ -1,6 +1,7 @@
 /**
- * Entry of a thread that analyses changes. JavaScript, so that compiled code is taken from the folder where the process keeps it before
- * the first file with types is loaded: a thread that has to strip types needs ten times as long to start, and 50 MB more.
+ * Entry of a thread that analyses changes. This is JavaScript, so that the compile cache of the process is enabled
+ * before the first file with types is loaded: a thread that strips types needs ten times as long to start, and 50 MB
+ * more.
  */
 import { enableCompileCache, flushCompileCache } from "node:module"
 import { workerData } from "node:worker_threads"

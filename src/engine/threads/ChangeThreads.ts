@@ -1,8 +1,9 @@
 /**
- * Threads that analyse changes, one change per thread: the thread that parsed a change holds it, and only what a model is shown leaves it.
- * A change that needs too much, or ends its thread, fails its own review and no other. One thread more computes at a time than the machine
- * has processors, at least three, so that a large change, whose record is scrubbed in a second thread, does not hold up a small one; the
- * others hold their change while its models work.
+ * Threads that analyse changes, one change per thread: the thread that parsed a change holds it, and only the text for
+ * a model leaves it. A change that exceeds its limits, or ends its thread, fails only its own review. The number of
+ * threads that compute concurrently is the number of processors plus one, from three to five, so that a large change,
+ * whose record is scrubbed in a second thread, does not delay a small one; the others hold their change during model
+ * calls.
  */
 import { availableParallelism } from "node:os"
 import { Context, Effect, Layer, Semaphore } from "effect"
@@ -39,7 +40,7 @@ export const defaultThreads: ThreadOptions = {
   millis: 60_000
 }
 
-/** A thread is replaced after so many changes. */
+/** Number of changes after which a thread is replaced. */
 const maxChanges = 200
 
 export const makeChangeThreads = (options: ThreadOptions): ChangeThreadsService => {

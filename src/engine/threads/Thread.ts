@@ -54,7 +54,7 @@ export class Thread {
     this.#worker.unref()
   }
 
-  /** Whether it can take another change: it runs, and computes nothing. */
+  /** Whether the thread can accept another change: it runs and is idle. */
   get isFree(): boolean {
     return this.#ended === undefined && this.#pending.size === 0 && this.#onClosed === undefined
   }

@@ -1,4 +1,4 @@
-/** Runs the functions of `ChangeWork` for one change after the other. */
+/** Runs the functions of `ChangeWork` for consecutive changes. */
 import { parentPort } from "node:worker_threads"
 import { getHeapStatistics } from "node:v8"
 import { makeChangeWork } from "../work/ChangeWork.ts"

@@ -1,4 +1,4 @@
-/** Work on files that git takes for binary: those that are text all the same are compared here. */
+/** Work on files that git classifies as binary: those that are text are compared here. */
 import type { SkippedFile } from "../../domain/Coverage.ts"
 import type { FileDiff } from "../../review/FileDiff.ts"
 import { languageOf } from "../../review/Languages.ts"
@@ -15,7 +15,7 @@ export interface FileTexts {
 export const makeBinaryWork = (state: ReadState) => {
   const read = new Map<string, FileDiff>()
   return {
-    /** Compares the texts of a binary file. Returns the bytes that it takes of `room`; 0 where it does not fit. */
+    /** Compares the texts of a binary file. Returns the bytes that it uses of `room`; 0 where it does not fit. */
     readBinary: (path: string, { before, after }: FileTexts, room: number): number => {
       const file = state.binaries.get(path)
       if (file === undefined) return 0

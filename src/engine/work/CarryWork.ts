@@ -1,4 +1,4 @@
-/** Work on what reviews of the same target hand on: identities of patches, and the findings of files that are as they were. */
+/** Work on data that reviews of the same target share: identities of patches, and the findings of unchanged files. */
 import type { FilePatch } from "../../domain/Analysis.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import { carry, readPatches } from "../../review/Carry.ts"
@@ -21,7 +21,7 @@ export const makeCarryWork = (state: ReadState) => {
         findings: state.carried.findings
       }
     },
-    /** Computes the identities ahead, while the thread has nothing else to do. */
+    /** Computes the identities in advance, while the thread is idle. */
     hashPatches: (): void => void identities(),
     /** Returns the patches to store of the files at these positions. */
     patches: (read: Int32Array, findings: ReadonlyArray<Pick<Finding, "anchor">>): ReadonlyArray<FilePatch> => {

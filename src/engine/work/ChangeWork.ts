@@ -1,6 +1,7 @@
 /**
- * All functions that compute with the text of a change, over the data of one change that only they hold: plain and synchronous, run in a
- * thread of `src/engine/threads`. Nothing here loads Effect, which a thread would pay for at its start.
+ * All functions that compute with the text of a change, over the data of one change that only they hold: plain and
+ * synchronous, run in a thread of `src/engine/threads`. This module does not load Effect, which would slow down the
+ * start of a thread.
  */
 import { makeBinaryWork } from "./BinaryWork.ts"
 import { makeCarryWork } from "./CarryWork.ts"

@@ -1,4 +1,4 @@
-/** Work on a change that is over its limit of tokens: its riskiest hunks, and texts to summarise of what is cut. */
+/** Work on a change that is over its token limit: its riskiest hunks, and texts for summaries of the cut ones. */
 import { compress } from "../../review/Compress.ts"
 import type { FileDiff, Hunk } from "../../review/FileDiff.ts"
 import { linesAround, withContext } from "../../review/HunkContext.ts"
@@ -15,7 +15,7 @@ import type { FitState } from "./FitState.ts"
 
 export interface KeptFile {
   readonly path: string
-  /** False for the patch of one commit: it has other lines around it than the head. */
+  /** False for the patch of one commit, because its context lines differ from those of the head. */
   readonly isAtHead: boolean
 }
 
@@ -46,7 +46,10 @@ export const makeCompressWork = (state: FitState) => ({
       cutHunks: cut.reduce((sum, { hunks }) => sum + hunks.length, 0)
     }
   },
-  /** Shows a kept file with lines around its hunks, out of its text at the head, and removes its secrets. Returns where to look for definitions. */
+  /**
+   * Shows a kept file with context from its text at the head, and removes its secrets. Returns the target of the search
+   * for definitions.
+   */
   showKept: (index: number, text: string | undefined, contextLines: number): DefinitionTarget | undefined => {
     const { kept = [], scrubbed = [], wholes } = state.compressed ?? {}
     const file = kept[index]

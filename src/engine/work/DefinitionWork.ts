@@ -1,4 +1,4 @@
-/** Work on the definitions around hunks: which are looked for, and how hunks are shown with them. */
+/** Work on the definitions around hunks: the targets of the search, and the rendering of hunks with them. */
 import type { FileDiff, Hunk } from "../../review/FileDiff.ts"
 import { leading, withContext } from "../../review/HunkContext.ts"
 import { linesOfText } from "../../review/HunkText.ts"
@@ -45,14 +45,14 @@ export const makeDefinitionWork = (state: FitState) => ({
       state.room -= tokens
     }
   },
-  /** All files are shown, those without definitions as they are. */
+  /** Moves all files to the shown ones; files without definitions are unchanged. */
   showAll: (from: number): void => {
     for (const file of state.files.slice(from)) state.shown.push(file)
     state.readable = scrubFiles(state.shown)
   }
 })
 
-/** Names of the definitions, and their lines too where these are within so many tokens. */
+/** Adds the names of the definitions, and their lines where they fit into the tokens. */
 const withDefinitions = (
   file: FileDiff,
   { chains, text }: FoundDefinitions,
@@ -65,7 +65,7 @@ const withDefinitions = (
   return tokens <= room ? { shown: wide, tokens } : { shown: named, tokens: 0 }
 }
 
-/** Patches of commits have other lines around them than the head; added files are shown whole already. */
+/** Patches of commits have other context lines than the head; added files are already shown completely. */
 export const hasDefinitions = (file: FileDiff): boolean =>
   file.commit === undefined && file.status !== "added" && file.status !== "deleted"
 

@@ -1,4 +1,4 @@
-/** Work on what a model reported: its place in the diff, its identity, and the code that a second model is shown of it. */
+/** Work on the reports of a model: position in the diff, identity, and the code for the verification. */
 import type { Anchor, Finding, ReportedProblem } from "../../domain/Problem.ts"
 import { anchorIn, fileFinder } from "../../review/Anchor.ts"
 import type { Anchored } from "../../review/Anchor.ts"
@@ -28,7 +28,7 @@ export interface PlacedFile {
 
 export interface PlacedProblems {
   readonly files: ReadonlyArray<PlacedFile>
-  /** Problems that name no file or say nothing. */
+  /** Number of problems without a file or a message. */
   readonly empty: number
 }
 
@@ -59,7 +59,7 @@ export const makeFindWork = (read: ReadState) => {
     ]
   }
   const placeIn = (file: FileDiff | undefined, problems: ReadonlyArray<ReportedProblem>): PlacedFile => {
-    // The model saw the files without their secrets: its quotes are looked for in the same.
+    // The model saw the files without their secrets, so its quotes are searched in the same text.
     const readable = file === undefined ? undefined : scrubFile(file)
     const findings: Array<Finding> = []
     const bySide = Map.groupBy(

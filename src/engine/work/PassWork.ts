@@ -30,7 +30,7 @@ export interface PlannedPasses {
   readonly passes: ReadonlyArray<ReadonlyArray<string>>
   /** Paths of files with lines that are longer than is read of a line. */
   readonly unread: ReadonlyArray<string>
-  /** Text in the change that speaks to the reviewer. */
+  /** Text in the change that addresses the reviewer. */
   readonly injections: ReadonlyArray<ReportedProblem>
 }
 

@@ -14,7 +14,7 @@ export interface ComparisonState {
   listed: Array<IndexedPath>
   candidates: ReadonlyArray<IndexedPath>
   parser: DiffParser | undefined
-  /** Paths of which lines are kept. */
+  /** Paths whose lines are stored. */
   kept: Set<string>
   /** Every file of the diff, once it has ended. */
   files: ReadonlyArray<FileDiff>
@@ -41,7 +41,7 @@ export interface ReadState {
   readonly rules: SelectionState
   /** Files that are reviewed, whether an earlier review read them or not. */
   selected: SelectedFiles
-  /** Binary files whose texts are looked for, by path, until their texts are compared. */
+  /** Binary files whose texts are still to be compared, by path. */
   readonly binaries: Map<string, FileDiff>
   /** Patch identities of the selected files by path; computed once. */
   ids: ReadonlyMap<string, string> | undefined
@@ -60,7 +60,7 @@ export const makeReadState = (): ReadState => ({
   commits: undefined
 })
 
-/** Begins a review of these files, of which none was read before. */
+/** Starts a review of these files without an earlier one. */
 export const setSelected = (state: ReadState, selected: SelectedFiles): void => {
   state.selected = selected
   state.carried = { files: selected.files, unchanged: [], findings: [] }

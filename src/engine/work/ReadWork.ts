@@ -1,4 +1,4 @@
-/** Work on what git prints of a change: the diff as it streams, and what of it is reviewed. */
+/** Work on the output of git for a change: the diff as it streams, and the selection of the reviewed files. */
 import type { SkippedFile } from "../../domain/Coverage.ts"
 import type { FileDiff, FileHeader } from "../../review/FileDiff.ts"
 import { DiffFormatError, makeDiffParser } from "../../review/ParseDiff.ts"
@@ -14,7 +14,7 @@ export interface DiffProgress {
 
 export interface ReadSummary {
   readonly files: number
-  /** Files that git takes for binary and that may be text. */
+  /** Files that git classifies as binary and that may be text. */
   readonly binaries: ReadonlyArray<Pick<FileDiff, "path" | "oldPath" | "status">>
   /** Rules of the ignore file that are not used, and why. */
   readonly refusedRules: ReadonlyArray<string>
@@ -72,7 +72,7 @@ export const makeReadWork = (state: ReadState) => {
   }
 }
 
-/** Begins with a diff, of whose files those are kept whose header `keep` accepts. */
+/** Starts a diff. Files whose header `keep` accepts are stored. */
 export const beginParsing = (comparison: ComparisonState, keep: (file: FileHeader) => boolean): void => {
   const kept = new Set<string>()
   comparison.kept = kept

@@ -1,4 +1,7 @@
-/** Work on the record of a review: what it read, every line without the secrets in it. Text leaves as UTF-8, which moves between threads. */
+/**
+ * Work on the record of a review: its reads, every line without secrets. Text leaves as UTF-8 bytes, which move between
+ * threads.
+ */
 import { scrubLines } from "../../review/ScrubText.ts"
 import type { MountedEntry } from "../../vcs/ContextRepositories.ts"
 import type { ReviewRecord } from "../ReviewRecord.ts"
@@ -16,7 +19,7 @@ export const makeRecordWork = () => {
   return {
     /** The text of a diff, out of the bytes that git printed. */
     scrubDiff: (chunks: ReadonlyArray<Uint8Array>): Uint8Array => encode(scrubDiff(chunks)),
-    /** A file that was read; undefined: there was none. */
+    /** Adds a read of a file; undefined where the file does not exist. */
     recordFile: (key: string, text: string | undefined): void => {
       state.files.push(text === undefined ? { key } : { key, text: scrubLines(text) })
     },

@@ -1,4 +1,4 @@
-/** Work on single texts that grow with what others write. */
+/** Work on single texts of unbounded length from other authors. */
 import { scrubText } from "../../review/ScrubText.ts"
 import { countTokens } from "../../review/Tokens.ts"
 
