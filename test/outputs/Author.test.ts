@@ -107,7 +107,7 @@ describe.each(kinds)("the author of a commit on %s", (kind) => {
       ...here.client,
       commitAuthor: (_: unknown, sha: string) =>
         Effect.succeed({ name: undefined, email: emails.get(sha), account: undefined }),
-      accountOf: (email: string) => Effect.succeed(email.split("@")[0])
+      findAccount: (email: string) => Effect.succeed(email.split("@")[0])
     }
     const author = authors({ ...here, client }, memory())
     for (const _ of [1, 2]) expect([await author(head), await author(other)]).toEqual(["olga", "dana"])
