@@ -76,7 +76,7 @@ describe.each(ForgeKind.literals)("managed issues on %s", (kind) => {
 
     await publishAll(to, given(here, [at(2, 29)], [file], { head: "c".repeat(40) }))
     expect(stand(here)).toEqual(["closed 1", "open 2"])
-    expect(first?.body).toContain("Resolved: the review of cccccccccccc")
+    expect(first?.body).toContain("Resolved: no longer found in the review of cccccccccccc")
 
     await publishAll(to, given(here, [at(1, 20)], [], { head: "d".repeat(40) }))
     expect(stand(here)).toEqual(["open 1", "open 2"])
