@@ -1,4 +1,4 @@
-/** Git processes that all checkouts of a mirror share: for objects, sizes and diffs. They end 30 seconds after their last use. */
+/** Git processes that all checkouts of a mirror share: for objects, sizes and diffs. They end 10 seconds after their last use. */
 import { Effect, RcMap } from "effect"
 import type { ProcessLimits } from "../ProcessLimits.ts"
 import { openBlobReader } from "./BlobReader.ts"
@@ -9,7 +9,7 @@ import { decodeBlob } from "./Objects.ts"
 import { openSizeReader } from "./SizeReader.ts"
 
 export const makeSharedReaders = Effect.fnUntraced(function* (limits: () => ProcessLimits) {
-  const idleTimeToLive = "30 seconds"
+  const idleTimeToLive = "10 seconds"
   const objects = yield* RcMap.make({ lookup: (at: string) => openBlobReader(at, limits()), idleTimeToLive })
   const sizes = yield* RcMap.make({ lookup: (at: string) => openSizeReader(at, limits()), idleTimeToLive })
   const diffs = yield* RcMap.make({ lookup: (at: string) => openDiffReader(at, limits()), idleTimeToLive })
