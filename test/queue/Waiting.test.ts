@@ -54,7 +54,12 @@ const cases: ReadonlyArray<{
   { name: "turn", why: "turn", text: "others are first" },
   { name: "executor", entry: { status: "ready" }, why: "executor", text: "free executor" },
   { name: "running", entry: { status: "running", owner: "n/1", leaseUntil: 9 }, why: "running", text: "n/1", until: 9 },
-  { name: "ending", entry: { status: "running", cancelRequested: "closed" }, why: "cancelling", text: "is being cancelled: closed" },
+  {
+    name: "ending",
+    entry: { status: "running", cancelRequested: "closed" },
+    why: "cancelling",
+    text: "is being cancelled: closed"
+  },
   { name: "over", entry: { status: "dead", reason: "3 attempts" }, why: "ended", text: "dead (3 attempts)" }
 ]
 
