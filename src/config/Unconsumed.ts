@@ -13,19 +13,10 @@ export interface Unconsumed {
 const under = (prefix: string, effect: string, ...names: ReadonlyArray<string>): ReadonlyArray<Unconsumed> =>
   names.map((name) => ({ path: `${prefix}.${name}`, effect }))
 
+const perforceServer = ["port", "user", "user_env", "ticket", "ticket_env", "password", "password_env"]
+
 export const unconsumed: ReadonlyArray<Unconsumed> = [
-  ...under(
-    "triggers[]",
-    "Perforce changes are not read",
-    "port",
-    "user",
-    "user_env",
-    "ticket",
-    "ticket_env",
-    "password",
-    "password_env",
-    "workspace"
-  ),
+  ...under("triggers[]", "Perforce changes are not read", ...perforceServer, "workspace"),
   ...under("triggers[]", "Subversion changes are not read", "username", "username_env", "trust_server_cert"),
   ...under("workspaces.defaults", "agent CLIs do not run in a sandbox", "sandbox"),
   ...under(
@@ -33,13 +24,7 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
     "only git repositories are read as context",
     "repository_url",
     "revision",
-    "port",
-    "user",
-    "user_env",
-    "ticket",
-    "ticket_env",
-    "password",
-    "password_env",
+    ...perforceServer,
     "depot_path"
   ),
   ...under("agent", "no agent CLI is run", "timeout_seconds", "auto_approve", "sandbox"),
