@@ -2,34 +2,41 @@
  * Deliveries of each host as its documentation describes them, with the fields that a review depends on, and the decision that each leads
  * to. Real deliveries have more fields; where recordings are present the same checks run on those.
  */
+import { Schema } from "effect"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 
-export type Decision =
-  | "review_pull_request"
-  | "review_push"
-  | "command"
-  | "issue"
-  | "policy"
-  | "ignore"
-  | "ping"
-  | "lifecycle"
+export const Decision = Schema.Literals([
+  "review_pull_request",
+  "review_push",
+  "command",
+  "issue",
+  "policy",
+  "ignore",
+  "ping",
+  "lifecycle"
+])
+export type Decision = typeof Decision.Type
 
-export interface Target {
-  readonly repo?: string | null
-  readonly number?: number | null
-  readonly head_sha?: string | null
-  readonly head_ref?: string | null
-  readonly base_ref?: string | null
-  readonly base_sha?: string | null
-  readonly draft?: boolean | null
-  readonly labels?: ReadonlyArray<string> | null
-  readonly author?: string | null
-  readonly branch?: string | null
-  readonly before?: string | null
-  readonly after?: string | null
-  readonly created?: boolean | null
-  readonly body?: string | null
-}
+const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+/** What the delivery is about; null or absent where the host does not name it. */
+export const Target = Schema.Struct({
+  repo: optional(Schema.String),
+  number: optional(Schema.Int),
+  head_sha: optional(Schema.String),
+  head_ref: optional(Schema.String),
+  base_ref: optional(Schema.String),
+  base_sha: optional(Schema.String),
+  draft: optional(Schema.Boolean),
+  labels: optional(Schema.Array(Schema.String)),
+  author: optional(Schema.String),
+  branch: optional(Schema.String),
+  before: optional(Schema.String),
+  after: optional(Schema.String),
+  created: optional(Schema.Boolean),
+  body: optional(Schema.String)
+})
+export type Target = typeof Target.Type
 
 export interface OwnPayload {
   readonly file: string

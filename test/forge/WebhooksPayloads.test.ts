@@ -13,8 +13,7 @@ import { findCommand, isOwnComment } from "../../src/forge/Command.ts"
 import { webhooks } from "../../src/forge/Webhooks.ts"
 import { contractBytes, hasContracts, readContract } from "../harness/Contracts.ts"
 import { isSignedBy, parseBody } from "../harness/Verify.ts"
-import { ownPayloads } from "./OwnPayloads.ts"
-import type { Decision, Target } from "./OwnPayloads.ts"
+import { Decision, ownPayloads, Target } from "./OwnPayloads.ts"
 
 const hmac = (secret: string, bytes: Buffer) => createHmac("sha256", secret).update(bytes).digest("hex")
 
@@ -23,7 +22,6 @@ const eventIn = (parsed: Parsed): HostEvent => {
   throw new Error(`rejected: ${parsed.reason} ${JSON.stringify(parsed.issues)}`)
 }
 
-const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 const Manifest = Schema.Struct({
   secret: Schema.String,
   payloads: Schema.Array(
@@ -31,34 +29,9 @@ const Manifest = Schema.Struct({
       file: Schema.String,
       host: ForgeKind,
       headers: Schema.Record(Schema.String, Schema.String),
-      decision: Schema.Literals([
-        "review_pull_request",
-        "review_push",
-        "command",
-        "issue",
-        "policy",
-        "ignore",
-        "ping",
-        "lifecycle"
-      ]),
-      note: optional(Schema.String),
+      decision: Decision,
       hmac_sha256_hex: Schema.String,
-      target: Schema.Struct({
-        repo: optional(Schema.String),
-        number: optional(Schema.Int),
-        head_sha: optional(Schema.String),
-        head_ref: optional(Schema.String),
-        base_ref: optional(Schema.String),
-        base_sha: optional(Schema.String),
-        draft: optional(Schema.Boolean),
-        labels: optional(Schema.Array(Schema.String)),
-        author: optional(Schema.String),
-        branch: optional(Schema.String),
-        before: optional(Schema.String),
-        after: optional(Schema.String),
-        created: optional(Schema.Boolean),
-        body: optional(Schema.String)
-      })
+      target: Target
     })
   )
 })
