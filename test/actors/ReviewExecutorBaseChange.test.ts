@@ -8,13 +8,12 @@ import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { Forges } from "../../src/forge/Forges.ts"
-import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 import { analysis } from "../store/Fixtures.ts"
-import { testForges, testSnapshotWith } from "../harness/ActorParts.ts"
+import { reviewedForges, testSnapshotWith } from "../harness/ActorParts.ts"
 import { executorWorld } from "../harness/ExecutorWorld.ts"
 import { until } from "../harness/UntilOnTestClock.ts"
 
@@ -50,21 +49,9 @@ class Host extends Context.Service<Host, { readonly base: Ref.Ref<string> }>()("
 }
 const forges = Layer.effect(
   Forges,
-  Effect.map(Host, ({ base }) => {
-    const forge = testForges(
-      Effect.map(Ref.get(base), (baseRef) => ({ head: "h", state: "open" as const, baseRef, labels: [] }))
-    )
-    return {
-      ...forge,
-      client: (profile: TriggerProfile) => ({
-        ...forge.client(profile),
-        newestCommit: () => Effect.succeed("m"),
-        protectedTip: () => Effect.succeed("m"),
-        canWrite: () => Effect.succeed(true),
-        gitAuthorization: () => Effect.succeed(undefined)
-      })
-    }
-  })
+  Effect.map(Host, ({ base }) =>
+    reviewedForges(Effect.map(Ref.get(base), (baseRef) => ({ head: "h", state: "open" as const, baseRef, labels: [] })))
+  )
 )
 /** One flag per status: whether the publications of its review need other ids than those of an earlier review. */
 const repeated: Array<boolean | undefined> = []

@@ -10,12 +10,11 @@ import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { OperationId } from "../../src/domain/Keys.ts"
 import { Forges } from "../../src/forge/Forges.ts"
-import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
-import { testForges, testSnapshotWith } from "../harness/ActorParts.ts"
+import { reviewedForges, testSnapshotWith } from "../harness/ActorParts.ts"
 import { executorWorld } from "../harness/ExecutorWorld.ts"
 import { until } from "../harness/UntilOnTestClock.ts"
 
@@ -56,19 +55,7 @@ class Host extends Context.Service<
 }
 const forges = Layer.effect(
   Forges,
-  Effect.map(Host, ({ state }) => {
-    const forge = testForges(Effect.map(Ref.get(state), (now) => ({ head: "h", state: now })))
-    return {
-      ...forge,
-      client: (profile: TriggerProfile) => ({
-        ...forge.client(profile),
-        newestCommit: () => Effect.succeed("m"),
-        protectedTip: () => Effect.succeed("m"),
-        canWrite: () => Effect.succeed(true),
-        gitAuthorization: () => Effect.succeed(undefined)
-      })
-    }
-  })
+  Effect.map(Host, ({ state }) => reviewedForges(Effect.map(Ref.get(state), (now) => ({ head: "h", state: now }))))
 )
 const outputs = Layer.effect(
   Outputs,

@@ -106,3 +106,18 @@ export const testSnapshotWith = (
   }
   return makeStaticStore(snapshot)
 }
+
+/** The same, with what a review reads of a host: its rules come from the commit `m`, and everybody may write. */
+export const reviewedForges = (pull: Parameters<typeof testForges>[0]): Forges["Service"] => {
+  const forges = testForges(pull)
+  return {
+    ...forges,
+    client: (profile) => ({
+      ...forges.client(profile),
+      newestCommit: () => Effect.succeed("m"),
+      protectedTip: () => Effect.succeed("m"),
+      canWrite: () => Effect.succeed(true),
+      gitAuthorization: () => Effect.succeed(undefined)
+    })
+  }
+}
