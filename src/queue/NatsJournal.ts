@@ -2,13 +2,14 @@
  * The log of the queue over JetStream with the table that follows it: where the log ends, and appends of a transaction's changes. An append
  * fails if another node appended first.
  */
-import { Deferred, Effect, Result } from "effect"
+import { Effect, Result } from "effect"
 import type { NatsLog } from "../../nats/NatsLog.ts"
 import { newId } from "../domain/Ids.ts"
 import type { NatsFollower } from "./NatsFollower.ts"
 import { encode } from "./NatsReplica.ts"
 import type { JournalMessage, Row } from "./NatsReplica.ts"
 import { QueueError } from "./Queue.ts"
+import { shareWait } from "./SharedWait.ts"
 
 /** Timeout of a transaction, and maximum delay of a table. */
 export const patienceMillis = 5000
@@ -26,13 +27,16 @@ export class NatsJournal {
   readonly follower: NatsFollower
   readonly #log: NatsLog
   readonly #fork: (effect: Effect.Effect<void>) => void
-  #query: Deferred.Deferred<void, QueueError> | undefined
   #removed = 0
 
   constructor(log: NatsLog, follower: NatsFollower, fork: (effect: Effect.Effect<void>) => void) {
     this.#log = log
     this.follower = follower
     this.#fork = fork
+    this.barrier = shareWait(
+      Effect.suspend(() => this.catchUp),
+      fork
+    )
   }
 
   get replica() {
@@ -45,16 +49,7 @@ export class NatsJournal {
   }
 
   /** The same; calls of one event loop iteration share one query. */
-  readonly barrier: Effect.Effect<void, QueueError> = Effect.suspend(() => {
-    if (this.#query !== undefined) return Deferred.await(this.#query)
-    const query = Deferred.makeUnsafe<void, QueueError>()
-    this.#query = query
-    setImmediate(() => {
-      this.#query = undefined
-      this.#fork(Effect.flatMap(Effect.exit(this.catchUp), (exit) => Effect.asVoid(Deferred.done(query, exit))))
-    })
-    return Deferred.await(query)
-  })
+  readonly barrier: Effect.Effect<void, QueueError>
 
   land(): void {
     if (!this.follower.land()) this.#fork(this.#log.restart)

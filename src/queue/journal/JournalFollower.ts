@@ -2,6 +2,7 @@
 import { Deferred, Effect, Option } from "effect"
 import type { Fiber } from "effect"
 import type { EntryTable } from "../EntryTable.ts"
+import { shareWait } from "../SharedWait.ts"
 import { JournalError } from "./Journal.ts"
 import type { Journal, JournalRecord, JournalPosition } from "./Journal.ts"
 import type { Replica } from "./Replica.ts"
@@ -21,7 +22,6 @@ export class JournalFollower {
   readonly #fork: Fork
   #flight: Deferred.Deferred<void> | undefined
   #pulling: Deferred.Deferred<void, JournalError> | undefined
-  #waiting: Deferred.Deferred<void, JournalError> | undefined
   #isTrimming = false
   #expected: { readonly id: string; outcome: Expected["outcome"] } | undefined
 
@@ -29,6 +29,10 @@ export class JournalFollower {
     this.#journal = journal
     this.replica = replica
     this.#fork = fork
+    this.barrier = shareWait(
+      Effect.suspend(() => this.catchUp),
+      fork
+    )
   }
 
   /** The table belongs to a transaction until it lands. */
@@ -82,17 +86,8 @@ export class JournalFollower {
     }
   })
 
-  /** The same; calls of one turn of the event loop share one. */
-  readonly barrier: Effect.Effect<void, JournalError> = Effect.suspend(() => {
-    if (this.#waiting !== undefined) return Deferred.await(this.#waiting)
-    const waiting = Deferred.makeUnsafe<void, JournalError>()
-    this.#waiting = waiting
-    setImmediate(() => {
-      this.#waiting = undefined
-      this.#fork(Effect.flatMap(Effect.exit(this.catchUp), (exit) => Effect.asVoid(Deferred.done(waiting, exit))))
-    })
-    return Deferred.await(waiting)
-  })
+  /** The same; calls of one event loop iteration share one. */
+  readonly barrier: Effect.Effect<void, JournalError>
 
   /** Applies what comes next, as far as it follows from what the table has. False: messages before these are missing. */
   apply(messages: ReadonlyArray<JournalRecord>): boolean {
