@@ -1,4 +1,4 @@
-/** A review whose money runs out: what was found is kept, what was not read is said, and nothing at all is a failure. */
+/** A review whose money runs out keeps its findings, reports what it did not read, and fails when it has no result. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { Agent } from "../../src/agent/Agent.ts"
@@ -56,7 +56,7 @@ describe("out of budget", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("a cap that allows no call at all is said, and costs nothing", () =>
+  it.live("a cap that allows no call is reported, and costs nothing", () =>
     Effect.gen(function* () {
       const fake = yield* fakeModel({ calls: [problem] })
       const report = yield* analyse(fake.url, 0.01)

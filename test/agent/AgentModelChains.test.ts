@@ -1,6 +1,6 @@
 /**
- * Which model is called for what, from the document to the request that a model's server receives: reviews, triage of issues and
- * the search for a commit's author, with each layer that names a group of models.
+ * The model that each kind of call uses, from the document to the request that a model's server receives: reviews, triage of
+ * issues and the search for a commit's author, with each layer that names a group of models.
  */
 import { Effect, Layer, Logger } from "effect"
 import type { Scope } from "effect"
@@ -52,7 +52,7 @@ interface Chains {
   readonly instance?: object
 }
 
-/** What is done, under a document with these chains. */
+/** The work that is executed under a document with these chains. */
 type Work = (snapshot: Snapshot, workspace: Workspace) => Effect.Effect<unknown, unknown, Services>
 const services = Layer.mergeAll(
   GuessAuthor.layer.pipe(Layer.provideMerge(Layer.merge(gatewayLayer, Cache.layerNone))),

@@ -1,4 +1,4 @@
-/** In which mode a review is executed, as its configuration says. */
+/** The configured mode in which a review is executed. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { Agent } from "../../src/agent/Agent.ts"

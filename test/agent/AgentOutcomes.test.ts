@@ -1,4 +1,4 @@
-/** What becomes of a model's wrong answers on the whole way to findings: real git, engine, agent and gateway over HTTP. */
+/** Invalid output of a model, followed to the findings: real git, engine, agent and gateway over HTTP. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { agentLayer } from "../../src/agent/AgentModes.ts"
@@ -80,8 +80,8 @@ const problem = (at: number, more: Record<string, unknown> = {}) => ({
   ...more
 })
 
-describe("wrong answers of a model", () => {
-  it("lines off by 20 do not matter: the quote says where", async () => {
+describe("invalid output of a model", () => {
+  it("lines off by 20 do not matter: the quote decides", async () => {
     const { findings } = await run([problem(30, { line: 52 }), problem(5, { line: 1 })])
     assert.deepStrictEqual(findings.map(({ anchor }) => anchor?.line).toSorted(), [32, 7])
   })
@@ -95,9 +95,9 @@ describe("wrong answers of a model", () => {
     for (const { anchor } of findings) assert.isUndefined(anchor)
   })
 
-  it("10 000 findings become at most max_problems, and the reader is told", async () => {
+  it("10 000 findings become at most max_problems, and the reader learns of it", async () => {
     const many = Array.from({ length: 10_000 }, (_, at) =>
-      // Medium ones are published without a second look at each.
+      // Medium ones are published without verification.
       problem(at % 60, {
         severity: "medium",
         message: `number ${at}`,

@@ -1,4 +1,4 @@
-/** A checkout of files in memory, for tests of what only reads files and blame. */
+/** A checkout of files in memory, for tests that only read files and blame. */
 import { Effect, Stream } from "effect"
 import type { CodeSearch } from "../../src/agent/CodeSearch.ts"
 import { CheckoutError } from "../../src/vcs/Checkout.ts"

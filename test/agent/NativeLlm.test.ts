@@ -57,7 +57,7 @@ const summary = { name: "publish_summary", input: { markdown: "Reviewed." } }
 const report = (input: unknown, name = "report_problem") => ({ name, input })
 
 describe("native agent", () => {
-  it.live("problems and summary of one answer", () =>
+  it.live("reads problems and summary of one response", () =>
     Effect.gen(function* () {
       const fake = yield* fakeModel(review([problem(), problem({ quote: "three", message: "three is wrong" })]))
       const found = yield* analyse(brief([fake]))
@@ -72,7 +72,7 @@ describe("native agent", () => {
     }).pipe(Effect.scoped, run)
   )
 
-  it.live("goes on until the summary, over several answers", () =>
+  it.live("continues until the summary, over several responses", () =>
     Effect.gen(function* () {
       const fake = yield* fakeModel([
         { calls: [report(problem())] },
@@ -150,7 +150,7 @@ describe("native agent", () => {
     }).pipe(Effect.scoped, run)
   )
 
-  it.live("an invalid report gets one chance to be repaired; the valid ones and the summary stand", () =>
+  it.live("an invalid report gets one chance to be repaired; the valid ones and the summary are kept", () =>
     Effect.gen(function* () {
       const fake = yield* fakeModel([
         review([problem(), problem({ severity: "awful", quote: "three" })]),
@@ -167,7 +167,7 @@ describe("native agent", () => {
     }).pipe(Effect.scoped, run)
   )
 
-  it.live("a report that stays invalid is left out and counted", () =>
+  it.live("a report that stays invalid is dropped and counted", () =>
     Effect.gen(function* () {
       const fake = yield* fakeModel(review([problem(), { nonsense: true }]))
       const found = yield* analyse(brief([fake]))
@@ -208,7 +208,7 @@ describe("native agent", () => {
     }).pipe(Effect.scoped, run)
   )
 
-  it.live("prose after valid reports: the reports stand, without a summary", () =>
+  it.live("prose after valid reports: the reports are kept, without a summary", () =>
     Effect.gen(function* () {
       const fake = yield* fakeModel([{ calls: [report(problem())] }, { text: "That is all." }])
       const found = yield* analyse(brief([fake]))
@@ -219,7 +219,7 @@ describe("native agent", () => {
     }).pipe(Effect.scoped, run)
   )
 
-  it.live("skip ends the review with its reason; beside problems it counts for nothing", () =>
+  it.live("skip ends the review with its reason; next to problems it is ignored", () =>
     Effect.gen(function* () {
       const fake = yield* fakeModel({ calls: [{ name: "skip", input: { reason: "only a version bump" } }] })
       assert.strictEqual((yield* analyse(brief([fake]))).skipped, "only a version bump")
@@ -230,7 +230,7 @@ describe("native agent", () => {
     }).pipe(Effect.scoped, run)
   )
 
-  it.live("10 000 reports in one answer are bounded and counted", () =>
+  it.live("10 000 reports in one response are bounded and counted", () =>
     Effect.gen(function* () {
       const many = Array.from({ length: 10_000 }, (_, at) => problem({ quote: `line ${at}` }))
       const fake = yield* fakeModel(review(many))
@@ -263,7 +263,7 @@ describe("native agent", () => {
     }).pipe(Effect.scoped, run)
   )
 
-  it.live("time is limited per pass, and a refusal for long is no failure of the pass", () =>
+  it.live("time is limited per pass, and a long refusal does not fail the pass", () =>
     Effect.gen(function* () {
       const stalled = { text: "so", pace: (event: number) => new Promise<void>((go) => void (event < 3 && go())) }
       const fake = yield* fakeModel(stalled)
@@ -279,7 +279,7 @@ describe("native agent", () => {
     }).pipe(Effect.scoped, run)
   )
 
-  it.live("after a fallback the conversation stays with the model that answered", () =>
+  it.live("after a fallback the conversation stays with the model that responded", () =>
     Effect.gen(function* () {
       const first = yield* fakeModel(faults.serverError)
       const second = yield* fakeModel([{ calls: [report(problem())] }, { calls: [summary] }])
@@ -360,7 +360,7 @@ describe("agent modes", () => {
     }).pipe(run)
   )
 
-  it.effect("no model groups is an error that says what to add", () =>
+  it.effect("a document without model groups is an error that names what to add", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(analyse(brief([], { workspace: testWorkspace({ modelChain: undefined }) })))
       assert.include(error.message, "add llm.providers and llm.model_chain")

@@ -41,7 +41,7 @@ const invalid = { name: "report_problem", input: '{"file":"a.ts","mess' }
 const summary = { name: "publish_summary", input: { markdown: "Reviewed." } }
 
 describe("a response that was cut", () => {
-  it.live("once is continued by the same model, and its end is no invalid report", () =>
+  it.live("once is continued by the same model, and its end is not an invalid report", () =>
     Effect.gen(function* () {
       const fake = yield* fakeModel([
         { calls: [report("one"), invalid], cutOff: true },

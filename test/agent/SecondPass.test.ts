@@ -1,4 +1,4 @@
-/** Two independent conversations about one brief, and what becomes of their reports. */
+/** Two independent conversations about one brief, and how their reports are combined. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { Agent } from "../../src/agent/Agent.ts"
