@@ -25,7 +25,7 @@ const unread = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
   return [...new Set(names)].filter((name) => name.startsWith("SVC_") && !isRead(name))
 }
 
-/** What keeps a container to itself. */
+/** Settings that isolate a container. */
 const confined = {
   read_only: Schema.Literal(true),
   cap_drop: Schema.Tuple([Schema.Literal("ALL")]),
@@ -36,7 +36,7 @@ const confined = {
 
 const Service = Schema.Struct({
   ...confined,
-  /** What the image's own start needs, never more than these. */
+  /** Capabilities that the start of the image needs; no others are allowed. */
   cap_add: Schema.optional(
     Schema.Array(Schema.Literals(["SETGID", "SETUID", "CHOWN", "FOWNER", "DAC_OVERRIDE", "NET_BIND_SERVICE"]))
   ),
@@ -121,7 +121,7 @@ describe("docker-compose.yml", () => {
     expect(unread(names)).toEqual([])
   })
 
-  it("the address sends to every ingress", () => {
+  it("the address forwards to every ingress", () => {
     const proxied = /reverse_proxy (.*) \{/.exec(read("deploy/Caddyfile"))?.[1]
     const takers = services.filter(([, { environment }]) => environment?.["SVC_ROLES"]?.includes("ingress"))
     expect(proxied?.split(" ")).toEqual(takers.map(([name]) => `${name}:8080`))
@@ -138,7 +138,7 @@ describe("docker-compose.yml", () => {
     expect(named.filter((volume) => !(volume in compose.volumes))).toEqual([])
   })
 
-  it("declares no volume that nobody uses, and no secret", () => {
+  it("declares no unused volume, and no secret", () => {
     const used = services.flatMap(([, service]) => service.volumes.map((volume) => volume.split(":")[0]))
     expect(Object.keys(compose.volumes).filter((volume) => !used.includes(volume))).toEqual([])
     const values = services.flatMap(([, service]) => Object.entries(service.environment ?? {}))
@@ -159,7 +159,7 @@ describe("docker-compose.yml", () => {
     for (const [one, other] of twins) expect(files(other)).toEqual(files(one))
   })
 
-  it("lets nobody into Redis and NATS without a password", () => {
+  it("requires a password for Redis and NATS", () => {
     expect(compose.services["redis"]?.command?.join(" ")).toContain("requirepass")
     for (const name of ["nats-1", "nats-2", "nats-3"]) {
       expect(compose.services[name]?.command).toContain("--config=/etc/nats/nats-cluster.conf")
@@ -337,7 +337,7 @@ describe("Dockerfile", () => {
     .filter((line) => line.startsWith("COPY ") && !line.includes("--from="))
     .flatMap((line) => line.split(/\s+/).slice(1, -1))
 
-  it("copies what exists and what .dockerignore lets through", () => {
+  it("copies files that exist and that .dockerignore includes", () => {
     expect(copied).not.toEqual([])
     expect(copied.filter((path) => !existsSync(join(root, path)))).toEqual([])
     const kept = read(".dockerignore")

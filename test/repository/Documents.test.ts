@@ -1,4 +1,4 @@
-/** What the documents say about the repository is so. */
+/** Statements of the documents about the repository are true. */
 import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync, readdirSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
@@ -42,13 +42,13 @@ describe("commands", () => {
     expect(named.filter((name) => !(name in scripts))).toEqual([])
   })
 
-  it("the two that set everything up stand in the README", () => {
+  it("the two that set everything up are in the README", () => {
     expect(read("README.md")).toContain("\nnpm ci && npm run demo\n")
     expect(read("README.md")).toContain("\nnpm ci && npm test\n")
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(["start", "demo", "aicr", "check", "test", "bench"]))
   })
 
-  it("every command that the README gives to aicr is one that it has, with these flags", () => {
+  it("every command that the README passes to aicr exists, with these flags", () => {
     const help = (words: ReadonlyArray<string>): string =>
       execFileSync(
         join(root, "node_modules/.bin/node"),

@@ -13,7 +13,7 @@ describe("tests of fields", () => {
     expect(fieldPaths.filter((path) => !rows.has(path))).toEqual([])
   })
 
-  it("rows name fields of the reference and tests that are there", () => {
+  it("rows name fields of the reference and existing tests", () => {
     const wrong = [...registry()].filter(([path, { file, test }]) => {
       const title = test.split(" > ").at(-1) ?? ""
       const text = existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : ""

@@ -1,5 +1,5 @@
 /**
- * The import table bites: for every zone, files with one import each are linted under the repository's own rules, and exactly
+ * Verifies the import table: for every zone, files with one import each are linted under the repository's own rules, and exactly
  * those that the table forbids are refused.
  */
 import { execFile } from "node:child_process"
@@ -36,7 +36,7 @@ const importing = (file: string, from: string, refused: boolean): Row => ({
   refused
 })
 
-/** A function of so many lines, with a comment and a blank line in it. */
+/** A function of this many lines, with a comment and a blank line in it. */
 const functionOf = (lines: number): string => {
   const body = Array.from({ length: lines - 5 }, (_, at) => `  list.push(${at})`)
   return ["export const x = (list: Array<number>) => {", "  // why", "", ...body, "  return list", "}", ""].join("\n")

@@ -1,6 +1,6 @@
 /**
- * Every model call names whose money it spends and every write to a host who its writer is: forgetting it does not compile. The types are
- * checked by `npm run check`; what a default of an ambient reference would hide is found in the sources.
+ * Every model call names the run that pays for it and every write to a host names its writer: forgetting it does not compile. The
+ * types are checked by `npm run check`; what a default of an ambient reference would hide is found in the sources.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -63,7 +63,7 @@ describe("owners", () => {
     expect(unpaid).toBeNull()
   })
 
-  it("have no default: the ambient references that there are permit nothing", () => {
+  it("have no default: the existing ambient references permit nothing", () => {
     const root = join(import.meta.dirname, "../..")
     const references = ["src", "actors", "nats"].flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })

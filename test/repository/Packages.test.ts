@@ -1,4 +1,4 @@
-/** What the real program loads: its start pays for it, whether it is used or not. */
+/** Modules that the real program loads: its start pays for each, used or not. */
 import { execFile } from "node:child_process"
 import { readdir, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
@@ -51,7 +51,7 @@ describe("the command line", () => {
 })
 
 describe("a thread that analyses changes", () => {
-  /** What a file loads, and what that loads; types are not loaded. */
+  /** The modules that a file loads, directly or through others; types are not loaded. */
   const loadedBy = async (file: string, seen = new Set<string>()): Promise<ReadonlySet<string>> => {
     if (seen.has(file)) return seen
     seen.add(file)

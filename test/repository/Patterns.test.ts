@@ -1,7 +1,8 @@
 /**
- * Regular expressions that may see the text of outsiders (changes, payloads, paths, models) take time that grows with the text and no faster:
- * no part of one may be tried again in another way, and no pattern is put together from anything but literals. What the analysis cannot
- * see, such as a beginning that is found again and again without its end, is tried out with texts that fit each pattern.
+ * Regular expressions that may see the text of outsiders (changes, payloads, paths, models) take time that grows with the text
+ * and no faster: no part of one may be tried again in another way, and patterns consist of literals only. Faults that the
+ * analysis cannot see, such as a beginning that is found again and again without its end, are tried out with texts that fit each
+ * pattern.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { stripTypeScriptTypes } from "node:module"
@@ -88,7 +89,7 @@ const piecesFor = (source: string, flags: string): ReadonlyArray<string> => {
       numRuns: 4
     })
   } catch {
-    // Assertions that the generator does not know.
+    // Assertions that the generator does not support.
     matching = [source.replace(/\\[a-zA-Z]|[\\()[\]{}?*+^$|]/g, "")]
   }
   return matching

@@ -18,7 +18,7 @@ export interface DeclaredName {
 /** The title of a test or of a group of tests. */
 export interface Title {
   readonly line: number
-  /** The literal as written, up to its first placeholder. */
+  /** The source of the literal, up to its first placeholder. */
   readonly text: string
 }
 

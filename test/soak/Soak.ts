@@ -1,6 +1,7 @@
 /**
- * One installation under everything at once: hosts that fail a part of the requests, a process that is killed and started again, a
- * configuration that is rewritten while it works. In the end every change has exactly what one review writes, and is paid for once.
+ * One installation under all faults together: hosts that fail a part of the requests, a process that is killed and restarted, a
+ * configuration that is rewritten during the work. In the end every change has exactly what one review writes, and is paid for
+ * once.
  */
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -20,7 +21,7 @@ export interface SoakOptions {
   readonly reloadEveryMillis: number
   /** Duration over which the changes are opened, in bursts. 0: one immediately after the other. */
   readonly spreadMillis: number
-  /** How long the last changes may take after the last delivery. */
+  /** Time limit for the last changes, from the last delivery. */
   readonly timeoutMillis: number
 }
 
@@ -31,7 +32,7 @@ export interface SoakResult {
   readonly faults: number
   readonly requests: number
   readonly seconds: number
-  /** What is lost, doubled, misplaced or paid for twice; empty when all is well. */
+  /** Changes that are lost, duplicated, misplaced or paid for twice; empty if all is well. */
   readonly wrong: ReadonlyArray<string>
 }
 
@@ -67,7 +68,7 @@ const faultOf = (random: () => number): Fault => {
   return kinds[Math.floor(random() * kinds.length)] ?? { kind: "cut" }
 }
 
-/** What is wrong with one change, in words. */
+/** Describes what is wrong with one change. */
 const judge = (at: Installation, pull: DemoPull, name: string, allowed: number): ReadonlyArray<string> => {
   const { comments, summaries } = at.posted(pull)
   const wrong: Array<string> = []
@@ -83,7 +84,7 @@ const judge = (at: Installation, pull: DemoPull, name: string, allowed: number):
   return wrong.map((what) => `${pull.repository.fullName}#${pull.number} ${name}: ${what}`)
 }
 
-/** The document of a configuration, rewritten: the trigger is called otherwise, its token is another one, workspaces are added. */
+/** The document of a configuration, rewritten: the trigger has another name and another token, and workspaces are added. */
 const rewritten = (at: Installation, repositories: ReadonlyArray<string>, port: number, version: number) => {
   const base = documentOf({ queue: "sqlite", concurrency: 4 }, repositories, {
     directory: at.directory,
@@ -207,7 +208,7 @@ export const soak = async (options: SoakOptions, say: (line: string) => void): P
   const deadline = performance.now() + options.timeoutMillis
   const isMuchDone = () => pulls.filter(({ pull }) => statesOf(pull).at(-1) === "success").length / pulls.length
   while (!isDone() && performance.now() < deadline) {
-    // Trouble ends when most is through, so that what is left shows whether it recovers.
+    // Faults end when most changes are complete, so that the rest shows whether it recovers.
     isCalm = isMuchDone() > 0.9
     if (!isCalm) await disturb()
     await pause()

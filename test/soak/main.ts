@@ -1,7 +1,7 @@
 /**
- * `npm run soak -- [--changes N] [--minutes N] [--seed N] [--json]`: the real service over SQLite, with a host that fails one request in
- * ten, killed every 20 seconds, its configuration rewritten every 30. The changes are opened over the given minutes. Exits with 1 and says what was wrong when a change is lost, doubled,
- * misplaced or paid for twice.
+ * `npm run soak -- [--changes N] [--minutes N] [--seed N] [--json]`: the real service over SQLite, with a host that fails one
+ * request in ten, killed every 20 seconds, its configuration rewritten every 30. The changes are opened over the given minutes.
+ * Exits with 1 and lists the faults when a change is lost, duplicated, misplaced or paid for twice.
  */
 import { parseArgs } from "node:util"
 import { soak } from "./Soak.ts"

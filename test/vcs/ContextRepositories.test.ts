@@ -94,7 +94,7 @@ describe("a revision", () => {
     expect(readdirSync(join(root, "mirrors"))).toHaveLength(1)
     const before = server.requests.length
     expect(await run(read("a.txt", { url }), root)).toEqual({ _tag: "File", text: "2\n" })
-    // What is here is only asked for by name.
+    // Commits that exist locally are not fetched: only the name is resolved.
     expect(server.requests.slice(before).every(({ body }) => !body.includes("want "))).toBe(true)
   })
 
@@ -108,7 +108,7 @@ describe("a revision", () => {
     })
   })
 
-  it("is served by a server that knows no commits by id", async () => {
+  it("is served by a server that does not support commits by id", async () => {
     const old = await startGitServer({ root: projects, protocol: "0" })
     try {
       expect(await run(read("README.md", { url: `${old.url}/library/.git`, ref: "main" }))).toMatchObject({
@@ -123,7 +123,7 @@ describe("a revision", () => {
 describe("credentials", () => {
   const url = () => `${locked.url}/library/.git`
 
-  it("open the repository, and are asked for again where it is here already", async () => {
+  it("open the repository, and are required again where a mirror exists already", async () => {
     const root = temporaryFolder()
     const authorization = Redacted.make(secret)
     expect(await run(read("README.md", { url: url(), authorization }), root)).toMatchObject({ text: "two\n" })
@@ -190,7 +190,7 @@ describe("size", () => {
       }),
       root
     )
-    // The second time it is known: only the name is asked for.
+    // The second request finds the size in memory: only the name is resolved.
     expect(requests.every(({ body }) => !body.includes("want "))).toBe(true)
     const [mirror = ""] = readdirSync(join(root, "mirrors"))
     expect(readdirSync(join(root, "mirrors", mirror, "refs", "aicr"))).toEqual([])
@@ -200,7 +200,7 @@ describe("size", () => {
   })
 })
 
-it("a fetch is ended when what has come of it is over the limit", async () => {
+it("a fetch is ended when its data exceed the limit", async () => {
   const slow = await startGitServer({ root: projects, stallAfter: 2 * 1_048_576 })
   const root = temporaryFolder()
   try {
@@ -215,7 +215,7 @@ it("a fetch is ended when what has come of it is over the limit", async () => {
   }
 })
 
-it("many reviews at once share one fetch", async () => {
+it("many concurrent reviews share one fetch", async () => {
   const root = temporaryFolder()
   const before = server.requests.length
   const seen = await run(

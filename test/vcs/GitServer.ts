@@ -8,7 +8,7 @@ export interface GitServer {
   readonly url: string
   /** Path and body of every request so far. */
   readonly requests: Array<{ readonly path: string; readonly authorization: string | undefined; body: string }>
-  /** Answers with this status instead of serving; undefined serves. */
+  /** Responds with this status instead of serving; undefined serves. */
   status: number | undefined
   /** Awaited before a request is served. */
   hold: Promise<void> | undefined
@@ -22,7 +22,7 @@ export interface GitServerOptions {
   readonly authorization?: string
   /** `0` or `2`; 0 makes the server refuse commits that no ref points to. */
   readonly protocol?: "0" | "2"
-  /** Sends so many bytes of an answer and then no more. */
+  /** Sends this many bytes of a response and then no more. */
   readonly stallAfter?: number
 }
 

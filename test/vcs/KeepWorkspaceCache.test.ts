@@ -1,4 +1,4 @@
-/** Which mirrors a node evicts, by `workspaces.cache` of the configuration in force. */
+/** The mirrors that a node evicts, by `workspaces.cache` of the configuration in force. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"

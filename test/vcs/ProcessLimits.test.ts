@@ -1,4 +1,4 @@
-/** What git may use: a command that needs more ends with the limit as its reason, and the others go on. */
+/** Limits of git's processes: a command that needs more ends with the limit as its reason, and the others continue. */
 import { randomBytes } from "node:crypto"
 import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -72,7 +72,7 @@ describe("a git command", () => {
     expect(end).toMatchObject({ limit: "memory", code: undefined })
   })
 
-  it("that is within them prints what it prints, for its own user alone", async () => {
+  it("that is within them prints its output, for its own user alone", async () => {
     const { stdout } = await Effect.runPromise(
       runGit({ args: ["-c", "alias.mask=!sh -c umask", "mask"], home, limits: localLimits }, quick)
     )
@@ -94,14 +94,14 @@ describe("a git command that takes too long by the clock", () => {
   const waiting = { args: ["-c", "alias.wait=!sleep 60", "wait"], home, limits: localLimits }
   const timed = (time: TimeLimit) => Effect.runPromise(Effect.flip(runGit(waiting, { time, maxBytes: 1 })))
 
-  it("here: the review needs more than it may, and the error names the limit", async () => {
+  it("locally: the review exceeds its limit, and the error names the limit", async () => {
     expect(await timed(localTime("blame", 200))).toMatchObject({
       reason: "limit",
       message: expect.stringMatching(/^git -c took over 0\.2 s \(time limit "blame"\)/)
     })
   })
 
-  it("over the network: it may pass", async () => {
+  it("over the network: it is transient", async () => {
     expect(await timed(networkTime(200))).toMatchObject({ reason: "unreachable" })
   })
 

@@ -28,7 +28,7 @@ export interface Repository {
 const made: Array<string> = []
 afterAll(() => made.forEach((folder) => rmSync(folder, { recursive: true, force: true })))
 
-/** A folder that goes when the tests of the file are over. */
+/** A folder that is removed when the tests of the file are over. */
 export const temporaryFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "aicr-test-"))
   made.push(folder)

@@ -1,4 +1,4 @@
-/** The diff of a comparison with every path of it chosen. */
+/** The diff of a comparison, with all of its paths selected. */
 import { Effect, Stream } from "effect"
 import type { CheckoutError, Comparison } from "../../src/vcs/Checkout.ts"
 

@@ -1,4 +1,4 @@
-/** What leaves the cache under workspaces.root, and what never does. Real mirrors. */
+/** Eviction from the cache under workspaces.root, and what is never evicted. Real mirrors. */
 import { execFileSync, spawn } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -77,7 +77,7 @@ const run = <A, E>(root: string, effect: Effect.Effect<A, E, Vcs | WorkspaceCach
 const mirrorsOf = (root: string) => readdirSync(join(root, "mirrors"))
 
 describe("tidy", () => {
-  it("evicts what no review uses, and the repository is there again for the next one", async () => {
+  it("evicts what no review uses, and the next review clones the repository again", async () => {
     const root = temporaryFolder()
     const seen = await run(
       root,
@@ -96,7 +96,7 @@ describe("tidy", () => {
     expect(seen.text).toBe("two\n")
   })
 
-  it("leaves what a running review uses, with its worktree, until the review ends", async () => {
+  it("keeps what a running review uses, with its worktree, until the review ends", async () => {
     const root = temporaryFolder()
     await run(
       root,
@@ -115,7 +115,7 @@ describe("tidy", () => {
     )
   })
 
-  it("counts marks of running processes, not those of killed ones; removes what these left", async () => {
+  it("counts marks of running processes, not those of killed ones, and removes the files of these", async () => {
     const root = temporaryFolder()
     const other = spawn("sleep", ["60"])
     try {

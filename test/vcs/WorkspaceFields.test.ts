@@ -34,7 +34,7 @@ const checkout = (url: string, mirror: string, head: string, base: string) =>
       compare: "merge-base"
     })
   )
-/** As a node keeps and reads its repositories with this configuration. */
+/** The layer that keeps and reads repositories on a node with this configuration. */
 const node = (workspaces: object) => vcs.pipe(Layer.provide(layerStatic(configured(workspaces))))
 const quiet = Logger.layer([])
 

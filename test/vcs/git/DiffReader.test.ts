@@ -94,7 +94,7 @@ describe("diffs through one process", () => {
     expect(here).toEqual(["cat-file", "diff-tree"])
   })
 
-  it("are whole when two are read at once, and after one was left early", async () => {
+  it("are complete when two are read at the same time, and after one was not read to its end", async () => {
     const first = (checkout: Checkout) => Stream.runCollect(Stream.take(wholeDiff(checkout), 1))
     const texts = await using((vcs) =>
       Effect.gen(function* () {
@@ -107,7 +107,7 @@ describe("diffs through one process", () => {
     expect(texts).toEqual([alone(renamed, large), alone(start, large)])
   })
 
-  it("fail with what git says, and only this one", async () => {
+  it("fail with git's message, and only this one", async () => {
     const texts = await using((vcs) =>
       checkedOut(vcs, start, renamed, (checkout) =>
         Effect.gen(function* () {
@@ -128,7 +128,7 @@ describe("diffs through one process", () => {
   })
 })
 
-describe("what a commit says", () => {
+describe("a commit object", () => {
   const commit = (...parents: ReadonlyArray<string>) =>
     ["tree t", ...parents.map((parent) => `parent ${parent}`), "author A <a> 1 +0000", "", "parent of all\n"].join("\n")
   const read: (history: Readonly<Record<string, ReadonlyArray<string>>>) => ReadObject = (history) => (id) => {

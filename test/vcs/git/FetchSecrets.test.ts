@@ -1,4 +1,4 @@
-/** Where a token is and is not while a fetch runs, and what is left of a fetch that is cut short. */
+/** Locations of a token while a fetch runs, and the files that remain of a fetch that is cut short. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"

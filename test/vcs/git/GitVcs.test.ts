@@ -116,7 +116,7 @@ describe("checkout over http", () => {
     expect(readdirSync(join(mirror, "worktrees"))).toEqual([])
   })
 
-  it("asks the server for exact commits, never for its refs, and not again for what it has", async () => {
+  it("fetches exact commits from the server, never its refs, and none that it has already", async () => {
     const root = temporaryFolder()
     server.requests.length = 0
     await run(diffText, {}, root)
@@ -160,7 +160,7 @@ describe("checkout over http", () => {
   })
 })
 
-describe("failures have the reason that says what to do", () => {
+describe("failures have a reason that determines the next step", () => {
   const failing = (overrides: Partial<CheckoutRequest>) => run(diffText, overrides)
 
   it.each([

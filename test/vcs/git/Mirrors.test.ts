@@ -1,4 +1,4 @@
-/** What mirrors and worktrees do over time: many at once, crashes, old refs, other object formats, other ranges. */
+/** Mirrors and worktrees over time: many at the same time, crashes, old refs, other object formats, other ranges. */
 import {
   chmodSync,
   copyFileSync,
@@ -69,7 +69,7 @@ const diffText = (found: Checkout) =>
 const mirrorOf = (root: string) => join(root, "mirrors", mirrorFolder("shop"))
 
 describe("mirrors", () => {
-  it("serve many checkouts at once, each its own head, while worktrees come and go", async () => {
+  it("serve many concurrent checkouts, each its own head, while worktrees are added and removed", async () => {
     const root = temporaryFolder()
     const wanted = Array.from({ length: 40 }, (_, i) => heads[i % heads.length] ?? "")
     const seen = await run(
@@ -92,7 +92,7 @@ describe("mirrors", () => {
     expect(readdirSync(mirrorOf(root)).filter((name) => name.startsWith("gone"))).toEqual([])
   })
 
-  it("recover from what a killed process left: locks, half a pack, half a mirror, worktrees", async () => {
+  it("recover from the remains of a killed process: locks, half a pack, half a mirror, worktrees", async () => {
     const root = temporaryFolder()
     await run(Effect.scoped(checkout()), root)
     const mirror = mirrorOf(root)
@@ -144,7 +144,7 @@ describe("mirrors", () => {
 })
 
 describe("ranges", () => {
-  it("end points are compared as they are", async () => {
+  it("end points are compared directly", async () => {
     const found = await run(
       Effect.scoped(Effect.flatMap(checkout({ base: heads[1] ?? "", compare: "endpoints" }), diffText))
     )
@@ -163,7 +163,7 @@ describe("ranges", () => {
     expect(first).toContain("new file mode 100644")
   })
 
-  it("histories without a common ancestor fail and say so", async () => {
+  it("histories without a common ancestor fail with an error that names the reason", async () => {
     repository.git("checkout", "-q", "--orphan", "alone")
     const alone = repository.commit("alone")
     await expect(run(Effect.scoped(checkout({ head: alone })))).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-/** The paths in which two trees differ are those that git names, in its order, and the trees are not asked for one by one. */
+/** The paths in which two trees differ are those that git names, in its order, and trees are not read one by one. */
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { openBlobReader } from "../../../src/vcs/git/BlobReader.ts"
@@ -14,7 +14,7 @@ repository.write("z.ts", "a\n")
 const from = repository.commit()
 for (let folder = 0; folder < 150; folder++) {
   repository.write(`many/f${folder}/a.ts`, `${folder}\n`)
-  // The same tree again and again.
+  // The same tree many times.
   repository.write(`twin/f${folder}/a.ts`, "a\n")
 }
 // Its tree has over 64 KiB.
