@@ -4,24 +4,26 @@
  * pauses. Its state is small and may be lost: a node that takes over learns of held permits when their holders renew them, and of a
  * limit or a pause with the next refusal. A permit of a dead node expires.
  *
- * Messages: `Acquire` (replies when the request may start, or with `Later` when that takes too long), `Release`, `Renew`.
+ * Messages: `Acquire` (replies when the request may start, or with `Later` when that takes too long), `Release` (also of a permit that
+ * is still waited for), `Renew`. The sender chooses the id of a permit. Each may be lost or repeated.
  */
 import { Duration, Effect, Layer, Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
-import { HeldHere, Limiter } from "../src/llm/Limiter.ts"
+import { Limiter, makeLimiter } from "../src/llm/Limiter.ts"
 import { makeProviderPermits } from "../src/llm/ProviderPermits.ts"
 import { everyOne } from "./Placement.ts"
 
 const Acquire = Rpc.make("Acquire", {
   payload: {
+    id: Schema.String,
     run: Schema.String,
     expectedCalls: Schema.Number,
     rps: Schema.UndefinedOr(Schema.Number),
     maxWaitMillis: Schema.Number
   },
   success: Schema.Union([
-    Schema.TaggedStruct("Granted", { id: Schema.String }),
+    Schema.TaggedStruct("Granted", {}),
     Schema.TaggedStruct("Later", { retryAfterMillis: Schema.Number })
   ])
 })
@@ -43,7 +45,7 @@ export const layer = ProviderLimiter.toLayer(
   Effect.gen(function* () {
     const permits = yield* makeProviderPermits
     return ProviderLimiter.of({
-      Acquire: ({ payload }) => permits.acquire(payload),
+      Acquire: ({ payload: { id, ...request } }) => permits.acquire(id, request),
       Release: ({ payload: { id, ...result } }) => permits.release(id, result),
       Renew: ({ payload: { ids } }) => permits.renew(ids)
     })
@@ -62,16 +64,10 @@ export const limiterLayer = Layer.effect(
   Limiter,
   Effect.gen(function* () {
     const clientOf = yield* ProviderLimiter.client
-    const held = new HeldHere((provider, ids) =>
-      Effect.catch(clientOf(provider).Renew({ ids }), (error) =>
-        Effect.logWarning("permits of a provider not renewed", { provider, error: error.message })
-      )
-    )
-    yield* Effect.forkScoped(held.renewal)
-    return Limiter.of({
-      acquire: (provider, request) =>
+    return yield* makeLimiter({
+      acquire: (provider, id, request) =>
         clientOf(provider)
-          .Acquire(request)
+          .Acquire({ id, ...request })
           .pipe(
             Effect.timeoutOrElse({
               duration: Duration.millis(request.maxWaitMillis + slackMillis),
@@ -82,21 +78,21 @@ export const limiterLayer = Layer.effect(
                 _tag: "Later",
                 retryAfterMillis: slackMillis
               } as const)
-            ),
-            Effect.tap((permit) => held.add(provider, permit))
+            )
           ),
       release: (provider, id, { kind, retryAfterMillis }) =>
-        Effect.andThen(
-          held.remove(provider, id),
-          clientOf(provider)
-            .Release({ id, kind, retryAfterMillis })
-            .pipe(
-              // Without the actor the permit expires.
-              Effect.timeoutOption(releaseTimeout),
-              Effect.catch((error) =>
-                Effect.logWarning("permit of a provider not released", { provider, error: error.message })
-              )
+        clientOf(provider)
+          .Release({ id, kind, retryAfterMillis })
+          .pipe(
+            // Without the actor the permit expires.
+            Effect.timeoutOption(releaseTimeout),
+            Effect.catch((error) =>
+              Effect.logWarning("permit of a provider not released", { provider, error: error.message })
             )
+          ),
+      renew: (provider, ids) =>
+        Effect.catch(clientOf(provider).Renew({ ids }), (error) =>
+          Effect.logWarning("permits of a provider not renewed", { provider, error: error.message })
         )
     })
   })

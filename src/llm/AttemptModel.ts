@@ -75,7 +75,7 @@ export interface AttemptTimes {
   readonly times: ReadonlyArray<CallTime>
 }
 
-/** Waits for a permit, and releases it with the result, from which the limits of the provider are learnt. */
+/** Waits for a permit, and sends the request with it. The limits of the provider are learnt from the result. */
 const withPermit = Effect.fnUntraced(function* (
   { limiter }: GatewayServices,
   request: GatewayRequest,
@@ -87,25 +87,22 @@ const withPermit = Effect.fnUntraced(function* (
   const { id } = model.settings.config
   const { id: run, expectedCalls = 1 } = yield* ModelRun
   const rps = queue.rate_limit.per_provider_rps?.[id]
-  const acquire: Effect.Effect<string, Failure> = Effect.suspend(() =>
-    limiter.acquire(id, { rps, run, expectedCalls, maxWaitMillis: Math.min(permitMillis, throttled.leftMillis) })
-  ).pipe(
-    Effect.flatMap((permit) => {
-      if (permit._tag === "Granted") return Effect.succeed(permit.id)
-      const wait = Math.max(permit.retryAfterMillis, 1000)
-      return wait < throttled.leftMillis
-        ? Effect.andThen(Effect.sleep(Math.min(wait, permitMillis)), acquire)
-        : Effect.fail(failure("rate_limited", notAccepted, wait))
-    })
-  )
-  // A stop does not wait for a permit.
-  return yield* Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(restore(throttled.spend(acquire)), (permit) =>
-      restore(send).pipe(
-        Effect.onExit((exit) => limiter.release(id, permit, resultOf(exit, retryPolicy(llm, id).respectRetryAfter)))
-      )
+  const { respectRetryAfter } = retryPolicy(llm, id)
+  while (true) {
+    const since = yield* Clock.currentTimeMillis
+    const maxWaitMillis = Math.min(permitMillis, throttled.leftMillis)
+    const outcome = yield* limiter.withPermit(
+      id,
+      { rps, run, expectedCalls, maxWaitMillis },
+      Effect.andThen(throttled.deduct(since), send),
+      (exit) => resultOf(exit, respectRetryAfter)
     )
-  )
+    if (outcome._tag === "Ended") return outcome.value
+    yield* throttled.deduct(since)
+    const wait = Math.max(outcome.retryAfterMillis, 1000)
+    if (wait >= throttled.leftMillis) return yield* Effect.fail(failure("rate_limited", notAccepted, wait))
+    yield* throttled.spend(Effect.sleep(Math.min(wait, permitMillis)))
+  }
 })
 
 const notAccepted = "the provider requested a pause, or too many requests are waiting for it"

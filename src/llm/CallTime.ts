@@ -15,6 +15,13 @@ export class CallTime {
     return this.#leftMillis
   }
 
+  /** Deducts the time that has passed since a moment, in milliseconds since the epoch. */
+  deduct(since: number): Effect.Effect<void> {
+    return Effect.map(Clock.currentTimeMillis, (now) => {
+      this.#leftMillis = Math.max(0, this.#leftMillis - (now - since))
+    })
+  }
+
   /** Runs an effect within the remaining time; fails with `timeout` after that. The time starts with the end of `begun`. */
   spend<A, E, R>(effect: Effect.Effect<A, E, R>, begun: Effect.Effect<void> = Effect.void) {
     return Effect.suspend((): Effect.Effect<A, E | Failure, R> => {

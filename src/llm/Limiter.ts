@@ -1,18 +1,31 @@
 /**
  * Grants permits for requests to a provider: by the concurrency that it has been seen to take, by
- * `queue.rate_limit.per_provider_rps`, and after pauses that the provider requested by Retry-After, which apply to all its users.
+ * `queue.rate_limit.per_provider_rps`, and after pauses that the provider requested, which apply to all its users.
+ *
+ * A permit exists only within `withPermit`, so a caller cannot keep one, whenever it is interrupted.
  */
 import { Context, Effect, Layer, Scope } from "effect"
+import type { Exit } from "effect"
+import { newId } from "../domain/Ids.ts"
 import { makeProviderPermits } from "./ProviderPermits.ts"
 import type { CallResult, Permit, PermitRequest, ProviderPermits } from "./ProviderPermits.ts"
+
+/** Result of an effect that needed a permit. `Later`: it was not run, because the wait would be too long. */
+export type Permitted<A> = { readonly _tag: "Ended"; readonly value: A } | Extract<Permit, { readonly _tag: "Later" }>
 
 export class Limiter extends Context.Service<
   Limiter,
   {
-    /** Waits for a permit for a request of this run, or returns that the wait would be too long; see ProviderPermits. */
-    readonly acquire: (provider: string, request: PermitRequest) => Effect.Effect<Permit>
-    /** Ends the use of a permit. The result teaches how many calls the provider takes. */
-    readonly release: (provider: string, id: string, result: CallResult) => Effect.Effect<void>
+    /**
+     * Waits for a permit for a request of this run, and runs `use` with it; see ProviderPermits. `toResult` derives from the end
+     * of `use` what it shows about the limits of the provider. Waiting and `use` are interruptible.
+     */
+    readonly withPermit: <A, E, R>(
+      provider: string,
+      request: PermitRequest,
+      use: Effect.Effect<A, E, R>,
+      toResult: (exit: Exit.Exit<A, E>) => CallResult
+    ) => Effect.Effect<Permitted<A>, E, R>
   }
 >()("aicr/llm/Limiter") {
   /** Limiter of this process only. */
@@ -28,63 +41,95 @@ export class Limiter extends Context.Service<
         providers.set(provider, made)
         return made
       })
-      const held = new HeldHere((provider, ids) =>
-        Effect.flatMap(getPermits(provider), (permits) => permits.renew(ids))
-      )
-      yield* Effect.forkScoped(held.renewal)
-      return Limiter.of({
-        acquire: (provider, request) =>
-          Effect.tap(
-            Effect.flatMap(getPermits(provider), (permits) => permits.acquire(request)),
-            (permit) => held.add(provider, permit)
-          ),
+      return yield* makeLimiter({
+        acquire: (provider, id, request) =>
+          Effect.flatMap(getPermits(provider), (permits) => permits.acquire(id, request)),
         release: (provider, id, result) =>
-          Effect.andThen(
-            held.remove(provider, id),
-            Effect.flatMap(getPermits(provider), (permits) => permits.release(id, result))
-          )
+          Effect.flatMap(getPermits(provider), (permits) => permits.release(id, result)),
+        renew: (provider, ids) => Effect.flatMap(getPermits(provider), (permits) => permits.renew(ids))
       })
     })
   )
 }
 
+/** Source of permits: this process, or the actors of the providers. The limiter chooses the ids. */
+export interface PermitSource {
+  readonly acquire: (provider: string, id: string, request: PermitRequest) => Effect.Effect<Permit>
+  /** Ends a permit, also one that is still waited for. */
+  readonly release: (provider: string, id: string, result: CallResult) => Effect.Effect<void>
+  readonly renew: (provider: string, ids: ReadonlyArray<string>) => Effect.Effect<void>
+}
+
+/** Makes a limiter that renews the permits it holds until they end. */
+export const makeLimiter = Effect.fnUntraced(function* (source: PermitSource) {
+  const held = new HeldHere()
+  yield* Effect.forkScoped(renewal(source, held))
+  return Limiter.of({
+    withPermit: <A, E, R>(
+      provider: string,
+      request: PermitRequest,
+      use: Effect.Effect<A, E, R>,
+      toResult: (exit: Exit.Exit<A, E>) => CallResult
+    ) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.suspend(() => {
+          const id = newId()
+          let result: CallResult = { kind: "failed" }
+          const used = restore(use).pipe(
+            Effect.onExit((exit) =>
+              Effect.sync(() => {
+                result = toResult(exit)
+              })
+            ),
+            Effect.map((value): Permitted<A> => ({ _tag: "Ended", value }))
+          )
+          return restore(source.acquire(provider, id, request)).pipe(
+            Effect.flatMap((permit): Effect.Effect<Permitted<A>, E, R> => {
+              if (permit._tag === "Later") return Effect.succeed(permit)
+              // Nothing can interrupt between here and the removal below.
+              held.add(provider, id)
+              return used
+            }),
+            Effect.ensuring(
+              Effect.suspend(() => {
+                held.remove(provider, id)
+                return source.release(provider, id, result)
+              })
+            )
+          )
+        })
+      )
+  })
+})
+
 /** Interval at which a node renews the permits that it holds. */
 const renewalMillis = 20_000
 
-/** Permits that this process holds, by provider. They are renewed until they are released. */
-export class HeldHere {
-  readonly #providers = new Map<string, Set<string>>()
-  readonly #renew: (provider: string, ids: ReadonlyArray<string>) => Effect.Effect<void>
-
-  constructor(renew: (provider: string, ids: ReadonlyArray<string>) => Effect.Effect<void>) {
-    this.#renew = renew
-  }
-
-  add(provider: string, permit: Permit): Effect.Effect<void> {
-    return Effect.sync(() => {
-      if (permit._tag !== "Granted") return
-      const known = this.#providers.get(provider)
-      if (known === undefined) this.#providers.set(provider, new Set([permit.id]))
-      else known.add(permit.id)
-    })
-  }
-
-  remove(provider: string, id: string): Effect.Effect<void> {
-    return Effect.sync(() => {
-      const ids = this.#providers.get(provider)
-      ids?.delete(id)
-      if (ids?.size === 0) this.#providers.delete(provider)
-    })
-  }
-
-  get renewal(): Effect.Effect<never> {
-    return Effect.forever(
-      Effect.andThen(
-        Effect.sleep(renewalMillis),
-        Effect.suspend(() =>
-          Effect.forEach([...this.#providers], ([provider, ids]) => this.#renew(provider, [...ids]), { discard: true })
-        )
+const renewal = (source: PermitSource, held: HeldHere): Effect.Effect<never> =>
+  Effect.forever(
+    Effect.andThen(
+      Effect.sleep(renewalMillis),
+      Effect.suspend(() =>
+        Effect.forEach(held.list(), ([provider, ids]) => source.renew(provider, ids), { discard: true })
       )
     )
+  )
+
+/** Permits that this process holds, by provider. */
+class HeldHere {
+  readonly #providers = new Map<string, Set<string>>()
+
+  add(provider: string, id: string): void {
+    const known = this.#providers.get(provider)
+    if (known === undefined) this.#providers.set(provider, new Set([id]))
+    else known.add(id)
+  }
+  remove(provider: string, id: string): void {
+    const ids = this.#providers.get(provider)
+    ids?.delete(id)
+    if (ids?.size === 0) this.#providers.delete(provider)
+  }
+  list(): ReadonlyArray<readonly [string, ReadonlyArray<string>]> {
+    return [...this.#providers].map(([provider, ids]) => [provider, [...ids]])
   }
 }

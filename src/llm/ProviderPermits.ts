@@ -4,15 +4,12 @@
  * provider requested. Of waiting runs, every second permit goes to the one that expects the fewest calls, the
  * others round-robin, so that neither a long nor a short run waits for all the others.
  */
-import { Clock, Deferred, Duration, Effect, Option, Random } from "effect"
+import { Clock, Deferred, Duration, Effect, Random } from "effect"
 import type { Scope } from "effect"
-import { newId } from "../domain/Ids.ts"
 import { LearntConcurrency } from "./LearntConcurrency.ts"
 import { StartRate } from "./StartRate.ts"
 
-export type Permit =
-  | { readonly _tag: "Granted"; readonly id: string }
-  | { readonly _tag: "Later"; readonly retryAfterMillis: number }
+export type Permit = { readonly _tag: "Granted" } | { readonly _tag: "Later"; readonly retryAfterMillis: number }
 
 export interface PermitRequest {
   readonly run: string
@@ -31,9 +28,11 @@ export interface CallResult {
 export interface ProviderPermits {
   /**
    * Returns `Granted` when a request may start. Returns `Later`, with the rest of a pause, when the wait would exceed or has
-   * exceeded `maxWaitMillis`. An interrupted caller leaves the queue.
+   * exceeded `maxWaitMillis`. The caller chooses the id, so that it can release a permit whose grant it never received. An
+   * interrupted caller leaves the queue; it has to release the id as well.
    */
-  readonly acquire: (request: PermitRequest) => Effect.Effect<Permit>
+  readonly acquire: (id: string, request: PermitRequest) => Effect.Effect<Permit>
+  /** Ends a permit, also one that is still waited for. Unknown ids are ignored. */
   readonly release: (id: string, result: CallResult) => Effect.Effect<void>
   /** Extends held permits, also of a provider whose permits were lost with another node. */
   readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
@@ -51,32 +50,40 @@ const maxPauseMillis = 30_000
 
 interface Waiting {
   readonly expectedCalls: number
-  readonly requests: Set<Deferred.Deferred<string>>
+  /** Keyed by the id of the permit. */
+  readonly requests: Map<string, Deferred.Deferred<void>>
+}
+
+interface WaitingRequest {
+  readonly id: string
+  readonly granted: Deferred.Deferred<void>
 }
 
 /** Waiting requests by run. */
 class WaitingRuns {
   readonly #runs = new Map<string, Waiting>()
-  #size = 0
+  readonly #runOf = new Map<string, string>()
   #served = 0
 
   get size(): number {
-    return this.#size
+    return this.#runOf.size
   }
-  add({ expectedCalls, run }: PermitRequest, request: Deferred.Deferred<string>): void {
+  add({ expectedCalls, run }: PermitRequest, { granted, id }: WaitingRequest): void {
     const known = this.#runs.get(run)
-    if (known === undefined) this.#runs.set(run, { expectedCalls, requests: new Set([request]) })
-    else known.requests.add(request)
-    this.#size++
+    if (known === undefined) this.#runs.set(run, { expectedCalls, requests: new Map([[id, granted]]) })
+    else known.requests.set(id, granted)
+    this.#runOf.set(id, run)
   }
-  remove(run: string, request: Deferred.Deferred<string>): void {
-    const waiting = this.#runs.get(run)
-    if (waiting?.requests.delete(request) !== true) return
-    this.#size--
-    if (waiting.requests.size === 0) this.#runs.delete(run)
+  remove(id: string): void {
+    const run = this.#runOf.get(id)
+    if (run === undefined) return
+    this.#runOf.delete(id)
+    const requests = this.#runs.get(run)?.requests
+    requests?.delete(id)
+    if (requests?.size === 0) this.#runs.delete(run)
   }
   /** Takes the oldest request of the next run and moves the run to the end of the round. */
-  next(): Deferred.Deferred<string> | undefined {
+  next(): WaitingRequest | undefined {
     const [first, ...others] = this.#runs
     const isForShortest = this.#served++ % 2 === 1
     const chosen = isForShortest
@@ -85,12 +92,13 @@ class WaitingRuns {
           first
         )
       : first
-    const request = chosen?.[1].requests.values().next().value
+    const [request] = chosen?.[1].requests ?? []
     if (chosen === undefined || request === undefined) return undefined
     const [run, waiting] = chosen
-    this.remove(run, request)
+    const [id, granted] = request
+    this.remove(id)
     if (this.#runs.delete(run)) this.#runs.set(run, waiting)
-    return request
+    return { id, granted }
   }
 }
 
@@ -100,6 +108,9 @@ class HeldPermits {
 
   get size(): number {
     return this.#held.size
+  }
+  has(id: string): boolean {
+    return this.#held.has(id)
   }
   hold(id: string, generation: number, now: number): void {
     this.#held.set(id, { expiresAt: now + permitTtlMillis, generation })
@@ -147,8 +158,9 @@ export const makeProviderPermits: Effect.Effect<ProviderPermits, never, Scope.Sc
   return {
     waiting: () => waiting.size,
     held: () => held.size,
-    acquire: (request) => acquire(state, scope, request),
+    acquire: (id, request) => acquire(state, scope, id, request),
     release: Effect.fnUntraced(function* (id, result) {
+      waiting.remove(id)
       const inFlight = held.size
       const generation = held.release(id)
       if (generation !== undefined && result.kind === "answered") learnt.answered(inFlight)
@@ -180,48 +192,38 @@ const wake = (state: State): Effect.Effect<unknown> =>
     return Deferred.succeed(released, undefined)
   })
 
-const acquire = Effect.fnUntraced(function* (state: State, scope: Scope.Scope, request: PermitRequest) {
-  const { rate, waiting } = state
+const acquire = Effect.fnUntraced(function* (state: State, scope: Scope.Scope, id: string, request: PermitRequest) {
+  const { held, rate, waiting } = state
   rate.set(request.rps)
   const now = yield* Clock.currentTimeMillis
-  if (waiting.size === 0 && rate.startAt() <= now && hasRoom(state, now)) return grant(state, now)
+  if (waiting.size === 0 && rate.startAt() <= now && hasRoom(state, now)) {
+    grant(state, id, now)
+    return { _tag: "Granted" } satisfies Permit
+  }
   if (rate.pauseMillis(now) > request.maxWaitMillis) return later(rate.pauseMillis(now))
-  const permit = Deferred.makeUnsafe<string>()
-  waiting.add(request, permit)
+  const granted = Deferred.makeUnsafe<void>()
+  waiting.add(request, { id, granted })
   if (!state.isServing) {
     state.isServing = true
     yield* Effect.forkIn(serve(state), scope)
   }
-  const granted = yield* Deferred.await(permit).pipe(
+  yield* Deferred.await(granted).pipe(
     Effect.timeoutOption(Duration.millis(request.maxWaitMillis)),
-    Effect.onInterrupt(() => giveBack(state, permit)),
-    Effect.ensuring(Effect.sync(() => waiting.remove(request.run, permit)))
+    Effect.ensuring(Effect.sync(() => waiting.remove(id)))
   )
-  return Option.isSome(granted)
-    ? ({ _tag: "Granted", id: granted.value } satisfies Permit)
-    : later(rate.pauseMillis(yield* Clock.currentTimeMillis))
+  // The permit may have been granted at the moment of the timeout.
+  if (held.has(id)) return { _tag: "Granted" } satisfies Permit
+  return later(rate.pauseMillis(yield* Clock.currentTimeMillis))
 })
-
-/** A permit that was granted to a caller that is gone. */
-const giveBack = (state: State, permit: Deferred.Deferred<string>): Effect.Effect<unknown> =>
-  Effect.suspend(() => {
-    if (!Deferred.isDoneUnsafe(permit)) return Effect.void
-    return Effect.andThen(
-      Effect.map(Deferred.await(permit), (id) => state.held.release(id)),
-      wake(state)
-    )
-  })
 
 const hasRoom = ({ held, learnt }: State, now: number): boolean => {
   held.expire(now)
   return held.size < learnt.limit
 }
 
-const grant = ({ held, learnt, rate, waiting }: State, now: number): Extract<Permit, { readonly _tag: "Granted" }> => {
-  const id = newId()
+const grant = ({ held, learnt, rate, waiting }: State, id: string, now: number): void => {
   rate.started(now, waiting.size > 0)
   held.hold(id, learnt.generation, now)
-  return { _tag: "Granted", id }
 }
 
 /** Expired permits are looked for at this interval. */
@@ -241,7 +243,9 @@ const serve = Effect.fnUntraced(function* (state: State) {
       continue
     }
     const request = waiting.next()
-    if (request !== undefined) yield* Deferred.succeed(request, grant(state, now).id)
+    if (request === undefined) continue
+    grant(state, request.id, now)
+    yield* Deferred.succeed(request.granted, undefined)
   }
   state.isServing = false
 })

@@ -1,7 +1,12 @@
+/** The limiter under a test clock: rates of providers, and permits of an interrupted caller. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { Limiter } from "../../src/llm/Limiter.ts"
+import { Limiter, makeLimiter } from "../../src/llm/Limiter.ts"
+import { makeProviderPermits } from "../../src/llm/ProviderPermits.ts"
+import type { PermitRequest } from "../../src/llm/ProviderPermits.ts"
+
+const request = (rps?: number): PermitRequest => ({ rps, run: "run", expectedCalls: 1, maxWaitMillis: 3_600_000 })
 
 /** When each of `count` concurrent requests started, in milliseconds. */
 const starts = (count: number, rps: number | undefined, provider = "p") =>
@@ -13,13 +18,7 @@ const starts = (count: number, rps: number | undefined, provider = "p") =>
         Array.from({ length: count }, (_, at) => at),
         () =>
           Effect.andThen(
-            limiter
-              .acquire(provider, { rps, run: "run", expectedCalls: 1, maxWaitMillis: 3_600_000 })
-              .pipe(
-                Effect.tap((permit) =>
-                  permit._tag === "Granted" ? limiter.release(provider, permit.id, { kind: "failed" }) : Effect.void
-                )
-              ),
+            limiter.withPermit(provider, request(rps), Effect.void, () => ({ kind: "failed" })),
             Clock.currentTimeMillis
           ),
         { concurrency: "unbounded" }
@@ -55,5 +54,36 @@ describe("limiter", () => {
       assert.deepStrictEqual(yield* starts(1, 1, "q"), [0])
       assert.deepStrictEqual(yield* starts(3, undefined, "p"), [0, 0, 0])
     }).pipe(Effect.provide(Limiter.layerMemory))
+  )
+})
+
+describe("an interrupted call", () => {
+  it.effect("gives back a permit that it was granted at the moment of the interrupt", () =>
+    Effect.gen(function* () {
+      const permits = yield* makeProviderPermits
+      const renewed: Array<string> = []
+      const limiter = yield* makeLimiter({
+        // The reply with the permit and the interrupt reach the caller together.
+        acquire: (_, id, one) =>
+          Effect.withFiber((fiber) =>
+            Effect.tap(permits.acquire(id, one), () => Effect.sync(() => fiber.interruptUnsafe()))
+          ).pipe(Effect.uninterruptible),
+        release: (_, id, result) => permits.release(id, result),
+        renew: (_, ids) =>
+          Effect.sync(() => {
+            renewed.push(...ids)
+          })
+      })
+      let isUsed = false
+      const use = Effect.sync(() => {
+        isUsed = true
+      })
+      const call = yield* Effect.forkChild(limiter.withPermit("p", request(), use, () => ({ kind: "answered" })))
+      yield* Fiber.await(call)
+      assert.isFalse(isUsed)
+      assert.strictEqual(permits.held(), 0)
+      yield* TestClock.adjust("10 minutes")
+      assert.deepStrictEqual(renewed, [])
+    }).pipe(Effect.scoped)
   )
 })

@@ -1,4 +1,5 @@
 /** Permits of a provider under a test clock: rate, concurrency, order of runs, pauses, bounded waits, expiry. */
+import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
@@ -15,7 +16,16 @@ const request = (run: string, more: Partial<PermitRequest> = {}): PermitRequest 
   ...more
 })
 
-const idOf = (permit: Permit) => (permit._tag === "Granted" ? Effect.succeed(permit.id) : Effect.die(permit))
+type Taken = { readonly _tag: "Granted"; readonly id: string } | Exclude<Permit, { readonly _tag: "Granted" }>
+
+/** Acquires a permit with a fresh id. */
+const take = (permits: ProviderPermits, one: PermitRequest): Effect.Effect<Taken> =>
+  Effect.suspend(() => {
+    const id = randomUUID()
+    return Effect.map(permits.acquire(id, one), (permit) => (permit._tag === "Granted" ? { ...permit, id } : permit))
+  })
+
+const idOf = (permit: Taken) => (permit._tag === "Granted" ? Effect.succeed(permit.id) : Effect.die(permit))
 
 /** The provider requests a pause in response to a call. */
 const pause = (permits: ProviderPermits, retryAfterMillis: number) =>
@@ -31,7 +41,7 @@ const asking = (permits: ProviderPermits, runs: ReadonlyArray<string>, rps: numb
         runs,
         (run) =>
           Effect.gen(function* () {
-            const permit = yield* permits.acquire({ run, rps, maxWaitMillis: maxWait, expectedCalls: 1 })
+            const permit = yield* take(permits, { run, rps, maxWaitMillis: maxWait, expectedCalls: 1 })
             if (permit._tag === "Granted") went.push([run, (yield* Clock.currentTimeMillis) - began])
             yield* permits.release(permit._tag === "Granted" ? permit.id : "", { kind: "failed" })
             return permit
@@ -76,8 +86,8 @@ describe("permits of a provider", () => {
   it.effect("a pause that comes while others wait holds them too", () =>
     Effect.gen(function* () {
       const permits = yield* makeProviderPermits
-      yield* permits.acquire(request("a", { rps: 1 }))
-      const waiting = Effect.andThen(permits.acquire(request("b", { rps: 1 })), Clock.currentTimeMillis)
+      yield* take(permits, request("a", { rps: 1 }))
+      const waiting = Effect.andThen(take(permits, request("b", { rps: 1 })), Clock.currentTimeMillis)
       const fibers = [
         yield* Effect.forkChild(waiting, { startImmediately: true }),
         yield* Effect.forkChild(waiting, { startImmediately: true })
@@ -94,7 +104,7 @@ describe("permits of a provider", () => {
     Effect.gen(function* () {
       const permits = yield* makeProviderPermits
       yield* pause(permits, 90_000)
-      const paused = yield* permits.acquire(request("a", { maxWaitMillis: 60_000 }))
+      const paused = yield* take(permits, request("a", { maxWaitMillis: 60_000 }))
       assert.deepStrictEqual(paused, { _tag: "Later", retryAfterMillis: 90_000 })
       yield* TestClock.adjust("90 seconds")
       const { answers } = yield* asking(permits, ["a", "b", "c", "d"], 0.1, 25_000)
@@ -109,8 +119,8 @@ describe("permits of a provider", () => {
   it.effect("who gives up leaves the queue to the others", () =>
     Effect.gen(function* () {
       const permits = yield* makeProviderPermits
-      yield* permits.acquire(request("first", { rps: 1 }))
-      const leaving = yield* Effect.forkChild(permits.acquire(request("leaving", { rps: 1 })), {
+      yield* take(permits, request("first", { rps: 1 }))
+      const leaving = yield* Effect.forkChild(take(permits, request("leaving", { rps: 1 })), {
         startImmediately: true
       })
       const staying = yield* Effect.forkChild(asking(permits, ["staying"], 1))
@@ -124,7 +134,7 @@ describe("permits of a provider", () => {
     Effect.gen(function* () {
       const permits = yield* makeProviderPermits
       yield* pause(permits, 24 * hour)
-      assert.deepStrictEqual(yield* permits.acquire(request("a", { maxWaitMillis: 1 })), {
+      assert.deepStrictEqual(yield* take(permits, request("a", { maxWaitMillis: 1 })), {
         _tag: "Later",
         retryAfterMillis: 900_000
       })
@@ -134,9 +144,9 @@ describe("permits of a provider", () => {
   it.effect("as many calls at the same time as the provider takes, the next one after a release", () =>
     Effect.gen(function* () {
       const permits = yield* makeProviderPermits
-      const ids = yield* Effect.replicateEffect(Effect.flatMap(permits.acquire(request("a")), idOf), 8)
+      const ids = yield* Effect.replicateEffect(Effect.flatMap(take(permits, request("a")), idOf), 8)
       assert.strictEqual(permits.held(), 8)
-      const ninth = yield* Effect.forkChild(permits.acquire(request("b")), { startImmediately: true })
+      const ninth = yield* Effect.forkChild(take(permits, request("b")), { startImmediately: true })
       yield* TestClock.adjust("10 seconds")
       assert.strictEqual(permits.waiting(), 1)
       yield* permits.release(ids[0] ?? "", { kind: "failed" })
@@ -151,7 +161,7 @@ describe("permits of a provider", () => {
       for (let at = 0; at < 12; at++) {
         const began = yield* Clock.currentTimeMillis
         const next = yield* Effect.forkChild(
-          Effect.flatMap(permits.acquire(request("a")), (permit) =>
+          Effect.flatMap(take(permits, request("a")), (permit) =>
             Effect.map(Clock.currentTimeMillis, (now) => ({ permit, now }))
           ),
           { startImmediately: true }
@@ -172,10 +182,10 @@ describe("permits of a provider", () => {
   it.effect("after a refusal half as many calls are executed, and no pause is made while others are", () =>
     Effect.gen(function* () {
       const permits = yield* makeProviderPermits
-      const ids = yield* Effect.replicateEffect(Effect.flatMap(permits.acquire(request("a")), idOf), 8)
+      const ids = yield* Effect.replicateEffect(Effect.flatMap(take(permits, request("a")), idOf), 8)
       for (const id of ids.slice(0, 5)) yield* permits.release(id, { kind: "throttled" })
-      assert.strictEqual((yield* permits.acquire(request("a", { maxWaitMillis: 1 })))._tag, "Granted")
-      const fifth = yield* Effect.forkChild(permits.acquire(request("a")), { startImmediately: true })
+      assert.strictEqual((yield* take(permits, request("a", { maxWaitMillis: 1 })))._tag, "Granted")
+      const fifth = yield* Effect.forkChild(take(permits, request("a")), { startImmediately: true })
       yield* TestClock.adjust("10 seconds")
       assert.strictEqual(permits.waiting(), 1)
       yield* Fiber.interrupt(fifth)
@@ -188,13 +198,13 @@ describe("permits of a provider", () => {
       const order: Array<string> = []
       const runs = ["long", "long", "long", "middle", "short", "short", "short"]
       const expected: Record<string, number> = { long: 40, middle: 10, short: 1 }
-      yield* permits.acquire(request("first", { rps: 1 }))
+      yield* take(permits, request("first", { rps: 1 }))
       yield* Effect.forkChild(
         Effect.forEach(
           runs,
           (run) =>
             Effect.andThen(
-              permits.acquire(request(run, { rps: 1, expectedCalls: expected[run] ?? 0 })),
+              take(permits, request(run, { rps: 1, expectedCalls: expected[run] ?? 0 })),
               Effect.sync(() => order.push(run))
             ),
           { concurrency: "unbounded" }
@@ -208,25 +218,42 @@ describe("permits of a provider", () => {
   it.effect("a permit that its node does not renew expires; one that it renews stays, also where it is unknown", () =>
     Effect.gen(function* () {
       const permits = yield* makeProviderPermits
-      const ids = yield* Effect.replicateEffect(Effect.flatMap(permits.acquire(request("a")), idOf), 8)
+      const ids = yield* Effect.replicateEffect(Effect.flatMap(take(permits, request("a")), idOf), 8)
       yield* TestClock.adjust("40 seconds")
       yield* permits.renew([...ids.slice(0, 2), "granted by an actor that moved"])
-      const ninth = yield* Effect.forkChild(permits.acquire(request("b")), { startImmediately: true })
+      const ninth = yield* Effect.forkChild(take(permits, request("b")), { startImmediately: true })
       yield* TestClock.adjust("30 seconds")
       assert.strictEqual((yield* Fiber.join(ninth))._tag, "Granted")
       assert.strictEqual(permits.held(), 4)
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a caller that is gone when its permit comes gives it back", () =>
+  it.effect("a release ends a permit that is still waited for", () =>
     Effect.gen(function* () {
       const permits = yield* makeProviderPermits
-      const ids = yield* Effect.replicateEffect(Effect.flatMap(permits.acquire(request("a")), idOf), 8)
-      const gone = yield* Effect.forkChild(permits.acquire(request("b")), { startImmediately: true })
+      const ids = yield* Effect.replicateEffect(Effect.flatMap(take(permits, request("a")), idOf), 8)
+      const waiting = yield* Effect.forkChild(permits.acquire("waiting", request("b", { maxWaitMillis: 30_000 })), {
+        startImmediately: true
+      })
+      yield* permits.release("waiting", { kind: "failed" })
+      assert.strictEqual(permits.waiting(), 0)
       yield* permits.release(ids[0] ?? "", { kind: "failed" })
-      yield* Fiber.interrupt(gone)
-      yield* TestClock.adjust("10 seconds")
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual((yield* Fiber.join(waiting))._tag, "Later")
       assert.strictEqual(permits.held(), 7)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a permit that is granted at the moment of the timeout is reported as granted", () =>
+    Effect.gen(function* () {
+      const permits = yield* makeProviderPermits
+      yield* take(permits, request("a", { rps: 1 }))
+      const second = yield* Effect.forkChild(take(permits, request("b", { rps: 1, maxWaitMillis: 1000 })), {
+        startImmediately: true
+      })
+      yield* TestClock.adjust("1 second")
+      const permit = yield* Fiber.join(second)
+      assert.strictEqual(permits.held(), permit._tag === "Granted" ? 2 : 1)
     }).pipe(Effect.scoped)
   )
 })
