@@ -21,7 +21,7 @@ import * as Store from "../../src/store/Store.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import { Paces, WriteGap } from "../../src/forge/Pacing.ts"
 import { changed, context, removed, repoName, startHost } from "../forge/Clients.ts"
-import { threadOf } from "../harness/FakeThreads.ts"
+import { getThread } from "../harness/FakeThreads.ts"
 import { testForges } from "../harness/ActorParts.ts"
 import { testWorkspace } from "../harness/TestSnapshot.ts"
 import { analysis } from "../store/Fixtures.ts"
@@ -251,12 +251,12 @@ describe.each(ForgeKind.literals)("reflection on %s", (kind) => {
       assert.lengthOf(comments, 3)
       if (dismissed === undefined || settled === undefined) return
       // GitHub's REST API does not return who resolved a thread; a thumbs-down counts there.
-      if (kind === "github") threadOf(dismissed).thumbsDown.push(host.forge.user("ann"))
-      else threadOf(dismissed).resolver = host.forge.user("ann")
+      if (kind === "github") getThread(dismissed).thumbsDown.push(host.forge.user("ann"))
+      else getThread(dismissed).resolver = host.forge.user("ann")
       host.forge.setPermission(repoName, "ann", "write")
       // GitLab's threads are resolved by us; elsewhere the text of our comment shows it.
-      if (kind === "gitlab") threadOf(settled).resolver = host.forge.user("aicr")
-      else threadOf(settled).body = `${text(3)}\n${renderMarker({ op: OperationId.make("r"), state: "resolved" })}`
+      if (kind === "gitlab") getThread(settled).resolver = host.forge.user("aicr")
+      else getThread(settled).body = `${text(3)}\n${renderMarker({ op: OperationId.make("r"), state: "resolved" })}`
 
       const subject: Change = { ...change(1), provider: kind, repo: host.repo }
       const target = targetKey(subject)

@@ -1,11 +1,12 @@
 /**
- * Asks and tells between two processes over NATS, beside plain requests and replies between the same two, and asks within one process.
+ * Calls and one-way messages between actors of two processes over NATS, next to plain requests and replies between the same two,
+ * and calls within one process.
  * `plain` is a connection of the NATS client with its default settings; `bare` is the service's own connection, whose requests
- * keep no trace of where they were made, which halves what the client does for each. Asks have no span of their own, as plain
- * requests have none; `traced asks` have what Effect makes by default.
- *
- * Rounds alternate, so that whatever else the machine does falls on all of them; a ratio is the median of the rounds' ratios. The
- * many at once come first: what runs seldom is measured when the code is warm. Texts have 256 characters; 200 actors take turns.
+ * record no stack trace, which halves the client's work for each. Calls of actors have no span of their own, as plain requests
+ * have none; `traced asks` have the span that Effect makes by default.
+ * Rounds alternate, so that other load on the machine falls on all of them; a ratio is the median of the rounds' ratios. The
+ * concurrent calls come first: the sequential ones are measured when the code is warm. Texts have 256 characters; 200 actors take
+ * turns.
  */
 import { fork } from "node:child_process"
 import { once } from "node:events"
@@ -32,7 +33,7 @@ interface Measured {
   readonly p50: number
 }
 
-/** `call` of the n-th call; as many at once as said. */
+/** Executes the n-th calls with this concurrency. */
 const measure = async (concurrency: Concurrency, call: (number: number) => Promise<unknown>): Promise<Measured> => {
   const total = calls[concurrency]
   const took: Array<number> = []

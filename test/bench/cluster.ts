@@ -1,11 +1,12 @@
 /**
  * Several nodes, real processes on one machine with real NATS, Postgres and Redis:
  *
- * - reviews per second with a model that takes one second, on one executor node of 8 slots and on three, in alternating rounds. Pull
- *   requests of a repository share their head, so that one fetch serves them all and the model, not git, is what is waited for. The
- *   other two nodes are drained meanwhile and not stopped: a node that has just started is slower until its code is compiled;
- * - from webhook to the first comment that people see, in a cluster of three nodes (ingress, executor, actors and publisher) beside one
- *   process that does everything, in alternating rounds.
+ * - reviews per second with a model that takes one second, on one executor node of 8 slots and on three, in alternating rounds.
+ *   Pull requests of a repository share their head, so that one fetch serves them all and reviews wait for the model, not for
+ *   git. The other two nodes are drained during this and not stopped: a node that has just started is slower until its code is
+ *   compiled;
+ * - from webhook to the first visible comment, in a cluster of three nodes (ingress, executor, actors and publisher) next to one
+ *   process with all roles, in alternating rounds.
  */
 import { execFile } from "node:child_process"
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -16,15 +17,15 @@ import { stringify } from "yaml"
 import { AicrProcess } from "../harness/AicrProcess.ts"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { freePort } from "../harness/FreePort.ts"
-import { documentOf, honest, secret, tokenOf } from "../harness/Installation.ts"
+import { makeDocument, honest, secret, makeToken } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const modelMillis = 1000
 const slots = 8
-/** Each slot so many times. */
+/** Reviews per slot. */
 const turns = 8
 const repositories = 24
-/** Alternating; the best of each counts, for neighbours on the machine only make a round slower. */
+/** Alternating; the best of each counts, for other load on the machine only makes a round slower. */
 const scaleRounds = 3
 const scaleWarmUp = 3
 const rounds = 24
@@ -35,7 +36,7 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`)
 const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
-/** As an operator does; answers when the node has noticed. */
+/** Drains a node as an operator does; returns when the node has noticed. */
 const setDrained = async (at: ClusterInstallation, name: string, drained: boolean): Promise<void> => {
   const config = join(at.directory, `${name}.yaml`)
   const args = ["src/main.ts", "queue", drained ? "pause" : "resume", "--config", config, "--node", name]
@@ -92,7 +93,7 @@ const scale = async (): Promise<{ readonly one: number; readonly three: number }
   await measure(repositories)
   const further = ["work-2", "work-3"]
   for (const name of further) await at.start(name, "executor")
-  // Their mirrors, and their code compiled.
+  // So that their mirrors exist and their code is compiled.
   for (let round = 0; round < scaleWarmUp; round++) await measure(3 * slots * turns)
   for (let round = 0; round < scaleRounds; round++) {
     for (const name of further) await setDrained(at, name, true)
@@ -113,7 +114,7 @@ const latency = async (): Promise<{ readonly cluster: number; readonly embedded:
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const configFile = join(directory, "config.yaml")
-  const alone = documentOf({ queue: "sqlite" }, at.repositories, {
+  const alone = makeDocument({ queue: "sqlite" }, at.repositories, {
     directory,
     port,
     forge: at.forge,
@@ -121,7 +122,7 @@ const latency = async (): Promise<{ readonly cluster: number; readonly embedded:
   })
   await writeFile(configFile, stringify(alone))
   const env = {
-    ...Object.fromEntries(at.repositories.map((_, index) => [`TEST_TOKEN_${index}`, tokenOf(index)])),
+    ...Object.fromEntries(at.repositories.map((_, index) => [`TEST_TOKEN_${index}`, makeToken(index)])),
     TEST_SECRET: secret,
     TEST_KEY: "key-of-the-model",
     SVC_LOG_LEVEL: "info"

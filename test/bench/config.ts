@@ -50,10 +50,10 @@ const cpuMillis = (work: () => unknown): number => {
   return (user + system) / 1000
 }
 
-/** Routing decisions timed at once: enough for the clock's resolution. */
+/** Routing decisions timed together: enough for the clock's resolution. */
 const decisions = 20_000
 
-/** CPU time of many routing decisions in microseconds each, over the webhooks of these workspaces in turn. */
+/** CPU time of many routing decisions in microseconds each, over the webhooks of these workspaces one after the other. */
 const routeMicros = (snapshot: Snapshot, workspaces: ReadonlyArray<number>): number => {
   const millis = cpuMillis(() => {
     for (let n = 0; n < decisions; n++) {
@@ -84,9 +84,9 @@ export const config = {
       parsing.push(cpuMillis(() => parse(text, { uniqueKeys: false })))
       loading.push(cpuMillis(() => load(text)))
     }
-    // Growth is over as many webhooks at both sizes, so that it tells what more workspaces cost and not what more webhooks do
-    // to the processor's cache; `route_us` is over all 5 000 in turn, cache misses and all. The rounds alternate, so that what
-    // else the machine does falls on all alike.
+    // Growth is over as many webhooks at both sizes, so that it measures the cost of more workspaces and not the effect of more
+    // webhooks on the processor's cache; `route_us` is over all 5 000, cache misses included. The rounds alternate, so that other
+    // load on the machine falls on all alike.
     const rounds = Array.from({ length: 12 }, () => ({
       all: routeMicros(many, every(1, 5000)),
       spread: routeMicros(many, every(101, 49)),

@@ -1,13 +1,13 @@
 /**
- * The engine on a patch of 20 MiB: parse, plan, scrub, anchor and identify, beside the time that git needs to print that diff. The
- * history is that of real code: modules of installed packages as they are published, followed by the sources that they are made
- * from. The model is left out: an agent reports fifty problems with quotes from the patch. Measured in a process of its own
+ * The engine on a patch of 20 MiB: parse, plan, scrub, anchor and identify, next to the time that git needs to print that diff.
+ * The history is that of real code: modules of installed packages as they are published, followed by the sources that they are
+ * made from. There is no model: an agent reports fifty problems with quotes from the patch. Measured in a process of its own
  * (`engine/measure.ts`), which has not seen the patch before.
- *
- * `ratio`: our time, with the patch in memory, to git's, each the best of its rounds; they alternate. `memory_ratio`: growth of the
- * process's memory, from before its first review to the highest in it, to the size of the patch, which is read as git would hand it over.
- * `max_stall_ms`: longest time that a timer was late in the process that reviews and takes webhooks in at the same time; `max_busy_ms`: longest
- * time that its thread worked without a pause, which other processes on the machine do not lengthen.
+ * `ratio`: our time, with the patch in memory, to git's, each the best of its rounds; they alternate. `memory_ratio`: growth of
+ * the process's memory, from before its first review to the maximum during it, to the size of the patch, which is read in the
+ * blocks of a pipe. `max_stall_ms`: longest time that a timer was late in the process that reviews and accepts webhooks at the
+ * same time; `max_busy_ms`: longest time that its thread worked without a pause, which other processes on the machine do not
+ * lengthen.
  */
 import { execFileSync, fork } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -33,7 +33,7 @@ const write = (root: string, name: string, text: string): void => {
   writeFileSync(join(root, name), text)
 }
 
-/** Sources with what was published of them; what has no counterpart is new in the second commit. */
+/** Sources with their published form; files without a counterpart are new in the second commit. */
 const makeHistory = (root: string) => {
   git(root, "init", "-q")
   const names = packages.flatMap((name) =>

@@ -1,6 +1,7 @@
 /**
- * Changes made to be too much, each reviewed by the service while a neighbour opens small pull requests one after the other: how much
- * longer the neighbour waits than alone, and what node and all processes that it starts take. Rounds alone and beside alternate.
+ * Changes that are too large or too complex, each reviewed by the service while a neighbour opens small pull requests one after
+ * the other: how much longer the neighbour waits than alone, and the memory of the node and of all processes that it starts.
+ * Rounds with and without such a change alternate.
  */
 import { fork } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -81,7 +82,7 @@ const prepare = async (forge: DemoForge): Promise<void> => {
   for (const change of hostileChanges) {
     const { directory } = forge.repository(repositoryOf(change))
     await change.write(directory)
-    // The host sends what it has, and takes no time of the others.
+    // Packed in advance, so that serving the change takes no time of the neighbour.
     await git(directory, ["-c", "core.bigFileThreshold=1m", "repack", "-a", "-d", "-q"])
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The port under attack, as the service runs with the shipped limit of 1 GiB: 200 unsigned form bodies of 25 MiB over 42 triggers with
- * three distinct secrets, then 2 100 clients that send half a request and neither read nor close. Measured from a process of its own: how
- * long `/healthz` and signed deliveries take while it lasts, and the memory of the service.
+ * The port under attack, as the service runs with the shipped limit of 1 GiB: 200 unsigned form bodies of 25 MiB over 42 triggers
+ * with three distinct secrets, then 2 100 clients that send half a request and neither read nor close. Measured from a process of
+ * its own: the latency of `/healthz` and of signed deliveries during the attack, and the memory of the service.
  */
 import { createHmac } from "node:crypto"
 import { fork, spawn } from "node:child_process"
@@ -132,7 +132,7 @@ const floodWith = (flood: Flood): Promise<Record<number, number>> =>
     child.send(flood)
   })
 
-/** Clients from several addresses that send half a request; `end` takes them away. */
+/** Clients from several addresses that send half a request; `end` disconnects them. */
 const halfOpen = async (port: number): Promise<{ readonly end: () => void }> => {
   const sockets: Array<Socket> = []
   for (let at = 0; at < halfRequests; at++) {

@@ -1,10 +1,9 @@
 /**
- * Webhooks taken in and stored: the ingress beside a bare node:http server that checks the HMAC, parses and stores nothing, and
- * beside probot. Servers and load generator are processes of their own; rounds alternate, so that whatever else the machine does
- * falls on all of them. CPU is user and system time of the server process per delivery, the median of the rounds; a ratio is
- * the median of the rounds' ratios.
- *
- * Then memory: 200 000 deliveries for 500 pull requests, each with a newer head that replaces the one that waits.
+ * Webhooks received and stored: the ingress next to a bare node:http server that checks the HMAC, parses and stores nothing, and
+ * next to probot. Servers and load generator are processes of their own; rounds alternate, so that other load on the machine
+ * falls on all of them. CPU is user and system time of the server process per delivery, the median of the rounds; a ratio is the
+ * median of the rounds' ratios.
+ * Then memory: 200 000 deliveries for 500 pull requests, each with a newer head that replaces the waiting one.
  */
 import { execFileSync, fork } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
@@ -21,7 +20,7 @@ const roundRequests = 6000
 const memory = { warmUp: 100_000, deliveries: 200_000, step: 20_000, pulls: 500 }
 const mebibyte = 1024 * 1024
 
-/** Peers have a package.json of their own; what is not there yet is installed once. */
+/** Peers have a package.json of their own; missing packages are installed once. */
 const installPeers = (): boolean => {
   if (existsSync(join(here, "node_modules/probot"))) return true
   process.stderr.write(`Installing probot, which this benchmark compares with, into ${here}\n`)

@@ -1,8 +1,8 @@
 /**
- * From webhook to visible comment, with a model that answers at once: the service beside a plain script (overhead/plain.ts) that
- * makes the same fetch, diff, model call and posts. Host, model, service and script are processes or servers of their own on
- * loopback; rounds alternate, each on a new pull request. And the service alone on a repository with 40 and one with 4 000
- * pull refs.
+ * Time from webhook to visible comment, with a model that responds immediately: the service next to a plain script
+ * (overhead/plain.ts) that makes the same fetch, diff, model call and posts. Host, model, service and script are processes or
+ * servers of their own on loopback; rounds alternate, each on a new pull request. And the service alone on a repository with 40
+ * and one with 4 000 pull refs.
  */
 import { fork } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
@@ -25,7 +25,7 @@ const quote = "const marked = divide(total, 0)"
 const few = { name: "team/few", refs: 40 }
 const many = { name: "team/many", refs: 4000 }
 
-/** A repository of some size: 300 files, 40 commits, and pull refs as a busy host keeps them. */
+/** A repository with 300 files, 40 commits, and as many pull refs as a busy host has. */
 const makeRepository = async (forge: DemoForge, { name, refs }: { readonly name: string; readonly refs: number }) => {
   const { directory } = await forge.createRepository(name)
   const files = Object.fromEntries(
@@ -106,7 +106,7 @@ const measure = async (): Promise<Record<string, number>> => {
           }
         },
         agent: { default: "native-llm" },
-        // The script asks the model once.
+        // The script calls the model once.
         review: { verification: "off" },
         storage: { database: { sqlite: { path: "data/aicr.db" } } },
         server: { port, hostname: "127.0.0.1" }
@@ -131,7 +131,7 @@ const measure = async (): Promise<Record<string, number>> => {
 
     forge.setWebhookUrl(serviceUrl)
     let serial = 0
-    /** Milliseconds from the webhook to the answer of the host that took the review; waits for the final status after it. */
+    /** Milliseconds from the webhook to the host's response to the review; waits for the final status after it. */
     const once = async (url: string, repository: string): Promise<number> => {
       const branch = `change-${++serial}`
       await forge.push(repository, {

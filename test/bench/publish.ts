@@ -1,10 +1,9 @@
 /**
- * Publishing 1 000 findings on 50 pull requests of every host: requests per review beside the fewest that do the same work, and
- * the time that pacing adds.
- *
- * The fewest: a pending and a final status, the summary, the review (GitLab: one draft per comment and their publication), and one
- * reading of the head before each write that people see. What is over that is looking for what may already stand. The hosts are
- * the fakes of the tests, which check every request against the host's API description.
+ * Publishing 1 000 findings on 50 pull requests of every host: requests per review next to the minimum for the same work, and the
+ * time that pacing adds.
+ * The minimum: a pending and a final status, the summary, the review (GitLab: one draft per comment and their publication), and
+ * one read of the head before each visible write. The difference is the search for existing comments. The hosts are the fakes of
+ * the tests, which check every request against the host's API description.
  */
 import { Context, Duration, Effect, Layer } from "effect"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
@@ -31,7 +30,7 @@ const repo = "team/shop"
 
 const before = Array.from({ length: findingsEach }, (_, i) => `line ${i}`).join("\n")
 
-/** Requests that cannot be left out, for one review. */
+/** Minimum number of requests for one review. */
 const fewest = (kind: ForgeKind): number => {
   const statuses = 2
   const headReads = 2

@@ -1,16 +1,14 @@
 /**
- * The queue on each of its stores beside BullMQ on the same kind of Redis and graphile-worker on Postgres. Contenders are
- * processes of their own, Redis servers too, and take turns, so that whatever else the machine does falls on all of them; a
- * ratio is the median of the rounds' ratios.
- *
- * An add is what one delivery costs a service: BullMQ's `add`, graphile-worker's `addJob`, and an admission as the ingress of aicr makes
- * it, which shares a transaction with the others of the same moment. 512 are under way at once; what they carry is made before the
- * clock starts. `bulk` is the like of both: 512 in one call. `bare SQLite` is their ceiling: the same work as rows of two columns, with
- * nothing looked up.
- *
- * Durability is the same in each comparison: `synced` is on disk before it is answered (SQLite synchronous FULL, Redis appendfsync
- * always, Postgres fsync on); `each second` is Redis appendfsync everysec, for both that use it. NATS syncs its files every two minutes
- * and relies on copies on other servers; here it is one server.
+ * The queue on each of its stores next to BullMQ on the same kind of Redis and graphile-worker on Postgres. Contenders are
+ * processes of their own, Redis servers too, and take turns, so that other load on the machine falls on all of them; a ratio is
+ * the median of the rounds' ratios.
+ * An add is the cost of one delivery to a service: BullMQ's `add`, graphile-worker's `addJob`, and an admission as the ingress of
+ * aicr makes it, which shares a transaction with the others of the same moment. 512 are in flight; their payloads are made before
+ * the clock starts. `bulk` is the equivalent in one call: 512 in one. `bare SQLite` is the ceiling: the same work as rows of two
+ * columns, without any lookup.
+ * Durability is the same in each comparison: `synced` is on disk before the response (SQLite synchronous FULL, Redis appendfsync
+ * always, Postgres fsync on); `each second` is Redis appendfsync everysec, for both that use it. NATS syncs its files every two
+ * minutes and relies on copies on other servers; here it is one server.
  */
 import { fork } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
@@ -24,12 +22,12 @@ import type { Fsync } from "../harness/Redis.ts"
 import type { Order } from "./queue/Contender.ts"
 import { here, inTurn, installPeers, median, next, shuffled, start, take } from "./queue/Race.ts"
 
-/** Cycles leave nothing that waits: more of them cost time only, and tell more. */
+/** Cycles leave nothing that waits: more of them only take more time, and give more exact figures. */
 const rounds = { adds: 9, bulk: 9, cycles: 17 } as const
 const warmUp = 2
 /** Enough that each contender that makes garbage collects it within a round of adds. */
 const counts = { adds: 20_000, bulk: 20_000, cycles: 5000 } as const
-/** The contender that syncs each job by itself: a tenth as many take as long as those of the others together. */
+/** The contender that syncs each job by itself: a tenth of the jobs takes as long as those of the others together. */
 const slow = "graphile-worker"
 
 /** The contender that does no cycles. */
@@ -60,7 +58,7 @@ const print = (title: string, rates: Rates): void => {
     process.stderr.write(`  ${name.padEnd(24)} ${Math.round(median(values)).toString().padStart(8)} /s\n`)
 }
 
-/** Each race has contenders and servers of its own: what one leaves behind, waiting or done, weighs on no other. */
+/** Each race has contenders and servers of its own: entries that one leaves behind, waiting or done, slow down no other. */
 const raceAnew = async (what: Order["what"], fsync: Fsync, postgres?: PostgresServer): Promise<Rates> => {
   const folder = await mkdtemp(join(tmpdir(), "aicr-bench-"))
   const [ours, theirs] = [await RedisServer.start(fsync, inTurn), await RedisServer.start(fsync, inTurn)]

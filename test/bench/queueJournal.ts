@@ -1,10 +1,10 @@
 /**
- * The queue over a journal in Redis (src/queue/journal) beside BullMQ, with one ingress process and with three: adds and full cycles, in turns, each contender on a Redis server of its own with the same settings (appendfsync everysec); a ratio is the
- * median of the rounds' ratios. Of three processes each works on what it added: BullMQ has a queue for each of them, aicr one queue of
- * which every process holds the whole. `XADD` is the ceiling: messages of the same size, pipelined, by one process.
- *
- * Then a node with a million entries that wait: bytes of its heap for each, and seconds from its start until it can decide, when the journal
- * has the newest snapshot that its writer made.
+ * The queue over a journal in Redis (src/queue/journal) next to BullMQ, with one ingress process and with three: adds and full
+ * cycles, taking turns, each contender on a Redis server of its own with the same settings (appendfsync everysec); a ratio is the
+ * median of the rounds' ratios. Of three processes each works on its own entries: BullMQ has a queue for each of them, aicr one
+ * queue that every process holds completely. `XADD` is the ceiling: messages of the same size, pipelined, by one process.
+ * Then a node with a million waiting entries: bytes of its heap for each, and seconds from its start until it can decide, when
+ * the journal has the newest snapshot that its writer made.
  */
 import type { ChildProcess } from "node:child_process"
 import { fork } from "node:child_process"
@@ -53,7 +53,7 @@ const race = async (what: Order["what"], processes: number): Promise<Results> =>
 const rateOf = (results: Results, name: Name): number => median(results[name].map(({ rate }) => rate))
 const ratio = (results: Results, name: Name, other: Name): number =>
   median(results[name].map(({ rate }, round) => rate / (results[other][round]?.rate ?? Number.NaN)))
-/** Of all attempts to append, those that another node was faster than. */
+/** Share of attempts to append that lost to another node. */
 const conflicts = ({ journal }: Results): number => {
   const sum = (name: string) => journal.reduce((all, { counts: own }) => all + (own[name] ?? 0), 0)
   return sum("conflicts") / (sum("conflicts") + sum("appended"))
@@ -110,7 +110,7 @@ const measurements = {
   adds: async () => ({ ...(await raceBoth("adds", 1)), ...(await raceBoth("adds", 3)) }),
   cycles: async () => ({ ...(await raceBoth("cycles", 1)), ...(await raceBoth("cycles", 3)) })
 } as const
-/** AICR_BENCH_PARTS names some of them. */
+/** AICR_BENCH_PARTS selects some of them. */
 const chosen = process.env["AICR_BENCH_PARTS"]?.split(",")
 const parts = (["load", "adds", "cycles"] as const).filter((part) => chosen?.includes(part) ?? true)
 

@@ -1,8 +1,8 @@
 /**
- * What people notice of a review, with a model that takes its time (test/harness/TimedModel.ts) and the configuration that a
- * document without settings has: seconds from webhook to comments, tokens, cached tokens, lines read, and reviews lost while the
- * provider throttles. Times are in units of one single call with the diff of the change of 12 files, made in the same run.
- * `AICR_BENCH_PARTS` selects parts by their names, separated by commas; `AICR_BENCH_FACTOR` scales the model's times.
+ * The user-visible figures of a review, with a slow model (test/harness/TimedModel.ts) and the default configuration: seconds
+ * from webhook to comments, tokens, cached tokens, lines read, and reviews lost while the provider throttles. Times are in units
+ * of one single call with the diff of the change of 12 files, made in the same run. `AICR_BENCH_PARTS` selects parts by their
+ * names, separated by commas; `AICR_BENCH_FACTOR` scales the model's times.
  */
 import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
 import type { ChangeSize } from "../harness/GeneratedChanges.ts"
@@ -88,7 +88,7 @@ const six = async (): Promise<Figures> => {
 const repositories = 5
 const throttledChanges = 20
 
-/** Returns how many changes never got their comments from a provider that takes so many calls at once. */
+/** Returns how many changes never got their comments from a provider with this limit of concurrent calls. */
 const lostWith = async (maxConcurrent: number): Promise<number> => {
   await using at = await TimedInstallation.start({
     baseFiles: few.files,
@@ -137,7 +137,7 @@ const parts: Readonly<Record<string, (unit: number) => Promise<Figures>>> = {
   tenminutes: tenMinutes
 }
 
-/** Figures that are named for what they must reach. */
+/** Figures with a target. */
 const named = (figures: Figures): Figures => {
   const names = ["12", "12_severe", "12_reasoning", "steps", "60", "400"]
   const shares = names.flatMap((name) =>

@@ -1,11 +1,11 @@
-/** What a credential may not do, in words for people: asked by doctor, and said on the run when a write is refused. */
+/** Missing permissions of a credential, in words for people: reported by doctor, and on the run when a write is refused. */
 import { Effect } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import { reportAccess } from "../../src/forge/Access.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { missingOfInstallation, missingOfScopes } from "../../src/forge/github/Missing.ts"
-import { accessOf } from "../harness/FakeAccess.ts"
+import { getAccess } from "../harness/FakeAccess.ts"
 import { fault } from "../harness/FakeForge.ts"
 import { testSnapshot, testWorkspace } from "../harness/TestSnapshot.ts"
 import { failure, repoName, run, startHost, unpaced } from "./Clients.ts"
@@ -21,7 +21,7 @@ describe.each(ForgeKind.literals)("credentials at %s", (kind) => {
   const start = async () => {
     const here = await startHost(kind)
     host = here
-    return { here, access: accessOf(here.pull.repository) }
+    return { here, access: getAccess(here.pull.repository) }
   }
   const reports = ({ forge }: Host) => {
     const workspace = testWorkspace()
@@ -34,12 +34,12 @@ describe.each(ForgeKind.literals)("credentials at %s", (kind) => {
     return Effect.runPromise(unpaced(Effect.provide(reportAccess(snapshot), Forges.layer)))
   }
 
-  it("that may do everything are let in", async () => {
+  it("that may do everything are reported as authenticated", async () => {
     const { here } = await start()
     expect(await reports(here)).toEqual([{ level: "ok", text: `trigger host: authenticated as aicr on ${repoName}` }])
   })
 
-  it("without write access are told what needs it", async () => {
+  it("without write access are reported with what needs it", async () => {
     const { access, here } = await start()
     access.push = false
     const [report, ...others] = await reports(here)
@@ -86,7 +86,7 @@ describe("scopes", () => {
     ["gitlab", ["api"], undefined]
   ] as const)("%s %j: %s", async (kind, scopes, text) => {
     const { client, forge, pull, repo } = await startHost(kind)
-    accessOf(pull.repository).scopes = scopes
+    getAccess(pull.repository).scopes = scopes
     expect(await run(client.missing(repo))).toEqual(text === undefined ? [] : [text])
     await forge.stop()
   })

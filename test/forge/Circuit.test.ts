@@ -1,4 +1,4 @@
-/** When a host counts as out of order, who finds out that it is back, and what repeated reads do. */
+/** The circuit of a host: when it opens and closes, who probes, and how repeated reads behave. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
@@ -40,7 +40,7 @@ const origin = "http://host.test"
 const alone = <A, E>(effect: Effect.Effect<A, E>) =>
   effect.pipe(Effect.provideService(HostStates, new Map()), Effect.provideService(DuringOutage, "wait"))
 
-/** A host that fails all requests until a time, and what it was asked. */
+/** A host that fails all requests until a time, and the times of its requests. */
 const host = (upAt: number) => {
   const requests: Array<number> = []
   const request = Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -51,7 +51,7 @@ const host = (upAt: number) => {
 }
 
 describe("waiting for a host", () => {
-  it.effect("one of many reads probes, and all go on within one interval of the end of the outage", () =>
+  it.effect("one of many reads probes, and all continue within one interval of the end of the outage", () =>
     alone(
       Effect.gen(function* () {
         const upAt = 10 * 60_000
@@ -101,7 +101,7 @@ describe("waiting for a host", () => {
       })
     )
   )
-  it.effect("says of an error that the whole host is out of order, with its message", () =>
+  it.effect("marks an error as an outage of the whole host, with its message", () =>
     alone(
       Effect.gen(function* () {
         const { read } = host(Number.POSITIVE_INFINITY)
@@ -114,7 +114,7 @@ describe("waiting for a host", () => {
       })
     )
   )
-  it.effect("who does not wait is not held up", () =>
+  it.effect("a call that does not wait is not delayed", () =>
     alone(
       Effect.gen(function* () {
         const { requests, read } = host(Number.POSITIVE_INFINITY)

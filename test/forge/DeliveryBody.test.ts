@@ -1,4 +1,6 @@
-/** What an unverified body costs: counted in steps and HMACs, so that the machine does not matter. The first inputs are attacks. */
+/**
+ * The cost of an unverified body, counted in steps and HMACs, so that the machine does not matter. The first inputs are attacks.
+ */
 import { createHmac } from "node:crypto"
 import { Redacted } from "effect"
 import * as fc from "fast-check"
@@ -19,7 +21,7 @@ const flood = (unit: string | Uint8Array, size: number): Buffer => {
   return body.fill(unit, body.write(name))
 }
 
-/** As they come from a socket. */
+/** Splits a body into blocks, as they arrive from a socket. */
 const blocksOf = (body: Buffer): ReadonlyArray<Buffer> =>
   Array.from({ length: Math.ceil(body.length / 65_536) }, (_, at) => body.subarray(at * 65_536, (at + 1) * 65_536))
 
@@ -66,7 +68,7 @@ const floods: ReadonlyArray<readonly [string, string | Uint8Array]> = [
   ["half escapes", "%4"]
 ]
 
-describe("a body that nobody has verified", () => {
+describe("an unverified body", () => {
   for (const [what, unit] of floods) {
     for (const kind of ["gitea", "forgejo", "github"] as const) {
       it(`${kind}, 25 MiB of ${what}: one decoding and one HMAC for 42 triggers with one secret`, () => {
@@ -94,7 +96,7 @@ describe("a body that nobody has verified", () => {
     }
   })
 
-  it("is decoded where it is: no second copy is held until it is verified", () => {
+  it("is decoded in place: no second copy is held until it is verified", () => {
     const body = flood("%41", 24 * mebibyte)
     const before = process.memoryUsage()
     const delivery = new DeliveryBody({ ...form, ...forged }, blocksOf(body))
@@ -105,7 +107,7 @@ describe("a body that nobody has verified", () => {
     assert.isBelow(after.heapUsed - before.heapUsed, mebibyte)
   })
 
-  it("is not looked at when a signature is missing or malformed", () => {
+  it("is not read when a signature is missing or malformed", () => {
     for (const headers of [
       form,
       { ...form, "x-gitea-signature": "x" },

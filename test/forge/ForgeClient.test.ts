@@ -1,4 +1,4 @@
-/** What every host's client promises, against a server that behaves and is described like the host. */
+/** The contract of every host's client, against a server that behaves and is described like the host. */
 import { Effect, Redacted, Result } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
@@ -14,7 +14,7 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
     await host.forge.stop()
   })
 
-  it("reads a pull request as it stands", async () => {
+  it("reads the current state of a pull request", async () => {
     const { client, repo, pull, forge } = host
     expect(await run(client.pull(repo, 1))).toMatchObject({
       number: 1,
@@ -36,7 +36,7 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
     expect(await failure(client.pull(repo, 99))).toMatchObject({ reason: "not_found", status: 404 })
   })
 
-  it("reads an issue of anybody as it stands", async () => {
+  it("reads an issue of any author", async () => {
     const { client, repo, forge } = host
     const issues = forge.issues(repoName)
     const user = { id: 77, login: "mallory", name: "Mallory" }
@@ -75,7 +75,7 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
     expect(["not_found", "invalid"]).toContain(missing.reason)
   })
 
-  it("knows the tip of a branch that the host protects, and of no other", async () => {
+  it("returns the tip of a branch that the host protects, and of no other", async () => {
     const { client, forge, pull, repo } = host
     const { protectedBranches } = forge.repository("team/shop")
     expect(await run(client.protectedTip(repo, "feature/x"))).toBeUndefined()
@@ -85,7 +85,7 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
     protectedBranches.clear()
   })
 
-  it("knows its account once and for all", async () => {
+  it("reads its account once", async () => {
     const before = host.forge.requests.length
     expect((await run(host.client.self)).username).toBe("aicr")
     expect((await run(host.client.self)).username).toBe("aicr")
@@ -114,7 +114,7 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
     ])
   })
 
-  it("spans lines where the host can, and stands on the last line where it cannot", async () => {
+  it("spans lines where the host can, and is on the last line where it cannot", async () => {
     const { client, repo, pull } = host
     const review = { head: pull.head, event: "COMMENT", body: "two lines", comments: [range("r")] } as const
     await run(client.createReview(repo, 1, review))
@@ -122,7 +122,7 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
     expect(pull.reviews.at(-1)?.comments).toMatchObject([{ line: 30, startLine: spans ? 29 : undefined }])
   })
 
-  it("says when a line is refused", async () => {
+  it("reports which line is refused", async () => {
     const { client, repo, pull } = host
     const before = pull.reviews.length
     const review = {
@@ -143,7 +143,7 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
     expect(posted).toEqual(single ? ["near"] : [])
   })
 
-  it("reads back its own review texts over all pages, and nobody else's", async () => {
+  it("reads back its own review texts over all pages, and those of no other account", async () => {
     const { client, repo, pull, forge } = host
     const start = pull.reviews.length
     for (let i = 0; i < 60; i++) {
@@ -203,7 +203,7 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
     expect((await fetch(url)).status).toBe(401)
   })
 
-  it("asked nothing that the host's API description does not know", () => {
+  it("sends only requests that the host's API description contains", () => {
     expect(host.forge.violations).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-/** What goes wrong at a host, and what the caller is told to do about it. */
+/** Failures at a host, and the reason and advice that the caller gets. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import type { ForgeError } from "../../src/forge/ForgeError.ts"
@@ -70,7 +70,7 @@ describe.each(ForgeKind.literals)("faults of %s", (kind) => {
     host.forge.clearFaults()
   })
 
-  it("does the work behind a lost answer once", async () => {
+  it("executes the work behind a lost response once", async () => {
     const before = host.pull.comments.length
     host.forge.fail("POST /", fault.lost)
     expect((await failure(host.client.createComment(host.repo, 1, "only once"))).reason).toBe("unknown_outcome")
@@ -130,7 +130,7 @@ describe.each(ForgeKind.literals)("faults of %s", (kind) => {
     expect(await failure(host.client.pull(host.repo, 1))).toMatchObject({ reason: "unavailable" })
   })
 
-  it("says what to configure", async () => {
+  it("names what to configure", async () => {
     const { client } = forgeTable[kind]
     const profile = host.forge.profile("main-host")
     const noToken = await failure(client({ ...profile, token: undefined }).createComment(host.repo, 1, "x"))

@@ -1,4 +1,4 @@
-/** Comments on several lines at GitLab: what is found by its quote in a real diff is highlighted from its first to its last line. */
+/** Comments on several lines at GitLab: the lines of a quote in a real diff are highlighted from the first to the last. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
 import type { ApiRequest } from "../../src/demo/DemoForgeDialect.ts"
@@ -14,7 +14,7 @@ import { run } from "./Clients.ts"
 
 const repo = { fullName: "team/ranges" }
 const lines = Array.from({ length: 60 }, (_, i) => `const value${i + 1} = ${i + 1}`)
-/** Old lines 10 to 12 are gone, two lines stand in place of 14, three are new after 20; 50 is another one. */
+/** Old lines 10 to 12 are removed, two lines replace 14, three are new after 20; 50 is another one. */
 const changed = lines
   .flatMap((line, index) => {
     const number = index + 1
@@ -205,7 +205,7 @@ describe("a comment on several lines at GitLab", () => {
     field(field(body, "position", isObject), "line_range", isObject) !== undefined
   const refusal = fault.answered(400, { message: { position: ["must be a valid json schema"] } })
 
-  it("is written without numbers for a server that refuses them, and asks that once a review", async () => {
+  it("is written without numbers for a server that refuses them, and is tried with numbers once per review", async () => {
     const hasNumbers = (request: ApiRequest) =>
       /"(start|end)":\{[^}]*"(old|new)_line"/.test(JSON.stringify(request.body))
     forge.intercept((request) => (hasNumbers(request) ? refusal : undefined))
@@ -227,7 +227,7 @@ describe("a comment on several lines at GitLab", () => {
     expect(statuses).toEqual([400, 201, 201, 204])
   })
 
-  it("stands on its last line at a server that takes no ranges", async () => {
+  it("is on its last line at a server that accepts no ranges", async () => {
     forge.intercept((request) => (hasRange(request) ? refusal : undefined))
     expect(await post(comment("src/a.ts", two))).toEqual({ refused: [], shown: [["new", undefined, 12]] })
   })

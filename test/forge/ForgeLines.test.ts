@@ -1,7 +1,7 @@
 /**
- * Comments land on the line that was quoted. From a hundred commits lines are quoted as models quote them: changed, context and removed
- * ones, and ranges; the review of the service places them and the clients publish them. What git says of the same commits (contents,
- * hunk headers without context, blame) is the judge. AICR_TEST_COMMITS asks for more commits or fewer, HISTORIES names other
+ * Comments land on the quoted line. From a hundred commits lines are quoted as models quote them: changed, context and removed
+ * ones, and ranges; the review of the service places them and the clients publish them. The expected positions come from git
+ * (contents, hunk headers without context, blame). AICR_TEST_COMMITS sets the number of commits, HISTORIES names other
  * repositories to take them from.
  */
 import { appendFileSync, mkdirSync } from "node:fs"
@@ -21,7 +21,7 @@ import { localLimits } from "../../src/vcs/ProcessLimits.ts"
 import { startFakeForge } from "../harness/FakeForge.ts"
 import type { FakeForge } from "../harness/FakeForge.ts"
 import { field, isList, isNumber, isObject, isText } from "../harness/Fields.ts"
-import { blamed, changedFiles, generatedCommits, gitIn, realCommits, truthOf } from "../harness/History.ts"
+import { blamed, changedFiles, generatedCommits, gitIn, realCommits, readTruth } from "../harness/History.ts"
 import type { Changed, Commit, Truth } from "../harness/History.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
 import { wholeDiff } from "../vcs/WholeDiff.ts"
@@ -30,7 +30,7 @@ import { run } from "./Clients.ts"
 const wanted = Number(process.env["AICR_TEST_COMMITS"] ?? 100)
 const filesPerCommit = 2
 
-/** Lines of one side of a file, what a model says of them, and what git says of the last one. */
+/** Lines of one side of a file, a problem that a model reports on them, and git's view of the last one. */
 interface Quoted {
   readonly path: string
   readonly side: "new" | "old"
@@ -39,7 +39,7 @@ interface Quoted {
   readonly text: string
   /** Number on the old side of a line that the commit did not touch. */
   readonly oldLine: number | undefined
-  /** `git blame` goes by a diff that agrees about this line. */
+  /** Whether the diff that `git blame` uses agrees about this line. */
   readonly asBlamed: boolean
   readonly problem: ReportedProblem
 }
@@ -80,7 +80,7 @@ const quoteOf = (
   const shown = truth.shown.flatMap((hunk) => numbers(hunk[side])).map((line) => squeezed(all[line - 1] ?? ""))
   const unique = lines.length === 1 && shown.filter((text) => text === squeezed(texts[0] ?? "")).length === 1
   const saying = /[\p{L}\p{N}]{6,}/u.test(texts[0] ?? "")
-  // Where the text names the place, models may be wrong about the line or leave it out.
+  // Where the text determines the position, models may report a wrong line or none.
   const claims =
     unique && saying ? [{ line: first }, { line: Math.max(1, first + pick(19) - 9) }, {}] : [{ line: first }]
   const mark = side === "new" ? "+" : "-"
@@ -101,7 +101,10 @@ const quoteOf = (
   return [{ path: file.path, side, first, last, text: texts.at(-1) ?? "", oldLine, asBlamed, problem }]
 }
 
-/** An added or changed line, a context line, a removed one, a range on the new side, a range of removed lines: what there is. */
+/**
+ * An added or changed line, a context line, a removed one, a range on the new side, a range of removed lines: those that the file
+ * has.
+ */
 const quotesOf = (truth: Truth, file: Changed): ReadonlyArray<Quoted> => {
   const range = (lines: ReadonlyArray<number>) => {
     const start = pick(lines.length)
@@ -156,7 +159,7 @@ beforeAll(async () => {
     const files = parseDiff(await diffOf(commit))
     const anchor = makeAnchorer(files)
     const texts = changedFiles(commit).flatMap((file) => {
-      const truth = truthOf(commit, file)
+      const truth = readTruth(commit, file)
       return truth === undefined ? [] : [{ file, truth }]
     })
     const start = pick(Math.max(1, texts.length))
@@ -202,11 +205,11 @@ interface Place {
   readonly side: "new" | "old"
   readonly first: number
   readonly last: number
-  /** GitLab: a line is named on every side that it is on. */
+  /** GitLab: a line is named on every side that contains it. */
   readonly oldLine?: number | undefined
 }
 
-/** What the fields of a host's API mean, read from what was sent. */
+/** Reads positions from the fields of each host's API, in the requests that were sent. */
 const read: Record<ForgeKind, (comment: unknown) => Place> = {
   gitea: (comment) => {
     const old = field(comment, "old_position", isNumber) ?? 0
@@ -263,7 +266,7 @@ describe("lines of the history", () => {
     process.stdout.write(`${reviewed.length} commits: ${JSON.stringify(kinds)}\n`)
   })
 
-  it("come from where git blame says", () => {
+  it("come from the commit that git blame names", () => {
     let seen = 0
     for (const { commit, quoted } of reviewed) {
       const context = quoted.find(({ asBlamed, oldLine }) => asBlamed && oldLine !== undefined)
@@ -310,7 +313,7 @@ describe("lines of the history", () => {
             ...(kind === "gitlab" ? { oldLine } : {})
           }))
           expect(sentTo(forge).slice(before)).toEqual(expected)
-          // The line that the host shows beside each comment.
+          // The line that the host shows next to each comment.
           const shown = pull.reviews.flatMap((review) => review.comments.map(({ hunk }) => hunk.replace(/\r$/, "")))
           expect(shown).toEqual(quoted.map(({ text }) => text))
         }

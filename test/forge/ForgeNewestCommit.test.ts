@@ -1,4 +1,4 @@
-/** The newest commit of a branch, now and at a time: what each host is asked. */
+/** The newest commit of a branch, now and at a time: the requests to each host. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Effect, Redacted } from "effect"
@@ -42,7 +42,7 @@ const expected = {
 
 describe.each(ForgeKind.literals)("%s", (kind) => {
   const { branch, one, path } = expected[kind]
-  it("asks for one commit of the branch, up to a time", async () => {
+  it("requests one commit of the branch, up to a time", async () => {
     commits = [{ sha: "c1", id: "c1" }]
     const found = await Effect.runPromise(client(kind).newestCommit(repo, { branch: "a/b", until }))
     const last = asked.at(-1)

@@ -132,14 +132,14 @@ describe("github app", () => {
     expect(await run(githubClient(profile(app)).self)).toEqual({ username: "my-reviewer[bot]" })
   })
 
-  it("says that the app is not installed there", async () => {
+  it("reports that the app is not installed in the repository", async () => {
     installed = false
     const error = await failure(githubClient(profile(app)).branchHead(repo, "main"))
     expect(error).toMatchObject({ reason: "not_found" })
     expect(error.message).toContain("not installed on octo/repo")
   })
 
-  it("says that the key is no key, without showing it", async () => {
+  it("reports an invalid key without showing it", async () => {
     const error = await failure(githubClient(profile({ app_id: 1, private_key: Redacted.make("hunter2") })).self)
     expect(error.message).toContain("not a PEM key")
     expect(error.message).not.toContain("hunter2")
@@ -147,7 +147,7 @@ describe("github app", () => {
     expect(unset.message).toContain("NO_SUCH_KEY")
   })
 
-  it("the account of the app is learnt, and its own events start nothing", async () => {
+  it("the account of the app is read from the host, and its own events start nothing", async () => {
     const own = await Effect.runPromise(
       Effect.gen(function* () {
         const snapshot = yield* toSnapshot(

@@ -1,4 +1,4 @@
-/** Credentials go to the configured host only, whatever its answers say, and repositories are addressed by name. */
+/** Credentials go to the configured host only, whatever its responses contain, and repositories are addressed by name. */
 import { createServer } from "node:http"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import { Redacted } from "effect"
@@ -12,7 +12,7 @@ import { failure, run } from "./Clients.ts"
 const open: Array<Server> = []
 afterEach(() => open.splice(0).forEach((server) => server.close()))
 
-/** A server that notes what it is asked for. */
+/** A server that records its requests. */
 const listen = async (answer: (request: IncomingMessage, response: ServerResponse) => void) => {
   const asked: Array<string> = []
   const server = createServer((request, response) => {
@@ -51,7 +51,7 @@ describe.each(ForgeKind.literals)("%s", (kind) => {
     assert.deepStrictEqual(other.asked, [])
   })
 
-  it("is not left for the next page that another origin claims to have", async () => {
+  it("is not left for a next page at another origin", async () => {
     const other = await listen((_, response) => response.end("[]"))
     const host = await listen((request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? "", "http://host")
@@ -68,7 +68,7 @@ describe.each(ForgeKind.literals)("%s", (kind) => {
     assert.deepStrictEqual(other.asked, [])
   })
 
-  it("is asked for the repository by name, not by the number of a payload", async () => {
+  it("gets requests for the repository by name, not by the number of a payload", async () => {
     const host = await listen((_, response) => response.writeHead(404).end("{}"))
     await failure(clientAt(kind, host.url).pull(repo, 1))
     assert.notInclude(host.asked.join(), "99")

@@ -19,7 +19,7 @@ export type Decision = typeof Decision.Type
 
 const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
-/** What the delivery is about; null or absent where the host does not name it. */
+/** The subject of a delivery; null or absent where the host does not name it. */
 export const Target = Schema.Struct({
   repo: optional(Schema.String),
   number: optional(Schema.Int),

@@ -1,4 +1,4 @@
-/** Writes of one token keep their distance, and a closed token is closed for everybody who uses it. */
+/** Writes of one token keep their distance, and a closed token is closed for all of its users. */
 import { describe, expect, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
@@ -13,7 +13,7 @@ const limited = (retryAfterMillis: number) =>
   new ForgeError({ reason: "rate_limited", retryAfterMillis, operation: "POST /x", message: "slow down" })
 
 describe("pacing", () => {
-  it.effect("starts the writes of one token at least a second apart, those of another token at once", () =>
+  it.effect("starts the writes of one token at least a second apart, those of another token immediately", () =>
     fresh(
       Effect.gen(function* () {
         const starts: Array<readonly [string, number]> = []
@@ -43,7 +43,7 @@ describe("pacing", () => {
     )
   )
 
-  it.effect("sends no write that is another node's by now, whatever it waited for; reads pass", () =>
+  it.effect("sends no write that belongs to another node by now, whatever it waited for; reads pass", () =>
     fresh(
       Effect.gen(function* () {
         const sent: Array<string> = []
@@ -77,7 +77,7 @@ describe("pacing", () => {
     )
   )
 
-  it.effect("sends nothing while the host keeps the token closed, and says for how long", () =>
+  it.effect("sends nothing while the host keeps the token closed, and reports for how long", () =>
     fresh(
       Effect.gen(function* () {
         let sent = 0
@@ -106,7 +106,7 @@ describe("pacing", () => {
     )
   )
 
-  it.effect("goes on after a write that failed", () =>
+  it.effect("continues after a write that failed", () =>
     fresh(
       Effect.gen(function* () {
         const lost = new ForgeError({ reason: "unknown_outcome", operation: "POST /x", message: "lost" })

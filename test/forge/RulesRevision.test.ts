@@ -1,4 +1,4 @@
-/** Which commit the rules of a review come from: never one that the author of the change chose. */
+/** The commit that the rules of a review come from: never one that the author of the change chose. */
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import type { Change } from "../../src/domain/Change.ts"

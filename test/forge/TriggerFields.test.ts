@@ -1,4 +1,4 @@
-/** Fields of triggers that decide as whom, and by which way, a host is called: each is observed at the host. */
+/** Fields of triggers that determine the account and the network path for calls of a host: each is observed at the host. */
 import { generateKeyPairSync } from "node:crypto"
 import { createServer } from "node:http"
 import type { IncomingMessage } from "node:http"
@@ -35,7 +35,7 @@ const keyFile = join(folder, "key.pem")
 writeFileSync(keyFile, pem)
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Who signed a statement of an app. */
+/** Returns the issuer of a statement that an app signed. */
 const issuerOf = ({ headers }: IncomingMessage): string => {
   const [, claims = ""] = (headers.authorization ?? "").split(".")
   return (

@@ -1,4 +1,4 @@
-/** Deliveries as hosts really send them, and as nobody should. */
+/** Deliveries as real hosts send them, and malformed ones. */
 import { createHmac } from "node:crypto"
 import webhookExamples from "@octokit/webhooks-examples" with { type: "json" }
 import { Effect, Schema } from "effect"
@@ -56,12 +56,12 @@ describe("payloads", () => {
   ]
 
   /**
-   * Where we part from the manifest, whose decisions were derived mechanically: an edited issue of GitHub is read as an issue
-   * (decisions 2.3). What is done comes to the same: issues of GitHub and GitLab are not triaged, so admission starts nothing.
+   * Differences to the manifest, whose decisions were derived mechanically: an edited issue of GitHub is read as an issue. The
+   * result is the same: issues of GitHub and GitLab are not triaged, so admission starts nothing.
    */
   const disagreements: Readonly<Record<string, string>> = { "github/issues.edited.2.json": "IssueChanged" }
 
-  /** What of the event each decision may be. `policy` is what configuration decides: it must be understood, or be ignored. */
+  /** The events that each decision allows. `policy` depends on the configuration: the event must be understood, or be ignored. */
   const tags: Readonly<Record<Expected["decision"], ReadonlyArray<HostEvent["_tag"]>>> = {
     review_pull_request: ["PullRequestUpdated"],
     review_push: ["Pushed"],
@@ -138,7 +138,7 @@ describe("payloads", () => {
       const verified = snapshot.triggersOfKind(expected.host)
       const decided = admit({ snapshot, verified, event, ownAccount: () => undefined, now: 0 })
       if (decided.accepted) started++
-      // Drafts wait, and a new branch is reviewed only where it is listed (decisions 2.3); labels and triage are configuration.
+      // Drafts wait, and a new branch is reviewed only where it is listed; labels and triage are configuration.
       const held = expected.target.draft === true || expected.target.created === true
       if (undecided.has(expected.decision)) continue
       assert.strictEqual(decided.accepted, starts.has(expected.decision) && !held, expected.file)
@@ -193,7 +193,7 @@ describe("GitHub's own examples", () => {
   const starts = ["opened", "reopened", "synchronize", "ready_for_review", "review_requested"]
   const issueStarts = ["opened", "reopened", "edited"]
 
-  it("are read without exception, each as what it is", () => {
+  it("are read without exception, each as its kind", () => {
     let read = 0
     for (const { examples: payloads, name } of examples) {
       for (const payload of payloads) {
@@ -228,7 +228,7 @@ describe("events", () => {
   const pull = { number: 1, title: "x", head: { sha: "a".repeat(40), ref: "f" }, base: { ref: "main" } }
   const tag = (parsed: Parsed) => eventIn(parsed)._tag
 
-  it("the type of Gitea and Forgejo goes before the event, and either may be named by either", () => {
+  it("the type of Gitea and Forgejo takes precedence over the event, and either host may use the headers of the other", () => {
     const review = { action: "reviewed", repository, pull_request: pull, review: { content: "/review" } }
     const types: ReadonlyArray<readonly [Headers, string]> = [
       [{ "x-gitea-event": "pull_request", "x-gitea-event-type": "pull_request_sync" }, "PullRequestUpdated"],

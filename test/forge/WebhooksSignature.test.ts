@@ -1,4 +1,4 @@
-/** Signatures: the vectors of the hosts, and what must never pass. */
+/** Signatures: the published vectors of the hosts, and requests that must never pass. */
 import { createHmac } from "node:crypto"
 import * as fc from "fast-check"
 import { Schema } from "effect"
@@ -31,7 +31,7 @@ const Vectors = Schema.Record(
 )
 
 describe("published signature vectors", () => {
-  /** How we decide where the vectors leave it open. */
+  /** Decisions of this implementation where the vectors allow several. */
   const ours: Readonly<Record<string, boolean>> = {
     "either (GitHub always sends lower case)": true,
     "only when verification is skipped": false,

@@ -1,4 +1,4 @@
-/** A fence whose result came late is run again: by then another process may have written. */
+/** A fence whose result comes late is run again: by then another process may have written. */
 import { Effect } from "effect"
 import { afterEach, expect, it, vi } from "vitest"
 import { ForgeError } from "../../src/forge/ForgeError.ts"

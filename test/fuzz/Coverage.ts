@@ -1,6 +1,6 @@
 /**
- * Which blocks of this repository's code ran in this thread, as V8 counts them. Inputs that reach a block for the first time are kept
- * and mutated further.
+ * The blocks of this repository's code that ran in this thread, as V8 counts them. Inputs that reach a block for the first time
+ * are kept and mutated further.
  */
 import type { Profiler } from "node:inspector"
 import { Session } from "node:inspector/promises"

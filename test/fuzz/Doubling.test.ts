@@ -1,6 +1,6 @@
 /**
- * What is done over text of outsiders grows with it and no faster: each scanner and matcher gets texts that were made to hold it up, and
- * the same twice as long.
+ * The work over text of outsiders grows with the text and no faster: each scanner and matcher gets texts that were made to delay
+ * it, and the same twice as long.
  */
 import { Result } from "effect"
 import { describe, expect, it } from "vitest"
@@ -63,7 +63,7 @@ const header = {
   binary: true
 } as const
 
-/** So many binary files, of which the first ones are read. */
+/** Reads this number of binary files, until the limit of the work. */
 const readBinaries = (count: number) => {
   const work = makeChangeWork()
   const list = Array.from(

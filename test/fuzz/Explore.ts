@@ -1,7 +1,7 @@
 /**
- * Runs one target for a time: mutates known inputs, keeps those that reach new code, and stops at the first input that breaks a
- * promise or takes more CPU time than its length allows. Runs in a thread of its own; `onInput` shows each input before it runs, so
- * that whoever watches has the input of a run that never ends.
+ * Runs one target for a time: mutates the inputs, keeps those that reach new code, and stops at the first input that violates a
+ * property or takes more CPU time than its length allows. Runs in a thread of its own; `onInput` shows each input before it runs,
+ * so that the caller has the input of a run that never ends.
  */
 import { Coverage } from "./Coverage.ts"
 import { mutator } from "./Mutate.ts"
@@ -23,7 +23,7 @@ export interface Explored {
 
 export interface ExploreOptions {
   readonly millis: number
-  /** At most so many runs. */
+  /** Maximum number of runs. */
   readonly runs?: number | undefined
   readonly seed: number
   readonly onInput: (input: Uint8Array) => void

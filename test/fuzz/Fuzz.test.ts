@@ -1,5 +1,5 @@
 /**
- * The fuzzer finds what it is for, and every target survives its seeds, the inputs of earlier findings and a short run from a fixed
+ * The fuzzer finds planted faults, and every target passes its seeds, the inputs of earlier findings and a short run from a fixed
  * seed. Long runs: `npm run fuzz`.
  */
 import { describe, expect, it } from "vitest"

@@ -1,6 +1,6 @@
 /**
- * Runs a target in a thread and watches it: a run that uses more than ten seconds of CPU time is a finding, with the input that it got.
- * Time by the clock proves nothing, because the fuzzer may run at the lowest priority next to other work.
+ * Runs a target in a thread and watches it: a run that uses more than ten seconds of CPU time is a finding, with its input.
+ * Wall-clock time proves nothing, because the fuzzer may run at the lowest priority next to other work.
  */
 import { Worker } from "node:worker_threads"
 import type { Explored } from "./Explore.ts"
@@ -20,7 +20,7 @@ const sharedBytes = 1_048_576
 const pollMillis = 250
 /** The stack of a main thread, where the service parses. A thread has four times as much: nesting goes deeper, and collection is slower. */
 const resourceLimits = { stackSizeMb: 1 }
-/** By the clock: a thread that does not report its CPU time for so long is in a call that cannot be interrupted. */
+/** Wall-clock limit: a thread that does not report its CPU time for this long is in a call that cannot be interrupted. */
 const silenceMillis = 180_000
 
 const cpuMillis = async (worker: Worker): Promise<number> => {

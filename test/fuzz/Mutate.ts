@@ -3,7 +3,7 @@ import { bytes } from "./Target.ts"
 import type { Random } from "./Random.ts"
 import { pick } from "./Random.ts"
 
-/** What breaks parsers of any format. */
+/** Inputs that break parsers of any format. */
 const commonWords = [
   "",
   "\0",

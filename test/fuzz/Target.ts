@@ -1,6 +1,6 @@
 /**
- * What the fuzzer needs of a parser that sees bytes of outsiders: inputs to start from, words that its format knows, and a check
- * that throws when the parser breaks a promise. A parser that throws by itself has broken one, too.
+ * The parts of a fuzz target: inputs to start from, words of its format, and a check that throws when the parser violates a
+ * property. A parser that throws by itself violates one, too.
  */
 export interface FuzzTarget {
   readonly name: string
@@ -20,7 +20,7 @@ const decoder = new TextDecoder()
 
 export const bytes = (text: string): Uint8Array => encoder.encode(text)
 export const json = (value: unknown): Uint8Array => bytes(JSON.stringify(value))
-/** As the parsers read bodies: ill-formed UTF-8 becomes U+FFFD. */
+/** Decodes bytes as the parsers of bodies do: ill-formed UTF-8 becomes U+FFFD. */
 export const text = (input: Uint8Array): string => decoder.decode(input)
 
 /** Thrown by checks. */

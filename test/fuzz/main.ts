@@ -1,7 +1,7 @@
 /**
- * `npm run fuzz -- [TARGET...] [--seconds N] [--seed N]`: fuzzes every parser that reads bytes of outsiders, two at a time, 60 seconds
- * each unless told otherwise. A finding is written to `fuzz-findings/`; its path goes to `test/fuzz/corpus/TARGET/` once the fault is
- * mended, where `npm test` runs it for ever. Exit code 1 with findings.
+ * `npm run fuzz -- [TARGET...] [--seconds N] [--seed N]`: fuzzes every parser that reads bytes of outsiders, two at a time, 60
+ * seconds each by default. A finding is written to `fuzz-findings/`; its path goes to `test/fuzz/corpus/TARGET/` once the fault
+ * is fixed, where `npm test` runs it from then on. Exit code 1 with findings.
  */
 import { createHash } from "node:crypto"
 import { mkdirSync, writeFileSync } from "node:fs"

@@ -18,7 +18,17 @@ import { CutLine } from "./CutLine.ts"
 import { startFakeModel } from "./FakeModel.ts"
 import type { FakeModel } from "./FakeModel.ts"
 import { freePort } from "./FreePort.ts"
-import { contentOf, documentOf, fileOf, honest, namesIn, postedOn, secret, statesOf, tokenOf } from "./Installation.ts"
+import {
+  renderContent,
+  makeDocument,
+  toFilePath,
+  honest,
+  namesIn,
+  postedOn,
+  secret,
+  listStates,
+  makeToken
+} from "./Installation.ts"
 import { NatsServer } from "./Nats.ts"
 import { PostgresServer } from "./Postgres.ts"
 import { RedisServer } from "./Redis.ts"
@@ -93,8 +103,8 @@ export class ClusterInstallation implements AsyncDisposable {
     const writes = new Map<string, Array<number>>()
     const forge = await startDemoForge({
       directory: join(directory, "forge"),
-      token: tokenOf(0),
-      accounts: Object.fromEntries(repositories.map((_, index) => [tokenOf(index), "aicr"])),
+      token: makeToken(0),
+      accounts: Object.fromEntries(repositories.map((_, index) => [makeToken(index), "aicr"])),
       secret,
       onRequest: (request) => {
         if (!isContentWrite(request)) return undefined
@@ -146,7 +156,7 @@ export class ClusterInstallation implements AsyncDisposable {
    */
   env(name: string, roles: string): Readonly<Record<string, string>> {
     const plays = (role: string): boolean => roles === "all" || roles.split(",").includes(role)
-    const tokens = this.repositories.map((_, index) => [`TEST_TOKEN_${index}`, tokenOf(index)])
+    const tokens = this.repositories.map((_, index) => [`TEST_TOKEN_${index}`, makeToken(index)])
     return {
       ...(plays("executor") || plays("publisher") ? Object.fromEntries(tokens) : {}),
       ...(plays("ingress") ? { TEST_SECRET: secret } : {}),
@@ -178,7 +188,7 @@ export class ClusterInstallation implements AsyncDisposable {
       branch: name,
       from: "main",
       message: `Version ${version}`,
-      files: { [fileOf(name)]: contentOf(name, version) }
+      files: { [toFilePath(name)]: renderContent(name, version) }
     })
   }
 
@@ -204,14 +214,14 @@ export class ClusterInstallation implements AsyncDisposable {
 
   /** Waits until the newest head of each carries the status that is written last. */
   async reviewed(pulls: ReadonlyArray<DemoPull>, timeout: number): Promise<void> {
-    const open = () => pulls.filter((pull) => statesOf(pull).at(-1) !== "success")
+    const open = () => pulls.filter((pull) => listStates(pull).at(-1) !== "success")
     await waitUntil(() => open().length === 0, {
       timeout,
       describe: () =>
         `${open().length} of ${pulls.length} are not reviewed:\n${open()
           .slice(0, 10)
           .map(
-            (pull) => `${pull.repository.fullName} ${pull.title}: ${JSON.stringify([postedOn(pull), statesOf(pull)])}`
+            (pull) => `${pull.repository.fullName} ${pull.title}: ${JSON.stringify([postedOn(pull), listStates(pull)])}`
           )
           .join("\n")}\n${this.logs(40)}`
     })
@@ -277,7 +287,7 @@ export class ClusterInstallation implements AsyncDisposable {
 
   #document(name: string, port: number) {
     const { dailyUsd, maxWaitingForModel, perWorkspaceConcurrency = 1, queue = "redis", slots = 4 } = this.#options
-    const base = documentOf(
+    const base = makeDocument(
       { queue: "memory", concurrency: slots, perWorkspaceConcurrency, maxWaitingForModel },
       this.repositories,
       {

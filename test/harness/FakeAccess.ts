@@ -10,13 +10,13 @@ export interface FakeAccess {
 }
 
 const all = new WeakMap<DemoRepository, FakeAccess>()
-export const accessOf = (repository: DemoRepository): FakeAccess => {
+export const getAccess = (repository: DemoRepository): FakeAccess => {
   const known = all.get(repository) ?? { push: true, scopes: undefined }
   all.set(repository, known)
   return known
 }
 
-const onlyOne = ({ state }: ApiContext) => [...state.repositories.values()].map(accessOf)[0]
+const onlyOne = ({ state }: ApiContext) => [...state.repositories.values()].map(getAccess)[0]
 
 const repository: DemoRoute = {
   method: "GET",
@@ -24,7 +24,7 @@ const repository: DemoRoute = {
   answer: (context) => {
     const found = findRepository(context)
     if (found === undefined) return { status: 404, body: { message: "Not Found" } }
-    const { push } = accessOf(found)
+    const { push } = getAccess(found)
     return { status: 200, body: { id: found.id, private: true, permissions: { pull: true, push, admin: false } } }
   }
 }

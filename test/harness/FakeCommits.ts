@@ -14,7 +14,7 @@ export const newestFirst = async (
   return log?.split("\n").filter((line) => line !== "")
 }
 
-export const tipOf = async ({ directory }: DemoRepository, branch: string): Promise<string | undefined> => {
+export const readTip = async ({ directory }: DemoRepository, branch: string): Promise<string | undefined> => {
   const id = await git(directory, ["rev-parse", "--verify", `refs/heads/${branch}^{commit}`]).catch(() => "")
   return id.trim() || undefined
 }

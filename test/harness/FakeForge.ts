@@ -14,7 +14,7 @@ import { giteaDialect } from "../../src/demo/DemoForgeGitea.ts"
 import { hostUrls } from "../../src/domain/HostUrls.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import { withAccess } from "./FakeAccess.ts"
-import { issuesOf, withIssues } from "./FakeIssues.ts"
+import { getIssues, withIssues } from "./FakeIssues.ts"
 import type { FakeIssues } from "./FakeIssues.ts"
 import { withGraphql } from "./FakeGraphql.ts"
 import { withThreads } from "./FakeThreads.ts"
@@ -126,7 +126,7 @@ export const startFakeForge = async (
     violations,
     writes: () => requests.filter((request) => request.method !== "GET"),
     fail: (fits, thrown, times = 1) => void faults.push({ fits, fault: thrown, times }),
-    issues: (fullName) => issuesOf(forge.repository(fullName)),
+    issues: (fullName) => getIssues(forge.repository(fullName)),
     clearFaults: () => {
       faults = []
     },

@@ -1,7 +1,7 @@
 /** GitHub dialect of the fake forge (Enterprise paths): responses, refusals, pages and signed webhooks. */
 import { createHmac } from "node:crypto"
 import { git, gitOnce, hasCommit } from "../../src/demo/DemoForgeGit.ts"
-import { newestFirst, tipOf } from "./FakeCommits.ts"
+import { newestFirst, readTip } from "./FakeCommits.ts"
 import { lineAt } from "../../src/demo/DemoForgeDiff.ts"
 import { page, findRepository } from "../../src/demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
@@ -194,7 +194,7 @@ const routes: ReadonlyArray<DemoRoute> = [
     answer: async (context) => {
       const repository = findRepository(context)
       const name = context.params["branch"] ?? ""
-      const sha = repository && (await tipOf(repository, name))
+      const sha = repository && (await readTip(repository, name))
       return sha === undefined
         ? notFound
         : { status: 200, body: { name, protected: repository?.protectedBranches.has(name), commit: { sha } } }

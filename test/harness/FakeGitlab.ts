@@ -1,6 +1,6 @@
 /** GitLab as the fake forge speaks it: merge requests, notes, discussions and draft notes, and its webhooks. */
 import { git, gitOnce, hasCommit } from "../../src/demo/DemoForgeGit.ts"
-import { newestFirst, tipOf } from "./FakeCommits.ts"
+import { newestFirst, readTip } from "./FakeCommits.ts"
 import { lineAt } from "../../src/demo/DemoForgeDiff.ts"
 import { page } from "../../src/demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
@@ -151,7 +151,7 @@ const routes: ReadonlyArray<DemoRoute> = [
     answer: async (context) => {
       const project = projectOf(context)
       const name = context.params["branch"] ?? ""
-      const id = project && (await tipOf(project, name))
+      const id = project && (await readTip(project, name))
       return id === undefined
         ? notFound
         : { status: 200, body: { name, protected: project?.protectedBranches.has(name), commit: { id } } }

@@ -5,7 +5,7 @@
 import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
 import type { DemoReviewComment } from "../../src/demo/DemoForgeState.ts"
 import { field, isNumber, isObject, isText } from "./Fields.ts"
-import { threadOf } from "./FakeThreads.ts"
+import { getThread } from "./FakeThreads.ts"
 
 /** A response with one error, as GitHub sends it. */
 export const graphqlError = (type: string | undefined, message: string, headers: Record<string, string> = {}) => ({
@@ -41,7 +41,7 @@ const list = (context: ApiContext, query: string, variables: object): ApiAnswer 
   const from = after === null ? 0 : Number(after.slice(1))
   const nodes = all.slice(from, from + first).map((comment) => ({
     id: threadId(comment),
-    isResolved: threadOf(comment).resolver !== undefined,
+    isResolved: getThread(comment).resolver !== undefined,
     comments: { nodes: [{ fullDatabaseId: String(comment.id) }] }
   }))
   const hasNextPage = from + nodes.length < all.length
@@ -61,7 +61,7 @@ const resolve = (context: ApiContext, variables: object): ApiAnswer => {
     .find((candidate) => threadId(candidate) === id)
   if (comment === undefined)
     return graphqlError("NOT_FOUND", `Could not resolve to a node with the global id of '${id}'`)
-  const thread = threadOf(comment)
+  const thread = getThread(comment)
   thread.resolver = context.request.user
   thread.timesResolved++
   return { status: 200, body: { data: { resolveReviewThread: { thread: { id, isResolved: true } } } } }

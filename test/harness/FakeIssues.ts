@@ -31,7 +31,7 @@ export interface FakeIssues {
 }
 
 const states = new WeakMap<DemoRepository, FakeIssues>()
-export const issuesOf = (repository: DemoRepository): FakeIssues => {
+export const getIssues = (repository: DemoRepository): FakeIssues => {
   const known = states.get(repository) ?? {
     issues: [],
     labels: new Map(),
@@ -138,7 +138,7 @@ const routesOf = (kind: Kind, dialect: DemoDialect): ReadonlyArray<DemoRoute> =>
     (answer: (context: ApiContext, fake: FakeIssues, repository: DemoRepository) => ApiAnswer | Promise<ApiAnswer>) =>
     (context: ApiContext) => {
       const repository = repositoryIn(kind, context)
-      return repository === undefined ? notFound : answer(context, issuesOf(repository), repository)
+      return repository === undefined ? notFound : answer(context, getIssues(repository), repository)
     }
   const numbered = ({ issues }: FakeIssues, { params }: ApiContext) =>
     issues.find(({ number }) => number === Number(params["number"]))
@@ -303,7 +303,7 @@ const routesOf = (kind: Kind, dialect: DemoDialect): ReadonlyArray<DemoRoute> =>
             path: "/users",
             answer: (context: ApiContext) => {
               const { query } = context.request
-              const fakes = [...context.state.repositories.values()].map(issuesOf)
+              const fakes = [...context.state.repositories.values()].map(getIssues)
               const found = logins.filter(
                 (login) =>
                   login === query.get("username") ||
@@ -367,7 +367,7 @@ const eitherComment = (route: DemoRoute): DemoRoute => ({
     const repository = findRepository(context)
     const number = Number(context.params["index"] ?? context.params["number"])
     const issue =
-      repository === undefined ? undefined : issuesOf(repository).issues.find((one) => one.number === number)
+      repository === undefined ? undefined : getIssues(repository).issues.find((one) => one.number === number)
     if (issue === undefined) return route.answer(context)
     const textJson = ({ id, body, user }: FakeIssue["texts"][number]) => ({
       id,

@@ -15,7 +15,7 @@ export interface FakeThread {
 }
 
 const threads = new WeakMap<DemoReviewComment, FakeThread>()
-export const threadOf = (comment: DemoReviewComment): FakeThread => {
+export const getThread = (comment: DemoReviewComment): FakeThread => {
   const known = threads.get(comment) ?? {
     body: undefined,
     resolver: undefined,
@@ -50,7 +50,7 @@ const enriched = (
   const body = answer.body.flatMap((item) => {
     const id = field(item, "id", isNumber)
     const comment = id === undefined ? undefined : commentNumbered(context, id)
-    return isObject(item) && comment !== undefined ? [{ ...item, ...add(comment, threadOf(comment)) }] : [item]
+    return isObject(item) && comment !== undefined ? [{ ...item, ...add(comment, getThread(comment)) }] : [item]
   })
   return { ...answer, body }
 }
@@ -65,7 +65,7 @@ const edit = (context: ApiContext): ApiAnswer | undefined => {
   const comment = commentNumbered(context, id)
   const body = field(context.request.body, "body", isText)
   if (comment === undefined || body === undefined) return undefined
-  threadOf(comment).body = body
+  getThread(comment).body = body
   return { status: 200, body: { id, body, user: { login: context.request.user.login } } }
 }
 
@@ -86,7 +86,7 @@ const withAnswers = (context: ApiContext, answer: ApiAnswer): ApiAnswer => {
   if (!isList(answer.body)) return answer
   const answers = answer.body.flatMap((item) => {
     const comment = commentNumbered(context, field(item, "id", isNumber) ?? 0)
-    return comment === undefined ? [] : answersTo(comment, threadOf(comment))
+    return comment === undefined ? [] : answersTo(comment, getThread(comment))
   })
   return { ...answer, body: [...answer.body, ...answers] }
 }
@@ -140,7 +140,7 @@ const gitlab = (route: DemoRoute): DemoRoute => {
       const comment = commentNumbered(context, id)
       const [note] = field(item, "notes", isList) ?? []
       if (comment === undefined || !isObject(note)) return item
-      const { answers, resolver } = threadOf(comment)
+      const { answers, resolver } = getThread(comment)
       const position = { new_path: comment.path, old_path: comment.path }
       const resolved =
         resolver === undefined ? { resolved: false } : { resolved: true, resolved_by: { username: resolver.login } }
@@ -158,7 +158,7 @@ const gitlab = (route: DemoRoute): DemoRoute => {
 const reactions = (context: ApiContext): ApiAnswer | undefined => {
   const comment = commentNumbered(context, Number(context.params["id"]))
   if (comment === undefined) return undefined
-  const body = threadOf(comment).thumbsDown.map(({ id, login }) => ({ id, content: "-1", user: { id, login } }))
+  const body = getThread(comment).thumbsDown.map(({ id, login }) => ({ id, content: "-1", user: { id, login } }))
   return { status: 200, body }
 }
 
@@ -208,8 +208,8 @@ export const withThreads = (kind: keyof typeof kinds, dialect: DemoDialect): Dem
               answer: (context) => {
                 const comment = commentNumbered(context, Number((context.params["discussion"] ?? "").slice(1)))
                 if (comment === undefined) return notFound
-                threadOf(comment).resolver = context.request.user
-                threadOf(comment).timesResolved++
+                getThread(comment).resolver = context.request.user
+                getThread(comment).timesResolved++
                 return { status: 200, body: {} }
               }
             }

@@ -6,7 +6,7 @@
 import { execFileSync, spawnSync } from "node:child_process"
 import { resolve } from "node:path"
 import * as fc from "fast-check"
-import { contentOf, treeChange } from "../review/Trees.ts"
+import { joinLines, treeChange } from "../review/Trees.ts"
 import type { Tree } from "../review/Trees.ts"
 import { makeRepository } from "../vcs/Repository.ts"
 
@@ -83,7 +83,7 @@ export const generatedCommits = (count: number): ReadonlyArray<Commit> => {
   const replaceAll = (tree: Tree) => {
     git("rm", "-rq", "--cached", "--ignore-unmatch", ".")
     git("clean", "-fdqx")
-    for (const [name, file] of tree) write(name, contentOf(file))
+    for (const [name, file] of tree) write(name, joinLines(file))
   }
   const commit = (): string => {
     git("add", "-A", "--force")
@@ -213,7 +213,7 @@ const linesOf = (bytes: Buffer): ReadonlyArray<string> => {
 const numbered = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, index) => index + 1)
 
 /** Undefined for a binary file. */
-export const truthOf = ({ repository }: Commit, file: Changed): Truth | undefined => {
+export const readTruth = ({ repository }: Commit, file: Changed): Truth | undefined => {
   const read = (blob: string) => (none.test(blob) ? Buffer.alloc(0) : gitIn(repository, ["cat-file", "blob", blob]))
   const [before, after] = [read(file.oldBlob), read(file.newBlob)]
   if (before.includes(0) || after.includes(0)) return undefined

@@ -60,13 +60,13 @@ export interface Posted {
   readonly summaries: number
 }
 
-export const tokenOf = (index: number): string => `t0ken-of-the-reviewer-${index}`
+export const makeToken = (index: number): string => `t0ken-of-the-reviewer-${index}`
 export const secret = "s3cret-of-the-webhook"
 
 /** The line that the model complains about, in the file that the pull request adds. */
 export const markedLine = 2
-export const fileOf = (name: string): string => `src/${name}.ts`
-export const contentOf = (name: string, version: number): string =>
+export const toFilePath = (name: string): string => `src/${name}.ts`
+export const renderContent = (name: string, version: number): string =>
   `export const first = ${version}\nexport const marked = "marker-${name}-end"\nexport const last = ${version}\n`
 
 /** Names of the pull requests whose diff a request to the model holds. */
@@ -78,7 +78,7 @@ export const namesIn = (request: Recorded): ReadonlyArray<string> => [
 export const honest = (request: Recorded): Reply =>
   review(
     namesIn(request).map((name) => ({
-      file: fileOf(name),
+      file: toFilePath(name),
       line: markedLine,
       severity: "high",
       category: "bug",
@@ -100,7 +100,7 @@ export const postedOn = (pull: DemoPull): Posted => {
 }
 
 /** States of the commit status on the newest head, oldest first. */
-export const statesOf = (pull: DemoPull): ReadonlyArray<string> =>
+export const listStates = (pull: DemoPull): ReadonlyArray<string> =>
   (pull.repository.statuses.get(pull.head) ?? []).map((status) => status.state)
 
 export class Installation implements AsyncDisposable {
@@ -129,8 +129,8 @@ export class Installation implements AsyncDisposable {
     const model = await startFakeModel(honest)
     const forge = await startDemoForge({
       directory: join(directory, "forge"),
-      token: tokenOf(0),
-      accounts: Object.fromEntries(tokens.map((index) => [tokenOf(index), "aicr"])),
+      token: makeToken(0),
+      accounts: Object.fromEntries(tokens.map((index) => [makeToken(index), "aicr"])),
       secret,
       webhookUrl: `${url}/webhooks/gitea`,
       onRequest: (request) => host.onRequest(request),
@@ -141,9 +141,9 @@ export class Installation implements AsyncDisposable {
       await forge.push(repository, { branch: "main", message: "Start", files: { "README.md": "# Start\n" } })
     }
     const configFile = join(directory, "config.yaml")
-    await writeFile(configFile, stringify(documentOf(options, repositories, { directory, port, forge, model })))
+    await writeFile(configFile, stringify(makeDocument(options, repositories, { directory, port, forge, model })))
     const env = {
-      ...Object.fromEntries(tokens.map((index) => [`TEST_TOKEN_${index}`, tokenOf(index)])),
+      ...Object.fromEntries(tokens.map((index) => [`TEST_TOKEN_${index}`, makeToken(index)])),
       TEST_SECRET: secret,
       TEST_KEY: "key-of-the-model",
       ...(options.database === undefined ? {} : { TEST_DATABASE: options.database }),
@@ -164,7 +164,7 @@ export class Installation implements AsyncDisposable {
       branch: name,
       from: "main",
       message: `Version ${version}`,
-      files: { [fileOf(name)]: contentOf(name, version) }
+      files: { [toFilePath(name)]: renderContent(name, version) }
     })
   }
 
@@ -174,11 +174,11 @@ export class Installation implements AsyncDisposable {
 
   /** Waits until the newest head carries the status that is written last. */
   async reviewed(...pulls: ReadonlyArray<DemoPull>): Promise<void> {
-    await waitUntil(() => pulls.every((pull) => statesOf(pull).at(-1) === "success"), {
+    await waitUntil(() => pulls.every((pull) => listStates(pull).at(-1) === "success"), {
       // Writes with one token are a second apart.
       timeout: 45_000 + pulls.length * 2000,
       describe: () =>
-        `${pulls.map((pull) => `${pull.title}: ${JSON.stringify([this.posted(pull), statesOf(pull)])}`).join("\n")}\nlog:\n${this.aicr.log}`
+        `${pulls.map((pull) => `${pull.title}: ${JSON.stringify([this.posted(pull), listStates(pull)])}`).join("\n")}\nlog:\n${this.aicr.log}`
     })
   }
 
@@ -235,7 +235,7 @@ export class Installation implements AsyncDisposable {
 }
 
 /** The configuration of an installation, as the YAML document of one node. */
-export const documentOf = (
+export const makeDocument = (
   options: InstallationOptions,
   repositories: ReadonlyArray<string>,
   parts: {

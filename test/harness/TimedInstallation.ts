@@ -13,7 +13,7 @@ import { AicrProcess } from "./AicrProcess.ts"
 import { freePort } from "./FreePort.ts"
 import { baseFiles, changedFiles } from "./GeneratedChanges.ts"
 import type { ChangeSize } from "./GeneratedChanges.ts"
-import { secret, statesOf, tokenOf } from "./Installation.ts"
+import { secret, listStates, makeToken } from "./Installation.ts"
 import { startTimedModel } from "./TimedModel.ts"
 import type { TimedModel, TimedModelOptions } from "./TimedModel.ts"
 
@@ -61,8 +61,8 @@ export class TimedInstallation implements AsyncDisposable {
     const postedAt = new Map<string, number>()
     const forge = await startDemoForge({
       directory: join(directory, "forge"),
-      token: tokenOf(0),
-      accounts: Object.fromEntries(names.map((_, index) => [tokenOf(index), "aicr"])),
+      token: makeToken(0),
+      accounts: Object.fromEntries(names.map((_, index) => [makeToken(index), "aicr"])),
       secret,
       webhookUrl: `${url}/webhooks/gitea`,
       onAnswer: ({ method, path }, { status }) => {
@@ -81,7 +81,7 @@ export class TimedInstallation implements AsyncDisposable {
     const model = await startTimedModel(options.model)
     const configFile = join(directory, "config.yaml")
     await writeFile(configFile, stringify(documentFor(options, names, { directory, url, forge, model })))
-    const env = Object.fromEntries(names.map((_, index) => [`TEST_TOKEN_${index}`, tokenOf(index)]))
+    const env = Object.fromEntries(names.map((_, index) => [`TEST_TOKEN_${index}`, makeToken(index)]))
     const aicr = new AicrProcess({ configFile, url, env: { ...env, TEST_SECRET: secret, SVC_LOG_LEVEL: "info" } })
     await aicr.start()
     return new TimedInstallation({ aicr, forge, model }, directory, postedAt)
@@ -101,7 +101,7 @@ export class TimedInstallation implements AsyncDisposable {
 
   /** Returns whether the newest head has its last status and no call to the model runs. */
   hasEnded(pull: DemoPull): boolean {
-    return ended.has(statesOf(pull).at(-1)) && this.model.calls.every(({ outcome }) => outcome !== "running")
+    return ended.has(listStates(pull).at(-1)) && this.model.calls.every(({ outcome }) => outcome !== "running")
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -10,7 +10,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { renderReply } from "./FakeModelWire.ts"
 import { countPrompt, PromptCache } from "./PromptCache.ts"
-import { textOf, workOf } from "./TimedModelReviewer.ts"
+import { joinText, chooseWork } from "./TimedModelReviewer.ts"
 import type { ChatRequest, ModelWork, WorkKind } from "./TimedModelReviewer.ts"
 import { closingEvents, streamEvents } from "./TimedModelWire.ts"
 import type { TimedUsage } from "./TimedModelWire.ts"
@@ -114,7 +114,7 @@ const promptOf = ({ tools, messages }: ChatRequest): string =>
   [
     JSON.stringify(tools ?? []),
     ...messages.map(
-      ({ role, content, tool_calls }) => `${role}\n${textOf(content)}\n${JSON.stringify(tool_calls ?? [])}`
+      ({ role, content, tool_calls }) => `${role}\n${joinText(content)}\n${JSON.stringify(tool_calls ?? [])}`
     )
   ].join("\n")
 
@@ -165,7 +165,7 @@ class Running {
 
   serve(body: string, response: ServerResponse): void {
     const request: ChatRequest = JSON.parse(body)
-    const work = workOf(request, this.options.oneCallPerStep === true)
+    const work = chooseWork(request, this.options.oneCallPerStep === true)
     const prompt = countPrompt(promptOf(request))
     const call: TimedCall = {
       kind: work.kind,

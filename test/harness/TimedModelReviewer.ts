@@ -41,14 +41,14 @@ interface Tool {
 
 const nothing: ShownChange = { files: [], added: [], faults: [] }
 
-export const textOf = (content: Content | undefined): string =>
+export const joinText = (content: Content | undefined): string =>
   typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join("\n")
 
 /** Returns the response of the model. `oneCallPerStep` ends each response after one call, and reads two of three files first. */
-export const workOf = (request: ChatRequest, oneCallPerStep: boolean): ModelWork => {
+export const chooseWork = (request: ChatRequest, oneCallPerStep: boolean): ModelWork => {
   const tools: ReadonlyArray<Tool> = (request.tools ?? []).map((tool) => tool.function)
   const toolOf = (name: RegExp): Tool | undefined => tools.find((tool) => name.test(tool.name))
-  const asked = textOf(request.messages.findLast(({ role }) => role === "user")?.content)
+  const asked = joinText(request.messages.findLast(({ role }) => role === "user")?.content)
   const verdict = toolOf(/^verdicts?$/)
   const claims = asked.match(/"quote": ?"[^\n]*fault_\w+/g)?.length ?? 0
   if (verdict !== undefined && claims > 0) {
@@ -60,7 +60,7 @@ export const workOf = (request: ChatRequest, oneCallPerStep: boolean): ModelWork
   const shown = readShownChange(
     request.messages
       .filter(isUser)
-      .map(({ content }) => textOf(content))
+      .map(({ content }) => joinText(content))
       .join("\n")
   )
   if (summaries !== undefined && shown.files.length > 0 && single === undefined) {

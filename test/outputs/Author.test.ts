@@ -1,4 +1,4 @@
-/** Who a commit's author is at a host, and how often the host is asked where answers are kept. */
+/** The author of a commit at a host, and the number of requests to the host where responses are cached. */
 import { afterEach, describe, expect, it } from "vitest"
 import { Context, Effect, Layer } from "effect"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
@@ -11,7 +11,7 @@ import { fault } from "../harness/FakeForge.ts"
 import { repoName, run, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { change, channel, input, workspace } from "./Fixtures.ts"
-import { orDie, reachOf } from "./Publishing.ts"
+import { orDie, makeChannelContext } from "./Publishing.ts"
 
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
 const kinds: ReadonlyArray<ForgeKind> = ["gitea", "github", "gitlab"]
@@ -37,7 +37,7 @@ const authors = (here: Host, cache: Cache["Service"]) => {
       change: { ...change, provider: here.forge.kind, author: { username: "pusher" } },
       workspace: workspace(given.space)
     })
-    const context = { ...reachOf(setup, made, here.client), channel: channel(given.settings ?? {}), cache }
+    const context = { ...makeChannelContext(setup, made, here.client), channel: channel(given.settings ?? {}), cache }
     return run(orDie(resolveAuthor(context, head)))
   }
 }
@@ -58,7 +58,7 @@ const emailOf = async (here: Host): Promise<string> =>
 describe.each(kinds)("the author of a commit on %s", (kind) => {
   const perEmail = kind === "gitlab" ? 1 : 0
 
-  it("is asked for once per commit, and an e-mail address once per author", async () => {
+  it("is requested once per commit, and an e-mail address once per author", async () => {
     const here = await start(kind)
     here.forge.issues(repoName).accounts.set(await emailOf(here), "olga")
     const author = authors(here, memory())
@@ -69,7 +69,7 @@ describe.each(kinds)("the author of a commit on %s", (kind) => {
     expect(reads(here, from)).toEqual({ commits: 2, accounts: perEmail })
   })
 
-  it("without a cache is asked for each time", async () => {
+  it("without a cache is requested each time", async () => {
     const here = await start(kind)
     here.forge.issues(repoName).accounts.set(await emailOf(here), "olga")
     const author = authors(here, noCache)
@@ -78,7 +78,7 @@ describe.each(kinds)("the author of a commit on %s", (kind) => {
     expect(reads(here, from)).toEqual({ commits: 2, accounts: 2 * perEmail })
   })
 
-  it("is asked for anew under another configuration or credential, and a mapped address asks for no account", async () => {
+  it("is requested again under another configuration or credential, and a mapped address requests no account", async () => {
     const here = await start(kind)
     const email = await emailOf(here)
     here.forge.issues(repoName).accounts.set(email, "olga")
@@ -95,7 +95,7 @@ describe.each(kinds)("the author of a commit on %s", (kind) => {
     expect(reads(here, from)).toEqual({ commits: 3, accounts: perEmail })
   })
 
-  it("is nobody else's: each e-mail address has an account of its own", async () => {
+  it("belongs to one e-mail address: each has an account of its own", async () => {
     const here = await start(kind)
     const { head } = here.pull
     const other = await newCommit(here, "3\n")
@@ -113,7 +113,7 @@ describe.each(kinds)("the author of a commit on %s", (kind) => {
     for (const _ of [1, 2]) expect([await author(head), await author(other)]).toEqual(["olga", "dana"])
   })
 
-  it("that the host does not say is not kept", async () => {
+  it("that the host does not name is not cached", async () => {
     const here = await start(kind)
     here.forge.issues(repoName).accounts.set(await emailOf(here), "olga")
     const author = authors(here, memory())

@@ -1,4 +1,4 @@
-/** Chat bots: what their webhooks get, signed and split, and each message at most once. */
+/** Chat bots: the messages that their webhooks get, signed and split, and each message at most once. */
 import { createServer } from "node:http"
 import { Effect, Redacted } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
@@ -17,7 +17,7 @@ import { owned } from "../harness/Owners.ts"
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
 type Reply = { readonly status?: number; readonly body?: unknown; readonly cut?: boolean }
 
-/** A platform that remembers what it got and answers as told. */
+/** A platform that records its messages and sends the given responses. */
 const startPlatform = async () => {
   const got: Array<unknown> = []
   const replies: Array<Reply> = []
@@ -151,7 +151,7 @@ describe("chat bots", () => {
     expect(platform.got).toHaveLength(1)
   })
 
-  it("tells a group of each new issue once, whatever is lost", async () => {
+  it("notifies a group of each new issue once, whatever is lost", async () => {
     host.forge.fail(/POST .*\/issues$/, { kind: "lost" })
     platform.replies.push({ cut: true })
     const to = {
@@ -186,7 +186,7 @@ describe("split", () => {
   ] as const)("%j in %i bytes", (text, most, parts, expected) => {
     expect(split(text, most, parts, "…")).toEqual(expected)
   })
-  it("says that it was cut", () => {
+  it("marks what it cut", () => {
     const parts = split("line of text\n".repeat(50), 40, 2, "cut")
     expect(parts).toHaveLength(2)
     expect(parts[1]?.endsWith("\n\ncut")).toBe(true)
@@ -195,7 +195,7 @@ describe("split", () => {
 })
 
 describe("credentials", () => {
-  it("says which channel lacks its address", async () => {
+  it("are named with their channel where an address is missing", async () => {
     const context = {
       client: Effect.die("not asked"),
       change: input([]).change,

@@ -1,6 +1,6 @@
 /**
- * Every operation of every channel under every fault, with the service's own publisher: nothing twice, nothing lost, the rest kept. A
- * fault that passes leaves no trace; one that is final costs its own operation only, and the run says so.
+ * Every operation of every channel under every fault, with the service's own publisher: nothing twice, nothing lost, the rest
+ * kept. A transient fault leaves no trace; a final one costs its own operation only, and the run reports it.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { vi } from "vitest"
@@ -61,10 +61,10 @@ const rows: Readonly<Record<string, Row>> = {
   }
 }
 
-/** Nothing came back, and the platform cannot be asked whether the message is there: it is not sent again. */
+/** No response arrived, and the platform cannot list its messages: the message is not sent again. */
 const unanswered = ["500", "reset before"]
 
-/** Those that pass: nothing of them is to be seen afterwards. */
+/** Transient faults: no effect is visible afterwards. */
 const passing: Readonly<Record<string, Fault>> = {
   "500": fault.broken,
   "503": fault.unavailable,
@@ -76,7 +76,7 @@ const passing: Readonly<Record<string, Fault>> = {
 }
 /** Costs real time, so it strikes at writes only. */
 const writesOnly = "no answer"
-/** Those that do not: the operation is lost, and nothing else. */
+/** Final faults: the operation is lost, and nothing else. */
 const final: Readonly<Record<string, Fault>> = {
   "401": fault.unauthorized,
   "403": fault.forbidden,
@@ -84,7 +84,7 @@ const final: Readonly<Record<string, Fault>> = {
   "422": fault.invalid
 }
 
-/** Problem 1 is gone with the second head, 2 stands, 3 is new and needs a label that is not there. */
+/** Problem 1 is gone with the second head, 2 still exists, 3 is new and needs a label that does not exist. */
 const first = [at(1, 20), at(2, 29)]
 const second = [at(2, 29), at(3, 30, "high")]
 
@@ -94,7 +94,7 @@ const long = (finding: Finding): Finding => ({
   problem: { ...finding.problem, message: `${finding.problem.message} ${"and so on ".repeat(700)}` }
 })
 
-// All steps of one fault, on a machine that is busy.
+// Time for all steps of one fault, on a busy machine.
 vi.setConfig({ testTimeout: 240_000 })
 
 /** Faults strike at the first of the requests and at two more; with AICR_TEST_FAULTS=all at each of them, which takes minutes. */
@@ -102,7 +102,7 @@ const strideOf = (requests: number) => (process.env["AICR_TEST_FAULTS"] === "all
 
 const countOf = (items: ReadonlyArray<string>, item: string) => items.filter((one) => one === item).length
 
-/** What people would miss, and what they would see twice. */
+/** Comments that are missing, and comments that appear twice. */
 const compare = (now: ReadonlyArray<string>, wanted: ReadonlyArray<string>) => ({
   missing: wanted.filter((item) => !now.includes(item)),
   twice: now.filter((item) => countOf(now, item) > Math.max(1, countOf(wanted, item)))

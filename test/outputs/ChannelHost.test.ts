@@ -1,4 +1,4 @@
-/** Which channels get nothing of a change because they write to another host. */
+/** Channels that get nothing of a change because they write to another host. */
 import { describe, expect, it } from "vitest"
 import { Redacted } from "effect"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
@@ -62,7 +62,7 @@ describe("a channel and the host of a change", () => {
     expect(findHostMismatch(channel(given), change, triggers) === undefined).toBe(publishes)
   })
 
-  it("is said by config check once per trigger", () => {
+  it("is reported by config check once per trigger", () => {
     const bound = workspace({
       channels: [{ name: "elsewhere", kind: "gitea_pr_review", trigger: "b" }],
       routes: { default: { summary: ["elsewhere"] } }

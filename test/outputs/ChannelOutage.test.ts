@@ -1,4 +1,7 @@
-/** A host is down while a review is published: comments, summary and status follow together when it is back, the status last. */
+/**
+ * A host is unavailable while a review is published: comments, summary and status follow together when it is available again, the
+ * status last.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { afterAll, beforeAll } from "vitest"
@@ -38,7 +41,7 @@ describe.each(Object.entries(kinds))("down with %s", (_, thrown) => {
         const { review } = yield* begin
         const before = host.forge.writes().length
         const refused: Array<number> = []
-        // The summary passes: it is down between the writes of one review.
+        // The summary is sent: the outage begins between the writes of one review.
         let upAt: number | undefined
         strike(() => {
           const posted = host.forge.writes().slice(before)

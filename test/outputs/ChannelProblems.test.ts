@@ -1,4 +1,4 @@
-/** What is said about channels and templates before anything is published. */
+/** Problems of channels and templates that are reported before anything is published. */
 import { describe, expect, it } from "vitest"
 import { channelProblems } from "../../src/outputs/ChannelProblems.ts"
 import { templateProblems } from "../../src/outputs/SampleRender.ts"

@@ -1,4 +1,4 @@
-/** Reviews of what was pushed: comments on commits where the host has them, aggregated issues; and the author's mention. */
+/** Reviews of pushes: comments on commits where the host has them, aggregated issues; and the author's mention. */
 import { afterEach, describe, expect, it } from "vitest"
 import type { Fault } from "../../src/demo/DemoForge.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
@@ -10,7 +10,7 @@ import { repoName, run, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { fault } from "../harness/FakeForge.ts"
 import { analysis, change, channel, finding, input, workspace } from "./Fixtures.ts"
-import { orDie, publishAll, reachOf } from "./Publishing.ts"
+import { orDie, publishAll, makeChannelContext } from "./Publishing.ts"
 
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
 const targets = ["push", "manual", "scheduled", "commit"] as const
@@ -124,11 +124,11 @@ describe("mentions", () => {
     const given = { ...pushed(here, []), workspace: workspace(outputs) }
     const author = { ...given.change, author: { username: "not a name" } }
     const setup = { forge: here.forge, kind: table.gitea_pr_review, channel: channel(settings) }
-    const to = reachOf(setup, { ...given, change: { ...author, requestedBy: "rita" } }, here.client)
+    const to = makeChannelContext(setup, { ...given, change: { ...author, requestedBy: "rita" } }, here.client)
     return run(orDie(fillMentions(to, { body, head: here.pull.head })))
   }
 
-  it("names who is found, falls back as configured and asks nobody without a slot", async () => {
+  it("names the account of the author, falls back as configured and requests none without a slot", async () => {
     const here = await start("gitea")
     expect(await fill(here, {})).toBe("Hello\n\nrest")
     expect(await fill(here, { mention_fallback: "all" })).toBe("Hello\n\n@rita\n\nrest")
@@ -141,12 +141,12 @@ describe("mentions", () => {
     )
     const asked = here.forge.requests.length
     const setup = { forge: here.forge, kind: table.gitea_pr_review, channel: channel() }
-    const plain = fillMentions(reachOf(setup, pushed(here, []), here.client), { body: "x", head: "h" })
+    const plain = fillMentions(makeChannelContext(setup, pushed(here, []), here.client), { body: "x", head: "h" })
     expect(await run(orDie(plain))).toBe("x")
     expect(here.forge.requests).toHaveLength(asked)
   })
 
-  it("says all on GitLab", async () => {
+  it("mentions the whole project on GitLab", async () => {
     const here = await start("gitlab")
     expect(await fill(here, { mention_fallback: "all" })).toBe("Hello\n\n@all\n\nrest")
   })

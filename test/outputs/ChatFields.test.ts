@@ -53,7 +53,7 @@ describe("chat groups", () => {
     expect(messages().at(-1)).toMatchObject({ text: { mentioned_mobile_list: numbers } })
   })
 
-  it("issue_link_card says how much the card repeats of recorded issues", async () => {
+  it("issue_link_card sets how much the card repeats of recorded issues", async () => {
     const channels = [
       { name: "issues", kind: "gitea_problem_issue", assign_committer: false },
       { name: "chat", kind: "feishu_bot", webhook_url_env: "HOOK", issue_link_card: "brief" }

@@ -1,4 +1,4 @@
-/** How long a look at earlier comments serves the rows of a review. */
+/** The lifetime of the cached earlier comments of a review. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -43,7 +43,7 @@ const begin = () => {
   return { looks, client, standingOf: makeExistingThreads() }
 }
 
-describe("a look at earlier comments", () => {
+describe("the cache of earlier comments", () => {
   it.effect("serves all rows of a review, and none of another review or channel", () =>
     Effect.gen(function* () {
       const { looks, client, standingOf } = begin()
@@ -72,7 +72,7 @@ describe("a look at earlier comments", () => {
     })
   )
 
-  it.effect("is let go of by the last row", () =>
+  it.effect("is dropped with the last row", () =>
     Effect.gen(function* () {
       const { looks, client, standingOf } = begin()
       const one = client()
@@ -81,7 +81,7 @@ describe("a look at earlier comments", () => {
     })
   )
 
-  it.effect("is kept of so many reviews at a time", () =>
+  it.effect("holds a limited number of reviews at a time", () =>
     Effect.gen(function* () {
       const { looks, client, standingOf } = begin()
       const one = client()

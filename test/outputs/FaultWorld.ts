@@ -1,6 +1,6 @@
 /**
- * A channel with the service's own publisher, outbox and clients in front of a fake host or chat platform. `review` publishes one head
- * of a pull request or branch; `standing` says what is to be seen afterwards, each thing by what it is about.
+ * A channel with the service's own publisher, outbox and clients in front of a fake host or chat platform. `review` publishes one
+ * head of a pull request or branch; `standing` returns what is visible afterwards, each item by its subject.
  */
 import { Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -31,7 +31,7 @@ import { Cache } from "../../src/store/Cache.ts"
 import { file, repoName, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { startChatPlatform } from "../harness/ChatPlatform.ts"
-import { threadOf } from "../harness/FakeThreads.ts"
+import { getThread } from "../harness/FakeThreads.ts"
 import { testCluster } from "../harness/TestCluster.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
@@ -44,14 +44,14 @@ export interface Row {
   readonly host: ForgeKind
   readonly channel: Omit<ChannelSettings, "name">
   readonly target: "pull_request" | "push"
-  /** The requests that faults strike, where it is not the host's: those to a chat platform, which cannot be asked what it has. */
+  /** The requests that faults apply to, if not the host's: those to a chat platform, which cannot list its messages. */
   readonly chat?: true
 }
 
 export const at = (n: number, line: number, severity: Severity = "medium"): Finding =>
   finding(n, { file, severity }, { path: file, side: "new", line })
 
-/** What a publication is judged by. */
+/** The observed results of a publication. */
 export interface Judged {
   readonly head: string
   readonly run: { readonly status: string; readonly partial: boolean; readonly reason: string | undefined }
@@ -61,7 +61,7 @@ export interface Judged {
   readonly attempts: number
 }
 
-/** Of the service for an answer, in these tests. */
+/** Timeout of the service for a response, in these tests. */
 const patience = Duration.millis(250)
 
 export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }: Row) => {
@@ -102,7 +102,7 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
     )
   }
 
-  /** A change of its own, with a client that has seen nothing yet. */
+  /** A change of its own, with a client that has cached nothing yet. */
   const begin = Effect.gen(function* () {
     ;(yield* Forges).forget(["host"])
     const pull = yield* Effect.promise(() =>
@@ -154,7 +154,7 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
         return yield* Effect.die("lost the lease")
       const publisherOf = yield* Publisher.publishers
       const done = yield* Effect.forkChild(publisherOf(key).Publish())
-      // Requests take real time; pauses between attempts pass at once.
+      // Requests take real time; pauses between attempts pass immediately.
       while (done.pollUnsafe() === undefined) {
         yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 1)))
         yield* TestClock.adjust(tick)
@@ -179,7 +179,7 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
       const inline = pull.reviews
         .flatMap((one) => one.comments)
         .map((comment) => {
-          const { body, resolver } = threadOf(comment)
+          const { body, resolver } = getThread(comment)
           const marked = parseMarkers(body ?? "").some(({ state }) => state === "resolved")
           return `line ${comment.line} ${fps(comment.body).join()}${marked ? " marked" : ""}${resolver === undefined ? "" : " resolved"}`
         })

@@ -1,4 +1,4 @@
-/** An analysis and everything around it that outputs look at. */
+/** An analysis with all inputs of the outputs. */
 import { resolve } from "../../src/config/Defaults.ts"
 import { Channel, OutputsConfig } from "../../src/config/schema/Outputs.ts"
 import { ReviewConfig } from "../../src/config/schema/Review.ts"

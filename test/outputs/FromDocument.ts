@@ -1,4 +1,4 @@
-/** Publishes reviews under a configuration as its document says, read as the service reads it. */
+/** Publishes reviews under the configuration of a document, read as the service reads it. */
 import { Context, Effect, Layer } from "effect"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { readDocument } from "../../src/config/Snapshots.ts"
@@ -40,7 +40,7 @@ export const only = (channel: Tree, name = "own"): Tree => ({
   routes: { default: { line_comments: [name], summary: [name] } }
 })
 
-/** Publishes one review after the other; later ones know what was sent by earlier ones. Throws when an operation fails. */
+/** Publishes one review after the other; later ones see the rows that earlier ones sent. Throws when an operation fails. */
 export const publisher = (host: Host, tree: Tree, env: Env = {}) => {
   const snapshot = snapshotFrom(tree, env)
   const layer = Layer.provide(OutputsLayer.layer, [

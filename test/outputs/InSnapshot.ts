@@ -1,4 +1,4 @@
-/** The outputs for workspaces of one configuration: what tests make by hand belongs to none. */
+/** The outputs for workspaces of one configuration: workspaces that tests make by hand belong to none. */
 import type { Snapshot, Workspace } from "../../src/config/Snapshot.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 

@@ -83,7 +83,7 @@ describe.each(ForgeKind.literals)("managed issues on %s", (kind) => {
     expect(first?.body).not.toContain("Resolved")
   })
 
-  it("does not raise again what a person closed", async () => {
+  it("does not raise an issue again that a person closed", async () => {
     const here = await start()
     const to = setup(here)
     await publishAll(to, given(here, [at(1, 20)]))
@@ -200,7 +200,7 @@ describe.each(ForgeKind.literals)("managed issues on %s", (kind) => {
     expect(fake.issues[1]?.assignees).toEqual([])
   })
 
-  it("assigns the owners of the default branch to what a push brought, whatever its own branch says", async () => {
+  it("assigns the owners of the default branch to the problems of a push, whatever the pushed branch contains", async () => {
     const here = await start()
     const fake = here.forge.issues(repoName)
     const push = (branch: string, owner: string) =>

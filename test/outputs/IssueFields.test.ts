@@ -33,7 +33,7 @@ describe("managed issues", () => {
   const raise = (channel: object, count = 1) =>
     publisher(tea, documentFor(tea, only({ ...own, ...channel })))(Array.from({ length: count }, (_, n) => at(n + 1)))
 
-  it("are assigned to nobody where assign_committer is false", async () => {
+  it("have no assignee where assign_committer is false", async () => {
     await raise({})
     expect(issues().map(({ assignees }) => assignees)).toEqual([[]])
     await publisher(tea, documentFor(tea, only({ kind: own.kind }, "other")))([at(1)])

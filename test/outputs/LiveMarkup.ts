@@ -1,4 +1,4 @@
-/** What is alive in a text for a git host, found by two parsers that are not the one that makes text safe. */
+/** Markup of a text that a git host acts on, found by two parsers that are not the one that makes text safe. */
 import { Parser } from "commonmark"
 import type { Root, RootContent } from "mdast"
 import { fromMarkdown } from "mdast-util-from-markdown"
@@ -15,7 +15,7 @@ const reportHtml = /^<details><summary>\d+ files? not read(, or not in full)?<\/
 
 const ownUrls = /\bhttp:\/\/forge\.test\/team\/shop\/\S*/g
 
-/** What hosts act on in running text. */
+/** Patterns that hosts act on in running text. */
 const live: ReadonlyArray<RegExp> = [
   /@[\w-]/,
   /(?:^|\W)#\d/,
@@ -31,13 +31,13 @@ const live: ReadonlyArray<RegExp> = [
   /javascript:|data:/i,
   /[\u202a-\u202e\u2066-\u2069]/
 ]
-/** GitLab's reader of quick actions before it read markdown: what is in code by its own expressions is left out. */
+/** GitLab's reader of quick actions before it read markdown: code is excluded by its own expressions. */
 const gitlabCommands = /^```.+?\n```$|`\/.+?`|(?<command>^\/[a-z]+)/gims
 
 const faultsOfText = (text: string): ReadonlyArray<string> =>
   live.filter((one) => one.test(text)).map((one) => `${one.source} in ${JSON.stringify(text)}`)
 
-/** Whose text is around: a comment's own template, a template of the operator, or the report of a local review. */
+/** The source of the surrounding text: a comment's own template, a template of the operator, or the report of a local review. */
 export type Place = "comment" | "anywhere" | "report"
 
 const isOurs = (html: string, place: Place): boolean => (place === "report" ? reportHtml : ownHtml).test(html)
@@ -89,11 +89,11 @@ const faultsOfNode = (node: RootContent, place: Place): ReadonlyArray<string> =>
 export const tree = (body: string): Root =>
   fromMarkdown(body, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] })
 
-/** What the GFM parser finds. */
+/** Returns the markup that the GFM parser finds. */
 const gfmFaults = (body: string, place: Place): ReadonlyArray<string> =>
   tree(body).children.flatMap((node) => faultsOfNode(node, place))
 
-/** What the reference parser finds. */
+/** Returns the markup that the reference parser finds. */
 export const commonmarkFaults = (body: string, place: Place): ReadonlyArray<string> => {
   const found: Array<string> = []
   const walker = new Parser().parse(body).walker()

@@ -1,4 +1,4 @@
-/** Markers survive what is written around them, and nobody else can write one. */
+/** Markers survive any text around them, and no other account can write a valid one. */
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { OperationId } from "../../src/domain/Keys.ts"
@@ -11,7 +11,7 @@ const markers = fc.record(
   { op: text.map((op) => OperationId.make(op)), fp: text, scope: text },
   { requiredKeys: ["op"] }
 )
-/** Text that tries: pieces of markers, comments, fences and mentions in any order. */
+/** Hostile text: pieces of markers, comments, fences and mentions in any order. */
 const hostile = fc
   .array(
     fc.oneof(
@@ -37,7 +37,7 @@ const hostile = fc
   .map((parts) => parts.join(""))
 
 describe("markers", () => {
-  it("are read back as written, whatever they hold", () => {
+  it("are read back as written, whatever their fields contain", () => {
     fc.assert(
       fc.property(fc.array(markers), fc.string(), (list, between) => {
         const plain = between.replaceAll("<!--", "")
@@ -48,7 +48,7 @@ describe("markers", () => {
     )
   })
 
-  it("stand on one line and end where they end", () => {
+  it("are on one line, and end at their own end", () => {
     fc.assert(
       fc.property(markers, (marker) => {
         const rendered = renderMarker(marker)

@@ -81,7 +81,7 @@ describe("outputs", () => {
     expect(new Set(rows.map(({ id }) => id)).size).toBe(3)
   })
 
-  it("who sends need not know who guesses authors, nor where answers are kept", async () => {
+  it("sending needs neither the guesser of authors nor the cache of responses", async () => {
     const asked: Array<string> = []
     const guessing = Layer.succeed(AuthorGuess, {
       guess: ({ commit }) => Effect.sync(() => (asked.push(commit), "guessed"))
@@ -100,7 +100,7 @@ describe("outputs", () => {
     host.pull.comments.splice(0)
   })
 
-  it("a model that is asked for an author is charged to the run that is published, also while its row is looked up", async () => {
+  it("a model that guesses an author is charged to the run that is published, also while its row is looked up", async () => {
     const charged: Array<ModelAccount> = []
     const guessing = Layer.succeed(AuthorGuess, {
       guess: () =>
@@ -213,7 +213,7 @@ describe("outputs", () => {
     expect(host.forge.repository(repoName).statuses.get(host.pull.head)).toMatchObject([{ description: "done" }])
   })
 
-  it("works by the configuration of the workspace, whatever is in force meanwhile", async () => {
+  it("uses the configuration of the workspace, whatever is in force by now", async () => {
     const admitted = {
       ...testSnapshot({}),
       triggers: new Map([["host", host.forge.profile()]])
@@ -322,7 +322,7 @@ describe("outputs", () => {
     message: "trigger host has no outbound credential; set triggers[].token_env"
   } as const
 
-  it("says what is missing when the configuration changed meanwhile", async () => {
+  it("names what is missing when the configuration has changed since then", async () => {
     const service = outputsWith([host.forge.profile()])
     const channels = [{ name: "own", kind: "gitea_pr_review" }] as const
     const row = summaryRow(service, workspace({ channels, routes: routes("own") }))
@@ -335,7 +335,7 @@ describe("outputs", () => {
     expect(nowhere.message).toContain("trigger host is no longer configured")
   })
 
-  it("does not keep silent about channels that it cannot serve", () => {
+  it("reports channels that it cannot serve", () => {
     const service = outputsWith([host.forge.profile()])
     const channels = [{ name: "chat", kind: "feishu_app", connection: "app", receive_id: "g" }] as const
     const both = { default: { line_comments: ["gitea_pr_review"], summary: ["gitea_pr_review", "chat"] } }

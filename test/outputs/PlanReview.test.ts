@@ -1,4 +1,4 @@
-/** What is written for an analysis: the bodies as people see them, and how they are shared out over operations. */
+/** The operations for an analysis: the bodies as people see them, and their distribution over operations. */
 import { describe, expect, it } from "vitest"
 import { noMoney, Usd } from "../../src/domain/Money.ts"
 import type { Operation } from "../../src/domain/Publication.ts"
@@ -12,7 +12,7 @@ const kind = table.gitea_pr_review
 const both = { lineComments: true, summary: true }
 
 const whole = (given = input([finding(1)]), settings = channel(), parts = both) => kind.plan(given, settings, parts)
-/** What is written; what settles earlier comments has a test of its own. */
+/** Operations that write; the settling of earlier comments has a test of its own. */
 const plan = (...args: Parameters<typeof whole>) =>
   whole(...args).filter(({ operation }) => operation._tag !== "Threads")
 const operations = (...args: Parameters<typeof plan>): ReadonlyArray<Operation> =>
@@ -169,7 +169,7 @@ describe("plan", () => {
     expect(reviewsOf(list).map(({ comments }) => comments.length)).toEqual([30, 30, 5])
   })
 
-  it("hides what is below the channel's severity, and says how much", () => {
+  it("hides problems below the channel's severity, and counts them", () => {
     const list = operations(
       input([finding(1, { severity: "high" }), finding(2, { severity: "low" })]),
       channel({ min_severity: "medium" })
@@ -197,7 +197,7 @@ describe("plan", () => {
     expect(summaryOf(list)).toContain("- 🔴 High · [Title 2](http://forge.test/team/shop/src/commit/")
   })
 
-  it("says in the summary what the review took, as far as it is known", () => {
+  it("lists the measured costs of the review in the summary", () => {
     const given = input([finding(1)], { seconds: 34 })
     const usage = { ...given.analysis.usage, inputTokens: 12_000, outputTokens: 345, costUsd: Usd.make(0.1234) }
     expect(summaryOf(operations({ ...given, analysis: { ...given.analysis, usage } }))).toContain(
@@ -226,12 +226,12 @@ describe("plan", () => {
     }
   })
 
-  it("asks for changes where configured, and only over problems", () => {
+  it("requests changes where configured, and only over problems", () => {
     const settings = channel({ review_event: "REQUEST_CHANGES" })
     expect(reviewsOf(operations(input([finding(1)]), settings))[0]?.event).toBe("REQUEST_CHANGES")
   })
 
-  it("settles earlier comments at lines whatever else it publishes, unless the review says nothing", () => {
+  it("settles earlier comments at lines whatever else it publishes, unless the review publishes nothing", () => {
     const tags = (...args: Parameters<typeof whole>) => whole(...args).map(({ operation }) => operation._tag)
     expect(tags()).toEqual(["Summary", "Review", "Threads"])
     expect(tags(input([]), channel({ no_problems: { action: "suppress" } }))).toEqual(["Threads"])
@@ -315,7 +315,7 @@ describe("templates of the configuration", () => {
     }
   )
 
-  it("say in the summary when they do not work", () => {
+  it("are reported in the summary when they do not work", () => {
     expect(summaryOf(templated("x", "{{#if}}"))).toMatch(/template s: .*the built-in template is used/)
   })
 })

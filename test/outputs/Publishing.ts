@@ -1,6 +1,7 @@
 /**
- * Publishes as the service's publisher does with its outbox: rows in order, what follows from a row before the rows after it, a lost
- * answer looked up before anything is sent again. Every failure costs the process its memory: the next step has a new client.
+ * Publishes as the service's publisher does with its outbox: rows in order, rows that follow from a row before the rows after it,
+ * a lost response looked up before anything is sent again. Every failure costs the process its memory: the next step has a new
+ * client.
  */
 import { Effect, Redacted } from "effect"
 import type { Result } from "effect"
@@ -43,7 +44,7 @@ const rowOf = (planned: Planned, channel: string, runId = "run-1"): Publication 
   ...planned
 })
 
-export const reachOf = (setup: Setup, given: PublishInput, client: ForgeClient): ChannelContext => ({
+export const makeChannelContext = (setup: Setup, given: PublishInput, client: ForgeClient): ChannelContext => ({
   client: Effect.succeed(client),
   change: given.change,
   workspace: given.workspace,
@@ -55,7 +56,7 @@ export const reachOf = (setup: Setup, given: PublishInput, client: ForgeClient):
   cache: noCache
 })
 
-/** Channels are all there in these tests. */
+/** All channels exist in these tests. */
 export const orDie = <A, R>(
   effect: Effect.Effect<A, ForgeError | ChannelMissing, R>
 ): Effect.Effect<A, ForgeError, R> => Effect.catchTag(effect, "ChannelMissing", Effect.die)
@@ -80,14 +81,14 @@ export const publishAll = async (setup: Setup, given: PublishInput): Promise<Rea
     for (let attempts = 1; row.status === "pending"; attempts++) {
       if (attempts > 12) throw new Error(`${row.operation._tag} was not published within 12 attempts`)
       const current: Publication = { ...row, attempts: attempts - 1 }
-      const to = reachOf(setup, given, client)
+      const to = makeChannelContext(setup, given, client)
       const sent: Result.Result<Sent, ForgeError> = await run(
         Effect.result(orDie(kind.send(to, current, lastSent(row.operation._tag))))
       )
       const lost: boolean = sent._tag === "Failure" && sent.failure.reason === "unknown_outcome"
       if (sent._tag === "Failure") client = freshClient()
       const looked: Result.Result<Sent | undefined, ForgeError> | undefined = lost
-        ? await run(Effect.result(orDie(kind.find(reachOf(setup, given, client), current))))
+        ? await run(Effect.result(orDie(kind.find(makeChannelContext(setup, given, client), current))))
         : undefined
       const answer: Sent | undefined =
         sent._tag === "Success" ? sent.success : looked?._tag === "Success" ? looked.success : undefined

@@ -1,4 +1,7 @@
-/** The records know nothing of a change that was reviewed before: what is at the host is adopted, and nothing is written twice. */
+/**
+ * The records have no row of a change that was reviewed before: existing comments at the host are adopted, and nothing is written
+ * twice.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { at, faultWorld } from "./FaultWorld.ts"
@@ -21,7 +24,7 @@ const rows: ReadonlyArray<Row> = [
 
 describe.each(rows)("$channel.kind of $host for a $target", (row) => {
   it.effect(
-    "adopts what an installation wrote that it knows nothing of",
+    "adopts comments of an installation whose records are lost",
     () =>
       Effect.gen(function* () {
         const here = yield* Effect.acquireRelease(

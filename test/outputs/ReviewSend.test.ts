@@ -30,14 +30,14 @@ const rows = {
 }
 
 const at = (n: number, line: number): Finding => finding(n, {}, { path: file, side: "new", line })
-/** On a changed, an added and a removed line. */
+/** Problems on a changed, an added and a removed line. */
 const good = [at(1, 20), at(2, 29), finding(3, {}, { path: file, side: "old", line: 22 })]
 const unplaceable = at(9, 3)
 
 const inputFor = (host: Host, findings: ReadonlyArray<Finding>, more: Partial<PublishInput> = {}): PublishInput =>
   input(findings, { change: { ...change, provider: host.forge.kind }, head: host.pull.head, ...more })
 
-/** Goes through the rows as the publisher does. Answers how each ended. */
+/** Goes through the rows as the publisher does. Returns how each ended. */
 const publish = async (
   kind: ChannelKind,
   client: ForgeClient,
@@ -51,7 +51,7 @@ const publish = async (
   return done
 }
 
-/** Without what settles earlier comments (Threads.test.ts). */
+/** The rows without those that settle earlier comments (Threads.test.ts). */
 const written = (kind: ChannelKind, given: PublishInput, parts = { lineComments: true, summary: true }) =>
   kind.plan(given, channel(), parts).filter(({ operation }) => operation._tag !== "Threads")
 
@@ -96,7 +96,7 @@ const context = (client: ForgeClient, given: PublishInput): ChannelContext => ({
   cache: noCache
 })
 
-/** Channels are all there in these tests. */
+/** All channels exist in these tests. */
 const orDie = <A, R>(effect: Effect.Effect<A, ForgeError | ChannelMissing, R>): Effect.Effect<A, ForgeError, R> =>
   Effect.catchTag(effect, "ChannelMissing", Effect.die)
 
@@ -171,14 +171,14 @@ describe.each(ForgeKind.literals)("publishing to %s", (kind) => {
     await publish(rows[kind], here.client, second, first)
     expect(standing(here).comments).toEqual(["summary"])
     expect(here.pull.comments.at(-1)?.body).toContain("All is well now.")
-    // Without a record of it, and after somebody deleted it.
+    // Without a record of it, and after a person deleted it.
     await publish(rows[kind], here.client, inputFor(here, [], { analysis: analysis([], { summary: "Third." }) }))
     expect(here.pull.comments.at(-1)?.body).toContain("Third.")
     expect(standing(here).comments).toEqual(["summary"])
     here.pull.comments.splice(0)
     const text = { analysis: analysis([], { summary: "Fourth." }) }
     const [unwritten] = await publish(rows[kind], here.client, inputFor(here, [], text), first)
-    // A clean review writes no summary where there is none, and the next review knows that there is none.
+    // A clean review writes no summary where none exists, and the next review finds in the records that none exists.
     expect([unwritten?.status, here.pull.comments]).toEqual(["sent", []])
     const loud = workspace({ no_problems: { action: "publish" } })
     await publish(rows[kind], here.client, inputFor(here, [], { ...text, workspace: loud }), unwritten)
@@ -197,7 +197,7 @@ describe.each(ForgeKind.literals)("publishing to %s", (kind) => {
     expect(summary?.body).toContain(`\`${file}\`:3`)
   })
 
-  it("writes refused lines once when the answer to that is lost", async () => {
+  it("writes refused lines once when the response to that is lost", async () => {
     const here = await start()
     const updates = kind === "gitlab" ? "PUT" : "PATCH"
     let lost = 0
@@ -219,7 +219,7 @@ describe.each(ForgeKind.literals)("publishing to %s", (kind) => {
     expect(standing(here).comments).toEqual([unplaceable.fingerprint])
   })
 
-  it("says on the run what the host refuses for good, and goes on", async () => {
+  it("reports on the run what the host refuses for good, and continues", async () => {
     const here = await start()
     here.forge.fail(kind === "gitlab" ? "/draft_notes" : "/reviews", fault.forbidden, 99)
     const sent = await publish(rows[kind], here.client, inputFor(here, good))

@@ -1,4 +1,4 @@
-/** Which channels a change goes to. */
+/** The channels that a change goes to. */
 import { describe, expect, it } from "vitest"
 import { route } from "../../src/outputs/Routing.ts"
 import type { TargetKind, TriggerKind } from "../../src/domain/Kinds.ts"
@@ -54,7 +54,7 @@ describe("routing", () => {
     expect(names({ channels, routes: { rules: routes.rules } }, "other", "issue")).toEqual([])
   })
 
-  it("knows the host's own channel by name, and a configured one of that name first", () => {
+  it("finds the host's own channel by name, and a configured one of that name first", () => {
     const plain = { routes: { default: { summary: ["gitea_pr_review"] } } }
     expect(names(plain, "any", "pull_request")).toEqual(["gitea_pr_review summary"])
     const own = { ...plain, channels: [{ name: "gitea_pr_review", kind: "gitea_pr_review", max_comments: 3 }] as const }

@@ -1,4 +1,4 @@
-/** Text from elsewhere says what it says and does nothing. */
+/** Text of outsiders is shown to the letter and has no effect. */
 import { describe, expect, it } from "vitest"
 import { verbatimFence } from "../../src/outputs/Grammars.ts"
 import { gfm } from "../../src/outputs/SafeText.ts"

@@ -1,6 +1,6 @@
 /**
- * Whatever a model, a title, a path, a branch or an account says: two parsers that are not the one that made the text safe find nothing in
- * our comments that is not ours.
+ * Hostile text of a model, a title, a path, a branch or an account is inert: two parsers that are not the one that made the text
+ * safe find nothing in our comments that is not ours.
  */
 import { describe, expect, it } from "vitest"
 import { OperationId } from "../../src/domain/Keys.ts"
@@ -61,7 +61,7 @@ const withoutUndefined = ({
 
 const renderer = (suggestions: SuggestionStyle) => ({ limit: 60_000, suggestions })
 
-/** What follows the text of others is there, whole. */
+/** Verifies that the text after hostile text is complete. */
 const layoutFaults = (body: string): ReadonlyArray<string> => {
   const { children } = tree(body)
   const last = children.at(-1)
@@ -191,7 +191,7 @@ describe("chat messages are inert", () => {
     }
   })
 
-  it("calls nobody by the name of an author or a title", () => {
+  it("mentions no one by the name of an author or a title", () => {
     const people = { author: "<at id=all></at>", everyone: false, mobiles: [] }
     for (const { mention, message } of Object.values(platforms)) {
       expect(mention(people)).not.toMatch(/<(at|@)/)

@@ -1,4 +1,4 @@
-/** Comments at lines over several heads: said once, resolved when gone, left alone when people answered or dismissed them. */
+/** Comments at lines over several heads: posted once, resolved when gone, left alone when people replied or dismissed them. */
 import { afterEach, describe, expect, it } from "vitest"
 import type { Fault } from "../../src/demo/DemoForge.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
@@ -12,7 +12,7 @@ import { file, repoName, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { fault } from "../harness/FakeForge.ts"
 import type { FakeThread } from "../harness/FakeThreads.ts"
-import { threadOf } from "../harness/FakeThreads.ts"
+import { getThread } from "../harness/FakeThreads.ts"
 import { analysis, change, channel, finding, input, workspace } from "./Fixtures.ts"
 import { publishAll } from "./Publishing.ts"
 
@@ -23,7 +23,7 @@ const rows = {
   github: table.github_pr_review,
   gitlab: table.gitlab_mr_review
 }
-/** What becomes of a comment whose problem is gone: it says so, its thread is resolved, or both. */
+/** Effects on a comment whose problem is gone: a note in it, a resolved thread, or both. */
 const resolves = { gitea: ["note"], forgejo: ["note"], github: ["note", "thread"], gitlab: ["thread"] } as const
 const at = (n: number, line: number): Finding => finding(n, { file }, { path: file, side: "new", line })
 
@@ -64,10 +64,10 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
       )
     }
     const comments = () => here.pull.reviews.flatMap((one) => one.comments)
-    /** Each inline comment: the problem, and what became of it. */
+    /** Each inline comment: its problem and its state. */
     const stand = () =>
       comments().map((comment) => {
-        const thread = threadOf(comment)
+        const thread = getThread(comment)
         const said = parseMarkers(thread.body ?? "").some(({ state }) => state === "resolved")
         const resolved = resolves[kind].every((by) => (by === "note" ? said : thread.resolver?.login === "aicr"))
         return `${Number(`0x${parseMarkers(comment.body)[0]?.fp}`)}${resolved ? " resolved" : ""}`
@@ -75,7 +75,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     const thread = (index: number) => {
       const comment = comments()[index]
       if (comment === undefined) throw new Error(`no comment ${index}`)
-      return threadOf(comment)
+      return getThread(comment)
     }
     here.forge.setPermission(repoName, "ann", "write")
     here.forge.setPermission(repoName, "eve", "read")
@@ -87,7 +87,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     return { here, review, stand, thread, dismiss }
   }
 
-  it("are said once, resolved when gone, and said again when they return", async () => {
+  it("are posted once, resolved when gone, and posted again when they return", async () => {
     const { review, stand } = await begin()
     await review([at(1, 20), at(2, 29)])
     await review([at(1, 20), at(2, 29)])
@@ -98,7 +98,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     expect(stand()).toEqual(["1 resolved", "2", "1"])
   })
 
-  it("are resolved when the change no longer touches their file, and kept when it was only left out", async () => {
+  it("are resolved when the change no longer touches their file, and kept when the file was only skipped", async () => {
     const { review, stand } = await begin()
     await review([at(1, 20)])
     await review([], { reviewed: [], skipped: [{ path: file, reason: "budget" }] })
@@ -134,7 +134,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     expect(since()[0]).toBe("1 new · 2 outdated · 1 dismissed")
   })
 
-  it("are left alone when a person answered", async () => {
+  it("are left alone when a person replied", async () => {
     const { here, review, stand, thread } = await begin()
     await review([at(1, 20), at(2, 29)])
     thread(0).answers.push({ user: here.forge.user("dana"), body: "I disagree" })
@@ -142,7 +142,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     expect(stand()).toEqual(["1", "2 resolved"])
   })
 
-  it("are not said again when a person dismissed them", async () => {
+  it("are not posted again when a person dismissed them", async () => {
     const { review, stand, thread, dismiss } = await begin()
     await review([at(1, 20), at(2, 29)])
     dismiss(thread(0), "ann")
@@ -170,7 +170,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     expect(since()).not.toContain("1 dismissed\n")
   })
 
-  it("are dismissed by anyone where the workspace says so", async () => {
+  it("are dismissed by any account where the workspace allows it", async () => {
     const { here, review, thread, dismiss } = await begin()
     await review([at(1, 20), at(2, 29)])
     dismiss(thread(0), "eve")
@@ -178,7 +178,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     expect(here.pull.comments.at(-1)?.body).toContain("1 still open · 1 dismissed")
   })
 
-  it("cost a first review a few reads: what the records do not know may be there", async () => {
+  it("cost a first review a few reads: comments without records may exist", async () => {
     const { here, review } = await begin()
     await review([at(1, 20)])
     const reads = here.forge.requests.filter(
@@ -239,7 +239,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
       all = seen
       expect(stand()).toEqual(["1 resolved", "2", "3"])
       expect(here.pull.comments.length).toBe(1)
-      // GitLab resolves it again after a lost response, and Gitea never: only GitHub says before whether it is resolved.
+      // GitLab resolves it again after a lost response, and Gitea never: only GitHub reports in advance whether it is resolved.
       expect(kind === "github" ? thread(0).timesResolved : 1).toBe(1)
       here.forge.expectContract()
       await here.forge.stop()

@@ -1,4 +1,7 @@
-/** What triage does to an issue: planned from the decision, done once whatever goes wrong, and not to a text that nobody judged. */
+/**
+ * Operations of triage on an issue: planned from the decision, executed once whatever goes wrong, and not on a text that was not
+ * triaged.
+ */
 import { Context, Effect, Layer } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
 import { resolve } from "../../src/config/Defaults.ts"
@@ -50,7 +53,7 @@ const tags = (decision: TriageDecision, actions: Actions, dryRun = false) =>
     decision
   }).map(({ operation }) => (operation._tag === "Label" ? `Label ${operation.name}` : operation._tag))
 
-describe("what follows from a decision", () => {
+describe("the operations of a decision", () => {
   it.each<readonly [TriageDecision, Actions, boolean, ReadonlyArray<string>]>([
     [spam, ["close"], false, ["IssueComment", "CloseIssue"]],
     [spam, ["close", "label", "comment"], false, ["IssueComment", "Label spam", "CloseIssue"]],
@@ -112,7 +115,7 @@ describe.each(["gitea", "forgejo"] as const)("triage at %s", (kind) => {
         analysis: analysis([], { triage: spam })
       })
     )
-    /** As the publisher does it: a lost answer is looked up before anything is sent again. */
+    /** Publishes like the service: a lost response is looked up before anything is sent again. */
     const publish = async () => {
       const ended: Array<string> = []
       for (const row of rows) {
@@ -144,7 +147,7 @@ describe.each(["gitea", "forgejo"] as const)("triage at %s", (kind) => {
     return { here, there, publish }
   }
 
-  it("says why, labels and closes", async () => {
+  it("comments the reason, labels and closes", async () => {
     const { publish, there } = await begin()
     expect(await publish()).toEqual(["sent", "sent", "sent"])
     expect({ state: there.state, labels: there.labels, count: there.texts.length }).toEqual({
@@ -184,7 +187,7 @@ describe.each(["gitea", "forgejo"] as const)("triage at %s", (kind) => {
     expect([there.state, there.texts.length]).toEqual(["open", 0])
   })
 
-  it("is content with an issue that somebody else closed", async () => {
+  it("accepts an issue that another account closed", async () => {
     const { here, publish, there } = await begin(["close"])
     there.state = "closed"
     expect(await publish()).toEqual(["sent", "sent"])

@@ -80,7 +80,7 @@ describe.each(["gitea", "forgejo", "github", "gitlab"] as const)("verdicts on %s
     expect(verdicts()).toMatchObject({ dismissals: isHere ? 1 : 0, approvals: 0 })
   })
 
-  it("is followed by an approval where the channel says so", async () => {
+  it("is followed by an approval where the channel is configured for it", async () => {
     const { review, verdicts } = await begin({ review_approve: "when_clean" })
     await review([])
     expect(verdicts()).toEqual({ requests: 0, dismissals: 0, approvals: 0 })

@@ -8,7 +8,7 @@ describe("the coverage of a large change", () => {
   const skipped = paths.map((path) => ({ path, reason: "max_files" as const }))
   const given = input([], { analysis: analysis([], { coverage: { reviewed: paths, skipped, lines: 1 } }) })
 
-  it("is rendered only as far as it is listed", () => {
+  it("renders only the listed paths", () => {
     let rendered = 0
     const safe = { ...gfm, codeSpan: (text: string) => (rendered++, gfm.codeSpan(text)) }
     const shares = { visible: [], inline: [], hidden: 0 }

@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import type { FileDiff } from "../../src/review/FileDiff.ts"
 import { DiffFormatError, makeDiffParser, parseDiff } from "../../src/review/ParseDiff.ts"
 import { closeDiffs, realDiff } from "./RealDiffs.ts"
-import { contentOf, treeChange } from "./Trees.ts"
+import { joinLines, treeChange } from "./Trees.ts"
 
 afterAll(closeDiffs)
 
@@ -42,7 +42,7 @@ describe("parseDiff", () => {
       fc.asyncProperty(treeChange, fc.array(fc.nat({ max: 300 }), { maxLength: 30 }), async (change, cuts) => {
         const text = await realDiff(change)
         const files = parseDiff(text)
-        const rebuilt = new Map([...change.before].map(([path, file]) => [path, contentOf(file)]))
+        const rebuilt = new Map([...change.before].map(([path, file]) => [path, joinLines(file)]))
         for (const { oldPath } of files) if (oldPath !== undefined) rebuilt.delete(oldPath)
         for (const file of files) {
           const before = change.before.get(file.oldPath ?? file.path)
@@ -50,10 +50,10 @@ describe("parseDiff", () => {
           else
             rebuilt.set(
               file.path,
-              patched(file.status === "added" || before === undefined ? "" : contentOf(before), file)
+              patched(file.status === "added" || before === undefined ? "" : joinLines(before), file)
             )
         }
-        expect(rebuilt).toEqual(new Map([...change.after].map(([path, file]) => [path, contentOf(file)])))
+        expect(rebuilt).toEqual(new Map([...change.after].map(([path, file]) => [path, joinLines(file)])))
         expect(files.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(Buffer.byteLength(text))
 
         const parser = makeDiffParser()

@@ -7,7 +7,7 @@ import { layerGit } from "../../src/vcs/git/GitVcs.ts"
 import { localLimits } from "../../src/vcs/ProcessLimits.ts"
 import { wholeDiff } from "../vcs/WholeDiff.ts"
 import { makeRepository, temporaryFolder } from "../vcs/Repository.ts"
-import { contentOf } from "./Trees.ts"
+import { joinLines } from "./Trees.ts"
 import type { Tree, TreeChange } from "./Trees.ts"
 
 const repository = makeRepository()
@@ -24,7 +24,7 @@ const commitBoth = async ({ before, after }: TreeChange): Promise<{ readonly bas
       )
     )
     for (const [path, file] of tree) {
-      const content = Buffer.from(contentOf(file))
+      const content = Buffer.from(joinLines(file))
       parts.push(
         Buffer.from(`M 100644 inline ${JSON.stringify(path)}\ndata ${content.length}\n`),
         content,

@@ -9,7 +9,7 @@ export interface TextFile {
 }
 export type Tree = ReadonlyMap<string, TextFile>
 
-export const contentOf = ({ lines, eol, closed }: TextFile): string =>
+export const joinLines = ({ lines, eol, closed }: TextFile): string =>
   lines.length === 0 ? "" : lines.join(eol) + (closed ? eol : "")
 
 const name = fc.constantFrom(

@@ -1,7 +1,7 @@
 /** Visible effects of reviews without findings, with the default settings. */
 import { expect, it } from "vitest"
 import { review } from "../harness/FakeModel.ts"
-import { honest, Installation, statesOf } from "../harness/Installation.ts"
+import { honest, Installation, listStates } from "../harness/Installation.ts"
 
 it("a clean first review writes the status only, a clean later one brings the summary up to date", async () => {
   await using at = await Installation.make({ queue: "memory" })
@@ -12,7 +12,7 @@ it("a clean first review writes the status only, a clean later one brings the su
   await at.reviewed(pull)
   await at.settled()
   expect(at.posted(pull)).toEqual({ reviews: [], comments: [], summaries: 0 })
-  expect(statesOf(pull)).toEqual(["pending", "success"])
+  expect(listStates(pull)).toEqual(["pending", "success"])
 
   at.model.script(honest)
   await at.push("change", 2)

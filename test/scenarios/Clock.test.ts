@@ -3,7 +3,7 @@
  * published once.
  */
 import { expect, it } from "vitest"
-import { fileOf, honest, Installation, markedLine } from "../harness/Installation.ts"
+import { toFilePath, honest, Installation, markedLine } from "../harness/Installation.ts"
 import { SetClock } from "../harness/SetClock.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
@@ -45,7 +45,7 @@ it.each(Object.entries(jumps))(
     expect(pulls.map((pull) => at.posted(pull))).toEqual(
       pulls.map((pull) => ({
         reviews: [pull.head],
-        comments: [`${fileOf(pull.headBranch)}:${markedLine}`],
+        comments: [`${toFilePath(pull.headBranch)}:${markedLine}`],
         summaries: 1
       }))
     )

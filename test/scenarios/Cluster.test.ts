@@ -8,7 +8,7 @@
  */
 import { expect, it } from "vitest"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
-import { fileOf, markedLine, postedOn } from "../harness/Installation.ts"
+import { toFilePath, markedLine, postedOn } from "../harness/Installation.ts"
 import { QueueWatch } from "../harness/QueueWatch.ts"
 
 const changes = Number(process.env["AICR_TEST_CHANGES"] ?? 60)
@@ -124,7 +124,7 @@ it(
       pulls.map((pull) => ({
         onHead: 1,
         heads: true,
-        comments: new Set([`${fileOf(pull.headBranch)}:${markedLine}`]),
+        comments: new Set([`${toFilePath(pull.headBranch)}:${markedLine}`]),
         summaries: 1
       }))
     )

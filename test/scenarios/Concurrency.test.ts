@@ -3,7 +3,7 @@
  * compute and of reviews that wait for their models, and nothing gets mixed up.
  */
 import { describe, expect, it } from "vitest"
-import { fileOf, honest, Installation, markedLine, namesIn } from "../harness/Installation.ts"
+import { toFilePath, honest, Installation, markedLine, namesIn } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const repositories = ["team/one", "team/two", "team/three"]
@@ -60,7 +60,7 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
       expect(pulls.map((pull) => at.posted(pull))).toEqual(
         pulls.map((pull) => ({
           reviews: [pull.head],
-          comments: [`${fileOf(pull.headBranch)}:${markedLine}`],
+          comments: [`${toFilePath(pull.headBranch)}:${markedLine}`],
           summaries: 1
         }))
       )

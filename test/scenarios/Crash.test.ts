@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest"
 import type { ApiRequest } from "../../src/demo/DemoForgeDialect.ts"
 import { faults } from "../harness/FakeModel.ts"
-import { contentOf, fileOf, honest, Installation, markedLine, namesIn } from "../harness/Installation.ts"
+import { renderContent, toFilePath, honest, Installation, markedLine, namesIn } from "../harness/Installation.ts"
 
 interface Point {
   readonly name: string
@@ -87,7 +87,7 @@ describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
 
     expect(at.posted(pull)).toEqual({
       reviews: [pull.head],
-      comments: [`${fileOf("change")}:${markedLine}`],
+      comments: [`${toFilePath("change")}:${markedLine}`],
       summaries: 1
     })
     expect(at.asked("change")).toBe(asked)
@@ -130,7 +130,7 @@ describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
       branch: "wide",
       from: "main",
       message: "Three files",
-      files: Object.fromEntries(parts.map((name) => [fileOf(name), `${contentOf(name, 1)}${filler}\n`]))
+      files: Object.fromEntries(parts.map((name) => [toFilePath(name), `${renderContent(name, 1)}${filler}\n`]))
     })
     const pull = await at.forge.createPull("team/one", { headBranch: "wide", title: "Add three files" })
     const passesOf = (name: string) =>
@@ -155,7 +155,7 @@ describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
     expect(parts.map(passesOf)).toEqual([1, 3, 1])
     expect(at.posted(pull)).toEqual({
       reviews: [pull.head],
-      comments: parts.map((name) => `${fileOf(name)}:${markedLine}`),
+      comments: parts.map((name) => `${toFilePath(name)}:${markedLine}`),
       summaries: 1
     })
   })
@@ -183,7 +183,7 @@ describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
 
     expect(at.posted(pull)).toEqual({
       reviews: [pull.head],
-      comments: [`${fileOf("change")}:${markedLine}`],
+      comments: [`${toFilePath("change")}:${markedLine}`],
       summaries: 1
     })
     expect(at.asked("change")).toBe(1)
@@ -217,7 +217,7 @@ describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
     expect(pulls.map((pull) => at.posted(pull))).toEqual(
       pulls.map((pull) => ({
         reviews: [pull.head],
-        comments: [`${fileOf(pull.headBranch)}:${markedLine}`],
+        comments: [`${toFilePath(pull.headBranch)}:${markedLine}`],
         summaries: 1
       }))
     )

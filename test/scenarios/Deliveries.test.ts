@@ -1,10 +1,10 @@
 /** Combinations of deliveries: repeated ones, outdated heads, and events that the service caused itself. */
 import { describe, expect, it } from "vitest"
-import { fileOf, honest, Installation, markedLine } from "../harness/Installation.ts"
+import { toFilePath, honest, Installation, markedLine } from "../harness/Installation.ts"
 
 const once = (head: string, name: string) => ({
   reviews: [head],
-  comments: [`${fileOf(name)}:${markedLine}`],
+  comments: [`${toFilePath(name)}:${markedLine}`],
   summaries: 1
 })
 

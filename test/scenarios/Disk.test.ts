@@ -7,7 +7,7 @@ import { execFileSync } from "node:child_process"
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { fileOf, honest, Installation, markedLine } from "../harness/Installation.ts"
+import { toFilePath, honest, Installation, markedLine } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 interface Disk {
@@ -81,7 +81,7 @@ const readyAgain = (at: Installation) =>
   waitUntil(async () => (await ready(at)).status === 200, { describe: () => `ready; log:\n${at.aicr.log}` })
 const once = (name: string, head: string) => ({
   reviews: [head],
-  comments: [`${fileOf(name)}:${markedLine}`],
+  comments: [`${toFilePath(name)}:${markedLine}`],
   summaries: 1
 })
 

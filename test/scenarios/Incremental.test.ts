@@ -1,6 +1,6 @@
 /** A review that was paid for is not paid for again, even if its head was superseded before anything of it was published. */
 import { expect, it } from "vitest"
-import { fileOf, honest, Installation, markedLine, namesIn } from "../harness/Installation.ts"
+import { toFilePath, honest, Installation, markedLine, namesIn } from "../harness/Installation.ts"
 
 it("carries findings of an overtaken head into the review of the newest one", async () => {
   await using at = await Installation.make({ queue: "memory" })
@@ -11,7 +11,7 @@ it("carries findings of an overtaken head into the review of the newest one", as
     await at.forge.push("team/one", {
       branch: "change",
       message: "More",
-      files: { [fileOf("more")]: 'export const first = 1\nexport const marked = "marker-more-end"\n' }
+      files: { [toFilePath("more")]: 'export const first = 1\nexport const marked = "marker-more-end"\n' }
     })
     return honest(request)
   })
@@ -22,7 +22,7 @@ it("carries findings of an overtaken head into the review of the newest one", as
 
   expect(at.posted(pull)).toEqual({
     reviews: [pull.head],
-    comments: [`${fileOf("change")}:${markedLine}`, `${fileOf("more")}:${markedLine}`],
+    comments: [`${toFilePath("change")}:${markedLine}`, `${toFilePath("more")}:${markedLine}`],
     summaries: 1
   })
   expect(at.model.requests.map(namesIn)).toEqual([["change"], ["more"]])

@@ -2,7 +2,7 @@
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { expect, it } from "vitest"
-import { fileOf, Installation, markedLine, statesOf } from "../harness/Installation.ts"
+import { toFilePath, Installation, markedLine, listStates } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 it("comments, summary and status follow together after an outage, the status last", async () => {
@@ -40,11 +40,11 @@ it("comments, summary and status follow together after an outage, the status las
   await at.settled()
   expect(at.posted(pull)).toEqual({
     reviews: [pull.head],
-    comments: [`${fileOf("change")}:${markedLine}`],
+    comments: [`${toFilePath("change")}:${markedLine}`],
     summaries: 1
   })
   expect(written).toEqual(["status", "comments", "reviews", "status"])
-  expect(statesOf(pull)).toEqual(["pending", "success"])
+  expect(listStates(pull)).toEqual(["pending", "success"])
   expect(at.asked("change")).toBe(1)
   const database = new DatabaseSync(join(at.directory, "aicr.db"), { readOnly: true })
   const [most] = database.prepare("SELECT max(attempts) AS attempts FROM publications").all()

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
 import { expect, it } from "vitest"
 import { maxStarts } from "../../actors/PublishDecision.ts"
-import { honest, Installation, statesOf } from "../harness/Installation.ts"
+import { honest, Installation, listStates } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const rowsOf = (at: Installation, target: string) => {
@@ -46,7 +46,7 @@ it("is quarantined after a bounded number of processes, and does not block other
   expect(kills).toBe(maxStarts + 1)
   expect(at.posted(other).reviews).toEqual([other.head])
   expect(at.posted(poisoned)).toMatchObject({ reviews: [], summaries: 1 })
-  expect(statesOf(poisoned).at(-1)).not.toBe("pending")
+  expect(listStates(poisoned).at(-1)).not.toBe("pending")
   const [row, ...rest] = rowsOf(at, `pull_request:${poisoned.number}`).filter(({ status }) => status === "quarantined")
   expect(rest).toEqual([])
   expect(row).toMatchObject({

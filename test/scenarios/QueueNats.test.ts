@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, it } from "vitest"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
-import { fileOf, honest, markedLine, postedOn } from "../harness/Installation.ts"
+import { toFilePath, honest, markedLine, postedOn } from "../harness/Installation.ts"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -49,7 +49,7 @@ it("a node is killed and NATS restarts: every change is reviewed once", async ()
   for (const pull of pulls) {
     expect(postedOn(pull)).toEqual({
       reviews: [pull.head],
-      comments: [`${fileOf(pull.headBranch)}:${markedLine}`],
+      comments: [`${toFilePath(pull.headBranch)}:${markedLine}`],
       summaries: 1
     })
   }

@@ -5,7 +5,7 @@ import { Redis } from "ioredis"
 import { expect, it } from "vitest"
 import { parse, stringify } from "yaml"
 import { AicrProcess } from "../harness/AicrProcess.ts"
-import { fileOf, honest, Installation, markedLine } from "../harness/Installation.ts"
+import { toFilePath, honest, Installation, markedLine } from "../harness/Installation.ts"
 import { RedisServer } from "../harness/Redis.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
@@ -27,7 +27,7 @@ const onRedis = async (at: Installation, redis: RedisServer): Promise<AicrProces
 
 const once = (name: string, head: string) => ({
   reviews: [head],
-  comments: [`${fileOf(name)}:${markedLine}`],
+  comments: [`${toFilePath(name)}:${markedLine}`],
   summaries: 1
 })
 

@@ -6,7 +6,7 @@ import { expect, it } from "vitest"
 import { parse, stringify } from "yaml"
 import { Lessons } from "../../src/store/Lessons.ts"
 import * as Store from "../../src/store/Store.ts"
-import { fileOf, Installation, markedLine } from "../harness/Installation.ts"
+import { toFilePath, Installation, markedLine } from "../harness/Installation.ts"
 
 it("hints stand in the prompt, fenced; findings stay", async () => {
   await using at = await Installation.make({ queue: "memory" })
@@ -44,5 +44,5 @@ it("hints stand in the prompt, fenced; findings stay", async () => {
   expect(at.model.requests[0]?.text).toMatch(
     /<earlier-findings (\w{24})>\\n- dismissed by a person: bug \(high\) in src\/other\.ts: Marked lines are wrong\. The code was: export const marked\\n<\/earlier-findings \1>/
   )
-  expect(at.posted(pull).comments).toEqual([`${fileOf("change")}:${markedLine}`])
+  expect(at.posted(pull).comments).toEqual([`${toFilePath("change")}:${markedLine}`])
 })

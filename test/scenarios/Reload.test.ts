@@ -8,7 +8,7 @@ import { DatabaseSync } from "node:sqlite"
 import { describe, expect, it } from "vitest"
 import { parse, stringify } from "yaml"
 import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
-import { honest, Installation, namesIn, statesOf, tokenOf } from "../harness/Installation.ts"
+import { honest, Installation, namesIn, listStates, makeToken } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 interface Document {
@@ -58,15 +58,15 @@ const underWay = async (at: Installation, answer: Promise<void>) => {
     describe: () => `the model is asked three times; log:\n${at.aicr.log}`
   })
   // The old token still reported the review as in progress.
-  await waitUntil(() => pulls.every((pull) => statesOf(pull).at(-1) === "pending"), {
-    describe: () => JSON.stringify(pulls.map(statesOf))
+  await waitUntil(() => pulls.every((pull) => listStates(pull).at(-1) === "pending"), {
+    describe: () => JSON.stringify(pulls.map(listStates))
   })
   return pulls
 }
 
 const refuseOldToken = (at: Installation): void => {
   at.host.onRequest = ({ headers }) =>
-    String(headers["authorization"]).includes(tokenOf(1))
+    String(headers["authorization"]).includes(makeToken(1))
       ? { kind: "answer", answer: { status: 401, body: { message: "token was revoked" } } }
       : undefined
 }
@@ -106,11 +106,11 @@ describe("a trigger renamed, a token rotated and a workspace removed while three
     refuseOldToken(at)
     await waitUntil(() => at.aicr.log.includes("configuration in force"), { describe: () => at.aicr.log })
     gate.resolve()
-    await waitUntil(() => pulls.every((pull) => ["success", "failure"].includes(String(statesOf(pull).at(-1)))), {
+    await waitUntil(() => pulls.every((pull) => ["success", "failure"].includes(String(listStates(pull).at(-1)))), {
       timeout: 60_000,
-      describe: () => `${JSON.stringify(pulls.map(statesOf))}\n${at.aicr.log}`
+      describe: () => `${JSON.stringify(pulls.map(listStates))}\n${at.aicr.log}`
     })
-    expect(pulls.map((pull) => statesOf(pull).at(-1))).toEqual(["success", "failure", "success"])
+    expect(pulls.map((pull) => listStates(pull).at(-1))).toEqual(["success", "failure", "success"])
     await waitUntil(() => at.unfinished().length === 0, { describe: () => at.unfinished().join() })
     expectPublished(at, pulls)
   })
@@ -135,7 +135,7 @@ describe("a trigger renamed, a token rotated and a workspace removed while three
       ["src/renamed.ts:2"],
       ["src/removed.ts:2"]
     ])
-    expect(pulls.map((pull) => statesOf(pull).at(-1))).toEqual(["success", "failure", "success"])
+    expect(pulls.map((pull) => listStates(pull).at(-1))).toEqual(["success", "failure", "success"])
   })
 })
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
 import { faults } from "../harness/FakeModel.ts"
-import { Installation, statesOf } from "../harness/Installation.ts"
+import { Installation, listStates } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 /** Returns the lines of the log that contain the id of the delivery. */
@@ -47,7 +47,7 @@ it("logs the failure of a model as a warning and that of the run as an error, wi
   await at.aicr.start()
   const pull = await at.open("change")
   const { body } = await at.forge.notify(pull, "opened")
-  await waitUntil(() => statesOf(pull).at(-1) === "failure", { describe: () => at.aicr.log })
+  await waitUntil(() => listStates(pull).at(-1) === "failure", { describe: () => at.aicr.log })
   await at.settled()
   const { eventId, find } = storyOf(at.aicr.log, body)
   expect(find("fell back from a model")).toMatchObject({ level: "warn", model: "fake/fake", event_id: [eventId] })

@@ -6,7 +6,7 @@ import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { parse, stringify } from "yaml"
-import { contentOf, fileOf, Installation, namesIn } from "../harness/Installation.ts"
+import { renderContent, toFilePath, Installation, namesIn } from "../harness/Installation.ts"
 
 const repository = "team/one"
 let at: Installation
@@ -38,7 +38,7 @@ const reviewed = async (head: string, baseBranch: string) => {
   await at.forge.push(repository, {
     branch: head,
     message: "Code",
-    files: { [fileOf(head)]: contentOf(head, 1) }
+    files: { [toFilePath(head)]: renderContent(head, 1) }
   })
   const pull = await at.forge.createPull(repository, { headBranch: head, baseBranch, title: `Add ${head}` })
   await at.forge.notify(pull, "opened")

@@ -1,6 +1,6 @@
 /** A head that is replaced while its review waits for a process: its commit does not say "in progress" for ever. */
 import { expect, it } from "vitest"
-import { honest, Installation, statesOf } from "../harness/Installation.ts"
+import { honest, Installation, listStates } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 it("the status of a head that was replaced while the process was down ends", async () => {
@@ -15,7 +15,7 @@ it("the status of a head that was replaced while the process was down ends", asy
     return { cut: true }
   })
   await at.forge.notify(pull, "opened")
-  await waitUntil(() => statesOf(pull).at(-1) === "pending", { describe: () => at.aicr.log })
+  await waitUntil(() => listStates(pull).at(-1) === "pending", { describe: () => at.aicr.log })
   await asked.promise
   await at.aicr.kill()
   at.model.script(honest)
@@ -30,5 +30,5 @@ it("the status of a head that was replaced while the process was down ends", asy
     describe: () => `${JSON.stringify(statuses())}\n${at.aicr.log}`
   })
   expect(statuses().at(-1)?.description).toBe(`Superseded by ${pull.head.slice(0, 12)}`)
-  expect(statesOf(pull).at(-1)).toBe("success")
+  expect(listStates(pull).at(-1)).toBe("success")
 }, 120_000)

@@ -1,7 +1,7 @@
 /** SIGTERM: nothing new is accepted, the process is gone within 15 seconds, and what it was doing is done once. */
 import { describe, expect, it } from "vitest"
 import { stopWithin } from "../harness/AicrProcess.ts"
-import { fileOf, honest, Installation, markedLine } from "../harness/Installation.ts"
+import { toFilePath, honest, Installation, markedLine } from "../harness/Installation.ts"
 
 describe.each(["memory", "sqlite"] as const)("stopped, queue %s", (queue) => {
   it("finishes the review that is under way", async () => {
@@ -22,7 +22,7 @@ describe.each(["memory", "sqlite"] as const)("stopped, queue %s", (queue) => {
     await at.settled()
     expect(at.posted(pull)).toEqual({
       reviews: [pull.head],
-      comments: [`${fileOf("change")}:${markedLine}`],
+      comments: [`${toFilePath("change")}:${markedLine}`],
       summaries: 1
     })
     expect(at.asked("change")).toBe(1)
@@ -50,7 +50,7 @@ describe.each(["memory", "sqlite"] as const)("stopped, queue %s", (queue) => {
     await at.settled()
     expect(at.posted(pull)).toEqual({
       reviews: [pull.head],
-      comments: [`${fileOf("change")}:${markedLine}`],
+      comments: [`${toFilePath("change")}:${markedLine}`],
       summaries: 1
     })
     expect(at.asked("change")).toBe(2)

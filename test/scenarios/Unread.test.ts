@@ -1,6 +1,6 @@
 /** A change with text that was not read is no success: its commit and its summary say so. */
 import { expect, it } from "vitest"
-import { fileOf, honest, Installation } from "../harness/Installation.ts"
+import { toFilePath, honest, Installation } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 it("names added text that was not read in the status and in the summary", async () => {
@@ -8,7 +8,7 @@ it("names added text that was not read in the status and in the summary", async 
   await at.aicr.start()
   at.model.script(honest)
   const pull = await at.open("change")
-  const path = fileOf("hidden")
+  const path = toFilePath("hidden")
   await at.forge.push("team/one", {
     branch: "change",
     message: "Hide",

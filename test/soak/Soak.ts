@@ -9,7 +9,15 @@ import { DatabaseSync } from "node:sqlite"
 import { stringify } from "yaml"
 import type { Fault } from "../../src/demo/DemoForge.ts"
 import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
-import { documentOf, fileOf, honest, Installation, markedLine, namesIn, statesOf } from "../harness/Installation.ts"
+import {
+  makeDocument,
+  toFilePath,
+  honest,
+  Installation,
+  markedLine,
+  namesIn,
+  listStates
+} from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 export interface SoakOptions {
@@ -37,7 +45,7 @@ export interface SoakResult {
 }
 
 /** Numbers in [0, 1) that are the same for the same seed (mulberry32). */
-export const randomOf = (seed: number) => {
+export const makeRandom = (seed: number) => {
   let state = seed >>> 0
   return (): number => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -72,13 +80,13 @@ const faultOf = (random: () => number): Fault => {
 const judge = (at: Installation, pull: DemoPull, name: string, allowed: number): ReadonlyArray<string> => {
   const { comments, summaries } = at.posted(pull)
   const wrong: Array<string> = []
-  const here = comments.filter((comment) => comment === `${fileOf(name)}:${markedLine}`)
+  const here = comments.filter((comment) => comment === `${toFilePath(name)}:${markedLine}`)
   if (comments.length !== here.length) wrong.push(`misplaced: ${comments.filter((one) => !here.includes(one)).join()}`)
   if (here.length === 0) wrong.push("lost: the comment at its line")
   if (here.length > 1) wrong.push(`doubled: ${here.length} comments at its line`)
   if (summaries === 0) wrong.push("lost: the summary")
   if (summaries > 1) wrong.push(`doubled: ${summaries} summaries`)
-  if (statesOf(pull).at(-1) !== "success") wrong.push(`status: ${statesOf(pull).at(-1) ?? "none"}`)
+  if (listStates(pull).at(-1) !== "success") wrong.push(`status: ${listStates(pull).at(-1) ?? "none"}`)
   const paid = at.asked(name)
   if (paid > allowed) wrong.push(`paid ${paid} times, ${allowed} allowed`)
   return wrong.map((what) => `${pull.repository.fullName}#${pull.number} ${name}: ${what}`)
@@ -86,7 +94,7 @@ const judge = (at: Installation, pull: DemoPull, name: string, allowed: number):
 
 /** The document of a configuration, rewritten: the trigger has another name and another token, and workspaces are added. */
 const rewritten = (at: Installation, repositories: ReadonlyArray<string>, port: number, version: number) => {
-  const base = documentOf({ queue: "sqlite", concurrency: 4 }, repositories, {
+  const base = makeDocument({ queue: "sqlite", concurrency: 4 }, repositories, {
     directory: at.directory,
     port,
     forge: at.forge,
@@ -133,7 +141,7 @@ const pause = () => new Promise((resume) => setTimeout(resume, 100))
 
 export const soak = async (options: SoakOptions, say: (line: string) => void): Promise<SoakResult> => {
   const began = performance.now()
-  const random = randomOf(options.seed)
+  const random = makeRandom(options.seed)
   const repositories = repositoriesOf(options.changes)
   await using at = await Installation.make({
     queue: "sqlite",
@@ -204,9 +212,9 @@ export const soak = async (options: SoakOptions, say: (line: string) => void): P
       { timeout: 60_000, describe: () => `${name} is accepted; log:\n${at.aicr.log.slice(-4000)}` }
     )
   }
-  const isDone = () => pulls.every(({ pull }) => statesOf(pull).at(-1) === "success") && unfinished(at) === 0
+  const isDone = () => pulls.every(({ pull }) => listStates(pull).at(-1) === "success") && unfinished(at) === 0
   const deadline = performance.now() + options.timeoutMillis
-  const isMuchDone = () => pulls.filter(({ pull }) => statesOf(pull).at(-1) === "success").length / pulls.length
+  const isMuchDone = () => pulls.filter(({ pull }) => listStates(pull).at(-1) === "success").length / pulls.length
   while (!isDone() && performance.now() < deadline) {
     // Faults end when most changes are complete, so that the rest shows whether it recovers.
     isCalm = isMuchDone() > 0.9

@@ -1,4 +1,4 @@
-/** What both processes of the benchmark know: actors that give back what they get, some over there, some here. */
+/** Actors of both processes of the benchmark, which return what they get: some in the other process, some in this one. */
 import { Effect, Layer, Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
@@ -8,9 +8,9 @@ const Text = { payload: { text: Schema.String }, success: Schema.String }
 const inGroup = <Type extends string>(type: Type, group: string) =>
   Entity.make(type, [Rpc.make("Echo", Text)]).annotate(ClusterSchema.ShardGroup, () => group)
 
-/** Like for like: a plain request has no span either. */
+/** Calls without a span: a plain request has none either. */
 export const There = inGroup("There", "there").annotate(ClusterSchema.ClientTracingEnabled, false)
-/** As Effect makes calls by default, with a span for each. */
+/** Calls as Effect makes them by default, with a span for each. */
 export const Traced = inGroup("Traced", "there")
 export const Here = inGroup("Here", "here").annotate(ClusterSchema.ClientTracingEnabled, false)
 
@@ -24,5 +24,5 @@ export const thereLayer = Layer.mergeAll(
 )
 export const hereLayer = Here.toLayer(Effect.succeed(Here.of(handlers)), options)
 
-/** Where the same process answers without any actor. */
+/** A call within the process, without any actor. */
 export const plainSubject = "bench.plain"

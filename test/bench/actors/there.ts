@@ -1,4 +1,4 @@
-/** The other process of the benchmark: holds the actors that are asked from afar, and answers plain requests over NATS. */
+/** The other process of the benchmark: holds the actors that are called remotely, and replies to plain requests over NATS. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer, Result } from "effect"
 import { Sharding } from "effect/cluster"

@@ -1,4 +1,4 @@
-/** What the measuring process is given, and how git prints the diff on both sides. */
+/** The task of the measuring process, and the command that prints the diff on both sides. */
 import { execFileSync } from "node:child_process"
 
 export interface Task {
@@ -13,7 +13,7 @@ export interface Task {
 
 export const patchBytes = 20 * 1024 * 1024
 
-/** With the options that reviews use. */
+/** Arguments of git with the options of reviews. */
 export const printDiff = (root: string, base: string, head: string): Buffer =>
   execFileSync("git", ["diff-tree", "-r", "-p", "-M50%", "-l1000", "-U3", "--full-index", base, head], {
     cwd: root,

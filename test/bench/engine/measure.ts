@@ -35,7 +35,7 @@ enableCompileCache(join(import.meta.dirname, "../../../node_modules/.cache/aicr"
 
 const stallRounds = 4
 const timeRounds = 24
-/** As a pipe gives it. */
+/** Splits the diff into blocks like those of a pipe. */
 const chunkBytes = 65_536
 
 const task: Task = JSON.parse(process.argv[2] ?? "{}")
@@ -99,7 +99,7 @@ const timed = async (run: () => unknown): Promise<number> => {
   return performance.now() - started
 }
 
-/** How late timers were, at most, and how long the thread worked between two of them. */
+/** Measures the maximum delay of timers, and the time that the thread worked between two of them. */
 const watchStalls = () => {
   let late = 0
   let busy = 0

@@ -1,6 +1,6 @@
 /**
- * An attacker, as a process of its own: form bodies of 25 MiB with forged signatures, so many at once, from addresses of its own on
- * loopback. Ends by itself; its parent gets the statuses of the responses.
+ * An attacker, as a process of its own: form bodies of 25 MiB with forged signatures, with a given concurrency, from addresses of
+ * its own on loopback. Ends by itself; its parent gets the statuses of the responses.
  */
 import { request } from "node:http"
 

@@ -1,4 +1,4 @@
-/** Memory of a process and of all those it started, as it is at its most. */
+/** Maximum memory of a process and of all its children. */
 import { readdirSync, readFileSync } from "node:fs"
 
 const everyMillis = 50

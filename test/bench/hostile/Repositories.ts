@@ -1,11 +1,11 @@
-/** Changes made to be too much for whoever reviews them, each as a branch `change` of a bare repository that has a `main`. */
+/** Changes that are too large or too complex to review, each as a branch `change` of a bare repository that has a `main`. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { git } from "../../../src/demo/DemoForgeGit.ts"
 
 export interface HostileChange {
   readonly name: string
-  /** Status that its review ends with; a warning where something was left unread. */
+  /** Status that its review ends with; a warning where something was not read. */
   readonly ends: "success" | "warning" | "failure"
   readonly write: (directory: string) => Promise<void>
 }
@@ -43,7 +43,7 @@ const onMain = (write: (print: (text: string | Buffer) => Promise<void>) => Prom
     await write(print)
   })
 
-/** A file of so many bytes: `line` again and again. */
+/** A file of this many bytes: `line` repeated. */
 const large = (path: string, bytes: number, line: string) =>
   onMain(async (print) => {
     const piece = Buffer.from(line.repeat(Math.ceil(mib / line.length))).subarray(0, mib)
@@ -52,7 +52,7 @@ const large = (path: string, bytes: number, line: string) =>
     await print("\n")
   })
 
-/** Of `width` times the same tree, `levels` deep: few objects. */
+/** A tree of depth `levels` with `width` times the same subtree on each level: few objects. */
 const nested = (levels: number, width: number) => async (directory: string) => {
   let entry = `100644 blob ${(await git(directory, ["hash-object", "-w", "--stdin"], Buffer.from("x\n"))).trim()}`
   for (let level = 0; level < levels; level++) {

@@ -1,4 +1,4 @@
-/** What sender and servers of the benchmark agree on. */
+/** Constants that sender and servers of the benchmark share. */
 export const secret = "a secret of the benchmark"
 export const repository = "Codertocat/Hello-World"
 export const path = "/webhooks/github"

@@ -11,7 +11,7 @@ const examples = Schema.decodeUnknownSync(
   Schema.Array(Schema.Struct({ name: Schema.String, examples: Schema.Array(Payload) }))
 )
 
-/** GitHub's own example of 23 KB without what is in it several times, and without the installation, which bots ask back about. */
+/** GitHub's own example of 23 KB without its repeated parts, and without the installation, which makes bots call the host. */
 const template = (): string => {
   const pulls = examples(webhookExamples).find(({ name }) => name === "pull_request")
   const example = pulls?.examples.find(({ action }) => action === "synchronize")

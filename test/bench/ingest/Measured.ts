@@ -1,4 +1,4 @@
-/** The side of a measured server that talks to the benchmark: says its port, and on request what it has used so far. */
+/** The part of a measured server that reports to the benchmark: its port, and on request the resources used so far. */
 
 export interface Usage {
   /** User and system CPU of the process so far, in microseconds. */

@@ -1,6 +1,6 @@
 /**
- * The ingress as it runs in the service: SQLite records synced before the answer, the queue of the given kind. Reviews are
- * not part of it, so nobody takes from the queue.
+ * The ingress as it runs in the service: SQLite records synced before the response, the queue of the given kind. Reviews are not
+ * part of it, so no entry leaves the queue.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -21,7 +21,7 @@ const kind = process.argv[2] ?? "memory"
 const directory = mkdtempSync(join(tmpdir(), "aicr-ingest-"))
 process.on("exit", () => rmSync(directory, { recursive: true, force: true }))
 
-// Nobody reviews, so everything that is accepted waits.
+// There is no executor, so every accepted change waits.
 const limits = { perWorkspace: 1_000_000, total: 1_000_000 }
 
 const document = {

@@ -1,4 +1,4 @@
-/** The least a webhook receiver can do: read, check the HMAC, parse, answer. Stores nothing. */
+/** The minimum of a webhook receiver: read, check the HMAC, parse, respond. Stores nothing. */
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { createServer } from "node:http"
 import { path, secret } from "./Agreement.ts"

@@ -1,6 +1,6 @@
 /**
- * Sends deliveries over keep-alive connections, one request at a time on each, and answers the latencies. What is sent is made
- * and signed beforehand, so that the generator costs little beside the server.
+ * Sends deliveries over keep-alive connections, one request at a time on each, and returns the latencies. Deliveries are made and
+ * signed beforehand, so that the generator costs little next to the server.
  */
 import { connect } from "node:net"
 import { path } from "./Agreement.ts"
@@ -29,7 +29,7 @@ export interface Load {
   readonly p50: number
   readonly p99: number
   readonly failures: number
-  /** The first answer that was not a 2xx, or what went wrong. */
+  /** The first response that was not a 2xx, or the first error. */
   readonly failure: string | undefined
 }
 

@@ -1,7 +1,7 @@
 /**
- * What somebody would write in an afternoon: hears a webhook, asks the host for the pull request, fetches two commits into a
- * bare repository, diffs, asks the model, posts the same statuses, summary and review. Checks nothing, stores nothing, survives
- * nothing. Arguments: host URL, token, model URL, folder.
+ * A minimal script for comparison: receives a webhook, reads the pull request from the host, fetches two commits into a bare
+ * repository, diffs, calls the model, posts the same statuses, summary and review. Checks nothing, stores nothing, and has no
+ * recovery. Arguments: host URL, token, model URL, folder.
  */
 import { execFile } from "node:child_process"
 import { createServer } from "node:http"

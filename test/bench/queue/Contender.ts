@@ -1,32 +1,32 @@
 /**
- * What a contender of the queue benchmarks does, in a process of its own or in several: ordered by message, begun by a second one, answered
- * with seconds. All of them carry the same work.
+ * The interface of a contender of the queue benchmarks, in one process or several: a first message prepares an order, a second
+ * one starts it, and the reply is the seconds it took. All contenders carry the same work.
  */
 
 export interface Order {
-  /** `adds`: one each, `width` under way at once. `bulk`: `width` in one call. `cycles`: from adding to done. */
+  /** `adds`: one call each, `width` in flight. `bulk`: `width` in one call. `cycles`: from adding to done. */
   readonly what: "adds" | "bulk" | "cycles"
   readonly count: number
 }
-/** `counts`: what the contender counted besides, since the order came. */
+/** `counts`: additional counters of the contender since the order arrived. */
 export type Answer =
   | { readonly seconds: number; readonly counts: Readonly<Record<string, number>> }
   | { readonly error: string }
-/** Everything that an order needs is made. */
+/** The payloads of an order are made. */
 export interface Prepared {
   readonly prepared: true
 }
 /** Starts the clock. */
 export const begin = "begin"
 
-/** Calls under way at once, and items of one bulk call. */
+/** Calls in flight, and items of one bulk call. */
 const width = 512
-/** Reviews at once while cycles are measured. */
+/** Concurrent reviews while cycles are measured. */
 export const slots = 64
-/** Workspaces that the work of aicr is spread over; the others know nothing like it. */
+/** Workspaces that the work of aicr is distributed over; the others have no such concept. */
 export const workspaces = 16
 
-/** Which of several processes of a contender this is. Each has changes of its own. */
+/** Index of this process among the processes of a contender. Each has changes of its own. */
 export const node = process.argv[4] ?? "0"
 let serial = Number(node) * 100_000_000
 /** A pull request's change, as an ingress makes it of a delivery: 600 bytes of JSON. */
@@ -50,7 +50,7 @@ export const nextChange = () => {
   }
 }
 
-/** Runs `call` for each, `width` at once. */
+/** Executes `call` for each, `width` concurrently. */
 export const spread = async <A>(items: ReadonlyArray<A>, call: (item: A) => Promise<unknown>): Promise<void> => {
   const left = items.values()
   const lane = async () => {
@@ -59,7 +59,7 @@ export const spread = async <A>(items: ReadonlyArray<A>, call: (item: A) => Prom
   await Promise.all(Array.from({ length: Math.min(width, items.length) }, lane))
 }
 
-/** `call` adds so many at once. */
+/** Adds in chunks: each `call` adds several. */
 export const inBulk = async <A>(
   items: ReadonlyArray<A>,
   call: (some: ReadonlyArray<A>) => Promise<unknown>
@@ -67,7 +67,7 @@ export const inBulk = async <A>(
   for (let at = 0; at < items.length; at += width) await call(items.slice(at, at + width))
 }
 
-/** What survives two minor collections is old. */
+/** Collects garbage twice: objects that survive two minor collections are old. */
 const settle = (): void => {
   for (let times = 0; times < 2; times++) void globalThis.gc?.({ type: "minor", execution: "sync" })
 }
@@ -75,9 +75,10 @@ const settle = (): void => {
 type Contender<A> = Readonly<Record<Order["what"], (items: ReadonlyArray<A>) => Promise<void>>>
 
 /**
- * What is added is made before the clock starts: `make` is what the deliveries bring, not what the queue does. A copy has its strings in
- * one piece each, as a payload has that was parsed; of those that are put together here, whoever reads them first would do that. It is old to
- * the garbage collector, which would copy all of it on the clock; what a contender leaves behind is collected on the clock.
+ * Makes the payloads before the clock starts: `make` is the work of the deliveries, not of the queue. A copy has its strings in
+ * one piece each, like a parsed payload; strings concatenated here would be flattened by their first reader. The copies are old
+ * for the garbage collector, which would otherwise copy all of them during the measurement; garbage of a contender is collected
+ * during the measurement.
  */
 export const serve = <A>(
   make: (what: Order["what"]) => A,

@@ -1,4 +1,4 @@
-/** How contenders of the queue benchmarks are started and take turns. */
+/** Starts the contenders of the queue benchmarks and lets them take turns. */
 import { execFileSync, fork } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import { existsSync } from "node:fs"
@@ -9,10 +9,10 @@ import type { Answer, Order, Prepared } from "./Contender.ts"
 export const here = import.meta.dirname
 const installation = join(here, "..")
 
-/** A file that Redis writes anew takes a core for seconds, which may be those of another contender. */
+/** A file that Redis rewrites takes a core for seconds, possibly during the measurement of another contender. */
 export const inTurn = { "auto-aof-rewrite-percentage": "0" }
 
-/** Peers have a package.json of their own; what is not there yet is installed once. */
+/** Peers have a package.json of their own; missing packages are installed once. */
 export const installPeers = (peers: ReadonlyArray<string>): void => {
   if (peers.every((name) => existsSync(join(installation, "node_modules", name)))) return
   process.stderr.write(`Installing ${peers.join(" and ")}, which this benchmark compares with, into ${installation}\n`)
@@ -42,9 +42,9 @@ export const start = async (file: string, args: ReadonlyArray<string>): Promise<
 }
 
 export interface Taken {
-  /** Of all processes together, per second. */
+  /** Operations of all processes together, per second. */
   readonly rate: number
-  /** What they counted besides, summed up. */
+  /** Sum of their additional counters. */
   readonly counts: Readonly<Record<string, number>>
 }
 
@@ -78,7 +78,10 @@ export const take = async (children: ReadonlyArray<ChildProcess>, order: Order):
 export const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
-/** So that what a contender leaves for a pause (a vacuum, a log to copy, pages to write) does not always fall on the same other. */
+/**
+ * Shuffles the order, so that the delayed work of a contender (a vacuum, a log to copy, pages to write) does not always fall on
+ * the same other.
+ */
 export const shuffled = <A>(items: ReadonlyArray<A>): ReadonlyArray<A> =>
   items
     .map((item) => ({ item, place: Math.random() }))

@@ -1,4 +1,4 @@
-/** aicr's queue: `aicr.ts memory`, `aicr.ts sqlite FOLDER`, `aicr.ts redis URL [NODE]` or `aicr.ts nats URL`. */
+/** The queue of aicr: `aicr.ts memory`, `aicr.ts sqlite FOLDER`, `aicr.ts redis URL [NODE]` or `aicr.ts nats URL`. */
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import { Cause, Effect, Exit, Layer, ManagedRuntime, Redacted, Result } from "effect"
@@ -25,7 +25,7 @@ const bus = (url: string) => {
   if (settings === undefined) throw new Error(`${url} is no address of NATS`)
   return NatsConnection.layer({ settings, name: "bench" })
 }
-/** Messages that were appended, and attempts that another node was faster than. */
+/** Messages that were appended, and attempts that lost to another node. */
 const counts = { appended: 0, conflicts: 0 }
 const counted = <E, R>(opened: Effect.Effect<Journal, E, R>) =>
   Effect.map(opened, (journal): Journal => {
@@ -47,7 +47,7 @@ const store =
 const queue = await ManagedRuntime.make(store).runPromise(Queue)
 const run = <A, E>(effect: Effect.Effect<A, E>): Promise<A> => Effect.runPromise(effect)
 
-/** What is only added is never done: it waits in workspaces of its own, which no scheduler looks at. Each process has its own workspaces. */
+/** Workspaces of entries that are only added and never done: no scheduler scans them. Each process has its own. */
 const admission = (what: Order["what"]): QueueAdmission => {
   const now = Date.now()
   const change = nextChange()
@@ -67,7 +67,7 @@ interface Arrival {
   readonly failed: (error: unknown) => void
 }
 
-/** One admission, as the ingress makes it: with whatever else arrives in the same turns of the event loop. */
+/** One admission, as the ingress makes it: together with other deliveries of the same iterations of the event loop. */
 const arrivals = new MicroBatch<Arrival>((arrived) => {
   run(queue.admit(arrived.map(({ item }) => item))).then(
     () => arrived.forEach(({ done }) => done()),
@@ -79,14 +79,17 @@ const add = (item: QueueAdmission): Promise<void> =>
     arrivals.add({ item, done, failed })
   })
 
-/** As a scheduler and its executors do it: a decision, tickets, and per ticket a claim and an end, which wakes the scheduler. */
+/**
+ * One cycle as a scheduler and its executors do it: a decision, tickets, and per ticket a claim and an end, which wakes the
+ * scheduler.
+ */
 const scheduler = (workspace: string, places: number, ended: (how: Exit.Exit<void, unknown>) => void) => {
   const turns = new Map<string, number>()
   let looking = false
   let again = false
   const decide = async (): Promise<void> => {
     while (again) {
-      // Wakes of one turn of the event loop are one, as they are to the WorkspaceScheduler.
+      // Wakes of one iteration of the event loop are one, as they are to the WorkspaceScheduler.
       await setImmediate()
       again = false
       const now = Date.now()

@@ -1,6 +1,6 @@
 /**
- * The ceiling of what adds to a SQLite file: the same work in a table of two columns, 512 rows a transaction, synced; nothing is looked up,
- * joined or scheduled. `bare.ts FOLDER`.
+ * The ceiling of adds to a SQLite file: the same work in a table of two columns, 512 rows a transaction, synced; nothing is
+ * looked up, joined or scheduled. `bare.ts FOLDER`.
  */
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-/** BullMQ, set up as its documentation says: `bullmq.mjs redis URL [NODE]`. */
+/** BullMQ, set up as its documentation recommends: `bullmq.mjs redis URL [NODE]`. */
 import { Queue, Worker } from "bullmq"
 import { inBulk, nextChange, node, serve, slots, spread } from "./Contender.ts"
 

@@ -1,4 +1,4 @@
-/** graphile-worker, with the batching that its documentation recommends for throughput: `graphile.mjs URL`. */
+/** The queue of graphile-worker, with the batching that its documentation recommends for throughput: `graphile.mjs URL`. */
 import { Logger, makeWorkerUtils, run } from "graphile-worker"
 import { Pool } from "pg"
 import { inBulk, nextChange, serve, slots, spread } from "./Contender.ts"

@@ -1,7 +1,7 @@
 /**
- * `load.ts fill URL COUNT` adds so many entries that wait to the queue over a journal in Redis; `load.ts read URL COUNT` starts a node on
- * them. Both send the bytes of heap that each entry takes in the node; `read` also sends the seconds until the node can decide, of the clock and
- * of its processor.
+ * `load.ts fill URL COUNT` adds this number of waiting entries to the queue over a journal in Redis; `load.ts read URL COUNT`
+ * starts a node on them. Both send the bytes of heap that each entry takes in the node; `read` also sends the seconds until the
+ * node can decide, of the clock and of its processor.
  */
 import { Effect, ManagedRuntime, Redacted } from "effect"
 import { newId } from "../../../src/domain/Ids.ts"
@@ -12,7 +12,7 @@ import { nextChange } from "./Contender.ts"
 
 const [, , what = "read", url = "", total = "0"] = process.argv
 const count = Number(total)
-/** Admissions of one call, as an ingress gathers them. */
+/** Admissions of one call, in micro-batches like those of an ingress. */
 const together = 64
 
 const heap = () => {
@@ -27,7 +27,7 @@ const open = () =>
 
 const admission = () => {
   const now = Date.now()
-  // As from a request's body: nothing of it is shared with another entry.
+  // Like a request's body: nothing of it is shared with another entry.
   const change = structuredClone(nextChange())
   return { eventId: newId(), change, configHash: "c".repeat(64), priority: 10, admittedAt: now, dueAt: now }
 }

@@ -53,7 +53,7 @@ const heap = () => {
 const admission = (workspace: number, number: number) => {
   const name = `workspace-${workspace}`
   const web = `https://git.example/acme/${name}`
-  // As from a request's body: nothing of it is shared with another entry.
+  // Like a request's body: nothing of it is shared with another entry.
   const change = JSON.parse(
     JSON.stringify({
       provider: "gitea",

@@ -11,7 +11,7 @@ import type { TimedCall } from "../../harness/TimedModel.ts"
 import { waitUntil } from "../../harness/Wait.ts"
 
 export interface MeasuredReview {
-  /** From the webhook to the comments, in the model's time; infinite if none were posted. */
+  /** Time from the webhook to the comments, in the model's time; infinite if none were posted. */
   readonly seconds: number
   readonly calls: number
   /** Input of all calls, divided by the tokens of the diff. */
@@ -28,7 +28,7 @@ export interface MeasuredReview {
   readonly lineAccuracy: number
 }
 
-/** Calls that a provider of this size takes at once. */
+/** Limit of concurrent calls of a provider of this size. */
 export const manyCalls = 16
 
 export const readDiff = ({ repository, base, head }: DemoPull): Promise<string> =>

@@ -1,4 +1,4 @@
-/** Review threads of GitHub, resolved by GraphQL: few requests, limits, and tokens that may not. */
+/** Review threads of GitHub, resolved by GraphQL: few requests, limits, and tokens without the permission. */
 import { Effect, Logger } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { DuringOutage, HostStates } from "../../../src/forge/HostHealth.ts"
@@ -9,7 +9,7 @@ import type { Owners } from "../../harness/Owners.ts"
 import { fault } from "../../harness/FakeForge.ts"
 import type { Seen } from "../../harness/FakeForge.ts"
 import { graphqlError } from "../../harness/FakeGraphql.ts"
-import { threadOf } from "../../harness/FakeThreads.ts"
+import { getThread } from "../../harness/FakeThreads.ts"
 import { changed, failure, run, startHost } from "../Clients.ts"
 import type { Host } from "../Clients.ts"
 
@@ -19,7 +19,7 @@ const path = "/api/graphql"
 const sent = (word: string) =>
   host.forge.requests.filter((seen: Seen) => JSON.stringify(seen.body ?? "").includes(word))
 
-/** So many comments of ours, and the ids that the REST API has for them. */
+/** Creates this number of our comments and returns the ids that the REST API has for them. */
 const comments = async (count: number): Promise<ReadonlyArray<string>> => {
   for (let left = count; left > 0; left -= 60) {
     const some = Array.from({ length: Math.min(60, left) }, (_, n) => changed(`Comment ${left - n}`))
@@ -30,7 +30,7 @@ const comments = async (count: number): Promise<ReadonlyArray<string>> => {
 }
 const isResolved = (id: string | undefined): boolean =>
   host.pull.reviews.some((review) =>
-    review.comments.some((comment) => String(comment.id) === id && threadOf(comment).resolver !== undefined)
+    review.comments.some((comment) => String(comment.id) === id && getThread(comment).resolver !== undefined)
   )
 const resolve = (id: string | undefined, client = host.client) =>
   client.threads.resolve(host.repo, 1, id ?? "", `${id} is resolved`)
@@ -71,13 +71,13 @@ describe("threads of GitHub", () => {
     expect(isResolved(second)).toBe(true)
   })
 
-  it("stay as they are when somebody resolved them before", async () => {
+  it("keep their state when another account resolved them before", async () => {
     const [id] = await comments(1)
     const comment = host.pull.reviews.flatMap((review) => review.comments)[0]
     if (comment === undefined) throw new Error("no comment")
-    threadOf(comment).resolver = host.forge.user("ann")
+    getThread(comment).resolver = host.forge.user("ann")
     await run(resolve(id))
-    expect(threadOf(comment)).toMatchObject({ resolver: { login: "ann" }, body: `${id} is resolved` })
+    expect(getThread(comment)).toMatchObject({ resolver: { login: "ann" }, body: `${id} is resolved` })
     expect(sent("resolveReviewThread(")).toEqual([])
   })
 
@@ -97,11 +97,11 @@ describe("threads of GitHub", () => {
     const logged = await warnings(Effect.andThen(resolve(ids[0], one), resolve(ids[1], two)))
     expect(logged).toEqual(["review threads cannot be resolved, their comments are annotated only"])
     expect(ids.filter(isResolved)).toEqual([])
-    const bodies = host.pull.reviews.flatMap((review) => review.comments).map((comment) => threadOf(comment).body)
+    const bodies = host.pull.reviews.flatMap((review) => review.comments).map((comment) => getThread(comment).body)
     expect(bodies).toEqual(ids.map((id) => `${id} is resolved`))
   })
 
-  it("hold a review back for a few attempts only where GraphQL is down and the host is not", async () => {
+  it("delay a review for a few attempts only where GraphQL is unavailable and the host is not", async () => {
     const ids = await comments(2)
     const client = githubClient(host.forge.profile("down"))
     host.forge.intercept((request) => (request.path === path ? fault.broken : undefined))

@@ -2,7 +2,7 @@
 import type { FuzzTarget } from "../Target.ts"
 import { bytes, ensure, text } from "../Target.ts"
 
-/** Breaks its promise behind four conditions that have to be met one after the other. */
+/** Throws behind four conditions that have to be met one after the other. */
 const deep: FuzzTarget = {
   name: "planted-deep",
   seeds: () => [bytes("key: value here")],

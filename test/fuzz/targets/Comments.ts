@@ -1,4 +1,4 @@
-/** Comments on pull requests: commands of people, and our own hidden markers, which anybody can write, too. */
+/** Comments on pull requests: commands of people, and our own hidden markers, which any account can write, too. */
 import { OperationId } from "../../../src/domain/Keys.ts"
 import { findCommand } from "../../../src/forge/Command.ts"
 import { splitAtMarkers, parseMarkers, renderMarker, splitMarkers } from "../../../src/outputs/Marker.ts"

@@ -1,4 +1,4 @@
-/** What git prints about a change, and quotes of a model that are searched for in it. */
+/** Diffs that git prints, and quotes of a model that are searched for in them. */
 import { makeAnchorer } from "../../../src/review/Anchor.ts"
 import type { FileDiff } from "../../../src/review/FileDiff.ts"
 import { numberLines } from "../../../src/review/FileDiff.ts"

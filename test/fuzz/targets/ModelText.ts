@@ -1,4 +1,4 @@
-/** What a model says, which the author of a change can influence: tool calls, and text that may quote secrets. */
+/** Output of a model, which the author of a change can influence: tool calls, and text that may quote secrets. */
 import { decodeToolCall, toolNames } from "../../../src/agent/Tools.ts"
 import { injectionIn } from "../../../src/review/Injection.ts"
 import { scrubSecrets } from "../../../src/review/Secrets.ts"
