@@ -14,7 +14,7 @@ export type DatabaseLocation =
   | { readonly kind: "sqlite"; readonly path: string }
   | { readonly kind: "postgres"; readonly url: Redacted.Redacted | undefined }
 
-export const placeOf = ({ baseDir, credential, document: { storage } }: Snapshot): DatabaseLocation => {
+export const locateDatabase = ({ baseDir, credential, document: { storage } }: Snapshot): DatabaseLocation => {
   const { kind, postgres, sqlite } = storage.database
   return kind === "sqlite" ? { kind, path: resolve(baseDir, sqlite.path) } : { kind, url: credential(postgres, "url") }
 }
@@ -32,20 +32,20 @@ const applicationName = `aicr ${process.env["SVC_NODE_NAME"] ?? hostname()}`
 const postgresClient = Effect.promise(() => import("../database/PostgresClient.ts"))
 
 /** A client without migrations. */
-export const clientOf = (place: DatabaseLocation): Layer.Layer<SqlClient.SqlClient, StoreError> => {
-  if (place.kind === "sqlite") return SqliteClient.layer({ path: place.path })
-  const { url } = place
+export const layerClient = (location: DatabaseLocation): Layer.Layer<SqlClient.SqlClient, StoreError> => {
+  if (location.kind === "sqlite") return SqliteClient.layer({ path: location.path })
+  const { url } = location
   if (url === undefined) return Layer.effectContext(Effect.fail(noAddress))
   return Layer.unwrap(Effect.map(postgresClient, ({ layer }) => layer({ url, applicationName })))
 }
 
 /** The repositories over it. */
-export const recordsOf = (
+export const layerRecords = (
   snapshot: Snapshot,
   migrate: "auto" | "verify" = snapshot.document.storage.database.migrate
 ): Layer.Layer<Store.Records | SqlClient.SqlClient, StoreError> =>
-  Layer.provideMerge(Store.layer(migrate), clientOf(placeOf(snapshot)))
+  Layer.provideMerge(Store.layer(migrate), layerClient(locateDatabase(snapshot)))
 
 /** Keeps other processes out of a SQLite file while the layer lives; Postgres needs no lock. */
-export const lockOf = (place: DatabaseLocation): Layer.Layer<never, StoreError> =>
-  place.kind === "sqlite" ? DataLock.layer(dirname(place.path)) : Layer.empty
+export const layerLock = (location: DatabaseLocation): Layer.Layer<never, StoreError> =>
+  location.kind === "sqlite" ? DataLock.layer(dirname(location.path)) : Layer.empty

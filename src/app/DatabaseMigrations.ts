@@ -5,29 +5,29 @@ import type { DatabaseState, OnDatabase } from "../cli/DbCommand.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
 import { loadConfig } from "../config/LoadConfig.ts"
 import type { DatabaseLocation } from "./Database.ts"
-import { clientOf, lockOf, placeOf } from "./Database.ts"
+import { layerClient, layerLock, locateDatabase } from "./Database.ts"
 import * as Logging from "../observability/Logging.ts"
 import * as Migrations from "../store/Migrations.ts"
 
-const stateOf = (place: DatabaseLocation, status: Migrations.MigrationStatus): DatabaseState => ({
-  kind: place.kind,
-  ...(place.kind === "sqlite" ? { path: place.path } : {}),
+const toState = (location: DatabaseLocation, status: Migrations.MigrationStatus): DatabaseState => ({
+  kind: location.kind,
+  ...(location.kind === "sqlite" ? { path: location.path } : {}),
   ...status
 })
 
 /** Looking at a file that is not there must not make it. */
-const look = (place: DatabaseLocation) =>
-  place.kind === "sqlite" && !existsSync(place.path)
+const readStatus = (location: DatabaseLocation) =>
+  location.kind === "sqlite" && !existsSync(location.path)
     ? Effect.succeed(Migrations.untouched)
-    : Effect.provide(Migrations.status, clientOf(place))
+    : Effect.provide(Migrations.status, layerClient(location))
 
 export const onDatabase: OnDatabase = (config, use) =>
   Effect.gen(function* () {
     const snapshot = yield* loadConfig({ file: config }, process.env, { unset: "warnings" })
-    const place = placeOf(snapshot)
-    if (use === "status") return { ...stateOf(place, yield* look(place)), made: [] }
+    const location = locateDatabase(snapshot)
+    if (use === "status") return { ...toState(location, yield* readStatus(location)), made: [] }
     return yield* Effect.gen(function* () {
       const made = yield* Migrations.apply
-      return { ...stateOf(place, yield* Migrations.status), made }
-    }).pipe(Effect.provide(Layer.provideMerge(clientOf(place), lockOf(place))))
+      return { ...toState(location, yield* Migrations.status), made }
+    }).pipe(Effect.provide(Layer.provideMerge(layerClient(location), layerLock(location))))
   }).pipe(Effect.provide(Logging.layerAt("warn")), endWithCode)

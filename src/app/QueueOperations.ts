@@ -8,7 +8,7 @@ import type { OnStores, ServedAt } from "../cli/QueueCommand.ts"
 import { layerStatic } from "../config/FileConfigStore.ts"
 import { loadConfig } from "../config/LoadConfig.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
-import { lockOf, placeOf, recordsOf } from "./Database.ts"
+import { layerLock, locateDatabase, layerRecords } from "./Database.ts"
 import * as Logging from "../observability/Logging.ts"
 import { Operations } from "../queue/operator/Operations.ts"
 import { QueueError } from "../queue/Queue.ts"
@@ -62,9 +62,9 @@ const queueOf = (snapshot: Snapshot, use: "looking" | "changing") => {
  * writers.
  */
 const recordsFor = (snapshot: Snapshot, use: "looking" | "changing") => {
-  const records = recordsOf(snapshot, "verify")
+  const records = layerRecords(snapshot, "verify")
   return use === "changing" && snapshot.document.queue.kind === "sqlite"
-    ? records.pipe(Layer.provide(lockOf(placeOf(snapshot))))
+    ? records.pipe(Layer.provide(layerLock(locateDatabase(snapshot))))
     : records
 }
 

@@ -15,14 +15,14 @@ import { Gateway } from "../llm/Gateway.ts"
 import { gatewayLayer } from "../llm/GatewayLayer.ts"
 import * as Logging from "../observability/Logging.ts"
 import type { Run } from "../store/Runs.ts"
-import { recordsOf } from "./Database.ts"
+import { layerRecords } from "./Database.ts"
 import { objects } from "./Stores.ts"
 
 const open = Effect.fnUntraced(function* (config: string) {
   const snapshot = yield* loadConfig({ file: config }, process.env, { unset: "warnings" })
   return {
     snapshot,
-    stores: Layer.mergeAll(recordsOf(snapshot, "verify"), objects).pipe(Layer.provide(layerStatic(snapshot)))
+    stores: Layer.mergeAll(layerRecords(snapshot, "verify"), objects).pipe(Layer.provide(layerStatic(snapshot)))
   }
 })
 

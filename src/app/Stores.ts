@@ -1,7 +1,7 @@
 /** The configured stores of records and objects. Wiring only. */
 import { Effect, Layer, Redacted } from "effect"
 import { dirname, resolve } from "node:path"
-import { lockOf, placeOf, recordsOf } from "./Database.ts"
+import { layerLock, locateDatabase, layerRecords } from "./Database.ts"
 import { fromConfig } from "./FromConfig.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import * as AnalysisSpool from "../store/AnalysisSpool.ts"
@@ -13,7 +13,9 @@ import * as MemoryCache from "../store/MemoryCache.ts"
 import * as RedisCache from "../store/RedisCache.ts"
 import { StoreError } from "../database/StoreError.ts"
 
-export const stores = fromConfig((snapshot) => recordsOf(snapshot).pipe(Layer.provide(lockOf(placeOf(snapshot)))))
+export const stores = fromConfig((snapshot) =>
+  layerRecords(snapshot).pipe(Layer.provide(layerLock(locateDatabase(snapshot))))
+)
 
 /** The store of values that are too large for a record: evidence of model calls. */
 export const objects = fromConfig(({ baseDir, credential, document: { storage } }) => {

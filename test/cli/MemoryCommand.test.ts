@@ -45,7 +45,7 @@ it("lists and removes lessons, per repository or all", async () => {
       })
     )
     const none = await aicr(config, "show")
-    expect([none.code, none.err]).toEqual([3, expect.stringContaining("There are no records yet")])
+    expect([none.code, none.err]).toEqual([3, expect.stringContaining("no records yet")])
 
     await Effect.gen(function* () {
       const lessons = yield* Lessons

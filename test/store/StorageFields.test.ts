@@ -8,7 +8,7 @@ import { Redis } from "ioredis"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
-import { placeOf } from "../../src/app/Database.ts"
+import { locateDatabase } from "../../src/app/Database.ts"
 import { Cache } from "../../src/store/Cache.ts"
 import { Objects } from "../../src/store/Objects.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
@@ -26,7 +26,7 @@ const quiet = Logger.layer([])
 
 /** Restricts storage to the folder of a test, whatever is configured. */
 const inside = (root: string, snapshot: Snapshot) => {
-  const place = placeOf(snapshot)
+  const place = locateDatabase(snapshot)
   assert.isTrue(place.kind === "postgres" || place.path.startsWith(root), "the database is in the test's folder")
 }
 
