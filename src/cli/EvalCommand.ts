@@ -5,7 +5,7 @@ import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { EvalCase } from "../engine/eval/EvalCase.ts"
 import { setNames } from "../engine/eval/datasets/Sets.ts"
-import { compare, measure, tallyOf } from "../engine/eval/Metrics.ts"
+import { compare, measure, tallyCase } from "../engine/eval/Metrics.ts"
 import type { EvalScore, ScoredCase } from "../engine/eval/Score.ts"
 import { ExitWith, refused } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
@@ -121,7 +121,7 @@ const compareAll = (
   earlier: ReadonlyArray<EarlierResult>,
   earlierFile: string
 ): ReadonlyArray<NamedComparison> => {
-  const tallies = ({ score }: Result) => score.scored.map(tallyOf)
+  const tallies = ({ score }: Result) => score.scored.map(tallyCase)
   const [first, ...others] = results
   const amongEachOther = others.map((one) => ({
     name: `${one.name} against ${first?.name}`,
@@ -216,7 +216,7 @@ export const evalCommand = (
                 steps.show(
                   `${prefix}${done} of ${cases.length}: ${change}: ${failed === undefined ? `${met.length} of ${expected} found, ${wrong.length} wrong` : "failed"}`
                 )
-            }).pipe(Effect.map((score): Result => ({ name, score, figures: measure(score.scored.map(tallyOf)) })))
+            }).pipe(Effect.map((score): Result => ({ name, score, figures: measure(score.scored.map(tallyCase)) })))
           })
         })
       )

@@ -9,7 +9,7 @@ import { ModelRun } from "../llm/ModelRun.ts"
 /** Key of runs that have none of their own, such as those of single commands. */
 const processKey = randomBytes(32).toString("hex")
 
-export const fenceOf = (parts: ReadonlyArray<string | undefined>) =>
+export const deriveFence = (parts: ReadonlyArray<string | undefined>) =>
   Effect.map(ModelRun, ({ fenceKey = processKey }) =>
     createHmac("sha256", fenceKey).update(JSON.stringify(parts)).digest("hex").slice(0, 24)
   )

@@ -15,7 +15,7 @@ export interface Findings {
   readonly notices: ReadonlyArray<string>
 }
 
-export const findingsOf = Effect.fn("findingsOf")(function* (
+export const buildFindings = Effect.fn("buildFindings")(function* (
   change: ChangeThread,
   checkout: Checkout,
   problems: ReadonlyArray<ReportedProblem>

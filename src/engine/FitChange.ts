@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { Agent, Brief } from "../agent/Agent.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
-import { capacityOf, passSize } from "../review/PassSize.ts"
+import { computeCapacity, passSize } from "../review/PassSize.ts"
 import { showDefinitions } from "./ShowDefinitions.ts"
 import { noSummaries, summarise } from "./Summarise.ts"
 import type { Summarised } from "./Summarise.ts"
@@ -41,7 +41,7 @@ export const fitChange = Effect.fn("fitChange")(function* (
   const { checkout, snapshot, workspace } = brief
   const { max_passes } = workspace.review
   const { keep_hunks_top_k, context_lines } = snapshot.document.compression
-  const capacity = capacityOf(room, max_passes)
+  const capacity = computeCapacity(room, max_passes)
   const tokens = yield* change.run("tokensWithin", capacity)
   if (tokens !== undefined) {
     const isSmall = passSize(tokens, room, max_passes).passes === 1
@@ -52,7 +52,7 @@ export const fitChange = Effect.fn("fitChange")(function* (
   const { kept, cut, cutHunks } = yield* change.run(
     "compress",
     keep_hunks_top_k,
-    Math.floor(capacityOf(room - summaryRoom, max_passes) * contextShare)
+    Math.floor(computeCapacity(room - summaryRoom, max_passes) * contextShare)
   )
   const [, summaries] = yield* Effect.all(
     [

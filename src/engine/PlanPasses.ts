@@ -7,7 +7,7 @@ import type { ReportedProblem } from "../domain/Problem.ts"
 import type { Catalog } from "../llm/catalog/Catalog.ts"
 import type { LinkedIssue } from "../review/LinkedIssues.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
-import { hintsOf, reflectionMode } from "../review/Reflection.ts"
+import { selectHints, reflectionMode } from "../review/Reflection.ts"
 import { needsSecondPass } from "../review/Risk.ts"
 import { verdictsTool } from "../review/VerifyPrompt.ts"
 import { advicePrompt } from "../review/Prompt.ts"
@@ -15,7 +15,7 @@ import { passTokens } from "../review/TokenBudget.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import { noContext } from "./ContextMounts.ts"
 import type { ContextMounts } from "./ContextMounts.ts"
-import { fenceOf } from "./Fence.ts"
+import { deriveFence } from "./Fence.ts"
 import { readBasePrompt } from "./BasePromptFile.ts"
 import { fitChange } from "./FitChange.ts"
 import type { FittedChange } from "./FitChange.ts"
@@ -86,7 +86,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
   const context = yield* input.context ?? Effect.succeed(noContext)
   const system = yield* systemPromptOf(input, instructions, context)
   const commitNotices = yield* readCommits(change, checkout, workspace)
-  const fence = yield* fenceOf([checkout.from, checkout.head, input.title, input.description])
+  const fence = yield* deriveFence([checkout.from, checkout.head, input.title, input.description])
   const paths = files.map(({ path }) => path)
   const common = {
     title: input.title,
@@ -95,7 +95,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
     namesLanguages: workspace.review.languages_auto_detect,
     fence
   }
-  const hints = hintsOf(input.lessons ?? [], paths, reflectionMode(workspace.review.reflection)).map(scrubSecrets)
+  const hints = selectHints(input.lessons ?? [], paths, reflectionMode(workspace.review.reflection)).map(scrubSecrets)
   const advice = advicePrompt(hints, fence)
   const [adviceTokens = 0] = yield* change.run("countTokens", [advice ?? ""])
   // One checkout for all passes: they share its allowance of extra context.

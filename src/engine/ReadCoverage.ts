@@ -34,7 +34,7 @@ export interface ReadParts {
   readonly ended: ReadonlyMap<number, EndedEarly>
 }
 
-export const coverageOf = ({ skipped }: ReadChange, { files, unchanged }: CarriedFiles): Coverage => {
+export const measureCoverage = ({ skipped }: ReadChange, { files, unchanged }: CarriedFiles): Coverage => {
   const lines = files.reduce((sum, file) => sum + linesOf(file), 0)
   return {
     reviewed: [...new Set(files.map(({ path }) => path))],

@@ -74,7 +74,7 @@ const searchesOf = (searches: ReadonlyMap<string, FoundPaths>) =>
   [...searches].map(([key, { paths, more }]) => ({ key, paths, more }))
 
 /** The record of a review without the texts that the thread of the record adds. */
-export const recordOf = (log: ReadLog, { head, from }: Checkout, input: ReviewInput): ReviewRecord => ({
+export const toRecord = (log: ReadLog, { head, from }: Checkout, input: ReviewInput): ReviewRecord => ({
   version: 1,
   head,
   from,

@@ -8,7 +8,7 @@ import { Objects } from "../store/Objects.ts"
 import type { Checkout, CheckoutError, Comparison } from "../vcs/Checkout.ts"
 import type { MountedContext } from "../vcs/ContextRepositories.ts"
 import type { ContextMounts } from "./ContextMounts.ts"
-import { makeReadLog, recordOf, searchKeeper, takeRoom } from "./ReadLog.ts"
+import { makeReadLog, toRecord, searchKeeper, takeRoom } from "./ReadLog.ts"
 import type { CommitLog, MountLog, ReadLog } from "./ReadLog.ts"
 import type { ReviewInput } from "./ReviewChange.ts"
 import { watchSearch } from "./SearchLog.ts"
@@ -71,7 +71,7 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
     keep: (input) =>
       recorder.open.pipe(
         Effect.tap((thread) => handOver(thread, log)),
-        Effect.flatMap((thread) => writeRecord(runId, recordOf(log, checkout, input), thread)),
+        Effect.flatMap((thread) => writeRecord(runId, toRecord(log, checkout, input), thread)),
         Effect.andThen(Fiber.joinAll(writing)),
         Effect.asVoid,
         Effect.scoped,

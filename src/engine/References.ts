@@ -9,7 +9,7 @@ import type { Checkout } from "../vcs/Checkout.ts"
 import { changedNames, movedNames } from "./ChangedNames.ts"
 import type { DefinedSides } from "./ChangedNames.ts"
 import { definitionsIn, usesIn } from "./syntax/Definitions.ts"
-import { grammarOf } from "./syntax/Grammars.ts"
+import { findGrammar } from "./syntax/Grammars.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
 import type { FileFacts } from "./work/ReadWork.ts"
@@ -35,7 +35,7 @@ export const findReferences = Effect.fn("findReferences")(function* (
   const deadline = (yield* Clock.currentTimeMillis) + totalMillis
   const isOver = Effect.map(Clock.currentTimeMillis, (now) => now > deadline)
   const parsed = yield* Effect.forEach(
-    files.filter(({ path }) => grammarOf(path) !== undefined).slice(0, maxChangedFiles),
+    files.filter(({ path }) => findGrammar(path) !== undefined).slice(0, maxChangedFiles),
     (file) => Effect.flatMap(isOver, (over) => (over ? Effect.undefined : sidesOf(readable, file))),
     { concurrency: atOnce }
   )
@@ -85,7 +85,7 @@ const pathsWith = Effect.fnUntraced(function* (
   const distance = (path: string): number =>
     (folders.has(path.slice(0, path.lastIndexOf("/") + 1)) ? 0 : 1) + (/test|spec/i.test(path) ? 2 : 0)
   return found.success.paths
-    .filter((path) => grammarOf(path) !== undefined)
+    .filter((path) => findGrammar(path) !== undefined)
     .toSorted((a, b) => distance(a) - distance(b))
 })
 

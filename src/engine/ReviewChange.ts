@@ -22,7 +22,7 @@ import { likeDismissed, reflectionMode } from "../review/Reflection.ts"
 import { mergeFindings } from "../review/Merge.ts"
 import type { Merged } from "../review/Merge.ts"
 import type { ContextMounts } from "./ContextMounts.ts"
-import { coverageAfter, coverageOf, unreadNotices } from "./ReadCoverage.ts"
+import { coverageAfter, measureCoverage, unreadNotices } from "./ReadCoverage.ts"
 import type { CarriedFiles } from "./ReadCoverage.ts"
 import { planPasses } from "./PlanPasses.ts"
 import type { PatchTooLarge } from "./PatchTooLarge.ts"
@@ -91,7 +91,7 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
   const change = yield* (yield* ChangeThreads).open(threadMemory(workspace))
   const read = yield* readChange(change, checkout, workspace, input.filters)
   const carried = yield* carryOver(change, read, workspace.review.incremental ? input.previous : undefined)
-  const coverage = coverageOf(read, carried)
+  const coverage = measureCoverage(read, carried)
   return coverage.lines === 0
     ? yield* nothingToAnalyse(change, input, read, carried, coverage)
     : yield* analyse(change, input, read, carried, coverage)

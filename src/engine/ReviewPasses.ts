@@ -22,10 +22,10 @@ import { calibrate } from "../review/Calibrate.ts"
 import { mergeFindings } from "../review/Merge.ts"
 import type { Merged } from "../review/Merge.ts"
 import type { CheckoutError } from "../vcs/Checkout.ts"
-import { findingsOf } from "./Findings.ts"
+import { buildFindings } from "./Findings.ts"
 import type { PassPlan, PlannedPass } from "./PlanPasses.ts"
 import type { EndedEarly } from "./ReadCoverage.ts"
-import { noSummary, notesOf, writeSummary } from "./ReviewSummary.ts"
+import { noSummary, collectNotes, writeSummary } from "./ReviewSummary.ts"
 import type { WrittenSummary } from "./ReviewSummary.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import { applyVerdicts, noVerdicts, verifyFindings } from "./Verify.ts"
@@ -109,7 +109,7 @@ const analysePass = Effect.fnUntraced(function* (
   const agent = yield* Agent
   const result = yield* Effect.result(agent.analyse(yield* pass.brief))
   const problems = result._tag === "Success" ? result.success.problems : []
-  const found = yield* findingsOf(change, checkout, problems)
+  const found = yield* buildFindings(change, checkout, problems)
   return { result, merged: mergeFindings(found.findings.map(calibrate), limits), notices: found.notices }
 })
 
@@ -129,7 +129,7 @@ const verifyPass = Effect.fnUntraced(function* (
 /** Text in the change that addresses the reviewer is reported whatever the models make of it. */
 const reviewInjections = Effect.fnUntraced(function* (input: PassesInput, claimed: Set<string>) {
   const { context, limits, plan } = input
-  const found = yield* findingsOf(context.change, context.checkout, plan.injections)
+  const found = yield* buildFindings(context.change, context.checkout, plan.injections)
   const merged = mergeFindings(found.findings.map(calibrate), limits)
   return { merged, verified: yield* verifyPass(input, undefined, merged.findings, claimed) }
 })
@@ -137,7 +137,7 @@ const reviewInjections = Effect.fnUntraced(function* (input: PassesInput, claime
 /** Writes the summary of several passes, while other findings are verified. */
 const summarisePasses = Effect.fnUntraced(function* (input: PassesInput, analysed: ReadonlyArray<AnalysedPass>) {
   const { brief, fence } = input.plan
-  const notes = notesOf(reportsOf(analysed))
+  const notes = collectNotes(reportsOf(analysed))
   if (notes.length < 2 || failureOf(input, analysed, []) !== undefined) return noSummary
   const findings = analysed.flatMap(({ merged }) => merged.findings)
   return yield* writeSummary(brief, fence, notes, mergeFindings(findings, input.limits).findings)
@@ -234,7 +234,7 @@ const counted = (count: number, say: (count: number) => string): ReadonlyArray<s
   count === 0 ? [] : [say(count)]
 
 const joinReports = (reports: ReadonlyArray<AgentReport>): AgentReport => {
-  const notes = notesOf(reports)
+  const notes = collectNotes(reports)
   const skips = reports.flatMap(({ skipped }) => (skipped === undefined ? [] : [skipped]))
   return {
     problems: reports.flatMap(({ problems }) => problems),

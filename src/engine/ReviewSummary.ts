@@ -23,7 +23,7 @@ export interface WrittenSummary {
 export const noSummary: WrittenSummary = { text: undefined, models: [], usage: noUsage }
 
 /** Returns what the passes wrote, without empty notes. */
-export const notesOf = (reports: ReadonlyArray<AgentReport>): ReadonlyArray<string> =>
+export const collectNotes = (reports: ReadonlyArray<AgentReport>): ReadonlyArray<string> =>
   reports.flatMap(({ summary = "" }) => (summary.trim() === "" ? [] : [summary.trim()]))
 
 export const writeSummary = Effect.fn("writeSummary")(function* (

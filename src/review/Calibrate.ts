@@ -17,7 +17,7 @@ import { severityRank } from "../domain/Kinds.ts"
 import type { Severity } from "../domain/Kinds.ts"
 import type { Finding } from "../domain/Problem.ts"
 import { canonicalCategory } from "./Identity.ts"
-import { languageOf } from "./Languages.ts"
+import { detectLanguage } from "./Languages.ts"
 import { riskTier } from "./Risk.ts"
 
 interface Rule {
@@ -33,7 +33,7 @@ const rules: ReadonlyArray<Rule> = [
   {
     most: "medium",
     holds: (_, category, path) =>
-      category !== "security" && (riskTier({ path }) === 2 || languageOf(path) === "Markdown")
+      category !== "security" && (riskTier({ path }) === 2 || detectLanguage(path) === "Markdown")
   },
   { most: "medium", holds: ({ problem }) => (problem.confidence ?? 1) < 0.5 },
   { most: "low", holds: ({ problem }) => (problem.confidence ?? 1) < 0.25 },

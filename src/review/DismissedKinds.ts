@@ -7,7 +7,7 @@ import type { Lesson } from "../domain/Lesson.ts"
 import type { Finding } from "../domain/Problem.ts"
 import { canonicalCategory } from "./Identity.ts"
 import { isInjectionReport } from "./Injection.ts"
-import { languageOf } from "./Languages.ts"
+import { detectLanguage } from "./Languages.ts"
 import { reflectionMode } from "./Reflection.ts"
 import { riskTier } from "./Risk.ts"
 
@@ -64,7 +64,7 @@ const kindOf = (category: string, title: string, path: string): string | undefin
   const tier = riskTier({ path })
   return words.length < minTitle
     ? undefined
-    : JSON.stringify([canonicalCategory(category), words, tier >= 2 ? tier : 1, languageOf(path) ?? ""])
+    : JSON.stringify([canonicalCategory(category), words, tier >= 2 ? tier : 1, detectLanguage(path) ?? ""])
 }
 
 /** Returns the different words in order of the alphabet, without code in backticks, names of code, digits and small words. */

@@ -6,7 +6,7 @@
 import type { GeneratedAttribute } from "./Attributes.ts"
 import type { FileDiff, FileHeader } from "./FileDiff.ts"
 import { numberLines } from "./FileDiff.ts"
-import { firstBytes, firstLines, latinOf } from "./HunkText.ts"
+import { firstBytes, firstLines, decodeLatin1 } from "./HunkText.ts"
 
 const names: ReadonlyArray<RegExp> = [
   /(^|\/)(package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|bun\.lockb?|go\.sum|gradle\.lockfile|packages\.lock\.json)$/,
@@ -43,7 +43,7 @@ export const hasGeneratedMarker = (file: FileDiff): boolean => {
   if (first === undefined || first.oldStart === 0 || first.oldStart > 10) return false
   // This runs on every file, and for most files the bytes suffice.
   const head = firstBytes(first, headLines, headBytes)
-  if (head !== undefined && !generated.test(latinOf(head))) return false
+  if (head !== undefined && !generated.test(decodeLatin1(head))) return false
   const lines = firstLines(first, headLines, headBytes).map((line) => line.slice(0, lineLength))
   // Fields are copied one by one, because a spread of the hunk would decode all of its lines.
   return numberLines({ oldStart: first.oldStart, newStart: first.newStart, lines }).some(

@@ -40,7 +40,7 @@ class Bodies extends Given {
   }
 }
 
-export const hunkOf = (place: Omit<Hunk, "lines">, body: Omit<Body, "lines">): Hunk => {
+export const makeHunk = (place: Omit<Hunk, "lines">, body: Omit<Body, "lines">): Hunk => {
   const { bytes, count, asPrinted } = body
   const own: Body = { bytes, count, asPrinted }
   // An own property: copies of the hunk get the lines, but not the bytes.
@@ -62,11 +62,11 @@ export const hunkOf = (place: Omit<Hunk, "lines">, body: Omit<Body, "lines">): H
 }
 
 /** The lines as bytes, each with its line break. */
-export const bytesOf = (hunk: Hunk): HunkBytes => {
+export const toBytes = (hunk: Hunk): HunkBytes => {
   const body = Bodies.of(hunk)
   if (body === undefined) return [Buffer.from(hunk.lines.map((line) => `${line}\n`).join(""))]
   if (body.asPrinted) return body.bytes
-  const text = textOf(Buffer.concat(body.bytes)).replace(/^(?=\n)/gm, " ")
+  const text = decodeUtf8(Buffer.concat(body.bytes)).replace(/^(?=\n)/gm, " ")
   return [Buffer.from(text.endsWith("\n") ? text : `${text}\n`)]
 }
 
@@ -118,7 +118,7 @@ export const firstBytes = (hunk: Hunk, count: number, most = Number.POSITIVE_INF
 /** Returns the first lines within a number of bytes. Decodes no other lines. */
 export const firstLines = (hunk: Hunk, count: number, most?: number): ReadonlyArray<string> => {
   const bytes = firstBytes(hunk, count, most)
-  return bytes === undefined ? hunk.lines.slice(0, count) : splitLines(textOf(bytes))
+  return bytes === undefined ? hunk.lines.slice(0, count) : splitLines(decodeUtf8(bytes))
 }
 
 /** Byte by byte: a call for each line would take longer. */
@@ -131,7 +131,7 @@ const endOfLines = (bytes: Uint8Array, most: number): { readonly at: number; rea
 
 const read = ({ bytes, asPrinted }: Body): ReadonlyArray<string> => {
   const [only] = bytes
-  const lines = bytes.length === 1 && only !== undefined ? splitLines(textOf(only)) : joined(bytes)
+  const lines = bytes.length === 1 && only !== undefined ? splitLines(decodeUtf8(only)) : joined(bytes)
   // Mail gateways and copies drop the space of an empty line.
   if (!asPrinted) for (let at = lines.indexOf(""); at >= 0; at = lines.indexOf("", at + 1)) lines[at] = " "
   return lines
@@ -149,7 +149,7 @@ const joined = (bytes: HunkBytes): Array<string> => {
   }
   const finish = (part: Uint8Array) => {
     begun.push(part)
-    for (const line of splitLines(textOf(begun.length === 1 ? part : Buffer.concat(begun)))) lines.push(line)
+    for (const line of splitLines(decodeUtf8(begun.length === 1 ? part : Buffer.concat(begun)))) lines.push(line)
     begun = []
     length = 0
   }
@@ -186,9 +186,9 @@ const splitLines = (text: string): Array<string> => {
   return lines
 }
 
-export const textOf = (bytes: Uint8Array): string =>
+export const decodeUtf8 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")
 
 /** Decodes one character per byte, which is fast and correct for ASCII. */
-export const latinOf = (bytes: Uint8Array): string =>
+export const decodeLatin1 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")

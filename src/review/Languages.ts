@@ -90,7 +90,7 @@ const fileNames: Readonly<Record<string, string>> = {
   gemfile: "Ruby"
 }
 
-export const languageOf = (path: string): string | undefined => {
+export const detectLanguage = (path: string): string | undefined => {
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase()
   const dot = name.lastIndexOf(".")
   // `Object.hasOwn`: a file may be called constructor.
@@ -100,12 +100,12 @@ export const languageOf = (path: string): string | undefined => {
 }
 
 /** Languages of a change, the one with most changed lines first. */
-export const languagesOf = (
+export const listLanguages = (
   files: ReadonlyArray<{ readonly path: string; readonly additions: number; readonly deletions: number }>
 ): ReadonlyArray<string> => {
   const lines = new Map<string, number>()
   for (const { path, additions, deletions } of files) {
-    const language = languageOf(path)
+    const language = detectLanguage(path)
     if (language !== undefined) lines.set(language, (lines.get(language) ?? 0) + additions + deletions)
   }
   return [...lines].toSorted((a, b) => b[1] - a[1]).map(([language]) => language)

@@ -5,7 +5,7 @@
  */
 import type { FileDiff, FileHeader, Hunk } from "./FileDiff.ts"
 import { readName, readSame, readSide } from "./DiffPaths.ts"
-import { hunkOf, textOf } from "./HunkText.ts"
+import { makeHunk, decodeUtf8 } from "./HunkText.ts"
 
 export class DiffFormatError extends Error {
   override readonly name = "DiffFormatError"
@@ -97,7 +97,7 @@ export const makeDiffParser = (keep: (file: FileHeader) => boolean = () => true)
     },
     end: () => {
       const { file, hunk, rest } = state
-      if (rest !== undefined) readLine(state, textOf(rest), rest.length)
+      if (rest !== undefined) readLine(state, decodeUtf8(rest), rest.length)
       state.rest = undefined
       if (hunk !== undefined && file !== undefined && isComplete(hunk)) closeHunk(state, file, hunk)
       finish(state)
@@ -171,7 +171,7 @@ const startHunk = (state: ParserState, file: OpenFile, line: string): void => {
 const isComplete = ({ oldLeft, newLeft }: OpenHunk): boolean => oldLeft === 0 && newLeft === 0
 
 const closeHunk = (state: ParserState, file: OpenFile, hunk: OpenHunk): void => {
-  if (file.kept === true) file.hunks.push(hunkOf({ ...hunk.place, openEnd: hunk.openEnd }, hunk))
+  if (file.kept === true) file.hunks.push(makeHunk({ ...hunk.place, openEnd: hunk.openEnd }, hunk))
   state.hunk = undefined
 }
 
@@ -232,7 +232,7 @@ const startLine = (file: OpenFile, hunk: OpenHunk, bytes: Uint8Array, at: number
     hunk.newLeft--
     if (mark === newline) hunk.asPrinted = false
   } else {
-    throw new DiffFormatError(`unexpected line in a hunk: ${textOf(bytes.subarray(at, at + 80))}`)
+    throw new DiffFormatError(`unexpected line in a hunk: ${decodeUtf8(bytes.subarray(at, at + 80))}`)
   }
   hunk.last = mark === newline ? space : mark
   if (hunk.oldLeft < 0 || hunk.newLeft < 0) throw new DiffFormatError("a hunk is longer than its header says")
@@ -272,7 +272,7 @@ const readOutside = (state: ParserState, bytes: Uint8Array, from: number): numbe
     return bytes.length
   }
   state.rest = undefined
-  readLine(state, textOf(line), line.length + 1)
+  readLine(state, decodeUtf8(line), line.length + 1)
   return end + 1
 }
 

@@ -37,5 +37,5 @@ export const passSize = (
 }
 
 /** Returns the tokens of a change that can be read in all passes together. */
-export const capacityOf = (room: number, maxPasses: number): number =>
+export const computeCapacity = (room: number, maxPasses: number): number =>
   maxPasses === 1 ? room : Math.floor(room * maxPasses * packing)

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import type { FileDiff } from "./FileDiff.ts"
-import { bytesOf } from "./HunkText.ts"
+import { toBytes } from "./HunkText.ts"
 
 export const patchId = (file: FileDiff): string => {
   const { path, oldPath, status, oldMode, newMode } = file
@@ -12,7 +12,7 @@ export const patchId = (file: FileDiff): string => {
   for (const hunk of file.hunks) {
     // No line of a hunk begins with @, so the lines after a header cannot be mistaken for another header.
     hash.update(`\n@@${hunk.openEnd.old ? "-" : ""}${hunk.openEnd.new ? "+" : ""}\n`)
-    for (const piece of bytesOf(hunk)) {
+    for (const piece of toBytes(hunk)) {
       hash.update(piece)
     }
   }

@@ -35,7 +35,7 @@ export const lessonBounds = ({ memory }: ReviewConfig["reflection"]) => ({
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf("/") + 1)
 
 /** Lines for the prompt, the nearest lessons first, then the newest. */
-export const hintsOf = (
+export const selectHints = (
   lessons: ReadonlyArray<Lesson>,
   paths: ReadonlyArray<string>,
   mode: ReflectionMode

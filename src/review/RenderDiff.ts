@@ -5,7 +5,7 @@
  */
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { readLength } from "./HunkText.ts"
-import { languageOf } from "./Languages.ts"
+import { detectLanguage } from "./Languages.ts"
 import { countTokens } from "./Tokens.ts"
 
 /** Longer lines (minified code, data) are shown in windows (LongLines.ts), or cut, and say so. */
@@ -40,7 +40,7 @@ export const hunkTokens = (hunk: Hunk): Int32Array => {
   return tokens
 }
 
-export const countLinesOf = (files: ReadonlyArray<FileDiff>, wanted: (line: string) => boolean): number => {
+export const countLines = (files: ReadonlyArray<FileDiff>, wanted: (line: string) => boolean): number => {
   let count = 0
   for (const { hunks } of files) {
     for (const hunk of hunks) {
@@ -56,7 +56,7 @@ const shown = (path: string): string => (/[\p{Cc}\u2028\u2029]/u.test(path) ? JS
 
 const renderHeading = (file: FileDiff, part?: { readonly index: number; readonly of: number }): string => {
   const facts: Array<string> = [file.oldPath === undefined ? file.status : `${file.status} from ${shown(file.oldPath)}`]
-  const language = languageOf(file.path)
+  const language = detectLanguage(file.path)
   if (language !== undefined) facts.push(language)
   if (file.newMode === "120000") facts.push("symbolic link")
   if (file.oldMode !== undefined && file.newMode !== undefined && file.oldMode !== file.newMode) {

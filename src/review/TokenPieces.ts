@@ -67,4 +67,4 @@ const endOfWord = (bytes: Uint8Array, from: number, length: number): number => {
 }
 
 /** Splits any text. */
-export const piecesOf = (text: string): ReadonlyArray<string> => text.match(O200K_TOKEN_SPLIT_REGEX) ?? []
+export const splitPieces = (text: string): ReadonlyArray<string> => text.match(O200K_TOKEN_SPLIT_REGEX) ?? []

@@ -2,8 +2,8 @@
  * Counts tokens of a text. `countTokens` returns the count of a real tokenizer (o200k, close to those of current
  * models); `estimateTokens` is for values that are only ranked. Pure.
  */
-import { endOfPiece, piecesOf } from "./TokenPieces.ts"
-import { hashOf, makeVocabulary, readVocabulary } from "./Vocabulary.ts"
+import { endOfPiece, splitPieces } from "./TokenPieces.ts"
+import { hashBytes, makeVocabulary, readVocabulary } from "./Vocabulary.ts"
 import type { Vocabulary, VocabularyData } from "./Vocabulary.ts"
 
 /** Merging takes quadratic time, so longer words, which are data, are counted in parts. */
@@ -41,7 +41,7 @@ export const countTokens = (text: string): number => {
 }
 
 const countPieces = (text: string, known: Vocabulary): number =>
-  piecesOf(text).reduce((sum, piece) => {
+  splitPieces(text).reduce((sum, piece) => {
     const bytes = Buffer.from(piece)
     return sum + countPiece(bytes, 0, bytes.length, known)
   }, 0)
@@ -50,7 +50,7 @@ const countPiece = (bytes: Uint8Array, from: number, to: number, known: Vocabula
   let sum = 0
   for (let at = from; at < to; at += maxPiece) {
     const end = Math.min(to, at + maxPiece)
-    const hash = hashOf(bytes, at, end)
+    const hash = hashBytes(bytes, at, end)
     sum += known.rank(bytes, at, end, hash) >= 0 ? 1 : merged(bytes, at, end, hash, known)
   }
   return sum
@@ -113,7 +113,7 @@ const rankOfPair = (bytes: Uint8Array, part: number, parts: number, known: Vocab
   if (part + 2 > parts) return never
   const start = starts[part] ?? 0
   const end = starts[part + 2] ?? 0
-  const rank = known.rank(bytes, start, end, hashOf(bytes, start, end))
+  const rank = known.rank(bytes, start, end, hashBytes(bytes, start, end))
   return rank < 0 ? never : rank
 }
 

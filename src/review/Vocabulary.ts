@@ -27,7 +27,7 @@ const maxTokens = 1 << 18
 
 const slotOf = (hash: number): number => Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 13
 
-export const hashOf = (bytes: Uint8Array, from: number, to: number): number => {
+export const hashBytes = (bytes: Uint8Array, from: number, to: number): number => {
   let hash = 0x811c9dc5 | 0
   for (let at = from; at < to; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193)
   return hash
@@ -74,7 +74,7 @@ export const readVocabulary = (): VocabularyData => {
 const buildTable = (blob: Uint8Array, starts: Uint32Array): VocabularyData => {
   const table = new Int32Array(new SharedArrayBuffer(slots * 4))
   for (let rank = 0; rank < starts.length - 1; rank++) {
-    let slot = slotOf(hashOf(blob, starts[rank] ?? 0, starts[rank + 1] ?? 0))
+    let slot = slotOf(hashBytes(blob, starts[rank] ?? 0, starts[rank + 1] ?? 0))
     while (table[slot] !== 0) slot = (slot + 1) & (slots - 1)
     table[slot] = rank + 1
   }

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { loadFenceKey } from "../../actors/FenceKey.ts"
-import { fenceOf } from "../../src/engine/Fence.ts"
+import { deriveFence } from "../../src/engine/Fence.ts"
 import { ModelRun } from "../../src/llm/ModelRun.ts"
 import { layerFiles } from "../../src/store/FileObjects.ts"
 import { Objects } from "../../src/store/Objects.ts"
@@ -14,7 +14,7 @@ const change = ["base", "head", "A title", undefined]
 const fenceOfRun = (id: string) =>
   Effect.gen(function* () {
     const fenceKey = yield* loadFenceKey(id)
-    return yield* Effect.provideService(fenceOf(change), ModelRun, { id, repository: "t:a/b", fenceKey })
+    return yield* Effect.provideService(deriveFence(change), ModelRun, { id, repository: "t:a/b", fenceKey })
   })
 
 it.live("attempts of a run in several processes share it, and another run of the same change has another", () =>

@@ -14,7 +14,7 @@ import type { Finding } from "../../src/domain/Problem.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
 import type { ForgeClient, HostThread } from "../../src/forge/Forge.ts"
 import { renderMarker } from "../../src/outputs/Marker.ts"
-import { hintsOf } from "../../src/review/Reflection.ts"
+import { selectHints } from "../../src/review/Reflection.ts"
 import { Lessons } from "../../src/store/Lessons.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import * as Store from "../../src/store/Store.ts"
@@ -139,7 +139,7 @@ describe("reflection", () => {
           ["Title 3", "resolved"]
         ]
       )
-      assert.deepStrictEqual(hintsOf(lessons, ["src/db/z.ts"], "light"), [
+      assert.deepStrictEqual(selectHints(lessons, ["src/db/z.ts"], "light"), [
         "- dismissed by a person: security (high) in src/db/a.ts: Title 1. The code was: run(1)"
       ])
       const kept = yield* Effect.flatMap(Lessons, (store) => store.sizes)

@@ -1,11 +1,11 @@
 /** The word of the fences around a change in prompts. */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { fenceOf } from "../../src/engine/Fence.ts"
+import { deriveFence } from "../../src/engine/Fence.ts"
 import { ModelRun } from "../../src/llm/ModelRun.ts"
 
 const fence = (parts: ReadonlyArray<string | undefined>, fenceKey: string | undefined) =>
-  Effect.provideService(fenceOf(parts), ModelRun, { id: "run", repository: "t:a/b", fenceKey })
+  Effect.provideService(deriveFence(parts), ModelRun, { id: "run", repository: "t:a/b", fenceKey })
 
 const change = ["base", "head", "title", undefined]
 

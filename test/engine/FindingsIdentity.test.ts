@@ -6,7 +6,7 @@ import * as fc from "fast-check"
 import { Effect, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import type { ReportedProblem } from "../../src/domain/Problem.ts"
-import { findingsOf } from "../../src/engine/Findings.ts"
+import { buildFindings } from "../../src/engine/Findings.ts"
 import { readDiff } from "../../src/engine/ReadDiff.ts"
 import { ChangeThreads } from "../../src/engine/threads/ChangeThreads.ts"
 import type { Checkout } from "../../src/vcs/Checkout.ts"
@@ -218,7 +218,7 @@ const findingsIn = Effect.fnUntraced(
     yield* change.run("beginDiff")
     yield* readDiff(change, Stream.succeed(Buffer.from(diff)), 1_000_000, 1_000_000)
     yield* change.run("selectRead", 0)
-    return yield* findingsOf(change, checkout, problems)
+    return yield* buildFindings(change, checkout, problems)
   },
   Effect.scoped,
   Effect.provide(testThreads)

@@ -4,7 +4,7 @@ import * as fc from "fast-check"
 import { afterAll, describe, expect, it } from "vitest"
 import type { FileDiff } from "../../src/review/FileDiff.ts"
 import { hunkRisk } from "../../src/review/HunkRisk.ts"
-import { bytesOf, countLines, firstLines } from "../../src/review/HunkText.ts"
+import { toBytes, countLines, firstLines } from "../../src/review/HunkText.ts"
 import { makeDiffParser, parseDiff } from "../../src/review/ParseDiff.ts"
 import { patchId } from "../../src/review/PatchId.ts"
 import { closeDiffs, realDiff } from "./RealDiffs.ts"
@@ -29,7 +29,7 @@ describe("the bytes of hunks", () => {
           for (const hunk of file.hunks) {
             // Called before any lines are decoded.
             const first = firstLines(hunk, count)
-            const bytes = Buffer.concat(bytesOf(hunk)).toString()
+            const bytes = Buffer.concat(toBytes(hunk)).toString()
             expect(countLines(hunk)).toBe(hunk.lines.length)
             expect(first).toEqual(hunk.lines.slice(0, count))
             expect(bytes).toBe(hunk.lines.map((line) => `${line}\n`).join(""))
@@ -47,7 +47,7 @@ describe("the bytes of hunks", () => {
     const hunk = file?.hunks[0]
     if (file === undefined || hunk === undefined) throw new Error("no hunk")
     const other = { ...hunk, lines: [" a", "+c"] }
-    expect(Buffer.concat(bytesOf(other)).toString()).toBe(" a\n+c\n")
+    expect(Buffer.concat(toBytes(other)).toString()).toBe(" a\n+c\n")
     expect(idOf({ ...file, hunks: [other] })).not.toBe(idOf(file))
   })
 

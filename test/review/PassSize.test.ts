@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { capacityOf, passSize } from "../../src/review/PassSize.ts"
+import { computeCapacity, passSize } from "../../src/review/PassSize.ts"
 
 describe("the passes of a change", () => {
   it.each([
@@ -58,6 +58,6 @@ describe("the passes of a change", () => {
 })
 
 it("several passes hold a little less than their sum, because files are kept whole", () => {
-  expect(capacityOf(1_000, 1)).toBe(1_000)
-  expect(capacityOf(1_000, 4)).toBe(3_600)
+  expect(computeCapacity(1_000, 1)).toBe(1_000)
+  expect(computeCapacity(1_000, 4)).toBe(3_600)
 })

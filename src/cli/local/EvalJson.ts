@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises"
 import { Effect, Schema, SchemaIssue } from "effect"
 import { usageJson } from "../../domain/Analysis.ts"
 import type { ExpectedProblem } from "../../engine/eval/EvalCase.ts"
-import { tallyOf } from "../../engine/eval/Metrics.ts"
+import { tallyCase } from "../../engine/eval/Metrics.ts"
 import type { Tally } from "../../engine/eval/Metrics.ts"
 import type { EvalScore, Figures, ScoredCase } from "../../engine/eval/Score.ts"
 import { refused } from "../Exit.ts"
@@ -87,7 +87,7 @@ const changeJson = (one: ScoredCase) => ({
     severity: finding.problem.severity,
     title: formatTitle(finding)
   })),
-  tally: tallyJson(tallyOf(one))
+  tally: tallyJson(tallyCase(one))
 })
 
 const scoreJson = ({ name, figures, score }: NamedFigures & { readonly score: EvalScore }) => ({

@@ -53,7 +53,7 @@ const bootstrap = (size: number, statistic: (indices: Uint32Array) => number | u
   return { low: at(0.025), high: at(0.975) }
 }
 
-export const ratioOf = (items: ReadonlyArray<Ratio>): number | undefined => {
+export const computeRatio = (items: ReadonlyArray<Ratio>): number | undefined => {
   const bottom = items.reduce((sum, item) => sum + item.bottom, 0)
   return bottom === 0 ? undefined : items.reduce((sum, item) => sum + item.top, 0) / bottom
 }

@@ -2,7 +2,7 @@
  * Figures of an evaluation with their intervals, and their differences between two evaluations of the same changes.
  * Shares of findings have Wilson's interval; everything else, and every difference, is resampled by change. Pure.
  */
-import { differenceInterval, ratioInterval, ratioOf, wilson } from "./Intervals.ts"
+import { differenceInterval, ratioInterval, computeRatio, wilson } from "./Intervals.ts"
 import type { Interval, Ratio } from "./Intervals.ts"
 import type { ScoredCase } from "./Score.ts"
 
@@ -21,7 +21,7 @@ export interface Tally {
   readonly seconds: number
 }
 
-export const tallyOf = ({ name, met, missed, wrong, usage, seconds }: ScoredCase): Tally => ({
+export const tallyCase = ({ name, met, missed, wrong, usage, seconds }: ScoredCase): Tally => ({
   name,
   met: met.length,
   located: met.filter(({ onLine }) => onLine !== undefined).length,
@@ -112,7 +112,7 @@ const sumOf = (ratios: ReadonlyArray<Ratio>, part: keyof Ratio): number =>
 export const measure = (tallies: ReadonlyArray<Tally>): ReadonlyArray<Measured> =>
   rows.map(([metric, row]) => {
     const ratios = ratiosOf(row, tallies)
-    const value = ratios && ratioOf(ratios)
+    const value = ratios && computeRatio(ratios)
     if (ratios === undefined || value === undefined) return { metric, value: undefined, interval: undefined }
     const interval =
       row.isOfFindings === true ? wilson(sumOf(ratios, "top"), sumOf(ratios, "bottom")) : ratioInterval(ratios)
@@ -150,7 +150,7 @@ export const compare = (before: ReadonlyArray<Tally>, after: ReadonlyArray<Tally
       pairs.map(([, tally]) => tally)
     )
     if (first === undefined || second === undefined) return []
-    const [was, is, interval] = [ratioOf(first), ratioOf(second), differenceInterval(first, second)]
+    const [was, is, interval] = [computeRatio(first), computeRatio(second), differenceInterval(first, second)]
     if (was === undefined || is === undefined || interval === undefined) return []
     const isMore = interval.low > 0
     const isChance = !isMore && interval.high >= 0

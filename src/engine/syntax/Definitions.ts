@@ -6,7 +6,7 @@
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
 import type { Definition, SyntaxAnswer, SyntaxQuestion, SyntaxResults, SyntaxTask } from "./Definition.ts"
-import { grammarOf } from "./Grammars.ts"
+import { findGrammar } from "./Grammars.ts"
 
 /** Larger files are machine-made more often than not, and take long. */
 const maxCharacters = 1_048_576
@@ -73,7 +73,7 @@ const ask = <T extends SyntaxTask>(
   text: string,
   task: T
 ): Effect.Effect<SyntaxResults[T["find"]] | undefined> => {
-  const grammar = grammarOf(path)
+  const grammar = findGrammar(path)
   if (grammar === undefined || text.length > maxCharacters) return Effect.undefined
   return Effect.callback<SyntaxAnswer["found"]>((resume) => {
     const thread = open()

@@ -58,7 +58,7 @@ const grammars: Readonly<Record<string, Grammar>> = {
   )
 }
 
-export const grammarOf = (path: string): Grammar | undefined => {
+export const findGrammar = (path: string): Grammar | undefined => {
   const extension = path.slice(path.lastIndexOf(".") + 1).toLowerCase()
   return Object.hasOwn(grammars, extension) ? grammars[extension] : undefined
 }

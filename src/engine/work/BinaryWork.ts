@@ -1,7 +1,7 @@
 /** Work on files that git classifies as binary: those that are text are compared here. */
 import type { SkippedFile } from "../../domain/Coverage.ts"
 import type { FileDiff } from "../../review/FileDiff.ts"
-import { languageOf } from "../../review/Languages.ts"
+import { detectLanguage } from "../../review/Languages.ts"
 import { unreadIf } from "../../review/SelectFiles.ts"
 import { diffTexts } from "../../review/TextDiff.ts"
 import { setSelected } from "./ReadState.ts"
@@ -40,6 +40,6 @@ export const makeBinaryWork = (state: ReadState) => {
 
 /** Returns the skip reason of a binary file: `unreadable` where its name is one of code. */
 const notRead = ({ path, status }: FileDiff): SkippedFile => {
-  const isCode = languageOf(path) !== undefined
+  const isCode = detectLanguage(path) !== undefined
   return { path, reason: isCode ? "unreadable" : "binary", ...unreadIf(isCode && status !== "deleted") }
 }

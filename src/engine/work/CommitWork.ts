@@ -3,7 +3,7 @@ import { keepLineage } from "../../review/CommitPatches.ts"
 import type { CommitLabel } from "../../review/CommitLabel.ts"
 import { beginParsing } from "./ReadWork.ts"
 import type { ReadState } from "./ReadState.ts"
-import { positionsOf } from "./SelectWork.ts"
+import { listPositions } from "./SelectWork.ts"
 
 export const makeCommitWork = (state: ReadState) => {
   const { comparison } = state
@@ -14,7 +14,7 @@ export const makeCommitWork = (state: ReadState) => {
     /** Positions among the listed paths of those that belong to the change. */
     commitCandidates: (): Int32Array => {
       comparison.candidates = state.commits?.lineage.candidates(comparison.listed) ?? []
-      return positionsOf(comparison.candidates)
+      return listPositions(comparison.candidates)
     },
     beginCommit: (label: CommitLabel): void => {
       const { commits } = state

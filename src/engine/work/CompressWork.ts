@@ -8,7 +8,7 @@ import { scrubFile } from "../../review/Scrub.ts"
 import { scrubLines } from "../../review/ScrubText.ts"
 import { scrubSecrets } from "../../review/Secrets.ts"
 import { estimateTokens } from "../../review/Tokens.ts"
-import { hasDefinitions, targetOf, withNames } from "./DefinitionWork.ts"
+import { hasDefinitions, toTarget, withNames } from "./DefinitionWork.ts"
 import type { Chains, DefinitionTarget } from "./DefinitionWork.ts"
 import { fileKey } from "./FitState.ts"
 import type { FitState } from "./FitState.ts"
@@ -75,7 +75,7 @@ export const makeCompressWork = (state: FitState) => ({
     const clean = scrubFile(wide)
     for (const hunk of clean.hunks) hunkTokens(hunk)
     scrubbed[index] = clean
-    return text === undefined || !hasDefinitions(file) ? undefined : targetOf(wide)
+    return text === undefined || !hasDefinitions(file) ? undefined : toTarget(wide)
   },
   nameKept: (index: number, chains: Chains): void => {
     const { shown } = state

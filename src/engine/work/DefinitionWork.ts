@@ -34,7 +34,7 @@ export const makeDefinitionWork = (state: FitState) => ({
   },
   /** Returns the targets of `count` files from position `from`; undefined for files without definitions to find. */
   definitionTargets: (from: number, count: number): ReadonlyArray<DefinitionTarget | undefined> =>
-    state.files.slice(from, from + count).map((file) => (hasDefinitions(file) ? targetOf(file) : undefined)),
+    state.files.slice(from, from + count).map((file) => (hasDefinitions(file) ? toTarget(file) : undefined)),
   /** Applies the texts at the head and the definitions around the hunks to the same files. */
   showDefinitions: (from: number, found: ReadonlyArray<FoundDefinitions | undefined>): void => {
     for (const [index, one] of found.entries()) {
@@ -69,7 +69,7 @@ const withDefinitions = (
 export const hasDefinitions = (file: FileDiff): boolean =>
   file.commit === undefined && file.status !== "added" && file.status !== "deleted"
 
-export const targetOf = ({ path, hunks }: FileDiff): DefinitionTarget => ({
+export const toTarget = ({ path, hunks }: FileDiff): DefinitionTarget => ({
   path,
   lines: hunks.map((hunk) => hunk.newStart + leading(hunk))
 })

@@ -7,11 +7,11 @@ import type { ReportedProblem } from "../../domain/Problem.ts"
 import { issuesText, messagesText } from "../../review/Background.ts"
 import type { Background } from "../../review/Background.ts"
 import { injections } from "../../review/Injection.ts"
-import { languagesOf } from "../../review/Languages.ts"
+import { listLanguages } from "../../review/Languages.ts"
 import { showLongLines } from "../../review/LongLines.ts"
 import { passSize } from "../../review/PassSize.ts"
 import { commonPrompt, passPrompt } from "../../review/Prompt.ts"
-import { countLinesOf } from "../../review/RenderDiff.ts"
+import { countLines } from "../../review/RenderDiff.ts"
 import { scrubText } from "../../review/ScrubText.ts"
 import { scrubSecrets } from "../../review/Secrets.ts"
 import { activeSkills } from "../../review/Skills.ts"
@@ -121,7 +121,7 @@ export const makePassWork = (read: ReadState, fit: FitState) => {
 
 const toPart = (file: FileDiff): ShownPart => ({
   path: file.path,
-  lines: countLinesOf([file], (line) => line[0] !== " ")
+  lines: countLines([file], (line) => line[0] !== " ")
 })
 
 const partsOf = ({ files }: FileBatch): ReadonlyArray<ShownPart> => files.map(({ file }) => toPart(file))
@@ -140,7 +140,7 @@ const renderCommon = (
     description: input.description && scrubSecrets(input.description),
     messages: scrubSecrets(messagesText(input.background, input.title, input.description)),
     issues: scrubSecrets(issuesText(input.background)),
-    languages: input.namesLanguages ? languagesOf(carried.files) : [],
+    languages: input.namesLanguages ? listLanguages(carried.files) : [],
     passes,
     files: passes === 1 && names.every((path) => here.has(path)) ? [] : names,
     summaries,

@@ -42,16 +42,16 @@ export const makeSelectWork = ({ comparison, rules }: ReadState) => ({
   /** Positions of the candidates among the listed paths. */
   candidates: (): Int32Array => {
     comparison.candidates = rules.selection?.candidates(comparison.listed) ?? []
-    return positionsOf(comparison.candidates)
+    return listPositions(comparison.candidates)
   },
   /** Positions of the paths to compare among the listed ones; `sizes` are those of the candidates. */
   choose: (sizes: Float64Array): { readonly paths: Int32Array; readonly exactRenames: boolean } => {
     if (rules.selection === undefined) return { paths: new Int32Array(), exactRenames: false }
     const { paths, exactRenames } = rules.selection.choose(comparison.candidates, Array.from(sizes))
-    return { paths: positionsOf(paths), exactRenames }
+    return { paths: listPositions(paths), exactRenames }
   }
 })
 
 /** Positions among the listed paths. */
-export const positionsOf = (paths: ReadonlyArray<IndexedPath>): Int32Array =>
+export const listPositions = (paths: ReadonlyArray<IndexedPath>): Int32Array =>
   Int32Array.from(paths, ({ index }) => index)

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process"
 import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
 import treeSitter from "@vscode/tree-sitter-wasm"
-import { grammarOf } from "../../../src/engine/syntax/Grammars.ts"
+import { findGrammar } from "../../../src/engine/syntax/Grammars.ts"
 import { numberLines } from "../../../src/review/FileDiff.ts"
 import { makeDiffParser } from "../../../src/review/ParseDiff.ts"
 import * as GitScratchRepository from "../../../src/vcs/git/GitScratchRepository.ts"
@@ -95,7 +95,7 @@ describe("the bundled changes", () => {
     let parsed = 0
     for (const one of cases) {
       for (const [path, text] of [...one.before, ...one.after]) {
-        const name = grammarOf(path)?.name ?? others[path.slice(path.lastIndexOf(".") + 1)]
+        const name = findGrammar(path)?.name ?? others[path.slice(path.lastIndexOf(".") + 1)]
         if (name === undefined) continue
         const language =
           languages.get(name) ?? (await treeSitter.Language.load(join(folder, `tree-sitter-${name}.wasm`)))
