@@ -75,8 +75,9 @@ const settleRun = Effect.fnUntraced(function* (run: Run) {
   const end = runEnd(yield* (yield* Outbox).ofRun(run.id), run.analysis?.partial === true)
   if (end === undefined) return
   const { to, reason } = end
-  if (!(yield* (yield* Runs).settle(run.id, to, end, yield* Clock.currentTimeMillis))) return
   const configured = yield* workspaceOf(run)
+  const by = configured && { agent: configured.agent.default, maxProblems: configured.review.max_problems }
+  if (!(yield* (yield* Runs).settle(run.id, to, { ...end, by }, yield* Clock.currentTimeMillis))) return
   if (to === "failed" || (to === "skipped" && configured === undefined))
     yield* reportUnpublished(run, configured, reason ?? "")
   yield* logEnded(run, to, reason)

@@ -94,7 +94,12 @@ const settleFailure = Effect.fnUntraced(function* (
   return afterFailure(failure, now, yield* Random.next)
 })
 
-const written = ({ hostId, url, ignoredDismissals }: SentRow) => ({ hostId, url, ignoredDismissals })
+const written = ({ hostId, url, ignoredDismissals, reactions }: SentRow) => ({
+  hostId,
+  url,
+  ignoredDismissals,
+  reactions
+})
 
 /** Sends a row that is pending, or one with an unknown outcome that the host does not have. */
 export const sendRow = Effect.fnUntraced(function* (

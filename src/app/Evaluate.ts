@@ -2,6 +2,7 @@
 import { Effect, Layer } from "effect"
 import { agentLayer } from "../agent/AgentModes.ts"
 import type { EvaluateOptions } from "../cli/EvalCommand.ts"
+import type { ReadOutcomes } from "../cli/EvalRecorded.ts"
 import type { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
 import { localConfig } from "../cli/local/LocalConfig.ts"
@@ -13,6 +14,7 @@ import * as ChangeThreads from "../engine/threads/ChangeThreads.ts"
 import { detectModel, detectVariables } from "../llm/Detect.ts"
 import { gatewayLayer } from "../llm/GatewayLayer.ts"
 import * as Logging from "../observability/Logging.ts"
+import { Outcomes } from "../store/Outcomes.ts"
 import { layerLocal } from "../vcs/git/GitLocalRepository.ts"
 import * as GitScratchRepository from "../vcs/git/GitScratchRepository.ts"
 
@@ -22,6 +24,17 @@ const demoFinder = Effect.map(startDemoModel, (base_url): ModelFinder => ({
 }))
 
 const detected: ModelFinder = { find: detectModel, variables: detectVariables }
+
+/** Reads what became of the findings of the service with this configuration. */
+export const readOutcomes: ReadOutcomes = (config, since) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./OpenRecords.ts")),
+    ({ onRecords }) =>
+      onRecords(
+        config,
+        Outcomes.use((outcomes) => outcomes.counts(since))
+      )
+  )
 
 export const evaluate = (options: EvaluateOptions): Effect.Effect<EvalScore, ExitWith> =>
   Effect.gen(function* () {

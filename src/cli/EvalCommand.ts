@@ -7,6 +7,8 @@ import type { EvalCase } from "../engine/eval/EvalCase.ts"
 import { setNames } from "../engine/eval/datasets/Sets.ts"
 import { compare, measure, tallyCase } from "../engine/eval/Metrics.ts"
 import type { EvalScore, ScoredCase } from "../engine/eval/Score.ts"
+import { reportRecorded, unusedWhenRecorded } from "./EvalRecorded.ts"
+import type { ReadOutcomes } from "./EvalRecorded.ts"
 import { ExitWith, refused } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
 import { engineFlags } from "./local/EngineFlags.ts"
@@ -44,9 +46,9 @@ const maxConfigurations = 8
 const flags = {
   path: Argument.String("PATH").pipe(
     Argument.withDescription(
-      "Folder with labelled changes, one YAML file each; for --dataset a file or a folder of files"
+      "Folder with labelled changes, one YAML file each; for --dataset a file or a folder of files. Default: test/eval"
     ),
-    Argument.withDefault("test/eval")
+    Argument.optional
   ),
   configs: Flag.String("config").pipe(
     Flag.withAlias("c"),
@@ -76,6 +78,13 @@ const flags = {
     Flag.optional
   ),
   earlier: file("compare", "Earlier result (--json) to compare with"),
+  recorded: Flag.Boolean("recorded").pipe(
+    Flag.withDefault(false),
+    Flag.withDescription(
+      "Instead of reviewing: what became of the findings that the service with --config published (default: config.yaml)"
+    )
+  ),
+  days: Flag.Int("days").pipe(Flag.withDescription("With --recorded: only findings of the last days"), Flag.optional),
   json: jsonFlag,
   html: file("html", "Also write the result as a page"),
   concurrency: Flag.Int("concurrency").pipe(Flag.withDescription("Reviews at the same time"), Flag.withDefault(2)),
@@ -170,13 +179,25 @@ const judge = Effect.fnUntraced(function* (
   }
 })
 
-export const evalCommand = (
-  runs: Effect.Effect<{ readonly evaluate: (options: EvaluateOptions) => Effect.Effect<EvalScore, ExitWith> }>
-) =>
+interface EvalRuns {
+  readonly evaluate: (options: EvaluateOptions) => Effect.Effect<EvalScore, ExitWith>
+  readonly readOutcomes: ReadOutcomes
+}
+
+export const evalCommand = (runs: Effect.Effect<EvalRuns>) =>
   Command.make(
     "eval",
     flags,
-    Effect.fnUntraced(function* ({ path, only, concurrency, demo, json, ...given }) {
+    Effect.fnUntraced(function* ({ concurrency, json, ...given }) {
+      const { only, demo, configs, days } = given
+      if (given.recorded) {
+        const unused = unusedWhenRecorded(given)
+        if (unused.length > 0) return yield* refused(`--recorded reviews nothing: leave out ${unused.join(", ")}`)
+        const { readOutcomes } = yield* runs
+        return yield* reportRecorded(readOutcomes, configs, Option.getOrUndefined(days), json)
+      }
+      if (Option.isSome(days)) return yield* refused("--days needs --recorded")
+      const path = Option.getOrElse(given.path, () => "test/eval")
       const least = {
         precision: Option.getOrUndefined(given.minPrecision),
         recall: Option.getOrUndefined(given.minRecall)
@@ -226,6 +247,10 @@ export const evalCommand = (
   ).pipe(
     Command.withDescription("Review labelled changes and measure the quality of the reviews"),
     Command.withExamples([
+      {
+        command: "aicr eval --recorded --config config.yaml",
+        description: "Share of published findings that a later commit fixed, per repository and model"
+      },
       { command: "aicr eval", description: "The bundled changes, model from the environment" },
       {
         command: "aicr eval my-cases --config config.yaml --json --min-recall 0.7",

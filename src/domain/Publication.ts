@@ -196,6 +196,15 @@ export const IgnoredDismissal = Schema.Struct({
 })
 export type IgnoredDismissal = typeof IgnoredDismissal.Type
 
+/** Reaction of people to a comment of ours on a line. A comment without a reaction is listed too: it was read. */
+export const Reaction = Schema.Struct({
+  fp: Schema.String,
+  /** True if a person with the permission dismissed it (`review.dismissal`). */
+  dismissed: Schema.Boolean,
+  replied: Schema.Boolean
+})
+export type Reaction = typeof Reaction.Type
+
 export const Publication = Schema.Struct({
   id: Schema.String,
   /** Deterministic: the same operation planned twice is one row. Part of the marker of what is posted. */
@@ -214,6 +223,8 @@ export const Publication = Schema.Struct({
   url: Schema.optional(Schema.String),
   error: Schema.optional(Schema.String),
   /** Dismissals at the time of sending, for rows that read comments of earlier reviews. */
-  ignoredDismissals: Schema.optional(Schema.Array(IgnoredDismissal))
+  ignoredDismissals: Schema.optional(Schema.Array(IgnoredDismissal)),
+  /** Reactions at the time of sending, for rows that read comments of earlier reviews. */
+  reactions: Schema.optional(Schema.Array(Reaction))
 })
 export type Publication = typeof Publication.Type

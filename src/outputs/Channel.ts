@@ -8,7 +8,7 @@ import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
 import type { OperationId, TargetKey } from "../domain/Keys.ts"
-import type { IgnoredDismissal, Operation, Publication } from "../domain/Publication.ts"
+import type { IgnoredDismissal, Operation, Publication, Reaction } from "../domain/Publication.ts"
 import type { ForgeClient } from "../forge/Forge.ts"
 import type { HostWrite } from "../forge/HostWrite.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
@@ -73,6 +73,8 @@ export interface Sent extends HostWrite {
   readonly next?: ReadonlyArray<Planned> | undefined
   /** Dismissals found in comments of earlier reviews, where the operation read them. */
   readonly ignoredDismissals?: ReadonlyArray<IgnoredDismissal> | undefined
+  /** Reactions to comments of earlier reviews, where the operation read them. */
+  readonly reactions?: ReadonlyArray<Reaction> | undefined
 }
 
 /**

@@ -5,7 +5,7 @@
  */
 import { Clock, Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
-import type { IgnoredDismissal, Publication } from "../domain/Publication.ts"
+import type { IgnoredDismissal, Publication, Reaction } from "../domain/Publication.ts"
 import type { ForgeClient, HostThread } from "../forge/Forge.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
 import { findDismissers } from "./Dismissal.ts"
@@ -51,6 +51,17 @@ export const listIgnoredDismissals = (
     }))
   return dismissals.length === 0 ? undefined : dismissals
 }
+
+/** Maximum number of comments whose reactions a row stores. */
+const maxReactions = 1000
+
+/** Returns the reactions for the outcomes of findings, one per finding. Its comments of several reviews count together. */
+export const listReactions = (threads: ReadonlyArray<ExistingThread>): ReadonlyArray<Reaction> =>
+  [...Map.groupBy(threads, ({ fp }) => fp)].slice(0, maxReactions).map(([fp, own]) => ({
+    fp,
+    dismissed: own.every(({ state }) => state !== "open") && own.some(({ state }) => state === "dismissed"),
+    replied: own.some(({ thread }) => thread.replied)
+  }))
 
 export const listExistingThreads = Effect.fnUntraced(function* (
   client: ForgeClient,

@@ -3,7 +3,7 @@ import { Context } from "effect"
 import type { Effect } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
-import type { IgnoredDismissal, Publication, StatusState } from "../domain/Publication.ts"
+import type { IgnoredDismissal, Publication, Reaction, StatusState } from "../domain/Publication.ts"
 import type { HostWrite } from "../forge/HostWrite.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
@@ -19,6 +19,8 @@ export interface SentRow extends HostWrite {
   readonly next: ReadonlyArray<Publication>
   /** Dismissals by people without the permission, for the record of the run. */
   readonly ignoredDismissals?: ReadonlyArray<IgnoredDismissal> | undefined
+  /** Reactions to comments of earlier reviews, for the outcomes of their findings. */
+  readonly reactions?: ReadonlyArray<Reaction> | undefined
 }
 
 export class Outputs extends Context.Service<

@@ -82,10 +82,14 @@ const withOwner =
       Effect.provideService(AuthorGuess, guess)
     )
 
-const rowOfSent = (publication: Publication, { hostId, url, next = [], ignoredDismissals }: Sent): SentRow => ({
+const rowOfSent = (
+  publication: Publication,
+  { hostId, url, next = [], ignoredDismissals, reactions }: Sent
+): SentRow => ({
   hostId,
   url,
   ignoredDismissals,
+  reactions,
   next: next.map((planned) => toPublication(publication, publication.channel, publication.position, planned))
 })
 

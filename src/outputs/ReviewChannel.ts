@@ -12,7 +12,7 @@ import { isOnPull, planReview } from "./PlanReview.ts"
 import type { ReviewHost } from "./PlanReview.ts"
 import { findReview, requireNumber, sendReview, sendSummary } from "./ReviewSend.ts"
 import { withSince } from "./SinceLast.ts"
-import { listIgnoredDismissals, makeExistingThreads } from "./ExistingThreads.ts"
+import { listIgnoredDismissals, listReactions, makeExistingThreads } from "./ExistingThreads.ts"
 import { resolveThread, settleThreads } from "./Threads.ts"
 import { sendVerdict } from "./Verdict.ts"
 
@@ -21,25 +21,27 @@ const sendWith = (renderer: ReviewHost, loadThreads: ReturnType<typeof makeExist
     const { change } = context
     const client = yield* context.client
     const { operation } = publication
-    let ignored: Sent["ignoredDismissals"]
+    let people: Pick<Sent, "ignoredDismissals" | "reactions"> = {}
     const threads = Effect.tap(loadThreads(client, change, context.workspace.review.dismissal, publication), (loaded) =>
-      Effect.sync(() => (ignored = listIgnoredDismissals(loaded)))
+      Effect.sync(() => {
+        people = { ignoredDismissals: listIgnoredDismissals(loaded), reactions: listReactions(loaded) }
+      })
     )
     switch (operation._tag) {
       case "Review": {
         const sent = yield* sendReview(client, change, publication, previous, threads, operation, renderer)
-        return { ...sent, ignoredDismissals: ignored }
+        return { ...sent, ...people }
       }
       case "Summary": {
         const withMentions = { ...operation, body: yield* fillMentions(context, operation) }
         const words = { labels: labelsFor(context.workspace.review.output_language), limit: renderer.limit }
         const body = yield* withSince(threads, withMentions, previous, words)
         const sent = yield* sendSummary(client, change, publication, { ...operation, body }, previous)
-        return { ...sent, ignoredDismissals: ignored }
+        return { ...sent, ...people }
       }
       case "Threads": {
         const sent = yield* settleThreads(context, threads, publication, operation, renderer.limit)
-        return { ...sent, ignoredDismissals: ignored }
+        return { ...sent, ...people }
       }
       case "Thread":
         return yield* resolveThread(client, change, operation)

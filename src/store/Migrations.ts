@@ -22,6 +22,7 @@ import waitingRuns from "./migrations/0012_waiting_runs.ts"
 import authors from "./migrations/0013_authors.ts"
 import ignoredDismissals from "./migrations/0014_ignored_dismissals.ts"
 import pullBases from "./migrations/0015_pull_bases.ts"
+import findingOutcomes from "./migrations/0016_finding_outcomes.ts"
 
 const all = {
   "0001_events": events,
@@ -38,7 +39,8 @@ const all = {
   "0012_waiting_runs": waitingRuns,
   "0013_authors": authors,
   "0014_ignored_dismissals": ignoredDismissals,
-  "0015_pull_bases": pullBases
+  "0015_pull_bases": pullBases,
+  "0016_finding_outcomes": findingOutcomes
 }
 
 const table = "aicr_migrations"

@@ -8,7 +8,7 @@ import { Context } from "effect"
 import type { Effect } from "effect"
 import type { PublisherToken } from "../domain/FencingToken.ts"
 import { TargetKey } from "../domain/Keys.ts"
-import type { IgnoredDismissal, Operation, Publication, PublicationStatus } from "../domain/Publication.ts"
+import type { IgnoredDismissal, Operation, Publication, PublicationStatus, Reaction } from "../domain/Publication.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
 export interface PublicationUpdate {
@@ -18,6 +18,7 @@ export interface PublicationUpdate {
   readonly url?: string | undefined
   readonly error?: string | undefined
   readonly ignoredDismissals?: ReadonlyArray<IgnoredDismissal> | undefined
+  readonly reactions?: ReadonlyArray<Reaction> | undefined
   /** True if the host failed a write, which counts for `attempts`. */
   readonly isAttempt?: boolean | undefined
 }

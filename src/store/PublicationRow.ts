@@ -2,7 +2,7 @@
 import { Array as Arr, Effect, Order, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { OperationId, TargetKey } from "../domain/Keys.ts"
-import { IgnoredDismissal, Operation, PublicationStatus } from "../domain/Publication.ts"
+import { IgnoredDismissal, Operation, PublicationStatus, Reaction } from "../domain/Publication.ts"
 import type { Publication } from "../domain/Publication.ts"
 
 const PublicationRow = Schema.Struct({
@@ -19,7 +19,8 @@ const PublicationRow = Schema.Struct({
   host_id: Schema.NullOr(Schema.String),
   url: Schema.NullOr(Schema.String),
   error: Schema.NullOr(Schema.String),
-  ignored_dismissals: Schema.NullOr(Schema.fromJsonString(Schema.Array(IgnoredDismissal)))
+  ignored_dismissals: Schema.NullOr(Schema.fromJsonString(Schema.Array(IgnoredDismissal))),
+  reactions: Schema.NullOr(Schema.fromJsonString(Schema.Array(Reaction)))
 })
 
 export const decodePublicationRows = Schema.decodeUnknownEffect(Schema.Array(PublicationRow))
@@ -38,7 +39,8 @@ export const toPublication = (row: typeof PublicationRow.Type): Publication => (
   hostId: row.host_id ?? undefined,
   url: row.url ?? undefined,
   error: row.error ?? undefined,
-  ignoredDismissals: row.ignored_dismissals ?? undefined
+  ignoredDismissals: row.ignored_dismissals ?? undefined,
+  reactions: row.reactions ?? undefined
 })
 
 const byPosition = Order.mapInput(Order.Number, (row: Publication) => row.position)
@@ -59,9 +61,9 @@ export const insertPublications = (
     { discard: true }
   )
 
-/** Encodes the column `ignored_dismissals`. */
-export const toJson = (dismissals: ReadonlyArray<IgnoredDismissal> | undefined): string | null =>
-  dismissals === undefined ? null : JSON.stringify(dismissals)
+/** Encodes the columns `ignored_dismissals` and `reactions`. */
+export const toJson = (list: ReadonlyArray<IgnoredDismissal | Reaction> | undefined): string | null =>
+  list === undefined ? null : JSON.stringify(list)
 
 const toPublicationRow = (row: Publication, now: number) => ({
   id: row.id,
@@ -79,6 +81,7 @@ const toPublicationRow = (row: Publication, now: number) => ({
   url: row.url ?? null,
   error: row.error ?? null,
   ignored_dismissals: toJson(row.ignoredDismissals),
+  reactions: toJson(row.reactions),
   created_at: now,
   updated_at: now
 })

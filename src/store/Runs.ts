@@ -34,6 +34,14 @@ export interface Run {
   readonly finishedAt: number | undefined
 }
 
+/** Review that a run executed, for the outcomes of its findings. */
+export interface SettledBy {
+  /** Agent mode. */
+  readonly agent: string
+  /** Maximum number of findings that its analysis lists. */
+  readonly maxProblems: number
+}
+
 export class Runs extends Context.Service<
   Runs,
   {
@@ -85,11 +93,19 @@ export class Runs extends Context.Service<
       publications: ReadonlyArray<Publication>,
       now: number
     ) => Effect.Effect<boolean, StoreError>
-    /** Moves publishing -> succeeded, failed or skipped, by the publisher, once all publications of the run have ended. */
+    /**
+     * Moves publishing -> succeeded, failed or skipped, by the publisher, once all publications of the run have ended. A success records the
+     * outcomes of the findings (Outcomes) in the same transaction. Returns false if the run has already ended, and changes nothing then.
+     */
     readonly settle: (
       runId: string,
       to: "succeeded" | "failed" | "skipped",
-      options: { readonly partial: boolean; readonly reason?: string | undefined },
+      options: {
+        readonly partial: boolean
+        readonly reason?: string | undefined
+        /** Absent if its workspace is no longer configured. */
+        readonly by?: SettledBy | undefined
+      },
       now: number
     ) => Effect.Effect<boolean, StoreError>
     readonly get: (runId: string) => Effect.Effect<Run | undefined, StoreError>

@@ -83,14 +83,15 @@ const holds =
 
 const move =
   (sql: SqlClient.SqlClient): Outbox["Service"]["move"] =>
-  (id, from, { status, notBefore, hostId, url, error, isAttempt, ignoredDismissals }, token, now) =>
+  (id, from, { status, notBefore, hostId, url, error, isAttempt, ignoredDismissals, reactions }, token, now) =>
     canMove(from, status)
       ? sql`
         UPDATE publications
         SET status = ${status}, attempts = attempts + ${isAttempt === true ? 1 : 0},
           not_before = ${notBefore ?? null}, error = ${error ?? null}, updated_at = ${now},
           host_id = COALESCE(${hostId ?? null}, host_id), url = COALESCE(${url ?? null}, url),
-          ignored_dismissals = COALESCE(${toJson(ignoredDismissals)}, ignored_dismissals)
+          ignored_dismissals = COALESCE(${toJson(ignoredDismissals)}, ignored_dismissals),
+          reactions = COALESCE(${toJson(reactions)}, reactions)
         WHERE id = ${id} AND status = ${from} AND EXISTS (
           SELECT 1 FROM publishers
           WHERE publishers.target_key = publications.target_key AND publishers.token = ${token})

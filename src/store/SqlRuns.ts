@@ -13,6 +13,7 @@ import { lockNames } from "../database/RowLocks.ts"
 import { decodeRunRows, encodeAnalysis, newRunRow, toRun } from "./RunRow.ts"
 import type { RunRow } from "./RunRow.ts"
 import { Runs } from "./Runs.ts"
+import { pruneOutcomes, recordOutcomes } from "./SqlOutcomes.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
 
@@ -115,15 +116,20 @@ const move =
           unavailable("runs.move")
         )
 
-const settle =
-  (sql: SqlClient.SqlClient): Runs["Service"]["settle"] =>
-  (runId, to, { partial, reason }, now) =>
-    sql`
-      UPDATE runs SET status = ${to}, partial = ${partial ? 1 : 0}, reason = ${reason ?? null}, finished_at = ${now}
-      WHERE id = ${runId} AND status = 'publishing' RETURNING id`.pipe(
-      Effect.map((rows) => rows.length > 0),
-      unavailable("runs.settle")
-    )
+const settle = (sql: SqlClient.SqlClient): Runs["Service"]["settle"] =>
+  Effect.fnUntraced(
+    function* (runId, to, { partial, reason, by }, now) {
+      const moved = yield* sql`
+        UPDATE runs SET status = ${to}, partial = ${partial ? 1 : 0}, reason = ${reason ?? null}, finished_at = ${now}
+        WHERE id = ${runId} AND status = 'publishing' RETURNING *`
+      const [row] = yield* decode("runs.settle")(moved)
+      if (row === undefined) return false
+      if (to === "succeeded") yield* recordOutcomes(sql, toRun(row), by, now)
+      return true
+    },
+    sql.withTransaction,
+    unavailable("runs.settle")
+  )
 
 const get =
   (sql: SqlClient.SqlClient): Runs["Service"]["get"] =>
@@ -181,6 +187,7 @@ const prune =
             SELECT target_key FROM publishers WHERE updated_at < ${before} LIMIT ${step})
           RETURNING target_key`
       )
+      yield* pruneOutcomes(sql, before)
       return removed
     }).pipe(unavailable("runs.prune"))
 

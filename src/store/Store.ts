@@ -9,6 +9,7 @@ import type { Lessons } from "./Lessons.ts"
 import type { LoginAttempts } from "./LoginAttempts.ts"
 import * as Migrations from "./Migrations.ts"
 import type { Outbox } from "./Outbox.ts"
+import type { Outcomes } from "./Outcomes.ts"
 import type { PullBases } from "./PullBases.ts"
 import type { Receipts } from "./Receipts.ts"
 import type { Runs } from "./Runs.ts"
@@ -20,6 +21,7 @@ import * as SqlLedger from "./SqlLedger.ts"
 import * as SqlLessons from "./SqlLessons.ts"
 import * as SqlLoginAttempts from "./SqlLoginAttempts.ts"
 import * as SqlOutbox from "./SqlOutbox.ts"
+import * as SqlOutcomes from "./SqlOutcomes.ts"
 import * as SqlPullBases from "./SqlPullBases.ts"
 import * as SqlReceipts from "./SqlReceipts.ts"
 import * as SqlRuns from "./SqlRuns.ts"
@@ -32,6 +34,7 @@ export type Records =
   | PullBases
   | Runs
   | Outbox
+  | Outcomes
   | Batches
   | Configurations
   | Schedules
@@ -47,6 +50,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlPullBases.layer,
     SqlRuns.layer,
     SqlOutbox.layer,
+    SqlOutcomes.layer,
     SqlBatches.layer,
     SqlConfigurations.layer,
     SqlSchedules.layer,

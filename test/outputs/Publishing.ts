@@ -93,7 +93,13 @@ export const publishAll = async (setup: Setup, given: PublishInput): Promise<Rea
       const answer: Sent | undefined =
         sent._tag === "Success" ? sent.success : looked?._tag === "Success" ? looked.success : undefined
       if (answer !== undefined) {
-        row = { ...row, status: "sent", hostId: answer.hostId, ignoredDismissals: answer.ignoredDismissals }
+        row = {
+          ...row,
+          status: "sent",
+          hostId: answer.hostId,
+          ignoredDismissals: answer.ignoredDismissals,
+          reactions: answer.reactions
+        }
         waiting.unshift(...(answer.next ?? []).map((planned) => rowOf(planned, channel.name, given.runId)))
       } else if (sent._tag === "Failure" && final(sent.failure)) {
         row = { ...row, status: "failed", error: sent.failure.message }

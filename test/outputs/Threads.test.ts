@@ -170,6 +170,20 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     expect(since()).not.toContain("1 dismissed\n")
   })
 
+  it("report the reactions of people for the outcomes of their problems", async () => {
+    const { here, review, thread, dismiss } = await begin()
+    const first = await review([at(1, 20), at(2, 29), at(3, 30)])
+    expect(first.flatMap(({ reactions }) => reactions ?? [])).toEqual([])
+    dismiss(thread(0), "ann")
+    thread(1).answers.push({ user: here.forge.user("dana"), body: "I disagree" })
+    const sent = await review([at(1, 20), at(2, 29), at(3, 30)])
+    expect(sent.find(({ operation }) => operation._tag === "Threads")?.reactions).toEqual([
+      { fp: at(1, 20).fingerprint, dismissed: true, replied: false },
+      { fp: at(2, 29).fingerprint, dismissed: false, replied: true },
+      { fp: at(3, 30).fingerprint, dismissed: false, replied: false }
+    ])
+  })
+
   it("are dismissed by any account where the workspace allows it", async () => {
     const { here, review, thread, dismiss } = await begin()
     await review([at(1, 20), at(2, 29)])

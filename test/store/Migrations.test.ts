@@ -33,7 +33,8 @@ describe("Migrations", () => {
         "0012_waiting_runs",
         "0013_authors",
         "0014_ignored_dismissals",
-        "0015_pull_bases"
+        "0015_pull_bases",
+        "0016_finding_outcomes"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

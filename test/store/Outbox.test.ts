@@ -28,7 +28,8 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
           hostId: undefined,
           url: undefined,
           error: undefined,
-          ignoredDismissals: undefined
+          ignoredDismissals: undefined,
+          reactions: undefined
         })
         yield* outbox.add([], 3)
       })

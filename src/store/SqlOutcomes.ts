@@ -1,0 +1,117 @@
+/** Stores outcomes of findings in the table `finding_outcomes`. */
+import { Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { repositoryKey } from "../domain/Change.ts"
+import { decideOutcomes, FindingOutcome } from "../domain/FindingOutcome.ts"
+import type { OutcomeRecord } from "../domain/FindingOutcome.ts"
+import { Severity } from "../domain/Kinds.ts"
+import { Reaction } from "../domain/Publication.ts"
+import { deleteInSteps } from "../database/DeleteInSteps.ts"
+import { lockNames } from "../database/RowLocks.ts"
+import { corrupt, unavailable } from "../database/StoreFailure.ts"
+import { Outcomes } from "./Outcomes.ts"
+import type { Run, SettledBy } from "./Runs.ts"
+
+const Row = Schema.Struct({
+  fingerprint: Schema.String,
+  category: Schema.String,
+  severity: Severity,
+  path: Schema.String,
+  head: Schema.String,
+  outcome: FindingOutcome,
+  replied: Schema.Number
+})
+const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
+const Reactions = Schema.Struct({ reactions: Schema.fromJsonString(Schema.Array(Reaction)) })
+const decodeReactions = Schema.decodeUnknownEffect(Schema.Array(Reactions))
+
+/** Reads the reactions that the newest row of the run read; undefined if none read them. */
+const reactionsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, runId: string) {
+  const found = yield* sql`
+    SELECT reactions FROM publications WHERE run_id = ${runId} AND reactions IS NOT NULL ORDER BY updated_at DESC, seq DESC LIMIT 1`
+  const [row] = yield* Effect.mapError(decodeReactions(found), (error) => corrupt("outcomes.reactions", error))
+  return row?.reactions
+})
+
+const rowOf = (record: OutcomeRecord, run: Run, by: SettledBy | undefined, now: number) => ({
+  target_key: run.targetKey,
+  ...record,
+  replied: record.replied ? 1 : 0,
+  repository: repositoryKey(run.change),
+  agent: by?.agent ?? "unknown",
+  model: run.analysis?.models[0] ?? "unknown",
+  found_in: run.id,
+  found_at: now,
+  decided_in: run.id,
+  decided_at: now
+})
+
+/**
+ * Updates the outcomes of a pull request with a published run. Called in the transaction that settles the run, which happens once. A run of
+ * another kind of target compares nothing with an earlier one and has no outcomes.
+ */
+export const recordOutcomes = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  run: Run,
+  by: SettledBy | undefined,
+  now: number
+) {
+  const { analysis, targetKey, change, head, id } = run
+  if (analysis === undefined || change.target.kind !== "pull_request") return
+  yield* lockNames(sql, [`outcomes:${targetKey}`])
+  const found = yield* sql`
+    SELECT fingerprint, category, severity, path, head, outcome, replied FROM finding_outcomes WHERE target_key = ${targetKey}`
+  const rows = yield* decodeRows(found.map((row) => ({ ...Object(row), replied: Number(Object(row).replied) }))).pipe(
+    Effect.mapError((error) => corrupt("outcomes.read", error))
+  )
+  const reactions = yield* reactionsOf(sql, id)
+  const before = rows.map((row) => ({ ...row, replied: row.replied === 1 }))
+  for (const record of decideOutcomes(before, { head, analysis, maxProblems: by?.maxProblems, reactions })) {
+    yield* sql`
+      INSERT INTO finding_outcomes ${sql.insert(rowOf(record, run, by, now))}
+      ON CONFLICT (target_key, fingerprint) DO UPDATE SET
+        head = excluded.head, outcome = excluded.outcome, replied = excluded.replied,
+        decided_in = excluded.decided_in, decided_at = excluded.decided_at`
+  }
+})
+
+/** Removes outcomes that no review has changed since then. */
+export const pruneOutcomes = (sql: SqlClient.SqlClient, before: number) =>
+  deleteInSteps(
+    (step) => sql`
+      DELETE FROM finding_outcomes WHERE (target_key, fingerprint) IN (
+        SELECT target_key, fingerprint FROM finding_outcomes WHERE decided_at < ${before} LIMIT ${step})
+      RETURNING fingerprint`
+  )
+
+const counts =
+  (sql: SqlClient.SqlClient): Outcomes["Service"]["counts"] =>
+  (since) =>
+    sql<Record<"repository" | "agent" | "model" | "findings" | "fixed" | "dismissed" | "open" | "replied", string>>`
+      SELECT repository, agent, model, COUNT(*) AS findings,
+        SUM(CASE WHEN outcome = 'fixed' THEN 1 ELSE 0 END) AS fixed,
+        SUM(CASE WHEN outcome = 'dismissed' THEN 1 ELSE 0 END) AS dismissed,
+        SUM(CASE WHEN outcome = 'open' THEN 1 ELSE 0 END) AS open,
+        SUM(replied) AS replied
+      FROM finding_outcomes WHERE found_at >= ${since}
+      GROUP BY repository, agent, model ORDER BY repository, agent, model`.pipe(
+      // Postgres returns sums as texts.
+      Effect.map((rows) =>
+        rows.map(({ repository, agent, model, findings, fixed, dismissed, open, replied }) => ({
+          repository,
+          agent,
+          model,
+          findings: Number(findings),
+          fixed: Number(fixed),
+          dismissed: Number(dismissed),
+          open: Number(open),
+          replied: Number(replied)
+        }))
+      ),
+      unavailable("outcomes.counts")
+    )
+
+export const layer: Layer.Layer<Outcomes, never, SqlClient.SqlClient> = Layer.effect(
+  Outcomes,
+  Effect.map(SqlClient.SqlClient, (sql) => Outcomes.of({ counts: counts(sql) }))
+)

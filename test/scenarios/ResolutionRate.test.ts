@@ -1,0 +1,56 @@
+/** The review of the next commit records the outcome of a published problem, and `aicr eval --recorded` reports it. */
+import { execFile } from "node:child_process"
+import { join } from "node:path"
+import { expect, it } from "vitest"
+import { toFilePath, Installation } from "../harness/Installation.ts"
+
+const root = join(import.meta.dirname, "../..")
+
+const recorded = (...args: ReadonlyArray<string>) =>
+  new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
+    execFile(
+      process.execPath,
+      ["--disable-warning=ExperimentalWarning", "src/main.ts", "eval", "--recorded", ...args],
+      { cwd: root, env: { PATH: process.env["PATH"] } },
+      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
+    )
+  })
+
+it("a problem that a later commit removed counts as fixed", async () => {
+  await using at = await Installation.make({ queue: "memory" })
+  await at.aicr.start()
+  const config = ["--config", join(at.directory, "config.yaml")]
+  const fixed = await at.open("fixed")
+  const left = await at.open("left")
+  for (const pull of [fixed, left]) await at.forge.notify(pull, "opened")
+  await at.reviewed(fixed, left)
+  await at.settled()
+  const before = await recorded("--json", ...config)
+  expect(JSON.parse(before.out).all).toMatchObject({ findings: 2, fixed: 0, open: 2, resolution_rate: 0 })
+
+  await at.forge.push("team/one", {
+    branch: "fixed",
+    message: "Fix it",
+    files: { [toFilePath("fixed")]: "export const first = 1\nexport const last = 1\n" }
+  })
+  await at.forge.notify(fixed, "synchronized")
+  await at.reviewed(fixed)
+  await at.settled()
+  const after = await recorded("--json", ...config)
+  expect(JSON.parse(after.out).all).toEqual({
+    findings: 2,
+    fixed: 1,
+    dismissed: 0,
+    open: 1,
+    replied: 0,
+    resolution_rate: 0.5,
+    interval: { low: expect.closeTo(0.0945, 3), high: expect.closeTo(0.9055, 3) }
+  })
+  const { out } = await recorded(...config)
+  expect(out).toMatch(/team\/one +native-llm +\S+ +2 +1 +0 +1 +0 +50\.0 % +9\.5 % to 90\.5 %\n$/)
+  const refused = await recorded("--demo", ...config)
+  expect([refused.code, refused.err]).toEqual([
+    2,
+    expect.stringContaining("--recorded reviews nothing: leave out --demo")
+  ])
+})
