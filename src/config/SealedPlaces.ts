@@ -35,6 +35,25 @@ export const named = (tree: unknown, path: Path): ReadonlyArray<string> =>
     return typeof name === "string" ? name : String(segment)
   })
 
+/** Returns the path that names lead to: the reverse of `named`. */
+export const positions = (tree: unknown, names: unknown): Path | undefined => {
+  if (!Array.isArray(names)) return undefined
+  const path: Array<string | number> = []
+  for (const name of names) {
+    const here = valueAt(tree, path)
+    if (Array.isArray(here)) {
+      const index = here.findIndex(
+        (item: unknown, at) =>
+          (isRecord(item) ? (item["id"] ?? item["name"] ?? item["alias"] ?? String(at)) : String(at)) === name
+      )
+      if (index < 0) return undefined
+      path.push(index)
+    } else if (typeof name === "string") path.push(name)
+    else return undefined
+  }
+  return path
+}
+
 /** Returns the namespace of a document that is not decoded yet. */
 export const readNamespace = (tree: unknown): string => {
   const namespace = valueAt(tree, ["config_sources", "database", "namespace"])

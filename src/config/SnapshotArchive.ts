@@ -8,7 +8,7 @@ import type { ArchivedDocument } from "./ConfigStore.ts"
 import type { Env } from "./Credentials.ts"
 import type { Path } from "./Path.ts"
 import { isRecord, valueAt } from "./Path.ts"
-import { named, readNamespace, locateCredential } from "./SealedPlaces.ts"
+import { locateCredential, named, positions, readNamespace } from "./SealedPlaces.ts"
 import { seal, sealingKeys } from "./Sealing.ts"
 import type { Snapshot } from "./Snapshot.ts"
 import { restoreSnapshot } from "./Snapshots.ts"
@@ -57,25 +57,6 @@ const lend = (tree: unknown, from: unknown, names: unknown): unknown => {
   const field = path?.at(-1)
   if (into === undefined || field === undefined || !Redacted.isRedacted(secret)) return tree
   return withField(tree, into, String(field), Redacted.value(secret))
-}
-
-/** Returns the path that names lead to: the reverse of `named`. */
-const positions = (tree: unknown, names: unknown): Path | undefined => {
-  if (!Array.isArray(names)) return undefined
-  const path: Array<string | number> = []
-  for (const name of names) {
-    const here = valueAt(tree, path)
-    if (Array.isArray(here)) {
-      const index = here.findIndex(
-        (item: unknown, at) =>
-          (isRecord(item) ? (item["id"] ?? item["name"] ?? item["alias"] ?? String(at)) : String(at)) === name
-      )
-      if (index < 0) return undefined
-      path.push(index)
-    } else if (typeof name === "string") path.push(name)
-    else return undefined
-  }
-  return path
 }
 
 const withField = (tree: unknown, path: Path, field: string, value: unknown): unknown => {

@@ -22,6 +22,7 @@ import { makeRoute } from "./RouteIndex.ts"
 import type { Shape } from "./Shape.ts"
 import { readShape } from "./Shape.ts"
 import type { Snapshot } from "./Snapshot.ts"
+import { asWritten } from "./Written.ts"
 import type { TextPosition } from "./Yaml.ts"
 
 export type UnsetVariables = "errors" | "warnings" | "all errors"
@@ -116,29 +117,6 @@ const sortIssues = (issues: ReadonlyArray<ConfigIssue>): ReadonlyArray<ConfigIss
       (left.column ?? 0) - (right.column ?? 0) ||
       (left.path < right.path ? -1 : left.path > right.path ? 1 : 0)
   )
-
-/** Converts a path of canonical names to the spelling of the document. */
-const asWritten = (root: Shape, source: unknown, path: Path): Path => {
-  let shape: Shape | undefined = root
-  let value = source
-  return path.map((segment) => {
-    const here = shape?.type === "union" ? shape.members.find((member) => member.type !== "scalar") : shape
-    let written: string | number = segment
-    if (here?.type === "object") {
-      if (isRecord(value) && !Object.hasOwn(value, segment))
-        written = Object.keys(value).find((key) => here.keys.get(key) === segment) ?? segment
-      shape = here.fields.get(String(segment))?.shape ?? here.rest
-    } else {
-      shape = here?.type === "list" ? here.item : undefined
-    }
-    value = isRecord(value)
-      ? value[written]
-      : Array.isArray(value) && typeof segment === "number"
-        ? value[segment]
-        : undefined
-    return written
-  })
-}
 
 /** Makes a snapshot. `hash`: the one that work is pinned to, if the tree is not complete any more. */
 const makeSnapshot = (

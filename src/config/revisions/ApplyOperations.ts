@@ -1,0 +1,199 @@
+/**
+ * Applies the operations of a changeset to the database's document, in order and all or none. Values are normalised, so that the document
+ * has canonical names only; whether the result is a valid configuration is checked afterwards, together with the file. Pure.
+ */
+import { Result } from "effect"
+import { formatPath, isRecord, valueAt } from "../Path.ts"
+import type { Path } from "../Path.ts"
+import type { Complaint } from "../Normalise.ts"
+import { normalise } from "../Normalise.ts"
+import type { DatabaseDocument } from "./DatabaseDocument.ts"
+import { entityIn, withEntity } from "./DatabaseDocument.ts"
+import { edited, isMask, resolvePath, secretPaths } from "./EditValue.ts"
+import type { EntityRef } from "./Entities.ts"
+import { entityLocations, entityShape, formatRef, globalsShape } from "./Entities.ts"
+import { keepSecrets } from "./KeepSecrets.ts"
+import type { Operation, OperationErrorCode, OperationProblem } from "./Operations.ts"
+import { pathInFile } from "./Overlay.ts"
+import { renameReferences } from "./References.ts"
+
+interface Refusal {
+  readonly code: OperationErrorCode
+  readonly path?: Path
+  readonly message: string
+}
+type Applied = Result.Result<DatabaseDocument, ReadonlyArray<Refusal>>
+
+const refuse = (code: OperationErrorCode, message: string, path: Path = []): Applied =>
+  Result.fail([{ code, message, path }])
+
+/** Returns the edited document, or the problems of the first operation that cannot be applied. `file` is the normalised file. */
+export const applyOperations = (
+  document: DatabaseDocument,
+  operations: ReadonlyArray<Operation>,
+  file: unknown
+): Result.Result<DatabaseDocument, ReadonlyArray<OperationProblem>> => {
+  let current = document
+  for (const [index, operation] of operations.entries()) {
+    const applied = applyOne(current, operation, file)
+    if (Result.isFailure(applied)) {
+      const entity = operation.entity === undefined ? "globals" : formatRef(operation.entity)
+      return Result.fail(
+        applied.failure.map(({ code, path = [], message }) => ({
+          code,
+          index,
+          entity,
+          path: formatPath(path),
+          message
+        }))
+      )
+    }
+    current = applied.success
+  }
+  return Result.succeed(current)
+}
+
+const applyOne = (document: DatabaseDocument, operation: Operation, file: unknown): Applied => {
+  const owned =
+    "entity" in operation && operation.entity !== undefined ? ownedRefusal(operation.entity, file) : undefined
+  if (owned !== undefined) return owned
+  switch (operation.op) {
+    case "create":
+      return create(document, operation.entity, operation.value)
+    case "update":
+      return whenExists(document, operation.entity, (stored) =>
+        Result.map(parseValue(operation.entity, operation.value), (next) =>
+          withEntity(
+            document,
+            operation.entity,
+            keepSecrets(entityShape(operation.entity.kind), stored, operation.value, next)
+          )
+        )
+      )
+    case "delete":
+      return whenExists(document, operation.entity, () =>
+        Result.succeed(withEntity(document, operation.entity, undefined))
+      )
+    case "rename":
+      return rename(document, operation.entity, operation.to, file)
+    case "set_enabled":
+      return setEntity(document, operation.entity, ["enabled"], operation.enabled)
+    case "set":
+      return operation.entity === undefined
+        ? setGlobal(document, operation.path, operation.value, file)
+        : setEntity(document, operation.entity, operation.path, operation.value)
+    case "unset":
+      return operation.entity === undefined
+        ? setGlobal(document, operation.path, null, file)
+        : setEntity(document, operation.entity, operation.path, null)
+  }
+}
+
+const ownedRefusal = (ref: EntityRef, file: unknown): Applied | undefined => {
+  const path = pathInFile(file, ref)
+  return path === undefined
+    ? undefined
+    : refuse(
+        "owned_by_file",
+        `${formatRef(ref)} is defined in the configuration file (${formatPath(path)}); edit it there`
+      )
+}
+
+const whenExists = (document: DatabaseDocument, ref: EntityRef, then: (stored: unknown) => Applied): Applied => {
+  const stored = entityIn(document, ref)
+  return stored === undefined
+    ? refuse("entity_not_found", `${formatRef(ref)} does not exist in the database configuration; create it first`)
+    : then(stored)
+}
+
+const create = (document: DatabaseDocument, ref: EntityRef, value: unknown): Applied =>
+  entityIn(document, ref) === undefined
+    ? Result.map(parseValue(ref, value), (next) => withEntity(document, ref, next))
+    : refuse("entity_exists", `${formatRef(ref)} exists; update it, or choose another name`)
+
+/** Normalises a value and refuses masks and names that differ from the entity's. */
+const parseValue = (ref: EntityRef, value: unknown): Result.Result<unknown, ReadonlyArray<Refusal>> => {
+  if (isDangerous(ref.name))
+    return refuseValue("invalid_field", [], `${JSON.stringify(ref.name)} is not allowed as a name`)
+  if (value === null || value === undefined) return refuseValue("invalid_field", [], "the value is missing")
+  const complaints: Array<Complaint> = []
+  const next = normalise(entityShape(ref.kind), value, (complaint) => complaints.push(complaint))
+  if (complaints.length > 0)
+    return Result.fail(complaints.map(({ path, message }) => ({ code: "invalid_field" as const, path, message })))
+  const masked = secretPaths(next).filter((path) => isMask(valueAt(next, path)))
+  if (masked.length > 0) return Result.fail(masked.map(maskRefusal))
+  const { nameField } = entityLocations[ref.kind]
+  if (nameField === undefined || !isRecord(next)) return Result.succeed(next)
+  const { [nameField]: name, ...others } = next
+  return name === undefined || name === ref.name
+    ? Result.succeed(others)
+    : refuseValue(
+        "invalid_field",
+        [nameField],
+        `${nameField} differs from the entity's name; rename the entity instead`
+      )
+}
+
+const refuseValue = (code: OperationErrorCode, path: Path, message: string) =>
+  Result.fail<ReadonlyArray<Refusal>>([{ code, path, message }])
+
+const maskRefusal = (path: Path): Refusal => ({
+  code: "masked_secret",
+  path,
+  message:
+    "the mask of a credential is not a value; leave the field out to keep the credential, or send null to clear it"
+})
+
+const isDangerous = (name: string): boolean => ["__proto__", "constructor", "prototype"].includes(name)
+
+const rename = (document: DatabaseDocument, from: EntityRef, to: string, file: unknown): Applied => {
+  const target: EntityRef = { kind: from.kind, name: to }
+  if (isDangerous(to)) return refuse("invalid_field", `${JSON.stringify(to)} is not allowed as a name`)
+  return whenExists(document, from, (stored) => {
+    if (entityIn(document, target) !== undefined) return refuse("entity_exists", `${formatRef(target)} exists`)
+    const moved = withEntity(withEntity(document, from, undefined), target, stored)
+    return ownedRefusal(target, file) ?? Result.succeed(renameReferences(moved, from, to))
+  })
+}
+
+const setEntity = (document: DatabaseDocument, ref: EntityRef, names: ReadonlyArray<string>, value: unknown): Applied =>
+  whenExists(document, ref, (stored) => {
+    const shape = entityShape(ref.kind)
+    const { nameField } = entityLocations[ref.kind]
+    if (names.length === 1 && names[0] === nameField)
+      return refuse("invalid_field", `${nameField} is the entity's name; rename the entity instead`, names)
+    return Result.flatMap(mapFailure(resolvePath(shape, stored, names)), (path) =>
+      Result.flatMap(setField(path, value, stored), (next) =>
+        Result.map(parseValue(ref, next), (parsed) => withEntity(document, ref, parsed))
+      )
+    )
+  })
+
+const setGlobal = (
+  document: DatabaseDocument,
+  names: ReadonlyArray<string>,
+  value: unknown,
+  file: unknown
+): Applied => {
+  const shape = globalsShape()
+  return Result.flatMap(mapFailure(resolvePath(shape, document.globals, names)), (path) => {
+    if (valueAt(file, path) !== undefined && !isRecord(valueAt(file, path)))
+      return refuse("owned_by_file", `${formatPath(path)} is set in the configuration file; edit it there`, path)
+    return Result.flatMap(setField(path, value, document.globals), (next) => {
+      const complaints: Array<Complaint> = []
+      const globals = normalise(shape, next, (complaint) => complaints.push(complaint))
+      if (complaints.length > 0)
+        return Result.fail(
+          complaints.map(({ path: where, message }) => ({ code: "invalid_field" as const, path: where, message }))
+        )
+      return Result.succeed({ ...document, globals: isRecord(globals) ? globals : {} })
+    })
+  })
+}
+
+const mapFailure = <A>(result: Result.Result<A, string>): Result.Result<A, ReadonlyArray<Refusal>> =>
+  Result.mapError(result, (message) => [{ code: "invalid_field", message }])
+
+/** Null unsets the field. */
+const setField = (path: Path, value: unknown, into: unknown): Result.Result<unknown, ReadonlyArray<Refusal>> =>
+  isMask(value) ? Result.fail([maskRefusal(path)]) : Result.succeed(edited(into, path, value ?? undefined))

@@ -1,0 +1,32 @@
+/**
+ * Credentials of an entity whose value is replaced: one that is left out keeps its stored value, null clears it, and so does the name of a
+ * variable in its place. Pure.
+ */
+import { valueAt } from "../Path.ts"
+import type { Path } from "../Path.ts"
+import { named, positions } from "../SealedPlaces.ts"
+import type { Shape } from "../Shape.ts"
+import { asWritten } from "../Written.ts"
+import { edited, secretPaths } from "./EditValue.ts"
+
+/**
+ * Returns the new value with the credentials that it keeps. `written` is the new value as it was sent, in which null is still visible;
+ * `next` is its normalised form.
+ */
+export const keepSecrets = (shape: Shape, stored: unknown, written: unknown, next: unknown): unknown =>
+  secretPaths(stored).reduce((value, path) => {
+    const holder = positions(value, named(stored, path).slice(0, -1))
+    const field = path.at(-1)
+    if (holder === undefined || typeof field !== "string") return value
+    const target = [...holder, field]
+    return isLeftOut(shape, written, value, target) ? edited(value, target, valueAt(stored, path)) : value
+  }, next)
+
+const isLeftOut = (shape: Shape, written: unknown, value: unknown, target: Path): boolean => {
+  const variable = [...target.slice(0, -1), `${String(target.at(-1))}_env`]
+  return (
+    valueAt(value, target) === undefined &&
+    valueAt(value, variable) === undefined &&
+    valueAt(written, asWritten(shape, written, target)) !== null
+  )
+}

@@ -1,0 +1,85 @@
+/**
+ * Combines the file with the database's document: the file wins per entity, and per field of the globals. An entity of the database with the
+ * name of one in the file is shadowed: kept, without effect. Pure.
+ */
+import type { Path } from "../Path.ts"
+import { isRecord, valueAt } from "../Path.ts"
+import type { Tree } from "../checks/Tree.ts"
+import type { DatabaseDocument } from "./DatabaseDocument.ts"
+import type { EntityKind, EntityLocation, EntityRef } from "./Entities.ts"
+import { entityKinds, entityLocations } from "./Entities.ts"
+
+export interface Overlaid {
+  /** Normalised document, ready to be decoded. */
+  readonly tree: Tree
+  /** Entities and global fields of the database that the file hides. */
+  readonly shadowed: ReadonlyArray<EntityRef>
+  readonly shadowedGlobals: ReadonlyArray<Path>
+}
+
+/** Returns the names of the entities that a normalised file declares. A file's route rules have no names and hide none. */
+export const ownedByFile = (file: unknown, kind: EntityKind): ReadonlyArray<string> => {
+  const { at, form, nameField } = entityLocations[kind]
+  const collection = valueAt(file, at)
+  if (form === "map") return isRecord(collection) ? Object.keys(collection) : []
+  if (nameField === undefined || !Array.isArray(collection)) return []
+  return collection.flatMap((item: unknown) => {
+    const name = isRecord(item) ? item[nameField] : undefined
+    return typeof name === "string" ? [name] : []
+  })
+}
+
+/** Returns the path in a normalised file of an entity that it declares. */
+export const pathInFile = (file: unknown, { kind, name }: EntityRef): Path | undefined => {
+  const { at, form } = entityLocations[kind]
+  const index = ownedByFile(file, kind).indexOf(name)
+  return index < 0 ? undefined : [...at, form === "map" ? name : index]
+}
+
+export const overlay = (file: Tree, database: DatabaseDocument): Overlaid => {
+  const shadowed: Array<EntityRef> = []
+  const shadowedGlobals: Array<Path> = []
+  const globals = mergeGlobals(database.globals, file, [], (path) => shadowedGlobals.push(path))
+  const tree = entityKinds.reduce<Tree>((into, kind) => {
+    const owned = new Set(ownedByFile(file, kind))
+    const entries = Object.entries(database.entities[kind])
+    for (const [name] of entries) if (owned.has(name)) shadowed.push({ kind, name })
+    const visible = entries.filter(([name]) => !owned.has(name))
+    return visible.length === 0 ? into : withCollection(into, entityLocations[kind], visible)
+  }, globals)
+  return { tree, shadowed, shadowedGlobals }
+}
+
+/** Merges maps field by field; lists and scalars of the file replace those of the database. */
+const mergeGlobals = (lower: Tree, upper: Tree, path: Path, shadow: (path: Path) => void): Tree => {
+  const merged: Record<string, unknown> = { ...lower, ...upper }
+  for (const key of Object.keys(lower)) {
+    if (!Object.hasOwn(upper, key)) continue
+    const [below, above] = [lower[key], upper[key]]
+    if (isRecord(below) && isRecord(above)) merged[key] = mergeGlobals(below, above, [...path, key], shadow)
+    else shadow([...path, key])
+  }
+  return merged
+}
+
+const withCollection = (
+  tree: Tree,
+  { at, form, nameField }: EntityLocation,
+  entries: ReadonlyArray<readonly [string, unknown]>
+): Tree => {
+  const existing = valueAt(tree, at)
+  if (form === "map")
+    return withValue(tree, at, { ...Object.fromEntries(entries), ...(isRecord(existing) ? existing : {}) })
+  const ordered = form === "ordered" ? entries.toSorted(([a], [b]) => (a < b ? -1 : 1)) : entries
+  const items = ordered.map(([name, value]) =>
+    nameField !== undefined && isRecord(value) ? { ...value, [nameField]: name } : value
+  )
+  return withValue(tree, at, [...(Array.isArray(existing) ? existing : []), ...items])
+}
+
+const withValue = (tree: Tree, [key, ...rest]: ReadonlyArray<string>, value: unknown): Tree => {
+  if (key === undefined) return tree
+  if (rest.length === 0) return { ...tree, [key]: value }
+  const below = tree[key]
+  return { ...tree, [key]: withValue(isRecord(below) ? below : {}, rest, value) }
+}
