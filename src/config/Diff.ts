@@ -6,6 +6,8 @@ import { mask, masked } from "./Show.ts"
 
 export interface Difference {
   readonly path: string
+  /** The path part by part, with names in place of positions. */
+  readonly names: ReadonlyArray<string>
   readonly change: "added" | "removed" | "changed"
   readonly before: unknown
   readonly after: unknown
@@ -33,6 +35,7 @@ export const diff = (before: unknown, after: unknown, path: Path = []): Readonly
   return [
     {
       path: formatPath(path),
+      names: path.map(String),
       change,
       before: secret ? `${mask} (before)` : masked(before),
       after: secret ? `${mask} (after)` : masked(after)

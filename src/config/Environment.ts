@@ -15,7 +15,7 @@ export interface NamedVariable {
 }
 
 /** Returns every variable named in a normalised document. */
-const namedVariables = (tree: unknown): ReadonlyArray<NamedVariable> => {
+export const namedVariables = (tree: unknown): ReadonlyArray<NamedVariable> => {
   const found: Array<NamedVariable> = []
   walk(readShape(Document), tree, [], found)
   return found

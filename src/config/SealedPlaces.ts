@@ -5,25 +5,13 @@
 import { resolve } from "./Defaults.ts"
 import type { Path } from "./Path.ts"
 import { isRecord, valueAt } from "./Path.ts"
+import { entityField } from "./revisions/Entities.ts"
 import type { SealedLocation } from "./Sealing.ts"
 import { ConfigSourcesConfig } from "./schema/ConfigSources.ts"
 
-/** Paths and names of entities in the document. */
-const entities: ReadonlyArray<readonly [at: ReadonlyArray<string>, name: string]> = [
-  [["llm", "providers"], "providers"],
-  [["triggers"], "triggers"],
-  [["outputs", "channels"], "channels"],
-  [["workspaces", "instances"], "workspaces"],
-  [["im", "connections"], "im_connections"]
-]
-
 export const locateCredential = (names: ReadonlyArray<string>, namespace: string): SealedLocation => {
-  for (const [at, name] of entities) {
-    if (at.every((segment, index) => segment === names[index]) && names.length > at.length + 1) {
-      return { namespace, entity: `${name}/${names[at.length]}`, field: names.slice(at.length + 1).join(".") }
-    }
-  }
-  return { namespace, entity: "globals", field: names.join(".") }
+  const { entity, field } = entityField(names)
+  return { namespace, entity, field: field.join(".") }
 }
 
 /** Returns a path with ids, names and aliases instead of positions. */

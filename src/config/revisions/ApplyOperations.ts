@@ -13,29 +13,36 @@ import { edited, isMask, resolvePath, secretPaths } from "./EditValue.ts"
 import type { EntityRef } from "./Entities.ts"
 import { entityLocations, entityShape, formatRef, globalsShape } from "./Entities.ts"
 import { keepSecrets } from "./KeepSecrets.ts"
-import type { Operation, OperationErrorCode, OperationProblem } from "./Operations.ts"
+import type { Operation, EditErrorCode, OperationProblem } from "./Operations.ts"
 import { pathInFile } from "./Overlay.ts"
 import { renameReferences } from "./References.ts"
 
-interface Refusal {
-  readonly code: OperationErrorCode
+export interface Refusal {
+  readonly code: EditErrorCode
   readonly path?: Path
   readonly message: string
 }
-type Applied = Result.Result<DatabaseDocument, ReadonlyArray<Refusal>>
+export type Applied = Result.Result<DatabaseDocument, ReadonlyArray<Refusal>>
 
-const refuse = (code: OperationErrorCode, message: string, path: Path = []): Applied =>
+const refuse = (code: EditErrorCode, message: string, path: Path = []): Applied =>
   Result.fail([{ code, message, path }])
 
-/** Returns the edited document, or the problems of the first operation that cannot be applied. `file` is the normalised file. */
+export interface ApplyContext {
+  /** The normalised file. */
+  readonly file: unknown
+  /** Seals the credentials of a renamed entity for its new place. */
+  readonly moveSecrets: (document: DatabaseDocument, from: EntityRef, to: string) => Applied
+}
+
+/** Returns the edited document, or the problems of the first operation that cannot be applied. */
 export const applyOperations = (
   document: DatabaseDocument,
   operations: ReadonlyArray<Operation>,
-  file: unknown
+  context: ApplyContext
 ): Result.Result<DatabaseDocument, ReadonlyArray<OperationProblem>> => {
   let current = document
   for (const [index, operation] of operations.entries()) {
-    const applied = applyOne(current, operation, file)
+    const applied = applyOne(current, operation, context)
     if (Result.isFailure(applied)) {
       const entity = operation.entity === undefined ? "globals" : formatRef(operation.entity)
       return Result.fail(
@@ -53,7 +60,8 @@ export const applyOperations = (
   return Result.succeed(current)
 }
 
-const applyOne = (document: DatabaseDocument, operation: Operation, file: unknown): Applied => {
+const applyOne = (document: DatabaseDocument, operation: Operation, context: ApplyContext): Applied => {
+  const { file } = context
   const owned =
     "entity" in operation && operation.entity !== undefined ? ownedRefusal(operation.entity, file) : undefined
   if (owned !== undefined) return owned
@@ -75,7 +83,7 @@ const applyOne = (document: DatabaseDocument, operation: Operation, file: unknow
         Result.succeed(withEntity(document, operation.entity, undefined))
       )
     case "rename":
-      return rename(document, operation.entity, operation.to, file)
+      return rename(document, operation.entity, operation.to, context)
     case "set_enabled":
       return setEntity(document, operation.entity, ["enabled"], operation.enabled)
     case "set":
@@ -134,7 +142,7 @@ const parseValue = (ref: EntityRef, value: unknown): Result.Result<unknown, Read
       )
 }
 
-const refuseValue = (code: OperationErrorCode, path: Path, message: string) =>
+const refuseValue = (code: EditErrorCode, path: Path, message: string) =>
   Result.fail<ReadonlyArray<Refusal>>([{ code, path, message }])
 
 const maskRefusal = (path: Path): Refusal => ({
@@ -146,13 +154,16 @@ const maskRefusal = (path: Path): Refusal => ({
 
 const isDangerous = (name: string): boolean => ["__proto__", "constructor", "prototype"].includes(name)
 
-const rename = (document: DatabaseDocument, from: EntityRef, to: string, file: unknown): Applied => {
+const rename = (document: DatabaseDocument, from: EntityRef, to: string, context: ApplyContext): Applied => {
   const target: EntityRef = { kind: from.kind, name: to }
   if (isDangerous(to)) return refuse("invalid_field", `${JSON.stringify(to)} is not allowed as a name`)
   return whenExists(document, from, (stored) => {
     if (entityIn(document, target) !== undefined) return refuse("entity_exists", `${formatRef(target)} exists`)
     const moved = withEntity(withEntity(document, from, undefined), target, stored)
-    return ownedRefusal(target, file) ?? Result.succeed(renameReferences(moved, from, to))
+    return (
+      ownedRefusal(target, context.file) ??
+      Result.map(context.moveSecrets(moved, from, to), (resealed) => renameReferences(resealed, from, to))
+    )
   })
 }
 

@@ -61,6 +61,24 @@ export interface EntityRef {
 /** Formats a reference, such as `triggers/main`. */
 export const formatRef = ({ kind, name }: EntityRef): string => `${kind}/${name}`
 
+export interface EntityField {
+  /** `triggers/main`, or `globals`. */
+  readonly entity: string
+  /** Field in the entity, part by part; empty for the whole entity. */
+  readonly field: ReadonlyArray<string>
+}
+
+/** Returns the entity that a path of the document belongs to; `names` has names in place of positions. */
+export const entityField = (names: ReadonlyArray<string>): EntityField => {
+  for (const kind of entityKinds) {
+    const { at } = entityLocations[kind]
+    const name = names[at.length]
+    if (name !== undefined && at.every((part, index) => part === names[index]))
+      return { entity: formatRef({ kind, name }), field: names.slice(at.length + 1) }
+  }
+  return { entity: "globals", field: names }
+}
+
 export const isEntityKind = (text: string): text is EntityKind => entityKinds.some((kind) => kind === text)
 
 /** Longest name of an entity, in characters. */

@@ -33,17 +33,18 @@ export type Operation = typeof Operation.Type
 export const maxOperations = 200
 export const Operations = Schema.Array(Operation).check(Schema.isMinLength(1), Schema.isMaxLength(maxOperations))
 
-export type OperationErrorCode =
+export type EditErrorCode =
   | "entity_exists"
   | "entity_not_found"
   | "invalid_field"
   | "masked_secret"
   | "owned_by_file"
-  | "secret_destination_changed"
+  | "secret_sealing_invalid"
+  | "secrets_key_missing"
 
 /** Reason why an operation cannot be applied. `index`: its position in the changeset. */
 export interface OperationProblem {
-  readonly code: OperationErrorCode
+  readonly code: EditErrorCode
   readonly index: number
   /** Entity such as `triggers/main`, or `globals`. */
   readonly entity: string

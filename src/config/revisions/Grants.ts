@@ -1,0 +1,66 @@
+/** Checks what the credentials of the database's document may be used for. Pure. */
+import { Redacted } from "effect"
+import { isDeepStrictEqual } from "node:util"
+import { namedVariables } from "../Environment.ts"
+import type { Path } from "../Path.ts"
+import { formatPath, isRecord, valueAt } from "../Path.ts"
+import { named, positions } from "../SealedPlaces.ts"
+import { destinationAt, isGranted } from "./Destinations.ts"
+import type { SecretGrant } from "./Destinations.ts"
+import { secretPaths } from "./EditValue.ts"
+
+export interface GrantProblem {
+  readonly code: "secret_destination_changed" | "secret_ref_missing"
+  /** Path in the combined document. */
+  readonly path: Path
+  readonly message: string
+}
+
+/**
+ * Returns each variable that the database's document uses without a grant of the file. `document` is the combined, normalised document,
+ * `file` the normalised file.
+ */
+export const ungrantedVariables = (document: unknown, file: unknown): ReadonlyArray<GrantProblem> => {
+  const grants = grantsIn(file)
+  const ofFile = new Set(namedVariables(file).map(({ path, name }) => keyed(file, path, name)))
+  return namedVariables(document)
+    .filter(({ path, name }) => !ofFile.has(keyed(document, path, name)) && !isGranted(grants, name, document, path))
+    .map(({ path, name }) => {
+      const destination = JSON.stringify(destinationAt(document, path))
+      const grant = `{env: ${name}, target: ${JSON.stringify(named(document, path))}, destinations: {any-id: ${destination}}}`
+      return {
+        code: "secret_ref_missing",
+        path,
+        message: `the database may not use the environment variable of ${formatPath(path)} here; grant it in the file: config_sources.secret_refs: [${grant}]`
+      }
+    })
+}
+
+const keyed = (tree: unknown, path: Path, name: string): string => JSON.stringify([named(tree, path), name])
+
+const grantsIn = (file: unknown): ReadonlyArray<SecretGrant> => {
+  const refs = valueAt(file, ["config_sources", "secret_refs"])
+  return Array.isArray(refs) ? refs.filter(isGrant) : []
+}
+
+const isGrant = (value: unknown): value is SecretGrant =>
+  isRecord(value) && typeof value["env"] === "string" && Array.isArray(value["target"])
+
+/** Returns each stored credential that would be sent to another destination than before without being entered again. */
+export const redirectedSecrets = (before: unknown, after: unknown): ReadonlyArray<GrantProblem> =>
+  secretPaths(after).flatMap((path) => {
+    const old = positions(before, named(after, path))
+    if (old === undefined || !sameSecret(valueAt(before, old), valueAt(after, path))) return []
+    return isDeepStrictEqual(destinationAt(before, old), destinationAt(after, path))
+      ? []
+      : [
+          {
+            code: "secret_destination_changed" as const,
+            path,
+            message: `${formatPath(path)} would be sent to another destination; enter the credential again`
+          }
+        ]
+  })
+
+const sameSecret = (left: unknown, right: unknown): boolean =>
+  Redacted.isRedacted(left) && Redacted.isRedacted(right) && Redacted.value(left) === Redacted.value(right)

@@ -1,0 +1,143 @@
+/**
+ * Decides what becomes of a changeset: a new revision, nothing, a conflict, or a refusal. Pure; the store then compares the head and writes
+ * the revision, or the decision is made again with the new head.
+ */
+import { Result } from "effect"
+import type { ConfigIssue } from "../ConfigIssue.ts"
+import type { Difference } from "../Diff.ts"
+import type { Env } from "../Credentials.ts"
+import { formatPath } from "../Path.ts"
+import { named } from "../SealedPlaces.ts"
+import { readDocument } from "../Snapshots.ts"
+import type { Snapshot } from "../Snapshot.ts"
+import { sealingKeys } from "../Sealing.ts"
+import type { Tree } from "../checks/Tree.ts"
+import { applyOperations } from "./ApplyOperations.ts"
+import type { ApplyContext } from "./ApplyOperations.ts"
+import { differences, findConflicts } from "./Conflicts.ts"
+import type { Conflict } from "./Conflicts.ts"
+import type { DatabaseDocument } from "./DatabaseDocument.ts"
+import { entityField } from "./Entities.ts"
+import type { GrantProblem } from "./Grants.ts"
+import { redirectedSecrets, ungrantedVariables } from "./Grants.ts"
+import type { Operation } from "./Operations.ts"
+import { overlay } from "./Overlay.ts"
+import { moveSecrets, sealDocument, serialise } from "./SealDocument.ts"
+import type { StoredDocument } from "./SealDocument.ts"
+
+/** The file and the environment that the database's document is combined with. */
+export interface Ground {
+  /** The normalised file. */
+  readonly file: Tree
+  readonly env: Env
+  readonly baseDir: string
+  readonly namespace: string
+}
+
+export interface Changeset {
+  readonly operations: ReadonlyArray<Operation>
+  readonly base: { readonly number: number; readonly document: DatabaseDocument }
+  readonly head: { readonly number: number; readonly document: DatabaseDocument }
+  /** True: any other revision since the base is a conflict. */
+  readonly strict: boolean
+}
+
+/** Why a changeset is refused. `entity` is such as `triggers/main`, or `globals`. */
+export interface PublishProblem {
+  readonly code: string
+  readonly entity: string
+  readonly path: string
+  readonly message: string
+}
+
+export interface Publishable {
+  readonly document: DatabaseDocument
+  readonly stored: StoredDocument
+  readonly diff: ReadonlyArray<Difference>
+  readonly rebasedFrom: number | undefined
+  /** The combined configuration. */
+  readonly snapshot: Snapshot
+}
+
+export type Decision =
+  | { readonly _tag: "Publish"; readonly publishable: Publishable }
+  | { readonly _tag: "Unchanged" }
+  | { readonly _tag: "Conflict"; readonly head: number; readonly conflicts: ReadonlyArray<Conflict> }
+  | { readonly _tag: "Refused"; readonly problems: ReadonlyArray<PublishProblem> }
+
+/** Upper bound of a stored document, in bytes. */
+export const maxStoredBytes = 8 * 1024 * 1024
+
+export const decide = ({ operations, base, head, strict }: Changeset, ground: Ground): Decision => {
+  const context = applyContext(ground)
+  const yours = applyOperations(base.document, operations, context)
+  if (Result.isFailure(yours)) return { _tag: "Refused", problems: yours.failure }
+  if (base.number !== head.number) {
+    const conflicts = findConflicts(operations, {
+      base: base.document,
+      head: head.document,
+      yours: yours.success
+    })
+    if (strict || conflicts.length > 0) return { _tag: "Conflict", head: head.number, conflicts }
+  }
+  const applied = applyOperations(head.document, operations, context)
+  if (Result.isFailure(applied)) return { _tag: "Refused", problems: applied.failure }
+  const rebasedFrom = base.number === head.number ? undefined : base.number
+  return decideDocument(head.document, applied.success, rebasedFrom, ground)
+}
+
+/** Decides about a whole document, such as one that is restored or imported. */
+export const decideDocument = (
+  head: DatabaseDocument,
+  next: DatabaseDocument,
+  rebasedFrom: number | undefined,
+  ground: Ground
+): Decision => {
+  const before = overlay(ground.file, head).tree
+  const after = overlay(ground.file, next).tree
+  const misused = [...redirectedSecrets(before, after), ...ungrantedVariables(after, ground.file)]
+  if (misused.length > 0) return { _tag: "Refused", problems: misused.map((one) => placed(after, one)) }
+  const sealed = sealDocument(next, ground.namespace, sealingKeys(ground.env))
+  if (Result.isFailure(sealed)) return { _tag: "Refused", problems: sealed.failure }
+  const diff = differences(head, sealed.success)
+  if (diff.length === 0) return { _tag: "Unchanged" }
+  const { snapshot, issues } = readCombined(sealed.success, ground)
+  const stored = serialise(sealed.success)
+  const size = Buffer.byteLength(stored.text)
+  if (snapshot === undefined) return { _tag: "Refused", problems: issues.filter(isError).map(toProblem) }
+  if (size > maxStoredBytes) return { _tag: "Refused", problems: [tooLarge(size)] }
+  return { _tag: "Publish", publishable: { document: sealed.success, stored, diff, rebasedFrom, snapshot } }
+}
+
+/** Reads the combined configuration, as a node that activates the document does. */
+export const readCombined = (document: DatabaseDocument, { file, env, baseDir }: Ground) =>
+  readDocument(overlay(file, document).tree, env, { baseDir })
+
+const applyContext = ({ file, env, namespace }: Ground): ApplyContext => ({
+  file,
+  moveSecrets: (document, from, to) =>
+    Result.mapError(moveSecrets(document, namespace, from, to, sealingKeys(env)), (problems) =>
+      problems.map(({ code, message }) => ({ code, message }))
+    )
+})
+
+const placed = (document: unknown, { code, path, message }: GrantProblem): PublishProblem => {
+  const { entity, field } = entityField(named(document, path))
+  return { code, entity, path: formatPath(field), message }
+}
+
+const isError = ({ severity }: ConfigIssue): boolean => severity === "error"
+
+const toProblem = ({ path, message }: ConfigIssue): PublishProblem => ({
+  code: "invalid_configuration",
+  entity: "",
+  path,
+  message
+})
+
+const tooLarge = (size: number): PublishProblem => ({
+  code: "document_too_large",
+  entity: "",
+  path: "",
+  message: `the database configuration would have ${size} bytes; at most ${maxStoredBytes} are stored`
+})

@@ -1,0 +1,133 @@
+/** Converts the database's document to the text that the store keeps, and back. Literal credentials are sealed for their place first. */
+import { createHash } from "node:crypto"
+import { Redacted, Result } from "effect"
+import type { Path } from "../Path.ts"
+import { isRecord } from "../Path.ts"
+import type { SealedLocation, SealingKeys, SealingProblem } from "../Sealing.ts"
+import { isSealed, openSealed, seal } from "../Sealing.ts"
+import { named } from "../SealedPlaces.ts"
+import type { DatabaseDocument } from "./DatabaseDocument.ts"
+import { listEntities, parseDocument } from "./DatabaseDocument.ts"
+import { edited, secretPaths } from "./EditValue.ts"
+import type { EntityRef } from "./Entities.ts"
+import { formatRef } from "./Entities.ts"
+import { valueAt } from "../Path.ts"
+
+export interface SealProblem extends SealingProblem {
+  readonly entity: string
+  readonly path: string
+}
+
+export interface StoredDocument {
+  readonly text: string
+  readonly hash: string
+}
+
+export const hashText = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+/** One credential of the document, with its place. */
+interface Held {
+  readonly place: SealedLocation
+  readonly text: string
+}
+
+/** Returns the document with every credential replaced; the first problem of each credential is reported. */
+const mapSecrets = (
+  document: DatabaseDocument,
+  namespace: string,
+  change: (held: Held) => Result.Result<string, SealingProblem>
+): Result.Result<DatabaseDocument, ReadonlyArray<SealProblem>> => {
+  const problems: Array<SealProblem> = []
+  const inValue = (entity: string, value: unknown): unknown =>
+    secretPaths(value).reduce((into, path: Path) => {
+      const place = { namespace, entity, field: named(value, path).join(".") }
+      const changed = change({ place, text: plainText(valueAt(value, path)) })
+      if (Result.isFailure(changed)) problems.push({ ...changed.failure, entity, path: place.field })
+      return Result.isSuccess(changed) ? edited(into, path, Redacted.make(changed.success)) : into
+    }, value)
+  const globals = inValue("globals", document.globals)
+  const entities = { ...document.entities }
+  for (const { kind, name, value } of listEntities(document))
+    entities[kind] = { ...entities[kind], [name]: inValue(formatRef({ kind, name }), value) }
+  return problems.length > 0
+    ? Result.fail(problems)
+    : Result.succeed({ globals: isRecord(globals) ? globals : {}, entities })
+}
+
+const plainText = (value: unknown): string => (Redacted.isRedacted(value) ? String(Redacted.value(value)) : "")
+
+/** Seals every literal credential. Sealed ones stay as they are. */
+export const sealDocument = (
+  document: DatabaseDocument,
+  namespace: string,
+  keys: Result.Result<SealingKeys, SealingProblem>
+): Result.Result<DatabaseDocument, ReadonlyArray<SealProblem>> =>
+  mapSecrets(document, namespace, ({ place, text }) =>
+    isSealed(text) ? Result.succeed(text) : Result.flatMap(keys, (known) => seal(known, place, Redacted.make(text)))
+  )
+
+/** Seals the credentials of a renamed entity for its new place. */
+export const moveSecrets = (
+  document: DatabaseDocument,
+  namespace: string,
+  from: EntityRef,
+  to: string,
+  keys: Result.Result<SealingKeys, SealingProblem>
+): Result.Result<DatabaseDocument, ReadonlyArray<SealProblem>> => {
+  const entity = formatRef({ ...from, name: to })
+  return mapSecrets(document, namespace, ({ place, text }) => {
+    if (place.entity !== entity || !isSealed(text)) return Result.succeed(text)
+    return Result.flatMap(keys, (known) =>
+      Result.flatMap(openSealed(known, { ...place, entity: formatRef(from) }, text), (secret) =>
+        seal(known, place, secret)
+      )
+    )
+  })
+}
+
+/**
+ * Seals with the current key what another key sealed. Equal ciphertexts get equal replacements through `replacements`, so that revisions
+ * that shared a credential still do.
+ */
+export const resealDocument = (
+  document: DatabaseDocument,
+  namespace: string,
+  keys: SealingKeys,
+  replacements: Map<string, string>
+): Result.Result<DatabaseDocument, ReadonlyArray<SealProblem>> =>
+  mapSecrets(document, namespace, ({ place, text }) => {
+    const known = replacements.get(text)
+    if (known !== undefined) return Result.succeed(known)
+    if (text.startsWith(`enc:v1.${keys.current?.kid}.`)) return Result.succeed(text)
+    return Result.map(
+      Result.flatMap(openSealed(keys, place, text), (secret) => seal(keys, place, secret)),
+      (resealed) => {
+        replacements.set(text, resealed)
+        return resealed
+      }
+    )
+  })
+
+/** Serialises a sealed document. Keys are sorted, so that equal documents have equal texts. */
+export const serialise = (document: DatabaseDocument): StoredDocument => {
+  const text = JSON.stringify(sorted(document))
+  return { text, hash: hashText(text) }
+}
+
+const sorted = (value: unknown): unknown => {
+  if (Redacted.isRedacted(value)) {
+    const text = plainText(value)
+    if (!isSealed(text)) throw new Error("a credential is not sealed")
+    return text
+  }
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!isRecord(value)) return value
+  return Object.fromEntries(
+    Object.keys(value)
+      .toSorted()
+      .map((key) => [key, sorted(value[key])])
+  )
+}
+
+/** Parses a stored document. Fields that this release does not know are dropped. */
+export const deserialise = (text: string): DatabaseDocument => parseDocument(JSON.parse(text), () => {})

@@ -1,0 +1,285 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Redacted } from "effect"
+import { normalise } from "../../../src/config/Normalise.ts"
+import { isRecord } from "../../../src/config/Path.ts"
+import { Document } from "../../../src/config/Document.ts"
+import { readShape } from "../../../src/config/Shape.ts"
+import type { Decision } from "../../../src/config/revisions/Publish.ts"
+import { decide } from "../../../src/config/revisions/Publish.ts"
+import type { DatabaseDocument } from "../../../src/config/revisions/DatabaseDocument.ts"
+import { emptyDocument, entityIn, parseDocument } from "../../../src/config/revisions/DatabaseDocument.ts"
+import type { Operation } from "../../../src/config/revisions/Operations.ts"
+import { deserialise } from "../../../src/config/revisions/SealDocument.ts"
+
+const key = "11".repeat(32)
+
+const fileTree = (source: unknown) => {
+  const tree = normalise(readShape(Document), source, (complaint) => {
+    throw new Error(complaint.message)
+  })
+  return isRecord(tree) ? tree : {}
+}
+
+const file = fileTree({
+  triggers: [{ name: "main", kind: "gitea", base_url: "https://git.example", webhook_secret: "a-secret" }],
+  llm: {
+    providers: [{ id: "p", kind: "openai_compatible", base_url: "https://llm.example/v1" }],
+    model_chain: { default: [{ provider: "p", model: "m" }] }
+  },
+  review: { max_passes: 12 },
+  config_sources: {
+    secret_refs: [
+      {
+        env: "GIVEN_TOKEN",
+        target: ["triggers", "second", "token_env"],
+        destinations: { git: { kind: "gitea", endpoints: { base_url: "https://second.example" } } }
+      }
+    ]
+  }
+})
+
+const ground = {
+  file,
+  env: { SVC_CONFIG_SECRETS_KEY: key, GIVEN_TOKEN: "t" },
+  baseDir: "/tmp",
+  namespace: "default"
+}
+
+const second = { kind: "triggers", name: "second" } as const
+const secondValue = { kind: "gitea", base_url: "https://second.example", webhook_secret: "hook" }
+
+const decideOn = (
+  head: DatabaseDocument,
+  operations: ReadonlyArray<Operation>,
+  more: { readonly base?: DatabaseDocument; readonly strict?: boolean; readonly ground?: typeof ground } = {}
+): Decision =>
+  decide(
+    {
+      operations,
+      base: { number: more.base === undefined ? 2 : 1, document: more.base ?? head },
+      head: { number: 2, document: head },
+      strict: more.strict ?? false
+    },
+    more.ground ?? ground
+  )
+
+const published = (decision: Decision): DatabaseDocument => {
+  if (decision._tag !== "Publish") throw new Error(JSON.stringify(decision))
+  return deserialise(decision.publishable.stored.text)
+}
+
+const codes = (decision: Decision) =>
+  decision._tag === "Refused" ? decision.problems.map(({ code, entity, path }) => [code, entity, path]) : decision._tag
+
+const withSecond = (): DatabaseDocument =>
+  published(decideOn(emptyDocument, [{ op: "create", entity: second, value: secondValue }]))
+
+const secretIn = (document: DatabaseDocument): unknown => {
+  const value = entityIn(document, second)
+  const secret = isRecord(value) ? value["webhook_secret"] : undefined
+  return Redacted.isRedacted(secret) ? Redacted.value(secret) : secret
+}
+
+describe("a changeset becomes a revision", () => {
+  it("seals literal credentials before anything is stored", () => {
+    const decision = decideOn(emptyDocument, [{ op: "create", entity: second, value: secondValue }])
+    expect(decision._tag === "Publish" ? decision.publishable.stored.text : "").not.toContain('"hook"')
+    expect(secretIn(published(decision))).toMatch(/^enc:v1\./)
+    expect(decision._tag === "Publish" ? decision.publishable.snapshot.triggers.has("second") : false).toBe(true)
+  })
+
+  it("keeps a credential that is left out of an update, and clears it for null", () => {
+    const head = withSecond()
+    const { webhook_secret: _, ...without } = secondValue
+    const kept = decideOn(head, [{ op: "update", entity: second, value: { ...without, enabled: false } }])
+    expect(secretIn(published(kept))).toBe(secretIn(head))
+    const cleared = decideOn(head, [{ op: "update", entity: second, value: { ...without, webhook_secret: null } }])
+    expect(secretIn(published(cleared))).toBeUndefined()
+  })
+
+  it("keeps a credential through a rename, and follows references", () => {
+    const route = { kind: "routes", name: "10" } as const
+    const head = published(
+      decideOn(withSecond(), [{ op: "create", entity: route, value: { match: { trigger: "second" }, summary: [] } }])
+    )
+    const decision = decideOn(head, [{ op: "rename", entity: second, to: "third" }])
+    const document = published(decision)
+    expect(entityIn(document, second)).toBeUndefined()
+    expect(entityIn(document, route)).toMatchObject({ match: { trigger: "third" } })
+    const snapshot = decision._tag === "Publish" ? decision.publishable.snapshot : undefined
+    const secret = snapshot?.triggers.get("third")?.webhookSecret
+    expect(secret === undefined ? undefined : Redacted.value(secret)).toBe("hook")
+  })
+
+  it("is unchanged when the operations change nothing", () => {
+    const operations: ReadonlyArray<Operation> = [{ op: "set_enabled", entity: second, enabled: false }]
+    const head = published(decideOn(withSecond(), operations))
+    expect(decideOn(head, operations)._tag).toBe("Unchanged")
+  })
+
+  it("applies route rules after those of the file, ordered by name", () => {
+    const rule = (name: string): Operation => ({
+      op: "create",
+      entity: { kind: "routes", name },
+      value: { match: { trigger: name === "b" ? "main" : "second" }, summary: [] }
+    })
+    const decision = decideOn(withSecond(), [rule("b"), rule("a")])
+    const rules = decision._tag === "Publish" ? decision.publishable.snapshot.document.outputs.routes.rules : []
+    expect(rules.map(({ match }) => match.trigger)).toEqual(["second", "main"])
+  })
+})
+
+describe("a changeset is refused", () => {
+  const cases: ReadonlyArray<
+    readonly [title: string, operations: ReadonlyArray<Operation>, expected: ReadonlyArray<ReadonlyArray<string>>]
+  > = [
+    [
+      "for an entity of the file",
+      [{ op: "set_enabled", entity: { kind: "triggers", name: "main" }, enabled: false }],
+      [["owned_by_file", "triggers/main", ""]]
+    ],
+    [
+      "for a global field that the file sets",
+      [{ op: "set", path: ["review", "max_passes"], value: 3 }],
+      [["owned_by_file", "globals", "review.max_passes"]]
+    ],
+    [
+      "for a namespace that only the file may set",
+      [{ op: "set", path: ["server", "port"], value: 3 }],
+      [["invalid_field", "globals", ""]]
+    ],
+    [
+      "for the mask of a credential",
+      [{ op: "set", entity: second, path: ["webhook_secret"], value: "********" }],
+      [["masked_secret", "triggers/second", "webhook_secret"]]
+    ],
+    [
+      "for a mask inside a new value",
+      [{ op: "update", entity: second, value: { ...secondValue, webhook_secret: "********" } }],
+      [["masked_secret", "triggers/second", "webhook_secret"]]
+    ],
+    [
+      "for an unknown field",
+      [{ op: "set", entity: second, path: ["base_ulr"], value: "x" }],
+      [["invalid_field", "triggers/second", ""]]
+    ],
+    [
+      "for an entity that does not exist",
+      [{ op: "delete", entity: { kind: "channels", name: "none" } }],
+      [["entity_not_found", "channels/none", ""]]
+    ],
+    [
+      "for a name in use",
+      [{ op: "create", entity: second, value: secondValue }],
+      [["entity_exists", "triggers/second", ""]]
+    ],
+    [
+      "for the name of an object's prototype",
+      [{ op: "create", entity: { kind: "prompts", name: "__proto__" }, value: "x" }],
+      [["invalid_field", "prompts/__proto__", ""]]
+    ],
+    [
+      "for a stored credential with another destination",
+      [{ op: "set", entity: second, path: ["base_url"], value: "https://evil.example" }],
+      [["secret_destination_changed", "triggers/second", "webhook_secret"]]
+    ],
+    [
+      "for a variable that the file does not grant",
+      [{ op: "set", entity: second, path: ["token_env"], value: "OTHER_TOKEN" }],
+      [["secret_ref_missing", "triggers/second", "token_env"]]
+    ],
+    [
+      "for a granted variable at another destination",
+      [
+        {
+          op: "update",
+          entity: second,
+          value: {
+            kind: "gitea",
+            base_url: "https://evil.example",
+            webhook_secret: "new",
+            token_env: "GIVEN_TOKEN"
+          }
+        }
+      ],
+      [["secret_ref_missing", "triggers/second", "token_env"]]
+    ],
+    [
+      "for a configuration that is invalid together with the file",
+      [
+        {
+          op: "create",
+          entity: { kind: "routes", name: "1" },
+          value: { match: { trigger: "none" }, summary: [] }
+        }
+      ],
+      [["invalid_configuration", "", "outputs.routes.rules[0].match.trigger"]]
+    ]
+  ]
+  it.each(cases)("%s", (_title, operations, expected) => {
+    expect(codes(decideOn(withSecond(), operations))).toEqual(expected)
+  })
+
+  it("without a key for a literal credential", () => {
+    const { SVC_CONFIG_SECRETS_KEY: _, ...env } = ground.env
+    const decision = decide(
+      {
+        operations: [{ op: "create", entity: second, value: secondValue }],
+        base: { number: 0, document: emptyDocument },
+        head: { number: 0, document: emptyDocument },
+        strict: false
+      },
+      { ...ground, env }
+    )
+    expect(codes(decision)).toEqual([["secrets_key_missing", "triggers/second", "webhook_secret"]])
+  })
+
+  it("unless the variable goes to the granted destination", () => {
+    const decision = decideOn(withSecond(), [{ op: "set", entity: second, path: ["token_env"], value: "GIVEN_TOKEN" }])
+    expect(decision._tag).toBe("Publish")
+  })
+})
+
+describe("edits of an older revision", () => {
+  const rule: Operation = {
+    op: "set",
+    entity: second,
+    path: ["exclude_cr_file"],
+    value: ["*.lock"]
+  }
+  const base = withSecond()
+  const other = published(decideOn(base, [{ op: "set_enabled", entity: second, enabled: false }]))
+
+  it("apply to the head when nothing overlaps, and say from which revision", () => {
+    const decision = decideOn(other, [rule], { base })
+    expect(decision._tag === "Publish" ? decision.publishable.rebasedFrom : undefined).toBe(1)
+    expect(entityIn(published(decision), second)).toMatchObject({ enabled: false, exclude_cr_file: ["*.lock"] })
+  })
+
+  it("conflict when the same field changed, with all three values", () => {
+    const decision = decideOn(other, [{ op: "set_enabled", entity: second, enabled: true }], { base })
+    expect(decision).toEqual({
+      _tag: "Conflict",
+      head: 2,
+      conflicts: [{ path: ["triggers/second", "enabled"], base: undefined, head: false, yours: true }]
+    })
+  })
+
+  it("conflict when the whole entity is replaced", () => {
+    expect(decideOn(other, [{ op: "update", entity: second, value: secondValue }], { base })._tag).toBe("Conflict")
+  })
+
+  it("conflict in strict form even if nothing overlaps", () => {
+    expect(decideOn(other, [rule], { base, strict: true })).toEqual({ _tag: "Conflict", head: 2, conflicts: [] })
+  })
+})
+
+describe("a stored document", () => {
+  it("reports unknown kinds, keys and fields", () => {
+    const found: Array<string> = []
+    parseDocument({ global: {}, entities: { trigger: {}, triggers: { x: { kind: "gitea", nope: 1 } } } }, ({ path }) =>
+      found.push(path.join("."))
+    )
+    expect(found).toEqual(["global", "entities.trigger", "entities.triggers.x.nope"])
+  })
+})
