@@ -13,16 +13,16 @@ import { edited, isMask, resolvePath, secretPaths } from "./EditValue.ts"
 import type { EntityRef } from "./Entities.ts"
 import { entityLocations, entityShape, formatRef, globalsShape } from "./Entities.ts"
 import { keepSecrets } from "./KeepSecrets.ts"
-import type { Operation, EditErrorCode, OperationProblem } from "./Operations.ts"
+import type { ConfigOperation, EditErrorCode, OperationProblem } from "./Operations.ts"
 import { pathInFile } from "./Overlay.ts"
 import { renameReferences } from "./References.ts"
 
-export interface Refusal {
+export interface EditRefusal {
   readonly code: EditErrorCode
   readonly path?: Path
   readonly message: string
 }
-export type Applied = Result.Result<DatabaseDocument, ReadonlyArray<Refusal>>
+export type Applied = Result.Result<DatabaseDocument, ReadonlyArray<EditRefusal>>
 
 const refuse = (code: EditErrorCode, message: string, path: Path = []): Applied =>
   Result.fail([{ code, message, path }])
@@ -37,7 +37,7 @@ export interface ApplyContext {
 /** Returns the edited document, or the problems of the first operation that cannot be applied. */
 export const applyOperations = (
   document: DatabaseDocument,
-  operations: ReadonlyArray<Operation>,
+  operations: ReadonlyArray<ConfigOperation>,
   context: ApplyContext
 ): Result.Result<DatabaseDocument, ReadonlyArray<OperationProblem>> => {
   let current = document
@@ -60,7 +60,7 @@ export const applyOperations = (
   return Result.succeed(current)
 }
 
-const applyOne = (document: DatabaseDocument, operation: Operation, context: ApplyContext): Applied => {
+const applyOne = (document: DatabaseDocument, operation: ConfigOperation, context: ApplyContext): Applied => {
   const { file } = context
   const owned =
     "entity" in operation && operation.entity !== undefined ? ownedRefusal(operation.entity, file) : undefined
@@ -120,7 +120,7 @@ const create = (document: DatabaseDocument, ref: EntityRef, value: unknown): App
     : refuse("entity_exists", `${formatRef(ref)} exists; update it, or choose another name`)
 
 /** Normalises a value and refuses masks and names that differ from the entity's. */
-const parseValue = (ref: EntityRef, value: unknown): Result.Result<unknown, ReadonlyArray<Refusal>> => {
+const parseValue = (ref: EntityRef, value: unknown): Result.Result<unknown, ReadonlyArray<EditRefusal>> => {
   if (isDangerous(ref.name))
     return refuseValue("invalid_field", [], `${JSON.stringify(ref.name)} is not allowed as a name`)
   if (value === null || value === undefined) return refuseValue("invalid_field", [], "the value is missing")
@@ -143,13 +143,12 @@ const parseValue = (ref: EntityRef, value: unknown): Result.Result<unknown, Read
 }
 
 const refuseValue = (code: EditErrorCode, path: Path, message: string) =>
-  Result.fail<ReadonlyArray<Refusal>>([{ code, path, message }])
+  Result.fail<ReadonlyArray<EditRefusal>>([{ code, path, message }])
 
-const maskRefusal = (path: Path): Refusal => ({
+const maskRefusal = (path: Path): EditRefusal => ({
   code: "masked_secret",
   path,
-  message:
-    "the mask of a credential is not a value; leave the field out to keep the credential, or send null to clear it"
+  message: "the mask of a credential is not a value; omit the field to keep the credential, or send null to clear it"
 })
 
 const isDangerous = (name: string): boolean => ["__proto__", "constructor", "prototype"].includes(name)
@@ -202,9 +201,9 @@ const setGlobal = (
   })
 }
 
-const mapFailure = <A>(result: Result.Result<A, string>): Result.Result<A, ReadonlyArray<Refusal>> =>
+const mapFailure = <A>(result: Result.Result<A, string>): Result.Result<A, ReadonlyArray<EditRefusal>> =>
   Result.mapError(result, (message) => [{ code: "invalid_field", message }])
 
 /** Null unsets the field. */
-const setField = (path: Path, value: unknown, into: unknown): Result.Result<unknown, ReadonlyArray<Refusal>> =>
+const setField = (path: Path, value: unknown, into: unknown): Result.Result<unknown, ReadonlyArray<EditRefusal>> =>
   isMask(value) ? Result.fail([maskRefusal(path)]) : Result.succeed(edited(into, path, value ?? undefined))

@@ -10,13 +10,13 @@ import { masked } from "../Show.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { listEntities } from "./DatabaseDocument.ts"
 import { formatRef } from "./Entities.ts"
-import type { Operation } from "./Operations.ts"
+import type { ConfigOperation } from "./Operations.ts"
 
 /** A field, part by part: `["triggers/main", "token"]`, `["globals", "review", "max_passes"]`; one part is the whole entity. */
 export type FieldName = ReadonlyArray<string>
 
 /** Returns what an operation reads or writes. */
-export const touchedBy = (operation: Operation): ReadonlyArray<FieldName> => {
+export const touchedBy = (operation: ConfigOperation): ReadonlyArray<FieldName> => {
   const entity = operation.entity === undefined ? "globals" : formatRef(operation.entity)
   switch (operation.op) {
     case "create":
@@ -52,7 +52,7 @@ export interface Edited {
   readonly yours: DatabaseDocument
 }
 
-export const findConflicts = (operations: ReadonlyArray<Operation>, edit: Edited): ReadonlyArray<Conflict> => {
+export const findConflicts = (operations: ReadonlyArray<ConfigOperation>, edit: Edited): ReadonlyArray<Conflict> => {
   const touched = operations.flatMap(touchedBy)
   const yours = byEntity(edit.yours)
   return differences(edit.base, edit.head)

@@ -1,5 +1,5 @@
 /**
- * Where a credential of an entity is sent: the kind and the endpoints beside it, and those of the trigger or connection that it uses. A
+ * Determines the destination of a credential: the kind and the endpoints of its holder, and those of the trigger or connection that it uses. A
  * database edit may use an environment variable only for a destination that the file grants, and keeps a stored credential only while its
  * destination is the same. Pure.
  */

@@ -1,6 +1,6 @@
 /**
- * Credentials of an entity whose value is replaced: one that is left out keeps its stored value, null clears it, and so does the name of a
- * variable in its place. Pure.
+ * Carries credentials over when the value of an entity is replaced: one that is omitted keeps its stored value, null clears it, and so
+ * does the name of a variable in its place. Pure.
  */
 import { valueAt } from "../Path.ts"
 import type { Path } from "../Path.ts"
@@ -10,7 +10,7 @@ import { asWritten } from "../Written.ts"
 import { edited, secretPaths } from "./EditValue.ts"
 
 /**
- * Returns the new value with the credentials that it keeps. `written` is the new value as it was sent, in which null is still visible;
+ * Returns the new value with the credentials that it keeps. `written` is the new value as received, in which null is still visible;
  * `next` is its normalised form.
  */
 export const keepSecrets = (shape: Shape, stored: unknown, written: unknown, next: unknown): unknown =>

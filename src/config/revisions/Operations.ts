@@ -11,9 +11,9 @@ const Ref = Schema.Struct({ kind: Schema.Literals(entityKinds), name: Name })
 /** Field of an entity or of the globals, part by part; names, ids and aliases stand for positions in lists. */
 const FieldPath = Schema.Array(Name).check(Schema.isMinLength(1), Schema.isMaxLength(64))
 
-export const Operation = Schema.Union([
+export const ConfigOperation = Schema.Union([
   Schema.Struct({ op: Schema.Literal("create"), entity: Ref, value: Schema.Unknown }),
-  /** Replaces the value. A credential that is left out keeps its stored value; null clears it. */
+  /** Replaces the value. A credential that is omitted keeps its stored value; null clears it. */
   Schema.Struct({ op: Schema.Literal("update"), entity: Ref, value: Schema.Unknown }),
   Schema.Struct({ op: Schema.Literal("delete"), entity: Ref }),
   /** Renames an entity, and every reference to it in the database's document. */
@@ -28,10 +28,10 @@ export const Operation = Schema.Union([
   }),
   Schema.Struct({ op: Schema.Literal("unset"), entity: Schema.optionalKey(Ref), path: FieldPath })
 ])
-export type Operation = typeof Operation.Type
+export type ConfigOperation = typeof ConfigOperation.Type
 
 export const maxOperations = 200
-export const Operations = Schema.Array(Operation).check(Schema.isMinLength(1), Schema.isMaxLength(maxOperations))
+export const Operations = Schema.Array(ConfigOperation).check(Schema.isMinLength(1), Schema.isMaxLength(maxOperations))
 
 export type EditErrorCode =
   | "entity_exists"

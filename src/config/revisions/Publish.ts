@@ -20,7 +20,7 @@ import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { entityField } from "./Entities.ts"
 import type { GrantProblem } from "./Grants.ts"
 import { redirectedSecrets, ungrantedVariables } from "./Grants.ts"
-import type { Operation } from "./Operations.ts"
+import type { ConfigOperation } from "./Operations.ts"
 import { overlay } from "./Overlay.ts"
 import { moveSecrets, sealDocument, serialise } from "./SealDocument.ts"
 import type { StoredDocument } from "./SealDocument.ts"
@@ -35,14 +35,14 @@ export interface Ground {
 }
 
 export interface Changeset {
-  readonly operations: ReadonlyArray<Operation>
+  readonly operations: ReadonlyArray<ConfigOperation>
   readonly base: { readonly number: number; readonly document: DatabaseDocument }
   readonly head: { readonly number: number; readonly document: DatabaseDocument }
   /** True: any other revision since the base is a conflict. */
   readonly strict: boolean
 }
 
-/** Why a changeset is refused. `entity` is such as `triggers/main`, or `globals`. */
+/** Reason why a changeset is refused. `entity` is such as `triggers/main`, or `globals`. */
 export interface PublishProblem {
   readonly code: string
   readonly entity: string

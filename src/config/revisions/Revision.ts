@@ -1,7 +1,7 @@
 /** Revisions of the database's configuration: a linear history of documents, each with the edit that made it. */
 import type { Difference } from "../Diff.ts"
 
-export interface Revision {
+export interface ConfigRevision {
   /** 1 for the first, then one more each. */
   readonly number: number
   /** Number of the revision before; 0 before the first. */
@@ -16,9 +16,9 @@ export interface Revision {
   /** SHA-256 (hex) of what the caller sent under that id. */
   readonly requestHash: string
   readonly reason: string
-  /** Revision that the edit was made for, if others were published in between. */
+  /** ConfigRevision that the edit was made for, if others were published in between. */
   readonly rebasedFrom: number | undefined
-  /** Revision whose document this one brings back. */
+  /** ConfigRevision whose document this one brings back. */
   readonly restores: number | undefined
   /** Masked. */
   readonly diff: ReadonlyArray<Difference>
@@ -27,12 +27,12 @@ export interface Revision {
 }
 
 /** A revision that the store has not numbered by time yet. */
-export type NewRevision = Omit<Revision, "createdAt">
+export type NewRevision = Omit<ConfigRevision, "createdAt">
 
 /** Result of the compare-and-set on the head. */
-export type Appended =
-  | { readonly _tag: "Committed"; readonly revision: Revision }
+export type AppendedRevision =
+  | { readonly _tag: "Committed"; readonly revision: ConfigRevision }
   /** The operation id was applied before. */
-  | { readonly _tag: "Repeated"; readonly revision: Revision }
+  | { readonly _tag: "Repeated"; readonly revision: ConfigRevision }
   /** Another revision became the head in the meantime. */
   | { readonly _tag: "Moved" }

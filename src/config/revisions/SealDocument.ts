@@ -1,6 +1,7 @@
 /** Converts the database's document to the text that the store keeps, and back. Literal credentials are sealed for their place first. */
 import { createHash } from "node:crypto"
 import { Redacted, Result } from "effect"
+import type { Report } from "../Normalise.ts"
 import type { Path } from "../Path.ts"
 import { isRecord } from "../Path.ts"
 import type { SealedLocation, SealingKeys, SealingProblem } from "../Sealing.ts"
@@ -129,5 +130,6 @@ const sorted = (value: unknown): unknown => {
   )
 }
 
-/** Parses a stored document. Fields that this release does not know are dropped. */
-export const deserialise = (text: string): DatabaseDocument => parseDocument(JSON.parse(text), () => {})
+/** Parses a stored document. Unknown fields, which a newer release wrote, are reported. */
+export const deserialise = (text: string, report: Report = () => {}): DatabaseDocument =>
+  parseDocument(JSON.parse(text), report)

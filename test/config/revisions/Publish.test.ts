@@ -8,7 +8,7 @@ import type { Decision } from "../../../src/config/revisions/Publish.ts"
 import { decide } from "../../../src/config/revisions/Publish.ts"
 import type { DatabaseDocument } from "../../../src/config/revisions/DatabaseDocument.ts"
 import { emptyDocument, entityIn, parseDocument } from "../../../src/config/revisions/DatabaseDocument.ts"
-import type { Operation } from "../../../src/config/revisions/Operations.ts"
+import type { ConfigOperation } from "../../../src/config/revisions/Operations.ts"
 import { deserialise } from "../../../src/config/revisions/SealDocument.ts"
 
 const key = "11".repeat(32)
@@ -50,7 +50,7 @@ const secondValue = { kind: "gitea", base_url: "https://second.example", webhook
 
 const decideOn = (
   head: DatabaseDocument,
-  operations: ReadonlyArray<Operation>,
+  operations: ReadonlyArray<ConfigOperation>,
   more: { readonly base?: DatabaseDocument; readonly strict?: boolean; readonly ground?: typeof ground } = {}
 ): Decision =>
   decide(
@@ -88,7 +88,7 @@ describe("a changeset becomes a revision", () => {
     expect(decision._tag === "Publish" ? decision.publishable.snapshot.triggers.has("second") : false).toBe(true)
   })
 
-  it("keeps a credential that is left out of an update, and clears it for null", () => {
+  it("keeps a credential that an update omits, and clears it for null", () => {
     const head = withSecond()
     const { webhook_secret: _, ...without } = secondValue
     const kept = decideOn(head, [{ op: "update", entity: second, value: { ...without, enabled: false } }])
@@ -112,13 +112,13 @@ describe("a changeset becomes a revision", () => {
   })
 
   it("is unchanged when the operations change nothing", () => {
-    const operations: ReadonlyArray<Operation> = [{ op: "set_enabled", entity: second, enabled: false }]
+    const operations: ReadonlyArray<ConfigOperation> = [{ op: "set_enabled", entity: second, enabled: false }]
     const head = published(decideOn(withSecond(), operations))
     expect(decideOn(head, operations)._tag).toBe("Unchanged")
   })
 
   it("applies route rules after those of the file, ordered by name", () => {
-    const rule = (name: string): Operation => ({
+    const rule = (name: string): ConfigOperation => ({
       op: "create",
       entity: { kind: "routes", name },
       value: { match: { trigger: name === "b" ? "main" : "second" }, summary: [] }
@@ -131,7 +131,7 @@ describe("a changeset becomes a revision", () => {
 
 describe("a changeset is refused", () => {
   const cases: ReadonlyArray<
-    readonly [title: string, operations: ReadonlyArray<Operation>, expected: ReadonlyArray<ReadonlyArray<string>>]
+    readonly [title: string, operations: ReadonlyArray<ConfigOperation>, expected: ReadonlyArray<ReadonlyArray<string>>]
   > = [
     [
       "for an entity of the file",
@@ -241,7 +241,7 @@ describe("a changeset is refused", () => {
 })
 
 describe("edits of an older revision", () => {
-  const rule: Operation = {
+  const rule: ConfigOperation = {
     op: "set",
     entity: second,
     path: ["exclude_cr_file"],
