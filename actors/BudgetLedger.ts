@@ -89,7 +89,7 @@ export const budgetLayer = Layer.effect(
     const { owner } = yield* NodeIdentity
     const scope = yield* Effect.scope
     const takeBack = <E extends { readonly message: string }>(refund: Effect.Effect<void, E>) =>
-      asked(refund).pipe(
+      withTimeout(refund).pipe(
         Effect.retry({ times: 5, schedule: Schedule.spaced("5 seconds") }),
         Effect.ignore({ log: "Warn" })
       )
@@ -99,8 +99,8 @@ export const budgetLayer = Layer.effect(
       const day = days.get(id) ?? new Date(now).toISOString().slice(0, 10)
       return { day, client: clientOf(`${day}:${run.repository}`) }
     }
-    const asked = <A, E extends { readonly message: string }>(answer: Effect.Effect<A, E>) =>
-      answer.pipe(
+    const withTimeout = <A, E extends { readonly message: string }>(reply: Effect.Effect<A, E>) =>
+      reply.pipe(
         Effect.mapError(({ message }) => new BudgetError({ message })),
         Effect.timeoutOrElse({
           duration: messageTimeout,
@@ -113,7 +113,7 @@ export const budgetLayer = Layer.effect(
         const now = yield* Clock.currentTimeMillis
         const { day, client } = ledgerOf(reservation, now)
         days.set(id, day)
-        const answer = yield* client
+        const reply = yield* client
           .Reserve({
             id,
             runId: run.id,
@@ -128,26 +128,26 @@ export const budgetLayer = Layer.effect(
             until: now + Duration.toMillis(messageTimeout)
           })
           .pipe(
-            asked,
+            withTimeout,
             // The reservation may exist all the same. Its refund runs in the background.
             Effect.onError(() => {
               days.delete(id)
               return Effect.forkIn(takeBack(client.Refund({ id })), scope)
             })
           )
-        if (answer._tag === "Reserved") return { _tag: "Reserved" } as const
+        if (reply._tag === "Reserved") return { _tag: "Reserved" } as const
         days.delete(id)
-        const [cap, capUsd] = capOf(answer.account, caps)
-        return { _tag: "Refused", cap, capUsd: capUsd ?? noMoney, committedUsd: answer.committedUsd } as const
+        const [cap, capUsd] = capOf(reply.account, caps)
+        return { _tag: "Refused", cap, capUsd: capUsd ?? noMoney, committedUsd: reply.committedUsd } as const
       }),
       settle: Effect.fnUntraced(function* (reservation, usd) {
         const { client } = ledgerOf(reservation, yield* Clock.currentTimeMillis)
-        yield* asked(client.Settle({ id: reservation.id, usd }))
+        yield* withTimeout(client.Settle({ id: reservation.id, usd }))
         days.delete(reservation.id)
       }),
       refund: Effect.fnUntraced(function* (reservation) {
         const { client } = ledgerOf(reservation, yield* Clock.currentTimeMillis)
-        yield* asked(client.Refund({ id: reservation.id }))
+        yield* withTimeout(client.Refund({ id: reservation.id }))
         days.delete(reservation.id)
       })
     })

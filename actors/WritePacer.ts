@@ -138,7 +138,7 @@ export const permitsLayer = Layer.effect(
             reason: "rate_limited",
             retryAfterMillis: Math.ceil(reply.millis),
             operation: "take a permit",
-            message: `the host asked this account to wait another ${Math.ceil(reply.millis / 1000)} s`
+            message: `the host rate-limits this account for another ${Math.ceil(reply.millis / 1000)} s`
           })
         }
         return { started: send(pacer.Started({ permit })), release }

@@ -14,7 +14,7 @@ export interface AskSession {
 /** Holds the handler that the transport calls. It is empty until the actors are available. */
 export class AskServer extends Context.Service<
   AskServer,
-  { open: ((answer: (message: FromRunner) => void) => AskSession) | undefined }
+  { open: ((send: (message: FromRunner) => void) => AskSession) | undefined }
 >()("aicr/nats/AskServer") {
   static readonly layer = Layer.sync(AskServer, () => ({ open: undefined }))
 }
@@ -26,15 +26,15 @@ export const layer = Layer.effectDiscard(
     const sharding = yield* Sharding.Sharding
     const runFork = Effect.runForkWith(yield* Effect.context<never>())
 
-    const open = (answer: (message: FromRunner) => void): AskSession => {
+    const open = (send: (message: FromRunner) => void): AskSession => {
       const running = new Map<number, () => void>()
       /** Sends a reply. One that cannot be encoded becomes a defect for the caller. */
       const reply = (message: FromRunner) => {
         running.delete(message.id)
         try {
-          answer(message)
+          send(message)
         } catch (cause) {
-          answer({ _tag: "Failed", id: message.id, defect: encodeDefect(cause) })
+          send({ _tag: "Failed", id: message.id, defect: encodeDefect(cause) })
         }
       }
       const hear = (message: FromCaller) => {

@@ -65,7 +65,7 @@ export interface AgentQuery<A> {
 
 export interface AgentQueryResult<A> {
   readonly outcome:
-    | { readonly _tag: "Answered"; readonly value: A; readonly model: string }
+    | { readonly _tag: "Returned"; readonly value: A; readonly model: string }
     | { readonly _tag: "Failed"; readonly error: AgentError }
   readonly models: ReadonlyArray<string>
   readonly usage: Usage

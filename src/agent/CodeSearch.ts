@@ -5,7 +5,7 @@ import type { CheckoutError, RevisionSearch } from "../vcs/Checkout.ts"
 /** Files of one revision as a model may read them. */
 export interface SearchedFiles {
   readonly search: RevisionSearch
-  /** Returns a text without its secrets; undefined where it is no text, or too large. */
+  /** Returns a text without its secrets; undefined if it is binary or too large. */
   readonly read: (path: string, maxBytes: number) => Effect.Effect<string | undefined, CheckoutError>
   readonly isShown: (path: string) => boolean
 }

@@ -128,15 +128,15 @@ const converse = Effect.fnUntraced(function* (
       if (called.failure.reason === "budget") return { _tag: "OutOfBudget", why: called.failure.message }
       return { _tag: "Failed", error: fromGateway(called.failure, pass.avoided) }
     }
-    const answer = called.success
-    holder = answer.model
-    account(pass, answer)
-    if (brief.workspace.review.log_thinking) yield* logStep(step, answer)
+    const response = called.success
+    holder = response.model
+    account(pass, response)
+    if (brief.workspace.review.log_thinking) yield* logStep(step, response)
 
-    const turn = yield* handle(answer, pass.reports, reader, streamed, before)
-    const isCut = answer.isCutOff === true && turn.ending === undefined
-    // What the limit cut is no fault of the model.
-    const broken = !isCut && (answer.calls.length === 0 || turn.invalid.length > 0)
+    const turn = yield* handle(response, pass.reports, reader, streamed, before)
+    const isCut = response.isCutOff === true && turn.ending === undefined
+    // The model is not at fault for the end of a response that the limit cut.
+    const broken = !isCut && (response.calls.length === 0 || turn.invalid.length > 0)
     const ending = turn.ending ?? pending?.ending
     if (ending !== undefined && (pending !== undefined || !broken || repaired)) {
       const lost = pending === undefined ? turn.invalid.length : Math.max(0, pending.invalid - turn.recorded)
@@ -147,7 +147,7 @@ const converse = Effect.fnUntraced(function* (
     if (broken && repaired && turn.valid === 0) {
       return {
         _tag: "Invalid",
-        model: answer.model,
+        model: response.model,
         why: turn.invalid[0] ?? "the response is prose instead of tool calls"
       }
     }
@@ -208,22 +208,22 @@ const cutOff =
 const leftOut = (count: number): string =>
   count === 1 ? "1 invalid report of the model was discarded" : `${count} invalid reports of the model were discarded`
 
-const account = (pass: Pass, answer: GatewayAnswer): void => {
-  if (!pass.models.includes(answer.model)) pass.models.push(answer.model)
+const account = (pass: Pass, response: GatewayAnswer): void => {
+  if (!pass.models.includes(response.model)) pass.models.push(response.model)
   // Notices are published, so they contain only the class of a failure; the provider's message is only logged.
-  for (const { model, reason } of answer.fallbacks) {
+  for (const { model, reason } of response.fallbacks) {
     pass.notices.add(`fell back from ${model}: ${reason.split(":")[0]?.replaceAll("_", " ")}`)
   }
-  pass.usage = addUsage(pass.usage, toUsage(answer))
+  pass.usage = addUsage(pass.usage, toUsage(response))
 }
 
-const logStep = (step: number, answer: GatewayAnswer) =>
+const logStep = (step: number, response: GatewayAnswer) =>
   Effect.logInfo("agent step").pipe(
     Effect.annotateLogs({
       step,
-      model: answer.model,
-      calls: answer.calls.slice(0, 50).map(({ name }) => name),
-      text: answer.text.slice(0, 2_000)
+      model: response.model,
+      calls: response.calls.slice(0, 50).map(({ name }) => name),
+      text: response.text.slice(0, 2_000)
     })
   )
 

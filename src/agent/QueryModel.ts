@@ -25,11 +25,11 @@ export const queryModel = Effect.fn("agent.query")(function* <A>(
   query: AgentQuery<A>
 ): Effect.fn.Return<AgentQueryResult<A>, never, Gateway | ModelRun> {
   const { snapshot, system, tools = [], workspace } = brief
-  const answers: Array<GatewayAnswer> = []
+  const responses: Array<GatewayAnswer> = []
   const end = (outcome: AgentQueryResult<A>["outcome"]): AgentQueryResult<A> => ({
     outcome,
-    models: [...new Set(answers.map(({ model }) => model))],
-    usage: answers.map(toUsage).reduce(addUsage, noUsage)
+    models: [...new Set(responses.map(({ model }) => model))],
+    usage: responses.map(toUsage).reduce(addUsage, noUsage)
   })
   const fail = (error: AgentError) => end({ _tag: "Failed", error })
   const group = workspace.modelChain
@@ -52,20 +52,22 @@ export const queryModel = Effect.fn("agent.query")(function* <A>(
         toolChoice: "required",
         continues: query.mayRead && step < maxSteps,
         deadlineMillis: callMillis,
-        prefer: answers.at(-1)?.model
+        prefer: responses.at(-1)?.model
       })
     )
     if (called._tag === "Failure") return fail(fromGateway(called.failure))
-    const answer = called.success
-    answers.push(answer)
-    const value = answer.calls.flatMap(({ name, input }) => (name === query.tool ? [query.read(parsed(input))] : []))[0]
-    if (value !== undefined) return end({ _tag: "Answered", value, model: answer.model })
-    const reads = query.mayRead && answer.calls.length > 0 && answer.calls.every(({ name }) => reading.has(name))
+    const response = called.success
+    responses.push(response)
+    const value = response.calls.flatMap(({ name, input }) =>
+      name === query.tool ? [query.read(parsed(input))] : []
+    )[0]
+    if (value !== undefined) return end({ _tag: "Returned", value, model: response.model })
+    const reads = query.mayRead && response.calls.length > 0 && response.calls.every(({ name }) => reading.has(name))
     if (!reads && repaired) return fail(invalid(query.tool))
     if (!reads) repaired = true
     messages = reads
-      ? pruneResults([...messages, ...(yield* handle(answer, new Reports(), reader)).messages])
-      : [...messages, ...refused(answer, query.tool)]
+      ? pruneResults([...messages, ...(yield* handle(response, new Reports(), reader)).messages])
+      : [...messages, ...refused(response, query.tool)]
   }
   return fail(invalid(query.tool))
 })

@@ -79,7 +79,7 @@ const keyOf = ({ id, name, input }: ToolCall): string => JSON.stringify([id, nam
 
 /** Executes the calls of a response. Problems go to `reports`; the reply to an invalid call contains its error. */
 export const handle = Effect.fnUntraced(function* (
-  answer: GatewayAnswer,
+  response: GatewayAnswer,
   reports: Reports,
   reader: RepositoryReader,
   streamed = new StreamedReports(reports, reader),
@@ -90,7 +90,7 @@ export const handle = Effect.fnUntraced(function* (
   const invalid: Array<string> = []
   let refused = 0
   let ending: Chosen | undefined
-  for (const call of answer.calls) {
+  for (const call of response.calls) {
     const handled = streamed.take(call) ?? (yield* handleCall(call, reports, reader))
     const { output } = handled
     invalid.push(...handled.invalid)
@@ -105,20 +105,20 @@ export const handle = Effect.fnUntraced(function* (
       results.push({ id: call.id, name: shown, output })
     }
   }
-  const whole = repeated.length === answer.calls.length && invalid.length === 0
+  const whole = repeated.length === response.calls.length && invalid.length === 0
   const said: Message = {
     role: "assistant",
-    text: answer.text,
+    text: response.text,
     calls: repeated,
-    ...(whole ? { native: answer.native } : {})
+    ...(whole ? { native: response.native } : {})
   }
   const turn: AgentStep = {
     messages:
       repeated.length === 0
-        ? [...(answer.text.trim() === "" ? [] : [said]), { role: "user", text: proseAnswer(reports) }]
+        ? [...(response.text.trim() === "" ? [] : [said]), { role: "user", text: proseAnswer(reports) }]
         : [said, { role: "tool", results }],
     ending,
-    valid: answer.calls.length - refused,
+    valid: response.calls.length - refused,
     recorded: reports.problems.length - before,
     invalid
   }

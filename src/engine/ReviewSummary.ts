@@ -14,7 +14,7 @@ import { reviewSummaryPrompt } from "../review/SummarisePrompt.ts"
 import { readMarkdown } from "./ReadMarkdown.ts"
 
 export interface WrittenSummary {
-  /** Undefined if there is no summary of the whole review. */
+  /** Undefined if the whole review has no summary. */
   readonly text: string | undefined
   readonly models: ReadonlyArray<string>
   readonly usage: Usage
@@ -45,5 +45,5 @@ export const writeSummary = Effect.fn("writeSummary")(function* (
       error: outcome.error.message
     })
   }
-  return { text: outcome._tag === "Answered" ? outcome.value : undefined, models, usage }
+  return { text: outcome._tag === "Returned" ? outcome.value : undefined, models, usage }
 })

@@ -28,7 +28,7 @@ export interface Question<A> {
 
 export interface StrictAnswer<A> {
   readonly outcome:
-    | { readonly _tag: "Answered"; readonly value: A; readonly model: string }
+    | { readonly _tag: "Returned"; readonly value: A; readonly model: string }
     | { readonly _tag: "Failed"; readonly error: Pick<GatewayError, "reason" | "message" | "retryAfterMillis"> }
   /** All models that were called, whatever the outcome. */
   readonly models: ReadonlyArray<string>
@@ -41,12 +41,12 @@ export const askStrictly = Effect.fn("askStrictly")(function* <A>(
   const gateway = yield* Gateway
   const { snapshot, group, role, system, tool } = question
   const deadline = (yield* Clock.currentTimeMillis) + question.deadlineMillis
-  const answers: Array<GatewayAnswer> = []
+  const responses: Array<GatewayAnswer> = []
   const wrong = new Map<string, string>()
   const end = (outcome: StrictAnswer<A>["outcome"]): StrictAnswer<A> => ({
     outcome,
-    models: [...new Set(answers.map(({ model }) => model))],
-    usage: answers.map(toUsage).reduce(addUsage, noUsage)
+    models: [...new Set(responses.map(({ model }) => model))],
+    usage: responses.map(toUsage).reduce(addUsage, noUsage)
   })
   while (true) {
     const messages: Array<Message> = [{ role: "user", text: question.prompt }]
@@ -72,13 +72,13 @@ export const askStrictly = Effect.fn("askStrictly")(function* <A>(
         const before = [...wrong].map(([model, why]) => `${model}: ${why}`)
         return end({ _tag: "Failed", error: { reason, message: [...before, message].join("; "), retryAfterMillis } })
       }
-      const answer = called.success
-      answers.push(answer)
-      holder = answer.model
-      const read = readAnswer(question, answer)
-      if (read.ok) return end({ _tag: "Answered", value: read.value, model: answer.model })
-      if (mayRepair) messages.push(...told(answer, tool.name, read.error))
-      else wrong.set(answer.model, read.error)
+      const response = called.success
+      responses.push(response)
+      holder = response.model
+      const read = readAnswer(question, response)
+      if (read.ok) return end({ _tag: "Returned", value: read.value, model: response.model })
+      if (mayRepair) messages.push(...repairMessages(response, tool.name, read.error))
+      else wrong.set(response.model, read.error)
     }
   }
 })
@@ -112,19 +112,19 @@ const parsed = (text: string): unknown => {
 const maxRepeatedCalls = 5
 
 /** Returns the messages that continue the conversation after an invalid response. */
-const told = (answer: GatewayAnswer, tool: string, error: string): ReadonlyArray<Message> => {
-  const calls = answer.calls
+const repairMessages = (response: GatewayAnswer, tool: string, error: string): ReadonlyArray<Message> => {
+  const calls = response.calls
     .slice(0, maxRepeatedCalls)
     // Some providers refuse names outside their alphabet.
     .map((call) => (call.name === tool ? call : { ...call, name: "unknown_tool" }))
   const output = `error: not accepted. ${error}`
   if (calls.length === 0) {
     const said: ReadonlyArray<Message> =
-      answer.text.trim() === "" ? [] : [{ role: "assistant", text: answer.text.slice(0, 20_000), calls: [] }]
+      response.text.trim() === "" ? [] : [{ role: "assistant", text: response.text.slice(0, 20_000), calls: [] }]
     return [...said, { role: "user", text: output }]
   }
   return [
-    { role: "assistant", text: answer.text.slice(0, 20_000), calls },
+    { role: "assistant", text: response.text.slice(0, 20_000), calls },
     { role: "tool", results: calls.map(({ id, name }) => ({ id, name, output })) }
   ]
 }

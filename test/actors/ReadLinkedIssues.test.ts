@@ -21,7 +21,7 @@ const issues: ReadonlyMap<number, ReadIssue> = new Map([
 ])
 
 const read = (of: Change) => {
-  const asked: Array<number> = []
+  const requested: Array<number> = []
   const missing = new ForgeError({ reason: "not_found", operation: "GET /issues", message: "no such issue" })
   const client = {
     issues: {
@@ -30,22 +30,22 @@ const read = (of: Change) => {
       edit: () => Effect.die("unexpected"),
       remove: () => Effect.die("unexpected"),
       read: (_: Change["repo"], number: number) => {
-        asked.push(number)
+        requested.push(number)
         const issue = issues.get(number)
         return issue === undefined ? Effect.fail(missing) : Effect.succeed(issue)
       }
     }
   }
-  return Effect.map(readLinkedIssues(of, client), (found) => ({ asked, found })).pipe(
+  return Effect.map(readLinkedIssues(of, client), (found) => ({ requested, found })).pipe(
     Effect.provide(Logger.layer([])),
     Effect.runPromise
   )
 }
 
 it("confidential and missing issues are omitted", async () => {
-  expect(await read(change)).toEqual({ asked: [1, 2, 3], found: [{ number: 1, title: "It crashes" }] })
+  expect(await read(change)).toEqual({ requested: [1, 2, 3], found: [{ number: 1, title: "It crashes" }] })
 })
 
 it("a push closes no issue", async () => {
-  expect(await read({ ...change, target: { kind: "commit" } })).toEqual({ asked: [], found: [] })
+  expect(await read({ ...change, target: { kind: "commit" } })).toEqual({ requested: [], found: [] })
 })

@@ -38,7 +38,7 @@ class Given extends Context.Service<
     readonly issue: Ref.Ref<ReadIssue>
     readonly enabled: Ref.Ref<boolean>
     readonly answer: Ref.Ref<GatewayAnswer | GatewayError>
-    readonly asked: Ref.Ref<ReadonlyArray<ModelAccount>>
+    readonly accounts: Ref.Ref<ReadonlyArray<ModelAccount>>
   }
 >()("test/Given") {
   static readonly layer = Layer.effect(
@@ -47,7 +47,7 @@ class Given extends Context.Service<
       issue: Ref.make(spam),
       enabled: Ref.make(true),
       answer: Ref.make<GatewayAnswer | GatewayError>(calling("triage", close)),
-      asked: Ref.make<ReadonlyArray<ModelAccount>>([])
+      accounts: Ref.make<ReadonlyArray<ModelAccount>>([])
     })
   )
 }
@@ -56,7 +56,7 @@ const forges = Layer.effect(
   Forges,
   Effect.gen(function* () {
     const { issue } = yield* Given
-    const noForge = testForges(Effect.die("no pull request is asked for"))
+    const noForge = testForges(Effect.die("no pull request is read"))
     return Forges.of({
       ...noForge,
       client: (profile) => {
@@ -69,12 +69,12 @@ const forges = Layer.effect(
 const gateway = Layer.effect(
   Gateway,
   Effect.gen(function* () {
-    const { answer, asked } = yield* Given
+    const { answer, accounts } = yield* Given
     return Gateway.of({
       call: () =>
         Effect.gen(function* () {
           const run = yield* ModelRun
-          yield* Ref.update(asked, (before) => [...before, run])
+          yield* Ref.update(accounts, (before) => [...before, run])
           const given = yield* Ref.get(answer)
           return given instanceof GatewayError ? yield* given : given
         })
@@ -166,7 +166,7 @@ each("the decision is stored as the run's analysis, its money is the run's and t
     assert.strictEqual(runs[0]?.analysis?.summary, "**Closed**: spam (confidence 0.95). it sells watches")
     assert.strictEqual(runs[0]?.change.title, "Great offer")
     assert.strictEqual(runs[0]?.analysis?.usage.costUsd, 0.25)
-    const [account, ...others] = yield* Ref.get((yield* Given).asked)
+    const [account, ...others] = yield* Ref.get((yield* Given).accounts)
     assert.deepInclude(account, { id: runs[0]?.id ?? "", repository: "t:team/app", author: undefined })
     assert.isEmpty(others)
   })
@@ -174,20 +174,20 @@ each("the decision is stored as the run's analysis, its money is the run's and t
 
 each("the same text is judged once, another text again", () =>
   Effect.gen(function* () {
-    const { asked, issue } = yield* Given
+    const { accounts, issue } = yield* Given
     yield* triaged("one")
     yield* Ref.update(issue, (before) => ({ ...before, labels: ["seen"] }))
     const judged = (runs: ReadonlyArray<Run>) => runs.filter(({ status }) => status !== "skipped")
     assert.lengthOf(judged((yield* triaged("two")).runs), 1)
     yield* Ref.update(issue, (before) => ({ ...before, body: "More watches." }))
     assert.lengthOf(judged((yield* triaged("three")).runs), 2)
-    assert.lengthOf(yield* Ref.get(asked), 2)
+    assert.lengthOf(yield* Ref.get(accounts), 2)
   })
 )
 
-each("an issue that is closed, has an ignored label or whose triage is off is not asked about", () =>
+each("an issue that is closed, has an ignored label or whose triage is off is not sent to the model", () =>
   Effect.gen(function* () {
-    const { asked, enabled, issue } = yield* Given
+    const { accounts, enabled, issue } = yield* Given
     const reasonOf = Effect.fnUntraced(function* (eventId: string) {
       const { entry, runs } = yield* triaged(eventId)
       assert.isTrue(runs.every(({ status, analysis }) => status === "skipped" && analysis === undefined))
@@ -204,17 +204,17 @@ each("an issue that is closed, has an ignored label or whose triage is off is no
     yield* Ref.set(issue, spam)
     yield* Ref.set(enabled, false)
     assert.strictEqual(yield* reasonOf("three"), "triage of issues is not enabled")
-    assert.lengthOf(yield* Ref.get(asked), 0)
+    assert.lengthOf(yield* Ref.get(accounts), 0)
   })
 )
 
-each("a model that cannot be asked now is asked again with the entry; one that never can fails the run", () =>
+each("a model that is unavailable is called again with the entry; one that never can fails the run", () =>
   Effect.gen(function* () {
-    const { answer, asked } = yield* Given
+    const { answer, accounts } = yield* Given
     yield* Ref.set(answer, new GatewayError({ reason: "unavailable", message: "down" }))
     const { entry, runs } = yield* triaged("one")
     assert.deepInclude(entry, { status: "dead", attempts: 3 })
-    assert.lengthOf(yield* Ref.get(asked), 3)
+    assert.lengthOf(yield* Ref.get(accounts), 3)
     assert.deepInclude(runs.at(-1), {
       status: "failed",
       reason: "the issue was not triaged and stays open: down",

@@ -130,7 +130,7 @@ describe("search_code", () => {
     [{ pattern: "pay", path: "{a,b}{c,d}{e,f}{g,h}{i,j}" }, "refused: the glob has too many alternatives"],
     [{ pattern: "pay", path: "nowhere" }, "nothing found"],
     [{ pattern: "--output=x" }, "nothing found"]
-  ])("%j is answered with %j", async (input, expected) => {
+  ])("%j results in %j", async (input, expected) => {
     expect(await one("search_code", input)).toContain(expected)
   })
 

@@ -114,20 +114,20 @@ describe("verification", () => {
   })
 
   it.each([
-    ["an answer in prose", { ...calling("verdicts", {}), calls: [] }],
+    ["a response in prose", { ...calling("verdicts", {}), calls: [] }],
     ["another tool", calling("report_problem", { verdict: "refute", reason: "x" })],
     ["an unknown verdict", verdicts({ verdict: "approve", reason: "x" })],
     ["no reason", verdicts({ verdict: "refute" })],
     ["a downgrade to nothing", verdicts({ verdict: "downgrade", reason: "x" })],
     ["a failure", undefined]
-  ])("keeps the finding after %s", async (_, answer) => {
+  ])("keeps the finding after %s", async (_, response) => {
     const { analysis, calls } = await runEngine({
       ...change(),
       agent,
       review: { verification: "always" },
-      ...(answer === undefined ? {} : { gateway: () => Effect.succeed(answer) })
+      ...(response === undefined ? {} : { gateway: () => Effect.succeed(response) })
     })
-    expect(calls).toHaveLength(answer === undefined ? 1 : 2)
+    expect(calls).toHaveLength(response === undefined ? 1 : 2)
     expect(aboutOf(analysis)).toEqual(all)
     expect(analysis.notices.join()).toContain("4 problems are published without their second look")
   })

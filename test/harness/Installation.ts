@@ -222,7 +222,7 @@ export class Installation implements AsyncDisposable {
   }
 
   /** Requests to the model about this pull request. */
-  asked(name: string): number {
+  countModelCalls(name: string): number {
     return this.model.requests.filter((request) => namesIn(request).includes(name)).length
   }
 

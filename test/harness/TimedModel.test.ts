@@ -150,7 +150,7 @@ it("refuses calls above its limit, with and without the seconds to wait", async 
   await waitUntil(() => model.calls[0]?.outcome === "aborted", { describe: () => `${model.calls[0]?.outcome}` })
   model.change({ maxConcurrent: 1 })
   expect((await post(change)).status).toBe(200)
-  expect(model.calls.map(({ outcome }) => outcome)).toEqual(["aborted", "throttled", "throttled", "answered"])
+  expect(model.calls.map(({ outcome }) => outcome)).toEqual(["aborted", "throttled", "throttled", "responded"])
 })
 
 it("has trouble by its seed, the same every time", async () => {
@@ -160,7 +160,7 @@ it("has trouble by its seed, the same every time", async () => {
     return model.calls.map(({ outcome }) => outcome)
   }
   const first = await outcomes()
-  expect(new Set(first)).toEqual(new Set(["answered", "throttled", "unavailable"]))
+  expect(new Set(first)).toEqual(new Set(["responded", "throttled", "unavailable"]))
   await model[Symbol.asyncDispose]()
   expect(await outcomes()).toEqual(first)
 })

@@ -40,7 +40,7 @@ export interface TimedModelOptions {
 }
 
 /** `cut`: the model stalled and the client gave up; `aborted`: the client gave up on a response that was on its way. */
-export type CallOutcome = "running" | "answered" | "throttled" | "unavailable" | "cut" | "aborted"
+export type CallOutcome = "running" | "responded" | "throttled" | "unavailable" | "cut" | "aborted"
 
 export interface TimedCall {
   readonly kind: WorkKind
@@ -246,16 +246,16 @@ class Running {
     }
   }
 
-  #answered(call: TimedCall, { usage }: TimedReply): void {
+  #responded(call: TimedCall, { usage }: TimedReply): void {
     call.output = usage.output
-    this.#end(call, "answered")
+    this.#end(call, "responded")
   }
 
   #sendWhole(call: TimedCall, reply: TimedReply, response: ServerResponse): void {
     const number = this.calls.length
     this.#after(reply.millis, () => {
       if (call.outcome !== "running" || reply.share < 1) return
-      this.#answered(call, reply)
+      this.#responded(call, reply)
       sendJson(response, 200, renderReply("chat", reply, number))
     })
   }
@@ -272,7 +272,7 @@ class Running {
       if (due > sent) response.write(events.slice(sent, due).join(""))
       sent = due
       if (share === 1) {
-        this.#answered(call, reply)
+        this.#responded(call, reply)
         response.end(closingEvents(reply.calls, reply.usage, id).join(""))
       } else if (share < reply.share) setTimeout(write, Math.max(5, 50 * this.#factor))
     }

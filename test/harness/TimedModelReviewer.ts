@@ -48,9 +48,9 @@ export const joinText = (content: Content | undefined): string =>
 export const chooseWork = (request: ChatRequest, oneCallPerStep: boolean): ModelWork => {
   const tools: ReadonlyArray<Tool> = (request.tools ?? []).map((tool) => tool.function)
   const toolOf = (name: RegExp): Tool | undefined => tools.find((tool) => name.test(tool.name))
-  const asked = joinText(request.messages.findLast(({ role }) => role === "user")?.content)
+  const prompt = joinText(request.messages.findLast(({ role }) => role === "user")?.content)
   const verdict = toolOf(/^verdicts?$/)
-  const claims = asked.match(/"quote": ?"[^\n]*fault_\w+/g)?.length ?? 0
+  const claims = prompt.match(/"quote": ?"[^\n]*fault_\w+/g)?.length ?? 0
   if (verdict !== undefined && claims > 0) {
     return { kind: "verification", calls: confirm(verdict, claims), shown: nothing }
   }

@@ -103,7 +103,7 @@ describe("a call of a trigger", () => {
       return { id: event_id, header: response.headers.get("x-aicr-event") }
     }
     const manual = { repo: "acme/app", workspace: "on-hub", head }
-    const answers = [
+    const responses = [
       await call("manual", manual),
       await call("manual", manual),
       await call("manual", { repo: "acme/unknown", head }),
@@ -129,7 +129,7 @@ describe("a call of a trigger", () => {
     assert.deepInclude(logged[0], { repository: "acme/app", workspace: "on-hub", trigger: "ci", head })
     const ids = logged.slice(0, -1).map(({ event_id }) => event_id)
     assert.deepStrictEqual(
-      answers,
+      responses,
       ids.map((id) => ({ id, header: id }))
     )
     assert.deepStrictEqual([ids[0], ids[3]], [ids[1], ids[4]])

@@ -68,7 +68,7 @@ describe("records in Postgres, with an administrator", () => {
       },
       { describe: () => at.aicr.log }
     )
-    assert.strictEqual(at.asked("first"), 2)
+    assert.strictEqual(at.countModelCalls("first"), 2)
     // It was reviewed again, and the existing comment on the line is not repeated.
     assert.lengthOf(at.posted(pull).comments, 1)
     const event = await waitUntil(
@@ -93,6 +93,6 @@ describe("records in Postgres, with an administrator", () => {
     await database.start()
     await at.reviewed(pull)
     assert.lengthOf(at.posted(pull).reviews, 1)
-    assert.strictEqual(at.asked("second"), 1)
+    assert.strictEqual(at.countModelCalls("second"), 1)
   })
 })

@@ -76,10 +76,10 @@ it("a drained node takes nothing, and goes on when it is resumed", async () => {
     timeout: 60_000,
     describe: () => `the entry waits for a node\n${at.logs(10)}`
   })
-  expect(at.asked("drained")).toBe(0)
+  expect(at.countModelCalls("drained")).toBe(0)
   expect(await aicr("queue", "resume", "--config", config, "--node", "work")).toMatchObject({ code: 0 })
   await at.reviewed([pull], 60_000)
-  expect(at.asked("drained")).toBe(1)
+  expect(at.countModelCalls("drained")).toBe(1)
 }, 120_000)
 
 it("only nodes that take deliveries have their paths", async () => {

@@ -49,8 +49,8 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
         left--
         return honest(request)
       })
-      const answers = await Promise.all(pulls.map((pull) => at.forge.notify(pull, "opened")))
-      expect(answers.filter((answer) => answer.status !== 202)).toEqual([])
+      const responses = await Promise.all(pulls.map((pull) => at.forge.notify(pull, "opened")))
+      expect(responses.filter((response) => response.status !== 202)).toEqual([])
       await at.reviewed(...pulls)
       at.model.script(honest)
       await at.settled()
@@ -64,7 +64,7 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
           summaries: 1
         }))
       )
-      expect(pulls.filter((pull) => at.asked(pull.headBranch) !== 1)).toEqual([])
+      expect(pulls.filter((pull) => at.countModelCalls(pull.headBranch) !== 1)).toEqual([])
     }
   )
 })

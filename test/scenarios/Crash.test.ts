@@ -90,7 +90,7 @@ describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
       comments: [`${toFilePath("change")}:${markedLine}`],
       summaries: 1
     })
-    expect(at.asked("change")).toBe(asked)
+    expect(at.countModelCalls("change")).toBe(asked)
   })
 
   it("between two steps of a conversation: it continues after the first, which is not paid for again", async () => {
@@ -186,7 +186,7 @@ describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
       comments: [`${toFilePath("change")}:${markedLine}`],
       summaries: 1
     })
-    expect(at.asked("change")).toBe(1)
+    expect(at.countModelCalls("change")).toBe(1)
   })
 
   it("after the 202 and before the run", async () => {
@@ -206,7 +206,7 @@ describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
       await reached.promise
     }
     expect(answers).toMatchObject(pulls.map(() => ({ status: 202, body: { accepted: true } })))
-    expect([at.asked("first"), at.asked("second"), at.asked("third")]).toEqual([1, 0, 0])
+    expect([at.countModelCalls("first"), at.countModelCalls("second"), at.countModelCalls("third")]).toEqual([1, 0, 0])
     await at.aicr.kill()
 
     at.model.script(honest)
@@ -221,6 +221,6 @@ describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
         summaries: 1
       }))
     )
-    expect([at.asked("first"), at.asked("second"), at.asked("third")]).toEqual([2, 1, 1])
+    expect([at.countModelCalls("first"), at.countModelCalls("second"), at.countModelCalls("third")]).toEqual([2, 1, 1])
   })
 })

@@ -26,7 +26,7 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
     expect(statuses.toSorted()).toEqual(["duplicate", "duplicate", "duplicate", "duplicate", "queued"])
     expect(new Set(answers.map((answer) => Object(answer.body).event_id)).size).toBe(1)
     expect(at.posted(pull)).toEqual(once(pull.head, "change"))
-    expect(at.asked("change")).toBe(1)
+    expect(at.countModelCalls("change")).toBe(1)
   })
 
   it("does not review the same head again for another event", async () => {
@@ -39,7 +39,7 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
     await at.settled()
 
     expect(at.posted(pull)).toEqual(once(pull.head, "change"))
-    expect(at.asked("change")).toBe(1)
+    expect(at.countModelCalls("change")).toBe(1)
   })
 
   it("gives comments to the newest head only, when it is pushed while an older one is analysed", async () => {
@@ -91,7 +91,7 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
     await at.forge.notify(pull, "opened")
     await at.reviewed(pull)
     await at.push("change", 2)
-    const asked = at.asked("change")
+    const asked = at.countModelCalls("change")
 
     const self = at.forge.user("aicr")
     const answers = [
@@ -103,7 +103,7 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
     await at.settled()
 
     expect(answers).toMatchObject(answers.map(() => ({ status: 202, body: { accepted: false } })))
-    expect(at.asked("change")).toBe(asked)
+    expect(at.countModelCalls("change")).toBe(asked)
     expect(at.posted(pull).reviews).toHaveLength(1)
   })
 })

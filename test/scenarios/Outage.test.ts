@@ -45,7 +45,7 @@ it("comments, summary and status follow together after an outage, the status las
   })
   expect(written).toEqual(["status", "comments", "reviews", "status"])
   expect(listStates(pull)).toEqual(["pending", "success"])
-  expect(at.asked("change")).toBe(1)
+  expect(at.countModelCalls("change")).toBe(1)
   const database = new DatabaseSync(join(at.directory, "aicr.db"), { readOnly: true })
   const [most] = database.prepare("SELECT max(attempts) AS attempts FROM publications").all()
   database.close()

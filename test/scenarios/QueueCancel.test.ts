@@ -36,7 +36,7 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
     await waitUntil(() => at.unfinished().length === 0, { describe: () => at.unfinished().join(", ") })
 
     expect(at.posted(unwanted)).toEqual({ reviews: [], comments: [], summaries: 0 })
-    expect(at.asked("unwanted")).toBe(1)
+    expect(at.countModelCalls("unwanted")).toBe(1)
     const target = `%:${unwanted.number}`
     expect(rows(at, `SELECT status FROM runs WHERE target_key LIKE '${target}'`)).toEqual([{ status: "cancelled" }])
     expect(rows(at, `SELECT outcome FROM events WHERE work IS NOT NULL AND target_key LIKE '${target}'`)).toEqual([

@@ -118,5 +118,5 @@ it("takes deliveries while Redis is unavailable, and reviews them after the reco
   await at.reviewed(...pulls)
   await at.settled()
   expect(pulls.map((pull) => at.posted(pull))).toEqual(pulls.map((pull) => once(pull.headBranch, pull.head)))
-  expect(pulls.map((pull) => at.asked(pull.headBranch))).toEqual([1, 1, 1])
+  expect(pulls.map((pull) => at.countModelCalls(pull.headBranch))).toEqual([1, 1, 1])
 })

@@ -68,7 +68,7 @@ describe("records that become unavailable when an analysis ends", () => {
       await at.reviewed(pull)
       assert.lengthOf(at.posted(pull).reviews, 1)
       assert.lengthOf(at.posted(pull).comments, 1)
-      assert.strictEqual(at.asked(branch), 1)
+      assert.strictEqual(at.countModelCalls(branch), 1)
       await waitUntil(() => spooled() === 0, { describe: () => at.aicr.log })
       assert.match(
         at.aicr.log.slice(from),
@@ -88,7 +88,7 @@ describe("records that become unavailable when an analysis ends", () => {
     line.mend()
     await at.aicr.start()
     await at.reviewed(pull)
-    assert.strictEqual(at.asked("dies"), 1)
+    assert.strictEqual(at.countModelCalls("dies"), 1)
     assert.lengthOf(at.posted(pull).reviews, 1)
     assert.isTrue(logged("spooled analysis adopted", from))
     await waitUntil(() => spooled() === 0, { describe: () => at.aicr.log })

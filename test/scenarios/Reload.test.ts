@@ -93,7 +93,7 @@ const expectPublished = (at: Installation, pulls: Awaited<ReturnType<typeof unde
     { repo: "team/rotated", outcome: "failed", reason: expect.stringMatching(/not published.*401/) }
   ])
   expect(at.aicr.log).toContain("review not published")
-  expect(names.map((name) => at.asked(name))).toEqual([1, 1, 1])
+  expect(names.map((name) => at.countModelCalls(name))).toEqual([1, 1, 1])
 }
 
 describe("a trigger renamed, a token rotated and a workspace removed while three reviews run", () => {

@@ -25,7 +25,7 @@ describe.each(["memory", "sqlite"] as const)("stopped, queue %s", (queue) => {
       comments: [`${toFilePath("change")}:${markedLine}`],
       summaries: 1
     })
-    expect(at.asked("change")).toBe(1)
+    expect(at.countModelCalls("change")).toBe(1)
   })
 
   it("releases a review that does not end, and finishes it once after the restart", async () => {
@@ -53,6 +53,6 @@ describe.each(["memory", "sqlite"] as const)("stopped, queue %s", (queue) => {
       comments: [`${toFilePath("change")}:${markedLine}`],
       summaries: 1
     })
-    expect(at.asked("change")).toBe(2)
+    expect(at.countModelCalls("change")).toBe(2)
   })
 })

@@ -7,7 +7,7 @@ import { honest, Installation, namesIn } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 it(
-  "a review whose provider refuses all requests waits for it, and that is no attempt",
+  "a review whose provider refuses all requests waits for it, which costs no attempt",
   { timeout: 120_000 },
   async () => {
     await using at = await Installation.make({

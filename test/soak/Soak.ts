@@ -87,7 +87,7 @@ const judge = (at: Installation, pull: DemoPull, name: string, allowed: number):
   if (summaries === 0) wrong.push("lost: the summary")
   if (summaries > 1) wrong.push(`doubled: ${summaries} summaries`)
   if (listStates(pull).at(-1) !== "success") wrong.push(`status: ${listStates(pull).at(-1) ?? "none"}`)
-  const paid = at.asked(name)
+  const paid = at.countModelCalls(name)
   if (paid > allowed) wrong.push(`paid ${paid} times, ${allowed} allowed`)
   return wrong.map((what) => `${pull.repository.fullName}#${pull.number} ${name}: ${what}`)
 }

@@ -38,7 +38,7 @@ export const tallyCase = ({ name, met, missed, wrong, usage, seconds }: ScoredCa
 type Row = {
   readonly label: string
   readonly unit: "share" | "tokens" | "usd" | "seconds"
-  /** Undefined where a change has no value, so that there is no figure. */
+  /** Undefined where a change has no value, so that no figure exists. */
   readonly of: (tally: Tally) => Ratio | undefined
   readonly isOfFindings?: true
   /** Direction of an improvement. */

@@ -47,7 +47,7 @@ export interface SyntaxQuestion {
   readonly millis: number
 }
 
-export interface SyntaxAnswer {
+export interface SyntaxReply {
   readonly id: number
   /** Result of the task; undefined where the file cannot be parsed. */
   readonly found: SyntaxResults[SyntaxTask["find"]] | undefined

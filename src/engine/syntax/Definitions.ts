@@ -5,7 +5,7 @@
  */
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
-import type { Definition, SyntaxAnswer, SyntaxQuestion, SyntaxResults, SyntaxTask } from "./Definition.ts"
+import type { Definition, SyntaxReply, SyntaxQuestion, SyntaxResults, SyntaxTask } from "./Definition.ts"
 import { findGrammar } from "./Grammars.ts"
 
 /** Larger files are machine-made more often than not, and take long. */
@@ -18,7 +18,7 @@ const filesPerThread = 1_000
 
 interface Thread {
   readonly worker: Worker
-  readonly waiting: Map<number, (found: SyntaxAnswer["found"]) => void>
+  readonly waiting: Map<number, (found: SyntaxReply["found"]) => void>
   asked: number
   idle: NodeJS.Timeout | undefined
 }
@@ -34,7 +34,7 @@ const open = (): Thread => {
     execArgv: []
   })
   const thread: Thread = { worker, waiting: new Map(), asked: 0, idle: undefined }
-  worker.on("message", ({ id, found }: SyntaxAnswer) => thread.waiting.get(id)?.(found))
+  worker.on("message", ({ id, found }: SyntaxReply) => thread.waiting.get(id)?.(found))
   worker.on("error", () => end(thread))
   worker.on("exit", () => end(thread))
   // A process that has nothing else to do ends.
@@ -75,7 +75,7 @@ const ask = <T extends SyntaxTask>(
 ): Effect.Effect<SyntaxResults[T["find"]] | undefined> => {
   const grammar = findGrammar(path)
   if (grammar === undefined || text.length > maxCharacters) return Effect.undefined
-  return Effect.callback<SyntaxAnswer["found"]>((resume) => {
+  return Effect.callback<SyntaxReply["found"]>((resume) => {
     const thread = open()
     const id = ++lastId
     const deadline = setTimeout(() => end(thread), answerMillis)

@@ -10,7 +10,7 @@
  * @typedef {import("./Definition.ts").Definition} Definition
  * @typedef {import("./Definition.ts").ListedDefinition} ListedDefinition
  * @typedef {import("./Definition.ts").NameUse} NameUse
- * @typedef {import("./Definition.ts").SyntaxAnswer} SyntaxAnswer
+ * @typedef {import("./Definition.ts").SyntaxReply} SyntaxReply
  * @typedef {import("./Definition.ts").SyntaxQuestion} SyntaxQuestion
  * @typedef {import("./Grammars.ts").Grammar} Grammar
  */
@@ -35,8 +35,8 @@ const languageOf = ({ name }) => {
   return loaded
 }
 
-/** @type {(question: SyntaxQuestion) => Promise<SyntaxAnswer>} */
-const answer = async ({ id, grammar, text, task, millis }) => {
+/** @type {(question: SyntaxQuestion) => Promise<SyntaxReply>} */
+const runTask = async ({ id, grammar, text, task, millis }) => {
   await ready
   const parser = new treeSitter.Parser()
   try {
@@ -189,13 +189,13 @@ const bodies = new Set(["declaration_list", "accessor_list", "block", "field_dec
 const maxHeader = 2000
 const maxName = 200
 
-/** @type {(told: SyntaxAnswer) => void} */
-const tell = (told) => {
+/** @type {(reply: SyntaxReply) => void} */
+const send = (reply) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-  parentPort?.postMessage(told)
+  parentPort?.postMessage(reply)
 }
 
 parentPort?.on("message", (/** @type {SyntaxQuestion} */ question) => {
   // A file that the parser cannot read has no definitions; the caller falls back to indentation.
-  answer(question).then(tell, () => tell({ id: question.id, found: undefined }))
+  runTask(question).then(send, () => send({ id: question.id, found: undefined }))
 })

@@ -72,7 +72,7 @@ const counted = (calls: ReadonlyArray<TimedCall>, diff: string) => {
 }
 
 const judged = (pull: DemoPull, calls: ReadonlyArray<TimedCall>, seeded: ShownChange) => {
-  const shown = new Set(calls.filter(({ outcome }) => outcome === "answered").flatMap((call) => call.shown))
+  const shown = new Set(calls.filter(({ outcome }) => outcome === "responded").flatMap((call) => call.shown))
   const faults = new Set(seeded.faults.map(({ file, line }) => `${file}:${line}`))
   const comments = new Set(pull.reviews.flatMap((review) => review.comments.map(({ path, line }) => `${path}:${line}`)))
   const right = [...comments].filter((comment) => faults.has(comment)).length
