@@ -5,7 +5,7 @@
  * limit or a pause with the next refusal. A permit of a dead node expires.
  *
  * Messages: `Acquire` (replies when the request may start, or with `Later` when that takes too long), `Release` (also of a permit that
- * is still waited for), `Renew`. The sender chooses the id of a permit. Each may be lost or repeated.
+ * is still waited for), `Pause` (a response reported an exhausted rate limit), `Renew`. The sender chooses the id of a permit. Each may be lost or repeated.
  */
 import { Duration, Effect, Layer, Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
@@ -34,9 +34,10 @@ const Release = Rpc.make("Release", {
     retryAfterMillis: Schema.UndefinedOr(Schema.Number)
   }
 })
+const Pause = Rpc.make("Pause", { payload: { millis: Schema.Number } })
 const Renew = Rpc.make("Renew", { payload: { ids: Schema.Array(Schema.String) } })
 
-export const ProviderLimiter = Entity.make("ProviderLimiter", [Acquire, Release, Renew]).annotate(
+export const ProviderLimiter = Entity.make("ProviderLimiter", [Acquire, Release, Pause, Renew]).annotate(
   ClusterSchema.ShardGroup,
   everyOne("actors")
 )
@@ -47,6 +48,7 @@ export const layer = ProviderLimiter.toLayer(
     return ProviderLimiter.of({
       Acquire: ({ payload: { id, ...request } }) => permits.acquire(id, request),
       Release: ({ payload: { id, ...result } }) => permits.release(id, result),
+      Pause: ({ payload: { millis } }) => permits.pause(millis),
       Renew: ({ payload: { ids } }) => permits.renew(ids)
     })
   }),
@@ -57,7 +59,8 @@ export const layer = ProviderLimiter.toLayer(
 /** Added to the requested timeout: round trip, and takeover by another node. */
 const slackMillis = 15_000
 
-const releaseTimeout = Duration.seconds(2)
+/** Maximum duration of `Release` and `Pause`, whose senders do not depend on them. */
+const noticeTimeout = Duration.seconds(2)
 
 /** Implements the gateway's limiter with these actors. */
 export const limiterLayer = Layer.effect(
@@ -85,9 +88,18 @@ export const limiterLayer = Layer.effect(
           .Release({ id, kind, retryAfterMillis })
           .pipe(
             // Without the actor the permit expires.
-            Effect.timeoutOption(releaseTimeout),
+            Effect.timeoutOption(noticeTimeout),
             Effect.catch((error) =>
               Effect.logWarning("permit of a provider not released", { provider, error: error.message })
+            )
+          ),
+      pause: (provider, millis) =>
+        clientOf(provider)
+          .Pause({ millis })
+          .pipe(
+            Effect.timeoutOption(noticeTimeout),
+            Effect.catch((error) =>
+              Effect.logWarning("pause of a provider not shared", { provider, error: error.message })
             )
           ),
       renew: (provider, ids) =>

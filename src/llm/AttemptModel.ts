@@ -22,7 +22,7 @@ import { promptCharacters } from "./PromptSize.ts"
 import { Reception } from "./ResponseReader.ts"
 import { retryPolicy } from "./RetryPolicy.ts"
 import type { reusableAnswers } from "./ReuseAnswers.ts"
-import { isLocalServer, silenceLimits } from "./Silence.ts"
+import { isLocalServer } from "./Silence.ts"
 import { receivedUsage, spending } from "./Spending.ts"
 
 /** Maximum wait of one request for a permit; the wait goes on with the next request. */
@@ -52,7 +52,7 @@ export const attemptModel = Effect.fnUntraced(function* (
   services: GatewayServices,
   request: GatewayRequest,
   model: ConfiguredModel,
-  { throttled, times }: AttemptTimes
+  { throttled, times, maxPauseMillis }: AttemptTimes
 ) {
   const { reusable } = services
   const name = modelKey(model.entry)
@@ -64,7 +64,13 @@ export const attemptModel = Effect.fnUntraced(function* (
     const cost = { ...usage, costUsd: usage.costUsd }
     return { model: name, text, calls, usage: cost, isCutOff, native: restoreNative(name, native) }
   }
-  return yield* withPermit(services, request, model, throttled, sendMeasured(services, request, model, times))
+  return yield* withPermit(
+    services,
+    request,
+    model,
+    { throttled, maxPauseMillis },
+    sendMeasured(services, request, model, times)
+  )
 })
 
 /** Times that limit an attempt. */
@@ -73,6 +79,8 @@ export interface AttemptTimes {
   readonly throttled: CallTime
   /** Times of the execution. */
   readonly times: ReadonlyArray<CallTime>
+  /** A longer pause of the provider ends the attempt. */
+  readonly maxPauseMillis: number
 }
 
 /** Waits for a permit, and sends the request with it. The limits of the provider are learnt from the result. */
@@ -80,7 +88,7 @@ const withPermit = Effect.fnUntraced(function* (
   { limiter }: GatewayServices,
   request: GatewayRequest,
   model: ConfiguredModel,
-  throttled: CallTime,
+  { maxPauseMillis, throttled }: Pick<AttemptTimes, "throttled" | "maxPauseMillis">,
   send: Effect.Effect<ModelAnswer, Failure, ModelRun>
 ) {
   const { llm, queue } = request.snapshot.document
@@ -90,7 +98,7 @@ const withPermit = Effect.fnUntraced(function* (
   const { respectRetryAfter } = retryPolicy(llm, id)
   while (true) {
     const since = yield* Clock.currentTimeMillis
-    const maxWaitMillis = Math.min(permitMillis, throttled.leftMillis)
+    const maxWaitMillis = Math.min(permitMillis, maxPauseMillis, throttled.leftMillis)
     const outcome = yield* limiter.withPermit(
       id,
       { rps, run, expectedCalls, maxWaitMillis },
@@ -100,7 +108,8 @@ const withPermit = Effect.fnUntraced(function* (
     if (outcome._tag === "Ended") return outcome.value
     yield* throttled.deduct(since)
     const wait = Math.max(outcome.retryAfterMillis, 1000)
-    if (wait >= throttled.leftMillis) return yield* Effect.fail(failure("rate_limited", notAccepted, wait))
+    if (wait >= throttled.leftMillis || wait > maxPauseMillis)
+      return yield* Effect.fail(failure("rate_limited", notAccepted, wait))
     yield* throttled.spend(Effect.sleep(Math.min(wait, permitMillis)))
   }
 })
@@ -124,7 +133,7 @@ const sendMeasured = Effect.fnUntraced(function* (
   model: ConfiguredModel,
   times: ReadonlyArray<CallTime>
 ) {
-  const { budget, connect, evidence } = services
+  const { budget, connect, evidence, limiter } = services
   const { llm } = request.snapshot.document
   const { id } = model.settings.config
   const name = modelKey(model.entry)
@@ -139,6 +148,11 @@ const sendMeasured = Effect.fnUntraced(function* (
     )
   const begun = queueTime(receipt, model.settings.config)
   const send = sendRequest(connect, request, model, run.id, receipt)
+  if (retryPolicy(llm, id).respectRetryAfter) {
+    yield* Effect.forkScoped(
+      Effect.flatMap(receipt.exhausted, (millis) => Effect.uninterruptible(limiter.pause(id, millis)))
+    )
+  }
   return yield* times
     .reduce((effect, time) => time.spend(effect, begun), send as Effect.Effect<ModelAnswer, Failure>)
     .pipe(
@@ -150,10 +164,11 @@ const sendMeasured = Effect.fnUntraced(function* (
         record({ _tag: "Failed", kind: "aborted", message: "the call was aborted", usage: received() })
       )
     )
-})
+}, Effect.scoped)
+
+/** Upper bound of the time in which a local server may load the model and work through its queue; its silence has its own limit. */
+const maxQueueMillis = 6 * 3_600_000
 
 /** Waits while a local server may still load the model or work through its queue, which is no time of the call. */
 const queueTime = (receipt: Reception, config: LlmProvider): Effect.Effect<void> =>
-  isLocalServer(config)
-    ? Effect.raceFirst(receipt.begun, Effect.sleep(Duration.millis(silenceLimits(config).firstMillis)))
-    : Effect.void
+  isLocalServer(config) ? Effect.raceFirst(receipt.begun, Effect.sleep(Duration.millis(maxQueueMillis))) : Effect.void

@@ -41,7 +41,7 @@ const configured = Effect.fnUntraced(function* (
 
 /** Maximum time for which a provider may refuse all requests of a call, or grant it no permit. */
 const maxThrottledMillis = 30 * 60_000
-/** A longer Retry-After makes the call use the next model of its chain. */
+/** A longer pause of the provider makes the call use the next model of its chain. */
 const maxWaitWithFallback = 30_000
 
 export const callModel = Effect.fnUntraced(function* (
@@ -56,7 +56,8 @@ export const callModel = Effect.fnUntraced(function* (
   const policy = retryPolicy(llm, model.settings.config.id)
   const own = new CallTime(policy.giveUpMillis ?? Number.POSITIVE_INFINITY)
   const throttled = new CallTime(Math.min(policy.giveUpMillis ?? maxThrottledMillis, maxThrottledMillis))
-  const attempt = { throttled, times: [own, time] }
+  const maxPauseMillis = hasNext ? maxWaitWithFallback : Number.POSITIVE_INFINITY
+  const attempt = { throttled, times: [own, time], maxPauseMillis }
   for (let number = 1, refusals = 0; ;) {
     const outcome = yield* attemptModel(services, request, model, attempt).pipe(Effect.result)
     if (outcome._tag === "Success") return outcome.success

@@ -19,6 +19,7 @@ import { redactCredentials } from "../domain/RedactCredentials.ts"
 import { parseRetryAfter } from "../domain/RetryAfter.ts"
 import type { GatewayError } from "./Gateway.ts"
 import { NotConfigured } from "./ProviderRow.ts"
+import { exhaustedMillis } from "./RateLimitHeaders.ts"
 import { ResponseTooLarge, SilentProvider } from "./Silence.ts"
 
 export type FailureKind = GatewayError["reason"]
@@ -78,7 +79,7 @@ export const classify = (error: unknown, secrets: ReadonlyArray<string>, now: nu
   const text = scrub(error.message, secrets)
   const detail = `${error.message} ${error.responseBody ?? ""}`.slice(0, 20_000)
   const said = (what: string) => (status === undefined ? what : `HTTP ${status}: ${what}`)
-  const retryAfter = parseRetryAfter(error.responseHeaders, now)
+  const retryAfter = parseRetryAfter(error.responseHeaders, now) ?? exhaustedMillis(error.responseHeaders, now)
 
   if (status === undefined) return failure("unavailable", text)
   // A 2xx response that violates the protocol: a truncated body, or the page of a proxy.

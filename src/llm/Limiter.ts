@@ -26,6 +26,8 @@ export class Limiter extends Context.Service<
       use: Effect.Effect<A, E, R>,
       toResult: (exit: Exit.Exit<A, E>) => CallResult
     ) => Effect.Effect<Permitted<A>, E, R>
+    /** Lets no request to the provider start until a rate limit that it reported as exhausted is reset. */
+    readonly pause: (provider: string, millis: number) => Effect.Effect<void>
   }
 >()("aicr/llm/Limiter") {
   /** Limiter of this process only. */
@@ -46,6 +48,7 @@ export class Limiter extends Context.Service<
           Effect.flatMap(getPermits(provider), (permits) => permits.acquire(id, request)),
         release: (provider, id, result) =>
           Effect.flatMap(getPermits(provider), (permits) => permits.release(id, result)),
+        pause: (provider, millis) => Effect.flatMap(getPermits(provider), (permits) => permits.pause(millis)),
         renew: (provider, ids) => Effect.flatMap(getPermits(provider), (permits) => permits.renew(ids))
       })
     })
@@ -57,6 +60,7 @@ export interface PermitSource {
   readonly acquire: (provider: string, id: string, request: PermitRequest) => Effect.Effect<Permit>
   /** Ends a permit, also one that is still waited for. */
   readonly release: (provider: string, id: string, result: CallResult) => Effect.Effect<void>
+  readonly pause: (provider: string, millis: number) => Effect.Effect<void>
   readonly renew: (provider: string, ids: ReadonlyArray<string>) => Effect.Effect<void>
 }
 
@@ -65,6 +69,7 @@ export const makeLimiter = Effect.fnUntraced(function* (source: PermitSource) {
   const held = new HeldHere()
   yield* Effect.forkScoped(renewal(source, held))
   return Limiter.of({
+    pause: (provider, millis) => source.pause(provider, millis),
     withPermit: <A, E, R>(
       provider: string,
       request: PermitRequest,

@@ -2,7 +2,7 @@
  * Sends one request to a model over AI SDK 7 and reads its streamed response. Silence is bounded by Transport.ts, the duration by
  * the caller. The SDK's own retries are disabled; an interrupt aborts the request.
  */
-import { NoSuchToolError, streamText } from "ai"
+import { NoSuchToolError, streamText, wrapLanguageModel } from "ai"
 import { Clock, Effect } from "effect"
 import type { ModelEntry } from "../config/schema/Llm.ts"
 import type { ModelSpec } from "./catalog/ModelRecord.ts"
@@ -17,6 +17,7 @@ import { costUsd } from "./Pricing.ts"
 import { promptCharacters } from "./PromptSize.ts"
 import { listSecrets } from "./ProviderSettings.ts"
 import type { ProviderSettings } from "./ProviderSettings.ts"
+import { exhaustedMillis } from "./RateLimitHeaders.ts"
 import { ResponseReader } from "./ResponseReader.ts"
 import type { Reception } from "./ResponseReader.ts"
 import { resolveToolName } from "./ToolNames.ts"
@@ -39,13 +40,24 @@ const start = async (
   request: GatewayRequest,
   { entry, settings, spec }: ConfiguredModel,
   runId: string,
-  signal: AbortSignal
+  signal: AbortSignal,
+  onHeaders: (headers: Readonly<Record<string, string | undefined>> | undefined) => void
 ) => {
   const { config } = settings
   const connection = await connect(settings, effortFor(config, spec))
   const tools = toTools(request.tools)
-  return streamText({
+  const model = wrapLanguageModel({
     model: connection.model(entry.model),
+    middleware: {
+      wrapStream: async ({ doStream }) => {
+        const started = await doStream()
+        onHeaders(started.response?.headers)
+        return started
+      }
+    }
+  })
+  return streamText({
+    model,
     maxRetries: 0,
     abortSignal: signal,
     ...toPrompt(request, modelKey(entry), connection.cacheMark?.(entry.model)),
@@ -72,12 +84,17 @@ export const sendRequest = Effect.fnUntraced(function* (
   receipt: Reception
 ) {
   const { entry, settings, spec } = model
-  const now = yield* Clock.currentTimeMillis
+  const clock = yield* Clock.Clock
+  const now = clock.currentTimeMillisUnsafe()
+  const onHeaders = (headers: Readonly<Record<string, string | undefined>> | undefined): void => {
+    const millis = exhaustedMillis(headers, clock.currentTimeMillisUnsafe())
+    if (millis !== undefined) receipt.noteExhausted(millis)
+  }
   const attempt = <A>(run: () => Promise<A>) =>
     Effect.tryPromise({ try: run, catch: (error) => classify(error, listSecrets(settings), now) })
   const abort = new AbortController()
   return yield* Effect.gen(function* () {
-    const streamed = yield* attempt(() => start(connect, request, model, runId, abort.signal))
+    const streamed = yield* attempt(() => start(connect, request, model, runId, abort.signal, onHeaders))
     const reader = new ResponseReader(
       streamed,
       request.tools.map(({ name }) => name),

@@ -1,9 +1,10 @@
 /**
  * Ollama silently truncates a prompt to its context window, which is small unless a request sets it. Its OpenAI-compatible API
- * has no field for it: prompts that may exceed the default window are sent to its own API, and responses are converted.
+ * has no field for it: prompts that may exceed the default window are sent to its own API, and the streamed responses are converted (OllamaStream.ts).
  */
 import type { FetchFunction } from "@ai-sdk/provider-utils"
-import { Schema } from "effect"
+import { Option, Schema } from "effect"
+import { toEventStream } from "./OllamaStream.ts"
 
 /** Default context window of Ollama. */
 const usualWindow = 4096
@@ -41,20 +42,6 @@ const Request = Schema.fromJsonString(
 type Request = typeof Request.Type
 const decodeRequest = Schema.decodeUnknownSync(Request)
 
-const Answer = Schema.Struct({
-  model: Schema.String,
-  message: Schema.Struct({
-    content: Schema.optional(Schema.String),
-    thinking: Schema.optional(Schema.String),
-    tool_calls: Schema.optional(
-      Schema.Array(Schema.Struct({ function: Schema.Struct({ name: Schema.String, arguments: Schema.Unknown }) }))
-    )
-  }),
-  done_reason: Schema.optional(Schema.String),
-  prompt_eval_count: Schema.optional(Schema.Number),
-  eval_count: Schema.optional(Schema.Number)
-})
-const decodeAnswer = Schema.decodeUnknownOption(Schema.fromJsonString(Answer))
 const decodeError = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ error: Schema.String })))
 
 /** Returns the window that a request needs; undefined if the default suffices. `most` is the model's maximum. */
@@ -83,28 +70,20 @@ export const ollamaFetch =
       ...init,
       body: JSON.stringify(nativeRequest(request, window))
     })
-    const text = await response.text()
-    const { headers, ok, status } = response
-    if (ok) {
-      const answer = decodeAnswer(text)
-      // Responses with errors are classified by the reader of responses.
-      return answer._tag === "None" ? new Response(text, { status }) : Response.json(compatibleAnswer(answer.value))
+    const { body: responseBody, ok, status } = response
+    const headers = new Headers(response.headers)
+    if (ok && responseBody !== null) {
+      headers.set("content-type", "text/event-stream")
+      return new Response(toEventStream(responseBody), { status, headers })
     }
-    const said = decodeError(text)
-    return new Response(said._tag === "None" ? text : JSON.stringify({ error: { message: said.value.error } }), {
+    const text = await response.text()
+    const error = decodeError(text)
+    headers.set("content-type", "application/json")
+    return new Response(Option.isNone(error) ? text : JSON.stringify({ error: { message: error.value.error } }), {
       status,
-      headers: { "content-type": "application/json", ...waitHeaders(headers) }
+      headers
     })
   }
-
-/** The server's Retry-After is read with all other errors of models. */
-const waitHeaders = (headers: Headers): Record<string, string> =>
-  Object.fromEntries(
-    ["retry-after", "retry-after-ms"].flatMap((name) => {
-      const value = headers.get(name)
-      return value === null ? [] : [[name, value] as const]
-    })
-  )
 
 const toText = (content: typeof Content.Type | undefined): string =>
   typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join("")
@@ -116,7 +95,7 @@ const nativeRequest = (request: Request, window: number) => {
   const effort = request.reasoning_effort
   return {
     model: request.model,
-    stream: false,
+    stream: true,
     messages: request.messages.map(({ content, role, tool_call_id, tool_calls }) => ({
       role,
       content: toText(content),
@@ -141,40 +120,5 @@ const toInput = (text: string): unknown => {
     return JSON.parse(text)
   } catch {
     return { text }
-  }
-}
-
-const compatibleAnswer = ({ done_reason, eval_count, message, model, prompt_eval_count }: typeof Answer.Type) => {
-  const calls = message.tool_calls ?? []
-  return {
-    id: crypto.randomUUID(),
-    object: "chat.completion",
-    created: Math.floor(Date.now() / 1000),
-    model,
-    choices: [
-      {
-        index: 0,
-        message: {
-          role: "assistant",
-          content: message.content ?? "",
-          ...(message.thinking === undefined ? {} : { reasoning_content: message.thinking }),
-          ...(calls.length === 0
-            ? {}
-            : {
-                tool_calls: calls.map((call) => ({
-                  id: `call_${crypto.randomUUID()}`,
-                  type: "function",
-                  function: { name: call.function.name, arguments: JSON.stringify(call.function.arguments) }
-                }))
-              })
-        },
-        finish_reason: calls.length > 0 ? "tool_calls" : done_reason === "length" ? "length" : "stop"
-      }
-    ],
-    usage: {
-      prompt_tokens: prompt_eval_count ?? 0,
-      completion_tokens: eval_count ?? 0,
-      total_tokens: (prompt_eval_count ?? 0) + (eval_count ?? 0)
-    }
   }
 }

@@ -34,6 +34,8 @@ export interface ProviderPermits {
   readonly acquire: (id: string, request: PermitRequest) => Effect.Effect<Permit>
   /** Ends a permit, also one that is still waited for. Unknown ids are ignored. */
   readonly release: (id: string, result: CallResult) => Effect.Effect<void>
+  /** Lets no request start for this time, plus jitter, because the provider reported an exhausted rate limit. */
+  readonly pause: (millis: number) => Effect.Effect<void>
   /** Extends held permits, also of a provider whose permits were lost with another node. */
   readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
   /** Number of waiting requests. */
@@ -47,6 +49,8 @@ export const permitTtlMillis = 60_000
 /** Pause after a refusal without Retry-After: doubles with each refusal in sequence, with jitter. */
 const basePauseMillis = 500
 const maxPauseMillis = 30_000
+/** Part by which a pause until the reset of a rate limit is lengthened at most. */
+const pauseJitter = 0.1
 
 interface Waiting {
   readonly expectedCalls: number
@@ -169,6 +173,9 @@ export const makeProviderPermits: Effect.Effect<ProviderPermits, never, Scope.Sc
       const pause = pauseMillis(state, result, yield* Random.next)
       if (pause > 0) rate.pause(pause, yield* Clock.currentTimeMillis)
       yield* wake(state)
+    }),
+    pause: Effect.fnUntraced(function* (millis) {
+      rate.pause(millis * (1 + pauseJitter * (yield* Random.next)), yield* Clock.currentTimeMillis)
     }),
     renew: Effect.fnUntraced(function* (ids) {
       const now = yield* Clock.currentTimeMillis

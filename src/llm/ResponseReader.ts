@@ -33,10 +33,18 @@ export class Reception {
   characters = 0
   usage: Finish["usage"] | undefined
   readonly #begun = Deferred.makeUnsafe<void>()
+  readonly #exhausted = Deferred.makeUnsafe<number>()
 
   /** Waits for the first piece of the response. */
   get begun(): Effect.Effect<void> {
     return Deferred.await(this.#begun)
+  }
+  /** Waits for headers that report an exhausted rate limit; returns the milliseconds until its reset. */
+  get exhausted(): Effect.Effect<number> {
+    return Deferred.await(this.#exhausted)
+  }
+  noteExhausted(millis: number): void {
+    Deferred.doneUnsafe(this.#exhausted, Effect.succeed(millis))
   }
   get hasBegun(): boolean {
     return Deferred.isDoneUnsafe(this.#begun)

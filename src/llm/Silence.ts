@@ -8,7 +8,8 @@
  * | set | `timeout_ms`, local servers 12 times as long | `timeout_ms` |
  *
  * Cloud models that think may send nothing before the first token. A local server (Ollama, or a `base_url` on a loopback or
- * private address) accepts a connection and is silent while it loads a model or works through its queue.
+ * private address) accepts a connection and is silent while it loads a model or works through its queue; before the first byte
+ * only the time counts in which it sends nothing to other calls either (SilenceWatch.ts).
  */
 import { isIP } from "node:net"
 import type { LlmProvider } from "../config/schema/Llm.ts"

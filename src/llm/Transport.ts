@@ -8,8 +8,8 @@ import { Context, Effect, Layer } from "effect"
 import type { FetchFunction } from "@ai-sdk/provider-utils"
 import type { Http } from "./ProviderRow.ts"
 import type { ProviderSettings } from "./ProviderSettings.ts"
-import { ResponseTooLarge, silenceLimits, SilentProvider } from "./Silence.ts"
-import type { SilenceLimits } from "./Silence.ts"
+import { isLocalServer, ResponseTooLarge, silenceLimits } from "./Silence.ts"
+import { ServerActivity, SilenceWatch } from "./SilenceWatch.ts"
 
 /**
  * Maximum bytes of a response. A streamed response has some hundred bytes per token; the limit protects against a runaway server.
@@ -43,11 +43,21 @@ export class Transport extends Context.Service<Transport, { readonly httpFor: (s
           ? agent("direct", () => new Agent(timeouts))
           : agent("environment", () => new EnvHttpProxyAgent(timeouts))
       }
+      const activities = new Map<string, ServerActivity>()
+      const activityOf = (url: string): ServerActivity => {
+        const { origin } = new URL(url)
+        const known = activities.get(origin)
+        if (known !== undefined) return known
+        const made = new ServerActivity()
+        activities.set(origin, made)
+        return made
+      }
       return Transport.of({
         httpFor: (settings) => {
+          const isLocal = isLocalServer(settings.config)
           const plain: FetchFunction = async (input, init) => {
             const url = input instanceof Request ? input.url : String(input)
-            const watch = new SilenceWatch(silenceLimits(settings.config))
+            const watch = new SilenceWatch(silenceLimits(settings.config), isLocal ? activityOf(url) : undefined)
             const response = await undiciFetch(url, {
               method: init?.method ?? "GET",
               headers: [...new Headers(init?.headers).entries()],
@@ -79,37 +89,6 @@ export class Transport extends Context.Service<Transport, { readonly httpFor: (s
   )
 }
 
-/** Aborts a request when the provider is silent for too long. */
-class SilenceWatch {
-  readonly #controller = new AbortController()
-  readonly #limits: SilenceLimits
-  #timer: NodeJS.Timeout
-
-  constructor(limits: SilenceLimits) {
-    this.#limits = limits
-    this.#timer = this.#start(limits.firstMillis)
-  }
-  get signal(): AbortSignal {
-    return this.#controller.signal
-  }
-  /** Waits for the next bytes. Only then silence counts, and not while the reader is busy. */
-  listen(): void {
-    clearTimeout(this.#timer)
-    this.#timer = this.#start(this.#limits.betweenMillis)
-  }
-  end(): void {
-    clearTimeout(this.#timer)
-  }
-  /** Ends the watch and throws the error, or the silence that caused it. */
-  fail(error: unknown): never {
-    this.end()
-    throw this.signal.aborted ? this.signal.reason : error
-  }
-  #start(millis: number): NodeJS.Timeout {
-    return setTimeout(() => this.#controller.abort(new SilentProvider(millis)), millis)
-  }
-}
-
 /** Passes a body through while the provider is not silent, up to the maximum size. */
 const bounded = (source: ReadableStream<Uint8Array> | null, watch: SilenceWatch): ReadableStream<Uint8Array> | null => {
   if (source === null) return null
@@ -121,7 +100,7 @@ const bounded = (source: ReadableStream<Uint8Array> | null, watch: SilenceWatch)
       if (!isFirst) watch.listen()
       isFirst = false
       const { done, value } = await reader.read().catch((error: unknown) => watch.fail(error))
-      watch.end()
+      watch.received()
       if (done) {
         controller.close()
         return

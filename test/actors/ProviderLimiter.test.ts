@@ -84,6 +84,19 @@ describe("provider limiter", () => {
     }).pipe(Effect.scoped, Effect.provide([cluster, Logger.layer([])]))
   )
 
+  it.live("an exhausted rate limit reported to one node applies to the other", () =>
+    Effect.gen(function* () {
+      const headers = { "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1s" }
+      const fake = yield* fakeModel((_, number) => (number === 2 ? { text: "hello", headers } : { text: "hello" }))
+      const [first, second] = yield* nodes
+      yield* warm(fake.url, first, second)
+      yield* first(call(fake.url, "a"))
+      yield* second(call(fake.url, "b"))
+      const [, , exhausted, served] = fake.requests
+      assert.isAtLeast((served?.at ?? 0) - (exhausted?.at ?? 0), 950)
+    }).pipe(Effect.scoped, Effect.provide([cluster, Logger.layer([])]))
+  )
+
   it.live("the rate holds over both nodes together", () =>
     Effect.gen(function* () {
       const fake = yield* fakeModel({ text: "hello" })

@@ -10,6 +10,8 @@ import { findOwners } from "../../src/outputs/Owners.ts"
 import { expandBraces } from "../../src/domain/Braces.ts"
 import { decodeText } from "../../src/domain/TextContent.ts"
 import { withoutKnownSecrets } from "../../src/llm/KnownSecrets.ts"
+import { Lines } from "../../src/llm/OllamaStream.ts"
+import { exhaustedMillis } from "../../src/llm/RateLimitHeaders.ts"
 import { splitAtMarkers, parseMarkers } from "../../src/outputs/Marker.ts"
 import { tidy } from "../../src/outputs/Tidy.ts"
 import { makeAnchorer } from "../../src/review/Anchor.ts"
@@ -94,7 +96,23 @@ const globs = anyGlob(["**/*{a,b}*{a,b}*{a,b}*c", "**/a/**/a/**/b*"])
 const skill = { name: "s", text: "t", appliesTo: ["**/{a,*a}{b,*b}{a,*a}*a*a*a*b", "{a,{b,{c,d}}}/**/x"] }
 const paths = (length: number) => Array.from({ length }, (_, at) => `${deep(200)}${at}`)
 
+const linesOf = (pieces: ReadonlyArray<string>) => {
+  const lines = new Lines()
+  for (const piece of pieces) lines.add(piece)
+  return lines.end()
+}
+
 const attacks: ReadonlyArray<Attack> = [
+  {
+    name: "stream of a model, a line that does not end",
+    input: repeat("a"),
+    work: (text) => linesOf(text.split(""))
+  },
+  {
+    name: "headers of a model, a long duration",
+    input: repeat("1m"),
+    work: (text) => exhaustedMillis({ "ratelimit-remaining": "0", "ratelimit-reset": `${text}x` }, 0)
+  },
   {
     name: "owners, groups in groups",
     input: repeat("a"),

@@ -179,9 +179,12 @@ const send = async (
     response.end()
   } else {
     if (reply.delayMillis !== undefined) await new Promise((resolve) => setTimeout(resolve, reply.delayMillis))
-    if (!streamed) return void response.writeHead(200, json).end(JSON.stringify(renderReply(protocol, reply, number)))
+    const headers = { ...json, ...reply.headers }
+    if (!streamed) {
+      return void response.writeHead(200, headers).end(JSON.stringify(renderReply(protocol, reply, number)))
+    }
     const { contentType, events } = streamReply(protocol, reply, number)
-    response.writeHead(200, { "content-type": contentType }).flushHeaders()
+    response.writeHead(200, { ...headers, "content-type": contentType }).flushHeaders()
     for (const [at, event] of events.entries()) {
       await reply.pace?.(at)
       await write(response, event)

@@ -13,6 +13,7 @@ export type Reply =
       readonly refused?: boolean
       readonly cutOff?: boolean
       readonly usage?: { readonly input: number; readonly output: number; readonly cached: number }
+      readonly headers?: Readonly<Record<string, string>>
       readonly delayMillis?: number
       /** Waited for between the events of a streamed reply, before the event with this number. */
       readonly pace?: (event: number) => Promise<void>

@@ -255,6 +255,21 @@ describe("chains", () => {
     }).pipe(Effect.scoped, run)
   )
 
+  it.live("a provider that is paused for long is passed over without a request", () =>
+    Effect.gen(function* () {
+      const ready = yield* fakeModel({ text: "hello" })
+      const headers = { "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "6m0s" }
+      const exhausted = yield* fakeModel({ text: "last one", headers })
+      const document = chain([exhausted.url, ready.url])
+      const models = yield* Effect.replicateEffect(call(document), 2)
+      assert.deepStrictEqual(
+        models.map(({ model }) => model),
+        ["p0/m", "p1/m"]
+      )
+      assert.strictEqual(exhausted.requests.length, 1)
+    }).pipe(Effect.scoped, run)
+  )
+
   it.live("twenty reviews at a provider that takes one call at a time all get their response", () =>
     Effect.gen(function* () {
       let running = 0

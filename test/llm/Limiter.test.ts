@@ -69,6 +69,7 @@ describe("an interrupted call", () => {
             Effect.tap(permits.acquire(id, one), () => Effect.sync(() => fiber.interruptUnsafe()))
           ).pipe(Effect.uninterruptible),
         release: (_, id, result) => permits.release(id, result),
+        pause: () => Effect.void,
         renew: (_, ids) =>
           Effect.sync(() => {
             renewed.push(...ids)

@@ -83,6 +83,23 @@ describe("permits of a provider", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("nothing starts until an exhausted rate limit is reset, and a little longer", () =>
+    Effect.gen(function* () {
+      const permits = yield* makeProviderPermits
+      const starts: Array<number> = []
+      for (let round = 0; round < 5; round++) {
+        yield* permits.pause(10_000)
+        const { went } = yield* asking(permits, ["a"], undefined)
+        starts.push(...went.map(([, at]) => at))
+      }
+      for (const at of starts) {
+        assert.isAtLeast(at, 10_000)
+        assert.isAtMost(at, 11_000)
+      }
+      assert.isAbove(new Set(starts).size, 1)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("a pause that comes while others wait holds them too", () =>
     Effect.gen(function* () {
       const permits = yield* makeProviderPermits
