@@ -43,8 +43,10 @@ const fire = Effect.fnUntraced(function* (
     targetKind: "scheduled",
     targetKey: outcome.accepted ? targetKey(outcome.change) : undefined,
     repo: repository.repo,
+    facts: { branch: repository.branch },
     decision: outcome.accepted ? "queued" : "ignored",
     reason: outcome.accepted ? undefined : outcome.reason,
+    rule: outcome.rule,
     work: undefined,
     receivedAt: now
   }
@@ -61,7 +63,9 @@ const fire = Effect.fnUntraced(function* (
   const receipt = yield* receipts.store({ ...record, work: { change, configHash, priority, dueAt } })
   // The process died right after storing the receipt. Recovery queues it.
   if (receipt._tag === "Duplicate") return
-  yield* enqueue([{ eventId: id, change, configHash, priority, admittedAt: now, dueAt }])
+  const [admitted] = yield* enqueue([{ eventId: id, change, configHash, priority, admittedAt: now, dueAt }])
+  if (admitted !== undefined && admitted.status !== record.decision)
+    yield* receipts.note({ decided: [{ id, decision: admitted.status }], duplicates: [] })
   return workspace.id
 })
 

@@ -30,5 +30,10 @@ export interface AdminResponse {
 
 export class AdminApi extends Context.Service<
   AdminApi,
-  { readonly handle: (request: AdminRequest) => Effect.Effect<AdminResponse> }
+  {
+    /** Handles a request of a client that has to log in. */
+    readonly handle: (request: AdminRequest) => Effect.Effect<AdminResponse>
+    /** Handles a request of a user who may read and write the data folder, and so needs no session. */
+    readonly handleLocal: (request: AdminRequest) => Effect.Effect<AdminResponse>
+  }
 >()("aicr/admin/AdminApi") {}

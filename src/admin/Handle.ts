@@ -61,12 +61,24 @@ const answer = Effect.fnUntraced(function* (
   if (own !== undefined) {
     return request.method === "POST" ? yield* own(request, token, credentials) : yield* methodNotAllowed("POST")
   }
+  return yield* dispatch(request, path, session.username)
+})
+
+/** Calls the handler of the path and the method. */
+const dispatch = Effect.fnUntraced(function* (
+  request: AdminRequest,
+  path: string,
+  username: string
+): Effect.fn.Return<AdminResponse, RouteFailure, Services> {
   const found = find(path)
   if (found === undefined) return yield* notFound("This path does not exist.")
   const handler = found.handlers[request.method === "HEAD" ? "GET" : request.method]
   if (handler === undefined) return yield* methodNotAllowed(Object.keys(found.handlers).join(", "))
-  return yield* handler({ ...request, id: found.id, username: session.username })
+  return yield* handler({ ...request, id: found.id, username })
 })
+
+/** Name of users who have the access of the operating system. */
+const localUser = "local"
 
 const unavailable = (message: string): Effect.Effect<AdminResponse> =>
   Effect.as(
@@ -85,17 +97,21 @@ export const layer = Layer.effect(
   AdminApi,
   Effect.gen(function* () {
     const context = yield* Effect.context<AdminSessions | ConfigStore | LoginAttempts | Services>()
+    const responding = (
+      handled: Effect.Effect<AdminResponse, RouteFailure, AdminSessions | ConfigStore | LoginAttempts | Services>
+    ) =>
+      handled.pipe(
+        Effect.catchTags({
+          AdminRefusal: (refusal) => Effect.succeed(problem(refusal)),
+          NodesError: ({ message }) => unavailable(message),
+          QueueError: ({ message }) => unavailable(message),
+          StoreError: ({ message }) => unavailable(message)
+        }),
+        Effect.provide(context)
+      )
     return AdminApi.of({
-      handle: (request) =>
-        answer(request).pipe(
-          Effect.catchTags({
-            AdminRefusal: (refusal) => Effect.succeed(problem(refusal)),
-            NodesError: ({ message }) => unavailable(message),
-            QueueError: ({ message }) => unavailable(message),
-            StoreError: ({ message }) => unavailable(message)
-          }),
-          Effect.provide(context)
-        )
+      handle: (request) => responding(answer(request)),
+      handleLocal: (request) => responding(dispatch(request, request.path, localUser))
     })
   })
 )

@@ -69,6 +69,11 @@ export class Query {
     return value === null || value === "" ? undefined : value.slice(0, 512)
   }
 
+  /** Refuses a missing value of this parameter. */
+  required<A>(name: string, value: A | undefined): Effect.Effect<A, AdminRefusal> {
+    return value === undefined ? invalid(name, "missing") : Effect.succeed(value)
+  }
+
   oneOf<A extends string>(
     name: string,
     { literals }: Schema.Literals<ReadonlyArray<A>>
@@ -78,6 +83,23 @@ export class Query {
     return value !== undefined && found === undefined
       ? invalid(name, `expected one of ${literals.join(", ")}`)
       : Effect.succeed(found)
+  }
+
+  /** Returns a positive integer, or undefined if the parameter is missing. */
+  number(name: string): Effect.Effect<number | undefined, AdminRefusal> {
+    const value = this.text(name)
+    if (value === undefined) return Effect.undefined
+    return /^[1-9]\d{0,14}$/.test(value) ? Effect.succeed(Number(value)) : invalid(name, "expected a positive integer")
+  }
+
+  /** Returns a time in milliseconds since the epoch, or undefined if the parameter is missing. */
+  time(name: string): Effect.Effect<number | undefined, AdminRefusal> {
+    const value = this.text(name)
+    if (value === undefined) return Effect.undefined
+    const millis = /^\d{4}-\d{2}-\d{2}(?:T|$)/.test(value) ? Date.parse(value) : Number.NaN
+    return Number.isNaN(millis)
+      ? invalid(name, "expected a time in ISO 8601, such as 2026-03-04T12:00:00Z")
+      : Effect.succeed(millis)
   }
 
   /** Returns the page size: 1 to 200, 50 by default. */

@@ -1,5 +1,6 @@
 /** Table of the administration's endpoints for authenticated users. */
 import { Effect } from "effect"
+import type { ConfigStore } from "../config/ConfigStore.ts"
 import { BatchStatus } from "../domain/Batch.ts"
 import { EventDecision } from "../domain/Decision.ts"
 import { EntryStatus } from "../domain/Entry.ts"
@@ -19,9 +20,10 @@ import type { AdminRefusal } from "./Answers.ts"
 import { toPage, Query } from "./Input.ts"
 import { Nodes } from "./Nodes.ts"
 import type { NodesError } from "./Nodes.ts"
+import { readStory, storyView } from "./Story.ts"
 import { batchView, entryView, eventDetails, eventView, memberView, nodeView, runDetails, runView } from "./Views.ts"
 
-export type Services = Batches | Nodes | Operations | Outbox | Queue | Receipts | Runs
+export type Services = Batches | ConfigStore | Nodes | Operations | Outbox | Queue | Receipts | Runs
 export type RouteFailure = NodesError | QueueError | AdminRefusal | StoreError
 
 export interface AuthenticatedRequest extends AdminRequest {
@@ -115,15 +117,36 @@ const cancelBatch: Handler = Effect.fnUntraced(function* (asked) {
 })
 
 const events: Handler = Effect.fnUntraced(function* (asked) {
-  const query = yield* Query.of(asked, ["workspace", "decision", "cursor", "limit"])
+  const query = yield* Query.of(asked, [
+    "workspace",
+    "decision",
+    "reason",
+    "repo",
+    "number",
+    "since",
+    "cursor",
+    "limit"
+  ])
   const limit = yield* query.limit()
   const found = yield* (yield* Receipts).list({
     workspace: query.text("workspace"),
     decision: yield* query.oneOf("decision", EventDecision),
+    reason: query.text("reason"),
+    repo: query.text("repo"),
+    number: yield* query.number("number"),
+    since: yield* query.time("since"),
     before: query.text("cursor"),
     limit: limit + 1
   })
   return json(200, toPage(found, limit, eventView))
+})
+
+/** Returns everything that happened to one pull request or issue. */
+const story: Handler = Effect.fnUntraced(function* (asked) {
+  const query = yield* Query.of(asked, ["repo", "number"])
+  const repo = yield* query.required("repo", query.text("repo"))
+  const number = yield* query.required("number", yield* query.number("number"))
+  return json(200, storyView(yield* readStory(repo, number)))
 })
 
 const event: Handler = Effect.fnUntraced(function* ({ id }) {
@@ -179,6 +202,7 @@ export const routes: Readonly<Record<string, Readonly<Partial<Record<"GET" | "PO
   "/batches/:id": { GET: batch },
   "/batches/:id/retry": { POST: retryBatch },
   "/batches/:id/cancel": { POST: cancelBatch },
+  "/story": { GET: story },
   "/events": { GET: events },
   "/events/:id": { GET: event },
   "/runs": { GET: runs },

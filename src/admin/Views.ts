@@ -72,8 +72,17 @@ export const eventView = (event: StoredEvent) => ({
   target_kind: event.targetKind,
   target_key: event.targetKey,
   repo: event.repo,
+  number: event.facts.number,
+  head: event.facts.head,
+  branch: event.facts.branch,
+  author: event.facts.author,
+  sender: event.facts.sender,
+  command: event.facts.command,
   decision: event.decision,
   reason: event.reason,
+  rule: event.rule,
+  duplicates: event.duplicates,
+  duplicated_at: time(event.duplicatedAt),
   outcome: event.outcome,
   outcome_reason: event.outcomeReason,
   outcome_at: time(event.outcomeAt),
@@ -119,7 +128,7 @@ export const runView = (run: Run) => ({
   cost_usd: run.analysis?.usage.costUsd ?? null
 })
 
-const publicationView = (row: Publication) => ({
+export const publicationView = (row: Publication) => ({
   id: row.id,
   channel: row.channel,
   operation: row.operation._tag,

@@ -1,5 +1,5 @@
 /** Decides whether a verified delivery starts work, and which work. Pure, with a reason for every delivery that starts none. */
-import type { Snapshot, TriggerProfile, Workspace } from "../config/Snapshot.ts"
+import type { Snapshot, SourceFacts, TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import type { Change, Repo } from "../domain/Change.ts"
 import { isAdministrator, targetKey } from "../domain/Change.ts"
 import type { IgnoreReason } from "../domain/Decision.ts"
@@ -10,8 +10,9 @@ import type { TargetKey } from "../domain/Keys.ts"
 import { hasTriage } from "../domain/Kinds.ts"
 import { pullRequestDue, pushDue } from "./Due.ts"
 import { isExcluded } from "./Exclude.ts"
+import { describeRoute } from "./DescribeRoute.ts"
 import type { Binding } from "./Select.ts"
-import { select, selectByPull, sourceFacts } from "./Select.ts"
+import { onlyOne, select, selectByPull, sourceFacts } from "./Select.ts"
 import { isIgnoredLabel } from "./IgnoredLabel.ts"
 
 export interface Delivery {
@@ -28,6 +29,8 @@ export interface Delivery {
 
 export interface Admission {
   readonly accepted: true
+  /** Parts of the configuration that decided, as text for an operator. */
+  readonly rule: string
   readonly trigger: TriggerProfile
   readonly workspace: Workspace
   readonly change: Change
@@ -42,6 +45,8 @@ export interface Admission {
 export interface Refusal {
   readonly accepted: false
   readonly reason: IgnoreReason
+  /** Part of the configuration or of the delivery that decided, as text for an operator. */
+  readonly rule: string | undefined
   readonly trigger: TriggerProfile | undefined
   readonly workspace: Workspace | undefined
   /** Target of a closed pull request, whose waiting entries are to be cancelled. */
@@ -50,9 +55,15 @@ export interface Refusal {
 
 export type Admitted = Admission | Refusal
 
-const refuse = (reason: IgnoreReason, binding?: Partial<Binding>, closes?: TargetKey): Refusal => ({
+const refuse = (
+  reason: IgnoreReason,
+  rule: string | undefined,
+  binding?: { readonly trigger?: TriggerProfile | undefined; readonly workspace?: Workspace | undefined },
+  closes?: TargetKey
+): Refusal => ({
   accepted: false,
   reason,
+  rule,
   trigger: binding?.trigger,
   workspace: binding?.workspace,
   closes
@@ -87,14 +98,22 @@ interface Bound {
 
 type EventOf<Tag extends HostEvent["_tag"]> = Extract<HostEvent, { readonly _tag: Tag }>
 
+const describeDelay = ({ target }: Change, isLater: boolean): string => {
+  if (!isLater) return ""
+  return target.kind === "push"
+    ? "; review.auto_commit.delay_seconds and its schedule delay the review"
+    : "; the schedule of review.pull_request, or of review.auto_commit, delays the review"
+}
+
 const start = (
-  { binding, snapshot }: Bound,
+  { binding, now, snapshot }: Bound,
   change: Change,
   priority: number,
   dueAt: number,
   command?: "help" | "cancel"
 ): Admission => ({
   accepted: true,
+  rule: `workspace ${binding.workspace.id} binds ${change.repo.fullName}${describeDelay(change, dueAt > now)}`,
   trigger: binding.trigger,
   workspace: binding.workspace,
   change,
@@ -107,10 +126,14 @@ const start = (
 const admitPull = (bound: Bound, { pull }: EventOf<"PullRequestUpdated">): Admitted => {
   const { binding, common, now } = bound
   const { review } = binding.workspace
-  if (pull.draft && review.skip_drafts) return refuse("draft", binding)
-  if (pull.labels.some((label) => isIgnoredLabel(review, label))) return refuse("label_ignored", binding)
+  if (pull.draft && review.skip_drafts) return refuse("draft", "review.skip_drafts is true", binding)
+  const ignored = pull.labels.find((label) => isIgnoredLabel(review, label))
+  if (ignored !== undefined) {
+    return refuse("label_ignored", `review.labels.ignore contains the label ${JSON.stringify(ignored)}`, binding)
+  }
   if (!isWatched(review.pull_request.include_target_branches, pull.baseRef)) {
-    return refuse("target_branch_not_watched", binding)
+    const rule = `review.pull_request.include_target_branches does not contain ${pull.baseRef ?? "its branch"}`
+    return refuse("target_branch_not_watched", rule, binding)
   }
   const { draft: _draft, labels: _labels, number, ...described } = pull
   const change = { ...common, target: { kind: "pull_request", number } as const, ...described }
@@ -122,8 +145,13 @@ const admitPush = (bound: Bound, event: EventOf<"Pushed">): Admitted => {
   const { review } = binding.workspace
   const branches = review.auto_commit.include_branches
   const watched = event.created ? (branches?.includes(event.branch) ?? false) : isWatched(branches, event.branch)
-  if (!watched) return refuse("branch_not_watched", binding)
-  if (isExcluded(review.auto_commit.exclude_sources ?? [], event)) return refuse("source_excluded", binding)
+  if (!watched) {
+    const rule = `review.auto_commit.include_branches does not contain ${event.branch}${event.created ? ", which is new" : ""}`
+    return refuse("branch_not_watched", rule, binding)
+  }
+  if (isExcluded(review.auto_commit.exclude_sources ?? [], event)) {
+    return refuse("source_excluded", "review.auto_commit.exclude_sources matches every commit of the push", binding)
+  }
   const change: Change = {
     ...common,
     target: { kind: "push", branch: event.branch },
@@ -141,8 +169,12 @@ const admitCommand = (bound: Bound, event: EventOf<"Commanded">): Admitted => {
   const { base, binding, common, now } = bound
   const { sender } = event
   // Permissions are read by name, so a command requires one. An account of a host is never an administrator of this service.
-  if (!binding.workspace.review.comment_commands || sender === undefined || isAdministrator(sender.username))
-    return refuse("unsupported_action", binding)
+  if (!binding.workspace.review.comment_commands) {
+    return refuse("unsupported_action", "review.comment_commands is false", binding)
+  }
+  if (sender === undefined || isAdministrator(sender.username)) {
+    return refuse("unsupported_action", "the delivery does not name the writer of the comment", binding)
+  }
   const change: Change = {
     ...common,
     target: { kind: "pull_request", number: event.number },
@@ -157,7 +189,12 @@ const admitCommand = (bound: Bound, event: EventOf<"Commanded">): Admitted => {
 const admitIssue = (bound: Bound, event: EventOf<"IssueChanged">): Admitted => {
   const { binding, common, now } = bound
   const { enabled, events } = binding.workspace.triage
-  if (!enabled || !events.includes("issues") || !hasTriage(event.provider)) return refuse("unsupported_event", binding)
+  if (!hasTriage(event.provider)) {
+    return refuse("unsupported_event", `issues of ${event.provider} are not triaged`, binding)
+  }
+  if (!enabled || !events.includes("issues")) {
+    return refuse("unsupported_event", "triage is not enabled for issues (workspaces.*.triage)", binding)
+  }
   const change: Change = {
     ...common,
     target: { kind: "issue", number: event.number },
@@ -170,27 +207,48 @@ const admitIssue = (bound: Bound, event: EventOf<"IssueChanged">): Admitted => {
 
 const noBases: ReadonlyMap<string, string> = new Map()
 
+/** Returns the refusal of an event that starts no review in any configuration, with the workspace that it would belong to. */
+const refuseIgnored = ({ snapshot, verified }: Delivery, event: EventOf<"Ignored">): Refusal => {
+  const rule =
+    event.reason === "own_event"
+      ? "the comment was written by this service"
+      : `${[event.event, event.action].filter(Boolean).join(" ")} starts no review`
+  if (event.repo === undefined) return refuse(event.reason, rule, { trigger: onlyOne(verified) })
+  const selection = select(snapshot, verified, sourceFacts(event, event.repo))
+  return refuse(event.reason, rule, selection._tag === "Bound" ? selection.binding : selection)
+}
+
+/** Selects the workspace of an event about a repository. */
+const selectFor = (
+  { bases, snapshot, verified }: Delivery,
+  event: Exclude<HostEvent, EventOf<"Ping" | "Lifecycle" | "Ignored">>,
+  source: SourceFacts
+): { readonly _tag: "Bound"; readonly binding: Binding } | Refusal => {
+  const selection =
+    event._tag === "Commanded" || event._tag === "PullRequestClosed"
+      ? selectByPull(snapshot, verified, source, bases ?? noBases)
+      : select(snapshot, verified, source)
+  if (selection._tag === "Bound") return selection
+  const { candidates, reason, trigger, workspace } = selection
+  const facts = { repo: event.repo.fullName, branch: source.branch, trigger, workspace, candidates }
+  return refuse(reason, describeRoute(reason, facts), selection)
+}
+
 export const admit = (delivery: Delivery): Admitted => {
   const { event, now, ownAccount, snapshot, verified } = delivery
-  const only = verified.length === 1 ? verified[0] : undefined
-  const unrouted = only === undefined ? undefined : { trigger: only }
+  const unrouted = { trigger: onlyOne(verified) }
   switch (event._tag) {
     case "Ping":
-      return refuse("pong", unrouted)
+      return refuse("pong", "the host tests its webhook", unrouted)
     case "Lifecycle":
-      return refuse("lifecycle", unrouted)
+      return refuse("lifecycle", "an installation of the app changed", unrouted)
     case "Ignored":
-      return refuse(event.reason, unrouted)
+      return refuseIgnored(delivery, event)
   }
 
   const source = sourceFacts(event, event.repo)
-  const selection =
-    event._tag === "Commanded" || event._tag === "PullRequestClosed"
-      ? selectByPull(snapshot, verified, source, delivery.bases ?? noBases)
-      : select(snapshot, verified, source)
-  if (selection._tag === "Unbound") {
-    return { ...refuse(selection.reason), trigger: selection.trigger, workspace: selection.workspace }
-  }
+  const selection = selectFor(delivery, event, source)
+  if (!("_tag" in selection)) return selection
   const { binding } = selection
   const { trigger, workspace } = binding
   const common = {
@@ -201,11 +259,11 @@ export const admit = (delivery: Delivery): Admitted => {
   }
   if (event._tag === "PullRequestClosed") {
     const target = { kind: "pull_request", number: event.number } as const
-    return refuse("closed", binding, targetKey({ ...common, target }))
+    return refuse("closed", "the pull request was closed or merged", binding, targetKey({ ...common, target }))
   }
   const own = ownAccount(trigger.name)
   if (own !== undefined && event.sender !== undefined && sameName(event.sender.username, own)) {
-    return refuse("own_event", binding)
+    return refuse("own_event", `${own} is the account of trigger ${trigger.name}`, binding)
   }
 
   const bound: Bound = { snapshot, binding, now, common, base: source.branch ?? delivery.bases?.get(trigger.name) }

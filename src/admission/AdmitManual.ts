@@ -6,6 +6,7 @@ import type { Change, Person } from "../domain/Change.ts"
 import { Priority } from "../domain/Entry.ts"
 import type { Admission, Refusal } from "./Admit.ts"
 import { bindHost } from "./BindHost.ts"
+import { describeRoute } from "./DescribeRoute.ts"
 
 /** The validated request. A revision is a full commit id or a branch. */
 export interface ManualRequest {
@@ -37,9 +38,16 @@ const idOf = (revision: string | undefined): string | undefined =>
 
 export const admitManual = ({ now, request, scope, snapshot }: ManualCall): Admission | Refusal => {
   const { author, base, head, repo, title, url, workspace } = request
-  const refuse = (reason: Refusal["reason"], trigger?: TriggerProfile, bound?: Refusal["workspace"]): Refusal => ({
+  const branch = branchOf(head)
+  const refuse = (
+    reason: Refusal["reason"],
+    trigger?: TriggerProfile,
+    bound?: Refusal["workspace"],
+    candidates: ReadonlyArray<string> = []
+  ): Refusal => ({
     accepted: false,
     reason,
+    rule: describeRoute(reason, { repo, branch, trigger, workspace: bound, candidates }),
     trigger,
     workspace: bound,
     closes: undefined
@@ -50,9 +58,8 @@ export const admitManual = ({ now, request, scope, snapshot }: ManualCall): Admi
   if (trigger === undefined) return refuse("repository_not_configured")
   if (!trigger.enabled) return refuse("trigger_disabled", trigger)
   const host = named === undefined ? request.trigger : undefined
-  const branch = branchOf(head)
   const selection = bindHost(snapshot, { trigger, repo, branch, host, workspace, scope })
-  if (selection._tag === "Unbound") return refuse(selection.reason, trigger, selection.workspace)
+  if (selection._tag === "Unbound") return refuse(selection.reason, trigger, selection.workspace, selection.candidates)
   const { binding } = selection
   const change: Change = {
     provider: "manual",
@@ -71,6 +78,7 @@ export const admitManual = ({ now, request, scope, snapshot }: ManualCall): Admi
   }
   return {
     accepted: true,
+    rule: `workspace ${binding.workspace.id} binds ${repo}`,
     trigger,
     workspace: binding.workspace,
     change,

@@ -7,6 +7,7 @@ import type { Change } from "../domain/Change.ts"
 import { Priority } from "../domain/Entry.ts"
 import type { Admission, Refusal } from "./Admit.ts"
 import { bindHost } from "./BindHost.ts"
+import { describeRoute } from "./DescribeRoute.ts"
 
 /** Returns the key under which the fires of a trigger's repository are recorded. */
 export const scheduleId = (trigger: TriggerProfile, { branch, repo }: ScheduledRepository): string =>
@@ -24,6 +25,13 @@ export const admitScheduled = (
     return {
       accepted: false,
       reason: selection.reason,
+      rule: describeRoute(selection.reason, {
+        repo,
+        branch,
+        trigger,
+        workspace: selection.workspace,
+        candidates: selection.candidates
+      }),
       trigger,
       workspace: selection.workspace,
       closes: undefined
@@ -41,6 +49,7 @@ export const admitScheduled = (
   }
   return {
     accepted: true,
+    rule: `workspace ${workspace.id} binds ${repo}`,
     trigger,
     workspace,
     change,

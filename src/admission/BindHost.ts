@@ -26,7 +26,13 @@ export interface Wanted {
 
 export type HostSelection =
   | { readonly _tag: "Bound"; readonly binding: HostBinding }
-  | { readonly _tag: "Unbound"; readonly reason: IgnoreReason; readonly workspace: Workspace | undefined }
+  | {
+      readonly _tag: "Unbound"
+      readonly reason: IgnoreReason
+      readonly workspace: Workspace | undefined
+      /** Ids of the workspaces that bind the repository. */
+      readonly candidates: ReadonlyArray<string>
+    }
 
 export const bindHost = (snapshot: Snapshot, wanted: Wanted): HostSelection => {
   const hosts = [...snapshot.triggers.values()].filter(
@@ -46,7 +52,8 @@ export const bindHost = (snapshot: Snapshot, wanted: Wanted): HostSelection => {
   const unbound = (reason: IgnoreReason): HostSelection => ({
     _tag: "Unbound",
     reason,
-    workspace: candidate?.workspace
+    workspace: candidate?.workspace,
+    candidates: [...new Set(bindings.map(({ workspace }) => workspace.id))]
   })
   if (enabled.length > 1) return unbound("ambiguous_route")
   if (bindings.length === 0) return unbound("repository_not_configured")

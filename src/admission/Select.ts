@@ -19,6 +19,8 @@ export type Selection =
       /** The only candidate, if there is one; reported with the refusal. */
       readonly trigger: TriggerProfile | undefined
       readonly workspace: Workspace | undefined
+      /** Ids of the workspaces that bind the repository. */
+      readonly candidates: ReadonlyArray<string>
     }
 
 export interface PullOfEvent {
@@ -41,7 +43,7 @@ export const readPull = (event: HostEvent): PullOfEvent | undefined => {
 }
 
 const branchOf = (event: HostEvent): string | undefined =>
-  event._tag === "Pushed" ? event.branch : readPull(event)?.baseRef
+  event._tag === "Pushed" ? event.branch : event._tag === "Ignored" ? event.subject.branch : readPull(event)?.baseRef
 
 /** Returns the input of match rules. The branch of a pull request is its target branch. */
 export const sourceFacts = (
@@ -75,7 +77,7 @@ const onBranch = (source: SourceFacts, branch: string | undefined): SourceFacts 
   ...branchFacts(branch)
 })
 
-const onlyOne = <A>(values: ReadonlyArray<A>): A | undefined => (values.length === 1 ? values[0] : undefined)
+export const onlyOne = <A>(values: ReadonlyArray<A>): A | undefined => (values.length === 1 ? values[0] : undefined)
 
 /** Returns the profiles whose match rules depend on the branch of this source. */
 export const profilesByBranch = (
@@ -130,7 +132,8 @@ const selectEach = (
     _tag: "Unbound",
     reason,
     trigger: candidate?.trigger ?? onlyOne(verified),
-    workspace: candidate?.workspace
+    workspace: candidate?.workspace,
+    candidates: [...new Set(bindings.map(({ workspace }) => workspace.id))]
   })
   if (enabled.length > 1) return unbound("ambiguous_route")
   const triggers = bindings.length === 0 ? verified : bindings.map(({ trigger }) => trigger)

@@ -2,6 +2,28 @@
 import type { Person, Repo } from "./Change.ts"
 import type { ForgeKind } from "./Kinds.ts"
 
+/**
+ * Facts that place a delivery, as far as its payload contains them. They are read for every delivery, before it is decided, and only
+ * describe it: an invalid value is missing here.
+ */
+export interface DeliverySubject {
+  readonly kind: "pull_request" | "issue" | "push" | undefined
+  readonly number: number | undefined
+  readonly head: string | undefined
+  /** Target branch of a pull request, or the pushed branch. */
+  readonly branch: string | undefined
+  /** Username of the author of the pull request or issue. */
+  readonly author: string | undefined
+}
+
+export const noSubject: DeliverySubject = {
+  kind: undefined,
+  number: undefined,
+  head: undefined,
+  branch: undefined,
+  author: undefined
+}
+
 export interface EventFacts {
   readonly provider: ForgeKind
   /** The host's event and action names, for records and responses. */
@@ -9,6 +31,7 @@ export interface EventFacts {
   readonly action: string | undefined
   readonly repo: Repo
   readonly sender: Person | undefined
+  readonly subject: DeliverySubject
 }
 
 export interface PullRequestFacts {

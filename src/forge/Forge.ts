@@ -4,7 +4,7 @@
  */
 import type { Effect, Redacted } from "effect"
 import type { RejectReason } from "../domain/Decision.ts"
-import type { HostEvent } from "../domain/HostEvent.ts"
+import type { EventFacts, HostEvent } from "../domain/HostEvent.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
 import type { InlineComment, ReviewEvent, StatusState } from "../domain/Publication.ts"
 import type { Person, Repo } from "../domain/Change.ts"
@@ -28,6 +28,8 @@ export type {
 /** Header names are in lower case, as Node provides them. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
+export type RejectedFacts = Pick<EventFacts, "action" | "sender" | "subject"> & { readonly repo: Repo | undefined }
+
 export type Parsed =
   | { readonly _tag: "Event"; readonly event: HostEvent }
   | {
@@ -35,6 +37,8 @@ export type Parsed =
       readonly reason: Extract<RejectReason, "invalid_json" | "invalid_payload" | "missing_event">
       /** Event name from the header. */
       readonly event: string | undefined
+      /** Facts that place the delivery, as far as the rest of the payload could be read. */
+      readonly facts: RejectedFacts | undefined
       readonly issues: ReadonlyArray<{ readonly path: string; readonly message: string }>
     }
 

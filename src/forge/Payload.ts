@@ -7,7 +7,7 @@
 import type { Person, Repo } from "../domain/Change.ts"
 import type { CommitFacts, HostEvent } from "../domain/HostEvent.ts"
 import { isStorable, notStorable, toStorable, truncate } from "../domain/Text.ts"
-import type { Parsed } from "./Forge.ts"
+import type { Parsed, RejectedFacts } from "./Forge.ts"
 
 export interface PayloadJson {
   readonly [key: string]: unknown
@@ -208,19 +208,34 @@ const findPath = (payload: PayloadJson, { key, parent }: NotStorable): string =>
   return key
 }
 
-/**
- * Decodes a delivery and reads it with `read`, which may end by `requireValue`. `eventHeader` names the header for the message.
- */
+/** Reads a value that only describes the delivery: an invalid one is undefined instead of a refusal. */
+export const optional = <A>(read: () => A | undefined): A | undefined => {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof InvalidPayload || error instanceof NotStorable) return undefined
+    throw error
+  }
+}
+
+/** The functions of a host that read its payloads. `read` may end by `requireValue`; `describe` reads the facts of a refused payload. */
+export interface PayloadReader {
+  readonly read: (event: string, payload: PayloadJson) => HostEvent
+  readonly describe: (event: string, payload: PayloadJson) => RejectedFacts
+}
+
+/** Decodes a delivery and reads it with `reader`. `eventHeader` names the header for the message. */
 export const parseDelivery = (
   bytes: Uint8Array | undefined,
   event: string | undefined,
   eventHeader: string,
-  read: (event: string, payload: PayloadJson) => HostEvent
+  { describe, read }: PayloadReader
 ): Parsed => {
-  const rejected = (reason: Rejected["reason"], path: string, message: string): Rejected => ({
+  const rejected = (reason: Rejected["reason"], path: string, message: string, payload?: PayloadJson): Rejected => ({
     _tag: "Rejected",
     reason,
     event,
+    facts: payload === undefined ? undefined : describe(event ?? "", payload),
     issues: [{ path, message }]
   })
   if (event === undefined) return rejected("missing_event", eventHeader, "the header that names the event is missing")
@@ -238,8 +253,9 @@ export const parseDelivery = (
   try {
     return { _tag: "Event", event: read(event, payload) }
   } catch (error) {
-    if (error instanceof InvalidPayload) return rejected("invalid_payload", error.path, error.message)
-    if (error instanceof NotStorable) return rejected("invalid_payload", findPath(payload, error), error.message)
+    if (error instanceof InvalidPayload) return rejected("invalid_payload", error.path, error.message, payload)
+    if (error instanceof NotStorable)
+      return rejected("invalid_payload", findPath(payload, error), error.message, payload)
     throw error
   }
 }

@@ -1,38 +1,11 @@
 /** Logs each verified delivery and call of a trigger with its decision, and deliveries whose signature is not valid within limits. */
 import { Effect } from "effect"
-import type { Change } from "../domain/Change.ts"
-import type { HostEvent } from "../domain/HostEvent.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
 import type { EventRecord } from "../store/Receipts.ts"
 import { RepeatedWarnings } from "./RepeatedWarnings.ts"
 
-type Routed = Pick<Change, "head"> & { readonly number?: number | undefined; readonly branch?: string | undefined }
-
-const routedBy = (event: HostEvent): Routed => {
-  switch (event._tag) {
-    case "PullRequestUpdated":
-      return { number: event.pull.number, head: event.pull.head, branch: event.pull.baseRef }
-    case "PullRequestClosed":
-    case "Commanded":
-      return { number: event.number, head: undefined, branch: event.baseRef }
-    case "Pushed":
-      return { head: event.after, branch: event.branch }
-    case "IssueChanged":
-      return { number: event.number, head: undefined }
-    default:
-      return { head: undefined }
-  }
-}
-
-/** A call of a trigger has no event of a host. */
-const routedByWork = ({ work }: EventRecord): Routed => ({
-  head: work?.change.head,
-  number: work?.change.target.number
-})
-
 /** Returns the fields of a delivery, without those that its payload does not have. */
-const deliveryFields = (record: EventRecord, event: HostEvent | undefined, eventId: string) => {
-  const { branch, head, number } = event === undefined ? routedByWork(record) : routedBy(event)
+const deliveryFields = ({ facts, ...record }: EventRecord, eventId: string) => {
   const fields = {
     event_id: eventId,
     provider: record.provider,
@@ -41,10 +14,7 @@ const deliveryFields = (record: EventRecord, event: HostEvent | undefined, event
     trigger: record.trigger,
     workspace: record.workspace,
     repository: record.repo,
-    number,
-    head,
-    branch,
-    sender: event?.sender?.username
+    ...facts
   }
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
@@ -53,7 +23,6 @@ export interface DeliveryLog {
   /** `eventId` is the id of the record: for a duplicate, of the delivery that was first. */
   readonly decided: (
     record: EventRecord,
-    event: HostEvent | undefined,
     decided: { readonly eventId: string; readonly decision: string; readonly reason: string | undefined }
   ) => void
   readonly rejectedSignature: (kind: ForgeKind, triggers: ReadonlyArray<string>, client: string, now: number) => void
@@ -62,10 +31,10 @@ export interface DeliveryLog {
 export const makeDeliveryLog = (run: (effect: Effect.Effect<void>) => void): DeliveryLog => {
   const rejected = new RepeatedWarnings()
   return {
-    decided: (record, event, { decision, eventId, reason }) =>
+    decided: (record, { decision, eventId, reason }) =>
       run(
         Effect.logInfo("delivery decided", {
-          ...deliveryFields(record, event, eventId),
+          ...deliveryFields(record, eventId),
           decision,
           ...(reason === undefined ? {} : { reason })
         })

@@ -5,6 +5,7 @@
  */
 import { Clock, Context, Effect } from "effect"
 import { admit } from "../queue/AutomaticCommits.ts"
+import type { EventDecision } from "../domain/Decision.ts"
 import type { Queue } from "../queue/Queue.ts"
 import type { QueueAdmission, QueueAdmitted, QueueError } from "../queue/Queue.ts"
 import type { Batches } from "../store/Batches.ts"
@@ -13,8 +14,8 @@ import type { PullBase } from "../store/PullBases.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { EventRecord, Receipt } from "../store/Receipts.ts"
 import type { StoreError } from "../database/StoreError.ts"
+import { DeferredNotes } from "./DeferredNotes.ts"
 import { MicroBatch } from "./MicroBatch.ts"
-import { Superseded } from "./Superseded.ts"
 
 /** Time in milliseconds for which a full queue gets no work. */
 const fullForMillis = 5000
@@ -38,6 +39,8 @@ interface Waiting {
 
 interface Work {
   readonly item: QueueAdmission
+  /** Decision of the stored record. */
+  readonly decision: EventDecision
   readonly done: (taken: IntakeResult) => void
 }
 
@@ -53,7 +56,7 @@ export type IntakeStores = Queue | Receipts | PullBases | Batches
 
 export class Intake {
   readonly #context: Context.Context<IntakeStores>
-  readonly #superseded: Superseded
+  readonly #notes: DeferredNotes
   readonly #fullUntil = new Map<string, number>()
   readonly #failedUntil = { store: 0, queue: 0 }
   readonly #arrivals = new MicroBatch<Waiting>((waiting) => {
@@ -62,12 +65,12 @@ export class Intake {
 
   constructor(context: Context.Context<IntakeStores>) {
     this.#context = context
-    this.#superseded = new Superseded(context)
+    this.#notes = new DeferredNotes(context)
   }
 
   /** Writes pending notes on stop. */
   get close(): Effect.Effect<void> {
-    return this.#superseded.flush
+    return this.#notes.flush
   }
 
   isFull(workspace: string, now: number): boolean {
@@ -99,11 +102,13 @@ export class Intake {
           onSuccess: (receipts) => {
             this.#failedUntil.store = 0
             const works: Array<Work> = []
-            for (const [index, { done, work }] of waiting.entries()) {
+            for (const [index, { done, record, work }] of waiting.entries()) {
               const receipt = receipts[index]
-              if (receipt?._tag === "Duplicate") done(receipt)
-              else if (work === undefined) done(stored)
-              else works.push({ item: work, done })
+              if (receipt?._tag === "Duplicate") {
+                this.#notes.duplicate({ id: receipt.first.id, at: record.receivedAt })
+                done(receipt)
+              } else if (work === undefined) done(stored)
+              else works.push({ item: work, decision: record.decision, done })
             }
             return works.length === 0 ? Effect.void : this.#queue(works, byWorkspace)
           },
@@ -138,9 +143,12 @@ export class Intake {
         onSuccess: (admitted) =>
           Effect.sync(() => {
             this.#failedUntil.queue = 0
-            for (const [index, { done }] of works.entries()) {
+            for (const [index, { decision, done, item }] of works.entries()) {
               const queued = admitted[index]
-              if (queued !== undefined) this.#superseded.add(queued.superseded)
+              if (queued !== undefined) {
+                this.#notes.superseded(queued.superseded)
+                if (queued.status !== decision) this.#notes.decided({ id: item.eventId, decision: queued.status })
+              }
               done({ _tag: "Stored", queued: queued ?? "later" })
             }
           }),

@@ -15,7 +15,7 @@ import type { DepotChange } from "../domain/DepotChange.ts"
 import { deliveryKey, uniqueDeliveryKey } from "../domain/Keys.ts"
 import type { DeliveryKey } from "../domain/Keys.ts"
 import type { TriggerKind } from "../domain/Kinds.ts"
-import type { EventRecord } from "../store/Receipts.ts"
+import type { DeliveryFacts, EventRecord } from "../store/Receipts.ts"
 import type { IngressResponse } from "./Answers.ts"
 import { accepted, ignored, malformed, notConfigured, routed, unauthorized, unavailable } from "./Answers.ts"
 import { hasKeys, findScope } from "./ApiKeys.ts"
@@ -87,10 +87,10 @@ const settle = (
   { count, log }: TriggerParts,
   kind: TriggerKind,
   record: EventRecord,
-  decided: Parameters<DeliveryLog["decided"]>[2]
+  decided: Parameters<DeliveryLog["decided"]>[1]
 ): void => {
   count(kind, decided.decision, decided.reason ?? "")
-  log.decided(record, undefined, decided)
+  log.decided(record, decided)
 }
 
 const reject = async (
@@ -101,11 +101,19 @@ const reject = async (
 ): Promise<IngressResponse> => {
   const kind = kindOf[path]
   const key = uniqueDeliveryKey(deliveryKey(kind, "rejected"), id)
-  const record: EventRecord = { ...recordOf(id, kind, path, now, key), decision: "rejected", reason }
+  const record: EventRecord = {
+    ...recordOf(id, kind, path, now, key),
+    decision: "rejected",
+    reason,
+    rule: issues.map((issue) => `${issue.path}: ${issue.message}`).join("; ")
+  }
   if ((await parts.intake.take(record))._tag === "Refused") return failed(parts, kind, "store_unavailable")
   settle(parts, kind, record, { eventId: id, decision: "rejected", reason })
   return malformed(reason, issues, kind)
 }
+
+const toFacts = ({ author, head }: ManualRequest): DeliveryFacts =>
+  isCommitId(head) ? { head: head.toLowerCase(), author: author?.username } : { branch: head, author: author?.username }
 
 const decline = async (
   parts: TriggerParts,
@@ -118,8 +126,10 @@ const decline = async (
     trigger: refusal.trigger?.name,
     workspace: refusal.workspace?.id,
     repo: request.repo,
+    facts: toFacts(request),
     decision: "ignored",
-    reason: refusal.reason
+    reason: refusal.reason,
+    rule: refusal.rule
   }
   if ((await parts.intake.take(record))._tag === "Refused") return failed(parts, "manual", "store_unavailable")
   settle(parts, "manual", record, { eventId: id, decision: "ignored", reason: refusal.reason })
@@ -152,7 +162,9 @@ const start = async (
     targetKind: change.target.kind,
     targetKey: targetKey(change),
     repo: request.repo,
+    facts: toFacts(request),
     decision: "queued",
+    rule: admission.rule,
     work: { change, configHash, priority, dueAt }
   }
   const intakeResult = await parts.intake.take(record, {
@@ -198,6 +210,7 @@ const routeChange = async (
   const record: EventRecord = {
     ...recordOf(id, kind, path, now, deliveryOf(called, scoped)),
     targetKind: "commit",
+    facts: { head: change.revision, branch: change.path, author: change.user, sender: change.user },
     decision: "queued",
     routing: { ...change, ...(workspaces === undefined ? {} : { workspaces }) }
   }
@@ -215,7 +228,12 @@ const declineDisabled = async (parts: TriggerParts, { id, now, path }: Called): 
   const kind = kindOf[path]
   const reason = "trigger_disabled"
   const key = uniqueDeliveryKey(deliveryKey(kind, "ignored"), id)
-  const record: EventRecord = { ...recordOf(id, kind, path, now, key), decision: "ignored", reason }
+  const record: EventRecord = {
+    ...recordOf(id, kind, path, now, key),
+    decision: "ignored",
+    reason,
+    rule: `every ${kind} trigger has enabled: false`
+  }
   if ((await parts.intake.take(record))._tag === "Refused") return failed(parts, kind, "store_unavailable")
   settle(parts, kind, record, { eventId: id, decision: "ignored", reason })
   return ignored(id, reason, kind, path)
@@ -261,6 +279,7 @@ const recordOf = (id: string, provider: TriggerKind, event: string, receivedAt: 
     targetKind: undefined,
     targetKey: undefined,
     repo: undefined,
+    facts: {},
     decision: "queued",
     reason: undefined,
     work: undefined,

@@ -9,17 +9,18 @@ import { admit } from "../admission/Admit.ts"
 import type { ConfigStore } from "../config/ConfigStore.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
 import { targetKey } from "../domain/Change.ts"
-import type { HostEvent } from "../domain/HostEvent.ts"
+import type { EventFacts, HostEvent, DeliverySubject } from "../domain/HostEvent.ts"
 import { DeliveryKey, deliveryKey, uniqueDeliveryKey } from "../domain/Keys.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
+import { truncate } from "../domain/Text.ts"
 import { DeliveryBody } from "../forge/DeliveryBody.ts"
 import type { ForgeWebhook, Headers } from "../forge/Forge.ts"
 import type { OwnAccounts } from "../forge/OwnAccounts.ts"
 import { webhooks } from "../forge/Webhooks.ts"
 import type { QueueAdmission } from "../queue/Queue.ts"
 import type { PullBase } from "../store/PullBases.ts"
-import type { EventRecord } from "../store/Receipts.ts"
+import type { DeliveryFacts, EventRecord } from "../store/Receipts.ts"
 import type { IngressResponse } from "./Answers.ts"
 import { accepted, ignored, malformed, notConfigured, unauthenticated, unavailable } from "./Answers.ts"
 import type { DeliveryLog } from "./DeliveryLog.ts"
@@ -58,6 +59,9 @@ export interface Received {
   readonly isGone: () => boolean
 }
 
+/** Maximum length of a recorded rule in characters. */
+const maxRule = 500
+
 /** Converts header values to one string each; node joins repeated ones but keeps a list for a few that do not matter here. */
 const flatten = (headers: IncomingHttpHeaders): Headers => {
   const flat: Record<string, string | undefined> = Object.create(null)
@@ -75,12 +79,31 @@ const hashOf = (event: string, json: Uint8Array): string =>
     .update(json ?? "")
     .digest("hex")}`
 
+const toFacts = (
+  { sender, subject }: Pick<EventFacts, "sender" | "subject">,
+  command: DeliveryFacts["command"]
+): DeliveryFacts => {
+  const { author, branch, head, number } = subject
+  return { number, head, branch, author, sender: sender?.username, command }
+}
+
+/** Returns the key of the pull request or issue of a delivery that starts no work. */
+const findTarget = (
+  { kind, number }: DeliverySubject,
+  fullName: string | undefined,
+  trigger: string | undefined
+): TargetKey | undefined =>
+  fullName === undefined || trigger === undefined || number === undefined || kind === undefined || kind === "push"
+    ? undefined
+    : targetKey({ trigger, workspace: "", repo: { fullName }, target: { kind, number } })
+
 const recordOf = (
   received: Received,
   delivery: DeliveryKey,
   event: HostEvent,
   outcome: Admission | Refusal
 ): EventRecord => {
+  const { subject } = event
   const common = {
     id: received.id,
     provider: received.kind,
@@ -89,6 +112,8 @@ const recordOf = (
     trigger: outcome.trigger?.name,
     workspace: outcome.workspace?.id,
     repo: "repo" in event ? event.repo?.fullName : undefined,
+    facts: toFacts(event, event._tag === "Commanded" ? event.command : undefined),
+    rule: truncate(outcome.rule ?? "", maxRule),
     receivedAt: received.now
   }
   if (!outcome.accepted) {
@@ -96,8 +121,8 @@ const recordOf = (
       ...common,
       // Duplicates are only detected for deliveries that started work: an ignored one may be resent after a configuration change.
       deliveryKey: uniqueDeliveryKey(delivery, received.id),
-      targetKind: undefined,
-      targetKey: outcome.closes,
+      targetKind: subject.kind,
+      targetKey: outcome.closes ?? findTarget(subject, common.repo, outcome.trigger?.name),
       decision: "ignored",
       reason: outcome.reason,
       work: undefined
@@ -143,7 +168,7 @@ const start = async (
   const { change, command } = admission
   const respond = (id: string, status: Parameters<typeof accepted>[3], dueAt: number) => {
     count(received.kind, status, "")
-    log.decided(record, event, { eventId: id, decision: status, reason: record.reason })
+    log.decided(record, { eventId: id, decision: status, reason: record.reason })
     return accepted(id, event.event, { change, dueAt }, status, received.now)
   }
   if (intake.isFull(change.workspace, received.now)) {
@@ -188,7 +213,7 @@ const decline = async (
     if (refusal.workspace !== undefined) parts.wake.closed(refusal.workspace.id, refusal.closes)
   }
   parts.count(received.kind, "ignored", refusal.reason)
-  parts.log.decided(record, event, { eventId: received.id, decision: "ignored", reason: refusal.reason })
+  parts.log.decided(record, { eventId: received.id, decision: "ignored", reason: refusal.reason })
   return ignored(received.id, refusal.reason, received.kind, event.event)
 }
 
@@ -199,25 +224,28 @@ const reject = async (
   verified: ReadonlyArray<TriggerProfile>,
   parsed: Extract<ReturnType<ForgeWebhook["parse"]>, { readonly _tag: "Rejected" }>
 ): Promise<IngressResponse> => {
+  const { facts } = parsed
   const record: EventRecord = {
     id,
     deliveryKey: uniqueDeliveryKey(deliveryKey(kind, "rejected"), id),
     provider: kind,
     event: parsed.event ?? "",
-    action: undefined,
+    action: facts?.action,
     trigger: verified.length === 1 ? verified[0]?.name : undefined,
     workspace: undefined,
-    targetKind: undefined,
+    targetKind: facts?.subject.kind,
     targetKey: undefined,
-    repo: undefined,
+    repo: facts?.repo?.fullName,
+    facts: facts === undefined ? {} : toFacts(facts, undefined),
     decision: "rejected",
     reason: parsed.reason,
+    rule: truncate(parsed.issues.map(({ message, path }) => `${path}: ${message}`).join("; "), maxRule),
     work: undefined,
     receivedAt: now
   }
   if ((await intake.take(record))._tag === "Refused") return unavailable("store_unavailable")
   count(kind, "rejected", parsed.reason)
-  log.decided(record, undefined, { eventId: id, decision: "rejected", reason: parsed.reason })
+  log.decided(record, { eventId: id, decision: "rejected", reason: parsed.reason })
   return malformed(parsed.reason, parsed.issues, kind)
 }
 

@@ -41,5 +41,7 @@ export const asStored = (record: EventRecord): StoredEvent => ({
   outcome: undefined,
   outcomeReason: undefined,
   outcomeAt: undefined,
-  runId: undefined
+  runId: undefined,
+  duplicates: 0,
+  duplicatedAt: undefined
 })

@@ -4,7 +4,7 @@ import { Change } from "../domain/Change.ts"
 import { EventDecision, EventOutcome } from "../domain/Decision.ts"
 import { DepotChange } from "../domain/DepotChange.ts"
 import { DeliveryKey, TargetKey } from "../domain/Keys.ts"
-import type { EventRecord, StoredEvent } from "./Receipts.ts"
+import type { DeliveryFacts, EventRecord, StoredEvent } from "./Receipts.ts"
 
 const Work = Schema.Struct({
   change: Change,
@@ -33,10 +33,29 @@ const EventRow = Schema.Struct({
   outcome_reason: Schema.NullOr(Schema.String),
   outcome_at: Schema.NullOr(Schema.Int),
   run_id: Schema.NullOr(Schema.String),
-  routing: Schema.NullOr(Schema.fromJsonString(DepotChange))
+  routing: Schema.NullOr(Schema.fromJsonString(DepotChange)),
+  number: Schema.NullOr(Schema.Int),
+  head: Schema.NullOr(Schema.String),
+  branch: Schema.NullOr(Schema.String),
+  author: Schema.NullOr(Schema.String),
+  sender: Schema.NullOr(Schema.String),
+  command: Schema.NullOr(Schema.Literals(["review", "help", "cancel"])),
+  rule: Schema.NullOr(Schema.String),
+  duplicates: Schema.NullOr(Schema.Int),
+  duplicated_at: Schema.NullOr(Schema.Int)
 })
 
 export const decodeEventRows = Schema.decodeUnknownEffect(Schema.Array(EventRow))
+
+/** Returns the facts of a row, without those that it does not have. */
+const toFacts = ({ author, branch, command, head, number, sender }: typeof EventRow.Type): DeliveryFacts => ({
+  ...(number === null ? {} : { number }),
+  ...(head === null ? {} : { head }),
+  ...(branch === null ? {} : { branch }),
+  ...(author === null ? {} : { author }),
+  ...(sender === null ? {} : { sender }),
+  ...(command === null ? {} : { command })
+})
 
 export const toStoredEvent = (row: typeof EventRow.Type): StoredEvent => ({
   id: row.id,
@@ -49,14 +68,18 @@ export const toStoredEvent = (row: typeof EventRow.Type): StoredEvent => ({
   targetKind: row.target_kind ?? undefined,
   targetKey: row.target_key ?? undefined,
   repo: row.repo ?? undefined,
+  facts: toFacts(row),
   decision: row.decision,
   reason: row.reason ?? undefined,
+  ...(row.rule === null ? {} : { rule: row.rule }),
   work: row.work ?? undefined,
   receivedAt: row.received_at,
   outcome: row.outcome ?? undefined,
   outcomeReason: row.outcome_reason ?? undefined,
   outcomeAt: row.outcome_at ?? undefined,
   runId: row.run_id ?? undefined,
+  duplicates: row.duplicates ?? 0,
+  duplicatedAt: row.duplicated_at ?? undefined,
   ...(row.routing === null ? {} : { routing: row.routing })
 })
 
@@ -76,7 +99,14 @@ export const eventColumns = [
   "reason",
   "work",
   "received_at",
-  "routing"
+  "routing",
+  "number",
+  "head",
+  "branch",
+  "author",
+  "sender",
+  "command",
+  "rule"
 ] as const
 
 /** Returns the values of a new row, in the order of `eventColumns`. */
@@ -95,5 +125,12 @@ export const toEventRow = (record: EventRecord): ReadonlyArray<string | number |
   record.reason ?? null,
   record.work === undefined ? null : JSON.stringify(record.work),
   record.receivedAt,
-  record.routing === undefined ? null : JSON.stringify(record.routing)
+  record.routing === undefined ? null : JSON.stringify(record.routing),
+  record.facts.number ?? null,
+  record.facts.head ?? null,
+  record.facts.branch ?? null,
+  record.facts.author ?? null,
+  record.facts.sender ?? null,
+  record.facts.command ?? null,
+  record.rule ?? null
 ]

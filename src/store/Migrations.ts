@@ -23,6 +23,7 @@ import authors from "./migrations/0013_authors.ts"
 import ignoredDismissals from "./migrations/0014_ignored_dismissals.ts"
 import pullBases from "./migrations/0015_pull_bases.ts"
 import findingOutcomes from "./migrations/0016_finding_outcomes.ts"
+import deliveryFacts from "./migrations/0017_delivery_facts.ts"
 
 const all = {
   "0001_events": events,
@@ -40,7 +41,8 @@ const all = {
   "0013_authors": authors,
   "0014_ignored_dismissals": ignoredDismissals,
   "0015_pull_bases": pullBases,
-  "0016_finding_outcomes": findingOutcomes
+  "0016_finding_outcomes": findingOutcomes,
+  "0017_delivery_facts": deliveryFacts
 }
 
 const table = "aicr_migrations"

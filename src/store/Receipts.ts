@@ -10,6 +10,20 @@ import type { DepotChange } from "../domain/DepotChange.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import type { DeliveryKey, TargetKey } from "../domain/Keys.ts"
 
+/** Facts that place a delivery, from its payload. They do not depend on the decision. */
+export interface DeliveryFacts {
+  /** Number of the pull request or issue. */
+  readonly number?: number | undefined
+  readonly head?: string | undefined
+  /** Target branch of a pull request, or the branch of a push or call. */
+  readonly branch?: string | undefined
+  /** Author of the pull request, issue or change. */
+  readonly author?: string | undefined
+  /** Person whose action caused the delivery: of a command, its writer. */
+  readonly sender?: string | undefined
+  readonly command?: "review" | "help" | "cancel" | undefined
+}
+
 export interface EventRecord {
   readonly id: string
   /** Unique key `<provider>:<delivery id>`. A second delivery with the same key is a duplicate. */
@@ -22,8 +36,11 @@ export interface EventRecord {
   readonly targetKind: string | undefined
   readonly targetKey: TargetKey | undefined
   readonly repo: string | undefined
+  readonly facts: DeliveryFacts
   readonly decision: EventDecision
   readonly reason: string | undefined
+  /** Part of the configuration or of the delivery that decided, as text for an operator. */
+  readonly rule?: string | undefined
   /** Set if accepted: the work, sufficient to queue it again. */
   readonly work:
     | {
@@ -45,6 +62,33 @@ export interface StoredEvent extends EventRecord {
   readonly outcomeReason: string | undefined
   readonly outcomeAt: number | undefined
   readonly runId: string | undefined
+  /** Further deliveries with the same key, and the time of the latest. */
+  readonly duplicates: number
+  readonly duplicatedAt: number | undefined
+}
+
+/** Changes of records after their deliveries got a response. */
+export interface EventNotes {
+  /** Decisions of the queue that differ from those that the records were stored with. */
+  readonly decided: ReadonlyArray<{ readonly id: string; readonly decision: EventDecision }>
+  /** One item per further delivery of a record. */
+  readonly duplicates: ReadonlyArray<{ readonly id: string; readonly at: number }>
+}
+
+/** Values that a record must have; undefined ones select nothing. */
+export interface EventFilter {
+  readonly workspace?: string | undefined
+  readonly decision?: EventDecision | undefined
+  readonly reason?: string | undefined
+  /** Full name of the repository, compared case-insensitively. */
+  readonly repo?: string | undefined
+  /** Number of the pull request or issue. */
+  readonly number?: number | undefined
+  /** Earliest time of receipt, in milliseconds since the epoch. */
+  readonly since?: number | undefined
+  /** Lists records with smaller ids. */
+  readonly before?: string | undefined
+  readonly limit: number
 }
 
 export type Receipt =
@@ -75,6 +119,8 @@ export class Receipts extends Context.Service<
       outcome: { readonly outcome: "failed"; readonly reason: string; readonly runId: string },
       now: number
     ) => Effect.Effect<void, StoreError>
+    /** Adds notes to records. Decisions may be noted repeatedly; duplicates are added up. */
+    readonly note: (notes: EventNotes) => Effect.Effect<void, StoreError>
     /** Removes the outcome of these events when an operator retries their work. */
     readonly reopen: (eventIds: ReadonlyArray<string>) => Effect.Effect<void, StoreError>
     /** Returns accepted records without an outcome, oldest first, after the given id; at most `limit`. */
@@ -89,12 +135,7 @@ export class Receipts extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
     readonly get: (id: string) => Effect.Effect<StoredEvent | undefined, StoreError>
     /** Lists records, newest first. */
-    readonly list: (filter: {
-      readonly workspace?: string | undefined
-      readonly decision?: EventDecision | undefined
-      readonly before?: string | undefined
-      readonly limit: number
-    }) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
+    readonly list: (filter: EventFilter) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
     /** Removes settled and ignored records beyond `maxCount` or received before `before`. Returns how many. */
     readonly prune: (keep: { readonly maxCount: number; readonly before: number }) => Effect.Effect<number, StoreError>
   }

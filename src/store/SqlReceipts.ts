@@ -1,6 +1,7 @@
 /** Stores receipts in the table `events`. Records are written by group commit: one insert and one sync for all waiting records. */
 import { Array as Arr, Clock, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { foldRepo } from "../domain/Change.ts"
 import { DeliveryKey } from "../domain/Keys.ts"
 import { truncate } from "../domain/Text.ts"
 import { decodeEventRows, toStoredEvent } from "./EventRow.ts"
@@ -138,7 +139,7 @@ const get =
 
 const list =
   (sql: SqlClient.SqlClient): Receipts["Service"]["list"] =>
-  ({ workspace, decision, before, limit }) =>
+  ({ before, decision, limit, number, reason, repo, since, workspace }) =>
     select(
       "receipts.list",
       sql`
@@ -146,9 +147,39 @@ const list =
           sql`1 = 1`,
           ...(workspace === undefined ? [] : [sql`workspace = ${workspace}`]),
           ...(decision === undefined ? [] : [sql`decision = ${decision}`]),
+          ...(reason === undefined ? [] : [sql`reason = ${reason}`]),
+          ...(repo === undefined ? [] : [sql`lower(repo) = ${foldRepo(repo)}`]),
+          ...(number === undefined ? [] : [sql`number = ${number}`]),
+          ...(since === undefined ? [] : [sql`received_at >= ${since}`]),
           ...(before === undefined ? [] : [sql`id < ${before}`])
         ])} ORDER BY id DESC LIMIT ${limit}`.pipe(unavailable("receipts.list"))
     )
+
+const note =
+  (sql: SqlClient.SqlClient): Receipts["Service"]["note"] =>
+  ({ decided, duplicates }) =>
+    Effect.gen(function* () {
+      for (const [decision, notes] of Map.groupBy(decided, (one) => one.decision)) {
+        for (const part of Arr.chunksOf(notes, maxBatch)) {
+          const ids = part.map(({ id }) => id)
+          yield* sql`UPDATE events SET decision = ${decision} WHERE ${sql.in("id", ids)}`
+        }
+      }
+      const byId = Map.groupBy(duplicates, ({ id }) => id)
+      for (const [times, notes] of Map.groupBy(byId, ([, all]) => all.length)) {
+        for (const part of Arr.chunksOf(notes, maxBatch)) {
+          const at = Math.max(...part.flatMap(([, all]) => all.map((one) => one.at)))
+          yield* sql`
+            UPDATE events
+            SET duplicates = COALESCE(duplicates, 0) + ${times},
+              duplicated_at = CASE WHEN duplicated_at > ${at} THEN duplicated_at ELSE ${at} END
+            WHERE ${sql.in(
+              "id",
+              part.map(([id]) => id)
+            )}`
+        }
+      }
+    }).pipe(sql.withTransaction, unavailable("receipts.note"))
 
 const prune =
   (sql: SqlClient.SqlClient, deliveries: Deliveries): Receipts["Service"]["prune"] =>
@@ -177,6 +208,7 @@ export const layer: Layer.Layer<Receipts, StoreError, SqlClient.SqlClient> = Lay
       storeAll: group.submitAll,
       settle: settle(sql),
       revise: revise(sql),
+      note: note(sql),
       reopen: reopen(sql),
       unsettled: unsettled(sql),
       unrouted: unrouted(sql),

@@ -13,7 +13,7 @@ import { eventColumns, toEventRow } from "./EventRow.ts"
 import { isAnswerLost } from "../database/PostgresFailure.ts"
 import type { EventRecord, Receipt, StoredEvent } from "./Receipts.ts"
 
-const typeOf = (column: string): string => (column === "received_at" ? "bigint" : "text")
+const typeOf = (column: string): string => (column === "received_at" || column === "number" ? "bigint" : "text")
 
 const insertText = `
   INSERT INTO events (${eventColumns.join(", ")})

@@ -53,6 +53,7 @@ const push = Effect.fn(function* (base: string, head: string, delay = 0) {
     targetKind: "push",
     targetKey: targetKey(change),
     repo: "team/app",
+    facts: {},
     decision: "queued",
     reason: undefined,
     work,

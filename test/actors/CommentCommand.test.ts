@@ -104,6 +104,7 @@ const helpAfter = Effect.fnUntraced(function* (
     targetKind: "pull_request",
     targetKey: key,
     repo: "team/app",
+    facts: {},
     decision: "queued",
     reason: undefined,
     work: { change: { ...change, baseRef }, configHash: "c", priority: 0, dueAt: 0, command: "help" },

@@ -92,6 +92,7 @@ const report = Effect.fn(function* (routing: DepotChange) {
     targetKind: "commit",
     targetKey: undefined,
     repo: undefined,
+    facts: {},
     decision: "queued",
     reason: undefined,
     work: undefined,

@@ -68,6 +68,7 @@ export const endlessReviews = (change: (number: number) => Change) => {
       targetKind: "push",
       targetKey: targetKey(change(number)),
       repo: "team/app",
+      facts: {},
       decision: "queued",
       reason: undefined,
       work,

@@ -140,6 +140,7 @@ each("cancelling ends what waits and says so on its receipts", () =>
       targetKind: "pull_request",
       targetKey: targetKey(change(1)),
       repo: "team/app",
+      facts: {},
       decision: "deferred",
       reason: undefined,
       work,

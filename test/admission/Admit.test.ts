@@ -7,6 +7,7 @@ import type { Snapshot } from "../../src/config/Snapshot.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { administrator } from "../../src/domain/Change.ts"
 import type { Repo } from "../../src/domain/Change.ts"
+import { noSubject } from "../../src/domain/HostEvent.ts"
 import type { HostEvent, PullRequestFacts } from "../../src/domain/HostEvent.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 
@@ -18,7 +19,8 @@ const facts = {
   event: "pull_request",
   action: "opened",
   repo: { fullName: "Acme/App", cloneUrl: "https://git.test/Acme/App.git" },
-  sender: { username: "ada" }
+  sender: { username: "ada" },
+  subject: noSubject
 } as const
 
 const pull = (over: Partial<PullRequestFacts> = {}, repo: Repo = facts.repo): HostEvent => ({

@@ -8,6 +8,7 @@ import { admit } from "../../src/admission/Admit.ts"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
+import { noSubject } from "../../src/domain/HostEvent.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import * as LearnOwnAccounts from "../../src/forge/LearnOwnAccounts.ts"
 import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
@@ -181,7 +182,8 @@ describe("github app", () => {
             command: "review",
             baseRef: undefined,
             title: undefined,
-            url: undefined
+            url: undefined,
+            subject: noSubject
           } as const
           const decide = (username: string) =>
             admit({

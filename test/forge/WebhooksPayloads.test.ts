@@ -92,6 +92,8 @@ describe("payloads", () => {
       assert.include([...(tags[expected.decision] ?? []), disagreements[expected.file]], event._tag)
       assert.strictEqual(event.provider, expected.host)
       if ("repo" in event) same(event.repo?.fullName, target.repo, "repository")
+      same(event.subject.number, target.number, "number of the subject")
+      if (event.subject.kind === "pull_request") same(event.subject.branch, target.base_ref, "branch of the subject")
       switch (event._tag) {
         case "PullRequestUpdated":
           same(event.pull.number, target.number, "number")

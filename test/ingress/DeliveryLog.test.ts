@@ -59,7 +59,10 @@ describe("a verified delivery", () => {
     assert.deepInclude(rejected, {
       event_id: malformed.headers.get("x-request-id"),
       decision: "rejected",
-      reason: "invalid_payload"
+      reason: "invalid_payload",
+      repository: "acme/app",
+      number: 7,
+      head
     })
     assert.deepStrictEqual(
       [first, again, ignored].map(({ headers }) => headers.get("x-aicr-event")),

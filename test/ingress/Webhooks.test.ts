@@ -364,6 +364,7 @@ describe("when the stores fail", () => {
     settle: () => Effect.void,
     revise: () => Effect.void,
     unsettled: () => Effect.succeed([]),
+    note: () => Effect.void,
     reopen: () => Effect.void,
     unrouted: () => Effect.succeed([]),
     get: () => Effect.succeed(undefined),

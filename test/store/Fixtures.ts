@@ -30,6 +30,7 @@ export const event = (over: Partial<EventRecord> = {}): EventRecord => {
     targetKind: "pull_request",
     targetKey: targetKey(change()),
     repo: "Acme/App",
+    facts: {},
     decision: "queued",
     reason: undefined,
     work: { change: change(), configHash: "c0ffee", priority: 10, dueAt: 1000 },

@@ -34,7 +34,8 @@ describe("Migrations", () => {
         "0013_authors",
         "0014_ignored_dismissals",
         "0015_pull_bases",
-        "0016_finding_outcomes"
+        "0016_finding_outcomes",
+        "0017_delivery_facts"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

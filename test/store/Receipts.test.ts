@@ -22,7 +22,14 @@ describe.each(databases)("Receipts in $name", ({ layer: fresh }) => {
         const refused = ignored({ action: undefined, workspace: undefined })
         assert.deepStrictEqual(yield* receipts.store(accepted), { _tag: "Stored" })
         yield* receipts.store(refused)
-        const open = { outcome: undefined, outcomeReason: undefined, outcomeAt: undefined, runId: undefined }
+        const open = {
+          outcome: undefined,
+          outcomeReason: undefined,
+          outcomeAt: undefined,
+          runId: undefined,
+          duplicates: 0,
+          duplicatedAt: undefined
+        }
         assert.deepStrictEqual(yield* receipts.get(accepted.id), { ...accepted, ...open })
         assert.deepStrictEqual(yield* receipts.get(refused.id), { ...refused, ...open })
         assert.isUndefined(yield* receipts.get("unknown"))
@@ -131,6 +138,54 @@ describe.each(databases)("Receipts in $name", ({ layer: fresh }) => {
         const settled = yield* receipts.get(ids[0] ?? "")
         assert.deepInclude(settled, { outcome: "executed", outcomeReason: undefined, outcomeAt: 5, runId: "run" })
         yield* receipts.settle([], { outcome: "failed" }, 9)
+      })
+    )
+  })
+
+  layer(fresh())("facts and notes", (it) => {
+    it.effect("finds the records of a pull request by repository, number, reason and time", () =>
+      Effect.gen(function* () {
+        const receipts = yield* Receipts
+        const facts = { number: 41, head: "a".repeat(40), branch: "main", author: "ada", sender: "bo" }
+        const repo = "Acme/Found"
+        const command = { ...facts, command: "help" } as const
+        const records = [
+          event({ repo, facts, rule: "workspace app binds Acme/Found" }),
+          ignored({ repo, facts: command, receivedAt: 2000 }),
+          event({ repo, facts: { ...facts, number: 42 } }),
+          event({ repo: "Acme/Other", facts })
+        ]
+        yield* receipts.storeAll(records)
+        const list = (filter: Parameters<typeof receipts.list>[0]) =>
+          Effect.map(receipts.list(filter), (events) => events.map((found) => found.id))
+        const [a, b, c] = records.map((record) => record.id)
+        const found = { repo: "acme/found", limit: 9 }
+        assert.deepStrictEqual(yield* list(found), [c, b, a])
+        assert.deepStrictEqual(yield* list({ ...found, number: 41 }), [b, a])
+        assert.deepStrictEqual(yield* list({ ...found, reason: "draft" }), [b])
+        assert.deepStrictEqual(yield* list({ ...found, since: 1500 }), [b])
+        const [second, first] = yield* receipts.list({ ...found, number: 41 })
+        assert.deepStrictEqual([first?.facts, second?.facts], [facts, command])
+        assert.strictEqual(first?.rule, "workspace app binds Acme/Found")
+      })
+    )
+
+    it.effect("notes decisions of the queue and counts repetitions", () =>
+      Effect.gen(function* () {
+        const receipts = yield* Receipts
+        const [one, other] = [event(), event()]
+        yield* receipts.storeAll([one, other])
+        yield* receipts.note({
+          decided: [{ id: one.id, decision: "coalesced" }],
+          duplicates: [
+            { id: one.id, at: 5 },
+            { id: other.id, at: 7 },
+            { id: one.id, at: 6 }
+          ]
+        })
+        yield* receipts.note({ decided: [], duplicates: [{ id: other.id, at: 3 }] })
+        assert.deepInclude(yield* receipts.get(one.id), { decision: "coalesced", duplicates: 2, duplicatedAt: 6 })
+        assert.deepInclude(yield* receipts.get(other.id), { decision: "queued", duplicates: 2, duplicatedAt: 7 })
       })
     )
   })

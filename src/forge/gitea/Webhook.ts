@@ -6,7 +6,7 @@
 import { signatureHeaders } from "../../domain/Vocabulary.ts"
 import type { Person, Repo } from "../../domain/Change.ts"
 import type { EventFacts, HostEvent, PullRequestFacts } from "../../domain/HostEvent.ts"
-import type { ForgeWebhook } from "../Forge.ts"
+import type { ForgeWebhook, RejectedFacts } from "../Forge.ts"
 import { findCommand, isOwnComment } from "../Command.ts"
 import { deliveryIdIn, eventNameIn } from "../HeaderNames.ts"
 import {
@@ -20,6 +20,7 @@ import {
   isZero,
   limits,
   listedCommits,
+  optional,
   requireValue,
   requireNumber,
   parseDelivery,
@@ -30,6 +31,7 @@ import {
 } from "../Payload.ts"
 import type { PayloadJson } from "../Payload.ts"
 import { hexHmac } from "../Signature.ts"
+import { readGithubSubject } from "../DeliverySubject.ts"
 
 type GiteaKind = "gitea" | "forgejo"
 
@@ -113,7 +115,8 @@ const reader =
   (provider: GiteaKind) =>
   (event: string, payload: PayloadJson): HostEvent => {
     const action = text(payload, "action", 100)
-    const common = { provider, event, action, sender: toPerson(child(payload, "sender")) }
+    const sender = toPerson(child(payload, "sender"))
+    const common = { provider, event, action, sender, subject: readGithubSubject(payload) }
     const repository = toRepo(payload)
     const ignored = (reason: "unsupported_event" | "unsupported_action" | "own_event"): HostEvent => ({
       _tag: "Ignored",
@@ -188,6 +191,13 @@ const reader =
     }
   }
 
+const describe = (_event: string, payload: PayloadJson): RejectedFacts => ({
+  action: optional(() => text(payload, "action", 100)),
+  sender: optional(() => toPerson(child(payload, "sender"))),
+  repo: optional(() => toRepo(payload)),
+  subject: readGithubSubject(payload)
+})
+
 /** Builds the webhook half for one of the two hosts. Its own header names take precedence; both servers also send the other's. */
 export const makeGiteaWebhook = (kind: GiteaKind, brands: readonly [GiteaKind, GiteaKind]): ForgeWebhook => {
   const events = [...brands.map((brand) => `x-${brand}-event-type`), ...brands.map((brand) => `x-${brand}-event`)]
@@ -197,7 +207,7 @@ export const makeGiteaWebhook = (kind: GiteaKind, brands: readonly [GiteaKind, G
     signs: "json",
     signature: (headers) => hexHmac(headers, signatures, "bare_or_prefixed"),
     deliveryId: (headers) => deliveryIdIn(headers, deliveries),
-    parse: (headers, json) => parseDelivery(json, eventNameIn(headers, events), `x-${kind}-event`, read)
+    parse: (headers, json) => parseDelivery(json, eventNameIn(headers, events), `x-${kind}-event`, { read, describe })
   }
 }
 

@@ -2,7 +2,7 @@
 import { signatureHeaders } from "../../domain/Vocabulary.ts"
 import type { Person, Repo } from "../../domain/Change.ts"
 import type { EventFacts, HostEvent, PullRequestFacts } from "../../domain/HostEvent.ts"
-import type { ForgeWebhook } from "../Forge.ts"
+import type { ForgeWebhook, RejectedFacts } from "../Forge.ts"
 import { findCommand, isOwnComment } from "../Command.ts"
 import { deliveryIdIn, eventNameIn } from "../HeaderNames.ts"
 import {
@@ -16,6 +16,7 @@ import {
   isZero,
   limits,
   listedCommits,
+  optional,
   requireValue,
   requireNumber,
   parseDelivery,
@@ -26,6 +27,7 @@ import {
 } from "../Payload.ts"
 import type { PayloadJson } from "../Payload.ts"
 import { hexHmac } from "../Signature.ts"
+import { readGithubSubject } from "../DeliverySubject.ts"
 
 const signatures = [signatureHeaders.github, "x-hub-signature-256"]
 const starts = new Set(["opened", "reopened", "synchronize", "ready_for_review", "review_requested"])
@@ -67,9 +69,15 @@ const toPull = (pull: PayloadJson): PullRequestFacts => {
   }
 }
 
+/** A pull request is edited when its target branch changes, which changes the diff. */
+const startsReview = (action: string | undefined, payload: PayloadJson): boolean =>
+  action !== undefined &&
+  (starts.has(action) || (action === "edited" && child(child(payload, "changes"), "base") !== undefined))
+
 const read = (event: string, payload: PayloadJson): HostEvent => {
   const action = text(payload, "action", 100)
-  const common = { provider: "github", event, action, sender: toPerson(child(payload, "sender")) } as const
+  const sender = toPerson(child(payload, "sender"))
+  const common = { provider: "github", event, action, sender, subject: readGithubSubject(payload) } as const
   if (event === "ping") return { _tag: "Ping", ...common }
   if (event === "installation" || event === "installation_repositories") return { _tag: "Lifecycle", ...common }
 
@@ -93,8 +101,7 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
           baseRef: toBaseRef(pull)
         }
       }
-      const retargeted = action === "edited" && child(child(payload, "changes"), "base") !== undefined
-      if (action === undefined || (!starts.has(action) && !retargeted)) return ignored("unsupported_action")
+      if (!startsReview(action, payload)) return ignored("unsupported_action")
       return { _tag: "PullRequestUpdated", ...facts(), pull: toPull(pull) }
     }
     case "push": {
@@ -148,9 +155,17 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
   }
 }
 
+const describe = (_event: string, payload: PayloadJson): RejectedFacts => ({
+  action: optional(() => text(payload, "action", 100)),
+  sender: optional(() => toPerson(child(payload, "sender"))),
+  repo: optional(() => toRepo(payload)),
+  subject: readGithubSubject(payload)
+})
+
 export const webhook: ForgeWebhook = {
   signs: "body",
   signature: (headers) => hexHmac(headers, signatures, "prefixed"),
   deliveryId: (headers) => deliveryIdIn(headers, ["x-github-delivery"]),
-  parse: (headers, json) => parseDelivery(json, eventNameIn(headers, ["x-github-event"]), "x-github-event", read)
+  parse: (headers, json) =>
+    parseDelivery(json, eventNameIn(headers, ["x-github-event"]), "x-github-event", { read, describe })
 }

@@ -6,8 +6,8 @@
 import { createHash } from "node:crypto"
 import { signatureHeaders } from "../../domain/Vocabulary.ts"
 import type { Person, Repo } from "../../domain/Change.ts"
-import type { EventFacts, HostEvent, PullRequestFacts } from "../../domain/HostEvent.ts"
-import type { ForgeWebhook, Headers, Signature } from "../Forge.ts"
+import type { EventFacts, HostEvent, PullRequestFacts, DeliverySubject } from "../../domain/HostEvent.ts"
+import type { ForgeWebhook, Headers, RejectedFacts, Signature } from "../Forge.ts"
 import { findCommand, isOwnComment } from "../Command.ts"
 import { deliveryIdIn, eventNameIn } from "../HeaderNames.ts"
 import {
@@ -21,6 +21,7 @@ import {
   isZero,
   limits,
   listedCommits,
+  optional,
   requireValue,
   requireNumber,
   parseDelivery,
@@ -31,6 +32,13 @@ import {
 } from "../Payload.ts"
 import type { PayloadJson } from "../Payload.ts"
 import { isSigningToken, sentToken, standardWebhook } from "../Signature.ts"
+import {
+  readPushedSubject,
+  readSubjectBranch,
+  readSubjectHead,
+  readSubjectName,
+  readSubjectNumber
+} from "../DeliverySubject.ts"
 
 /**
  * Retries of one delivery have the same `idempotency-key`. Servers without it send the UUID of the event, which a chain of events
@@ -108,11 +116,32 @@ const becameReady = (payload: PayloadJson): boolean => {
 
 const wasRetargeted = (payload: PayloadJson): boolean => child(child(payload, "changes"), "target_branch") !== undefined
 
+/** Returns the merge request, issue or branch that a payload is about. Only the acting user has a name in it. */
+const toSubject = (event: string, payload: PayloadJson): DeliverySubject => {
+  const attributes = child(payload, "object_attributes")
+  const hook = event === "System Hook" ? systemEvent(payload) : event
+  const request = hook === "Merge Request Hook" ? attributes : child(payload, "merge_request")
+  const issue = hook === "Issue Hook" ? attributes : child(payload, "issue")
+  const about = request ?? issue
+  if (about === undefined) return readPushedSubject(payload)
+  const author = integer(about, "author_id")
+  return {
+    kind: request === undefined ? "issue" : "pull_request",
+    number: readSubjectNumber(about, "iid"),
+    head: readSubjectHead(child(request, "last_commit"), "id"),
+    branch: readSubjectBranch(request, "target_branch"),
+    author:
+      author !== undefined && author === integer(child(payload, "user"), "id")
+        ? readSubjectName(child(payload, "user"), "username")
+        : undefined
+  }
+}
+
 const read = (event: string, payload: PayloadJson): HostEvent => {
   const attributes = child(payload, "object_attributes")
   const action = text(attributes, "action", 100)
   const sender = toSender(payload)
-  const common = { provider: "gitlab", event, action, sender } as const
+  const common = { provider: "gitlab", event, action, sender, subject: toSubject(event, payload) } as const
   const ignored = (reason: "unsupported_event" | "unsupported_action" | "own_event"): HostEvent => ({
     _tag: "Ignored",
     reason,
@@ -188,6 +217,13 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
   }
 }
 
+const describe = (event: string, payload: PayloadJson): RejectedFacts => ({
+  action: optional(() => text(child(payload, "object_attributes"), "action", 100)),
+  sender: optional(() => toSender(payload)),
+  repo: optional(() => toRepo(payload)),
+  subject: toSubject(event, payload)
+})
+
 const signature = (headers: Headers): Signature | undefined => {
   const signed = standardWebhook(headers)
   const sent = sentToken(headers, tokens)
@@ -199,5 +235,6 @@ export const webhook: ForgeWebhook = {
   signs: "body",
   signature,
   deliveryId,
-  parse: (headers, json) => parseDelivery(json, eventNameIn(headers, ["x-gitlab-event"]), "x-gitlab-event", read)
+  parse: (headers, json) =>
+    parseDelivery(json, eventNameIn(headers, ["x-gitlab-event"]), "x-gitlab-event", { read, describe })
 }

@@ -26,8 +26,9 @@ export const reviewAgain = Effect.fnUntraced(function* (reviewed: Change, name: 
   const change: Change = { ...rest, requestedBy: administrator(name) }
   const now = yield* Clock.currentTimeMillis
   const id = newId()
+  const receipts = yield* Receipts
   const work = { change, configHash: snapshot.hash, priority: Priority.command, dueAt: now }
-  yield* (yield* Receipts).store({
+  yield* receipts.store({
     id,
     deliveryKey: uniqueDeliveryKey(deliveryKey(change.provider, "rereview"), id),
     provider: change.provider,
@@ -38,11 +39,19 @@ export const reviewAgain = Effect.fnUntraced(function* (reviewed: Change, name: 
     targetKind: change.target.kind,
     targetKey: targetKey(change),
     repo: change.repo.fullName,
+    facts: {
+      number: change.target.number,
+      branch: change.baseRef,
+      author: change.author?.username,
+      sender: change.requestedBy
+    },
     decision: "queued",
     reason: `requested by ${name}`,
     work,
     receivedAt: now
   })
   const [admitted] = yield* enqueue([{ eventId: id, ...work, admittedAt: now }])
-  return { _tag: "Queued", eventId: id, status: admitted?.status ?? "queued" } satisfies Again
+  const status = admitted?.status ?? "queued"
+  if (status !== "queued") yield* receipts.note({ decided: [{ id, decision: status }], duplicates: [] })
+  return { _tag: "Queued", eventId: id, status } satisfies Again
 })

@@ -1,0 +1,89 @@
+/**
+ * Collects what happened to one pull request or issue: its deliveries with their decisions, its queue entries, its runs with their
+ * publications. Everything is read from the stores, so that the story is the same on every node and after a restart.
+ */
+import { Effect } from "effect"
+import { ConfigStore } from "../config/ConfigStore.ts"
+import type { Snapshot } from "../config/Snapshot.ts"
+import { targetKey } from "../domain/Change.ts"
+import type { TargetKey } from "../domain/Keys.ts"
+import { isForgeKind } from "../domain/Kinds.ts"
+import type { Publication } from "../domain/Publication.ts"
+import { Operations } from "../queue/operator/Operations.ts"
+import type { EntryView } from "../queue/operator/Operations.ts"
+import { Outbox } from "../store/Outbox.ts"
+import { Receipts } from "../store/Receipts.ts"
+import type { StoredEvent } from "../store/Receipts.ts"
+import { Runs } from "../store/Runs.ts"
+import type { Run } from "../store/Runs.ts"
+import { entryView, eventView, publicationView, runView } from "./Views.ts"
+
+/** Maximum number of deliveries, of entries per target and of runs per target. The newest are kept. */
+const maxItems = 200
+
+export interface Story {
+  readonly repo: string
+  readonly number: number
+  /** Oldest first, like all lists here. */
+  readonly deliveries: ReadonlyArray<StoredEvent>
+  readonly entries: ReadonlyArray<EntryView>
+  readonly runs: ReadonlyArray<{ readonly run: Run; readonly publications: ReadonlyArray<Publication> }>
+  /** True if there are more deliveries or runs than a story contains. */
+  readonly isPartial: boolean
+}
+
+/** Returns the keys of a pull request and an issue at each trigger that serves the repository. */
+const listTargets = (snapshot: Snapshot, fullName: string, number: number): ReadonlyArray<TargetKey> =>
+  [...snapshot.triggers.values()].flatMap(({ kind, name }) => {
+    if (!isForgeKind(kind)) return []
+    const [workspace] = snapshot.route(name, { vcs: kind, repo_ref: fullName, any_branch: true })
+    if (workspace === undefined) return []
+    const at = { trigger: name, workspace: workspace.id, repo: { fullName } }
+    return [
+      targetKey({ ...at, target: { kind: "pull_request", number } }),
+      targetKey({ ...at, target: { kind: "issue", number } })
+    ]
+  })
+
+const byId = (one: { readonly id: string }, other: { readonly id: string }): number =>
+  one.id < other.id ? -1 : Number(one.id > other.id)
+
+export const readStory = Effect.fnUntraced(function* (repo: string, number: number) {
+  const deliveries = yield* (yield* Receipts).list({ repo, number, limit: maxItems + 1 })
+  const configured = listTargets((yield* ConfigStore).current(), repo, number)
+  const targets = new Set([...deliveries.flatMap((event) => event.targetKey ?? []), ...configured])
+  const operations = yield* Operations
+  const runs = yield* Runs
+  const outbox = yield* Outbox
+  const entries: Array<EntryView> = []
+  const found: Array<Run> = []
+  for (const target of targets) {
+    entries.push(...(yield* operations.list({ targetKey: target, limit: maxItems })).items)
+    found.push(...(yield* runs.list({ targetKey: target, limit: maxItems + 1 })))
+  }
+  const shown = found.toSorted(byId).slice(-maxItems)
+  const story: Story = {
+    repo,
+    number,
+    deliveries: deliveries.slice(0, maxItems).toReversed(),
+    entries: entries.toSorted((one, other) => byId(one.entry, other.entry)),
+    runs: yield* Effect.forEach(shown, (run) =>
+      Effect.map(outbox.ofRun(run.id), (publications) => ({ run, publications }))
+    ),
+    isPartial: deliveries.length > maxItems || found.length > maxItems
+  }
+  return story
+})
+
+export const storyView = ({ deliveries, entries, isPartial, number, repo, runs }: Story) => ({
+  repo,
+  number,
+  partial: isPartial,
+  deliveries: deliveries.map(eventView),
+  entries: entries.map(entryView),
+  runs: runs.map(({ publications, run }) => ({
+    ...runView(run),
+    entry_id: run.entryId,
+    publications: publications.map(publicationView)
+  }))
+})

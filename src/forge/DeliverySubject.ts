@@ -1,0 +1,60 @@
+/**
+ * Reads what a delivery is about: the pull request, issue or branch that its record is found by. GitHub, Gitea and Forgejo share the form of
+ * their payloads. Every value may be missing, and an invalid one is.
+ */
+import { noSubject } from "../domain/HostEvent.ts"
+import type { DeliverySubject } from "../domain/HostEvent.ts"
+import { branch, child, children, commit, flag, integer, isZero, limits, optional, text } from "./Payload.ts"
+import type { PayloadJson } from "./Payload.ts"
+
+export const readSubjectNumber = (parent: PayloadJson | undefined, key: string): number | undefined => {
+  const value = integer(parent, key)
+  return value !== undefined && value > 0 ? value : undefined
+}
+
+export const readSubjectHead = (parent: PayloadJson | undefined, key: string): string | undefined => {
+  const id = optional(() => commit(parent, key, key))
+  return id === undefined || isZero(id) ? undefined : id
+}
+
+export const readSubjectBranch = (parent: PayloadJson | undefined, key: string): string | undefined =>
+  optional(() => branch(text(parent, key, limits.name + 1), key))
+
+export const readSubjectName = (parent: PayloadJson | undefined, key: string): string | undefined =>
+  optional(() => text(parent, key))
+
+/** Returns the subject of a push, by its full ref. */
+export const readPushedSubject = (payload: PayloadJson): DeliverySubject => {
+  const ref = optional(() => text(payload, "ref", 512))
+  if (ref === undefined || !ref.startsWith("refs/heads/")) return noSubject
+  const name = ref.slice("refs/heads/".length)
+  return {
+    kind: "push",
+    number: undefined,
+    head: readSubjectHead(payload, "after"),
+    branch: optional(() => branch(name, "ref")),
+    author: undefined
+  }
+}
+
+/** Returns the subject of a payload of GitHub, Gitea or Forgejo. */
+export const readGithubSubject = (payload: PayloadJson): DeliverySubject => {
+  const pull = child(payload, "pull_request")
+  const issue = child(payload, "issue")
+  const check = child(payload, "check_run") ?? child(payload, "check_suite") ?? child(payload, "workflow_run")
+  const checked = children(check, "pull_requests")[0]
+  const about = pull ?? issue ?? checked
+  if (about === undefined && check === undefined) return readPushedSubject(payload)
+  const onPull =
+    (pull ?? checked) !== undefined || child(issue, "pull_request") !== undefined || flag(payload, "is_pull")
+  const user = child(about, "user")
+  return {
+    kind: onPull ? "pull_request" : issue === undefined ? undefined : "issue",
+    // Some servers send the number only next to the pull request.
+    number:
+      readSubjectNumber(about, "number") ?? (pull === undefined ? undefined : readSubjectNumber(payload, "number")),
+    head: readSubjectHead(child(pull ?? checked, "head"), "sha") ?? readSubjectHead(check, "head_sha"),
+    branch: readSubjectBranch(child(pull ?? checked, "base"), "ref"),
+    author: readSubjectName(user, "login") ?? readSubjectName(user, "username")
+  }
+}

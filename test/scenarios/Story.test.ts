@@ -1,0 +1,102 @@
+/** The records of one pull request after deliveries of every kind. */
+import { expect, it } from "vitest"
+import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
+import { faults } from "../harness/FakeModel.ts"
+import { honest, Installation, listStates } from "../harness/Installation.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+const field = (name: string) => (record: Readonly<Record<string, unknown>>) => record[name]
+
+it("records each delivery of a pull request with its facts and the decision of its response", async () => {
+  await using at = await Installation.make({ queue: "sqlite", env: adminEnv })
+  await at.aicr.start()
+  const admin = await AdminSession.open(at.aicr.url)
+  const analysing = Promise.withResolvers<void>()
+  const done = Promise.withResolvers<void>()
+  at.model.script(async (request) => {
+    analysing.resolve()
+    await done.promise
+    return honest(request)
+  })
+  const pull = await at.open("change")
+  const sender = at.forge.user("erin")
+  const opened = at.forge.delivery({ kind: "pull", pull, action: "opened", sender })
+  const answers = [await at.forge.send(opened)]
+  await analysing.promise
+  answers.push(await at.forge.notify(pull, "reopened"))
+  expect(await at.forge.send(opened)).toMatchObject({ body: { status: "duplicate" } })
+  expect(await at.forge.send(opened)).toMatchObject({ body: { status: "duplicate" } })
+  answers.push(await at.forge.notify(pull, "label_updated"))
+  answers.push(await at.forge.send(at.forge.delivery({ kind: "comment", pull, body: "Nice", sender })))
+  answers.push(await at.forge.send(at.forge.delivery({ kind: "comment", pull, body: "/aicr review", sender })))
+  answers.push(await at.forge.notify(pull, "closed"))
+  done.resolve()
+
+  const path = `/events?repo=Team/One&number=${pull.number}`
+  const records = await waitUntil(
+    async () => {
+      const items = (await admin.items(path)).toReversed()
+      return items[0]?.["duplicates"] === 2 && items[1]?.["decision"] === "coalesced" ? items : undefined
+    },
+    { describe: () => at.aicr.log }
+  )
+  expect(records.map(field("decision"))).toEqual([
+    "queued",
+    "coalesced",
+    "ignored",
+    "ignored",
+    Object(answers[4]?.body).status,
+    "ignored"
+  ])
+  expect(records.map(({ id, reason }) => [id, reason])).toEqual(
+    answers.map(({ body }) => [Object(body).event_id, Object(body).reason])
+  )
+  for (const record of records) {
+    expect(record).toMatchObject({ repo: "team/one", number: pull.number, workspace: "team-one", trigger: "host-0" })
+    expect(record).toMatchObject({ target_kind: "pull_request", author: "dana" })
+  }
+  for (const index of [0, 1, 2, 5]) expect(records[index]).toMatchObject({ head: pull.head, branch: "main" })
+  expect(records[0]).toMatchObject({ sender: "erin", rule: "workspace team-one binds team/one" })
+  expect(records[0]?.["duplicated_at"]).toBeTypeOf("string")
+  expect(records[4]).toMatchObject({ command: "review", sender: "erin" })
+
+  const since = String(records[3]?.["received_at"])
+  expect(await admin.items(`${path}&since=${since}`)).toHaveLength(3)
+  expect((await admin.items(`${path}&reason=closed`)).map(field("id"))).toEqual([records[5]?.["id"]])
+  expect(await admin.items("/events?repo=team/one&number=999")).toEqual([])
+  expect(await admin.get("/events?number=first")).toMatchObject({ status: 400, body: { code: "invalid_payload" } })
+})
+
+it("returns the story of a pull request from its deliveries to its comments and errors", async () => {
+  await using at = await Installation.make({ queue: "sqlite", env: adminEnv, attempts: 1 })
+  at.model.script(faults.unauthorized())
+  await at.aicr.start()
+  const admin = await AdminSession.open(at.aicr.url)
+  const pull = await at.open("change")
+  const { body } = await at.forge.notify(pull, "opened")
+  await waitUntil(() => listStates(pull).at(-1) === "failure", { describe: () => at.aicr.log })
+  at.model.script(honest)
+  await at.push("change", 2)
+  await at.forge.notify(pull, "synchronized")
+  await at.reviewed(pull)
+  await at.settled()
+
+  const story = (await admin.get(`/story?repo=team/one&number=${pull.number}`)).body
+  expect(story).toMatchObject({
+    repo: "team/one",
+    partial: false,
+    deliveries: [
+      { id: Object(body).event_id, decision: "queued", outcome: "failed" },
+      { decision: "queued", outcome: "executed" }
+    ],
+    entries: [{ status: "dead" }, { status: "done" }],
+    runs: [
+      { status: "failed", reason: expect.stringContaining("401") },
+      { status: "succeeded", findings: 1 }
+    ]
+  })
+  const [, last] = Array.isArray(story["runs"]) ? story["runs"] : []
+  const urls = Object(last).publications.flatMap(({ url }: { readonly url?: string }) => url ?? [])
+  expect(urls).toContainEqual(expect.stringContaining("/team/one/"))
+  expect(await admin.get("/story?repo=team/one")).toMatchObject({ status: 400 })
+})
