@@ -15,8 +15,10 @@ import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
 import { freePort } from "../harness/FreePort.ts"
+import { serviceFlags } from "../harness/ServiceFlags.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import { watchTree } from "./hostile/Memory.ts"
+import type { MemoryWatch } from "./hostile/Memory.ts"
 import { hostileChanges } from "./hostile/Repositories.ts"
 import type { HostileChange } from "./hostile/Repositories.ts"
 
@@ -90,13 +92,14 @@ const prepare = async (forge: DemoForge): Promise<void> => {
 const p99 = (times: ReadonlyArray<number>): number =>
   times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? Number.NaN
 
-const run = async (world: World): Promise<Record<string, number>> => {
+const run = async (world: World, memory: MemoryWatch): Promise<Record<string, number>> => {
   const took: Record<string, number> = {}
   const alone: Array<number> = []
   const beside: Array<number> = []
   for (let round = 0; round < rounds; round++) await neighbourly(world)
   for (const change of hostileChanges) {
     for (let round = 0; round < rounds; round++) alone.push(await neighbourly(world))
+    memory.phase()
     const pull = await world.forge.createPull(repositoryOf(change), { title: change.name, headBranch: "change" })
     const hostile = reviewed(world, pull, change.ends)
     hostile.catch(() => {})
@@ -106,8 +109,10 @@ const run = async (world: World): Promise<Record<string, number>> => {
     const millis = await hostile
     took[`${change.name.replaceAll("-", "_")}_ms`] = millis
     const slowest = Math.max(...neighbours).toFixed(0)
+    const { total, own } = memory.phase()
+    const parts = `${total.toFixed(0)} MiB, of these ${own.toFixed(0)} the service`
     process.stderr.write(
-      `  ${change.name.padEnd(44)} ${millis.toFixed(0).padStart(9)} ms, ${change.ends}, slowest neighbour ${slowest} ms\n`
+      `  ${change.name.padEnd(20)} ${millis.toFixed(0).padStart(9)} ms, ${change.ends}, slowest neighbour ${slowest} ms, ${parts}\n`
     )
   }
   return {
@@ -128,7 +133,7 @@ const measure = async (): Promise<Record<string, number>> => {
   const configFile = join(directory, "config.yaml")
   await writeFile(configFile, stringify(documentOf(forge, model, port)))
   const service = fork(join(import.meta.dirname, "overhead/service.ts"), [configFile], {
-    execArgv: ["--disable-warning=ExperimentalWarning"]
+    execArgv: [...serviceFlags]
   })
   try {
     const url = `http://127.0.0.1:${port}`
@@ -137,9 +142,9 @@ const measure = async (): Promise<Record<string, number>> => {
       describe: () => "the service is ready"
     })
     forge.setWebhookUrl(`${url}/webhooks/gitea`)
-    const peak = watchTree(service.pid ?? 0)
-    const measured = await run({ forge, serial: 0 })
-    const result: Record<string, number> = { ...measured, rss_peak_mib: peak() }
+    const memory = watchTree(service.pid ?? 0)
+    const measured = await run({ forge, serial: 0 }, memory)
+    const result: Record<string, number> = { ...measured, rss_peak_mib: memory.end().total }
     const row = (what: string, value: number) =>
       process.stderr.write(`  ${what.padEnd(44)} ${value.toFixed(2).padStart(9)}\n`)
     row("neighbour's p99 beside / alone (at most 1.5)", result["neighbour_p99_ratio"] ?? Number.NaN)

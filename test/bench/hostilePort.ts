@@ -13,6 +13,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { stringify } from "yaml"
 import { freePort } from "../harness/FreePort.ts"
+import { serviceFlags } from "../harness/ServiceFlags.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import { makeCgroup } from "./hostile-port/Cgroup.ts"
 import type { Cgroup } from "./hostile-port/Cgroup.ts"
@@ -66,13 +67,7 @@ const start = async (directory: string, cgroup: Cgroup | undefined) => {
   return { child, pid: child.pid, port, url }
 }
 
-const argumentsOf = (file: string) => [
-  "--disable-warning=ExperimentalWarning",
-  "src/main.ts",
-  "serve",
-  "--config",
-  file
-]
+const argumentsOf = (file: string) => [...serviceFlags, "src/main.ts", "serve", "--config", file]
 
 const residentOf = (pid: number): number =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024

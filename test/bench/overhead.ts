@@ -15,6 +15,7 @@ import type { DemoForge } from "../../src/demo/DemoForge.ts"
 import { git } from "../../src/demo/DemoForgeGit.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import { freePort } from "../harness/FreePort.ts"
+import { serviceFlags } from "../harness/ServiceFlags.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const rounds = 25
@@ -112,7 +113,7 @@ const measure = async (): Promise<Record<string, number>> => {
         server: { port, hostname: "127.0.0.1" }
       })
     )
-    const flags = { execArgv: ["--disable-warning=ExperimentalWarning"] }
+    const flags = { execArgv: [...serviceFlags] }
     children.push(fork(join(import.meta.dirname, "overhead/service.ts"), [configFile], flags))
     const plainFolder = join(directory, "plain")
     await mkdir(plainFolder)

@@ -7,6 +7,7 @@ import type { ChildProcess } from "node:child_process"
 import { readdir, readlink } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import { serviceFlags } from "./ServiceFlags.ts"
 import { waitUntil } from "./Wait.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -48,7 +49,7 @@ export class AicrProcess implements AsyncDisposable {
     if (this.#child !== undefined) throw new Error("it is running")
     const child = spawn(
       join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", "src/main.ts", "serve", "--config", this.#installation.configFile],
+      [...serviceFlags, "src/main.ts", "serve", "--config", this.#installation.configFile],
       { cwd: root, env: { PATH: process.env["PATH"], SVC_LOG_LEVEL: "debug", ...this.#installation.env } }
     )
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (this.#log += String(text)))

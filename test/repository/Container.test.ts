@@ -1,12 +1,15 @@
 /** The image, the compose file and the Kubernetes manifests, as far as they can be judged without what runs them. */
+import { execFile } from "node:child_process"
 import { existsSync, readFileSync, readdirSync } from "node:fs"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { Result, Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { parse, parseAllDocuments } from "yaml"
 import { parseRoles } from "../../src/cli/Roles.ts"
 import { clusterProblems } from "../../src/config/checks/Cluster.ts"
 import { readText } from "../../src/config/LoadConfig.ts"
+import { scriptFlags, serviceFlags, serviceScripts } from "../harness/ServiceFlags.ts"
 
 const root = join(import.meta.dirname, "../..")
 const read = (file: string): string => readFileSync(join(root, file), "utf8")
@@ -360,8 +363,26 @@ describe("Dockerfile", () => {
     expect(lines.filter((line) => line.startsWith("FROM ")).every((line) => line.includes("node:24-slim"))).toBe(true)
     expect(read("package.json")).toMatch(/"node": "24\./)
     const entry = lines.find((line) => line.startsWith("ENTRYPOINT"))?.slice("ENTRYPOINT ".length)
-    const script = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Schema.String)))(entry).at(-1) ?? ""
-    expect(existsSync(join(root, script))).toBe(true)
+    const words = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Schema.String)))(entry)
+    expect(existsSync(join(root, words.at(-1) ?? ""))).toBe(true)
+    expect(words.slice(words.indexOf("node") + 1, -1)).toEqual(serviceFlags)
     expect(lines.some((line) => line.startsWith("HEALTHCHECK") && line.includes("/healthz"))).toBe(true)
+  })
+})
+
+describe("the flags of node", () => {
+  it("are the same for all scripts that run the program", () => {
+    for (const name of serviceScripts) expect([name, scriptFlags(name)]).toEqual([name, serviceFlags])
+  })
+
+  it("limit the memory for new objects to 32 MiB", async () => {
+    const program = `
+      const kept = []
+      for (let at = 0; at < 10_000_000; at++) kept[at % 200_000] = { at }
+      const { physical_space_size } = require("node:v8").getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space")
+      console.log(physical_space_size / 1_048_576)`
+    const node = join(root, "node_modules/.bin/node")
+    const { stdout } = await promisify(execFile)(node, [...serviceFlags, "--eval", program])
+    expect(Number(stdout)).toBeLessThanOrEqual(32)
   })
 })

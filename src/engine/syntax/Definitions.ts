@@ -29,7 +29,7 @@ let lastId = 0
 const open = (): Thread => {
   if (current !== undefined && current.asked < filesPerThread) return current
   const worker = new Worker(new URL("./SyntaxWorker.js", import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: 256 },
+    resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 12 },
     env: {},
     execArgv: []
   })

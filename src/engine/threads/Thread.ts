@@ -1,6 +1,7 @@
 /** One worker thread: starts with its first request, runs requests in their order, and ends when a request passes a limit. */
 import { getCompileCacheDir } from "node:module"
 import { dirname } from "node:path"
+import { setFlagsFromString } from "node:v8"
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
 import { AnalysisError } from "./AnalysisError.ts"
@@ -48,6 +49,8 @@ export class Thread {
     this.limits = limits
     this.#shared = shared
     const cache = getCompileCacheDir()
+    // The flag limits the main thread, which has read it; it would override the limits below.
+    setFlagsFromString("--max-semi-space-size=0")
     this.#worker = new Worker(entry, {
       workerData: {
         compileCache: cache === undefined ? undefined : dirname(cache),

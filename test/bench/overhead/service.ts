@@ -1,25 +1,6 @@
-/** The service as `aicr serve` runs it, but without the second between writes: the host here is our own (WriteGap). */
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Duration, Effect, Layer } from "effect"
-import { parseRoles } from "../../../src/cli/Roles.ts"
-import { layerFile } from "../../../src/config/FileConfigStore.ts"
-import { WriteGap } from "../../../src/forge/Pacing.ts"
-import * as Logging from "../../../src/observability/Logging.ts"
-import { Progress } from "../../../src/observability/Progress.ts"
-import * as Service from "../../../src/app/Service.ts"
+/** The service as `aicr serve` runs it (`src/main.ts`): with the compile cache, without which each thread strips types itself. */
+import { enableCompileCache } from "node:module"
+import { join } from "node:path"
 
-const [config = ""] = process.argv.slice(2)
-
-Effect.fromResult(parseRoles("all")).pipe(
-  Effect.flatMap((roles) =>
-    Layer.launch(
-      Service.layer({ roles }).pipe(
-        Layer.provide(layerFile(config, process.env)),
-        Layer.provide(Progress.layer),
-        Layer.provide(Layer.succeed(WriteGap, Duration.zero)),
-        Layer.provide(Logging.layerWith({ level: "warn", pretty: false }))
-      )
-    )
-  ),
-  NodeRuntime.runMain
-)
+enableCompileCache(join(import.meta.dirname, "../../../node_modules/.cache/aicr"))
+await import("./serve.ts")

@@ -1,4 +1,5 @@
 /** A thread that hangs, takes too much memory or ends fails the review that it works for, and no other. */
+import { setFlagsFromString } from "node:v8"
 import { Worker } from "node:worker_threads"
 import { Effect, Fiber } from "effect"
 import { describe, expect, it } from "vitest"
@@ -126,6 +127,14 @@ it("a change that starts during another one takes a thread that has started alre
     )
   )
   expect(later.second).toBeLessThan(later.id)
+  threads.end()
+})
+
+it("the flag of node for new objects does not extend the limit of a thread", async () => {
+  setFlagsFromString("--max-semi-space-size=16")
+  const threads = unruly(60_000)
+  const churn = Effect.scoped(Effect.flatMap(threads.open(64), (change) => say(change, "churn")))
+  expect(Number(await Effect.runPromise(churn))).toBeLessThan(12)
   threads.end()
 })
 

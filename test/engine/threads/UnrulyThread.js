@@ -1,4 +1,5 @@
-/** A thread that obeys the text to scrub: hang, allocate memory, end. Any other text is its result. */
+/** A thread that obeys the text to scrub: hang, allocate memory, end, replace objects. Any other text is its result. */
+import { getHeapSpaceStatistics } from "node:v8"
 import { parentPort, threadId } from "node:worker_threads"
 
 /** @type {Record<string, (beats: Int32Array) => unknown>} */
@@ -12,6 +13,12 @@ const deeds = {
     for (;;) kept.push(Array.from({ length: 100_000 }, (_, at) => at + 0.5))
   },
   end: () => process.exit(7),
+  churn: () => {
+    const kept = []
+    for (let at = 0; at < 10_000_000; at++) kept[at % 200_000] = { at }
+    const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space")
+    return (young?.physical_space_size ?? 0) / 1_048_576
+  },
   hold: () => (held = 1_000_000_000)
 }
 
