@@ -10,7 +10,7 @@ import { Effect, Queue, Stream } from "effect"
 import { NatsConnection } from "./NatsConnection.ts"
 import type { NatsError } from "./NatsError.ts"
 import { attempt, toNatsError } from "./NatsError.ts"
-import { bucketSubject, ensure, streamName } from "./NatsStreams.ts"
+import { bucketSubject, ensure, recreating, streamName } from "./NatsStreams.ts"
 import type { StreamPlan } from "./NatsStreams.ts"
 
 export interface BucketEntry {
@@ -148,8 +148,9 @@ export const makeBucket = Effect.fnUntraced(function* (
   yield* ensure([plan])
   const connection = yield* NatsConnection
   const messages = new BucketMessages(connection, plan)
-  const attemptAt = <A>(key: string, run: () => Promise<A>) => attempt(`bucket ${plan.name}, key ${key}`, run)
-  const entries = (filter = ">") => attempt(`bucket ${plan.name}`, () => messages.entries(filter))
+  const attemptOn = recreating(connection, plan)
+  const attemptAt = <A>(key: string, run: () => Promise<A>) => attemptOn(`bucket ${plan.name}, key ${key}`, run)
+  const entries = (filter = ">") => attemptOn(`bucket ${plan.name}`, () => messages.entries(filter))
 
   return {
     get: (key) =>

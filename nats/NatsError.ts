@@ -51,6 +51,16 @@ export const toNatsError = (what: string, cause: unknown): NatsError => {
 export const attempt = <A>(what: string, call: () => Promise<A>): Effect.Effect<A, NatsError> =>
   Effect.tryPromise({ try: call, catch: (cause) => toNatsError(what, cause) })
 
+/**
+ * Whether the server does not have the stream of a call. A message to its subject then has no responders, as it also has while the server
+ * elects the leader of the stream.
+ */
+export const isStreamMissing = (cause: unknown): boolean =>
+  (cause instanceof JetStreamApiError && cause.code === JetStreamApiCodes.StreamNotFound) ||
+  (cause instanceof jserrors.JetStreamNotEnabled &&
+    cause.cause instanceof errors.RequestError &&
+    cause.cause.isNoResponders())
+
 const isConflict = (cause: unknown): boolean =>
   cause instanceof JetStreamApiError &&
   (cause.code === JetStreamApiCodes.StreamWrongLastSequence ||

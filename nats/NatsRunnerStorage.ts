@@ -30,6 +30,10 @@ export class NatsRunnerLease extends Context.Service<
      * runner's clock.
      */
     readonly fence: (shardId: string) => Effect.Effect<number | undefined>
+    /** False while the lease may have expired: the actors of this runner are stopped. */
+    readonly isHeld: Effect.Effect<boolean>
+    /** Milliseconds since the last confirmed write of the lease, or since the start without one. */
+    readonly millisWithout: Effect.Effect<number>
     /** Addresses of the runners with a live lease. */
     readonly alive: Effect.Effect<ReadonlyArray<string>, NatsError>
   }
@@ -79,6 +83,8 @@ const make = Effect.gen(function* () {
     epoch: Effect.sync(() => holdings.own?.lease.epoch),
     fence: (shardId) =>
       Effect.sync(() => (holdings.isFresh(leaseMillis) ? holdings.shards.get(shardId)?.revision : undefined)),
+    isHeld: Effect.sync(() => holdings.isFresh(leaseMillis)),
+    millisWithout: Effect.sync(() => performance.now() - holdings.confirmedAt),
     alive: Effect.map(liveLeases(leases), (live) => live.map(({ address }) => address))
   })
   return Context.make(RunnerStorage.RunnerStorage, makeStorage(connection, { leases, shards, holdings })).pipe(

@@ -1,13 +1,14 @@
 /**
  * Defines every stream and bucket on the bus in one table. A bucket is a stream that keeps the last value of each subject. The first node
- * creates what is missing at start, and adjusts the number of copies of existing streams.
+ * creates what is missing at start, and adjusts the number of copies of existing streams. A stream that is missing later, because the server
+ * lost its data, is created again by the first call that needs it: nothing on the bus is the only copy.
  */
 import { DiscardPolicy, JetStreamApiError, RetentionPolicy, StorageType, jetstreamManager } from "@nats-io/jetstream"
 import type { StreamConfig } from "@nats-io/jetstream"
-import { Effect, Schedule } from "effect"
+import { Effect, Schedule, Semaphore } from "effect"
 import { NatsConnection } from "./NatsConnection.ts"
 import type { NatsError } from "./NatsError.ts"
-import { attempt } from "./NatsError.ts"
+import { attempt, isStreamMissing, toNatsError } from "./NatsError.ts"
 import { allWork, logSubject } from "./NatsSubjects.ts"
 
 export type StreamPlan =
@@ -84,32 +85,64 @@ const configOf = (prefix: string, replicas: number, plan: StreamPlan): Wanted =>
 const managementMillis = 5000
 
 /** Creates the streams of the plans. Idempotent; retries while other nodes start and while the cluster elects its leader. */
-export const ensure = Effect.fnUntraced(function* (
-  plans: Iterable<StreamPlan>
-): Effect.fn.Return<void, NatsError, NatsConnection> {
+export const ensure = (plans: Iterable<StreamPlan>): Effect.Effect<void, NatsError, NatsConnection> =>
+  Effect.forEach(plans, (plan) => retryUntilReady(ensureStream(plan)), { discard: true })
+
+/** Returns whether the stream was missing. */
+const ensureStream = Effect.fnUntraced(function* (plan: StreamPlan) {
   const { raw, prefix, replicas } = yield* NatsConnection
   const manager = yield* attempt("JetStream", () =>
     jetstreamManager(raw, { checkAPI: false, timeout: managementMillis })
   )
-  for (const plan of plans) {
-    const wanted = configOf(prefix, replicas, plan)
-    yield* attempt(`stream ${wanted.name}`, async () => {
-      const look = () => manager.streams.info(wanted.name).catch(noStream)
-      const make = () =>
-        manager.streams.add(wanted).catch(async (cause: unknown) => {
-          // Another node is creating it. Depending on its progress the server reports the name or the subjects as already in use.
-          const made = await look()
-          if (made === undefined) throw cause
-          return made
-        })
-      // Another node may have created it with a different number of copies; the last node to start decides.
-      const { config } = (await look()) ?? (await make())
-      if (config.num_replicas !== wanted.num_replicas || differs(config.max_age, wanted.max_age)) {
-        await manager.streams.update(wanted.name, { ...config, ...wanted })
-      }
-    }).pipe(retryUntilReady)
-  }
+  const wanted = configOf(prefix, replicas, plan)
+  return yield* attempt(`stream ${wanted.name}`, async () => {
+    const look = () => manager.streams.info(wanted.name).catch(noStream)
+    const make = () =>
+      manager.streams.add(wanted).catch(async (cause: unknown) => {
+        // Another node is creating it. Depending on its progress the server reports the name or the subjects as already in use.
+        const made = await look()
+        if (made === undefined) throw cause
+        return made
+      })
+    // Another node may have created it with a different number of copies; the last node to start decides.
+    const found = await look()
+    const { config } = found ?? (await make())
+    if (config.num_replicas !== wanted.num_replicas || differs(config.max_age, wanted.max_age)) {
+      await manager.streams.update(wanted.name, { ...config, ...wanted })
+    }
+    return found === undefined
+  })
 })
+
+/**
+ * Returns a function that attempts a call and, if the server lacks the stream because it lost its data, creates the stream and attempts the
+ * call once more. Calls that fail together create it once.
+ */
+export const recreating = (connection: NatsConnection["Service"], plan: StreamPlan) => {
+  const name = streamName(connection.prefix, plan)
+  const creating = Semaphore.makeUnsafe(1)
+  let createdAt = 0
+  const recreate = (since: number) =>
+    Effect.suspend(() => {
+      if (createdAt > since) return Effect.void
+      return Effect.flatMap(ensureStream(plan), (isCreated) => {
+        if (!isCreated) return Effect.void
+        createdAt = performance.now()
+        return Effect.logWarning("stream was missing on the NATS server, created again", { stream: name })
+      })
+    }).pipe(creating.withPermits(1), Effect.provideService(NatsConnection, connection))
+  return <A>(what: string, call: () => Promise<A>): Effect.Effect<A, NatsError> =>
+    Effect.suspend(() => {
+      const since = performance.now()
+      return Effect.tryPromise({ try: call, catch: (cause) => cause }).pipe(
+        Effect.catch((cause) =>
+          isStreamMissing(cause)
+            ? Effect.andThen(recreate(since), attempt(what, call))
+            : Effect.fail(toNatsError(what, cause))
+        )
+      )
+    })
+}
 
 /** Retries an effect at start while the server is slow or elects its leader. The effect must be idempotent. */
 export const retryUntilReady = <A, R>(making: Effect.Effect<A, NatsError, R>): Effect.Effect<A, NatsError, R> =>

@@ -8,9 +8,9 @@
 import { AckPolicy, DeliverPolicy, JetStreamApiError } from "@nats-io/jetstream"
 import { createInbox } from "@nats-io/transport-node"
 import type { Msg } from "@nats-io/transport-node"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Semaphore } from "effect"
 import { NatsConnection, callTimeoutMillis } from "./NatsConnection.ts"
-import { NatsError, attempt, toNatsError } from "./NatsError.ts"
+import { NatsError, attempt, isStreamMissing, toNatsError } from "./NatsError.ts"
 import { ensure, retryUntilReady, streamName } from "./NatsStreams.ts"
 import type { StreamPlan } from "./NatsStreams.ts"
 import { workSubject } from "./NatsSubjects.ts"
@@ -73,10 +73,10 @@ const pull = (raw: NatsConnection["Service"]["raw"], stream: string): Effect.Eff
         } else end({ _tag: code === 408 ? "Retry" : "Absent" })
       }
     })
-    // The server times a request out; this covers a request that was lost with a connection.
+    // The server times a request out, unless it was lost with a connection, or has no consumer.
     const timer = setTimeout(() => {
       subscription.unsubscribe()
-      end({ _tag: "Retry" })
+      end({ _tag: "Absent" })
     }, waitMillis + callTimeoutMillis)
     raw.publish(
       `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
@@ -126,12 +126,16 @@ const offer = (
   { jetstream, prefix }: NatsConnection["Service"],
   { name, maxMessages }: WorkPlan,
   key: string,
-  payload: string
-): Effect.Effect<boolean, NatsError> =>
-  Effect.tryPromise({
+  payload: string,
+  prepare: Effect.Effect<void, NatsError>
+): Effect.Effect<boolean, NatsError> => {
+  const publish = Effect.tryPromise({
     try: () => jetstream.publish(workSubject(prefix, name, key), JSON.stringify([key, payload])),
     catch: (cause) => cause
-  }).pipe(
+  })
+  return publish.pipe(
+    // The server lost the stream with its disk.
+    Effect.catchIf(isStreamMissing, () => Effect.andThen(prepare, publish)),
     Effect.as(true),
     Effect.catch((cause) => {
       if (isRejected(cause, "maximum messages per subject")) return Effect.succeed(false)
@@ -143,6 +147,7 @@ const offer = (
       )
     })
   )
+}
 
 /** Creates the work queue and its objects on the server. */
 export const makeWorkQueue = Effect.fnUntraced(function* ({
@@ -155,19 +160,27 @@ export const makeWorkQueue = Effect.fnUntraced(function* ({
   const plan: WorkPlan = { kind: "work", name, maxMessages }
   const stream = streamName(prefix, plan)
   const what = `work queue ${name}`
-  const prepare = prepareQueue(plan, Duration.toMillis(doneWithin)).pipe(
-    Effect.provideService(NatsConnection, connection)
-  )
-  yield* prepare
+  const preparing = Semaphore.makeUnsafe(1)
+  let preparedAt = 0
+  /** Takers that find the queue missing together prepare it once. */
+  const prepareSince = (since: number) =>
+    Effect.suspend(() =>
+      preparedAt > since
+        ? Effect.void
+        : Effect.map(prepareQueue(plan, Duration.toMillis(doneWithin)), () => void (preparedAt = performance.now()))
+    ).pipe(preparing.withPermits(1), Effect.provideService(NatsConnection, connection))
+  yield* prepareSince(performance.now())
 
   const take: Effect.Effect<Work> = Effect.gen(function* () {
     for (;;) {
-      const retry = Effect.as(connection.reconnected, { _tag: "Retry" } as const)
-      const pulled = yield* Effect.raceFirst(pull(raw, stream), retry)
+      const since = performance.now()
+      // A server that lost the stream with its disk does not respond to the request.
+      const reconnected = Effect.as(connection.reconnected, { _tag: "Absent" } as const)
+      const pulled = yield* Effect.raceFirst(pull(raw, stream), reconnected)
       if (pulled._tag === "Message") return toWork(raw, what, pulled.message)
       if (pulled._tag === "Absent") {
-        // The server restarts, elects a leader, or lost the stream with its disk: missing objects are created again.
-        yield* Effect.catch(prepare, (error) =>
+        // The server restarts, elects a leader, or lost the stream: missing objects are created again.
+        yield* Effect.catch(prepareSince(since), (error) =>
           Effect.logDebug("work stream could not be created", { error: error.message })
         )
         yield* Effect.sleep("200 millis")
@@ -176,7 +189,8 @@ export const makeWorkQueue = Effect.fnUntraced(function* ({
   })
 
   return {
-    offer: (key, payload) => offer(connection, plan, key, payload),
+    offer: (key, payload) =>
+      Effect.suspend(() => offer(connection, plan, key, payload, prepareSince(performance.now()))),
     take,
     size: Effect.map(
       attempt(what, () => manager.streams.info(stream)),

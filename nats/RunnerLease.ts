@@ -54,6 +54,8 @@ export interface HeldShard {
 /** The lease and shards of this runner, to its knowledge. Shards end with the lease. */
 export class Holdings {
   readonly shards = new Map<string, HeldShard>()
+  /** Time of the last confirmed write of any lease; at first that of the start. */
+  confirmedAt = performance.now()
   #own: OwnLease | undefined
 
   get own(): OwnLease | undefined {
@@ -72,11 +74,12 @@ export class Holdings {
   /** Starts a new epoch without shards. */
   begin(own: OwnLease): void {
     this.shards.clear()
-    this.#own = own
+    this.refreshed(own)
   }
 
   refreshed(own: OwnLease): void {
     this.#own = own
+    this.confirmedAt = own.writtenAt
   }
 
   lose(): void {

@@ -12,6 +12,7 @@ import { shardGroups } from "../../actors/Placement.ts"
 import * as WritePacer from "../../actors/WritePacer.ts"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { NatsEvents } from "../../nats/NatsEvents.ts"
+import { NatsLockHealth, observeRunner } from "../../nats/NatsLockHealth.ts"
 import * as NatsRunner from "../../nats/NatsRunner.ts"
 import type { NatsSettings } from "../../nats/NatsSettings.ts"
 import { wakeActors } from "./ActorMessages.ts"
@@ -45,7 +46,7 @@ const refuseOwnStores = Layer.effectDiscard(
 )
 
 const bus = (settings: NatsSettings) =>
-  NatsEvents.layer.pipe(
+  Layer.merge(NatsEvents.layer, NatsLockHealth.layer).pipe(
     Layer.provideMerge(
       Layer.unwrap(Effect.map(NodeIdentity, ({ name }) => NatsConnection.layer({ settings, name: `aicr ${name}` })))
     )
@@ -65,12 +66,16 @@ const told = Layer.mergeAll(NatsTickets.layer, NatsCancellations.layer, NatsNewe
 
 export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOptions) => {
   const http = Layer.unwrap(
-    Effect.map(NatsConnection, ({ roundTrip }) =>
+    Effect.map(Effect.all([NatsConnection, NatsLockHealth]), ([{ roundTrip }, locks]) =>
       IngressServer.layerWith({
         ...ingress,
         receives: roles.has("ingress"),
         dashboard: roles.has("dashboard"),
-        ready: [{ name: "nats", check: roundTrip }]
+        ready: [
+          { name: "nats", check: roundTrip },
+          { name: "locks", check: locks.isHeld }
+        ],
+        alive: [{ name: "locks", check: locks.isAlive }]
       })
     )
   ).pipe(
@@ -93,7 +98,8 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
       : Layer.mergeAll(
           roles.has("actors") ? Actors.deciding.pipe(Layer.provide(told)) : Layer.empty,
           roles.has("publisher") ? Actors.publishing.pipe(Layer.provide([outputs, permits])) : Layer.empty,
-          actorCount(roles)
+          actorCount(roles),
+          observeRunner
         ).pipe(Layer.provide(runner(groups)))
 
   return Layer.mergeAll(http, executor, actors, NatsConfigHead.layer, NatsMetrics.layer).pipe(

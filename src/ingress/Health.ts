@@ -2,7 +2,7 @@
  * Serves `/readyz`: whether configuration, record store, queue and, in a cluster, the bus are available. Names the part that is not ready,
  * without details.
  */
-import { Cause, Clock, Effect } from "effect"
+import { Cause, Clock, Effect, Exit } from "effect"
 import { basename } from "node:path"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { RefusedDocument } from "../config/ConfigStore.ts"
@@ -17,7 +17,17 @@ const checkTimeout = "2 seconds"
 /** Minimum interval of checks, so that callers do not decide how often the stores are queried. */
 const rememberedMillis = 1000
 
-export const alive: IngressResponse = health(200, { status: "up" })
+const alive: IngressResponse = health(200, { status: "up" })
+
+/** Serves `/healthz`: 503 only for a state that a restart of the process may end. Never depends on other servers. */
+const makeLiveness = (checks: ReadonlyArray<ReadyCheck>): Effect.Effect<IngressResponse> =>
+  Effect.map(
+    Effect.forEach(checks, ({ check, name }) => Effect.map(Effect.exit(check), (exit) => ({ exit, name }))),
+    (results) => {
+      const failed = results.flatMap(({ exit, name }) => (Exit.isSuccess(exit) ? [] : [name]))
+      return failed.length === 0 ? alive : health(503, { status: "stuck", failed })
+    }
+  )
 
 /** Another dependency that must respond before this node takes work. */
 export interface ReadyCheck {
@@ -47,10 +57,7 @@ const refusedDocument = (refused: RefusedDocument | undefined) =>
       }
 
 /** Returns an effect that checks at most once a second and otherwise returns the previous result. */
-export const makeReadiness = Effect.fnUntraced(function* (
-  intake: Pick<Intake, "failed">,
-  further: ReadonlyArray<ReadyCheck>
-) {
+const makeReadiness = Effect.fnUntraced(function* (intake: Pick<Intake, "failed">, further: ReadonlyArray<ReadyCheck>) {
   const config = yield* ConfigStore
   const receipts = yield* Receipts
   const queue = yield* Queue
@@ -102,4 +109,15 @@ export const makeReadiness = Effect.fnUntraced(function* (
     known = { answer, at: now }
     return answer
   })
+})
+
+/** Handles `/healthz` and `/readyz`. */
+export const makeProbes = Effect.fnUntraced(function* (
+  intake: Pick<Intake, "failed">,
+  checks: {
+    readonly alive?: ReadonlyArray<ReadyCheck> | undefined
+    readonly ready?: ReadonlyArray<ReadyCheck> | undefined
+  }
+) {
+  return { liveness: makeLiveness(checks.alive ?? []), readiness: yield* makeReadiness(intake, checks.ready ?? []) }
 })

@@ -15,7 +15,6 @@ import type { Body, BodyReader } from "./Body.ts"
 import { clientAddresses, clientKey } from "./ClientAddress.ts"
 import type { ClientAddresses } from "./ClientAddress.ts"
 import { dashboard } from "./Dashboard.ts"
-import { alive } from "./Health.ts"
 import type { Exchange } from "./HttpListener.ts"
 import type { Route } from "./Routes.ts"
 import { listMethods, parseRoute } from "./Routes.ts"
@@ -34,6 +33,7 @@ export interface RequestParts {
   readonly webhooks: Webhooks
   readonly triggers: Triggers
   readonly admin: Option.Option<AdminApi["Service"]>
+  readonly liveness: Effect.Effect<IngressResponse>
   readonly readiness: Effect.Effect<IngressResponse>
   readonly run: <A>(effect: Effect.Effect<A>) => Promise<A>
   readonly context: Context.Context<never>
@@ -119,7 +119,7 @@ export class Requests {
       case "Trigger":
         return this.#trigger(route.path, exchange)
       case "Health":
-        return unread(request, alive)
+        return this.#parts.run(this.#parts.liveness).then((alive) => unread(request, alive))
       case "Ready":
         return this.#parts.run(this.#parts.readiness).then((ready) => unread(request, ready))
       case "Metrics":

@@ -12,7 +12,7 @@ import { Receipts } from "../store/Receipts.ts"
 import { BodyReader, smallBytes } from "./Body.ts"
 import type { ConnectionObserver } from "./Connections.ts"
 import { makeDeliveryLog } from "./DeliveryLog.ts"
-import { makeReadiness } from "./Health.ts"
+import { makeProbes } from "./Health.ts"
 import type { ReadyCheck } from "./Health.ts"
 import { startListener } from "./HttpListener.ts"
 import type { ListenerSettings } from "./HttpListener.ts"
@@ -43,6 +43,8 @@ export interface IngressOptions {
   readonly dashboard?: boolean | undefined
   /** Checks of `/readyz` in addition to the stores. */
   readonly ready?: ReadonlyArray<ReadyCheck> | undefined
+  /** Checks of `/healthz`: failures that a restart of the process may end. */
+  readonly alive?: ReadonlyArray<ReadyCheck> | undefined
 }
 
 const mebibyte = 1024 * 1024
@@ -136,7 +138,7 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
     webhooks,
     triggers,
     admin: yield* Effect.serviceOption(AdminApi),
-    readiness: yield* makeReadiness(intake, options.ready ?? []),
+    ...(yield* makeProbes(intake, options)),
     run: Effect.runPromiseWith(context),
     context
   })

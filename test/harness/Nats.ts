@@ -60,12 +60,11 @@ export class NatsServer implements AsyncDisposable {
     return server
   }
 
-  /** Starts it, after a kill on the same data, and waits until it takes connections. */
-  async start(): Promise<void> {
+  /** Starts it, after a kill on the same data, and waits until it takes connections; `storing: false`: without JetStream. */
+  async start({ storing = true }: { readonly storing?: boolean } = {}): Promise<void> {
     if (this.#keeper !== undefined) throw new Error("it is running")
     const args = [
-      "--config",
-      this.#config,
+      ...(storing ? ["--config", this.#config] : []),
       "--addr",
       "127.0.0.1",
       "--port",
@@ -88,6 +87,12 @@ export class NatsServer implements AsyncDisposable {
   /** Stops it in order, so that clients are notified. */
   stop(): Promise<void> {
     return this.#end("stop\n")
+  }
+
+  /** Deletes all streams and buckets while the server is not running, as when its disk is replaced. */
+  loseData(): void {
+    if (this.#keeper !== undefined) throw new Error("it is running")
+    rmSync(join(this.#folder, "jetstream"), { recursive: true })
   }
 
   /** Suspends the process: it accepts connections and sends no response. */

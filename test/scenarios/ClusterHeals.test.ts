@@ -1,0 +1,39 @@
+/** A cluster whose NATS loses everything it stores: truth is in the records, so that the cluster rebuilds what it needs. */
+import { expect, it } from "vitest"
+import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
+import { postedOn } from "../harness/Installation.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+it("NATS without its data: nodes report missing locks, then create it again and review without a restart", async () => {
+  await using at = await ClusterInstallation.make({ repositories: 4, dailyUsd: 50 })
+  await Promise.all([
+    at.start("front", "ingress"),
+    at.start("work", "executor"),
+    at.start("middle-1", "actors,publisher"),
+    at.start("middle-2", "actors,publisher")
+  ])
+  const before = await at.open("before", at.repositories[0] ?? "")
+  await at.deliver(before)
+  await at.reviewed([before], 60_000)
+
+  await at.nats.kill()
+  at.nats.loseData()
+  // Connected, but without anything that stores locks.
+  await at.nats.start({ storing: false })
+  const readiness = async (name: string) => (await fetch(`${at.node(name).url}/readyz`)).text()
+  await waitUntil(async () => (await readiness("middle-1")).includes('"not_ready":["locks"]'), {
+    timeout: 30_000,
+    describe: () => at.logs(20)
+  })
+  expect((await fetch(`${at.node("middle-1").url}/healthz`)).status).toBe(200)
+  await at.nats.stop()
+  await at.nats.start()
+
+  const pulls = await Promise.all(at.repositories.map((repository, index) => at.open(`after-${index}`, repository)))
+  for (const pull of pulls) await at.deliver(pull)
+  await at.reviewed(pulls, 60_000)
+  await at.settled()
+  expect(pulls.map((pull) => postedOn(pull))).toMatchObject(
+    pulls.map((pull) => ({ reviews: [pull.head], summaries: 1 }))
+  )
+}, 240_000)
