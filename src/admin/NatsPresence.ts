@@ -1,5 +1,5 @@
 /** Publishes the record of a node on the bus while it runs: its roles, its version, its review slots and its number of actors. */
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { Sharding } from "effect/cluster"
 import packageJson from "../../package.json" with { type: "json" }
 import { NatsNodes } from "../../nats/NatsNodes.ts"
@@ -35,7 +35,7 @@ export const presence = (roles: ReadonlySet<Role>) =>
         name,
         roles: [...roles],
         version: packageJson.version,
-        startedAt: Date.now(),
+        startedAt: yield* Clock.currentTimeMillis,
         more: { ...details, actors: 0 }
       })
     })

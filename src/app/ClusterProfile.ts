@@ -21,6 +21,9 @@ import { administration } from "./Administration.ts"
 import { agentLayer } from "../agent/AgentModes.ts"
 import { clusterProblems } from "../config/checks/Cluster.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
+import { layerClient, locateDatabase } from "./Database.ts"
+import { fromConfig } from "./FromConfig.ts"
+import * as StoreClock from "../database/StoreClock.ts"
 import { ConfigInvalid } from "../config/LoadConfig.ts"
 import * as NatsConfigHead from "../config/NatsConfigHead.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
@@ -44,6 +47,9 @@ const refuseOwnStores = Layer.effectDiscard(
     if (problems.some(({ severity }) => severity === "error")) return yield* ConfigInvalid.of(problems)
   })
 )
+
+/** The time of the records, on every node. */
+const clock = fromConfig((snapshot) => StoreClock.layer.pipe(Layer.provide(layerClient(locateDatabase(snapshot)))))
 
 const bus = (settings: NatsSettings) =>
   Layer.merge(NatsEvents.layer, NatsLockHealth.layer).pipe(
@@ -109,6 +115,7 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
     Layer.provide(presence(roles)),
     Layer.provide(bus(settings)),
     Layer.provide(identity),
+    Layer.provide(clock),
     Layer.provide(refuseOwnStores)
   )
 }

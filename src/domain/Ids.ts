@@ -16,16 +16,23 @@ const random = (): Uint8Array => {
   return pool.subarray(used, (used += 16))
 }
 
+let now: () => number = Date.now
 let lastMillis = 0
 let sequence = 0
 const sequences = 2 ** 31
 
+/** Takes the time of later ids from another clock, so that nodes of a cluster create ids in one order. */
+export const useIdClock = (clock: () => number): void => {
+  now = clock
+  lastMillis = 0
+}
+
 /** Returns a new UUIDv7, lower-case, 36 characters; strictly increasing within one process. */
 export const newId = (): string => {
   const drawn = random()
-  const now = Date.now()
-  if (now > lastMillis) {
-    lastMillis = now
+  const millis = now()
+  if (millis > lastMillis) {
+    lastMillis = millis
     sequence = ((drawn[6] ?? 0) << 16) | ((drawn[7] ?? 0) << 8) | (drawn[8] ?? 0)
   } else if (++sequence === sequences) {
     lastMillis++

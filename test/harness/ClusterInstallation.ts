@@ -130,20 +130,20 @@ export class ClusterInstallation implements AsyncDisposable {
     })
   }
 
-  /** Adds a node and waits until it is ready. */
-  async start(name: string, roles: string): Promise<AicrProcess> {
-    const node = await this.add(name, roles)
+  /** Adds a node and waits until it is ready. `more` is environment of this node only. */
+  async start(name: string, roles: string, more: Readonly<Record<string, string>> = {}): Promise<AicrProcess> {
+    const node = await this.add(name, roles, more)
     await node.start()
     return node
   }
 
   /** A node that is not started yet. */
-  async add(name: string, roles: string): Promise<AicrProcess> {
+  async add(name: string, roles: string, more: Readonly<Record<string, string>> = {}): Promise<AicrProcess> {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
     const configFile = join(this.directory, `${name}.yaml`)
     await writeFile(configFile, stringify(this.#document(name, port)))
-    const env = this.env(name, roles)
+    const env = { ...this.env(name, roles), ...more }
     const node = new AicrProcess({ configFile, url, env })
     this.nodes.set(name, node)
     if (roles.includes("ingress") || roles === "all") this.ingress.push(name)
