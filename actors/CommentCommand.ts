@@ -91,9 +91,9 @@ const execute = Effect.fnUntraced(function* (eventId: string) {
     return yield* settle("executed", "waiting reviews are cancelled, running ones are stopped")
   }
   const marker = renderMarker({ op: replyId(eventId), scope: targetKey(change) })
-  const answered = yield* client.findComment(change.repo, number, marker)
-  if (answered === undefined) yield* client.createComment(change.repo, number, `${help}\n\n${marker}`)
-  yield* settle("executed", "answered")
+  const existing = yield* client.findComment(change.repo, number, marker)
+  if (existing === undefined) yield* client.createComment(change.repo, number, `${help}\n\n${marker}`)
+  yield* settle("executed", "the help text is posted")
 })
 
 /** Returns the workspace of the pull request, or the reason why there is none. Queries the host only if rules depend on a branch that no delivery named. */

@@ -19,7 +19,7 @@ const digestOf = (text: string): Buffer => createHash("sha256").update(text).dig
 
 const hash = /^sha256:([0-9a-f]{64})$/i
 
-/** Returns undefined if the user name or the password is not configured, or the hash is invalid: then login is disabled. */
+/** Returns undefined if the user name or the password is not configured, or the hash is invalid: then every path of the admin API returns 404. */
 export const readAdminCredentials = ({ credential, document: { admin } }: Snapshot): AdminCredentials | undefined => {
   const text = (name: string): string | undefined => {
     const secret = credential(admin, name)
@@ -48,6 +48,6 @@ export const readAdminCredentials = ({ credential, document: { admin } }: Snapsh
   }
 }
 
-/** Returns instructions for enabling login. */
+/** Returns instructions for enabling the admin API. */
 export const howToTurnOn = ({ document: { admin } }: Snapshot): string =>
-  `The administration is off: set ${admin.username_env} and ${admin.password_hash_env ?? admin.password_env} to turn it on.`
+  `the admin API is disabled; set ${admin.username_env} and ${admin.password_hash_env ?? admin.password_env} to enable it`

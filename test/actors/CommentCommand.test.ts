@@ -171,8 +171,13 @@ describe("where rules name branches and the pull request is into main", () => {
       )
     )
   it.effect.each<readonly [string, object, string | undefined, readonly [string, string]]>([
-    ["is carried out", { w: rule("main", true) }, undefined, ["executed", "answered"]],
-    ["is carried out elsewhere", { w: rule("next", true), m: rule("main", true) }, undefined, ["executed", "answered"]],
+    ["is executed", { w: rule("main", true) }, undefined, ["executed", "the help text is posted"]],
+    [
+      "is executed in another workspace",
+      { w: rule("next", true), m: rule("main", true) },
+      undefined,
+      ["executed", "the help text is posted"]
+    ],
     [
       "is refused where that workspace takes none",
       { w: rule("next", true), m: rule("main", false) },
@@ -185,7 +190,12 @@ describe("where rules name branches and the pull request is into main", () => {
       undefined,
       ["skipped", "no workspace reviews pull requests of team/app into main"]
     ],
-    ["needs no request where a delivery named the branch", { w: rule("next", true) }, "next", ["executed", "answered"]]
+    [
+      "needs no request where a delivery named the branch",
+      { w: rule("next", true) },
+      "next",
+      ["executed", "the help text is posted"]
+    ]
   ])("a comment command %s", ([, instances, baseRef, expected]) =>
     Effect.gen(function* () {
       const { event } = yield* helpAfter(undefined, 1, baseRef)

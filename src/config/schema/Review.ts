@@ -155,7 +155,10 @@ export const ReviewConfig = Schema.Struct({
   reflection: group(
     {
       enabled: defaulted(Flag, false, "Remember lessons of earlier reviews."),
-      mode: optional(choice("off", "light", "thorough"), "How much is reflected."),
+      mode: optional(
+        choice("off", "light", "thorough"),
+        "How much later reviews use of the lessons; `light` if unset."
+      ),
       memory: group(
         {
           max_size_kb: optional(PositiveInt, "Size of the memory in KiB."),

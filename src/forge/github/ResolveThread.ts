@@ -73,8 +73,8 @@ const listThreads = Effect.fnUntraced(function* (
 const isTransient = ({ reason }: ForgeError): boolean => reason === "unavailable" || reason === "unknown_outcome"
 
 /**
- * Consecutive failures after which threads stay open for now: the comment was just edited, so the host responds and only this API
- * fails, and the rest of the review must not wait for it.
+ * Consecutive failures for which the publication is retried. From the next one on, threads stay open for now: the comment was just
+ * edited, so the host responds and only this API fails, and the rest of the review must not wait for it.
  */
 const maxFailures = 3
 
