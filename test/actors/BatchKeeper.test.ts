@@ -95,7 +95,7 @@ const placed = Effect.gen(function* () {
 const each = (name: string, test: () => Effect.Effect<void, unknown, Layer.Success<typeof world>>) =>
   layer(world)((it) => it.effect(name, () => Effect.andThen(placed, test())))
 
-each("what waits is let in one by one, in order, as the one before ends", () =>
+each("waiting pushes are added one by one, in order, as the one before ends", () =>
   Effect.gen(function* () {
     const events = [yield* push("a", "b"), yield* push("b", "c"), yield* push("c", "d")]
     yield* scan(false)

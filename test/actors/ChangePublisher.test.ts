@@ -239,7 +239,7 @@ describe("ChangePublisher", () => {
     )
   }
 
-  each("looks for a write whose answer was lost instead of repeating it", () =>
+  each("searches for a write whose response was lost instead of repeating it", () =>
     Effect.gen(function* () {
       const host = yield* Host
       yield* Ref.set(host.faults, ["lost"])
@@ -309,7 +309,7 @@ describe("ChangePublisher", () => {
     })
   )
 
-  each("waits as long as the host asks and goes on", () =>
+  each("waits as long as the host requires and continues", () =>
     Effect.gen(function* () {
       const host = yield* Host
       yield* Ref.set(host.faults, ["rate_limited", "unavailable"])

@@ -107,7 +107,7 @@ const outcomeOf = (id: string) =>
   )
 
 layer(world)("outcome", (t) => {
-  t.effect("a match says what this build cannot do, a missing one is waited for and then said", () =>
+  t.effect("a match reports what this build does not support; a missing one is waited for and then reported", () =>
     Effect.gen(function* () {
       const matched = yield* report(change({ files: ["//depot/main/a.c"] }))
       const unmatched = yield* report(change({ files: ["//nowhere/a.c"] }))

@@ -194,7 +194,7 @@ layer(worldWith(faulty("event-1")))((it) =>
   )
 )
 
-each("an entry whose workers keep dying is dead in the end, and its receipt says why", () =>
+each("an entry whose workers keep dying is dead in the end, and its receipt contains the reason", () =>
   Effect.gen(function* () {
     const queue = yield* Queue
     const entryId = yield* accept(1, Priority.pullRequest, 0, 0)
@@ -209,7 +209,7 @@ each("an entry whose workers keep dying is dead in the end, and its receipt says
   })
 )
 
-each("what was to be cancelled when its worker died is cancelled, and its receipt says so", () =>
+each("an entry with a pending cancellation whose worker died is cancelled, and its receipt records it", () =>
   Effect.gen(function* () {
     const entryId = yield* accept(1, Priority.pullRequest, 0, 0)
     yield* claim(entryId, "node/earlier")

@@ -74,23 +74,25 @@ const { accept, running, end } = endlessReviews(change)
 const each = (name: string, test: () => Effect.Effect<void, unknown, Layer.Success<typeof world>>) =>
   layer(world)((it) => it.effect(name, test))
 
-each("a cancelled review ends at once, cleaned up; entry, run and receipt say so, and the place is free", () =>
-  Effect.gen(function* () {
-    const { cleaned } = yield* Checkouts
-    const entryId = yield* running(1)
-    const waiting = yield* accept(2)
-    yield* (yield* scheduler).Cancel({ targetKey: targetKey(change(1)), reason: "closed" })
-    const took = yield* until("the entry has ended", statusIs(entryId, "cancelled"))
-    // The lease is renewed after 100 seconds only.
-    assert.isBelow(took, 5000)
-    assert.strictEqual(yield* Ref.get(cleaned), 1)
-    const event = yield* Effect.flatMap(Receipts, (receipts) => receipts.get("event-1"))
-    assert.deepStrictEqual([event?.outcome, event?.outcomeReason], ["cancelled", "closed"])
-    const [run] = yield* Effect.flatMap(Runs, (runs) => runs.list({ targetKey: targetKey(change(1)), limit: 5 }))
-    assert.deepInclude(run, { status: "cancelled", reason: "closed" })
-    yield* until("the next one runs", statusIs(waiting, "running"))
-    yield* end(2, waiting)
-  })
+each(
+  "a cancelled review ends immediately and is cleaned up; entry, run and receipt record it, and its slot is free",
+  () =>
+    Effect.gen(function* () {
+      const { cleaned } = yield* Checkouts
+      const entryId = yield* running(1)
+      const waiting = yield* accept(2)
+      yield* (yield* scheduler).Cancel({ targetKey: targetKey(change(1)), reason: "closed" })
+      const took = yield* until("the entry has ended", statusIs(entryId, "cancelled"))
+      // The lease is renewed after 100 seconds only.
+      assert.isBelow(took, 5000)
+      assert.strictEqual(yield* Ref.get(cleaned), 1)
+      const event = yield* Effect.flatMap(Receipts, (receipts) => receipts.get("event-1"))
+      assert.deepStrictEqual([event?.outcome, event?.outcomeReason], ["cancelled", "closed"])
+      const [run] = yield* Effect.flatMap(Runs, (runs) => runs.list({ targetKey: targetKey(change(1)), limit: 5 }))
+      assert.deepInclude(run, { status: "cancelled", reason: "closed" })
+      yield* until("the next one runs", statusIs(waiting, "running"))
+      yield* end(2, waiting)
+    })
 )
 
 each("a request that another node made is learnt with the next renewal", () =>
@@ -144,43 +146,45 @@ const runOf = (number: number) =>
     Effect.map(runs.list({ targetKey: targetKey(change(number)), limit: 5 }), ([run]) => run)
   )
 
-each("a host that is down for twelve hours costs no attempt; the run says what it waits for and until when", () =>
-  Effect.gen(function* () {
-    const { failure } = yield* Host
-    const queue = yield* Queue
-    yield* Ref.set(failure, down)
-    const entryId = yield* accept(1)
-    yield* Effect.forkChild(Effect.flatMap(scheduler, (one) => one.Wake()))
-    yield* until(
-      "the run waits",
-      Effect.map(runOf(1), (run) => run?.waitingUntil !== undefined)
-    )
-    const begun = yield* Clock.currentTimeMillis
-    while ((yield* Clock.currentTimeMillis) - begun < 12 * 3_600_000) {
-      yield* TestClock.adjust("1 minute")
-      yield* Effect.callback<void>((done) => {
-        setImmediate(() => done(Effect.void))
-      })
-    }
-    yield* until("it waits again", statusIs(entryId, "waiting"))
-    const [entry, run] = [yield* queue.get(entryId), yield* runOf(1)]
-    assert.deepInclude(entry, { attempts: 0, losses: 0 })
-    assert.deepInclude(run, { status: "queued", reason: "the request to the host failed: connect ECONNREFUSED" })
-    assert.strictEqual(entry?.dueAt, run?.waitingUntil)
-    assert.isAbove(run?.waitingUntil ?? 0, yield* Clock.currentTimeMillis)
-    // Fewer than one attempt in ten minutes, after the first ones.
-    assert.isBelow(entry?.token ?? Infinity, 130)
-    yield* Ref.set(failure, undefined)
-    const { begun: checkouts } = yield* Checkouts
-    while ((yield* Ref.get(checkouts)) === 0) {
-      yield* TestClock.adjust("1 minute")
-      yield* Effect.callback<void>((done) => {
-        setImmediate(() => done(Effect.void))
-      })
-    }
-    assert.strictEqual((yield* runOf(1))?.id, run?.id)
-    yield* end(1, entryId)
-  })
+each(
+  "a host that is unavailable for twelve hours costs no attempt; the run records what it waits for and until when",
+  () =>
+    Effect.gen(function* () {
+      const { failure } = yield* Host
+      const queue = yield* Queue
+      yield* Ref.set(failure, down)
+      const entryId = yield* accept(1)
+      yield* Effect.forkChild(Effect.flatMap(scheduler, (one) => one.Wake()))
+      yield* until(
+        "the run waits",
+        Effect.map(runOf(1), (run) => run?.waitingUntil !== undefined)
+      )
+      const begun = yield* Clock.currentTimeMillis
+      while ((yield* Clock.currentTimeMillis) - begun < 12 * 3_600_000) {
+        yield* TestClock.adjust("1 minute")
+        yield* Effect.callback<void>((done) => {
+          setImmediate(() => done(Effect.void))
+        })
+      }
+      yield* until("it waits again", statusIs(entryId, "waiting"))
+      const [entry, run] = [yield* queue.get(entryId), yield* runOf(1)]
+      assert.deepInclude(entry, { attempts: 0, losses: 0 })
+      assert.deepInclude(run, { status: "queued", reason: "the request to the host failed: connect ECONNREFUSED" })
+      assert.strictEqual(entry?.dueAt, run?.waitingUntil)
+      assert.isAbove(run?.waitingUntil ?? 0, yield* Clock.currentTimeMillis)
+      // Fewer than one attempt in ten minutes, after the first ones.
+      assert.isBelow(entry?.token ?? Infinity, 130)
+      yield* Ref.set(failure, undefined)
+      const { begun: checkouts } = yield* Checkouts
+      while ((yield* Ref.get(checkouts)) === 0) {
+        yield* TestClock.adjust("1 minute")
+        yield* Effect.callback<void>((done) => {
+          setImmediate(() => done(Effect.void))
+        })
+      }
+      assert.strictEqual((yield* runOf(1))?.id, run?.id)
+      yield* end(1, entryId)
+    })
 )
 
 each("after a day of outage the review is dead with its reason, and an operator can try it again", () =>
@@ -230,7 +234,7 @@ layer(expiringSoon)((it) =>
   )
 )
 
-each("a review that nothing is configured for ends with a run that says why", () =>
+each("a review whose trigger or workspace is not configured ends with a run that contains the reason", () =>
   Effect.gen(function* () {
     const [gone, unrouted] = [yield* accept(8), yield* accept(9)]
     yield* Effect.forkChild(Effect.flatMap(scheduler, (one) => one.Wake()))

@@ -88,7 +88,7 @@ each("one at a time per workspace by default, the next when the first has ended"
   })
 )
 
-each("wakes that come together are answered by one look, and what came with the last of them is seen", () =>
+each("wakes that come together lead to one scan, which includes the entries of the last of them", () =>
   Effect.gen(function* () {
     yield* ready
     const before = surveys
@@ -111,7 +111,7 @@ each("work that is not due yet starts by itself when it is", () =>
   })
 )
 
-each("a ticket that nobody claimed is offered again", () =>
+each("an unclaimed ticket is offered again", () =>
   Effect.gen(function* () {
     yield* ready
     yield* admit(1)
@@ -124,7 +124,7 @@ each("a ticket that nobody claimed is offered again", () =>
   })
 )
 
-each("cancelling ends what waits and says so on its receipts", () =>
+each("cancelling ends waiting entries and records it on their receipts", () =>
   Effect.gen(function* () {
     const receipts = yield* Receipts
     const dueAt = (yield* ready) + 90_000

@@ -96,7 +96,7 @@ describe("errors", () => {
     [["config", "check", "."], 2, ".: this is a folder"],
     [["replay", "--config", "nope.yaml"], 2, "nope.yaml: file not found"],
     [["review", "--pull", "1"], 2, "add --publish"]
-  ])("%j ends with %d and says what to do", async (args, code, message) => {
+  ])("%j ends with %d and prints the next step", async (args, code, message) => {
     const ended = await aicr(args, temporaryFolder())
     expect(ended.out).toContain(message)
     expect(ended.code).toBe(code)

@@ -129,6 +129,6 @@ const run = async (): Promise<Record<string, number>> => {
 
 export const actorCalls = {
   name: "actors",
-  summary: "asks and tells between two processes beside plain NATS requests; asks within a process",
+  summary: "calls and one-way messages between two processes next to plain NATS requests; calls within a process",
   run
 }

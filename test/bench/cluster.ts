@@ -170,7 +170,7 @@ const latency = async (): Promise<{ readonly cluster: number; readonly embedded:
 
 export const cluster = {
   name: "cluster",
-  summary: "reviews per second on one and three executor nodes; webhook to comment beside one process",
+  summary: "reviews per second on one and three executor nodes; webhook to comment next to one process",
   run: async (): Promise<Record<string, number>> => {
     const comment = await latency()
     const reviews = await scale()

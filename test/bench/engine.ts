@@ -105,7 +105,7 @@ const measured = (task: Task): Promise<Record<string, number>> =>
 
 export const engine: Benchmark = {
   name: "engine",
-  summary: "a patch of 20 MiB parsed, planned, anchored and identified, beside git printing it",
+  summary: "a patch of 20 MiB parsed, planned, anchored and identified, next to git printing it",
   run: async ({ json }) => {
     const directory = mkdtempSync(join(tmpdir(), "aicr-bench-engine-"))
     try {

@@ -160,6 +160,6 @@ const measure = async (): Promise<Record<string, number>> => {
 
 export const hostile = {
   name: "hostile",
-  summary: "a normal repository beside ones made to be too much",
+  summary: "a normal repository next to hostile ones",
   run: measure
 }

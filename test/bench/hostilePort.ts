@@ -146,7 +146,7 @@ const halfOpen = async (port: number): Promise<{ readonly end: () => void }> => 
 
 export const hostilePort = {
   name: "hostile-port",
-  summary: "health and signed deliveries while unsigned 25 MiB bodies and half-open connections come in, in 1 GiB",
+  summary: "health and signed deliveries while unsigned 25 MiB bodies and half-open connections arrive, in 1 GiB",
   run: async (_options: { readonly json: boolean }): Promise<Record<string, number>> => {
     const print = (line: string) => process.stdout.write(`${line}\n`)
     const directory = mkdtempSync(join(tmpdir(), "aicr-hostile-"))

@@ -158,7 +158,7 @@ const rounded = (values: Readonly<Record<string, number>>): Record<string, numbe
 
 export const ingest = {
   name: "ingest",
-  summary: "webhooks stored per CPU, beside a bare server and probot; memory over 200 000 deliveries",
+  summary: "webhooks stored per CPU, next to a bare server and probot; memory over 200 000 deliveries",
   run: async (_options: { readonly json: boolean }): Promise<Record<string, number>> => {
     const print = (line: string) => process.stdout.write(`${line}\n`)
     const generator = await start("load.ts")

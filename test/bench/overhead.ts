@@ -206,6 +206,6 @@ const measure = async (): Promise<Record<string, number>> => {
 
 export const overhead = {
   name: "overhead",
-  summary: "webhook to visible comment beside a plain script, and with 4 000 pull refs",
+  summary: "webhook to visible comment next to a plain script, and with 4 000 pull refs",
   run: measure
 }

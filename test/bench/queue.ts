@@ -129,7 +129,7 @@ const measure = async (): Promise<Record<string, number>> => {
 
 export const queue = {
   name: "queue",
-  summary: "admissions and full cycles beside BullMQ and graphile-worker; wakes with 100 000 waiting entries",
+  summary: "admissions and full cycles next to BullMQ and graphile-worker; wakes with 100 000 waiting entries",
   run: async (_options: { readonly json: boolean }): Promise<Record<string, number>> => {
     const result = await measure()
     for (const [name, value] of Object.entries(result)) process.stderr.write(`${name.padEnd(32)} ${value.toFixed(2)}\n`)

@@ -117,7 +117,7 @@ const parts = (["load", "adds", "cycles"] as const).filter((part) => chosen?.inc
 export const queueJournal = {
   name: "queue-journal",
   summary:
-    "the queue over a journal in Redis beside BullMQ, with 1 and 3 ingress processes; a node with 1 000 000 entries",
+    "the queue over a journal in Redis next to BullMQ, with 1 and 3 ingress processes; a node with 1 000 000 entries",
   run: async (_options: { readonly json: boolean }): Promise<Record<string, number>> => {
     installPeers(["bullmq"])
     const result: Record<string, number> = {}

@@ -196,6 +196,6 @@ const measure = async (): Promise<Figures> => {
 
 export const review = {
   name: "review",
-  summary: "seconds, tokens and lines read of reviews with a model that takes its time, and reviews lost to throttling",
+  summary: "seconds, tokens and lines read of reviews with a slow model, and reviews lost to throttling",
   run: measure
 }

@@ -191,7 +191,7 @@ describe("aicr review --publish", () => {
       "the base of the pull request (main) is not here: run git fetch"
     ]
   ])(
-    "%s is refused before a model is asked",
+    "%s is refused before a model is called",
     async (_, args, code, message) => {
       const ended = await aicr(at, ...args(at))
       expect(ended.stderr).toContain(message)

@@ -188,21 +188,24 @@ describe("blocks of the workspace layers", () => {
     ([path]) =>
       /^(agent|review|outputs)\b/.test(path) && path !== "agent.sandbox.kind" && path !== "agent.web_search.credentials"
   )
-  it.each(rows)("%s stands in defaults and instances too, without a default of its own", (path, type, _, meaning) => {
-    const { around, path: place } = toPlace(path)
-    const [value] = listSamples(path, type, meaning).takes
-    if (value === undefined) return
-    const whole = withValue(around, place, value)
-    const [name = ""] = place
-    const block = valueAt(whole, [name])
-    for (const layer of [
-      ["workspaces", "defaults"],
-      ["workspaces", "instances", "w"]
-    ]) {
-      const { snapshot, errors } = read(withValue(withValue(whole, [name], undefined), [...layer, name], block))
-      expect(errors).toEqual([])
-      const given = valueAt(snapshot?.given, [...layer, name])
-      expect(Object.keys(given ?? {}).toSorted()).toEqual(Object.keys(block ?? {}).toSorted())
+  it.each(rows)(
+    "%s is a field of defaults and instances too, without a default of its own",
+    (path, type, _, meaning) => {
+      const { around, path: place } = toPlace(path)
+      const [value] = listSamples(path, type, meaning).takes
+      if (value === undefined) return
+      const whole = withValue(around, place, value)
+      const [name = ""] = place
+      const block = valueAt(whole, [name])
+      for (const layer of [
+        ["workspaces", "defaults"],
+        ["workspaces", "instances", "w"]
+      ]) {
+        const { snapshot, errors } = read(withValue(withValue(whole, [name], undefined), [...layer, name], block))
+        expect(errors).toEqual([])
+        const given = valueAt(snapshot?.given, [...layer, name])
+        expect(Object.keys(given ?? {}).toSorted()).toEqual(Object.keys(block ?? {}).toSorted())
+      }
     }
-  })
+  )
 })

@@ -180,7 +180,7 @@ describe("braces", () => {
     ["\\{a,b}", ["\\{a,b}"]],
     ["{c..a}", ["[a-c]"]],
     ["a", ["a"]]
-  ])("%s stands for %j", (given, expected) => expect(expandBraces(given, 64)).toEqual(expected))
+  ])("%s expands to %j", (given, expected) => expect(expandBraces(given, 64)).toEqual(expected))
 
   it("stand for a bounded number of patterns, and are read to a bounded depth", () => {
     expect(expandBraces("{a,b}".repeat(200), 64)).toHaveLength(64)

@@ -111,7 +111,7 @@ describe("a further repository", () => {
     ["lib:nothing.ts", "not available: no such file or directory"],
     ["other:src/add.ts", "not available: no such text file"],
     ["a.ts", "1: add(1, 2)"]
-  ])("%s is answered with %j", async (path, expected) => {
+  ])("%s results in %j", async (path, expected) => {
     expect((await review([good()], fetch(path))).seen).toContain(expected)
   })
 
@@ -141,7 +141,7 @@ describe("a repository that cannot be read", () => {
     [{ token: "wrong-token-1" }, "its host does not let us in; set its token_env"],
     [{ ref: "gone" }, "no branch or tag named gone"],
     [{ token: undefined, token_env: "NOT_SET" }, "the variable NOT_SET is not set"]
-  ])("%j is said, and the review goes on with the others", async (overrides, notice) => {
+  ])("%j is reported, and the review continues with the others", async (overrides, notice) => {
     const { analysis, system } = await review([
       { ...good(), ...overrides },
       { ...good(), alias: "second" }
@@ -173,7 +173,7 @@ describe("a repository that cannot be read", () => {
   it.each([
     [{ kind: "perforce", port: "p4:1666", depot_path: "//depot/..." }, "Perforce"],
     [{ kind: "subversion", repository_url: "https://svn.example/a" }, "Subversion"]
-  ])("%j is of a later build: said at the start and on the review", async (repositoryOf, name) => {
+  ])("%j is not supported: reported at the start and on the review", async (repositoryOf, name) => {
     const one = { alias: "lib", ...repositoryOf }
     const snapshot = await Effect.runPromise(toSnapshot(documentWith([one]), {}))
     const why = `this build reads git repositories as context, not ${name} ones`

@@ -121,7 +121,7 @@ describe("author resolution by a model", () => {
     ["the host's account", { author: { ...stranger, account: "jane" } }, "jane"],
     ["no mapped account", { mappings: {} }, "pusher"],
     ["a commit that names nobody", { author: { name: undefined, email: undefined, account: undefined } }, "pusher"]
-  ])("asks no model where there is %s", async (_, given, account) => {
+  ])("calls no model for %s", async (_, given, account) => {
     const found = await resolved(given)
     expect([found.account, found.requests.length]).toEqual([account, 0])
   })

@@ -61,7 +61,7 @@ describe("code that looks like something else", () => {
     ["a known name", { "x_pb2.py": "a = 1\n" }, { "x_pb2.py": `a = 1\n${evil}\n` }],
     ["attributes", { ".gitattributes": "gen/** linguist-generated=true\n" }, { "gen/x.py": `${evil}\n` }],
     ["a marker", { "x.py": "# @generated\na = 1\n" }, { "x.py": `# @generated\na = 1\n${evil}\n` }]
-  ])("is left out where the base has evidence that a program wrote it: %s", async (_, before, after) => {
+  ])("is skipped where the base has evidence that a program wrote it: %s", async (_, before, after) => {
     const { prompt, skipped } = await review(before, after)
     expect(prompt).not.toContain(evil)
     expect(skipped.map(({ reason, unread }) => [reason, unread])).toEqual([["generated", undefined]])

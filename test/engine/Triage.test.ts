@@ -134,7 +134,7 @@ describe("triage", () => {
     ["too much confidence", calling("triage", { ...close, confidence: 95 })],
     ["a field too many", calling("triage", { ...close, also_delete: true })],
     ["a text", calling("triage", "close")]
-  ])("%s is repaired once, then the next model is asked, then the issue stays open", async (_, wrong) => {
+  ])("%s is repaired once, then the next model is called, then the issue stays open", async (_, wrong) => {
     const repaired = await triaged((__, call) => (call === 1 ? wrong : calling("triage", JSON.stringify(close))))
     expect(repaired.decision).toEqual(close)
     expect(repaired.requests[1]?.messages.length).toBeGreaterThan(1)

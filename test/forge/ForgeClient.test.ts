@@ -96,7 +96,7 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
     ["dana", true],
     ["team", true],
     ["stranger", false]
-  ])("says whether %s may write", async (login, may) => {
+  ])("returns whether %s may write", async (login, may) => {
     expect(await run(host.client.canWrite(host.repo, login))).toBe(may)
   })
 

@@ -39,7 +39,7 @@ const clientAt = (kind: ForgeKind, url: string) => {
 const repo = { fullName: "acme/app", hostId: 99 }
 
 describe.each(ForgeKind.literals)("%s", (kind) => {
-  it.each([301, 302, 307, 308])("is not left where it answers %i with another origin", async (status) => {
+  it.each([301, 302, 307, 308])("is not left where it responds with %i and another origin", async (status) => {
     const other = await listen((_, response) => response.end("{}"))
     const host = await listen((request, response) => {
       response.writeHead(status, { location: `${other.url}${request.url}` }).end()

@@ -242,7 +242,7 @@ describe("manual and custom", () => {
     ["a workspace that is off", { repo: "acme/off" }, "workspace_disabled"],
     ["a workspace that has another repository", { repo: "acme/app", workspace: "other" }, "repository_not_configured"],
     ["a trigger that is not there", { repo: "acme/app", trigger: "nope" }, "repository_not_configured"]
-  ])("%s is not reviewed, and the record says why", async (_, payload, reason) => {
+  ])("%s is not reviewed, and the record contains the reason", async (_, payload, reason) => {
     await start()
     const answer = await call("manual", { head, ...payload })
     assert.deepInclude(answer.body, { accepted: false, reason })
@@ -408,7 +408,7 @@ describe("when nothing more can be taken", () => {
   it.each([
     ["the disk is full", "PRAGMA max_page_count = 1"],
     ["the file is read-only", "PRAGMA query_only = ON"]
-  ])("%s: nothing is accepted, and all is said to be tried again", async (_, pragma) => {
+  ])("%s: nothing is accepted, and the response requests a retry of everything", async (_, pragma) => {
     const { breakIt, records } = broken(pragma)
     await start({ records })
     await breakIt()

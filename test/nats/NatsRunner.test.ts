@@ -101,7 +101,7 @@ describe("calls between processes", () => {
   it.each([
     ["a question", { text: "x".repeat(9_000_000), times: 1 }],
     ["an answer", { text: "x", times: 9_000_000 }]
-  ])("%s that NATS does not take fails at once and says why; the next call works", async (_what, payload) => {
+  ])("%s that NATS does not accept fails immediately with the reason; the next call works", async (_what, payload) => {
     const exit = await cluster.run(Effect.flatMap(cluster.client, (of) => Effect.exit(of("e").Echo(payload))))
     expect(defectOf(exit)).toMatch(/9000\d\d\d bytes, the server takes \d+; raise max_payload/)
     const large = await cluster.run(

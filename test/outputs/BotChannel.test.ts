@@ -119,7 +119,7 @@ describe("chat bots", () => {
     ["brief", false, false],
     ["titles", true, false],
     ["full", true, true]
-  ] as const)("says %s when issues hold the rest", async (detail, titles, messages) => {
+  ] as const)("shows %s when issues contain the rest", async (detail, titles, messages) => {
     const parts = { lineComments: false, summary: true, recorded: true }
     await publishAll({ ...setup("feishu_bot", { issue_link_card: detail }), parts }, at())
     const text = cardText(platform.got[0])

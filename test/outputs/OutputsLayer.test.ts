@@ -135,7 +135,7 @@ describe("outputs", () => {
     ["a push", { target: { kind: "push", branch: "main" } }, false],
     ["an issue", { target: { kind: "issue", number: 4 } }, false],
     ["a changelist", { provider: "perforce" }, false]
-  ])("knows whether anything would show for %s", (_, own, any) => {
+  ])("returns whether anything would be visible for %s", (_, own, any) => {
     const service = outputsWith([host.forge.profile()])
     const given = { ...change, ...own }
     expect(service.anyFor(workspace(), given)).toBe(any)

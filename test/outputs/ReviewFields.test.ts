@@ -74,7 +74,7 @@ describe("a review on a pull request", () => {
       "the channel, whatever is said for all",
       { ...only({ ...own, ...publishing }), no_problems: { action: "suppress" } }
     ]
-  ])("is published without problems where no_problems of %s says so", async (_, outputs) => {
+  ])("is published without problems where no_problems of %s requires it", async (_, outputs) => {
     await publish({})([], clean)
     expect(comments()).toEqual([])
     await publish(outputs)([], clean)

@@ -126,7 +126,7 @@ describe("text from outside is inert", () => {
       "### {{problem.title}}\n{{{problem.message}}}\n{{{target.branch}}} {{{event.requested_by}}} {{{vcs.head_ref}}} {{problem.file}}",
       "{{#if problem.suggestion}}```suggestion\n{{problem.suggestion}}\n```{{/if}}\n\n{{problem.suggestion}}"
     ].map((template, at) => [template, at] as const)
-  )("wherever a template of the operator puts it: %j", (template, at) => {
+  )("in every position of a template of the operator: %j", (template, at) => {
     const own = workspace({ templates: { own: template } })
     const to = channel({ templates: { problem: "own" } })
     // Together the templates see each input three times.

@@ -153,7 +153,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
   it.each([
     ["eve", "who may only read"],
     ["dana", "who wrote the change, and may write"]
-  ])("stay open when they are dismissed by %s, %s, which the summary says", async (login) => {
+  ])("stay open when they are dismissed by %s, %s, which the summary reports", async (login) => {
     const { here, review, thread, dismiss } = await begin()
     const since = () =>
       /\*\*Since the last review:\*\* ([\s\S]*?)\n\n(?!-)/.exec(here.pull.comments.at(-1)?.body ?? "")?.[1]

@@ -87,7 +87,7 @@ const prose = (text: string): string =>
     .trim()
 
 const declarations = new Set(["const", "let", "function", "class", "interface", "type", "enum"])
-const testFunctions = new Set(["it", "test", "describe"])
+const testFunctions = new Set(["it", "test", "describe", "each"])
 const modifiers = new Set(["abstract", "async", "declare", "default"])
 
 export const readSource = (source: string): SourceTokens => {
@@ -128,14 +128,39 @@ const literals: ReadonlySet<SyntaxKind> = new Set([
   SyntaxKind.TemplateHead
 ])
 
-/** First arguments of `it(…)`, `it.live(…)`, `describe(…)` and their kind. */
+/** Methods of test functions whose call takes a title, or returns a function that takes it. */
+const titledMethods = new Set(["effect", "live", "prop", "scoped"])
+const curriedMethods = new Set(["each", "for", "runIf", "skipIf"])
+
+/** Returns the index of the token before the bracket that the token at `end` closes. */
+const beforeOpening = (code: ReadonlyArray<Token>, end: number, open: string, close: string): number => {
+  let depth = 0
+  for (let at = end; at >= 0; at--) {
+    if (code[at]?.text === close) depth += 1
+    if (code[at]?.text === open) depth -= 1
+    if (depth === 0) return at - 1
+  }
+  return -1
+}
+
+/** Returns whether the call whose callee ends at this token takes a title: `it(`, `it.live(`, `it.each<A>([…])(`, `each(`. */
+const takesTitle = (code: ReadonlyArray<Token>, end: number): boolean => {
+  const isCurried = code[end]?.text === ")"
+  let at = isCurried ? beforeOpening(code, end, "(", ")") : end
+  if (isCurried && code[at]?.text === ">") at = beforeOpening(code, at, "<", ">")
+  const name = code[at]?.text ?? ""
+  if (isCurried) return curriedMethods.has(name)
+  const owner = code[at - 1]?.text === "." ? code[at - 2]?.text : undefined
+  return owner === undefined ? testFunctions.has(name) : testFunctions.has(owner) || titledMethods.has(name)
+}
+
+/** Titles of `it(…)`, `it.live(…)`, `it.each(…)(…)`, `describe(…)` and their kind. */
 const testTitles = (code: ReadonlyArray<Token>, lineAt: LineAt): ReadonlyArray<Title> =>
-  code.flatMap(({ kind, start, text }, index) => {
-    const [callee, dot, owner] = [code[index - 2]?.text, code[index - 3]?.text, code[index - 4]?.text]
-    const isTitle =
-      literals.has(kind) && code[index - 1]?.text === "(" && testFunctions.has((dot === "." ? owner : callee) ?? "")
-    return isTitle ? [{ line: lineAt(start), text }] : []
-  })
+  code.flatMap(({ kind, start, text }, index) =>
+    literals.has(kind) && code[index - 1]?.text === "(" && takesTitle(code, index - 2)
+      ? [{ line: lineAt(start), text }]
+      : []
+  )
 
 type LineAt = (offset: number) => number
 

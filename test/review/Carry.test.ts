@@ -30,7 +30,7 @@ describe("a carried finding", () => {
     ["added lines", "charge(a, b)\nif (b) log(b)", "new"],
     ["removed lines", "charge(a)\nlog(a)", "old"],
     ["added and unchanged lines", "send(a)\nreturn a\n// the end", "new"]
-  ])("stands on its lines: %s", (_name, quote, side) => {
+  ])("is on its lines: %s", (_name, quote, side) => {
     const [before, after] = [diffAt(10, 12), diffAt(15, 14)]
     const problem: ReportedProblem = { file: path, quote, side, severity: "low", category: "bug", message: "m" }
     const [was, is] = [before, after].map((files) => makeAnchorer(files)(problem)?.anchor)

@@ -34,7 +34,7 @@ const secretOf = (text: string): string =>
   /(?<=:\/\/app:)[^@]+|(?<=Bearer ).+|(?<=KEY-----\n)[^\n]+/.exec(text)?.[0] ?? text
 
 describe("secrets", () => {
-  it.each(formats)("removes a %s wherever it stands", (_, secret) => {
+  it.each(formats)("removes a %s in any position", (_, secret) => {
     fc.assert(
       fc.property(
         secret,

@@ -107,40 +107,43 @@ describe.each([
   ["files are read-only", canFreeze, (at: Installation) => immutable(at, /^(aicr|queue)\.db(-wal)?$/)],
   ["the disk is full", canMount, small]
 ] as const)("%s", (_, can, diskOf) => {
-  it.skipIf(!can)("a delivery is refused, health says so, and all is reviewed once when it is over", async () => {
-    await using at = await Installation.make({ queue: "sqlite" })
-    using disk = diskOf(at)
-    await at.aicr.start()
-    // One review is in progress when it happens, and the reply of its model comes while nothing can be stored.
-    const first = await at.open("first")
-    const reached = Promise.withResolvers<void>()
-    const refused = Promise.withResolvers<void>()
-    at.model.script(async (request) => {
-      reached.resolve()
-      await refused.promise
-      return honest(request)
-    })
-    await at.forge.notify(first, "opened")
-    await reached.promise
+  it.skipIf(!can)(
+    "a delivery is refused, health reports it, and everything is reviewed once when the disk has space again",
+    async () => {
+      await using at = await Installation.make({ queue: "sqlite" })
+      using disk = diskOf(at)
+      await at.aicr.start()
+      // One review is in progress when it happens, and the reply of its model comes while nothing can be stored.
+      const first = await at.open("first")
+      const reached = Promise.withResolvers<void>()
+      const refused = Promise.withResolvers<void>()
+      at.model.script(async (request) => {
+        reached.resolve()
+        await refused.promise
+        return honest(request)
+      })
+      await at.forge.notify(first, "opened")
+      await reached.promise
 
-    const second = await at.open("second")
-    const deliver = opened(at, second)
-    await disk.refuse()
-    const answer = await deliver()
-    expect(answer).toMatchObject({ status: 503, body: { accepted: false, reason: "store_unavailable" } })
-    expect(Number(answer.retryAfter)).toBeGreaterThan(0)
-    await waitUntil(async () => (await ready(at)).notReady?.includes("store"), { describe: () => at.aicr.log })
-    refused.resolve()
-    await waitUntil(() => /could not be|not stored|disk/i.test(at.aicr.log), { describe: () => at.aicr.log })
+      const second = await at.open("second")
+      const deliver = opened(at, second)
+      await disk.refuse()
+      const answer = await deliver()
+      expect(answer).toMatchObject({ status: 503, body: { accepted: false, reason: "store_unavailable" } })
+      expect(Number(answer.retryAfter)).toBeGreaterThan(0)
+      await waitUntil(async () => (await ready(at)).notReady?.includes("store"), { describe: () => at.aicr.log })
+      refused.resolve()
+      await waitUntil(() => /could not be|not stored|disk/i.test(at.aicr.log), { describe: () => at.aicr.log })
 
-    await disk.heal()
-    expect(await deliver()).toMatchObject({ status: 202, body: { accepted: true } })
-    await readyAgain(at)
-    await at.reviewed(first, second)
-    await at.settled()
-    expect(at.posted(first)).toEqual(once("first", first.head))
-    expect(at.posted(second)).toEqual(once("second", second.head))
-  })
+      await disk.heal()
+      expect(await deliver()).toMatchObject({ status: 202, body: { accepted: true } })
+      await readyAgain(at)
+      await at.reviewed(first, second)
+      await at.settled()
+      expect(at.posted(first)).toEqual(once("first", first.head))
+      expect(at.posted(second)).toEqual(once("second", second.head))
+    }
+  )
 })
 
 it.skipIf(!canFreeze)(

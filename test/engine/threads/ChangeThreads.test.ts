@@ -33,7 +33,7 @@ describe("a thread that", () => {
     ["takes too much memory", "fill", 60_000, "limit", "needs more than 24 MiB of memory"],
     ["ends", "end", 60_000, "crashed", "it ended with code 7"]
   ] as const)(
-    "%s fails its own change; the one beside it and the next one go on",
+    "%s fails its own change; the concurrent one and the next one continue",
     async (_, word, millis, reason, message) => {
       const threads = unruly(millis)
       await Effect.runPromise(

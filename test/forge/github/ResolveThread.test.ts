@@ -149,6 +149,6 @@ it.each([
   ['{"data":{},"errors":[{"type":"SERVICE_UNAVAILABLE"}]}', 503],
   ['{"errors":[{"type":"toString","message":null}]}', 422],
   ["not JSON", 200]
-])("%s stands for %i", (body, status) => {
+])("%s is read as %i", (body, status) => {
   expect(graphqlStatus({ status: 200, body })).toBe(status)
 })

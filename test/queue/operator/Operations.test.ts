@@ -49,7 +49,7 @@ const push = (head: string, dueAt: number) => {
   return { ...item, change: { ...item.change, target: { kind: "push", branch: "main" } as const } }
 }
 
-each("each entry says why it waits and until when", () =>
+each("each entry shows why it waits and until when", () =>
   Effect.gen(function* () {
     const operations = yield* Operations
     const first = yield* one({ number: 1 })
@@ -78,7 +78,7 @@ each("each entry says why it waits and until when", () =>
   })
 )
 
-each("cancelling tells the worker of what runs and the scheduler of what waited", () =>
+each("cancelling notifies the worker of running entries and the scheduler of waiting ones", () =>
   Effect.gen(function* () {
     const operations = yield* Operations
     const [runs, waits] = [yield* one({ number: 1 }), yield* one({ number: 2 })]

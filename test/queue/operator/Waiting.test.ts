@@ -77,7 +77,7 @@ const cases: ReadonlyArray<{
   { name: "over", entry: { status: "dead", reason: "3 attempts" }, why: "ended", text: "dead (3 attempts)" }
 ]
 
-it.each(cases)("says what holds an entry back: $name", ({ entry: over, around: rest, why, text, until }) => {
+it.each(cases)("returns what an entry waits for: $name", ({ entry: over, around: rest, why, text, until }) => {
   const answer = toPosition({ ...entry, ...over }, { ...around, ...rest })
   expect(answer).toMatchObject({ why, until })
   expect(answer.text).toContain(text)

@@ -148,12 +148,12 @@ describe("a commit object", () => {
     ["itself", { a: [] }, "a", "a", true],
     ["its parent", { b: ["a"], a: [] }, "a", "b", true],
     ["the second parent of a merge", { m: ["b", "c"], b: ["a"], c: ["a"], a: [] }, "c", "m", true],
-    ["a commit beside it", { b: ["a"], c: ["a"], a: [] }, "c", "b", false],
+    ["a commit on another branch", { b: ["a"], c: ["a"], a: [] }, "c", "b", false],
     ["a commit after it", { b: ["a"], a: [] }, "b", "a", false],
     ["where the history ends early", { b: ["a"] }, "x", "b", false],
     ["ten commits back", long, "30", "40", true],
-    ["further back than is looked", long, "3", "40", false]
-  ])("knows %s", async (_, history, ancestor, head, expected) => {
+    ["further back than the search goes", long, "3", "40", false]
+  ])("reads %s", async (_, history, ancestor, head, expected) => {
     expect(await Effect.runPromise(isJustBefore(read(history), ancestor, head))).toBe(expected)
   })
 })

@@ -210,7 +210,7 @@ describe("settings of the machine and the user", () => {
 
 describe("names that look like options or escape", () => {
   it.each(["refs/heads/a..b", "refs/heads/a b", "refs/heads/*", "refs/heads/a:refs/heads/b", "refs/../config", "\n"])(
-    "%j is not asked for",
+    "%j is not fetched",
     async (headRef) => {
       const missing = { head: "2".repeat(40), headRef, baseRef: undefined }
       await expect(run(diffOf, missing)).rejects.toMatchObject({ reason: "missing" })

@@ -329,4 +329,4 @@ it.each([
   ["a/", undefined],
   ["", undefined],
   [undefined, undefined]
-])("ref %s is asked for as %s", (given, expected) => expect(refName(given)).toBe(expected))
+])("ref %s is fetched as %s", (given, expected) => expect(refName(given)).toBe(expected))
