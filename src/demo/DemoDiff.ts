@@ -21,7 +21,7 @@ export interface CodeHunk {
 const fenced = /^<diff (\S+)>\n([\s\S]*?)\n<\/diff \1>$/gm
 const heading = /^=== (.+) \(([^()]*)\)$/
 const hunkHeader = /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/
-const numbered = /^([ \d]+) \|([ +-])(.*)$/
+const numbered = /^(\d+)([+-]?): (.*)$/
 
 export const parseHunks = (prompt: string): ReadonlyArray<CodeHunk> => {
   const hunks: Array<CodeHunk> = []
@@ -39,10 +39,8 @@ export const parseHunks = (prompt: string): ReadonlyArray<CodeHunk> => {
         lines = []
         hunks.push({ path, extension: /\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? "", whole, lines })
       } else {
-        const [, columns = "", mark, text] = numbered.exec(line) ?? []
-        // Two columns of one width with a space between: the new line's number is the second, blank on removed lines.
-        const number = columns.slice((columns.length + 1) / 2).trim()
-        if (number === "" || text === undefined) continue
+        const [, number, mark, text] = numbered.exec(line) ?? []
+        if (mark === "-" || text === undefined) continue
         lines?.push({ number: Number(number), text, added: mark === "+" })
       }
     }

@@ -16,7 +16,7 @@ export const readQuote = (quote: string): ReadonlyArray<QuoteReading> => {
   const lines = trimBlank(unfence(quote.replace(/\r\n?/g, "\n").split("\n"))).slice(0, maxLines)
   if (lines.length === 0) return []
   const readings = [reading(lines, undefined)]
-  // `  12    |-code`: copied with the numbers of the prompt.
+  // `12-: code`: copied with the numbers of the prompt, or of a tool.
   const numbered = lines.flatMap((line) => withoutGutter(line) ?? [])
   if (numbered.length === lines.length) {
     const marks = numbered.map(({ mark }) => mark)
@@ -29,16 +29,10 @@ export const readQuote = (quote: string): ReadonlyArray<QuoteReading> => {
   return readings.filter(({ squeezed }) => squeezed.length > 0)
 }
 
-/** A line after the bar behind at most two numbers, and the mark of a diff before it. Undefined for a line without such a gutter. */
+/** A line after its number and the mark of a diff. Undefined for a line without such a gutter. */
 const withoutGutter = (line: string): { readonly mark: string | undefined; readonly code: string } | undefined => {
-  const bar = line.indexOf("|")
-  if (bar < 0) return undefined
-  const gutter = line.slice(0, bar)
-  if (!/\s/.test(gutter)) return undefined
-  const numbers = gutter.trim().split(/\s+/)
-  if (numbers.length > 2 || !numbers.every((number) => /^\d*$/.test(number))) return undefined
-  const mark = /^[+\- ]/.exec(line.slice(bar + 1, bar + 2))?.[0]
-  return { mark, code: line.slice(bar + 1 + (mark?.length ?? 0)) }
+  const [gutter, mark] = /^ {0,8}\d{1,9}([+-]?):(?: |$)/.exec(line) ?? []
+  return gutter === undefined ? undefined : { mark, code: line.slice(gutter.length) }
 }
 
 const sideOf = (marks: ReadonlyArray<string | undefined>): "new" | "old" | undefined => {

@@ -1,7 +1,7 @@
 /**
- * Renders the change for a model: per file a heading, per hunk its header, per line both line numbers and the mark.
- * Numbers let a model name a position, marks show the kind of change; anchoring trusts neither and uses the quoted
- * code.
+ * Renders the change for a model: per file a heading, per hunk its header, per line its number, the mark and the code. A line has one
+ * number, and no columns are aligned, because every line of every change pays for it. Numbers let a model name a position, marks show
+ * the kind of change; anchoring trusts neither and uses the quoted code.
  */
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { readLength } from "./HunkText.ts"
@@ -16,9 +16,12 @@ const maxTitle = 120
 /** Characters of a token, where they are not counted. */
 const tokenLength = 2
 
+/** Tokens of a number of up to nine digits, what separates it from the code, and the line break. */
+const numberTokens = 5
+
 /** Counts the tokens of a rendered line: its code up to the limit, and its numbers. The tokens of windows are estimated. */
 export const lineTokens = (line: string): number => {
-  if (line.length <= maxLineLength) return countTokens(line) + 9
+  if (line.length <= maxLineLength) return countTokens(line) + numberTokens
   const windows = line[0] === " " ? 0 : Math.ceil((line.length - maxLineLength) / tokenLength)
   return countTokens(line.slice(0, maxLineLength)) + 28 + windows
 }
@@ -81,16 +84,15 @@ export const renderFile = (file: FileDiff, part?: { readonly index: number; read
 
 const renderHunk = (hunk: Hunk, rows: Array<string>): void => {
   const { oldStart, oldLines, newStart, newLines, section } = hunk
-  const width = String(Math.max(oldStart + oldLines, newStart + newLines)).length
-  const blank = " ".repeat(width)
   rows.push(`${`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@ ${section}`.trimEnd()}\n`)
   let oldLine = oldStart
   let newLine = newStart
   for (const line of hunk.lines) {
     const mark = line[0] ?? " "
-    const old = mark === "+" ? blank : String(oldLine++).padStart(width)
-    const now = mark === "-" ? blank : String(newLine++).padStart(width)
-    rows.push(`${old} ${now} |${mark}${cut(line.endsWith("\r") ? line.slice(1, -1) : line.slice(1))}\n`)
+    const number = mark === "-" ? oldLine : newLine
+    if (mark !== "+") oldLine++
+    if (mark !== "-") newLine++
+    rows.push(`${number}${mark.trim()}: ${cut(line.endsWith("\r") ? line.slice(1, -1) : line.slice(1))}\n`)
   }
 }
 

@@ -137,8 +137,7 @@ describe("reading the diff out of a prompt", () => {
   const prompt = (body: string) => `Review this.\n\n<diff f1>\n${body}\n</diff f1>\n\nThat is all.`
 
   it("new lines with their numbers; old ones are passed over", () => {
-    const body =
-      "=== a/b.ts (modified, TypeScript)\n@@ -9,3 +9,3 @@ class A\n 9  9 | one\n10    |-two\n   10 |+2\n11 11 | three"
+    const body = "=== a/b.ts (modified, TypeScript)\n@@ -9,3 +9,3 @@ class A\n9: one\n10-: two\n10+: 2\n11: three"
     assert.deepStrictEqual(parseHunks(prompt(body)), [
       {
         path: "a/b.ts",
@@ -154,8 +153,7 @@ describe("reading the diff out of a prompt", () => {
   })
 
   it("code that looks like a heading, a fence or a hunk is code", () => {
-    const body =
-      "=== a.py (added, Python)\n@@ -0,0 +1,3 @@\n  1 |+=== b.py (added)\n  2 |+</diff f1>\n  3 |+@@ -1 +1 @@"
+    const body = "=== a.py (added, Python)\n@@ -0,0 +1,3 @@\n1+: === b.py (added)\n2+: </diff f1>\n3+: @@ -1 +1 @@"
     const [hunk, ...more] = parseHunks(prompt(body))
     assert.deepStrictEqual(more, [])
     assert.deepStrictEqual(

@@ -50,7 +50,7 @@ describe("commit_strategy", () => {
       expect.stringMatching(/commit 2 of 3, [0-9a-f]{12}: Mend === fake.ts \(modified\)\)$/),
       expect.stringMatching(/^=== b\.ts \(renamed from a\.ts, TypeScript, commit 3 of 3, [0-9a-f]{12}: Move\)$/)
     ])
-    expect(prompt).toContain("|-draft")
+    expect(prompt).toContain("-: draft")
     expect(briefs).toHaveLength(1)
     expect(analysis.findings.map(({ anchor }) => anchor?.line)).toEqual([undefined, 32])
     expect(analysis.coverage.reviewed).toEqual(["b.ts"])
@@ -72,7 +72,7 @@ describe("commit_strategy", () => {
     const head = repository.commit("Merge")
     const { briefs } = await runEngine({ repository, base, head, review: { commit_strategy: "per_commit" } })
     const prompt = briefs[0]?.prompt ?? ""
-    expect(prompt).toContain("|+evil merge")
+    expect(prompt).toContain("+: evil merge")
     expect(prompt).toContain("commit 2 of 2")
     expect(prompt.match(/=== c\.ts/g)).toHaveLength(1)
   })
@@ -86,8 +86,8 @@ describe("commit_strategy", () => {
 
   it("head_only shows the last commit", async () => {
     const { analysis, briefs } = await runEngine({ ...threeCommits(), review: { commit_strategy: "head_only" } })
-    expect(briefs[0]?.prompt).toContain("|+first")
-    expect(briefs[0]?.prompt).not.toContain("|+final")
+    expect(briefs[0]?.prompt).toContain("+: first")
+    expect(briefs[0]?.prompt).not.toContain("+: final")
     expect(analysis.coverage.lines).toBe(1)
   })
 
@@ -103,8 +103,8 @@ describe("commit_strategy", () => {
       compare: "endpoints",
       review: { commit_strategy: strategy }
     })
-    expect(briefs[0]?.prompt).toContain("|-final")
-    expect(briefs[0]?.prompt).toContain("|+rewritten")
+    expect(briefs[0]?.prompt).toContain("-: final")
+    expect(briefs[0]?.prompt).toContain("+: rewritten")
     expect(briefs[0]?.prompt).not.toContain("commit 1 of")
   })
 })

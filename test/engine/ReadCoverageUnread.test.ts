@@ -78,7 +78,7 @@ describe("a long line", () => {
   it("is shown in full where it is new, each part once", async () => {
     const words = Array.from({ length: 6000 }, (_, at) => `w${at}`)
     const { prompt } = await review({}, { "a.py": `before = 1\n${words.join(" ")}\nafter = 1\n` })
-    const shown = prompt.match(/\|\+.*/g)?.map((line) => line.slice(2)) ?? []
+    const shown = prompt.match(/^\d+\+: .*/gm)?.map((line) => line.slice(line.indexOf(": ") + 2)) ?? []
     expect(shown.at(0)).toBe("before = 1")
     expect(shown.at(-1)).toBe("after = 1")
     expect(shown.slice(1, -1).join("")).toBe(words.join(" "))

@@ -163,7 +163,7 @@ describe("reviewChange", () => {
     expect(briefs.length).toBeGreaterThan(5)
     const all = briefs.map(({ prompt }) => prompt).join("\n")
     for (const name of names) {
-      for (let i = 0; i < 200; i++) expect(all.split(`|+line ${name} ${i}\n`)).toHaveLength(2)
+      for (let i = 0; i < 200; i++) expect(all.split(`+: line ${name} ${i}\n`)).toHaveLength(2)
     }
     expect(analysis.usage).toMatchObject({ requests: briefs.length, costUsd: briefs.length * 0.5 })
     expect(analysis.skipped).toBeUndefined()

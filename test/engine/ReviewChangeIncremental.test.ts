@@ -19,7 +19,7 @@ const finder =
     let file = ""
     for (const line of prompt.split("\n")) {
       file = /^=== (\S+) /.exec(line)?.[1] ?? file
-      const [, number, code] = /^\s*\d*\s+(\d+)\s+\|\+(.*wrong.*)$/.exec(line) ?? []
+      const [, number, code] = /^(\d+)\+: (.*wrong.*)$/.exec(line) ?? []
       if (number === undefined || code === undefined) continue
       problems.push({ file, line: Number(number), severity: "high", category: "bug", message: "wrong", quote: code })
     }

@@ -200,7 +200,7 @@ const attacks: ReadonlyArray<Attack> = [
       injections({ files: fileOf(text), title: text, description: text, messages: [text], issues: [] })
   })),
   { name: "a quote of blanks", input: repeat(" 1"), work: readQuote },
-  { name: "a quote of lines", input: repeat("12 13 |+a\n"), work: readQuote },
+  { name: "a quote of lines", input: repeat("13+: a\n"), work: readQuote },
   {
     name: "a quote that is nearly everywhere",
     input: repeat("+a = 1\n"),

@@ -40,7 +40,7 @@ export const readShownChange = (text: string): ShownChange => {
   for (const row of text.split("\n")) {
     const heading = /^\+\+\+ b\/(.+)$/.exec(row) ?? /^=== (.+) \([^()]*\)$/.exec(row)
     const hunk = /^@@ -\d+(?:,\d+)? \+(\d+)/.exec(row)
-    const numbered = /^ +(\d+) \|\+(.*)$/.exec(row)
+    const numbered = /^(\d+)\+: (.*)$/.exec(row)
     if (heading !== null) {
       file = heading[1] ?? ""
       files.add(file)

@@ -25,11 +25,11 @@ const diff = [
   "=== src/a.ts (modified, TypeScript)",
   "@@ -1,2 +1,3 @@",
   " 1  1 | const one = 1",
-  `    2 |+${faultyLine("one", "high")}`,
+  `2+: ${faultyLine("one", "high")}`,
   " 2  3 | const two = 2",
   "=== src/b.ts (added)",
   "@@ -0,0 +1,1 @@",
-  `  1 |+${faultyLine("two", "low")}`
+  `1+: ${faultyLine("two", "low")}`
 ].join("\n")
 
 const chat = (messages: ChatRequest["messages"], tools: ReadonlyArray<unknown> = reviewTools) => ({

@@ -155,7 +155,13 @@ describe("anchoring by table", () => {
     ["not in the diff", { quote: "somewhere(else)", line: 11 }, undefined],
     ["several lines", { quote: "if (b) {\n  charge(a, c)\n}", line: 12 }, { start: 12, line: 14 }],
     ["in a code fence", { quote: "```ts\ncharge(a, c)\n```" }, { line: 13 }],
-    ["with the numbers of the prompt", { quote: "   11 |+  charge(a, b)", line: 11 }, { line: 11 }],
+    ["with the numbers of the prompt", { quote: "11+:   charge(a, b)", line: 11 }, { line: 11 }],
+    [
+      "with numbers and marks of removed lines",
+      { quote: "11-:   charge(a)\n12-:   log(a)" },
+      { start: 11, line: 12, side: "old" }
+    ],
+    ["with the numbers of a tool", { quote: "11:   charge(a, b)", line: 11 }, { line: 11 }],
     ["with marks of a diff", { quote: "+  if (b) {\n+    charge(a, c)" }, { start: 12, line: 13 }],
     ["a removed line", { quote: "log(a)", side: "old" }, { line: 12, side: "old" }],
     ["a removed line without saying so", { quote: "log(a)" }, { line: 12, side: "old" }],

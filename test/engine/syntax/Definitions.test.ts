@@ -125,7 +125,7 @@ describe("the engine with definitions", () => {
       `class Shop {\n  int Pay(int a) {\n${Array.from({ length: count }, (_, i) => `    Log(${i});\n`).join("")}${changed}\n${"    Log(99);\n".repeat(10)}  }\n  int Other() { return 1; }\n}\n`
     const short = (await review(body(20, "    return 1;"), body(20, "    return a / 0;"))).briefs[0]?.prompt
     expect(short).toContain("@@ -2,33 +2,33 @@ Shop > int Pay(int a)")
-    expect(short).toContain("| int Pay(int a) {".replace("| ", "|   "))
+    expect(short).toContain("2:   int Pay(int a) {")
     const long = (await review(body(200, "    return 1;"), body(200, "    return a / 0;"))).briefs[0]?.prompt
     expect(long).toContain("@@ -200,7 +200,7 @@ Shop > int Pay(int a)")
   })
