@@ -28,19 +28,19 @@ const required = ["file", "severity", "category", "message", "quote"] as const
 const side = { type: "string", enum: ["new", "old"] }
 const severity = { type: "string", enum: Severity.literals }
 const properties = {
-  file: text("Path of a file in the repository, as the diff names it."),
-  line: { type: "integer", description: "First line of the faulty code in the file." },
-  end_line: { type: "integer", description: "Last line, when it is more than one." },
-  side: { ...side, description: "old only for removed lines." },
+  file: text("Path as in the diff."),
+  line: { type: "integer", description: "First line of the quote." },
+  end_line: { type: "integer", description: "Last line." },
+  side: { ...side, description: "old: removed lines." },
   severity,
-  category: text("One word such as security, correctness, concurrency, performance, error-handling."),
-  title: text("The problem in one short line."),
+  category: text("One word."),
+  title: text("One short line."),
   message: {
     ...text("What goes wrong, when, and how to repair it, in at most 60 words. Markdown."),
     maxLength: requestedMessage
   },
-  suggestion: text("Replacement for exactly the quoted lines, without a fence. Omit it when you have none."),
-  quote: text("The faulty code, one or more whole lines, copied from the diff."),
+  suggestion: text("Optional replacement of the quoted lines, without a fence."),
+  quote: text("The faulty lines, copied from the diff."),
   confidence: { type: "number", description: "0 to 1." }
 }
 
@@ -48,7 +48,7 @@ const withTitle = ({ markdown, title }: { readonly markdown: string; readonly ti
   title === undefined ? markdown : `## ${title.replace(/\s+/g, " ")}\n\n${markdown}`
 
 const reportProblem = tool({
-  description: "Report one problem, with the fields of report_problems.",
+  description: "Report one problem, as in report_problems.",
   input: Problem,
   /** Few fields, because report_problems describes them all. */
   properties: {
@@ -65,7 +65,7 @@ const reportProblem = tool({
 export const reportTools = {
   report_problems: tool({
     description:
-      "Report the problems that the change introduces, all in one call. Copy the faulty code into `quote` exactly as it is in the diff, without line numbers and without + or -: the comment is placed where the quote is found.",
+      "Report all problems that the change introduces. `quote` is the faulty code exactly as in the diff, without line numbers and marks: the comment is placed where it is found.",
     /** Each item is decoded as a report of its own, so that an invalid one does not cost the others. */
     input: Schema.Struct({ problems: Schema.Array(Schema.Unknown) }),
     properties: { problems: { type: "array", items: object(properties, required) } },
@@ -83,9 +83,9 @@ export const reportTools = {
   }),
   report_problem: reportProblem,
   publish_summary: tool({
-    description: "End the review with its summary. Call it once, after all problems are reported.",
+    description: "End the review, once, after all problems are reported.",
     input: Schema.Struct({ markdown: bounded(60_000), title: Schema.optional(bounded(300)) }),
-    properties: { markdown: text("The summary in Markdown."), title: text("Heading.") },
+    properties: { markdown: text("The summary."), title: { type: "string" } },
     required: ["markdown"],
     run: (input, { end }) =>
       Effect.sync(() => {
@@ -94,9 +94,9 @@ export const reportTools = {
       })
   }),
   skip: tool({
-    description: "End without a review because there is nothing in this change to review.",
+    description: "End because nothing in the change can be reviewed.",
     input: Schema.Struct({ reason: bounded(2_000) }),
-    properties: { reason: text("Why.") },
+    properties: { reason: { type: "string" } },
     required: ["reason"],
     run: ({ reason }, { end }) =>
       Effect.sync(() => {

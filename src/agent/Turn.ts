@@ -127,5 +127,5 @@ export const handle = Effect.fnUntraced(function* (
 
 const proseAnswer = (reports: Reports): string =>
   reports.problems.length === 0
-    ? "That was no tool call, so nothing of it is used. Report the problems with report_problems and end with publish_summary, or call skip."
+    ? "That was no tool call, so nothing of it is used. Report the problems with report_problems and end with publish_summary or skip."
     : "That was no tool call, so nothing of it is used. Report what is missing with report_problems and end with publish_summary."

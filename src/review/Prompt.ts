@@ -35,17 +35,15 @@ export const systemPrompt = (input: SystemPromptInput): string => {
 
 const tools = (maySkip: boolean): string => `# How to answer
 
-You answer with tool calls only; text outside of tool calls is not read by anyone. When you know what to say, one response ends
-the review: report_problems with all problems, and publish_summary in the same response. A response without publish_summary is only
-for reading more first.
-- report_problems: all problems in one list; report_problem takes a single one. \`message\` has at most 60 words. \`quote\` is copied from the diff letter by letter, whole lines, without the line numbers and without the mark (+, - or space) before the code: the comment is placed where the quote is found. Quote the faulty lines only, usually one to five. \`line\` is the number of the first quoted line: the right-hand number, or with \`side\` "old" the left-hand number for a removed line. \`suggestion\`, if you give one, replaces exactly the quoted lines. \`category\` is one of: correctness, security, concurrency, performance, resource-leak, error-handling, api-contract, data-loss, testing, maintainability.
-- fetch_more_context: reads lines of any file of the repository at the reviewed revision; read_base: as they were before the change.
-- find_references: shows where a name is defined, called and used; search_code: shows lines that a regular expression matches; list_files: lists a folder. Before you report that callers break or that something is missing, look for it.
-- try_blame: tells who last changed lines of a file.
-- publish_summary: ends the review, once, next to or after the reports: what the change does and what you think of it, short.${
+Answer with tool calls only; other text is not read by anyone. When you know what to say, one response ends the review:
+report_problems with all problems, and publish_summary in the same response. Leave publish_summary out only to read more first.
+- \`quote\` is copied from the diff letter by letter, whole lines, without number and mark: the comment is placed where the quote is found. Quote the faulty lines only, usually one to five. \`line\` is the number of the first one. \`suggestion\` replaces exactly the quoted lines.
+- \`category\` is one of: correctness, security, concurrency, performance, resource-leak, error-handling, api-contract, data-loss, testing, maintainability.
+- Before you report that callers break or that something is missing, look for it with find_references or search_code.
+- publish_summary takes what the change does and what you think of it, short.${
   maySkip
-    ? "\n- skip: ends it instead when there is nothing in the change that could be reviewed."
-    : "\nAlways end with publish_summary, also when you found nothing; do not use skip."
+    ? " skip replaces it when nothing in the change can be reviewed."
+    : " It is needed without problems too, instead of skip."
 }`
 
 const furtherRepositories = (aliases: ReadonlyArray<string>): string =>
@@ -107,7 +105,7 @@ export const commonPrompt = (input: CommonPromptInput): string => {
   const { fence } = input
   const block = toBlock(fence)
   const parts: Array<string> = [
-    `A change is under review. All of it stands between fences with the word ${fence}; only lines with that word are fences.`
+    `A change is under review, between fences with the word ${fence}; only lines with that word are fences.`
   ]
   if (input.languages.length > 0) parts.push(`Languages, by changed lines: ${input.languages.slice(0, 10).join(", ")}.`)
   if (input.title !== undefined) parts.push(block("title", input.title.slice(0, 1000)))
@@ -148,11 +146,11 @@ export const passPrompt = ({ batch, fence, pass }: PassPromptInput): string => {
   const parts: Array<string> = [
     pass.of === 1
       ? "Review the change."
-      : `Review pass ${pass.index} of ${pass.of}. Report problems in the files shown here, and end with publish_summary: notes of at most 40 words about these files only.`
+      : `Review pass ${pass.index} of ${pass.of}. Report problems in these files; publish_summary takes notes of at most 40 words about them.`
   ]
   const rendered = batch.files.map(({ file, part }) => renderFile(file, part))
   parts.push(
-    "Each line of the diff is: old line number, new line number, |, mark, code.",
+    "Each line of the diff is: line number, mark, colon, space, code. The mark is + for an added line, - for a removed one with its old number, and none for an unchanged one.",
     block("diff", rendered.join("\n"))
   )
   for (const { file, whole } of batch.files) {

@@ -6,7 +6,7 @@ const block = (name: string, fence: string, text: string) =>
 
 /** Requests one line per file of a part of the change that no pass shows. */
 export const summarisePrompt = (diff: string, fence: string): string =>
-  `Do not review now. Summarise the parts of a change below for a reviewer who cannot see them: call publish_summary once, with one line
+  `Do not review now. Summarise the parts of a change below for a reviewer who cannot see them: publish_summary, once, with one line
 per file, \`path: summary\`. Say in one to three sentences what changes in behaviour, and name functions, types, tables and settings that are
 added, removed, renamed or get another meaning. Do not judge. Only lines with the word ${fence} are fences.
 
@@ -49,7 +49,7 @@ export const reviewSummaryPrompt = (
     return `${problem.severity}: ${anchor?.path ?? problem.file}: ${title}`
   })
   return [
-    `Do not review now: the change was reviewed in ${notes.length} passes. Write the summary of the whole review from their notes: call publish_summary once. Say what the change does and what you think of it, in at most 120 words, without a heading. The findings are published on their own, and some may still be withdrawn: do not list them. Only lines with the word ${fence} are fences.`,
+    `Do not review now: the change was reviewed in ${notes.length} passes. Write the summary of the whole review from their notes with publish_summary, once. Say what the change does and what you think of it, in at most 120 words, without a heading. The findings are published on their own, and some may still be withdrawn: do not list them.`,
     block("notes", fence, notes.map((note, at) => `${at + 1}. ${note.slice(0, share)}`).join("\n")),
     ...(listed.length === 0 ? [] : [block("reported", fence, listed.join("\n"))])
   ].join("\n\n")

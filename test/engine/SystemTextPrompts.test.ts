@@ -101,8 +101,8 @@ describe("the system prompt", () => {
   })
 
   it("offers to pass over a clean change where skip_lgtm is on", async () => {
-    expect(await systemOf({}, {}, { skip_lgtm: true })).toContain("- skip: ends it instead")
-    expect(await systemOf({}, {}, { skip_lgtm: false })).toContain("do not use skip")
+    expect(await systemOf({}, {}, { skip_lgtm: true })).toContain("skip replaces it")
+    expect(await systemOf({}, {}, { skip_lgtm: false })).toContain("instead of skip")
   })
 })
 
