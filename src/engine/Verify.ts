@@ -117,9 +117,12 @@ const verifyGroup = Effect.fnUntraced(function* (
   return { verdicts: new Map(given), models, usage, failed: findings.length - given.length, errors: [] }
 })
 
+/** Cached input costs at most this share of other input. */
+const cachedPrice = 1 / 4
+
 /**
- * Returns the code of the findings. The part of the change that the pass showed is repeated where extracts would have more than half
- * of its size: providers cache it.
+ * Returns the code of the findings. The part of the change that the pass showed is repeated where extracts would cost more: it was
+ * just read, so providers take it from their cache.
  */
 const codeOf = Effect.fnUntraced(function* (
   { change, checkout }: VerifyContext,
@@ -132,7 +135,7 @@ const codeOf = Effect.fnUntraced(function* (
     extracts.add(yield* change.run("diffAround", anchor?.path ?? problem.file, anchor, diffCharacters))
   }
   const diff = [...extracts].join("\n")
-  const showsPrompt = brief.prompt !== "" && diff.length * 2 > brief.prompt.length
+  const showsPrompt = brief.prompt !== "" && diff.length > brief.prompt.length * cachedPrice
   return { code: { diff: showsPrompt ? "" : diff, files }, showsPrompt }
 })
 

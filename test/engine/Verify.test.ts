@@ -47,7 +47,7 @@ describe("verification", () => {
     expect(text).toContain("about critical")
     expect(text).toContain("about high")
     expect(text).not.toContain("about medium")
-    expect(text).toContain('|+fault("low")')
+    expect(text).toContain('+: fault("low")')
     expect(calls[0]?.system).toBe(briefs[0]?.system)
     expect(aboutOf(analysis)).toEqual(all)
     expect(analysis.usage).toMatchObject({ requests: 2, inputTokens: 17, costUsd: 0.75 })
@@ -167,7 +167,7 @@ describe("a pass that fails", () => {
     (fails: (prompt: string) => boolean) =>
     ({ prompt }: { readonly prompt: string }) => {
       if (fails(prompt)) return Effect.fail(new AgentError({ reason: "retryable", message: "overloaded" }))
-      const quote = /\|\+(const \w+ = compute\(0\))/.exec(prompt)?.[1] ?? ""
+      const quote = /\d\+: (const \w+ = compute\(0\))/.exec(prompt)?.[1] ?? ""
       const file = /^=== (\S+)/m.exec(prompt)?.[1] ?? ""
       return Effect.succeed({
         ...emptyReport,

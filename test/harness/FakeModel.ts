@@ -262,7 +262,7 @@ export const verdictsOn = (
   text: string,
   verdict: Record<string, unknown> = { verdict: "confirm", reason: "it is so" }
 ) => {
-  const numbers = [...text.matchAll(/\\"number\\": (\d+)/g)].map(([, number]) => Number(number))
+  const numbers = [...text.matchAll(/\\"number\\": ?(\d+)/g)].map(([, number]) => Number(number))
   if (numbers.length === 0) return undefined
   return { calls: [{ name: "verdicts", input: { verdicts: numbers.map((number) => ({ number, ...verdict })) } }] }
 }
