@@ -12,9 +12,13 @@ export interface PassSize {
 /** Size of the passes of a change that is only split to be reviewed sooner. */
 const smallTokens = 4_000
 const smallPasses = 3
-/** Size of the passes of a larger change, up to the number that is read at the same time, and above it. */
+/**
+ * Size of the passes of a larger change, up to the number that is read at the same time, and above it. A provider starts with that many
+ * calls; one more would wait for a whole call, so passes become a little larger first.
+ */
 const usualTokens = 10_000
-const usualPasses = 10
+const usualPasses = 8
+const mostTokens = 20_000
 const largeTokens = 16_000
 /** Share of a pass that remains free where whole files are placed. */
 const packing = 0.9
@@ -29,7 +33,7 @@ export const passSize = (
 ): PassSize => {
   const small = Math.min(smallPasses, Math.ceil(tokens / smallTokens))
   const usual = Math.min(usualPasses, Math.ceil(tokens / usualTokens))
-  const large = Math.ceil(tokens / largeTokens)
+  const large = tokens <= usualPasses * mostTokens ? 0 : Math.ceil(tokens / largeTokens)
   const wanted = tokens <= smallTokens * 1.25 ? 1 : Math.max(small, usual, large)
   const needed = tokens <= room ? 1 : Math.ceil(tokens / (room * packing))
   const passes = Math.max(1, Math.min(maxPasses, Math.max(wanted, needed)))

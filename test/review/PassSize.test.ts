@@ -11,9 +11,10 @@ describe("the passes of a change", () => {
     { tokens: 12_000, passes: 3, maxTokens: 16_000 },
     { tokens: 30_000, passes: 3, maxTokens: 16_000 },
     { tokens: 45_000, passes: 5, maxTokens: 16_000 },
-    { tokens: 100_000, passes: 10, maxTokens: 16_000 },
-    // Above ten passes they become larger first.
-    { tokens: 160_000, passes: 10, maxTokens: 20_000 },
+    { tokens: 100_000, passes: 8, maxTokens: 16_000 },
+    // Above the number that is read at the same time they become larger first.
+    { tokens: 160_000, passes: 8, maxTokens: 25_000 },
+    { tokens: 160_001, passes: 11, maxTokens: 18_182 },
     { tokens: 320_000, passes: 20, maxTokens: 20_000 }
   ])("of $tokens tokens: $passes", ({ maxTokens, passes, tokens }) => {
     expect(passSize(tokens, 200_000, 100)).toEqual({ passes, maxTokens })
