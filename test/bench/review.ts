@@ -1,8 +1,13 @@
 /**
  * The user-visible figures of a review, with a slow model (test/harness/TimedModel.ts) and the default configuration: seconds
  * from webhook to comments, tokens, cached tokens, lines read, and reviews lost while the provider throttles. Times are in units
- * of one single call with the diff of the change of 12 files, made in the same run. `AICR_BENCH_PARTS` selects parts by their
- * names, separated by commas; `AICR_BENCH_FACTOR` scales the model's times.
+ * of one single call with the diff of the change of 12 files, made in the same run.
+ *
+ * `cached_share_many` is the lowest share among the reviews of more than three calls: of the input that a review sends more than once,
+ * line by line, the part that came from the prompt cache. What is sent for the first time cannot come from a cache, and a review that
+ * reads everything sends the whole diff once; `cached_share_NAME` is the share of all input.
+ *
+ * `AICR_BENCH_PARTS` selects parts by their names, separated by commas; `AICR_BENCH_FACTOR` scales the model's times.
  */
 import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
 import type { ChangeSize } from "../harness/GeneratedChanges.ts"
@@ -57,6 +62,7 @@ const figuresOf = (name: string, measured: MeasuredReview, unit: number): Figure
   [`tokens_ratio_raw_${name}`]: measured.ratio,
   [`tokens_ratio_weighted_${name}`]: measured.weightedRatio,
   [`cached_share_${name}`]: measured.cachedShare,
+  [`cached_again_share_${name}`]: measured.cachedAgainShare,
   [`read_share_${name}`]: measured.readShare,
   [`found_share_${name}`]: measured.foundShare,
   [`line_accuracy_${name}`]: measured.lineAccuracy
@@ -141,7 +147,7 @@ const parts: Readonly<Record<string, (unit: number) => Promise<Figures>>> = {
 const named = (figures: Figures): Figures => {
   const names = ["12", "12_severe", "12_reasoning", "steps", "60", "400"]
   const shares = names.flatMap((name) =>
-    (figures[`calls_${name}`] ?? 0) > 3 ? [figures[`cached_share_${name}`] ?? 0] : []
+    (figures[`calls_${name}`] ?? 0) > 3 ? [figures[`cached_again_share_${name}`] ?? 0] : []
   )
   const pick = (name: string, from: string): Figures => {
     const value = figures[from]

@@ -52,6 +52,8 @@ export interface TimedCall {
   readonly cached: number
   /** Tokens that were sent, all of them paid. */
   output: number
+  /** The text that is counted and cached. */
+  readonly prompt: string
   /** Hash of the whole request, equal for equal requests. */
   readonly hash: string
   /** `path:line` of the added lines that were shown for review. */
@@ -166,7 +168,8 @@ class Running {
   serve(body: string, response: ServerResponse): void {
     const request: ChatRequest = JSON.parse(body)
     const work = chooseWork(request, this.options.oneCallPerStep === true)
-    const prompt = countPrompt(promptOf(request))
+    const text = promptOf(request)
+    const prompt = countPrompt(text)
     const call: TimedCall = {
       kind: work.kind,
       begin: this.#now(),
@@ -175,6 +178,7 @@ class Running {
       input: prompt.tokens,
       cached: this.#cache.cached(prompt),
       output: 0,
+      prompt: text,
       hash: createHash("sha256").update(body).digest("hex"),
       shown: work.shown.added,
       isStreamed: request.stream === true

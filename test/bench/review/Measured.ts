@@ -20,6 +20,8 @@ export interface MeasuredReview {
   readonly weightedRatio: number
   /** Part of the input that came from the prompt cache. */
   readonly cachedShare: number
+  /** Part of the input that an earlier call had sent, line by line, which came from the prompt cache. */
+  readonly cachedAgainShare: number
   /** Part of the added lines that were shown for review. */
   readonly readShare: number
   /** Part of the seeded faults that were commented on. */
@@ -59,15 +61,28 @@ export const measureReview = async (
   return { seconds, ...counted(calls, diff), ...judged(pull, calls, readShownChange(diff)) }
 }
 
+/** Tokens of the lines that an earlier call had sent, wherever they are in the prompt. */
+const countRepeated = (calls: ReadonlyArray<TimedCall>): number => {
+  const sent = new Set<string>()
+  return sum(calls, ({ prompt }) => {
+    const lines = prompt.split("\n")
+    const again = lines.filter((line) => sent.has(line))
+    for (const line of lines) sent.add(line)
+    return encode(again.join("\n")).length
+  })
+}
+
 const counted = (calls: ReadonlyArray<TimedCall>, diff: string) => {
   const own = encode(diff).length
   const input = sum(calls, (call) => call.input)
   const cached = sum(calls, (call) => call.cached)
+  const repeated = countRepeated(calls)
   return {
     calls: calls.length,
     ratio: input / own,
     weightedRatio: (input - 0.9 * cached) / own,
-    cachedShare: input === 0 ? 0 : cached / input
+    cachedShare: input === 0 ? 0 : cached / input,
+    cachedAgainShare: repeated === 0 ? 0 : cached / repeated
   }
 }
 
