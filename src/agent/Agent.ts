@@ -24,6 +24,8 @@ export interface Brief {
   readonly prompt: string
   /** Notes for the analysis alone, after the prompt. */
   readonly advice?: string | undefined
+  /** Runs when the first response begins: from then on the provider has cached the prompt. */
+  readonly onBegin?: Effect.Effect<void> | undefined
   /** Tools of queries of the review. They are offered in every call, so that all calls have the same beginning. */
   readonly tools?: ReadonlyArray<ToolSpec> | undefined
   readonly checkout: Checkout

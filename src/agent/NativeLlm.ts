@@ -81,7 +81,8 @@ export const analyseNatively = (limits: PassLimits) =>
   })
 
 const toReport = (pass: Pass, ending: Ending): Effect.Effect<AgentReport, AgentError> => {
-  const { problems, dropped } = pass.reports
+  const { models, reports, usage } = pass
+  const { problems, dropped } = reports
   const notices = [...pass.notices]
   if (dropped > 0) notices.push(`${dropped} further problems beyond the limit of ${maxReported} were discarded`)
   if (ending._tag === "Stopped" || ending._tag === "Invalid") {
@@ -99,8 +100,8 @@ const toReport = (pass: Pass, ending: Ending): Effect.Effect<AgentReport, AgentE
     summary: ending._tag === "Summary" ? ending.markdown : undefined,
     // Reported problems take precedence over a later request to skip.
     skipped: ending._tag === "Skip" && problems.length === 0 ? ending.reason : undefined,
-    models: pass.models,
-    usage: pass.usage,
+    models,
+    usage,
     notices
   })
 }
@@ -171,7 +172,7 @@ interface CallPosition {
 
 /** Calls the model once. Reports are recorded as soon as they are complete. */
 const callStep = Effect.fnUntraced(function* (
-  { snapshot, system, tools = [] }: Brief,
+  { onBegin, snapshot, system, tools = [] }: Brief,
   group: string,
   { avoided }: Pass,
   limits: PassLimits,
@@ -189,6 +190,7 @@ const callStep = Effect.fnUntraced(function* (
       tools: [...toolSpecs, ...tools],
       toolChoice: "required",
       continues: step < limits.steps,
+      onBegin,
       onToolCall: (call) => streamed.record(call),
       deadlineMillis: limits.millis,
       prefer,

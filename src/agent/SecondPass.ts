@@ -1,10 +1,12 @@
 /**
- * A second, independent conversation about the same brief (`review.second_pass`), at the same time as the first. Its problems join those
- * of the first, and equal ones are merged later; it writes no summary. Its failure costs only what it would have added.
+ * A second, independent conversation about the same brief (`review.second_pass`), right after the first one. Its problems join those
+ * of the first, and equal ones are merged later; it writes no summary. Its failure costs only what it would have added. It begins with the
+ * same prompt, so it waits until providers have that in their cache.
  */
 import { Effect } from "effect"
 import { addUsage } from "../domain/Analysis.ts"
 import type { AgentError, AgentReport, Brief } from "./Agent.ts"
+import { sharedPrompt } from "./SharedPrompt.ts"
 
 const instruction =
   "This is an independent second review of these files; another reader reports what is obvious. Concentrate on what is overlooked in a first reading: error paths, boundaries, order and concurrency, permissions, untrusted input, and callers in other files. End with publish_summary in one sentence."
@@ -12,21 +14,23 @@ const instruction =
 export const withSecondPass =
   <R>(analyse: (brief: Brief) => Effect.Effect<AgentReport, AgentError, R>) =>
   (brief: Brief): Effect.Effect<AgentReport, AgentError, R> =>
-    brief.secondPass === true
-      ? Effect.flatMap(
-          Effect.all(
-            [analyse(brief), Effect.result(analyse({ ...brief, prompt: `${brief.prompt}\n\n${instruction}` }))],
-            { concurrency: 2 }
-          ),
-          ([first, second]) =>
-            second._tag === "Success"
-              ? Effect.succeed(join(first, second.success))
-              : Effect.as(Effect.logWarning("second pass of a review failed", { error: second.failure.message }), {
-                  ...first,
-                  notices: [...first.notices, "the second reading of some files failed"]
-                })
-        )
-      : analyse(brief)
+    brief.secondPass === true ? analyseTwice(analyse, brief) : analyse(brief)
+
+const analyseTwice = Effect.fnUntraced(function* <R>(
+  analyse: (brief: Brief) => Effect.Effect<AgentReport, AgentError, R>,
+  brief: Brief
+): Effect.fn.Return<AgentReport, AgentError, R> {
+  const { begin, begun } = sharedPrompt()
+  const onBegin = Effect.andThen(begin, brief.onBegin ?? Effect.void)
+  const again = analyse({ ...brief, prompt: `${brief.prompt}\n\n${instruction}`, onBegin: undefined })
+  const [first, second] = yield* Effect.all(
+    [Effect.ensuring(analyse({ ...brief, onBegin }), begin), Effect.andThen(begun, Effect.result(again))],
+    { concurrency: 2 }
+  )
+  if (second._tag === "Success") return join(first, second.success)
+  yield* Effect.logWarning("second pass of a review failed", { error: second.failure.message })
+  return { ...first, notices: [...first.notices, "the second reading of some files failed"] }
+})
 
 const join = (first: AgentReport, second: AgentReport): AgentReport => ({
   ...first,

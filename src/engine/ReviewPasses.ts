@@ -22,6 +22,7 @@ import { calibrate } from "../review/Calibrate.ts"
 import { mergeFindings } from "../review/Merge.ts"
 import type { Merged } from "../review/Merge.ts"
 import type { CheckoutError } from "../vcs/Checkout.ts"
+import { inCacheOrder } from "./CacheOrder.ts"
 import { buildFindings } from "./Findings.ts"
 import type { PassPlan, PlannedPass } from "./PlanPasses.ts"
 import type { EndedEarly } from "./ReadCoverage.ts"
@@ -75,7 +76,7 @@ export const reviewPasses = Effect.fn("reviewPasses")(function* (
   const analysing = yield* Semaphore.make(analysedAtOnce)
   const verifying = yield* Semaphore.make(verifiedAtOnce)
   const claimed = new Set<string>()
-  const queued = passes.map((pass) => ({ pass, done: Deferred.makeUnsafe<AnalysedPass>() }))
+  const queued = inCacheOrder(passes).map((pass) => ({ pass, done: Deferred.makeUnsafe<AnalysedPass>() }))
   const reviewing = Effect.forEach(
     queued,
     Effect.fnUntraced(function* ({ done, pass }) {
@@ -107,7 +108,8 @@ const analysePass = Effect.fnUntraced(function* (
   pass: PlannedPass
 ): Effect.fn.Return<AnalysedPass, AnalysisError | CheckoutError, Agent | ModelRun> {
   const agent = yield* Agent
-  const result = yield* Effect.result(agent.analyse(yield* pass.brief))
+  const brief = yield* pass.brief
+  const result = yield* Effect.result(Effect.ensuring(agent.analyse(brief), brief.onBegin ?? Effect.void))
   const problems = result._tag === "Success" ? result.success.problems : []
   const found = yield* buildFindings(change, checkout, problems)
   return { result, merged: mergeFindings(found.findings.map(calibrate), limits), notices: found.notices }

@@ -60,6 +60,7 @@ export const attemptModel = Effect.fnUntraced(function* (
   const reused = yield* reusable.take(run, name, request)
   if (reused !== undefined) {
     const { text, calls, usage, native, isCutOff } = reused
+    if (request.onBegin !== undefined) yield* request.onBegin
     if (request.onToolCall !== undefined) yield* Effect.forEach(calls, request.onToolCall, { discard: true })
     const cost = { ...usage, costUsd: usage.costUsd }
     return { model: name, text, calls, usage: cost, isCutOff, native: restoreNative(name, native) }
@@ -153,6 +154,7 @@ const sendMeasured = Effect.fnUntraced(function* (
       Effect.flatMap(receipt.exhausted, (millis) => Effect.uninterruptible(limiter.pause(id, millis)))
     )
   }
+  if (request.onBegin !== undefined) yield* Effect.forkScoped(Effect.andThen(receipt.begun, request.onBegin))
   return yield* times
     .reduce((effect, time) => time.spend(effect, begun), send as Effect.Effect<ModelAnswer, Failure>)
     .pipe(

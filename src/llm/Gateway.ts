@@ -60,6 +60,8 @@ export interface GatewayRequest {
   readonly toolChoice?: "auto" | "required" | undefined
   /** True if the conversation may continue after the response, so that its end is worth a cache mark. */
   readonly continues?: boolean | undefined
+  /** Runs when the response begins: from then on the provider has cached the prompt. */
+  readonly onBegin?: Effect.Effect<void> | undefined
   /** Receives each tool call as soon as its input is complete, before the response is. The response repeats them all. */
   readonly onToolCall?: ((call: ToolCall) => Effect.Effect<void>) | undefined
   /** `provider/model` of the conversation, which is tried first. */

@@ -49,6 +49,7 @@ describe("a change of three passes", () => {
   it("is read as a whole", async () => {
     const { analysis, briefs } = await review(Effect.succeed({}))
     expect(briefs).toHaveLength(3)
+    expect(briefs.map(({ onBegin }) => onBegin !== undefined)).toEqual([true, false, false])
     expect(foundIn(analysis)).toEqual(["about alpha", "about beta", "about gamma"])
     expect(analysis.coverage.skipped).toEqual([])
     expect([analysis.coverage.lines, analysis.coverage.changed]).toEqual([903, 903])

@@ -43,7 +43,7 @@ const twoCalls = [
 ]
 
 describe.each(protocols)("a response streamed by $name", (protocol) => {
-  it.live("hands over each call when it is complete, and all of them at the end", () =>
+  it.live("notifies of its beginning, hands over each call when it is complete, and all of them at the end", () =>
     Effect.gen(function* () {
       let finish = (): void => {}
       const held = new Promise<void>((resolve) => {
@@ -55,12 +55,15 @@ describe.each(protocols)("a response streamed by $name", (protocol) => {
       events.set(last, () => held)
       const fake = yield* fakeModel({ calls: twoCalls, pace: (at) => events.get(at)?.() ?? Promise.resolve() })
       const first = yield* Deferred.make<ToolCall>()
+      const begun = yield* Deferred.make<void>()
+      const onBegin = Effect.asVoid(Deferred.succeed(begun, undefined))
       const received: Array<ToolCall> = []
       const onToolCall = (one: ToolCall) => {
         received.push(one)
         return Effect.asVoid(Deferred.succeed(first, one))
       }
-      const fiber = yield* Effect.forkChild(call(protocol, fake.url, { onToolCall }))
+      const fiber = yield* Effect.forkChild(call(protocol, fake.url, { onBegin, onToolCall }))
+      yield* Deferred.await(begun)
       const early = yield* Deferred.await(first)
       assert.deepStrictEqual([early.name, early.input], ["report_problem", { file: "a.ts" }])
       assert.isUndefined(fiber.pollUnsafe())
