@@ -1,4 +1,4 @@
-/** Which passes wait for the first one to begin. */
+/** Passes of a review wait for the first one to begin. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"

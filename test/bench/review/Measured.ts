@@ -61,7 +61,7 @@ export const measureReview = async (
   return { seconds, ...counted(calls, diff), ...judged(pull, calls, readShownChange(diff)) }
 }
 
-/** Tokens of the lines that an earlier call had sent, wherever they are in the prompt. */
+/** Counts the tokens of lines that an earlier call had sent, at any place of the prompt. */
 const countRepeated = (calls: ReadonlyArray<TimedCall>): number => {
   const sent = new Set<string>()
   return sum(calls, ({ prompt }) => {
