@@ -18,6 +18,7 @@ import { routeCommand } from "../cli/RouteCommand.ts"
 import { secretsCommand } from "../cli/SecretsCommand.ts"
 import { serveCommand } from "../cli/ServeCommand.ts"
 import { templateCommand } from "../cli/TemplateCommand.ts"
+import * as UsageErrors from "../cli/UsageErrors.ts"
 import packageJson from "../../package.json" with { type: "json" }
 
 /** Loads the module of a command when the command runs, so that help and the other commands do not wait for it. */
@@ -60,6 +61,6 @@ export const cliConfig = CliConfig.layer({
 /** Runs the command in the arguments of the process, and ends the process with its exit code. */
 export const main = (): void =>
   Command.run(aicr, { version: packageJson.version }).pipe(
-    Effect.provide([NodeServices.layer, cliConfig]),
+    Effect.provide([NodeServices.layer, cliConfig, UsageErrors.layer]),
     NodeRuntime.runMain({ disableErrorReporting: true, teardown: reportAndExit })
   )

@@ -1,6 +1,6 @@
 /** Implements `aicr eval`: measures how well configurations review labelled changes. The evaluation is a parameter. */
 import { writeFile } from "node:fs/promises"
-import { basename, extname } from "node:path"
+import { basename, extname, join } from "node:path"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { EvalCase } from "../engine/eval/EvalCase.ts"
@@ -42,6 +42,8 @@ const file = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar("FILE"), Flag.withDescription(description), Flag.optional)
 
 const maxConfigurations = 8
+/** The bundled changes, whatever the folder of the caller. */
+const bundledCases = join(import.meta.dirname, "../../test/eval")
 
 const flags = {
   path: Argument.String("PATH").pipe(
@@ -197,7 +199,7 @@ export const evalCommand = (runs: Effect.Effect<EvalRuns>) =>
         return yield* reportRecorded(readOutcomes, configs, Option.getOrUndefined(days), json)
       }
       if (Option.isSome(days)) return yield* refused("--days needs --recorded")
-      const path = Option.getOrElse(given.path, () => "test/eval")
+      const path = Option.getOrElse(given.path, () => bundledCases)
       const least = {
         precision: Option.getOrUndefined(given.minPrecision),
         recall: Option.getOrUndefined(given.minRecall)

@@ -1,8 +1,9 @@
 /** Implements `aicr review`: runs the service's engine on a local repository, without any server. The review is a parameter. */
 import { Console, Effect, Option, Result } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { hasUnreadText, isMostlyRead } from "../domain/Coverage.ts"
 import { Severity } from "../domain/Kinds.ts"
-import { ExitWith } from "./Exit.ts"
+import { ExitWith, refused } from "./Exit.ts"
 import { print } from "./Print.ts"
 import { count } from "./Wording.ts"
 import { engineFlags, engineOptions } from "./local/EngineFlags.ts"
@@ -40,6 +41,16 @@ const flags = {
     Flag.withDescription("The revision to review. Default: HEAD"),
     Flag.optional
   ),
+  uncommitted: Flag.Boolean("uncommitted").pipe(
+    Flag.withDescription(
+      "Review the changes of the work tree that are not committed, with new files, instead of commits"
+    ),
+    Flag.withDefault(false)
+  ),
+  staged: Flag.Boolean("staged").pipe(
+    Flag.withDescription("Review the staged changes instead of commits, for a hook"),
+    Flag.withDefault(false)
+  ),
   format: Flag.Literals("format", ["text", "json", "sarif", "markdown"] satisfies ReadonlyArray<Format>).pipe(
     Flag.withDescription("How to print the review"),
     Flag.withDefault("text" as const)
@@ -64,7 +75,25 @@ const flags = {
   failOn: Flag.Literals("fail-on", Severity.literals).pipe(
     Flag.withDescription("Exit with 1 when a problem of this severity or above is found"),
     Flag.optional
+  ),
+  failOnPartial: Flag.Boolean("fail-on-partial").pipe(
+    Flag.withDescription("Exit with 1 when a part of the change was not read"),
+    Flag.withDefault(false)
   )
+}
+
+/** Returns why the command ends with 1: problems of the severity, and what was not read. */
+const listFailures = (
+  { analysis }: LocalReview,
+  failOn: Severity | undefined,
+  failOnPartial: boolean
+): ReadonlyArray<string> => {
+  const serious = failOn === undefined ? 0 : atOrAbove(analysis.findings, failOn).length
+  const isPartial = analysis.partial === true || hasUnreadText(analysis.coverage) || !isMostlyRead(analysis.coverage)
+  return [
+    ...(serious === 0 ? [] : [`${count(serious, "problem")} of severity ${failOn} or above (--fail-on ${failOn})`]),
+    ...(failOnPartial && isPartial ? ["a part of the change was not read (--fail-on-partial)"] : [])
+  ]
 }
 
 export const reviewCommand = <R>(
@@ -75,7 +104,12 @@ export const reviewCommand = <R>(
   Command.make(
     "review",
     flags,
-    Effect.fnUntraced(function* ({ path, base, head, format, publish, pull, repo, failOn, ...engine }) {
+    Effect.fnUntraced(function* (given) {
+      const { path, base, head, format, publish, pull, repo, uncommitted, staged, ...engine } = given
+      const changes = uncommitted ? "uncommitted" : staged ? "staged" : undefined
+      if (uncommitted && staged) return yield* refused("--uncommitted includes what is staged: leave out --staged")
+      if (changes !== undefined && (Option.isSome(head) || publish))
+        return yield* refused(`--${changes} has no commit at the host: leave out --head and --publish`)
       if (!publish && (Option.isSome(pull) || Option.isSome(repo))) {
         return yield* new ExitWith({ code: 2, message: "--pull and --repo say where to publish: add --publish" })
       }
@@ -87,6 +121,7 @@ export const reviewCommand = <R>(
             path,
             base: Option.getOrUndefined(base),
             head: Option.getOrUndefined(head),
+            changes,
             ...engineOptions(engine),
             ...(publish ? { publish: { pull: Option.getOrUndefined(pull), repo: Option.getOrUndefined(repo) } } : {}),
             progress: steps.show
@@ -102,11 +137,8 @@ export const reviewCommand = <R>(
           channels.length === 0 ? `Nothing to publish on ${url}` : `Published on ${url} (${channels.join(", ")})`
         )
       }
-      if (Option.isNone(failOn)) return
-      const serious = atOrAbove(found.analysis.findings, failOn.value).length
-      if (serious === 0) return
-      const message = `${count(serious, "problem")} of severity ${failOn.value} or above (--fail-on ${failOn.value})`
-      return yield* new ExitWith({ code: 1, message })
+      const failures = listFailures(found, Option.getOrUndefined(given.failOn), given.failOnPartial)
+      if (failures.length > 0) return yield* new ExitWith({ code: 1, message: failures.join("\n") })
     })
   ).pipe(
     Command.withDescription("Review a change of a local repository and print what was found"),
@@ -116,6 +148,7 @@ export const reviewCommand = <R>(
         command: "aicr review --base HEAD~3 --format sarif --fail-on high > review.sarif",
         description: "The last three commits, for a build"
       },
+      { command: "aicr review --staged --fail-on high", description: "What is about to be committed, for a hook" },
       {
         command: "aicr review --config config.yaml --workspace app --publish",
         description: "HEAD on its open pull request"

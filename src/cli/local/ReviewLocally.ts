@@ -10,6 +10,7 @@ import type { Gateway } from "../../llm/Gateway.ts"
 import type { Vcs } from "../../vcs/Checkout.ts"
 import type { ContextRepositories } from "../../vcs/ContextRepositories.ts"
 import { LocalRepository } from "../../vcs/LocalRepository.ts"
+import type { UncommittedChanges } from "../../vcs/LocalRepository.ts"
 import { ExitWith } from "../Exit.ts"
 import { localConfig } from "./LocalConfig.ts"
 import type { LocalConfigOptions, ModelFinder } from "./LocalConfig.ts"
@@ -23,6 +24,8 @@ export interface LocalReviewOptions extends LocalConfigOptions {
   readonly path: string
   readonly base: string | undefined
   readonly head: string | undefined
+  /** Reviews these changes instead of commits. */
+  readonly changes?: UncommittedChanges | undefined
   /** Publishes the review on the pull request that has the head. */
   readonly publish?: WantedChange | undefined
   /** Called with a short phrase for each step. */
@@ -60,11 +63,11 @@ export const reviewLocally = Effect.fn("reviewLocally")(function* (
       message: "--publish needs --config: the git host and the channels to publish through are configured there"
     })
   }
-  const { snapshot, workspace } = yield* localConfig(options, finder, process.env)
   const repository = yield* LocalRepository
   const rangeOf = (base: string | undefined) =>
     Effect.mapError(repository.range({ ...options, base }), ({ message }) => new ExitWith({ code: 2, message }))
   let range = yield* rangeOf(options.base)
+  const { snapshot, workspace } = yield* localConfig(options, finder, process.env)
   let found: FoundChange | undefined
   if (options.publish !== undefined) {
     found = yield* publisher.find(snapshot, workspace, options.publish, range.head)

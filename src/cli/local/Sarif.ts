@@ -1,8 +1,10 @@
 /** Formats SARIF 2.1.0 for code scanning services. Fingerprints identify a finding across runs. */
+import { severityRank } from "../../domain/Kinds.ts"
 import type { Severity } from "../../domain/Kinds.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import { formatTitle } from "./Report.ts"
 import type { LocalReview } from "./Report.ts"
+import packageJson from "../../../package.json" with { type: "json" }
 
 const levels = {
   critical: "error",
@@ -21,6 +23,7 @@ const scores = { critical: "9.5", high: "8.0", medium: "5.5", low: "3.0", info: 
 export const renderSarif = (review: LocalReview): string => {
   const { findings, notices } = review.analysis
   const ids = [...new Set(findings.map(({ problem }) => problem.category))]
+  const rules = ids.map((id) => ruleOf(id, findings))
   const log = {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
     version: "2.1.0",
@@ -29,7 +32,9 @@ export const renderSarif = (review: LocalReview): string => {
         tool: {
           driver: {
             name: "aicr",
-            rules: ids.map((id) => ({ id, shortDescription: { text: id } }))
+            version: packageJson.version,
+            semanticVersion: packageJson.version,
+            rules
           }
         },
         columnKind: "utf16CodeUnits",
@@ -45,6 +50,26 @@ export const renderSarif = (review: LocalReview): string => {
     ]
   }
   return `${JSON.stringify(log, undefined, 2)}\n`
+}
+
+/** Returns the rule of a category. Code scanning services sort rules by their highest severity. */
+const ruleOf = (category: string, findings: ReadonlyArray<Finding>) => {
+  const own = findings.filter(({ problem }) => problem.category === category)
+  const [first, ...others] = own.map(({ problem }) => problem.severity)
+  const highest = others.reduce(
+    (so, severity) => (severityRank(severity) > severityRank(so) ? severity : so),
+    first ?? "info"
+  )
+  const text = `Problems of the category ${category}, found by a language model. Each result explains what is wrong and why. Check it before you act on it.`
+  return {
+    id: category,
+    name: category,
+    shortDescription: { text: category },
+    fullDescription: { text },
+    help: { text },
+    defaultConfiguration: { level: levels[highest] },
+    properties: { tags: ["code-review", category], "security-severity": scores[highest] }
+  }
 }
 
 const resultOf = (finding: Finding, ids: ReadonlyArray<string>) => {

@@ -1,6 +1,6 @@
 /**
  * `LocalRepository` over git. Only `rev-parse` runs in the user's repository, which reads refs and executes no program of its
- * configuration; `deepen`, on request, runs the user's own git with the user's own settings.
+ * configuration; `deepen` and reviews of uncommitted changes, on request, run the user's own git with the user's own settings.
  */
 import { execFile } from "node:child_process"
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises"
@@ -12,9 +12,11 @@ import type { Vcs } from "../Checkout.ts"
 import type { ContextRepositories } from "../ContextRepositories.ts"
 import { localLimits } from "../ProcessLimits.ts"
 import { LocalRepository } from "../LocalRepository.ts"
+import type { UncommittedChanges } from "../LocalRepository.ts"
 import { runGit } from "./GitProcess.ts"
 import { layerGit } from "./GitVcs.ts"
 import { gitFailure } from "./GitFailure.ts"
+import { commitUncommitted } from "./GitSnapshot.ts"
 import { io } from "./Mirror.ts"
 import { localTime } from "./TimeLimit.ts"
 
@@ -42,16 +44,53 @@ const missing = (message: string) => new CheckoutError({ reason: "missing", mess
 
 const range: LocalRepository["Service"]["range"] = Effect.fn("LocalRepository.range")(function* (request) {
   const path = resolve(request.path)
+  const isFolder = yield* io(path, async () => (await stat(path).catch(() => undefined))?.isDirectory())
+  if (isFolder !== true) return yield* missing(`${path} is not a folder; name one in a git repository`)
   const about = yield* revParse(path, ["--is-bare-repository", "--is-shallow-repository", "--git-dir"])
   const [bare, shallow, gitDir] = about?.split("\n") ?? []
   if (gitDir === undefined) return yield* missing(`${path} is not in a git repository`)
   const root = bare === "true" ? resolve(path, gitDir) : yield* revParse(path, ["--show-toplevel"])
   if (root === undefined) return yield* missing(`${path} is not in a git work tree`)
+  const { head, base } = yield* request.changes === undefined
+    ? committedRange(root, request)
+    : uncommittedRange(root, request.changes, request.base, bare === "true")
+  return { root, head, base: base.commit, baseName: base.name, shallow: shallow === "true" }
+})
+
+/** Fails where a revision is not found because the repository has no commit yet. */
+const requireCommits = Effect.fnUntraced(function* (root: string) {
+  if ((yield* resolveCommit(root, "HEAD")) === undefined && (yield* revParse(root, ["--all"])) === "")
+    return yield* missing(`${root} has no commits yet; make the first commit, then review the changes after it`)
+})
+
+const committedRange = Effect.fnUntraced(function* (
+  root: string,
+  request: { readonly base: string | undefined; readonly head: string | undefined }
+) {
   const headName = request.head ?? "HEAD"
   const head = yield* resolveCommit(root, headName)
-  if (head === undefined) return yield* missing(`--head: commit ${headName} not found in ${root}`)
+  if (head === undefined) {
+    yield* requireCommits(root)
+    return yield* missing(`--head: commit ${headName} not found in ${root}`)
+  }
   const base = yield* request.base === undefined ? findBase(root, head) : named(root, request.base)
-  return { root, head, base: base.commit, baseName: base.name, shallow: shallow === "true" }
+  return { head, base }
+})
+
+const uncommittedRange = Effect.fnUntraced(function* (
+  root: string,
+  changes: UncommittedChanges,
+  baseName: string | undefined,
+  isBare: boolean
+) {
+  if (isBare) return yield* missing(`--${changes}: ${root} is a bare repository, which has no work tree`)
+  const parent = yield* resolveCommit(root, "HEAD")
+  if (parent === undefined) {
+    yield* requireCommits(root)
+    return yield* missing(`--${changes}: HEAD of ${root} has no commit; check out a branch that has one`)
+  }
+  const head = yield* commitUncommitted(root, changes, parent)
+  return { head, base: baseName === undefined ? { name: "HEAD", commit: parent } : yield* named(root, baseName) }
 })
 
 const named = Effect.fnUntraced(function* (root: string, name: string) {

@@ -155,7 +155,21 @@ describe("aicr review", () => {
     const log = JSON.parse(stdout)
     expect(log).toMatchObject({ version: "2.1.0", $schema: expect.stringContaining("sarif-2.1.0") })
     const [run] = log.runs
-    expect(run.tool.driver.name).toBe("aicr")
+    expect(run.tool.driver).toMatchObject({ name: "aicr", version: expect.stringMatching(/^\d+\.\d+\.\d+$/) })
+    expect(run.tool.driver.rules).toEqual(
+      [
+        ["correctness", "error", "8.0"],
+        ["testing", "note", "3.0"]
+      ].map(([id, level, score]) => ({
+        id,
+        name: id,
+        shortDescription: { text: id },
+        fullDescription: { text: expect.stringContaining(`the category ${id}`) },
+        help: { text: expect.stringContaining(`the category ${id}`) },
+        defaultConfiguration: { level },
+        properties: { tags: ["code-review", id], "security-severity": score }
+      }))
+    )
     expect(run.invocations).toEqual([expect.objectContaining({ executionSuccessful: true })])
     for (const result of run.results) {
       expect(run.tool.driver.rules[result.ruleIndex].id).toBe(result.ruleId)

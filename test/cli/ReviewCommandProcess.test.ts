@@ -1,0 +1,170 @@
+/** The program `aicr review` as people and builds call it: through its file in `bin` and through npm, in their own folder. */
+import { execFile } from "node:child_process"
+import { copyFile, mkdir, symlink, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { startFakeModel } from "../harness/FakeModel.ts"
+import type { FakeModel } from "../harness/FakeModel.ts"
+import { honest } from "../harness/Installation.ts"
+import { makeRepository, temporaryFolder } from "../vcs/Repository.ts"
+
+const root = join(import.meta.dirname, "../..")
+const program = join(root, "bin/aicr")
+
+let model: FakeModel
+beforeAll(async () => {
+  model = await startFakeModel(honest)
+})
+afterAll(() => model[Symbol.asyncDispose]())
+
+const call = (command: string, args: ReadonlyArray<string>, cwd: string, more: Readonly<Record<string, string>> = {}) =>
+  new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
+    const env = {
+      PATH: `${join(root, "node_modules/.bin")}:${process.env["PATH"]}`,
+      HOME: temporaryFolder(),
+      NO_COLOR: "1",
+      LANG: "en_GB.UTF-8",
+      OPENAI_API_KEY: "key",
+      OPENAI_BASE_URL: `${model.url}/v1`,
+      ...more
+    }
+    execFile(command, [...args], { cwd, env }, (error, out, err) =>
+      done({ code: error === null ? 0 : Number(error.code), out, err })
+    )
+  })
+const review = (cwd: string, ...args: ReadonlyArray<string>) => call(program, ["review", ...args], cwd)
+
+const marked = (name: string): string =>
+  `export const first = 1\nexport const marked = "marker-${name}-end"\nexport const last = 1\n`
+
+/** A repository with one commit. */
+const start = () => {
+  const repository = makeRepository()
+  repository.write("README.md", "# Start\n")
+  repository.commit()
+  return repository
+}
+const filesOf = (out: string): ReadonlyArray<string> =>
+  JSON.parse(out).findings.map((finding: { readonly file: string }) => finding.file)
+
+describe("aicr review", () => {
+  it("reviews the repository of the caller: through a link to bin, and through npm run", async () => {
+    const repository = start()
+    repository.write("src/own.ts", marked("own"))
+    repository.commit()
+    const linked = join(temporaryFolder(), "aicr")
+    await symlink(program, linked)
+    const direct = await call(linked, ["review", ".", "--base", "HEAD~1", "--format", "json"], repository.path)
+    expect([direct.code, direct.err, filesOf(direct.out)]).toEqual([0, expect.any(String), ["src/own.ts"]])
+    const npm = await call(
+      "npm",
+      ["--prefix", root, "run", "-s", "aicr", "--", "review", ".", "--base", "HEAD~1", "--format", "json"],
+      repository.path
+    )
+    expect([npm.code, filesOf(npm.out)]).toEqual([0, ["src/own.ts"]])
+  }, 120_000)
+
+  it("reviews what is staged, or all that is not committed, and changes nothing", async () => {
+    const repository = start()
+    repository.write("src/staged.ts", marked("staged"))
+    repository.git("add", "src/staged.ts")
+    repository.write("src/new.ts", marked("new"))
+    repository.write(".gitignore", "ignored.ts\n")
+    repository.write("ignored.ts", marked("ignored"))
+    const before = [
+      repository.git("status", "--porcelain"),
+      repository.git("for-each-ref"),
+      repository.git("rev-parse", "HEAD")
+    ]
+    const staged = await review(repository.path, "--staged", "--format", "json")
+    expect([staged.code, filesOf(staged.out)]).toEqual([0, ["src/staged.ts"]])
+    const all = await review(repository.path, "--uncommitted", "--format", "json", "--fail-on", "high")
+    expect([all.code, filesOf(all.out).toSorted()]).toEqual([1, ["src/new.ts", "src/staged.ts"]])
+    expect([
+      repository.git("status", "--porcelain"),
+      repository.git("for-each-ref"),
+      repository.git("rev-parse", "HEAD")
+    ]).toEqual(before)
+  }, 120_000)
+
+  it("ends with 1 when a part was not read, if so requested", async () => {
+    const repository = start()
+    repository.write("src/own.ts", marked("own"))
+    const config = join(temporaryFolder(), "config.yaml")
+    await writeFile(
+      config,
+      JSON.stringify({
+        triggers: [{ name: "local", kind: "manual" }],
+        workspaces: { instances: { app: { source_repo: { trigger: "local", repo: "local" } } } },
+        llm: {
+          providers: [{ id: "main", kind: "openai_compatible", base_url: `${model.url}/v1`, api_key: "key" }],
+          model_chain: { default: [{ provider: "main", model: "m" }] }
+        },
+        agent: { default: "native-llm" },
+        review: { output_language: "en", max_files: 1 }
+      })
+    )
+    repository.write("src/second.ts", marked("second"))
+    const args = ["--uncommitted", "--config", config]
+    expect((await review(repository.path, ...args)).code).toBe(0)
+    const partial = await review(repository.path, ...args, "--fail-on-partial")
+    expect([partial.code, partial.err]).toEqual([
+      1,
+      expect.stringContaining("a part of the change was not read (--fail-on-partial)")
+    ])
+  }, 120_000)
+})
+
+it("the example of a pre-push hook stops a push with a severe problem", async () => {
+  const repository = start()
+  const remote = temporaryFolder()
+  repository.git("init", "-q", "--bare", remote)
+  repository.git("remote", "add", "origin", remote)
+  repository.git("push", "-q", "origin", "main")
+  const [hooks, links] = [join(repository.path, ".git/hooks"), temporaryFolder()]
+  await mkdir(hooks, { recursive: true })
+  await copyFile(join(root, "examples/ci/pre-push"), join(hooks, "pre-push"))
+  await symlink(program, join(links, "aicr"))
+  repository.write("src/own.ts", marked("own"))
+  repository.commit()
+  const push = (more: Readonly<Record<string, string>> = {}) =>
+    call("git", ["push", "origin", "main"], repository.path, { PATH: `${links}:${process.env["PATH"]}`, ...more })
+  const refused = await push()
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("1 problem of severity high or above")])
+  expect((await push({ AICR_SKIP: "1" })).code).toBe(0)
+}, 60_000)
+
+describe("aicr review refuses", () => {
+  it.each<{
+    readonly name: string
+    readonly args: ReadonlyArray<string>
+    readonly cwd?: () => string
+    readonly reason: string
+  }>([
+    { name: "an unknown flag", args: ["--nope"], reason: "Unrecognized flag: --nope" },
+    { name: "a folder that does not exist", args: ["/no/such/folder"], reason: "/no/such/folder is not a folder" },
+    {
+      name: "a folder outside of a repository",
+      args: ["."],
+      cwd: temporaryFolder,
+      reason: "is not in a git repository"
+    },
+    {
+      name: "a repository without commits",
+      args: ["."],
+      cwd: () => makeRepository().path,
+      reason: "has no commits yet"
+    },
+    { name: "an unknown head", args: ["--head", "nope"], cwd: () => start().path, reason: "commit nope not found" },
+    { name: "both kinds of changes", args: ["--staged", "--uncommitted"], reason: "leave out --staged" },
+    { name: "a head with changes", args: ["--staged", "--head", "HEAD"], reason: "leave out --head" }
+  ])(
+    "$name, on standard error only, with 2",
+    async ({ args, cwd, reason }) => {
+      const { code, out, err } = await review(cwd?.() ?? start().path, ...args)
+      expect([code, out]).toEqual([2, ""])
+      expect(err).toContain(reason)
+    },
+    60_000
+  )
+})
