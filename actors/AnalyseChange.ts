@@ -57,9 +57,9 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
     ],
     { concurrency: "unbounded" }
   )
-  const checkout = yield* vcs.checkout(
-    resolveCheckout(run, work, forge, { url: cloneUrl(baseUrl, change.repo), authorization, rules })
-  )
+  const checkout = yield* vcs
+    .checkout(resolveCheckout(run, work, forge, { url: cloneUrl(baseUrl, change.repo), authorization, rules }))
+    .pipe(Effect.withSpan("checkout"))
   yield* progress.publish({
     _tag: "CheckedOut",
     workspace: run.workspace,

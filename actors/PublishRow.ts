@@ -137,13 +137,15 @@ export const sendRow = Effect.fnUntraced(function* (
       return moved ? Effect.void : takenOver
     })
   )
-  const result = yield* outputs
-    .send(workspace, run.change, withNote(row, note), previous)
-    .pipe(
-      Effect.provideService(WriteOwner, { fence: Effect.suspend(() => (isBegun ? hold.fence : begin)), guard }),
-      Effect.provideService(DuringOutage, "wait"),
-      Effect.result
-    )
+  const result = yield* outputs.send(workspace, run.change, withNote(row, note), previous).pipe(
+    Effect.provideService(WriteOwner, { fence: Effect.suspend(() => (isBegun ? hold.fence : begin)), guard }),
+    Effect.provideService(DuringOutage, "wait"),
+    Effect.withSpan("publication", {
+      kind: "client",
+      attributes: { channel: row.channel, operation: row.operation._tag, run: run.id }
+    }),
+    Effect.result
+  )
   if (hold.isDoubtful()) return unsent
   const next = result._tag === "Success" ? result.success.next : []
   if (next.length > 0) yield* outbox.add(next, yield* Clock.currentTimeMillis)

@@ -12,6 +12,7 @@ import { Cause, Clock, Deferred, Duration, Effect, Exit, Layer, Metric, Random, 
 import type { Latch } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Entry } from "../src/domain/Entry.ts"
+import { addPastSpan, withEventSpan } from "../src/domain/EventTrace.ts"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
 import { backoffMillis } from "../src/domain/Backoff.ts"
@@ -116,6 +117,21 @@ const awaitModel = (
     )
   )
 
+/** Adds the time in the queue to the trace, since the admission or since the attempt before. */
+const traceWait = ({ admittedAt, attempts, dueAt, events, workspace }: Entry, until: number): Effect.Effect<void> =>
+  Effect.forEach(
+    events.slice(0, 1),
+    (eventId) =>
+      addPastSpan({
+        eventId,
+        name: "queue wait",
+        from: attempts === 0 ? admittedAt : dueAt,
+        to: until,
+        attributes: { workspace, attempts }
+      }),
+    { discard: true }
+  )
+
 const work = Effect.fnUntraced(function* (
   ticket: TakenTicket,
   leaveSlot: Effect.Effect<void>,
@@ -136,6 +152,7 @@ const work = Effect.fnUntraced(function* (
   yield* Effect.forkScoped(ticket.claimed)
   const { entry, lease } = claimed
   const startedAt = yield* Clock.currentTimeMillis
+  yield* traceWait(entry, startedAt)
 
   const wake = schedulerOf(entry.workspace).Wake(undefined, { discard: true })
   const awaitingModel = awaitModel(queue, entry, lease, Effect.andThen(leaveSlot, wake)).pipe(
@@ -150,7 +167,7 @@ const work = Effect.fnUntraced(function* (
       entry_id: entry.id,
       event_id: entry.events
     }),
-    Effect.withSpan("review", { attributes: { workspace: entry.workspace, entry: entry.id } }),
+    withEventSpan("review", entry.events, { workspace: entry.workspace, entry: entry.id }),
     Effect.exit
   )
   const now = yield* Clock.currentTimeMillis

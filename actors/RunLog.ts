@@ -1,5 +1,6 @@
 /** Logs the start and the end of runs, with the ids that join the story of a change. */
 import { Clock, Effect } from "effect"
+import { inEventTrace } from "../src/domain/EventTrace.ts"
 import { usageJson } from "../src/domain/Analysis.ts"
 import type { RunStatus } from "../src/domain/Run.ts"
 import { Queue } from "../src/queue/Queue.ts"
@@ -30,7 +31,8 @@ export const logEnded = Effect.fnUntraced(function* (run: Run, status: RunStatus
 export const withStory = <A, E, R>(effect: Effect.Effect<A, E, R>, run: Run): Effect.Effect<A, E, R | Queue> =>
   Effect.gen(function* () {
     const entry = yield* Effect.catch((yield* Queue).get(run.entryId), () => Effect.succeed(undefined))
-    return yield* Effect.annotateLogs(effect, {
+    const traced = entry === undefined ? effect : inEventTrace(entry.events)(effect)
+    return yield* Effect.annotateLogs(traced, {
       workspace: run.workspace,
       target: run.targetKey,
       entry_id: run.entryId,

@@ -9,6 +9,7 @@ import type { ServeOptions } from "../cli/ServeCommand.ts"
 import { layerFile } from "../config/FileConfigStore.ts"
 import { rolesProblem } from "../cli/Roles.ts"
 import * as Logging from "../observability/Logging.ts"
+import * as Traces from "../observability/Traces.ts"
 import { Progress } from "../observability/Progress.ts"
 import * as Service from "./Service.ts"
 
@@ -31,5 +32,5 @@ export const serve = ({ config, roles }: ServeOptions): Effect.Effect<void, Exit
       return yield* launch(Service.layer({ roles }).pipe(Layer.provide(Progress.layer), configured))
     }
     return yield* launch(Service.layerClustered(settings, { roles }).pipe(configured))
-  }).pipe(Effect.provide(Logging.layer), endWithCode)
+  }).pipe(Effect.provide([Logging.layer, Traces.layer(process.env)]), endWithCode)
 }

@@ -1,5 +1,6 @@
 /** Logs each verified delivery and call of a trigger with its decision, and deliveries whose signature is not valid within limits. */
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
+import { addPastSpan, addRootSpan, inEventTrace } from "../domain/EventTrace.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
 import type { EventRecord } from "../store/Receipts.ts"
 import { RepeatedWarnings } from "./RepeatedWarnings.ts"
@@ -19,6 +20,15 @@ const deliveryFields = ({ facts, ...record }: EventRecord, eventId: string) => {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
+/** Adds the delivery to the trace of its event, of which the first delivery is the root. */
+const traceDelivery = (record: EventRecord, eventId: string, attributes: Readonly<Record<string, unknown>>) =>
+  Effect.flatMap(Clock.currentTimeMillis, (to) => {
+    const span = { eventId, from: record.receivedAt, to, attributes }
+    return record.id === eventId
+      ? addRootSpan({ ...span, name: "delivery" })
+      : addPastSpan({ ...span, name: "repeated delivery" })
+  })
+
 export interface DeliveryLog {
   /** `eventId` is the id of the record: for a duplicate, of the delivery that was first. */
   readonly decided: (
@@ -31,14 +41,19 @@ export interface DeliveryLog {
 export const makeDeliveryLog = (run: (effect: Effect.Effect<void>) => void): DeliveryLog => {
   const rejected = new RepeatedWarnings()
   return {
-    decided: (record, { decision, eventId, reason }) =>
+    decided: (record, { decision, eventId, reason }) => {
+      const fields = {
+        ...deliveryFields(record, eventId),
+        decision,
+        ...(reason === undefined ? {} : { reason })
+      }
       run(
-        Effect.logInfo("delivery decided", {
-          ...deliveryFields(record, eventId),
-          decision,
-          ...(reason === undefined ? {} : { reason })
-        })
-      ),
+        Effect.andThen(
+          traceDelivery(record, eventId, fields),
+          inEventTrace([eventId])(Effect.logInfo("delivery decided", fields))
+        )
+      )
+    },
     rejectedSignature: (provider, triggers, client, now) => {
       const suppressed = rejected.admit(`${provider} ${client}`, now)
       if (suppressed === undefined) return

@@ -68,6 +68,7 @@ const make = Effect.gen(function* () {
       const hasNext = at < chain.length - 1
       const outcome = yield* callModel(services, catalog, request, entry, { hasNext, time }).pipe(Effect.result)
       if (outcome._tag === "Success") {
+        yield* Effect.annotateCurrentSpan({ model: modelKey(entry), fallbacks: failures.length })
         return {
           ...outcome.success,
           fallbacks: failures.map(({ model, failed }) => ({ model, reason: `${failed.kind}: ${failed.message}` }))
