@@ -1,9 +1,16 @@
-/** Checks of `aicr doctor` in addition to those of the configuration: this build, and the real hosts. Wiring only. */
+/** Checks of `aicr doctor` in addition to those of the configuration: this build, the real hosts and the models. Wiring only. */
 import { Effect } from "effect"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { reportAccess } from "../forge/Access.ts"
 import { Forges } from "../forge/Forges.ts"
+import { reportModels } from "../llm/CheckModels.ts"
+import { gatewayLayer } from "../llm/GatewayLayer.ts"
+import * as Logging from "../observability/Logging.ts"
 
 export { buildProblems } from "./BuildProblems.ts"
 
 export const hostAccess = (snapshot: Snapshot) => Effect.provide(reportAccess(snapshot), Forges.layer)
+
+/** Failures are part of the report, so the log is silent. */
+export const modelAccess = (snapshot: Snapshot) =>
+  Effect.provide(reportModels(snapshot), [gatewayLayer, Logging.layerAt("error")])

@@ -1,6 +1,6 @@
 /**
  * Implements `aicr doctor`: checks whether this machine can run a configuration. Reports reserved fields, unset variables, missing programs
- * and unreachable servers, each with the next step.
+ * unreachable servers, credentials without permission and models that do not respond, each with the next step.
  */
 import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -26,6 +26,8 @@ interface Runs {
   readonly buildProblems: (snapshot: Snapshot) => ReadonlyArray<ConfigIssue>
   /** Returns missing permissions of credentials at their hosts. */
   readonly hostAccess: (snapshot: Snapshot) => Effect.Effect<ReadonlyArray<AccessReport>>
+  /** Returns which models of the chains respond. */
+  readonly modelAccess: (snapshot: Snapshot) => Effect.Effect<ReadonlyArray<AccessReport>>
 }
 
 export const doctorCommand = (runs: Effect.Effect<Runs>) =>
@@ -33,10 +35,13 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
     "doctor",
     {
       config: configFlag,
-      offline: Flag.Boolean("offline").pipe(Flag.withDefault(false), Flag.withDescription("Do not connect to servers"))
+      offline: Flag.Boolean("offline").pipe(
+        Flag.withDefault(false),
+        Flag.withDescription("Do not connect to servers, and call no model")
+      )
     },
     Effect.fnUntraced(function* ({ config, offline }) {
-      const { buildProblems, hostAccess } = yield* runs
+      const { buildProblems, hostAccess, modelAccess } = yield* runs
       const { readConfigFile } = yield* configuration
       // Unset variables do not prevent the other checks; the strict reading reports those that prevent a start.
       const { snapshot, issues } = yield* readConfigFile(config, process.env, { unset: "warnings" })
@@ -65,7 +70,8 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
             ? line("ok", `${name} answers`)
             : line("error", `${name} cannot be reached: ${problem}; check the address, the network and the server`)
         }
-        for (const { level, text } of offline ? [] : yield* hostAccess(snapshot)) {
+        const reports = offline ? [] : [...(yield* hostAccess(snapshot)), ...(yield* modelAccess(snapshot))]
+        for (const { level, text } of reports) {
           if (level === "error") bad++
           yield* line(level, text)
         }

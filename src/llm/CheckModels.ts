@@ -1,0 +1,90 @@
+/**
+ * Checks the models of a configuration, used by `aicr doctor`: sends each entry of each chain a request of a few tokens, so that a model that
+ * does not exist and a refused key are found before the first review. An entry that occurs in several chains is requested once.
+ */
+import { Effect } from "effect"
+import type { Snapshot } from "../config/Snapshot.ts"
+import { modelKey } from "./Chain.ts"
+import { Gateway } from "./Gateway.ts"
+import type { GatewayError } from "./Gateway.ts"
+import { ModelRun } from "./ModelRun.ts"
+
+export interface ModelReport {
+  readonly level: "ok" | "warning" | "error"
+  readonly text: string
+}
+
+const timeoutMillis = 30_000
+const concurrency = 4
+/** Upper bound for the models that are checked, each of which may cost a fraction of a cent. */
+const maxModels = 50
+const group = "doctor"
+
+const advice: Readonly<Record<GatewayError["reason"], string>> = {
+  unauthorized: "the key is refused: check api_key_env of the provider, or its sign-in",
+  not_configured: "check the model and the provider in llm.model_chain and llm.providers",
+  invalid: "the provider refuses the request: check the name of the model, and base_url of the provider",
+  refused: "the provider refuses the request: check the rules of the account",
+  overflow: "the provider refuses the request: check the limits of the model",
+  budget: "llm.budget prevents the call: raise it, or name a price in llm.model_catalog.overrides",
+  rate_limited: "the provider limits the rate or the quota is spent: try again later, or check the account",
+  unavailable: "the provider does not respond: check base_url, the network and the server",
+  timeout: `no response within ${timeoutMillis / 1000} s: check the server`
+}
+/** Failures that may be over by the next review. */
+const transient: ReadonlySet<GatewayError["reason"]> = new Set(["rate_limited", "timeout"])
+
+/** Lists the entries with the chains that use them. */
+const listModels = ({ document }: Snapshot) => {
+  const entries = Object.entries(document.llm.model_chain).flatMap(([chain, models]) =>
+    models.map((entry) => ({ chain, entry }))
+  )
+  return [...Map.groupBy(entries, ({ entry }) => modelKey(entry)).values()].flatMap((same) => {
+    const [first] = same
+    return first === undefined
+      ? []
+      : [{ entry: first.entry, chains: [...new Set(same.map(({ chain }) => chain))].join(", ") }]
+  })
+}
+
+const checkModel = Effect.fnUntraced(function* (
+  snapshot: Snapshot,
+  { entry, chains }: ReturnType<typeof listModels>[number]
+) {
+  const { llm } = snapshot.document
+  const alone = { ...llm, model_chain: { [group]: [entry] }, retry: { ...llm.retry, max_attempts: 1 } }
+  const name = `model ${modelKey(entry)} (model_chain ${chains})`
+  return yield* (yield* Gateway)
+    .call({
+      snapshot: { ...snapshot, document: { ...snapshot.document, llm: alone } },
+      group,
+      role: "any",
+      system: "Reply with the single word OK.",
+      messages: [{ role: "user", text: "Reply with OK." }],
+      tools: [],
+      deadlineMillis: timeoutMillis
+    })
+    .pipe(
+      Effect.timeoutOrElse({ duration: timeoutMillis, orElse: () => Effect.succeed(undefined) }),
+      Effect.map((reply): ModelReport =>
+        reply === undefined
+          ? { level: "warning", text: `${name}: ${advice.timeout}` }
+          : { level: "ok", text: `${name} responds` }
+      ),
+      Effect.catch(({ reason, message }) =>
+        Effect.succeed<ModelReport>({
+          level: transient.has(reason) ? "warning" : "error",
+          text: `${name}: ${advice[reason]}. ${message}`
+        })
+      )
+    )
+})
+
+/** Returns one report per model, in the order of the configuration. */
+export const reportModels = Effect.fnUntraced(function* (
+  snapshot: Snapshot
+): Effect.fn.Return<ReadonlyArray<ModelReport>, never, Gateway> {
+  return yield* Effect.forEach(listModels(snapshot).slice(0, maxModels), (model) => checkModel(snapshot, model), {
+    concurrency
+  }).pipe(Effect.provideService(ModelRun, { id: "doctor", repository: "doctor" }))
+})

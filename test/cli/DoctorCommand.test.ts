@@ -1,0 +1,70 @@
+/** `aicr doctor` calls each model of each chain, and names those that cannot be used. */
+import { execFile } from "node:child_process"
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { expect, it } from "vitest"
+import { startFakeModel } from "../harness/FakeModel.ts"
+import type { FakeModel } from "../harness/FakeModel.ts"
+import { temporaryFolder } from "../vcs/Repository.ts"
+
+const root = join(import.meta.dirname, "../..")
+
+const doctor = (...args: ReadonlyArray<string>) =>
+  new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
+    execFile(
+      process.execPath,
+      ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), "doctor", ...args],
+      { env: { PATH: process.env["PATH"] } },
+      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
+    )
+  })
+
+const configFor = async (models: Readonly<Record<string, FakeModel>>): Promise<string> => {
+  const file = join(temporaryFolder(), "config.yaml")
+  const entry = (provider: string) => ({ provider, model: `model-of-${provider}` })
+  await writeFile(
+    file,
+    JSON.stringify({
+      triggers: [{ name: "local", kind: "manual" }],
+      workspaces: { instances: { app: { source_repo: { trigger: "local", repo: "local" } } } },
+      llm: {
+        providers: Object.entries(models).map(([id, { url }]) => ({
+          id,
+          kind: "openai_compatible",
+          base_url: `${url}/v1`,
+          api_key: `key-of-${id}`
+        })),
+        model_chain: { default: Object.keys(models).map(entry), second: [entry("good")] }
+      },
+      agent: { default: "native-llm" }
+    })
+  )
+  return file
+}
+
+it("each model is called once; one that does not exist and a refused key are errors", async () => {
+  await using good = await startFakeModel({ text: "OK" })
+  await using unknown = await startFakeModel({
+    status: 404,
+    body: JSON.stringify({ error: { message: "The model does not exist" } })
+  })
+  await using closed = await startFakeModel({
+    status: 401,
+    body: JSON.stringify({ error: { message: "Incorrect API key" } })
+  })
+  const models = { good, unknown, closed }
+  const config = await configFor(models)
+  const { code, out, err } = await doctor("--config", config)
+  expect(out).toMatch(/^ok +model good\/model-of-good \(model_chain default, second\) responds$/m)
+  expect(out).toMatch(/^error +model unknown\/model-of-unknown \(model_chain default\): .*The model does not exist/m)
+  expect(out).toMatch(
+    /^error +model closed\/model-of-closed \(model_chain default\): the key is refused: check api_key_env/m
+  )
+  expect(out + err).not.toContain("key-of-closed")
+  expect([code, err]).toEqual([2, expect.stringContaining("2 things need attention")])
+  expect(Object.values(models).map(({ requests }) => requests.length)).toEqual([1, 1, 1])
+
+  const offline = await doctor("--config", config, "--offline")
+  expect([offline.code, offline.out]).toEqual([0, expect.not.stringContaining("model-of")])
+  expect(Object.values(models).map(({ requests }) => requests.length)).toEqual([1, 1, 1])
+}, 60_000)
