@@ -12,8 +12,8 @@ import { layerLock, locateDatabase, layerRecords } from "./Database.ts"
 import * as Logging from "../observability/Logging.ts"
 import { Operations } from "../queue/operator/Operations.ts"
 import { QueueError } from "../queue/Queue.ts"
-import * as SqliteQueue from "../queue/journal/SqliteQueue.ts"
-import { layerReading } from "../queue/journal/SqliteQueueReader.ts"
+import { layerJournal } from "../queue/journal/JournalQueue.ts"
+import { makeSqliteJournal, makeSqliteReader } from "../queue/journal/SqliteJournal.ts"
 import type { QueueLimits } from "../queue/core/QueueLimits.ts"
 import { redisQueue } from "./Queues.ts"
 import { acquire } from "../database/DataLock.ts"
@@ -50,7 +50,7 @@ const queueOf = (snapshot: Snapshot, use: "looking" | "changing") => {
       return natsQueue(bounds)
     case "sqlite": {
       const path = resolve(snapshot.baseDir, sqlite.path)
-      return use === "looking" ? layerReading(path) : SqliteQueue.layerSqlite({ path, ...bounds })
+      return layerJournal(use === "looking" ? makeSqliteReader(path) : makeSqliteJournal(path), bounds)
     }
     case "redis":
       return redisQueue(snapshot, bounds)

@@ -5,7 +5,8 @@ import type { Snapshot } from "../config/Snapshot.ts"
 import { fromConfig } from "./FromConfig.ts"
 import * as MemoryQueue from "../queue/journal/MemoryQueue.ts"
 import { QueueError } from "../queue/Queue.ts"
-import * as SqliteQueue from "../queue/journal/SqliteQueue.ts"
+import { layerJournal } from "../queue/journal/JournalQueue.ts"
+import { makeSqliteJournal } from "../queue/journal/SqliteJournal.ts"
 import type { QueueLimits } from "../queue/core/QueueLimits.ts"
 
 /** The queue in the Redis that storage.cache.redis names. */
@@ -17,7 +18,6 @@ export const redisQueue = ({ credential, document: { storage } }: Snapshot, limi
   }
   return Layer.unwrap(
     Effect.gen(function* () {
-      const { layerJournal } = yield* Effect.promise(() => import("../queue/journal/JournalQueue.ts"))
       const { makeRedisJournal } = yield* Effect.promise(() => import("../queue/journal/RedisJournal.ts"))
       return layerJournal(makeRedisJournal(url, process.env["SVC_REDIS_PREFIX"]), limits)
     })
@@ -47,7 +47,7 @@ export const queues = fromConfig((snapshot) => {
     case "memory":
       return MemoryQueue.layerMemory(limits)
     case "sqlite":
-      return SqliteQueue.layerSqlite({ path: resolve(snapshot.baseDir, queue.sqlite.path), ...limits })
+      return layerJournal(makeSqliteJournal(resolve(snapshot.baseDir, queue.sqlite.path)), limits)
     case "nats":
       return natsQueue(limits)
     case "redis":

@@ -19,7 +19,6 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   ingest: () => import("./ingest.ts").then((module) => module.ingest),
   overhead: () => import("./overhead.ts").then((module) => module.overhead),
   queue: () => import("./queue.ts").then((module) => module.queue),
-  "queue-journal": () => import("./queueJournal.ts").then((module) => module.queueJournal),
   publish: () => import("./publish.ts").then((module) => module.publish),
   review: () => import("./review.ts").then((module) => module.review)
 }

@@ -9,9 +9,14 @@
  * Durability is the same in each comparison: `synced` is on disk before the response (SQLite synchronous FULL, Redis appendfsync
  * always, Postgres fsync on); `each second` is Redis appendfsync everysec, for both that use it. NATS syncs its files every two
  * minutes and relies on copies on other servers; here it is one server.
+ *
+ * `load` fills a queue with entries that wait and starts a node on it: bytes of heap per entry, and seconds until the node can decide.
+ *
+ * AICR_BENCH_PARTS selects parts (wakes,synced,everysec,load), AICR_BENCH_ROUNDS and AICR_BENCH_ENTRIES change their size.
  */
 import { fork } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
+import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -23,7 +28,9 @@ import type { Order } from "./queue/Contender.ts"
 import { here, inTurn, installPeers, median, next, shuffled, start, take } from "./queue/Race.ts"
 
 /** Cycles leave nothing that waits: more of them only take more time, and give more exact figures. */
-const rounds = { adds: 9, bulk: 9, cycles: 17 } as const
+const roundsOfAdds = Number(process.env["AICR_BENCH_ROUNDS"] ?? 9)
+const rounds = { adds: roundsOfAdds, bulk: roundsOfAdds, cycles: 2 * roundsOfAdds - 1 } as const
+const entries = Number(process.env["AICR_BENCH_ENTRIES"] ?? 1_000_000)
 const warmUp = 2
 /** Enough that each contender that makes garbage collects it within a round of adds. */
 const counts = { adds: 20_000, bulk: 20_000, cycles: 5000 } as const
@@ -96,30 +103,13 @@ interface Wakes {
 const measureWakes = (): Promise<Wakes> =>
   next(fork(join(here, "wake.ts"), { execArgv: ["--disable-warning=ExperimentalWarning", "--expose-gc"] }))
 
-const measure = async (): Promise<Record<string, number>> => {
-  installPeers(["bullmq", "graphile-worker"])
+const measureWaking = async (): Promise<Record<string, number>> => {
   const wakes = await measureWakes()
   process.stderr.write(
     `100 000 entries in 10 000 workspaces: wake to ticket p50 ${wakes.p50.toFixed(3)} and p99 ${wakes.p99.toFixed(3)} ms, a decision ` +
       `${wakes.decision.toFixed(1)} us, ${wakes.growth.toFixed(2)} times that with 100 workspaces; ${Math.round(wakes.bytes)} bytes an entry\n`
   )
-  await using postgres = await PostgresServer.start()
-  const synced = {
-    adds: await raceAnew("adds", "always", postgres),
-    bulk: await raceAnew("bulk", "always", postgres),
-    cycles: await raceAnew("cycles", "always", postgres)
-  }
-  await raceAnew("adds", "everysec")
-  const cyclesEachSecond = await raceAnew("cycles", "everysec")
   return {
-    sqlite_adds_vs_bullmq: ratio(synced.adds, "aicr sqlite", "BullMQ"),
-    sqlite_bulk_adds_vs_bullmq: ratio(synced.bulk, "aicr sqlite", "BullMQ"),
-    sqlite_adds_vs_bare: ratio(synced.adds, "aicr sqlite", onlyAdds),
-    bare_sqlite_adds_vs_bullmq: ratio(synced.adds, onlyAdds, "BullMQ"),
-    sqlite_adds_vs_graphile: ratio(synced.adds, "aicr sqlite", "graphile-worker"),
-    redis_cycles_vs_bullmq: ratio(cyclesEachSecond, "aicr redis", "BullMQ"),
-    redis_cycles_synced_vs_bullmq: ratio(synced.cycles, "aicr redis", "BullMQ"),
-    redis_cycles_vs_graphile: ratio(synced.cycles, "aicr redis", "graphile-worker"),
     wake_p99_ms: wakes.p99,
     wake_p50_ms: wakes.p50,
     decision_growth: wakes.growth,
@@ -127,9 +117,84 @@ const measure = async (): Promise<Record<string, number>> => {
   }
 }
 
+const measureSynced = async (): Promise<Record<string, number>> => {
+  await using postgres = await PostgresServer.start()
+  const synced = {
+    adds: await raceAnew("adds", "always", postgres),
+    bulk: await raceAnew("bulk", "always", postgres),
+    cycles: await raceAnew("cycles", "always", postgres)
+  }
+  return {
+    sqlite_adds_vs_bullmq: ratio(synced.adds, "aicr sqlite", "BullMQ"),
+    sqlite_bulk_adds_vs_bullmq: ratio(synced.bulk, "aicr sqlite", "BullMQ"),
+    sqlite_adds_vs_bare: ratio(synced.adds, "aicr sqlite", onlyAdds),
+    bare_sqlite_adds_vs_bullmq: ratio(synced.adds, onlyAdds, "BullMQ"),
+    sqlite_adds_vs_graphile: ratio(synced.adds, "aicr sqlite", "graphile-worker"),
+    redis_cycles_synced_vs_bullmq: ratio(synced.cycles, "aicr redis", "BullMQ"),
+    redis_cycles_vs_graphile: ratio(synced.cycles, "aicr redis", "graphile-worker")
+  }
+}
+
+const measureEachSecond = async (): Promise<Record<string, number>> => {
+  const adds = await raceAnew("adds", "everysec")
+  const cycles = await raceAnew("cycles", "everysec")
+  return {
+    redis_adds_vs_bullmq: ratio(adds, "aicr redis", "BullMQ"),
+    redis_cycles_vs_bullmq: ratio(cycles, "aicr redis", "BullMQ")
+  }
+}
+
+interface Loaded {
+  readonly bytes: number
+  readonly seconds: number
+  readonly cpuSeconds: number
+}
+
+/** `place`: a file, or the URL of a server. */
+const measureLoad = async (kind: string, place: string): Promise<Record<string, number>> => {
+  const node = async (what: "fill" | "read"): Promise<Loaded> => {
+    const child = fork(join(here, "load.ts"), [what, place, String(entries)], {
+      execArgv: ["--disable-warning=ExperimentalWarning", "--expose-gc", "--max-old-space-size=8192"]
+    })
+    const loaded = await next<Loaded>(child)
+    const ended = once(child, "exit")
+    child.send("end")
+    await ended
+    return loaded
+  }
+  await node("fill")
+  const readers = [await node("read"), await node("read"), await node("read")]
+  return {
+    [`${kind}_entry_bytes`]: median(readers.map(({ bytes }) => bytes)),
+    [`${kind}_load_seconds`]: median(readers.map(({ seconds }) => seconds)),
+    [`${kind}_load_cpu_seconds`]: median(readers.map(({ cpuSeconds }) => cpuSeconds))
+  }
+}
+
+const measureLoads = async (): Promise<Record<string, number>> => {
+  const folder = await mkdtemp(join(tmpdir(), "aicr-bench-"))
+  await using redis = await RedisServer.start("everysec", inTurn)
+  try {
+    return { ...(await measureLoad("sqlite", join(folder, "queue.db"))), ...(await measureLoad("redis", redis.url)) }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const parts = { wakes: measureWaking, synced: measureSynced, everysec: measureEachSecond, load: measureLoads } as const
+const chosen = process.env["AICR_BENCH_PARTS"]?.split(",")
+
+const measure = async (): Promise<Record<string, number>> => {
+  installPeers(["bullmq", "graphile-worker"])
+  const result: Record<string, number> = {}
+  for (const [name, part] of Object.entries(parts))
+    if (chosen?.includes(name) ?? true) Object.assign(result, await part())
+  return result
+}
+
 export const queue = {
   name: "queue",
-  summary: "admissions and full cycles next to BullMQ and graphile-worker; wakes with 100 000 waiting entries",
+  summary: "admissions and full cycles next to BullMQ and graphile-worker; wakes with 100 000 waiting entries; loading",
   run: async (_options: { readonly json: boolean }): Promise<Record<string, number>> => {
     const result = await measure()
     for (const [name, value] of Object.entries(result)) process.stderr.write(`${name.padEnd(32)} ${value.toFixed(2)}\n`)

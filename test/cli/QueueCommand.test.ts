@@ -13,7 +13,8 @@ import { Priority } from "../../src/domain/Entry.ts"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { enqueue } from "../../src/queue/Enqueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
-import { layerSqlite } from "../../src/queue/journal/SqliteQueue.ts"
+import { layerJournal } from "../../src/queue/journal/JournalQueue.ts"
+import { makeSqliteJournal } from "../../src/queue/journal/SqliteJournal.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import * as Store from "../../src/store/Store.ts"
 import { freePort } from "../harness/FreePort.ts"
@@ -57,7 +58,7 @@ const aicrWith = (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<
 const stores = () =>
   Layer.fresh(
     Layer.merge(
-      layerSqlite({ path: join(directory, "queue.db"), perWorkspace: 100, total: 100 }),
+      layerJournal(makeSqliteJournal(join(directory, "queue.db")), { perWorkspace: 100, total: 100 }),
       Store.layerSqlite({ path: join(directory, "aicr.db"), migrate: "auto" })
     )
   )

@@ -11,7 +11,7 @@ import { layerMemory } from "../../src/queue/journal/MemoryQueue.ts"
 import { layerNats } from "../../src/queue/journal/NatsQueue.ts"
 import type { Queue, QueueError } from "../../src/queue/Queue.ts"
 import type { QueueControl } from "../../src/queue/operator/QueueControl.ts"
-import { layerSqlite } from "../../src/queue/journal/SqliteQueue.ts"
+import { makeSqliteJournal } from "../../src/queue/journal/SqliteJournal.ts"
 import type { QueueLimits } from "../../src/queue/core/QueueLimits.ts"
 import { NatsServer } from "../harness/Nats.ts"
 import { RedisServer } from "../harness/Redis.ts"
@@ -51,7 +51,8 @@ export const stores: ReadonlyArray<QueueStore> = [
   {
     name: "sqlite",
     durable: true,
-    layer: (place, limits = manyEntries) => Layer.fresh(layerSqlite({ path: join(place, "queue.db"), ...limits }))
+    layer: (place, limits = manyEntries) =>
+      Layer.fresh(layerJournal(makeSqliteJournal(join(place, "queue.db")), limits))
   },
   {
     name: "redis",

@@ -14,7 +14,8 @@ const root = join(import.meta.dirname, "../..")
 const list = (folders: ReadonlyArray<string>, names: RegExp): ReadonlyArray<string> =>
   folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-      .filter((name) => names.test(name))
+      // A benchmark installs the packages that it compares with.
+      .filter((name) => names.test(name) && !name.includes("node_modules/"))
       .map((name) => `${folder}/${name}`)
   )
 

@@ -1,6 +1,6 @@
 /**
- * Interface of a store within this process: a table of entries, read and written synchronously, with the few lookups that the transitions
- * need. The cost of each is independent of the number of entries of other targets and workspaces.
+ * The table of entries as operations see it: read and written synchronously, with the few lookups that the transitions need. The cost of
+ * each is independent of the number of entries of other targets and workspaces.
  */
 import type { Entry, EntryStatus } from "../../domain/Entry.ts"
 import type { TargetKey } from "../../domain/Keys.ts"
@@ -29,12 +29,8 @@ export interface EntryTable {
   readonly pauses: () => ReadonlyArray<Pause>
   /** Sets the pause; undefined removes it. */
   readonly setPause: (scope: Pause["scope"], name: string, pause: Pause | undefined) => void
-  /** Inserts a new waiting entry in its initial state (Transitions.ts), with its events. */
-  readonly insert: (entry: Entry) => void
-  /** Updates an entry. Its events are changed by `link` only. */
-  readonly update: (entry: Entry, from: Entry) => void
-  /** Makes this entry settle the event. */
-  readonly link: (eventId: string, entryId: string) => void
+  /** Inserts or replaces an entry, which settles its events from now on. */
+  readonly put: (entry: Entry) => void
   /** Removes at most `limit` ended entries, oldest first, with their events; returns their number. */
   readonly prune: (keep: { readonly maxCount: number; readonly before: number }, limit: number) => number
 }

@@ -75,14 +75,7 @@ export const make = (): MemoryTable => {
       else pauses.set(pauseKey(scope, name), pause)
     },
 
-    insert: (entry) => {
-      for (const event of entry.events) ofEvent.set(event, entry.id)
-      put(entry)
-    },
-    update: put,
-    link: (eventId, entryId) => {
-      ofEvent.set(eventId, entryId)
-    },
+    put,
     prune: (keep, limit) => {
       const removed = prunable(keep, limit)
       removed.forEach(forget)

@@ -16,7 +16,7 @@ import type { Pause } from "../operator/QueueControl.ts"
 import { journalStart } from "../journal/Journal.ts"
 import type { JournalChanges, JournalRecord, JournalPosition } from "../journal/Journal.ts"
 import { quarantinedEntry, quarantineReason } from "./Quarantined.ts"
-import { listEvents, fromEntry, isPartial, Origins } from "./ReplicaRow.ts"
+import { fromEntry, isPartial, Origins } from "./ReplicaRow.ts"
 import type { ReplicaRow } from "./ReplicaRow.ts"
 import { RowTable } from "./RowTable.ts"
 import { fromText, toText } from "./RowText.ts"
@@ -35,12 +35,9 @@ export class Replica {
     { readonly scope: Pause["scope"]; readonly name: string; readonly before: Pause | undefined }
   >()
   readonly #details = new Map<string, string | undefined>()
-  readonly #linked = new Map<string, string | undefined>()
-  readonly #asked = new Set<string>()
-  /** Targets and pauses that operations read, and whether they read an entry that does not exist here. */
+  /** Targets, events and pauses that operations read, and whether they read an entry that does not exist here. */
   readonly #scope = new Set<string>()
   #isStrict = false
-  #known: ReadonlyMap<string, string> = new Map()
 
   /** The last message that is in the table. */
   applied: JournalPosition = journalStart
@@ -54,22 +51,14 @@ export class Replica {
     return this.#rows.size
   }
 
-  /** @param known events that have an entry, and which */
-  begin(known: ReadonlyMap<string, string>): void {
-    this.#known = known
+  begin(): void {
     this.#isStrict = false
-    for (const noted of [this.#touched, this.#pauses, this.#details, this.#linked, this.#asked, this.#scope])
-      noted.clear()
+    for (const noted of [this.#touched, this.#pauses, this.#details, this.#scope]) noted.clear()
   }
 
-  /** Events that operations took for new. */
-  get newEvents(): ReadonlyArray<string> {
-    return [...this.#asked]
-  }
-
-  /** Returns the changes that this transaction writes in addition to its rows. */
-  get belongings(): Pick<JournalChanges, "details" | "events"> {
-    return { details: this.#details, events: this.#linked }
+  /** Details of entries that this transaction writes or removes. */
+  get details(): JournalChanges["details"] {
+    return this.#details
   }
 
   /** Undefined when nothing changed. */
@@ -87,8 +76,7 @@ export class Replica {
     this.sinceSnapshot += rows.length
     return {
       rows: toText(rows),
-      ...this.belongings,
-      newEvents: this.newEvents,
+      details: this.#details,
       scope: Array.from(this.#scope, wordOf),
       isStrict: this.#isStrict
     }
@@ -101,14 +89,14 @@ export class Replica {
   commit(position: JournalPosition, missed: ReadonlyArray<JournalRecord>): ReadonlyArray<string> {
     const damage = missed.flatMap((message) => this.apply(message))
     this.applied = position
-    this.begin(new Map())
+    this.begin()
     return damage
   }
 
   rollback(): void {
     for (const [id, before] of [...this.#touched].toReversed()) this.#rows.restore(id, before)
     for (const { before, name, scope } of this.#pauses.values()) this.#rows.setPause(scope, name, before)
-    this.begin(new Map())
+    this.begin()
   }
 
   /** Whether a message comes right after the last one; one that is too damaged to have a predecessor comes after its sequence. */
@@ -169,7 +157,7 @@ export class Replica {
     this.#origins = new Origins()
     this.applied = journalStart
     this.sinceSnapshot = 0
-    this.begin(new Map())
+    this.begin()
   }
 
   /** Returns the table in pages, each with the rows of the moment in which it is taken. Throws once the table was reset. */
@@ -215,16 +203,9 @@ export class Replica {
       this.#touched.set(row.id, row)
       this.#scope.add(row.targetKey)
       this.#details.set(row.id, undefined)
-      for (const event of listEvents(row)) this.#linked.set(event, undefined)
       this.#rows.forget(row.id)
     }
     return removed.length
-  }
-
-  #entryOf(event: string): string | undefined {
-    const entryId = this.#linked.get(event) ?? this.#known.get(event)
-    if (entryId === undefined) this.#asked.add(event)
-    return entryId
   }
 
   #setPause(scope: Pause["scope"], name: string, pause: Pause | undefined): void {
@@ -244,7 +225,10 @@ export class Replica {
         this.#scope.add(target)
         return { next: this.#rows.get(index().next(target)), running: this.#rows.get(index().running(target)) }
       },
-      entryOf: (event) => this.#entryOf(event),
+      entryOf: (event) => {
+        this.#scope.add(`event:${event}`)
+        return this.#rows.entryOf(event)
+      },
       active: (workspace) => this.#rows.all(index().active(workspace)),
       snapshot: (workspace, now, places) => ({
         paused: this.#rows.pauses.has(pauseKey("workspace", workspace)),
@@ -259,14 +243,7 @@ export class Replica {
       list: (filter) => this.#rows.list(filter),
       pauses: () => [...this.#rows.pauses.values()],
       setPause: (scope, name, pause) => this.#setPause(scope, name, pause),
-      insert: (entry) => {
-        this.#put(entry)
-        for (const event of entry.events) this.#linked.set(event, entry.id)
-      },
-      update: (entry) => this.#put(entry),
-      link: (event, entryId) => {
-        this.#linked.set(event, entryId)
-      },
+      put: (entry) => this.#put(entry),
       prune: (keep, limit) => this.#prune(keep, limit)
     }
   }
@@ -276,9 +253,9 @@ export class Replica {
 const damagedId = (kind: number, count: number): string =>
   `00000000-0000-7000-${kind}000-${count.toString(16).padStart(12, "0")}`
 
-/** A short word for a target (FNV-1a). Two targets that share one are taken for the same, which costs a conflict. */
-const wordOf = (target: string): string => {
+/** Returns a short word for a target or an event (FNV-1a). Two that share one are taken for the same, which costs a conflict. */
+const wordOf = (text: string): string => {
   let hash = 0x811c9dc5
-  for (let at = 0; at < target.length; at++) hash = Math.imul(hash ^ target.charCodeAt(at), 0x01000193)
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
   return (hash >>> 0).toString(36)
 }

@@ -1,5 +1,5 @@
 /**
- * An entry as every node holds it: what decisions need, in at most 500 bytes with all indexes (`npm run bench -- queue-journal`). The rest
+ * An entry as every node holds it: what decisions need, in at most 500 bytes with all indexes (`npm run bench -- queue`). The rest
  * of its change is stored as its details. What the entries of a repository have in common they share.
  */
 import type { Change, Repo } from "../../domain/Change.ts"

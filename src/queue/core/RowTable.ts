@@ -1,11 +1,11 @@
-/** All rows of the queue by id, with the index that decisions go by (EntryIndex.ts). */
+/** All rows of the queue by id and by event, with the index that decisions go by (EntryIndex.ts). */
 import type { Entry } from "../../domain/Entry.ts"
 import { isTerminal } from "../../domain/Entry.ts"
 import { EntryIndex } from "./EntryIndex.ts"
 import { toPage } from "./ListPage.ts"
 import { pauseKey } from "../operator/QueueControl.ts"
 import type { ListFilter, ListPage, Pause } from "../operator/QueueControl.ts"
-import { ReplicaRow, toEntry } from "./ReplicaRow.ts"
+import { listEvents, ReplicaRow, toEntry } from "./ReplicaRow.ts"
 import type { RowChange } from "./RowText.ts"
 
 export class RowTable {
@@ -13,6 +13,8 @@ export class RowTable {
   readonly pauses = new Map<string, Pause>()
   readonly #rows = new Map<string, ReplicaRow>()
   readonly #ended = new Set<string>()
+  /** Event id to the id of the entry that settles it. */
+  readonly #settling = new Map<string, string>()
   /** The latest admission of all rows that were ever in the table. */
   newestAdmission = 0
 
@@ -29,6 +31,11 @@ export class RowTable {
     return row && toEntry(row)
   }
 
+  /** Returns the id of the entry that settles an event. */
+  entryOf(event: string): string | undefined {
+    return this.#settling.get(event)
+  }
+
   all(ids: Iterable<string>): ReadonlyArray<Entry> {
     return [...ids].flatMap((id) => this.get(id) ?? [])
   }
@@ -38,15 +45,27 @@ export class RowTable {
     const before = this.#rows.get(row.id)
     this.index.apply(before, row)
     this.#rows.set(row.id, row)
+    if (before?.events !== row.events) this.#link(before, row)
     if (row.admittedAt > this.newestAdmission) this.newestAdmission = row.admittedAt
     if (isTerminal(row.status)) this.#ended.add(row.id)
     else if (before !== undefined) this.#ended.delete(row.id)
   }
 
   forget(id: string): void {
-    this.index.apply(this.#rows.get(id), undefined)
+    const row = this.#rows.get(id)
+    this.index.apply(row, undefined)
     this.#rows.delete(id)
     this.#ended.delete(id)
+    if (row !== undefined) this.#unlink(row)
+  }
+
+  #link(before: ReplicaRow | undefined, row: ReplicaRow): void {
+    if (before !== undefined) this.#unlink(before)
+    for (const event of listEvents(row)) this.#settling.set(event, row.id)
+  }
+
+  #unlink(row: ReplicaRow): void {
+    for (const event of listEvents(row)) if (this.#settling.get(event) === row.id) this.#settling.delete(event)
   }
 
   /** Restores the earlier row of an entry; undefined if there was none. */

@@ -27,13 +27,13 @@ export const admit = (
 export const release = (table: EntryTable, entryIds: ReadonlyArray<string>, now: number): ReadonlyArray<string> =>
   entryIds.filter((id) => {
     const entry = table.get(id)
-    return entry !== undefined && change(table, entry, Transitions.promote(entry, table.position(entry.targetKey), now))
+    return entry !== undefined && change(table, Transitions.promote(entry, table.position(entry.targetKey), now))
   })
 
 export const withdraw = (table: EntryTable, entryIds: ReadonlyArray<string>): void => {
   for (const id of entryIds) {
     const entry = table.get(id)
-    if (entry !== undefined) change(table, entry, Transitions.demote(entry))
+    if (entry !== undefined) change(table, Transitions.demote(entry))
   }
 }
 
@@ -46,14 +46,14 @@ export const claim = (
   const entry = table.get(entryId)
   const claimed = entry && Transitions.claim(entry, table.position(entry.targetKey), worker)
   if (entry === undefined || claimed === undefined) return undefined
-  table.update(claimed, entry)
+  table.put(claimed)
   return { lease: { entryId, token: claimed.token }, entry: claimed }
 }
 
 export const renew = (table: EntryTable, lease: Lease, until: number): Renewal => {
   const entry = held(table, lease)
   if (entry === undefined) return { _tag: "Lost" }
-  table.update({ ...entry, leaseUntil: until }, entry)
+  table.put({ ...entry, leaseUntil: until })
   const reason = entry.cancelRequested
   return reason === undefined ? { _tag: "Kept" } : { _tag: "Cancelled", reason }
 }
@@ -61,14 +61,14 @@ export const renew = (table: EntryTable, lease: Lease, until: number): Renewal =
 /** Returns false if the lease is lost. */
 export const awaitModel = (table: EntryTable, lease: Lease): boolean => {
   const entry = held(table, lease)
-  return entry !== undefined && change(table, entry, Transitions.awaitModel(entry))
+  return entry !== undefined && change(table, Transitions.awaitModel(entry))
 }
 
 /** Returns false if the lease is lost. */
 export const finish = (table: EntryTable, lease: Lease, how: Finish): boolean => {
   const entry = held(table, lease)
   if (entry === undefined) return false
-  end(table, entry, Transitions.finish(entry, table.position(entry.targetKey), how))
+  end(table, Transitions.finish(entry, table.position(entry.targetKey), how))
   return true
 }
 
@@ -90,38 +90,38 @@ export const reclaim = (table: EntryTable, now: number, lost: (owner: string) =>
   table
     .running()
     .filter((entry) => Transitions.isLost(entry, now, lost))
-    .map((entry) => end(table, entry, Transitions.reclaim(entry, table.position(entry.targetKey), now)))
+    .map((entry) => end(table, Transitions.reclaim(entry, table.position(entry.targetKey), now)))
 
 /** Expires at most `max` entries. */
 export const expire = (table: EntryTable, before: ExpiryCutoffs, reason: string, max: number): ReadonlyArray<Entry> =>
   table
     .expiring(before)
     .slice(0, max)
-    .map((entry) => written(table, Transitions.expire(entry, reason), entry))
+    .map((entry) => written(table, Transitions.expire(entry, reason)))
 
 export const retry = (table: EntryTable, entryId: string, now: number): Retried => {
   const entry = table.get(entryId)
   if (entry === undefined) return "unknown"
   const retried = Transitions.retry(entry, table.position(entry.targetKey), now)
   if (typeof retried === "string") return retried
-  table.update(retried, entry)
+  table.put(retried)
   return "retried"
 }
 
 const cancelOne = (table: EntryTable, from: Entry | undefined, reason: string): Cancelled => {
   const to = from === undefined ? undefined : Transitions.cancel(from, reason)
   if (from === undefined || to === undefined) return nothingCancelled
-  table.update(to, from)
+  table.put(to)
   return to.status === "cancelled" ? { ended: [to], stopping: [] } : { ended: [], stopping: [to] }
 }
 
-const written = (table: EntryTable, entry: Entry, from: Entry): Entry => {
-  table.update(entry, from)
+const written = (table: EntryTable, entry: Entry): Entry => {
+  table.put(entry)
   return entry
 }
 
-const change = (table: EntryTable, from: Entry, to: Entry | undefined): boolean => {
-  if (to !== undefined) table.update(to, from)
+const change = (table: EntryTable, to: Entry | undefined): boolean => {
+  if (to !== undefined) table.put(to)
   return to !== undefined
 }
 
@@ -137,24 +137,20 @@ const admitOne = (table: EntryTable, item: QueueAdmission): QueueAdmitted => {
   const { id: entryId, dueAt } = step.entry
   switch (step._tag) {
     case "Joined":
-      table.update(step.entry, step.from)
-      table.link(item.eventId, step.entry.id)
+      table.put(step.entry)
       return { entryId, status: "coalesced", dueAt, superseded: [] }
     case "Replaced":
-      table.update(step.superseded, step.from)
+      table.put(step.superseded)
       break
   }
-  table.insert(step.entry)
+  table.put(step.entry)
   const superseded = step._tag === "Replaced" ? step.superseded.events : []
   return { entryId, status: dueAt > item.admittedAt ? "deferred" : "queued", dueAt, superseded }
 }
 
-const end = (table: EntryTable, from: Entry, step: Transitions.Ended): Entry => {
-  table.update(step.entry, from)
-  if (step._tag === "Yielded") {
-    table.update(step.to, step.toFrom)
-    for (const event of from.events) table.link(event, step.to.id)
-  }
+const end = (table: EntryTable, step: Transitions.Ended): Entry => {
+  table.put(step.entry)
+  if (step._tag === "Yielded") table.put(step.to)
   return step.entry
 }
 

@@ -1,13 +1,13 @@
 /**
  * The log of changes that makes one queue of the tables that several nodes hold in memory. A message is appended behind the last one if its
  * writer has seen everything that its decision depends on: the writer names the last message that it has seen and the scope of its
- * decision, and the messages behind that one may be about anything else. What decisions do not need (details of entries, which entry has
- * an event) is stored next to the log, written together with a message or not at all.
+ * decision, and the messages behind that one may be about anything else. What decisions do not need (details of entries) is stored next to
+ * the log, written together with a message or not at all.
  *
  * ```
  * load snapshot ──▶ follow what comes behind it ──▶ append ──appended──▶ apply what was missed: the table is as far as the log
  *                        ▲                            ├──conflict──▶ apply what was missed, decide again
- *                        └────────── trimmed ◀────────┴──known─────▶ decide again, knowing these events
+ *                        └────────── trimmed ◀────────┘
  * ```
  */
 import { Schema } from "effect"
@@ -38,10 +38,6 @@ export interface JournalChanges {
   /** The changed rows, for the tables of all nodes. */
   readonly rows: string
   readonly details: ReadonlyMap<string, string | undefined>
-  /** Event id to entry id. */
-  readonly events: ReadonlyMap<string, string | undefined>
-  /** Events that the writer takes for new. */
-  readonly newEvents: ReadonlyArray<string>
   /** The words for everything that the decision depends on and changes, without spaces. */
   readonly scope: ReadonlyArray<string>
   /** The decision depends on something that has no word. */
@@ -57,12 +53,13 @@ export type AppendResult =
     }
   /** The decision depends on a message that the writer had not seen. `missed` has the first of these, as far as they still exist. */
   | { readonly _tag: "Conflict"; readonly missed: ReadonlyArray<JournalRecord> }
-  /** Some of `newEvents` have an entry. Nothing was written. */
-  | { readonly _tag: "Known"; readonly events: ReadonlyMap<string, string> }
 
 export class JournalError extends Schema.TaggedError<JournalError>()("JournalError", {
-  /** `unavailable`: the call failed, and may have been executed. `lost`: the journal lacks what it should have. `newer`: upgrade the node. */
-  reason: Schema.Literals(["unavailable", "lost", "newer"]),
+  /**
+   * `unavailable`: the call failed, and may have been executed. `refused`: it failed, and wrote nothing. `lost`: the journal lacks what it
+   * should have. `newer`: upgrade the node.
+   */
+  reason: Schema.Literals(["unavailable", "refused", "lost", "newer"]),
   message: Schema.String
 }) {}
 
@@ -89,6 +86,4 @@ export interface Journal {
   ) => Effect.Effect<boolean, JournalError>
   /** Returns the details of these entries, in order. */
   readonly details: (entryIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string | undefined>, JournalError>
-  /** Returns those of the events that have an entry, with its id. */
-  readonly entriesOf: (events: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, JournalError>
 }

@@ -30,7 +30,6 @@ export const layerMemory = (limits: QueueLimits): Layer.Layer<Queue | QueueContr
 class MemoryStore {
   readonly #replica = new Replica()
   readonly details = new Map<string, string>()
-  readonly #events = new Map<string, string>()
 
   get table(): EntryTable {
     return this.#replica.table
@@ -38,13 +37,13 @@ class MemoryStore {
 
   /** All or nothing. */
   write<A>(use: (table: EntryTable) => A): A {
-    this.#replica.begin(this.#events)
+    this.#replica.begin()
     try {
       const result = use(this.#replica.table)
       this.#replica.keepEnded(maxEnded)
-      const { details, events } = this.#replica.belongings
-      for (const [id, text] of details) put(this.details, id, text)
-      for (const [event, entryId] of events) put(this.#events, event, entryId)
+      for (const [id, text] of this.#replica.details)
+        if (text === undefined) this.details.delete(id)
+        else this.details.set(id, text)
       this.#replica.commit(this.#replica.applied, [])
       return result
     } catch (cause) {
@@ -52,9 +51,4 @@ class MemoryStore {
       throw cause
     }
   }
-}
-
-const put = (map: Map<string, string>, key: string, value: string | undefined): void => {
-  if (value === undefined) map.delete(key)
-  else map.set(key, value)
 }

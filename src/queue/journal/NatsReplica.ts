@@ -265,16 +265,10 @@ export class NatsReplica {
         }
         this.#base.setPause(scope, name, pause)
       },
-      insert: (entry) => {
+      put: (entry) => {
         touch(entry.id)
-        this.#base.insert(entry)
+        this.#base.set(entry.id, entry)
       },
-      update: (entry, from) => {
-        touch(entry.id)
-        this.#base.update(entry, from)
-      },
-      // The events of an entry determine which entry settles an event.
-      link: (event, entryId) => this.#base.link(event, entryId),
       prune: (keep, limit) => {
         const removed = this.#base.prunable(keep, limit)
         for (const { id } of removed) {

@@ -4,7 +4,6 @@
  *     layout    STRING  version of this list (RedisLayout.ts)
  *     log       STREAM  messages, `<sequence>-<id>`: after (the position before it), scope, rows
  *     details   HASH    entry id -> the rest of its change
- *     events    HASH    event id -> entry id
  *     snapshot  STRING  `<sequence>-<id> <list>` of the newest snapshot
  *     pages:<n> LIST    pages of a snapshot
  *     writer    STRING  who writes a snapshot
@@ -89,20 +88,20 @@ export const makeRedisJournal = Effect.fnUntraced(function* (
           : Promise.reject(error)
       )
   const append = appendScript()
-  const keys = ["log", "snapshot", "details", "events"].map((name) => base + name)
-  const readFields = (key: string, fields: ReadonlyArray<string>) =>
-    call(async () => {
-      const chunks = Array.from({ length: Math.ceil(fields.length / fieldsAtOnce) }, (_, chunk) =>
-        fields.slice(chunk * fieldsAtOnce, (chunk + 1) * fieldsAtOnce)
-      )
-      return (await Promise.all(chunks.map((some) => redis.hmget(base + key, ...some)))).flat()
-    })
+  const keys = ["log", "snapshot", "details"].map((name) => base + name)
+  const readDetails = async (entryIds: ReadonlyArray<string>) => {
+    const chunks = Array.from({ length: Math.ceil(entryIds.length / fieldsAtOnce) }, (_, chunk) =>
+      entryIds.slice(chunk * fieldsAtOnce, (chunk + 1) * fieldsAtOnce)
+    )
+    const texts = await Promise.all(chunks.map((some) => redis.hmget(`${base}details`, ...some)))
+    return texts.flat().map((text) => text ?? undefined)
+  }
 
   return {
     append: (id, changes, position) =>
       Effect.flatMap(
         call(() => evaluate(append, keys, appendArgs(id, changes, position))),
-        (reply) => read(() => toAppended(reply, id, changes))
+        (reply) => read(() => toAppended(reply, id))
       ),
     last: Effect.flatMap(
       call(() => evaluate(lastScript, keys.slice(0, 2), [])),
@@ -113,11 +112,7 @@ export const makeRedisJournal = Effect.fnUntraced(function* (
         call(() => redis.xrange(`${base}log`, `${sequence + 1}-0`, "+", "COUNT", atOnce)),
         (reply) => read(() => toMessages(reply))
       ),
-    details: (entryIds) =>
-      entryIds.length === 0
-        ? Effect.succeed([])
-        : Effect.map(readFields("details", entryIds), (texts) => texts.map((text) => text ?? undefined)),
-    entriesOf: (events) => Effect.map(readFields("events", events), (found) => new Map(known(events, found))),
+    details: (entryIds) => call(() => readDetails(entryIds)),
     ...snapshots(redis, base, call, evaluate)
   }
 })
@@ -182,23 +177,16 @@ const snapshots = (
 const textOf = ({ id, sequence }: JournalPosition): string => `${sequence}-${id}`
 
 const appendArgs = (id: string, changes: JournalChanges, position: JournalPosition): ReadonlyArray<string> => {
-  const { details, events, isStrict, newEvents, rows, scope } = changes
+  const { details, isStrict, rows, scope } = changes
   const listed = (values: ReadonlyArray<string>) => [String(values.length), ...values]
-  const kept = (map: ReadonlyMap<string, string | undefined>) =>
-    listed([...map].flatMap(([key, value]) => (value === undefined ? [] : [key, value])))
-  const gone = (map: ReadonlyMap<string, string | undefined>) =>
-    listed([...map].flatMap(([key, value]) => (value === undefined ? [key] : [])))
   return [
     textOf(position),
     id,
     rows,
     scope.join(" "),
     isStrict ? "1" : "0",
-    ...listed(newEvents),
-    ...kept(details),
-    ...gone(details),
-    ...kept(events),
-    ...gone(events)
+    ...listed([...details].flatMap(([key, value]) => (value === undefined ? [] : [key, value]))),
+    ...listed([...details].flatMap(([key, value]) => (value === undefined ? [key] : [])))
   ]
 }
 
@@ -214,16 +202,9 @@ const read = <A>(use: () => A): Effect.Effect<A, JournalError> =>
 
 const removal = "Remove the keys of the queue: what was accepted is queued again from its records."
 
-const known = (events: ReadonlyArray<string>, found: ReadonlyArray<unknown>) =>
-  events.flatMap((event, index) => {
-    const entryId = found[index]
-    return typeof entryId === "string" ? [[event, entryId] as const] : []
-  })
-
-const toAppended = (reply: unknown, id: string, { newEvents }: JournalChanges): AppendResult => {
+const toAppended = (reply: unknown, id: string): AppendResult => {
   const [code, first, second] = list(reply)
   if (code === 0) return { _tag: "Conflict", missed: toMessages(first) }
-  if (code === 2) return { _tag: "Known", events: new Map(known(newEvents, list(first))) }
   return { _tag: "Appended", position: { sequence: sequenceOf(first), id }, missed: toMessages(second) }
 }
 

@@ -1,10 +1,10 @@
 /**
  * Version of the queue's layout in Redis (RedisJournal.ts). A release refuses an unknown version: two releases that read the same keys
- * differently would repeat or lose work. Layouts 1 to 5 were those of a queue of Lua scripts.
+ * differently would repeat or lose work. Layouts 1 to 5 were those of a queue of Lua scripts, layout 6 had a hash of events.
  */
 import type { Redis } from "ioredis"
 
-const version = "6"
+const version = "7"
 /** Key that only the first layout, which had no version, uses. */
 const ofTheFirst = "counts"
 

@@ -1,14 +1,8 @@
-/**
- * Defines the tables of the SQLite queue. Queries of active entries use the in-memory index (EntryIndex.ts), and so does the mapping of
- * events to entries: an admission writes its row and no index with random keys, of which each commit would rewrite most pages. That a
- * target has at most one next entry is checked when the file is opened (SqliteTable.ts); for running ones an index enforces it too.
- *
- * `opened` and `state` are JSON (EntryRow.ts). While an entry waits in its initial state, the columns after `opened` are null: the cost of
- * an admission depends on the values that it binds, and on the indexes that might contain it.
- */
+/** Defines the tables of the journal in SQLite (SqliteJournal.ts), its statements and settings, and the version of the file. */
 import type { DatabaseSync } from "node:sqlite"
+import { convert, isConvertible } from "./SqliteUpgrade.ts"
 
-const schemaVersion = 5
+const schemaVersion = 6
 
 /** A row of 1 KB costs two thirds of what it costs with SQLite's default of 4 KB, with 512 rows in a transaction. */
 export const pageBytes = 16_384
@@ -20,97 +14,60 @@ export const pageBytes = 16_384
 const checkpointPages = 8000
 const cacheKibibytes = 16_384
 
-const entries = `
-  CREATE TABLE entries (
-    id TEXT PRIMARY KEY,
-    workspace TEXT NOT NULL,
-    target_key TEXT NOT NULL,
-    opened TEXT NOT NULL,
-    status TEXT,
-    state TEXT,
-    -- Admission of one that has ended.
-    ended INTEGER
-  ) WITHOUT ROWID;
-  CREATE UNIQUE INDEX entries_running ON entries (target_key) WHERE status = 'running';
-  CREATE INDEX entries_ended ON entries (ended, id) WHERE ended IS NOT NULL;
-`
-const pauses = `
-  CREATE TABLE pauses (
-    scope TEXT NOT NULL, name TEXT NOT NULL, reason TEXT NOT NULL, since INTEGER NOT NULL, PRIMARY KEY (scope, name)
-  ) WITHOUT ROWID;
-`
-
-/** Fields of version 4's object, in the order of ChangeRow.ts. */
-const changeOf4 =
-  "provider trigger host workspace repo.fullName repo.cloneUrl repo.webUrl repo.hostId target.kind target.number target.branch head base " +
-  "headRef baseRef title description url author.username author.name commits requestedBy"
-const entryOf4 = "configHash events priority admittedAt dueAt expires reason"
-const members = (names: string, of = ""): string =>
-  names
-    .split(" ")
-    .map((name) => `opened -> '$.${of}${name}'`)
-    .join(", ")
-
-/** Migrations from each earlier version to the next. */
-const steps: Readonly<Record<number, string>> = {
-  2: "DROP INDEX entries_next; DROP TABLE entry_events;",
-  3: `
-    ALTER TABLE entries RENAME TO earlier;
-    DROP INDEX entries_running;
-    DROP INDEX entries_ended;
-    ${entries}
-    INSERT INTO entries
-      SELECT id, workspace, target_key,
-        json_object(
-          'change', CASE WHEN json_valid(change) THEN json(change) END,
-          'configHash', config_hash,
-          'events', CASE WHEN json_valid(events) THEN json(events) END),
-        status,
-        json_object(
-          'priority', priority, 'admittedAt', admitted_at, 'dueAt', due_at, 'attempts', attempts, 'losses', losses,
-          'expires', json(iif(expires, 'true', 'false')), 'reason', reason, 'token', token, 'leaseUntil', lease_until, 'owner', owner,
-          'cancelRequested', cancel_requested),
-        iif(status IN ('waiting', 'ready', 'running'), NULL, admitted_at)
-      FROM earlier;
-    DROP TABLE earlier;`,
-  4: `
-    UPDATE entries SET opened = json_array(${members(entryOf4)}, json_array(${members(changeOf4, "change.")}))
-      WHERE json_valid(opened);`
-}
-
 /** Pragmas of a writing connection. Every returned result is on disk. */
 export const pragmas = `
   PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA cache_size = -${cacheKibibytes}`
 
-/** Creates the tables in a new file, and migrates those of an earlier release. Throws if a later release wrote the file. */
+const tables = `
+  -- \`after\`: id of the message before it.
+  CREATE TABLE messages (sequence INTEGER PRIMARY KEY, id TEXT NOT NULL, after TEXT NOT NULL, rows TEXT NOT NULL);
+  CREATE TABLE details (entry TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+  -- The newest snapshot; its sequence names its pages.
+  CREATE TABLE snapshot (only INTEGER PRIMARY KEY CHECK (only = 1), sequence INTEGER NOT NULL, id TEXT NOT NULL);
+  CREATE TABLE pages (snapshot INTEGER NOT NULL, page INTEGER NOT NULL, rows TEXT NOT NULL, PRIMARY KEY (snapshot, page));
+`
+
+export const statements = {
+  message: "INSERT INTO messages (sequence, id, after, rows) VALUES (?, ?, ?, ?)",
+  removeMessages: "DELETE FROM messages WHERE sequence <= ?",
+  details: "INSERT OR REPLACE INTO details (entry, text) VALUES (?, ?)",
+  removeDetails: "DELETE FROM details WHERE entry = ?",
+  snapshot: "INSERT OR REPLACE INTO snapshot (only, sequence, id) VALUES (1, ?, ?)",
+  page: "INSERT INTO pages (snapshot, page, rows) VALUES (?, ?, ?)",
+  removeOtherPages: "DELETE FROM pages WHERE snapshot NOT IN (SELECT sequence FROM snapshot)"
+} as const
+
+/** A statement with the values of all its runs in sequence. One without parameters runs once. */
+export interface SqliteChange {
+  readonly statement: keyof typeof statements
+  readonly values: ReadonlyArray<string | number>
+}
+
+const versionOf = (db: DatabaseSync): number => Number(db.prepare("PRAGMA user_version").get()?.["user_version"])
+
+const explainVersion = (version: number): string =>
+  `its version is ${version}; this release knows version ${schemaVersion}`
+
+/** Creates the tables in a new file, and converts those of an earlier release. Throws if a later release wrote the file. */
 export const prepare = (db: DatabaseSync): void => {
-  const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"])
+  const version = versionOf(db)
   if (version === schemaVersion) return
-  const change = version === 0 ? entries + pauses : stepsFrom(version)
-  if (change === "") throw new Error(`its version is ${version}; this release knows version ${schemaVersion}`)
-  db.exec(`BEGIN IMMEDIATE; ${change} PRAGMA user_version = ${schemaVersion}; COMMIT`)
+  if (version !== 0 && !isConvertible(version)) throw new Error(explainVersion(version))
+  db.exec("BEGIN IMMEDIATE")
+  try {
+    db.exec(tables)
+    if (version !== 0) convert(db, version, statements)
+    db.exec(`PRAGMA user_version = ${schemaVersion}; COMMIT`)
+  } catch (cause) {
+    if (db.isTransaction) db.exec("ROLLBACK")
+    throw cause
+  }
 }
 
-const stepsFrom = (version: number): string => {
-  const step = steps[version]
-  return step === undefined ? "" : step + stepsFrom(version + 1)
-}
-
-/** Ends all but the newest of several waiting entries of one target, with that reason: two would block their workspace. */
-export const endOlderTwins = (db: DatabaseSync): void => {
-  const opened = (index: number): string => `CASE WHEN json_valid(opened) THEN opened ->> '$[${index}]' END`
-  db.exec(`
-    UPDATE entries SET
-      status = 'dead',
-      ended = ifnull(${opened(3)}, 0),
-      state = json_set(
-        ifnull(state, json_object(
-          'priority', ifnull(${opened(2)}, 0), 'admittedAt', ifnull(${opened(3)}, 0), 'dueAt', ifnull(${opened(4)}, 0),
-          'attempts', 0, 'losses', 0, 'expires', json('false'), 'token', 0)),
-        '$.reason', 'quarantined: another entry of the same target waits')
-    WHERE id IN (
-      SELECT id FROM (
-        SELECT id, row_number() OVER (PARTITION BY target_key ORDER BY id DESC) AS place
-        FROM entries WHERE ifnull(status, 'waiting') IN ('waiting', 'ready'))
-      WHERE place > 1)`)
+/** Throws if another release wrote the file. */
+export const verifyVersion = (db: DatabaseSync): void => {
+  const version = versionOf(db)
+  if (version === schemaVersion) return
+  const next = isConvertible(version) ? ". Start the service once, which converts it" : ""
+  throw new Error(`${explainVersion(version)}${next}`)
 }

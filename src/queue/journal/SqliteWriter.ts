@@ -1,13 +1,11 @@
 /**
  * Writes SQLite files of queues in a thread (SqliteWriterThread.js), which all files of this process share. Writes are executed in order,
- * each as one transaction, on disk before its result; the caller may send the next one before that. If one fails, so do those that were
- * sent before its failure was reported.
+ * each as one transaction that is on disk before its result.
  */
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
 import type { Scope } from "effect"
-import { statements } from "./SqliteChanges.ts"
-import type { SqliteChange } from "./SqliteChanges.ts"
+import type { SqliteChange } from "./SqliteSchema.ts"
 
 /** Error in the format of node:sqlite; `errcode` is SQLite's extended result code. */
 export interface WriteFailure {
@@ -15,20 +13,24 @@ export interface WriteFailure {
   readonly errcode: number | undefined
 }
 
-interface Asked {
+/** Settings of a file; `timeoutMillis` limits how long each write waits for a file that another process locks. */
+export interface WriterOptions {
+  readonly path: string
+  /** Pragmas of the connection. */
+  readonly pragmas: string
+  /** Statements by name. */
+  readonly statements: Readonly<Record<string, string>>
+  readonly timeoutMillis: number
+}
+
+interface Addressed {
   readonly id: number
   readonly file: number
 }
 export type WriteRequest =
-  | (Asked & {
-      readonly do: "open"
-      readonly path: string
-      readonly timeoutMillis: number
-      readonly pragmas: string
-      readonly statements: Readonly<Record<string, string>>
-    })
-  | (Asked & { readonly do: "write"; readonly epoch: number; readonly changes: ReadonlyArray<SqliteChange> })
-  | (Asked & { readonly do: "close" })
+  | (Addressed & WriterOptions & { readonly action: "open" })
+  | (Addressed & { readonly action: "write"; readonly changes: ReadonlyArray<SqliteChange> })
+  | (Addressed & { readonly action: "close" })
 export interface WriteResponse {
   readonly id: number
   readonly failure: WriteFailure | undefined
@@ -50,7 +52,7 @@ let lastFile = 0
 const start = (): Thread => {
   const worker = new Worker(new URL("./SqliteWriterThread.js", import.meta.url), { env: {}, execArgv: [] })
   const started: Thread = { worker, waiting: new Map() }
-  worker.on("message", ({ id, failure }: WriteResponse) => answered(started, id, failure))
+  worker.on("message", ({ id, failure }: WriteResponse) => receive(started, id, failure))
   worker.on("error", (error) => {
     // The state of the last writes on disk is undetermined; the next process reads it.
     throw error
@@ -60,59 +62,35 @@ const start = (): Thread => {
   return started
 }
 
-const answered = ({ waiting, worker }: Thread, id: number, failure: WriteFailure | undefined): void => {
+const receive = ({ waiting, worker }: Thread, id: number, failure: WriteFailure | undefined): void => {
   const done = waiting.get(id)
   waiting.delete(id)
   if (waiting.size === 0) worker.unref()
   done?.(failure)
 }
 
-const send = ({ waiting, worker }: Thread, request: Request, done: Done): void => {
-  const id = ++lastId
-  if (waiting.size === 0) worker.ref()
-  waiting.set(id, done)
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-  worker.postMessage({ ...request, id })
-}
+const send = ({ waiting, worker }: Thread, request: Request): Effect.Effect<void, WriteFailure> =>
+  Effect.callback((resume) => {
+    const id = ++lastId
+    if (waiting.size === 0) worker.ref()
+    waiting.set(id, (failure) => resume(failure === undefined ? Effect.void : Effect.fail(failure)))
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    worker.postMessage({ ...request, id })
+  })
 
 export interface SqliteWriter {
-  /**
-   * Writes changes. `done` is called once, in the order of the writes: undefined when all of it is on disk, a failure if nothing of it is.
-   */
-  readonly write: (changes: ReadonlyArray<SqliteChange>, done: Done) => void
+  /** Writes all changes, or none if it fails. */
+  readonly write: (changes: ReadonlyArray<SqliteChange>) => Effect.Effect<void, WriteFailure>
 }
 
-/**
- * Opens a file. `pragmas` are those of the connection; `timeoutMillis` limits how long each write waits for a file locked by another
- * process.
- */
-export const open = Effect.fnUntraced(function* (options: {
-  readonly path: string
-  readonly pragmas: string
-  readonly timeoutMillis: number
-}): Effect.fn.Return<SqliteWriter, WriteFailure, Scope.Scope> {
-  thread ??= start()
-  const { path, pragmas, timeoutMillis } = options
-  const [asking, file] = [thread, ++lastFile]
-  let epoch = 0
-  yield* Effect.acquireRelease(
-    Effect.callback<void, WriteFailure>((resume) => {
-      send(asking, { do: "open", file, path, pragmas, timeoutMillis, statements }, (failure) =>
-        resume(failure === undefined ? Effect.void : Effect.fail(failure))
-      )
-    }),
-    () =>
-      Effect.callback<void>((resume) => {
-        send(asking, { do: "close", file }, () => resume(Effect.void))
-      })
+/** Opens a file until the scope closes. */
+export const open = Effect.fnUntraced(function* (
+  options: WriterOptions
+): Effect.fn.Return<SqliteWriter, WriteFailure, Scope.Scope> {
+  const writing = (thread ??= start())
+  const file = ++lastFile
+  yield* Effect.acquireRelease(send(writing, { action: "open", file, ...options }), () =>
+    Effect.ignore(send(writing, { action: "close", file }))
   )
-  return {
-    write: (changes, done) => {
-      const asked = epoch
-      send(asking, { do: "write", file, epoch, changes }, (failure) => {
-        if (failure !== undefined && asked === epoch) epoch += 1
-        done(failure)
-      })
-    }
-  }
+  return { write: (changes) => Effect.uninterruptible(send(writing, { action: "write", file, changes })) }
 })

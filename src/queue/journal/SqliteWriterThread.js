@@ -1,24 +1,23 @@
 /**
- * Writes SQLite files of queues in a thread, so that the service's main thread does not wait for the disk. It executes requests in order;
- * a write is one transaction. If one fails, so do those that were sent before its failure was reported (of the same epoch).
+ * Writes SQLite files of queues in a thread, so that the service's main thread does not wait for the disk. It executes requests in order; a
+ * write is one transaction.
  *
  * Written in JavaScript and without imports of the service, because stripping types would take more memory than the rest of the thread.
  * Types are those of `SqliteWriter.ts`.
  *
- * @typedef {import("./SqliteWriter.ts").Question} Question
- * @typedef {import("./SqliteWriter.ts").Answer} Answer
- * @typedef {import("./SqliteWriter.ts").Failure} Failure
+ * @typedef {import("./SqliteWriter.ts").WriteRequest} WriteRequest
+ * @typedef {import("./SqliteWriter.ts").WriteResponse} WriteResponse
+ * @typedef {import("./SqliteWriter.ts").WriteFailure} WriteFailure
  * @typedef {import("node:sqlite").StatementSync} StatementSync
  *
  * @typedef {object} Prepared
  * @property {StatementSync} statement
- * @property {number} size how many values one run takes
+ * @property {number} size number of values of one run
  *
  * @typedef {object} File
  * @property {DatabaseSync} db
  * @property {Readonly<Record<string, Prepared>>} statements
- * @property {{ readonly epoch: number; readonly failure: Failure } | undefined} failed
- * @property {number} logged rows written since the last checkpoint made here
+ * @property {number} logged rows written since the last checkpoint of this thread
  * @property {NodeJS.Timeout} idle
  */
 import { DatabaseSync } from "node:sqlite"
@@ -32,7 +31,7 @@ const manyRows = 1000
 /** @type {Map<number, File>} */
 const files = new Map()
 
-/** @type {(question: Extract<Question, { do: "open" }>) => void} */
+/** @type {(request: Extract<WriteRequest, { action: "open" }>) => void} */
 const open = ({ file, path, timeoutMillis, pragmas, statements }) => {
   const db = new DatabaseSync(path, { timeout: timeoutMillis })
   db.exec(pragmas)
@@ -44,7 +43,6 @@ const open = ({ file, path, timeoutMillis, pragmas, statements }) => {
   const opened = {
     db,
     statements: Object.fromEntries(prepared),
-    failed: undefined,
     logged: 0,
     idle: setTimeout(() => checkpoint(opened), idleMillis)
   }
@@ -63,42 +61,33 @@ const checkpoint = (file) => {
   }
 }
 
-/** @type {(question: Extract<Question, { do: "write" }>) => Failure | undefined} */
-const write = ({ file: number, epoch, changes }) => {
+/** @type {(request: Extract<WriteRequest, { action: "write" }>) => void} */
+const write = ({ file: number, changes }) => {
   const file = files.get(number)
-  if (file === undefined) return { message: "it is not open", errcode: undefined }
-  if (file.failed?.epoch === epoch) return file.failed.failure
-  if (changes.length === 0) return undefined
-  try {
-    transact(file, changes)
-    file.idle.refresh()
-    return undefined
-  } catch (cause) {
-    file.failed = { epoch, failure: failureOf(cause) }
-    return file.failed.failure
-  }
-}
-
-/** @type {(file: File, changes: Extract<Question, { do: "write" }>["changes"]) => void} */
-const transact = (file, changes) => {
-  const { db, statements } = file
+  if (file === undefined) throw new Error("it is not open")
+  const { db } = file
   // Completes a ROLLBACK that failed before.
   if (db.isTransaction) db.exec("ROLLBACK")
   db.exec("BEGIN IMMEDIATE")
   try {
-    for (const { statement: name, values } of changes) {
-      const { statement, size } = statements[name]
-      for (let at = 0; at < values.length; at += size) statement.run(...values.slice(at, at + size))
-      file.logged += values.length / size
-    }
+    for (const change of changes) run(file, change)
     db.exec("COMMIT")
+    file.idle.refresh()
   } catch (cause) {
     if (db.isTransaction) db.exec("ROLLBACK")
     throw cause
   }
 }
 
-/** @type {(question: Extract<Question, { do: "close" }>) => void} */
+/** @type {(file: File, change: Extract<WriteRequest, { action: "write" }>["changes"][number]) => void} */
+const run = (file, { statement: name, values }) => {
+  const { statement, size } = file.statements[name]
+  if (size === 0) statement.run()
+  else for (let at = 0; at < values.length; at += size) statement.run(...values.slice(at, at + size))
+  file.logged += size === 0 ? 1 : values.length / size
+}
+
+/** @type {(request: Extract<WriteRequest, { action: "close" }>) => void} */
 const close = ({ file: number }) => {
   const file = files.get(number)
   clearTimeout(file?.idle)
@@ -106,31 +95,31 @@ const close = ({ file: number }) => {
   file?.db.close()
 }
 
-/** @type {(question: Question) => Failure | undefined} */
-const carryOut = (question) => {
+/** @type {(request: WriteRequest) => WriteFailure | undefined} */
+const execute = (request) => {
   try {
-    switch (question.do) {
+    switch (request.action) {
       case "open":
-        return open(question)
+        return open(request)
       case "write":
-        return write(question)
+        return write(request)
       case "close":
-        return close(question)
+        return close(request)
     }
   } catch (cause) {
     return failureOf(cause)
   }
 }
 
-/** @type {(cause: any) => Failure} */
+/** @type {(cause: any) => WriteFailure} */
 const failureOf = (cause) => ({
   message: String(cause?.message ?? cause),
   errcode: typeof cause?.errcode === "number" ? cause.errcode : undefined
 })
 
-parentPort?.on("message", (/** @type {Question} */ question) => {
-  /** @type {Answer} */
-  const answer = { id: question.id, failure: carryOut(question) }
+parentPort?.on("message", (/** @type {WriteRequest} */ request) => {
+  /** @type {WriteResponse} */
+  const response = { id: request.id, failure: execute(request) }
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-  parentPort?.postMessage(answer)
+  parentPort?.postMessage(response)
 })

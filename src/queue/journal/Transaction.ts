@@ -4,7 +4,7 @@ import type { EntryTable } from "../core/EntryTable.ts"
 import { emptyText } from "../core/RowText.ts"
 import type { JournalFollower } from "./JournalFollower.ts"
 import { JournalError, newMessageId } from "./Journal.ts"
-import type { AppendResult, Journal, JournalChanges } from "./Journal.ts"
+import type { Journal, JournalChanges } from "./Journal.ts"
 
 export type TableOperation = (table: EntryTable) => void
 
@@ -18,8 +18,6 @@ const unavailable = (why: string): JournalError =>
 const fenceOf = (scope: ReadonlyArray<string>): JournalChanges => ({
   rows: emptyText,
   details: new Map(),
-  events: new Map(),
-  newEvents: [],
   scope,
   isStrict: true
 })
@@ -31,57 +29,40 @@ export const commit = Effect.fnUntraced(function* (
   operations: ReadonlyArray<TableOperation>
 ): Effect.fn.Return<Result.Result<void, JournalError>> {
   const deadline = (yield* Clock.currentTimeMillis) + timeoutMillis
-  const known = new Map<string, string>()
   let conflicts = 0
-  let isCurrent = false
   while (true) {
-    const outcome = yield* Effect.result(attempt(journal, follower, operations, known, isCurrent))
+    const outcome = yield* Effect.result(attempt(journal, follower, operations))
     if (Result.isFailure(outcome)) return Result.fail(outcome.failure)
-    switch (outcome.success._tag) {
-      case "Done":
-        follower.trimIfLong()
-        return Result.void
-      case "Known":
-        for (const [event, entryId] of outcome.success.events) known.set(event, entryId)
-        break
-      case "Unchanged":
-        // What changes nothing here may change something in a table that has more.
-        isCurrent = true
-        break
-      case "Behind":
-        if ((yield* Clock.currentTimeMillis) > deadline)
-          return Result.fail(unavailable("other nodes write all the time. Try again later"))
-        isCurrent = false
-        known.clear()
-        conflicts += 1
-        if (conflicts > 1) yield* Effect.sleep(Math.floor((yield* Random.next) * Math.min(conflicts, 8)))
+    if (outcome.success === "done") {
+      follower.trimIfLong()
+      return Result.void
     }
+    if ((yield* Clock.currentTimeMillis) > deadline)
+      return Result.fail(unavailable("other nodes write all the time. Try again later"))
+    conflicts += 1
+    if (conflicts > 1) yield* Effect.sleep(Math.floor((yield* Random.next) * Math.min(conflicts, 8)))
   }
 })
 
-type Outcome = { readonly _tag: "Done" | "Behind" | "Unchanged" } | Extract<AppendResult, { readonly _tag: "Known" }>
+/** `behind`: another node was first, and the table follows it now. */
+type Outcome = "done" | "behind"
 
 const attempt = Effect.fnUntraced(function* (
   journal: Journal,
   follower: JournalFollower,
-  operations: ReadonlyArray<TableOperation>,
-  known: ReadonlyMap<string, string>,
-  isCurrent: boolean
+  operations: ReadonlyArray<TableOperation>
 ): Effect.fn.Return<Outcome, JournalError> {
   const { replica } = follower
   yield* follower.atRest(() => follower.takeOff())
   const land = Effect.sync(() => follower.land())
-  const decided = yield* Effect.sync(() => decide(follower, operations, known)).pipe(Effect.onError(() => land))
+  const decided = yield* Effect.sync(() => decide(follower, operations)).pipe(Effect.onError(() => land))
   if (decided === undefined) {
-    const { applied, newEvents } = replica
+    const { applied } = replica
     replica.rollback()
     follower.land()
-    if (isCurrent) return { _tag: "Done" }
+    // What changes nothing here may change something in a table that has more.
     yield* follower.catchUp
-    if (replica.applied.id !== applied.id) return { _tag: "Behind" }
-    if (newEvents.length === 0) return { _tag: "Done" }
-    const events = yield* journal.entriesOf(newEvents)
-    return events.size === 0 ? { _tag: "Unchanged" } : { _tag: "Known", events }
+    return replica.applied.id === applied.id ? "done" : "behind"
   }
   return yield* append(journal, follower, decided)
 })
@@ -89,10 +70,9 @@ const attempt = Effect.fnUntraced(function* (
 /** Runs operations on the table; returns what they changed. When one throws nothing has changed. */
 const decide = (
   { replica }: JournalFollower,
-  operations: ReadonlyArray<TableOperation>,
-  known: ReadonlyMap<string, string>
+  operations: ReadonlyArray<TableOperation>
 ): JournalChanges | undefined => {
-  replica.begin(known)
+  replica.begin()
   try {
     for (const operation of operations) operation(replica.table)
     return replica.changes()
@@ -117,28 +97,26 @@ const append = Effect.fnUntraced(function* (
   const appending = Effect.onError(journal.append(id, changes, replica.applied), () => Effect.sync(back))
   const appended = yield* Effect.result(appending)
   if (Result.isFailure(appended)) {
+    if (appended.failure.reason === "refused") return yield* appended.failure
     const isThere = yield* isInJournal(journal, follower, id, changes.scope).pipe(
       Effect.timeoutOrElse({ duration: timeoutMillis, orElse: () => Effect.fail(appended.failure) })
     )
     if (!isThere) return yield* appended.failure
-    return { _tag: "Done" }
+    return "done"
   }
   switch (appended.success._tag) {
     case "Appended": {
       const { missed, position } = appended.success
       const failure = follower.commit(position, missed)
       if (failure !== undefined) return yield* failure
-      return { _tag: "Done" }
+      return "done"
     }
-    case "Known":
-      back()
-      return appended.success
     case "Conflict": {
       back()
       // What does not follow is read from the newest snapshot on.
       const { missed } = appended.success
       if (missed.length === 0 || !follower.apply(missed)) yield* follower.catchUp
-      return { _tag: "Behind" }
+      return "behind"
     }
   }
 })

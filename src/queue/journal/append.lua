@@ -1,11 +1,9 @@
 --[[
   Appends a message behind the last one, with what belongs to it, or changes nothing. Messages that the writer does not know are no
   obstacle while they are few and none of them is about anything that the writer's decision depends on.
-  KEYS: log, snapshot, details, events. ARGV: the last position that the writer knows, id of the message, rows, scope, whether the writer
-  must know all messages; then five lists, each behind its length: new events; details as pairs; details to remove; events as pairs; events
-  to remove.
-  Returns 1, the sequence and the messages that the writer missed; or 0 and these; or 2 and the entries of the new events, false for those
-  that are new.
+  KEYS: log, snapshot, details. ARGV: the last position that the writer knows, id of the message, rows, scope, whether the writer must know
+  all messages; then two lists, each behind its length: details as pairs; details to remove.
+  Returns 1, the sequence and the messages that the writer missed; or 0 and these.
 ]]
 local KNOWN, ID, ROWS, SCOPE, STRICT, LISTS = 1, 2, 3, 4, 5, 6
 local MISSED_AT_MOST = 50
@@ -43,19 +41,9 @@ if last ~= ARGV[KNOWN] then
   missed = redis.call('XRANGE', KEYS[1], '(' .. ARGV[KNOWN], '+', 'COUNT', MISSED_AT_MOST + 1)
   if not isIndependent(missed) then return { 0, missed } end
 end
-local first, final = list()
-local found, known = {}, false
-for event = first, final do
-  local entry = redis.call('HGET', KEYS[4], ARGV[event])
-  found[#found + 1] = entry
-  known = known or entry
-end
-if known then return { 2, found } end
 local sequence = string.format('%d', string.match(last, '^%d+') + 1)
 -- The message is the last write: a key of another type fails one of these, and nothing that was written before it counts without the message.
 send('HSET', KEYS[3], list())
 send('HDEL', KEYS[3], list())
-send('HSET', KEYS[4], list())
-send('HDEL', KEYS[4], list())
 redis.call('XADD', KEYS[1], sequence .. '-' .. ARGV[ID], 'after', last, 'scope', ARGV[SCOPE], 'rows', ARGV[ROWS])
 return { 1, sequence, missed }

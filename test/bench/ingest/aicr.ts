@@ -12,7 +12,8 @@ import { OwnAccounts } from "../../../src/forge/OwnAccounts.ts"
 import { IngressServer } from "../../../src/ingress/Server.ts"
 import { Wake } from "../../../src/ingress/Wake.ts"
 import { layerMemory } from "../../../src/queue/journal/MemoryQueue.ts"
-import { layerSqlite } from "../../../src/queue/journal/SqliteQueue.ts"
+import { layerJournal } from "../../../src/queue/journal/JournalQueue.ts"
+import { makeSqliteJournal } from "../../../src/queue/journal/SqliteJournal.ts"
 import * as Store from "../../../src/store/Store.ts"
 import { repository, secret } from "./Agreement.ts"
 import { report } from "./Measured.ts"
@@ -38,7 +39,8 @@ const quiet = Layer.succeed(Wake, {
   installationChanged: () => undefined
 })
 
-const queue = kind === "sqlite" ? layerSqlite({ path: join(directory, "queue.db"), ...limits }) : layerMemory(limits)
+const queue =
+  kind === "sqlite" ? layerJournal(makeSqliteJournal(join(directory, "queue.db")), limits) : layerMemory(limits)
 
 const parts = Layer.mergeAll(
   Layer.unwrap(Effect.map(toSnapshot(document, {}), layerStatic)),

@@ -8,10 +8,7 @@ export interface Order {
   readonly what: "adds" | "bulk" | "cycles"
   readonly count: number
 }
-/** `counts`: additional counters of the contender since the order arrived. */
-export type Answer =
-  | { readonly seconds: number; readonly counts: Readonly<Record<string, number>> }
-  | { readonly error: string }
+export type Answer = { readonly seconds: number } | { readonly error: string }
 /** The payloads of an order are made. */
 export interface Prepared {
   readonly prepared: true
@@ -80,15 +77,10 @@ type Contender<A> = Readonly<Record<Order["what"], (items: ReadonlyArray<A>) => 
  * for the garbage collector, which would otherwise copy all of them during the measurement; garbage of a contender is collected
  * during the measurement.
  */
-export const serve = <A>(
-  make: (what: Order["what"]) => A,
-  contender: Contender<A>,
-  counts: Record<string, number> = {}
-): void => {
+export const serve = <A>(make: (what: Order["what"]) => A, contender: Contender<A>): void => {
   const answer = (message: Answer | Prepared) => process.send?.(message)
   const prepare = ({ what, count }: Order): (() => Promise<void>) => {
     const items = structuredClone(Array.from({ length: count }, () => make(what)))
-    for (const name of Object.keys(counts)) counts[name] = 0
     settle()
     return () => contender[what](items)
   }
@@ -101,7 +93,7 @@ export const serve = <A>(
     }
     const began = performance.now()
     work?.().then(
-      () => answer({ seconds: (performance.now() - began) / 1000, counts: { ...counts } }),
+      () => answer({ seconds: (performance.now() - began) / 1000 }),
       (error: unknown) => answer({ error: String(error) })
     )
   })

@@ -44,8 +44,6 @@ export const start = async (file: string, args: ReadonlyArray<string>): Promise<
 export interface Taken {
   /** Operations of all processes together, per second. */
   readonly rate: number
-  /** Sum of their additional counters. */
-  readonly counts: Readonly<Record<string, number>>
 }
 
 /** Gives each process of a contender its part of an order; all begin together. */
@@ -65,14 +63,12 @@ export const take = async (children: ReadonlyArray<ChildProcess>, order: Order):
       return answer
     })
   )
-  const counts: Record<string, number> = {}
   let seconds = 0
   for (const answer of answers) {
     if ("error" in answer) throw new Error(`${children[0]?.spawnargs.join(" ")}: ${answer.error}`)
     seconds = Math.max(seconds, answer.seconds)
-    for (const [name, count] of Object.entries(answer.counts)) counts[name] = (counts[name] ?? 0) + count
   }
-  return { rate: (each * children.length) / seconds, counts }
+  return { rate: (each * children.length) / seconds }
 }
 
 export const median = (values: ReadonlyArray<number>): number =>

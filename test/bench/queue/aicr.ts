@@ -6,7 +6,6 @@ import { NatsConnection } from "../../../nats/NatsConnection.ts"
 import { natsSettings } from "../../../nats/NatsSettings.ts"
 import { newId } from "../../../src/domain/Ids.ts"
 import { MicroBatch } from "../../../src/ingress/MicroBatch.ts"
-import type { AppendResult, Journal } from "../../../src/queue/journal/Journal.ts"
 import { layerJournal } from "../../../src/queue/journal/JournalQueue.ts"
 import { makeRedisJournal } from "../../../src/queue/journal/RedisJournal.ts"
 import { layerMemory } from "../../../src/queue/journal/MemoryQueue.ts"
@@ -14,7 +13,7 @@ import { layerNats } from "../../../src/queue/journal/NatsQueue.ts"
 import { plan } from "../../../src/queue/core/Plan.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import type { QueueAdmission } from "../../../src/queue/Queue.ts"
-import { layerSqlite } from "../../../src/queue/journal/SqliteQueue.ts"
+import { makeSqliteJournal } from "../../../src/queue/journal/SqliteJournal.ts"
 import { inBulk, nextChange, node, serve, slots, spread, workspaces } from "./Contender.ts"
 import type { Order } from "./Contender.ts"
 
@@ -25,22 +24,11 @@ const bus = (url: string) => {
   if (settings === undefined) throw new Error(`${url} is no address of NATS`)
   return NatsConnection.layer({ settings, name: "bench" })
 }
-/** Messages that were appended, and attempts that lost to another node. */
-const counts = { appended: 0, conflicts: 0 }
-const counted = <E, R>(opened: Effect.Effect<Journal, E, R>) =>
-  Effect.map(opened, (journal): Journal => {
-    const count = ({ _tag }: AppendResult) =>
-      Effect.sync(() => (_tag === "Conflict" ? (counts.conflicts += 1) : (counts.appended += 1)))
-    return {
-      ...journal,
-      append: (id, changes, expected) => Effect.tap(journal.append(id, changes, expected), count)
-    }
-  })
 const store =
   kind === "sqlite"
-    ? layerSqlite({ path: join(place, "queue.db"), ...limits })
+    ? layerJournal(makeSqliteJournal(join(place, "queue.db")), limits)
     : kind === "redis"
-      ? layerJournal(counted(makeRedisJournal(Redacted.make(place))), limits)
+      ? layerJournal(makeRedisJournal(Redacted.make(place)), limits)
       : kind === "nats"
         ? layerNats(limits).pipe(Layer.provide(bus(place)))
         : layerMemory(limits)
@@ -140,12 +128,8 @@ const cycles = async (items: ReadonlyArray<QueueAdmission>): Promise<void> => {
   await Promise.all([added, done.promise])
 }
 
-serve(
-  admission,
-  {
-    adds: (items) => spread(items, add),
-    bulk: (items) => inBulk(items, (some) => run(queue.admit(some))),
-    cycles
-  },
-  counts
-)
+serve(admission, {
+  adds: (items) => spread(items, add),
+  bulk: (items) => inBulk(items, (some) => run(queue.admit(some))),
+  cycles
+})

@@ -1,16 +1,17 @@
 /**
- * `load.ts fill URL COUNT` adds this number of waiting entries to the queue over a journal in Redis; `load.ts read URL COUNT`
- * starts a node on them. Both send the bytes of heap that each entry takes in the node; `read` also sends the seconds until the
- * node can decide, of the clock and of its processor.
+ * `load.ts fill PLACE COUNT` adds so many entries that wait to the queue at a URL of Redis or in a SQLite file; `load.ts read PLACE COUNT`
+ * starts a node on them. Both send the bytes of heap that each entry takes in the node; `read` also sends the seconds until the node can
+ * decide, of the clock and of its processor.
  */
 import { Effect, ManagedRuntime, Redacted } from "effect"
 import { newId } from "../../../src/domain/Ids.ts"
 import { layerJournal } from "../../../src/queue/journal/JournalQueue.ts"
 import { makeRedisJournal } from "../../../src/queue/journal/RedisJournal.ts"
+import { makeSqliteJournal } from "../../../src/queue/journal/SqliteJournal.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { nextChange } from "./Contender.ts"
 
-const [, , what = "read", url = "", total = "0"] = process.argv
+const [, , what = "read", place = "", total = "0"] = process.argv
 const count = Number(total)
 /** Admissions of one call, in micro-batches like those of an ingress. */
 const together = 64
@@ -23,7 +24,12 @@ const heap = () => {
 
 const limits = { perWorkspace: 10_000_000, total: 10_000_000 }
 const open = () =>
-  ManagedRuntime.make(layerJournal(makeRedisJournal(Redacted.make(url), "aicr"), limits)).runPromise(Queue)
+  ManagedRuntime.make(
+    layerJournal(
+      place.startsWith("redis:") ? makeRedisJournal(Redacted.make(place), "aicr") : makeSqliteJournal(place),
+      limits
+    )
+  ).runPromise(Queue)
 
 const admission = () => {
   const now = Date.now()

@@ -110,8 +110,7 @@ const damages: ReadonlyArray<Damage> = [
     lost: ["running", "ready", "due"],
     quarantined: 1,
     reason: /damage in the queue's snapshot quarantined/
-  },
-  { what: "junk in the place of an event", damage: ({ raw }) => raw.hset(key("events"), "event-due", "junk") }
+  }
 ]
 
 const server = Effect.acquireRelease(

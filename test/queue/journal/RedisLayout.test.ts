@@ -22,11 +22,11 @@ describe("layout of the queue in Redis", () => {
       const raw = new Redis(redis.url)
       yield* Effect.scoped(Layer.build(on(redis.url)))
       yield* Effect.scoped(Layer.build(on(redis.url)))
-      assert.strictEqual(yield* Effect.promise(() => raw.get("{aicr}:queue:layout")), "6")
-      yield* Effect.promise(() => raw.mset("{later}:queue:layout", "7", "{earlier}:queue:layout", "5"))
+      assert.strictEqual(yield* Effect.promise(() => raw.get("{aicr}:queue:layout")), "7")
+      yield* Effect.promise(() => raw.mset("{later}:queue:layout", "8", "{earlier}:queue:layout", "5"))
       yield* Effect.promise(() => raw.hset("{first}:queue:counts", "waiting", "1"))
       for (const [prefix, layout] of [
-        ["later", "7"],
+        ["later", "8"],
         ["earlier", "5"],
         ["first", "1"]
       ] as const) {
@@ -48,7 +48,7 @@ describe("layout of the queue in Redis", () => {
       yield* Effect.promise(async () => {
         await raw.flushall()
         await raw.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-        await waitUntil(async () => (await raw.get("{aicr}:queue:layout")) === "6", { describe: () => "it is marked" })
+        await waitUntil(async () => (await raw.get("{aicr}:queue:layout")) === "7", { describe: () => "it is marked" })
       })
       raw.disconnect()
     }).pipe(Effect.scoped)

@@ -1,4 +1,5 @@
-/** Files of earlier releases of the SQLite queue. */
+/** Tests files of earlier releases of the SQLite queue, which had a row per entry. */
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
@@ -8,7 +9,8 @@ import type { Change } from "../../../src/domain/Change.ts"
 import type { Entry } from "../../../src/domain/Entry.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { QueueControl } from "../../../src/queue/operator/QueueControl.ts"
-import { layerSqlite } from "../../../src/queue/journal/SqliteQueue.ts"
+import { layerJournal } from "../../../src/queue/journal/JournalQueue.ts"
+import { makeSqliteJournal, makeSqliteReader } from "../../../src/queue/journal/SqliteJournal.ts"
 import { admission, change, toTarget } from "../Admissions.ts"
 import { folder, manyEntries } from "../Stores.ts"
 
@@ -124,6 +126,24 @@ const write = (path: string, schema: string, row: (entry: Entry) => Values): voi
   db.close()
 }
 
+const inFile = (path: string) => Layer.fresh(layerJournal(makeSqliteJournal(path), manyEntries))
+
+/** The file that the release before this one wrote, as statements, and what its queue returned. */
+const release5 = (name: string): string => readFileSync(join(import.meta.dirname, `queue-version-5.${name}`), "utf8")
+
+/** Executes statements on the file. */
+const execute = (path: string, sql: string): void => {
+  const db = new DatabaseSync(path)
+  db.exec(sql)
+  db.close()
+}
+
+const readAll = Effect.gen(function* () {
+  const [queue, control] = [yield* Queue, yield* QueueControl]
+  const { entries: found } = yield* control.list({ limit: 100 })
+  return { entries: found, byStatus: (yield* queue.stats).byStatus, pauses: yield* control.pauses }
+})
+
 describe("files of earlier releases", () => {
   for (const [version, schema, row] of [
     [2, version2, row3],
@@ -143,13 +163,81 @@ describe("files of earlier releases", () => {
           ])
           const known = yield* queue.admit([admission({ number: 4, eventId: "event-4" })])
           assert.deepInclude(known[0], { entryId: "entry-4", status: "duplicate" })
-        }).pipe(Effect.provide(Layer.fresh(layerSqlite({ path, ...manyEntries }))))
+        }).pipe(Effect.provide(inFile(path)))
         yield* look
         yield* look
         const prune = Effect.flatMap(Queue, (queue) => queue.prune({ maxCount: 0, before: 0 }))
-        const pruned = yield* Effect.provide(prune, Layer.fresh(layerSqlite({ path, ...manyEntries })))
+        const pruned = yield* Effect.provide(prune, inFile(path))
         assert.strictEqual(pruned, 1)
       })
     )
   }
+
+  it.effect("version 5: all that the earlier release wrote is the same, and each event is a duplicate", () =>
+    Effect.gen(function* () {
+      const path = join(yield* folder, "queue.db")
+      execute(path, release5("sql"))
+      const expected: unknown = JSON.parse(release5("json"))
+      for (let opened = 0; opened < 2; opened++) {
+        const found = yield* Effect.provide(readAll, inFile(path))
+        assert.deepStrictEqual(JSON.parse(JSON.stringify(found)), expected)
+      }
+      yield* Effect.gen(function* () {
+        const queue = yield* Queue
+        for (const { events, id } of (yield* (yield* QueueControl).list({ limit: 100 })).entries) {
+          for (const eventId of events) {
+            const [again] = yield* queue.admit([admission({ number: 99, eventId })])
+            assert.deepInclude(again, { entryId: id, status: "duplicate" })
+          }
+        }
+      }).pipe(Effect.provide(inFile(path)))
+    })
+  )
+
+  it.effect.each([
+    ["cut off", `substr(opened, 1, 20)`],
+    ["of another form", `'[]'`],
+    ["with another value as its events", `json_set(opened, '$[1]', 7)`],
+    ["with texts for numbers", `json_set(opened, '$[2]', 'x', '$[3]', 'y', '$[4]', 'z', '$[5]', 'w')`],
+    ["with another change", `json_set(opened, '$[7]', json('{}'))`]
+  ])("version 5: a row %s is quarantined with the reason, and the others are kept", ([, damaged]) =>
+    Effect.gen(function* () {
+      const path = join(yield* folder, "queue.db")
+      execute(path, `${release5("sql")}; UPDATE entries SET opened = ${damaged} WHERE target_key LIKE '%:9'`)
+      const { byStatus, entries: found } = yield* Effect.provide(readAll, inFile(path))
+      assert.deepInclude(byStatus, { waiting: 5, dead: 2 })
+      const broken = found.find(({ targetKey }) => targetKey === toTarget(9))
+      assert.deepInclude(broken, { status: "dead", workspace: "app" })
+      assert.match(broken?.reason ?? "", /^quarantined: what the queue holds of it cannot be read/)
+    })
+  )
+
+  it.effect("version 5: of two entries of one target that wait, the newer is kept", () =>
+    Effect.gen(function* () {
+      const path = join(yield* folder, "queue.db")
+      const twins = "UPDATE entries SET target_key = 'twins' WHERE target_key LIKE '%:9' OR target_key LIKE '%:12'"
+      execute(path, `${release5("sql")}; ${twins}`)
+      const { entries: found } = yield* Effect.provide(readAll, inFile(path))
+      assert.deepStrictEqual(
+        found.flatMap(({ reason, status, targetKey }) => (targetKey === "twins" ? [[status, reason]] : [])),
+        [
+          ["dead", "quarantined: another entry of the same target waits"],
+          ["waiting", undefined]
+        ]
+      )
+    })
+  )
+
+  it.effect("a conversion that fails changes nothing, and a command that only reads requires it", () =>
+    Effect.gen(function* () {
+      const path = join(yield* folder, "queue.db")
+      execute(path, `${release5("sql")}; UPDATE pauses SET since = 'never'`)
+      const refused = yield* Effect.flip(Effect.scoped(Layer.build(inFile(path))))
+      assert.strictEqual(refused.reason, "unavailable")
+      const reading = yield* Effect.flip(Effect.scoped(makeSqliteReader(path)))
+      assert.include(reading.message, "Start the service once, which converts it")
+      execute(path, "UPDATE pauses SET since = 7")
+      assert.deepInclude((yield* Effect.provide(readAll, inFile(path))).byStatus, { waiting: 6 })
+    })
+  )
 })
