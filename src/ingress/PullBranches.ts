@@ -4,13 +4,17 @@
  */
 import { Context, Effect } from "effect"
 import { profilesByBranch, readPull, sourceFacts } from "../admission/Select.ts"
-import type { PullOfEvent } from "../admission/Select.ts"
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 import type { HostEvent } from "../domain/HostEvent.ts"
 import { PullBases } from "../store/PullBases.ts"
 import type { PullBase } from "../store/PullBases.ts"
 
-type Bases = ReadonlyMap<string, string>
+export interface ResolvedBranches {
+  /** Stored branch by trigger name. Empty if the event names the branch or requires none, or if the store fails. */
+  readonly bases: ReadonlyMap<string, string>
+  /** The branch that the event names, if later deliveries may require it. */
+  readonly pull: PullBase | undefined
+}
 
 export class PullBranches {
   readonly #context: Context.Context<PullBases>
@@ -19,44 +23,29 @@ export class PullBranches {
     this.#context = context
   }
 
-  /**
-   * Returns the stored branch by trigger name; empty if the event names the branch or requires none, and if the store fails: then the host
-   * is queried after the receipt. Never rejects.
-   */
-  known(snapshot: Snapshot, verified: ReadonlyArray<TriggerProfile>, event: HostEvent): Promise<Bases> | Bases {
-    const pull = readPull(event)
-    if (pull === undefined || pull.baseRef !== undefined) return none
-    const triggers = triggersByBranch(snapshot, verified, event, pull)
-    if (triggers.length === 0) return none
-    return Effect.runPromiseWith(this.#context)(
-      PullBases.use((bases) => bases.find({ triggers, repo: pull.repo.fullName, number: pull.number })).pipe(
-        Effect.catchCause((cause) =>
-          Effect.as(Effect.logWarning("base branch of a pull request not read, the host is queried", cause), none)
-        )
-      )
-    )
-  }
-
-  /** Returns the branch that the event names, if later deliveries may require it. */
-  named(
+  /** Never rejects: if the store fails, the host is queried after the receipt. */
+  resolve(
     snapshot: Snapshot,
     verified: ReadonlyArray<TriggerProfile>,
     event: HostEvent,
     now: number
-  ): PullBase | undefined {
-    const pull = readPull(event)
-    if (pull?.baseRef === undefined) return undefined
-    const triggers = triggersByBranch(snapshot, verified, event, pull)
-    if (triggers.length === 0) return undefined
-    return { triggers, repo: pull.repo.fullName, number: pull.number, baseRef: pull.baseRef, seenAt: now }
+  ): Promise<ResolvedBranches> | ResolvedBranches {
+    const found = readPull(event)
+    if (found === undefined) return nothing
+    const { baseRef, number, repo } = found
+    const triggers = profilesByBranch(snapshot, verified, sourceFacts(event, repo)).map(({ name }) => name)
+    if (triggers.length === 0) return nothing
+    const pull = { triggers, repo: repo.fullName, number }
+    if (baseRef !== undefined) return { bases: nothing.bases, pull: { ...pull, baseRef, seenAt: now } }
+    return Effect.runPromiseWith(this.#context)(
+      PullBases.use((stored) => stored.find(pull)).pipe(
+        Effect.map((bases): ResolvedBranches => ({ bases, pull: undefined })),
+        Effect.catchCause((cause) =>
+          Effect.as(Effect.logWarning("base branch of a pull request not read, the host is queried", cause), nothing)
+        )
+      )
+    )
   }
 }
 
-const none: Bases = new Map()
-
-const triggersByBranch = (
-  snapshot: Snapshot,
-  verified: ReadonlyArray<TriggerProfile>,
-  event: HostEvent,
-  { repo }: PullOfEvent
-): ReadonlyArray<string> => profilesByBranch(snapshot, verified, sourceFacts(event, repo)).map(({ name }) => name)
+const nothing: ResolvedBranches = { bases: new Map(), pull: undefined }

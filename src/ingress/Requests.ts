@@ -7,6 +7,7 @@ import type { Effect } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { AdminApi, maxBodyBytes } from "../admin/AdminApi.ts"
 import type { ConfigStore } from "../config/ConfigStore.ts"
+import type { ForgeKind } from "../domain/Kinds.ts"
 import { webhookDuration } from "../observability/Metrics.ts"
 import type { IngressResponse } from "./Answers.ts"
 import * as Answers from "./Answers.ts"
@@ -18,6 +19,7 @@ import { dashboard } from "./Dashboard.ts"
 import type { Exchange } from "./HttpListener.ts"
 import type { Route } from "./Routes.ts"
 import { listMethods, parseRoute } from "./Routes.ts"
+import type { TriggerPath } from "./TriggerPayload.ts"
 import type { Triggers } from "./Triggers.ts"
 import type { Webhooks } from "./Webhooks.ts"
 
@@ -136,59 +138,44 @@ export class Requests {
     }
   }
 
-  #webhook(kind: Extract<Route, { readonly _tag: "Webhook" }>["kind"], exchange: Exchange): Handled {
+  #webhook(kind: ForgeKind, exchange: Exchange): Handled {
     const { webhooks } = this.#parts
-    const { headers } = exchange.request
-    return (
-      this.#declaresTooMuch(exchange.request) ??
-      webhooks.preflight(
-        kind,
-        headers,
-        () => clientKey(this.#addressOf(exchange.request)),
-        this.#clock.currentTimeMillisUnsafe()
-      ) ??
-      this.#deliverWebhook(kind, exchange)
-    )
-  }
-
-  async #deliverWebhook(
-    kind: Extract<Route, { readonly _tag: "Webhook" }>["kind"],
-    exchange: Exchange
-  ): Promise<IngressResponse | undefined> {
-    const startedAt = performance.now()
     const { id, isGone, request } = exchange
+    const { headers } = request
     const client = clientKey(this.#addressOf(request))
-    const body = await this.#readBody(exchange, this.#bodyLimit(), client)
-    if (body._tag === "Refused") return body.response
-    const now = this.#clock.currentTimeMillisUnsafe()
-    const delivery = { id, kind, headers: request.headers, blocks: body.blocks, client, now, isGone }
-    const response = await this.#parts.webhooks.handle(delivery).finally(body.release)
-    this.#recordDuration(startedAt)
-    return response
-  }
-
-  #trigger(path: Extract<Route, { readonly _tag: "Trigger" }>["path"], exchange: Exchange): Handled {
-    const { triggers } = this.#parts
-    const { request } = exchange
     return (
       this.#declaresTooMuch(request) ??
-      triggers.preflight(path, request.headers) ??
-      this.#deliverTrigger(path, exchange)
+      webhooks.preflight(kind, headers, client, this.#clock.currentTimeMillisUnsafe()) ??
+      this.#deliver(exchange, client, (blocks, now) =>
+        webhooks.handle({ id, kind, headers, blocks, client, now, isGone })
+      )
     )
   }
 
-  async #deliverTrigger(
-    path: Extract<Route, { readonly _tag: "Trigger" }>["path"],
-    exchange: Exchange
+  #trigger(path: TriggerPath, exchange: Exchange): Handled {
+    const { triggers } = this.#parts
+    const { id, request } = exchange
+    const { headers } = request
+    return (
+      this.#declaresTooMuch(request) ??
+      triggers.preflight(path, headers) ??
+      this.#deliver(exchange, clientKey(this.#addressOf(request)), (blocks, now) =>
+        triggers.handle({ id, path, headers, body: joined(blocks), now })
+      )
+    )
+  }
+
+  /** Reads the body of a webhook or a call, handles it and records the duration. */
+  async #deliver(
+    exchange: Exchange,
+    client: string,
+    handle: (blocks: ReadonlyArray<Uint8Array>, now: number) => Promise<IngressResponse | undefined>
   ): Promise<IngressResponse | undefined> {
     const startedAt = performance.now()
-    const { id, request } = exchange
-    const body = await this.#readBody(exchange, this.#bodyLimit(), clientKey(this.#addressOf(request)))
+    const body = await this.#readBody(exchange, this.#bodyLimit(), client)
     if (body._tag === "Refused") return body.response
-    const now = this.#clock.currentTimeMillisUnsafe()
-    const call = { id, path, headers: request.headers, body: joined(body.blocks), now }
-    const response = await this.#parts.triggers.handle(call).finally(body.release)
-    this.#recordDuration(startedAt)
+    const response = await handle(body.blocks, this.#clock.currentTimeMillisUnsafe()).finally(body.release)
+    webhookDuration.updateUnsafe((performance.now() - startedAt) / 1000, this.#parts.context)
     return response
   }
 
@@ -225,10 +212,6 @@ export class Requests {
 
   #declaresTooMuch(request: IncomingMessage): IngressResponse | undefined {
     return declaresMore(request, this.#bodyLimit()) ? Answers.bodyTooLarge(this.#bodyLimit()) : undefined
-  }
-
-  #recordDuration(startedAt: number): void {
-    webhookDuration.updateUnsafe((performance.now() - startedAt) / 1000, this.#parts.context)
   }
 
   /** Reads the body within limits. */

@@ -268,7 +268,7 @@ const preflight = (
   parts: WebhookParts,
   kind: ForgeKind,
   requestHeaders: IncomingHttpHeaders,
-  client: () => string,
+  client: string,
   now: number
 ): IngressResponse | undefined => {
   const profiles = parts.config.current().triggersOfKind(kind)
@@ -278,7 +278,7 @@ const preflight = (
   if (signature !== undefined && !listSecrets(profiles).every((secret) => signature(secret, now) === false)) {
     return undefined
   }
-  return { ...rejectSignature(parts, kind, profiles, client(), now), close: true }
+  return { ...rejectSignature(parts, kind, profiles, client, now), close: true }
 }
 
 /** Returns undefined if the sender disconnected before the delivery was verified. */
@@ -301,18 +301,17 @@ const handle = async (parts: WebhookParts, received: Received): Promise<IngressR
   const { event } = parsed
   const json = payload ?? new Uint8Array()
   const delivery = deliveryKey(kind, webhook.deliveryId(headers, json) ?? hashOf(event.event, json))
-  const bases = await parts.pullBranches.known(snapshot, verified, event)
+  const { bases, pull } = await parts.pullBranches.resolve(snapshot, verified, event, now)
   const outcome = admit({ snapshot, verified, event, bases, ownAccount: parts.ownAccounts.of, now })
   const record = recordOf(received, delivery, event, outcome)
   if (event._tag === "Lifecycle") parts.wake.installationChanged(verified.map(({ name }) => name))
-  const pull = parts.pullBranches.named(snapshot, verified, event, now)
   return outcome.accepted
     ? start(parts, received, record, event, outcome, pull)
     : decline(parts, received, record, event, outcome, pull)
 }
 
 export const makeWebhooks = (parts: WebhookParts) => ({
-  preflight: (kind: ForgeKind, headers: IncomingHttpHeaders, client: () => string, now: number) =>
+  preflight: (kind: ForgeKind, headers: IncomingHttpHeaders, client: string, now: number) =>
     preflight(parts, kind, headers, client, now),
   handle: (received: Received): Promise<IngressResponse | undefined> => handle(parts, received)
 })
