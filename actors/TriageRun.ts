@@ -25,7 +25,7 @@ export const loadIssue = Effect.fnUntraced(function* (change: Change, workspace:
   return { issue, head: digestIssue(issue) }
 })
 
-/** Judges the issue. A permanent failure of the model fails the run and leaves the issue open; a transient one is retried. */
+/** Judges the issue. A permanent failure of the model fails the run and leaves the issue open; a transient one is retried, and a provider that refuses requests is waited for. */
 export const triageAnalysis = Effect.fnUntraced(function* (
   snapshot: Snapshot,
   workspace: Workspace,
@@ -34,9 +34,9 @@ export const triageAnalysis = Effect.fnUntraced(function* (
   const triaged = yield* triageIssue(snapshot, workspace, issue)
   const { failed } = triaged
   if (failed === undefined) return analysisOf(triaged, workspace)
-  const { retryable, message, retryAfterMillis } = failed
+  const { message, reason, retryAfterMillis } = failed
   return yield* new AgentError({
-    reason: retryable ? "retryable" : "failed",
+    reason,
     message: `the issue was not triaged and stays open: ${message}`,
     ...(retryAfterMillis === undefined ? {} : { retryAfterMillis })
   })

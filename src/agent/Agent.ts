@@ -7,7 +7,7 @@ import type { Effect } from "effect"
 import type { ReportedProblem } from "../domain/Problem.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Checkout } from "../vcs/Checkout.ts"
-import type { ToolSpec } from "../llm/Gateway.ts"
+import type { GatewayError, ToolSpec } from "../llm/Gateway.ts"
 import type { MountedContext } from "../vcs/ContextRepositories.ts"
 import type { Usage } from "../domain/Analysis.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
@@ -82,6 +82,30 @@ export class AgentError extends Schema.TaggedError<AgentError>()("AgentError", {
   message: Schema.String,
   retryAfterMillis: Schema.optional(Schema.Int)
 }) {}
+
+const agentReasons: Record<GatewayError["reason"], AgentError["reason"]> = {
+  rate_limited: "throttled",
+  unavailable: "retryable",
+  timeout: "retryable",
+  not_configured: "failed",
+  unauthorized: "failed",
+  overflow: "failed",
+  refused: "failed",
+  invalid: "failed",
+  budget: "failed"
+}
+
+/** Returns what a failed call of a model means for its caller: whether it waits for the provider, tries again, or fails. */
+export const toAgentError = ({
+  message,
+  reason,
+  retryAfterMillis
+}: Pick<GatewayError, "message" | "reason" | "retryAfterMillis">): AgentError =>
+  new AgentError({
+    reason: agentReasons[reason],
+    message,
+    ...(retryAfterMillis === undefined ? {} : { retryAfterMillis })
+  })
 
 export class Agent extends Context.Service<
   Agent,

@@ -14,10 +14,10 @@ import { Effect } from "effect"
 import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { Usage } from "../domain/Analysis.ts"
 import { Gateway, toUsage } from "../llm/Gateway.ts"
-import type { GatewayAnswer, Message } from "../llm/Gateway.ts"
-import { AgentError } from "./Agent.ts"
+import type { GatewayAnswer, GatewayError, Message } from "../llm/Gateway.ts"
+import { AgentError, toAgentError } from "./Agent.ts"
 import type { AgentReport, Brief } from "./Agent.ts"
-import { callMillis, fromGateway } from "./CallLimits.ts"
+import { callMillis } from "./CallLimits.ts"
 import { firstMessage, pruneResults } from "./Conversation.ts"
 import { maxReported, Reports } from "./Reports.ts"
 import { repositoryReader } from "./RepositoryReader.ts"
@@ -127,7 +127,7 @@ const converse = Effect.fnUntraced(function* (
     const called = yield* callStep(brief, group, pass, limits, streamed, { messages, prefer: holder, step })
     if (called._tag === "Failure") {
       if (called.failure.reason === "budget") return { _tag: "OutOfBudget", why: called.failure.message }
-      return { _tag: "Failed", error: fromGateway(called.failure, pass.avoided) }
+      return { _tag: "Failed", error: afterAvoided(called.failure, pass.avoided) }
     }
     const response = called.success
     holder = response.model
@@ -161,6 +161,13 @@ const converse = Effect.fnUntraced(function* (
   }
   return { _tag: "Stopped", why: `the model did not finish within ${limits.steps} steps` }
 })
+
+/** Names the models that sent no valid tool calls before, with the reasons. */
+const afterAvoided = (error: GatewayError, avoided: ReadonlyMap<string, string>): AgentError => {
+  const { message, reason, retryAfterMillis } = error
+  const before = [...avoided].map(([model, why]) => `${model}: ${why}`)
+  return toAgentError({ reason, message: [...before, message].join("; "), retryAfterMillis })
+}
 
 /** Position of a call in its conversation. */
 interface CallPosition {

@@ -7,9 +7,9 @@ import { addUsage, noUsage } from "../domain/Analysis.ts"
 import { Gateway, toUsage } from "../llm/Gateway.ts"
 import type { GatewayAnswer, Message } from "../llm/Gateway.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
-import { AgentError } from "./Agent.ts"
+import { AgentError, toAgentError } from "./Agent.ts"
 import type { AgentQuery, AgentQueryResult, Brief } from "./Agent.ts"
-import { callMillis, fromGateway } from "./CallLimits.ts"
+import { callMillis } from "./CallLimits.ts"
 import { firstMessage, pruneResults } from "./Conversation.ts"
 import { Reports } from "./Reports.ts"
 import { repositoryReader } from "./RepositoryReader.ts"
@@ -55,7 +55,7 @@ export const queryModel = Effect.fn("agent.query")(function* <A>(
         prefer: responses.at(-1)?.model
       })
     )
-    if (called._tag === "Failure") return fail(fromGateway(called.failure))
+    if (called._tag === "Failure") return fail(toAgentError(called.failure))
     const response = called.success
     responses.push(response)
     const value = response.calls.flatMap(({ name, input }) =>

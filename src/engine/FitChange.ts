@@ -3,7 +3,7 @@
  * hunks and files, and summaries of the others.
  */
 import { Effect } from "effect"
-import type { Agent, Brief } from "../agent/Agent.ts"
+import type { Agent, AgentError, Brief } from "../agent/Agent.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import { computeCapacity, passSize } from "../review/PassSize.ts"
@@ -37,7 +37,7 @@ export const fitChange = Effect.fn("fitChange")(function* (
   brief: Brief,
   fence: string,
   room: number
-): Effect.fn.Return<FittedChange, CheckoutError | AnalysisError, Agent | ModelRun> {
+): Effect.fn.Return<FittedChange, AgentError | CheckoutError | AnalysisError, Agent | ModelRun> {
   const { checkout, snapshot, workspace } = brief
   const { max_passes } = workspace.review
   const { keep_hunks_top_k, context_lines } = snapshot.document.compression

@@ -12,7 +12,8 @@ import { Cache } from "../store/Cache.ts"
 import type { Lookup } from "../store/Cache.ts"
 import { askStrictly } from "./StrictAnswer.ts"
 
-const totalMillis = 60_000
+/** Duration of one call, and of the wait for a provider that refuses it, because a publication waits for the result. */
+const maxMillis = 60_000
 
 const Guess = Schema.Struct({ account: Schema.optionalKey(Schema.String) })
 /** Cache entries, keyed by the input of the model. A failed call is not cached. */
@@ -40,7 +41,8 @@ export const layer: Layer.Layer<AuthorGuess, never, Gateway | Cache> = Layer.eff
           prompt: authorPrompt(author, randomBytes(12).toString("hex")),
           tool: authorTool(author),
           read: readAuthor(author),
-          deadlineMillis: totalMillis
+          deadlineMillis: maxMillis,
+          maxThrottledMillis: maxMillis
         }).pipe(Effect.provideService(Gateway, gateway))
         if (outcome._tag === "Failed") {
           yield* Effect.logInfo("author of a commit not resolved by a model", {

@@ -2,7 +2,7 @@
  * A model call with one valid form of response: exactly one call of one tool, with input that decodes. The same model
  * may repair an invalid response once; then the next model of the chain starts over. Prose is never parsed.
  */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { Usage } from "../domain/Analysis.ts"
@@ -22,8 +22,10 @@ export interface Question<A> {
   readonly read: (
     input: unknown
   ) => { readonly ok: true; readonly value: A } | { readonly ok: false; readonly error: string }
-  /** Limit for all models and repairs together. */
+  /** Limit for each call with its fallbacks. Waiting for permits does not count. */
   readonly deadlineMillis: number
+  /** See GatewayRequest. */
+  readonly maxThrottledMillis?: number | undefined
 }
 
 export interface StrictAnswer<A> {
@@ -39,8 +41,7 @@ export const askStrictly = Effect.fn("askStrictly")(function* <A>(
   question: Question<A>
 ): Effect.fn.Return<StrictAnswer<A>, never, Gateway | ModelRun> {
   const gateway = yield* Gateway
-  const { snapshot, group, role, system, tool } = question
-  const deadline = (yield* Clock.currentTimeMillis) + question.deadlineMillis
+  const { snapshot, group, role, system, tool, deadlineMillis, maxThrottledMillis } = question
   const responses: Array<GatewayAnswer> = []
   const wrong = new Map<string, string>()
   const end = (outcome: StrictAnswer<A>["outcome"]): StrictAnswer<A> => ({
@@ -52,8 +53,6 @@ export const askStrictly = Effect.fn("askStrictly")(function* <A>(
     const messages: Array<Message> = [{ role: "user", text: question.prompt }]
     let holder: string | undefined
     for (const mayRepair of [true, false]) {
-      const left = deadline - (yield* Clock.currentTimeMillis)
-      if (left <= 0) return end({ _tag: "Failed", error: { reason: "timeout", message: "no response in time" } })
       const called = yield* Effect.result(
         gateway.call({
           snapshot,
@@ -62,7 +61,8 @@ export const askStrictly = Effect.fn("askStrictly")(function* <A>(
           system,
           messages,
           tools: [tool],
-          deadlineMillis: left,
+          deadlineMillis,
+          maxThrottledMillis,
           prefer: holder,
           avoid: [...wrong.keys()]
         })

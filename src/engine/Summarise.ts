@@ -1,10 +1,10 @@
 /**
  * Summaries of the hunks that compression cut, by the model of `compression.summarize_model_role`: in a few calls, the riskiest files
- * first. A call that fails costs its summaries and a notice, not the review.
+ * first. A call that fails costs its summaries and a notice, not the review; a provider that refuses requests is waited for.
  */
 import { Effect } from "effect"
 import { Agent } from "../agent/Agent.ts"
-import type { Brief } from "../agent/Agent.ts"
+import type { AgentError, Brief } from "../agent/Agent.ts"
 import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { Usage } from "../domain/Analysis.ts"
 import { summarisePrompt, summaryLines } from "../review/SummarisePrompt.ts"
@@ -32,7 +32,7 @@ export const summarise = Effect.fn("summarise")(function* (
   brief: Brief,
   fence: string,
   room: number
-): Effect.fn.Return<Summarised, AnalysisError, Agent | ModelRun> {
+): Effect.fn.Return<Summarised, AgentError | AnalysisError, Agent | ModelRun> {
   const { workspace, snapshot } = brief
   if (workspace.modelChain === undefined) return noSummaries
   const agent = yield* Agent
@@ -50,6 +50,9 @@ export const summarise = Effect.fn("summarise")(function* (
       }),
     { concurrency: atOnce }
   )
+  for (const { outcome } of results) {
+    if (outcome._tag === "Failed" && outcome.error.reason === "throttled") return yield* outcome.error
+  }
   const given = results.map(({ outcome }, index) =>
     outcome._tag === "Failed" ? [] : summaryLines(outcome.value, new Set(portions[index]?.paths))
   )

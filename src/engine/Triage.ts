@@ -4,11 +4,12 @@
  */
 import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
+import { AgentError, toAgentError } from "../agent/Agent.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import { noUsage } from "../domain/Analysis.ts"
 import type { Usage } from "../domain/Analysis.ts"
 import type { TriageDecision } from "../domain/Triage.ts"
-import type { Gateway, GatewayError } from "../llm/Gateway.ts"
+import type { Gateway } from "../llm/Gateway.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
 import { decideTriage, readTriage, triagePrompt, triageSystem, triageTool } from "../review/TriagePrompt.ts"
 import type { TriageIssue } from "../review/TriagePrompt.ts"
@@ -20,19 +21,15 @@ export type { TriageIssue } from "../review/TriagePrompt.ts"
 export interface Triaged {
   readonly decision: TriageDecision
   /** Absent where a model responded. Otherwise the failure; the decision is to keep the issue open. */
-  readonly failed?: {
-    /** Asking again later may help. */
-    readonly retryable: boolean
-    readonly message: string
-    readonly retryAfterMillis?: number | undefined
-  }
+  readonly failed?: AgentError
   /** Sentences that spoke to an automated reader and were not shown to the model. */
   readonly removed: number
   readonly models: ReadonlyArray<string>
   readonly usage: Usage
 }
 
-const totalMillis = 300_000
+/** Duration of one call. Waiting for permits does not count. */
+const callMillis = 300_000
 
 export const triageIssue = Effect.fn("triageIssue")(function* (
   snapshot: Snapshot,
@@ -49,7 +46,7 @@ export const triageIssue = Effect.fn("triageIssue")(function* (
   if (issue.state === "closed") return { decision: keptOpen("the issue is closed already"), ...none }
   if (group === undefined) {
     const message = "no model groups are configured; add llm.providers and llm.model_chain"
-    return { decision: keptOpen(message), failed: { retryable: false, message }, ...none }
+    return { decision: keptOpen(message), failed: new AgentError({ reason: "failed", message }), ...none }
   }
   const { outcome, models, usage } = yield* askStrictly({
     snapshot,
@@ -59,20 +56,19 @@ export const triageIssue = Effect.fn("triageIssue")(function* (
     prompt: prompt.text,
     tool: triageTool(rules),
     read: readTriage(rules),
-    deadlineMillis: totalMillis
+    deadlineMillis: callMillis
   })
   const spent = { removed, models, usage }
   if (outcome._tag === "Failed") {
-    const { message, reason, retryAfterMillis } = outcome.error
-    yield* Effect.logWarning("triage failed, the issue stays open", { error: message })
-    const failed = { retryable: passing.has(reason), message, retryAfterMillis }
+    const { error } = outcome
+    const { reason } = error
+    yield* Effect.logWarning("triage failed, the issue stays open", { error: error.message })
+    const failed = toAgentError(error)
     return { decision: keptOpen(`no result from any model: ${reason.replaceAll("_", " ")}`), failed, ...spent }
   }
   const decision = decideTriage(outcome.value, prompt, rules)
   return { decision: { ...decision, reason: scrubSecrets(decision.reason) }, ...spent }
 })
-
-const passing: ReadonlySet<GatewayError["reason"]> = new Set(["rate_limited", "unavailable", "timeout"])
 
 const keptOpen = (reason: string): TriageDecision => ({
   verdict: "keep_open",

@@ -55,7 +55,13 @@ export const callModel = Effect.fnUntraced(function* (
   const model = yield* time.spend(configured(catalog, request, entry))
   const policy = retryPolicy(llm, model.settings.config.id)
   const own = new CallTime(policy.giveUpMillis ?? Number.POSITIVE_INFINITY)
-  const throttled = new CallTime(Math.min(policy.giveUpMillis ?? maxThrottledMillis, maxThrottledMillis))
+  const throttled = new CallTime(
+    Math.min(
+      policy.giveUpMillis ?? maxThrottledMillis,
+      request.maxThrottledMillis ?? maxThrottledMillis,
+      maxThrottledMillis
+    )
+  )
   const maxPauseMillis = hasNext ? maxWaitWithFallback : Number.POSITIVE_INFINITY
   const attempt = { throttled, times: [own, time], maxPauseMillis }
   for (let number = 1, refusals = 0; ;) {

@@ -56,6 +56,8 @@ export interface GatewayRequest {
   readonly tools: ReadonlyArray<ToolSpec>
   /** Milliseconds for the whole call with its retries and fallbacks, without the time that it waits for permits. */
   readonly deadlineMillis: number
+  /** Milliseconds for which each provider may refuse the request, or grant it no permit. Default and maximum: 30 minutes. */
+  readonly maxThrottledMillis?: number | undefined
   /** `required` forces a tool call where the provider supports that. Default: `auto`. */
   readonly toolChoice?: "auto" | "required" | undefined
   /** True if the conversation may continue after the response, so that its end is worth a cache mark. */

@@ -1,6 +1,6 @@
 /** The run of an issue: its state at the host, one recorded decision per text, and failures that leave the issue open. */
 import { assert, layer } from "@effect/vitest"
-import { Clock, Context, Effect, Layer, Ref } from "effect"
+import { Clock, Context, Effect, Fiber, Layer, Ref } from "effect"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Executor from "../../actors/ReviewExecutor.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
@@ -205,6 +205,27 @@ each("an issue that is closed, has an ignored label or whose triage is off is no
     yield* Ref.set(enabled, false)
     assert.strictEqual(yield* reasonOf("three"), "triage of issues is not enabled")
     assert.lengthOf(yield* Ref.get(accounts), 0)
+  })
+)
+
+each("a provider that refuses requests is waited for, which is no attempt", () =>
+  Effect.gen(function* () {
+    const { answer } = yield* Given
+    yield* Ref.set(answer, new GatewayError({ reason: "rate_limited", message: "busy", retryAfterMillis: 120_000 }))
+    const waiting = yield* Effect.forkChild(triaged("one"))
+    const runs = yield* Runs
+    const open = Effect.map(runs.list({ targetKey: targetKey(change), limit: 1 }), ([run]) => run)
+    yield* until(
+      "the run waits",
+      Effect.map(open, (run) => run?.waitingSince !== undefined),
+      slowly
+    )
+    assert.include((yield* open)?.reason, "the model provider refuses requests")
+    yield* Ref.set(answer, calling("triage", close))
+    const { entry, runs: ended } = yield* Fiber.join(waiting)
+    assert.deepInclude(entry, { status: "done", attempts: 1 })
+    assert.lengthOf(ended, 1)
+    assert.deepInclude(ended[0], { status: "succeeded" })
   })
 )
 

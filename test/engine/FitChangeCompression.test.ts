@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
+import { GatewayError } from "../../src/llm/Gateway.ts"
 import { countTokens } from "../../src/review/Tokens.ts"
 import { makeRepository } from "../vcs/Repository.ts"
 import { calling, emptyReport, runEngine } from "./Fixture.ts"
@@ -76,6 +77,16 @@ describe("compression", () => {
   it("goes on without summaries that cannot be had", async () => {
     const { analysis } = await runEngine({ ...large(), ...withLimits({ trigger_tokens: 1500, keep_hunks_top_k: 2 }) })
     expect(analysis.notices.join()).toMatch(/\d of \d summaries of what was cut could not be made/)
+  })
+
+  it("waits for a provider that refuses to summarise", async () => {
+    const refused = new GatewayError({ reason: "rate_limited", message: "busy" })
+    const review = runEngine({
+      ...large(),
+      ...withLimits({ trigger_tokens: 1500, keep_hunks_top_k: 2 }),
+      gateway: () => Effect.fail(refused)
+    })
+    await expect(review).rejects.toMatchObject({ reason: "throttled", message: "busy" })
   })
 
   it("cuts nothing within the trigger of this model", async () => {

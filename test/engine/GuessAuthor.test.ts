@@ -105,6 +105,8 @@ describe("author resolution by a model", () => {
     const { account, requests } = await resolved()
     expect(account).toBe("jdoe")
     expect(requests.map(({ group, role }) => [group, role])).toEqual([["people", "any"]])
+    // A publication waits for the result.
+    expect(requests.map(({ maxThrottledMillis }) => maxThrottledMillis)).toEqual([60_000])
     const [message] = requests[0]?.messages ?? []
     const prompt = message?.role === "user" ? message.text : ""
     expect(prompt).toContain("name: Doe, Jane\naddress before the @: jane")

@@ -151,22 +151,23 @@ describe("triage", () => {
       avoid?.length === 0 ? wrong : new GatewayError({ reason: "invalid", message: "every model was tried" })
     )
     expect(never.decision).toMatchObject({ verdict: "keep_open", category: "unknown", confidence: 0 })
-    expect(never.failed).toMatchObject({ retryable: false })
+    expect(never.failed).toMatchObject({ reason: "failed" })
     expect(never.requests).toHaveLength(3)
   })
 
   it.each([
-    ["unavailable", true],
-    ["rate_limited", true],
-    ["timeout", true],
-    ["budget", false],
-    ["refused", false],
-    ["unauthorized", false],
-    ["overflow", false],
-    ["not_configured", false]
-  ] as const)("after %s the issue stays open", async (reason, retryable) => {
-    const { decision, failed } = await triaged(() => new GatewayError({ reason, message: "no" }))
-    expect([decision.verdict, failed?.retryable]).toEqual(["keep_open", retryable])
+    ["unavailable", "retryable"],
+    ["rate_limited", "throttled"],
+    ["timeout", "retryable"],
+    ["budget", "failed"],
+    ["refused", "failed"],
+    ["unauthorized", "failed"],
+    ["overflow", "failed"],
+    ["not_configured", "failed"]
+  ] as const)("after %s the issue stays open", async (reason, expected) => {
+    const { decision, failed } = await triaged(() => new GatewayError({ reason, message: "no", retryAfterMillis: 7 }))
+    expect(decision.verdict).toBe("keep_open")
+    expect(failed).toMatchObject({ reason: expected, message: "no", retryAfterMillis: 7 })
   })
 
   it("no secret of an issue goes out or comes back", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
 import { AgentError } from "../../src/agent/Agent.ts"
+import { GatewayError } from "../../src/llm/Gateway.ts"
 import type { GatewayRequest } from "../../src/llm/Gateway.ts"
 import type { ReportedProblem } from "../../src/domain/Problem.ts"
 import { makeRepository } from "../vcs/Repository.ts"
@@ -130,6 +131,18 @@ describe("verification", () => {
     expect(calls).toHaveLength(response === undefined ? 1 : 2)
     expect(aboutOf(analysis)).toEqual(all)
     expect(analysis.notices.join()).toContain("4 problems are published without their second look")
+  })
+
+  it("waits for a provider that refuses it, also in the last attempt", async () => {
+    const refused = new GatewayError({ reason: "rate_limited", message: "busy" })
+    const review = runEngine({
+      ...change(),
+      agent,
+      isLastAttempt: true,
+      review: { verification: "always" },
+      gateway: () => Effect.fail(refused)
+    })
+    await expect(review).rejects.toMatchObject({ reason: "throttled" })
   })
 
   it("off makes no call, and a verified finding is not verified again", async () => {

@@ -37,6 +37,8 @@ export interface InstallationOptions {
   /** Fields of the provider, and of `llm.retry`, in addition to the defaults of the tests. */
   readonly provider?: Readonly<Record<string, unknown>>
   readonly modelRetry?: Readonly<Record<string, unknown>>
+  /** Default: off. */
+  readonly verification?: "auto" | "always"
   /** Records in this Postgres instead of a file. */
   readonly database?: string
   /** Variables of the process, in addition to those that the configuration names. */
@@ -277,7 +279,7 @@ export const makeDocument = (
     retry: { max_attempts: 1, ...options.modelRetry }
   },
   agent: { default: "native-llm" },
-  review: { output_language: "en", verification: "off" },
+  review: { output_language: "en", verification: options.verification ?? "off" },
   queue: {
     kind: options.queue,
     sqlite: { path: join(parts.directory, "queue.db") },

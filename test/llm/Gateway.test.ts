@@ -303,6 +303,14 @@ describe("chains", () => {
     }).pipe(Effect.scoped, run)
   )
 
+  it.live("a caller may wait for less time than the provider demands", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel(faults.rateLimited("30"))
+      const error = yield* Effect.flip(call(chain([fake.url]), { maxThrottledMillis: 2_000 }))
+      assert.deepStrictEqual([error.reason, error.retryAfterMillis, fake.requests.length], ["rate_limited", 30_000, 1])
+    }).pipe(Effect.scoped, run)
+  )
+
   it.live("a group that does not exist, a provider without its key: said before anything is sent", () =>
     Effect.gen(function* () {
       const none = yield* Effect.flip(call(chain(["http://127.0.0.1:9"]), { group: "heavy" }))

@@ -1,6 +1,6 @@
 /** A provider that refuses requests, stalls, or takes one call at a time: no review is lost, and no response is paid for twice. */
 import { expect, it } from "vitest"
-import { faults } from "../harness/FakeModel.ts"
+import { faults, verdictsOn } from "../harness/FakeModel.ts"
 import type { Recorded } from "../harness/FakeModel.ts"
 import type { Reply } from "../harness/FakeModelReply.ts"
 import { honest, Installation, namesIn } from "../harness/Installation.ts"
@@ -23,6 +23,40 @@ it(
     at.model.script(honest)
     await at.reviewed(pull)
     expect(at.posted(pull)).toMatchObject({ reviews: [pull.head], comments: ["src/refused.ts:2"], summaries: 1 })
+  }
+)
+
+it(
+  "a review whose verification is refused waits, and only the verification is repeated",
+  { timeout: 120_000 },
+  async () => {
+    await using at = await Installation.make({
+      queue: "sqlite",
+      attempts: 1,
+      verification: "auto",
+      modelRetry: { give_up_after_seconds: 1 }
+    })
+    let refusals = 0
+    let isRefused = true
+    const served: Array<"analysis" | "verification"> = []
+    at.model.script((request) => {
+      const verdicts = verdictsOn(request.text)
+      if (verdicts !== undefined && isRefused) {
+        refusals++
+        return faults.rateLimited("2")
+      }
+      served.push(verdicts === undefined ? "analysis" : "verification")
+      return verdicts ?? honest(request)
+    })
+    await at.aicr.start()
+    const pull = await at.open("doubted")
+    await at.forge.notify(pull, "opened")
+    await waitUntil(() => at.aicr.log.includes("review waits for a server"), { describe: () => at.aicr.log })
+    expect([refusals > 0, at.posted(pull).reviews]).toEqual([true, []])
+    isRefused = false
+    await at.reviewed(pull)
+    expect(served).toEqual(["analysis", "verification"])
+    expect(at.posted(pull)).toMatchObject({ reviews: [pull.head], comments: ["src/doubted.ts:2"], summaries: 1 })
   }
 )
 
