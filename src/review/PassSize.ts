@@ -1,6 +1,7 @@
 /**
  * Number and size of the passes of a change. Passes are read at the same time, so a change of more than a few thousand tokens is
- * split to be reviewed sooner; every pass repeats the system prompt, so they are no smaller than that is worth. Pure.
+ * split to be reviewed sooner. Every pass repeats the system prompt, most of it from the provider's cache, so they are no smaller than
+ * that is worth. Pure.
  */
 
 export interface PassSize {
@@ -10,8 +11,8 @@ export interface PassSize {
 }
 
 /** Size of the passes of a change that is only split to be reviewed sooner. */
-const smallTokens = 4_000
-const smallPasses = 3
+const smallTokens = 5_000
+const smallPasses = 4
 /**
  * Size of the passes of a larger change, up to the number that is read at the same time, and above it. A provider starts with that many
  * calls; one more would wait for a whole call, so passes become a little larger first.
@@ -34,7 +35,7 @@ export const passSize = (
   const small = Math.min(smallPasses, Math.ceil(tokens / smallTokens))
   const usual = Math.min(usualPasses, Math.ceil(tokens / usualTokens))
   const large = tokens <= usualPasses * mostTokens ? 0 : Math.ceil(tokens / largeTokens)
-  const wanted = tokens <= smallTokens * 1.25 ? 1 : Math.max(small, usual, large)
+  const wanted = Math.max(small, usual, large)
   const needed = tokens <= room ? 1 : Math.ceil(tokens / (room * packing))
   const passes = Math.max(1, Math.min(maxPasses, Math.max(wanted, needed)))
   return { passes, maxTokens: Math.min(room, Math.max(largeTokens, Math.ceil((tokens / passes) * 1.25))) }

@@ -9,7 +9,8 @@ describe("the passes of a change", () => {
     // A larger one is split to be reviewed sooner.
     { tokens: 5_001, passes: 2, maxTokens: 16_000 },
     { tokens: 12_000, passes: 3, maxTokens: 16_000 },
-    { tokens: 30_000, passes: 3, maxTokens: 16_000 },
+    { tokens: 15_001, passes: 4, maxTokens: 16_000 },
+    { tokens: 40_000, passes: 4, maxTokens: 16_000 },
     { tokens: 45_000, passes: 5, maxTokens: 16_000 },
     { tokens: 100_000, passes: 8, maxTokens: 16_000 },
     // Above the number that is read at the same time they become larger first.
