@@ -3,9 +3,9 @@
  * from webhook to comments, tokens, cached tokens, lines read, and reviews lost while the provider throttles. Times are in units
  * of one single call with the diff of the change of 12 files, made in the same run.
  *
- * `cached_share_many` is the lowest share among the reviews of more than three calls: of the input that a review sends more than once,
- * line by line, the part that came from the prompt cache. What is sent for the first time cannot come from a cache, and a review that
- * reads everything sends the whole diff once; `cached_share_NAME` is the share of all input.
+ * `cached_share_many` is the lowest share among the reviews of more than three calls: of the input that a review sends again (lines that
+ * an earlier call had sent after the same line), the part that came from the prompt cache. What is sent for the first time cannot come
+ * from a cache, and a review that reads everything sends the whole diff once; `cached_share_NAME` is the share of all input.
  *
  * `AICR_BENCH_PARTS` selects parts by their names, separated by commas; `AICR_BENCH_FACTOR` scales the model's times.
  */

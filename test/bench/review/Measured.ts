@@ -20,7 +20,7 @@ export interface MeasuredReview {
   readonly weightedRatio: number
   /** Part of the input that came from the prompt cache. */
   readonly cachedShare: number
-  /** Part of the input that an earlier call had sent, line by line, which came from the prompt cache. */
+  /** Part of the input that an earlier call had sent which came from the prompt cache. */
   readonly cachedAgainShare: number
   /** Part of the added lines that were shown for review. */
   readonly readShare: number
@@ -61,13 +61,14 @@ export const measureReview = async (
   return { seconds, ...counted(calls, diff), ...judged(pull, calls, readShownChange(diff)) }
 }
 
-/** Counts the tokens of lines that an earlier call had sent, at any place of the prompt. */
+/** Counts the tokens of lines that an earlier call had sent after the same line, at any place of the prompt. */
 const countRepeated = (calls: ReadonlyArray<TimedCall>): number => {
   const sent = new Set<string>()
   return sum(calls, ({ prompt }) => {
     const lines = prompt.split("\n")
-    const again = lines.filter((line) => sent.has(line))
-    for (const line of lines) sent.add(line)
+    const pairs = lines.map((line, at) => `${lines[at - 1] ?? ""}\n${line}`)
+    const again = lines.filter((_, at) => sent.has(pairs[at] ?? ""))
+    for (const pair of pairs) sent.add(pair)
     return encode(again.join("\n")).length
   })
 }
