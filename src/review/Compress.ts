@@ -6,7 +6,7 @@ import { splitHunk } from "./Batches.ts"
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { hunkRisk } from "./HunkRisk.ts"
 import { toBytes, countLines } from "./HunkText.ts"
-import { hunkTokens } from "./RenderDiff.ts"
+import { hunkTokens, minLineTokens } from "./RenderDiff.ts"
 import { riskTier } from "./Risk.ts"
 
 export interface Compressed {
@@ -20,8 +20,19 @@ export interface Compressed {
 const headingTokens = 40
 const headerTokens = 24
 
-/** Counts the tokens of the files. Stops above `most` and returns undefined then. */
+/** Returns a lower bound of the tokens of the files. Decodes no line. */
+const minTokens = (files: ReadonlyArray<FileDiff>): number => {
+  let sum = 0
+  for (const { hunks } of files) {
+    sum += headingTokens
+    for (const hunk of hunks) sum += headerTokens + minLineTokens * countLines(hunk)
+  }
+  return sum
+}
+
+/** Counts the tokens of the files; returns undefined above `most`, without counting where there are too many lines. */
 export const tokensWithin = (files: ReadonlyArray<FileDiff>, most: number): number | undefined => {
+  if (minTokens(files) > most) return undefined
   let sum = 0
   for (const { hunks } of files) {
     sum += headingTokens

@@ -72,6 +72,9 @@ export const toBytes = (hunk: Hunk): HunkBytes => {
 
 export const countLines = (hunk: Hunk): number => Bodies.of(hunk)?.count ?? hunk.lines.length
 
+/** Counts the added and removed lines: the others are in the numbers of both sides. Decodes no line. */
+export const countChanged = (hunk: Hunk): number => 2 * countLines(hunk) - hunk.oldLines - hunk.newLines
+
 /** Whether a line has more bytes than the limit. Decodes no line. */
 export const hasLineOver = (hunk: Hunk, length: number): boolean => {
   const body = Bodies.of(hunk)

@@ -19,6 +19,9 @@ const tokenLength = 2
 /** Tokens of a number of up to nine digits, what separates it from the code, and the line break. */
 const numberTokens = 5
 
+/** Minimum tokens of a line: those of its number and its mark. */
+export const minLineTokens = numberTokens + 1
+
 /** Counts the tokens of a rendered line: its code up to the limit, and its numbers. The tokens of windows are estimated. */
 export const lineTokens = (line: string): number => {
   if (line.length <= maxLineLength) return countTokens(line) + numberTokens
@@ -41,18 +44,6 @@ export const hunkTokens = (hunk: Hunk): Int32Array => {
   }
   counted.set(lines, tokens)
   return tokens
-}
-
-export const countLines = (files: ReadonlyArray<FileDiff>, wanted: (line: string) => boolean): number => {
-  let count = 0
-  for (const { hunks } of files) {
-    for (const hunk of hunks) {
-      for (const line of hunk.lines) {
-        if (wanted(line)) count++
-      }
-    }
-  }
-  return count
 }
 
 const shown = (path: string): string => (/[\p{Cc}\u2028\u2029]/u.test(path) ? JSON.stringify(path) : path)

@@ -4,7 +4,7 @@ import * as fc from "fast-check"
 import { afterAll, describe, expect, it } from "vitest"
 import type { FileDiff } from "../../src/review/FileDiff.ts"
 import { hunkRisk } from "../../src/review/HunkRisk.ts"
-import { toBytes, countLines, firstLines } from "../../src/review/HunkText.ts"
+import { countChanged, toBytes, countLines, firstLines } from "../../src/review/HunkText.ts"
 import { makeDiffParser, parseDiff } from "../../src/review/ParseDiff.ts"
 import { patchId } from "../../src/review/PatchId.ts"
 import { closeDiffs, realDiff } from "./RealDiffs.ts"
@@ -30,7 +30,9 @@ describe("the bytes of hunks", () => {
             // Called before any lines are decoded.
             const first = firstLines(hunk, count)
             const bytes = Buffer.concat(toBytes(hunk)).toString()
+            const changed = countChanged(hunk)
             expect(countLines(hunk)).toBe(hunk.lines.length)
+            expect(changed).toBe(hunk.lines.filter((line) => line[0] !== " ").length)
             expect(first).toEqual(hunk.lines.slice(0, count))
             expect(bytes).toBe(hunk.lines.map((line) => `${line}\n`).join(""))
           }

@@ -6,12 +6,12 @@ import type { FileBatch } from "../../review/Batches.ts"
 import type { ReportedProblem } from "../../domain/Problem.ts"
 import { issuesText, messagesText } from "../../review/Background.ts"
 import type { Background } from "../../review/Background.ts"
+import { countChanged } from "../../review/HunkText.ts"
 import { injections } from "../../review/Injection.ts"
 import { listLanguages } from "../../review/Languages.ts"
 import { showLongLines } from "../../review/LongLines.ts"
 import { passSize } from "../../review/PassSize.ts"
 import { commonPrompt, passPrompt } from "../../review/Prompt.ts"
-import { countLines } from "../../review/RenderDiff.ts"
 import { scrubText } from "../../review/ScrubText.ts"
 import { scrubSecrets } from "../../review/Secrets.ts"
 import { activeSkills } from "../../review/Skills.ts"
@@ -121,7 +121,7 @@ export const makePassWork = (read: ReadState, fit: FitState) => {
 
 const toPart = (file: FileDiff): ShownPart => ({
   path: file.path,
-  lines: countLines([file], (line) => line[0] !== " ")
+  lines: file.hunks.reduce((sum, hunk) => sum + countChanged(hunk), 0)
 })
 
 const partsOf = ({ files }: FileBatch): ReadonlyArray<ShownPart> => files.map(({ file }) => toPart(file))
