@@ -44,7 +44,10 @@ export const aicr = Command.make("aicr").pipe(
     replayCommand(load(() => import("./Replay.ts"))),
     evalCommand(load(() => import("./Evaluate.ts"))),
     memoryCommand(load(() => import("./LessonRecords.ts"))),
-    dbCommand(load(() => import("./DatabaseMigrations.ts"))),
+    dbCommand(
+      load(() => import("./DatabaseMigrations.ts")),
+      load(() => import("./DatabaseBackups.ts"))
+    ),
     configCommand(load(() => import("./BuildProblems.ts"))),
     routeCommand(load(() => import("../outputs/RouteReport.ts"))),
     templateCommand(load(() => import("../outputs/SampleRender.ts"))),

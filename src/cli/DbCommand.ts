@@ -1,10 +1,12 @@
 /**
- * Implements `aicr db status|migrate`: lists the schema steps of the records' database and applies missing ones, for installations with
+ * Implements `aicr db status|migrate` (backup and restore: DbBackupCommand.ts): lists the schema steps of the records' database and applies missing ones, for installations with
  * `storage.database.migrate: verify`. The function that opens the database is a parameter. `status` exits with 1 while a step is pending.
  */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import { ExitWith } from "./Exit.ts"
+import type { OnBackup } from "./DbBackupCommand.ts"
+import { backupCommands } from "./DbBackupCommand.ts"
 import { configFlag } from "./ConfigFlag.ts"
 
 export interface DatabaseState {
@@ -29,10 +31,13 @@ const flags = {
 
 const nameOf = ({ kind, path }: DatabaseState): string => (path === undefined ? kind : `${kind} ${path}`)
 
-export const dbCommand = (runs: Effect.Effect<{ readonly onDatabase: OnDatabase }>) => {
+export const dbCommand = (
+  runs: Effect.Effect<{ readonly onDatabase: OnDatabase }>,
+  backups: Effect.Effect<{ readonly onBackup: OnBackup }>
+) => {
   const onDatabase: OnDatabase = (...given) => Effect.flatMap(runs, (loaded) => loaded.onDatabase(...given))
   return Command.make("db").pipe(
-    Command.withDescription("The schema of the database of the records"),
+    Command.withDescription("The database of the records: its schema, backups"),
     Command.withSubcommands([
       Command.make(
         "status",
@@ -70,7 +75,8 @@ export const dbCommand = (runs: Effect.Effect<{ readonly onDatabase: OnDatabase 
             description: "Before a release whose nodes have migrate: verify"
           }
         ])
-      )
+      ),
+      ...backupCommands(backups)
     ])
   )
 }

@@ -74,7 +74,10 @@ const objectSchema = (shape: ObjectShape): Json => {
       const own = fieldSchema(field)
       const others = spellingsOfKey(field).map(
         (other) =>
-          [other, { ...own, description: `Other spelling of \`${field.name}\`. ${field.meta.description}` }] as const
+          [
+            other,
+            { ...own, description: `Other spelling of \`${field.name}\`. ${field.meta.description}`, deprecated: true }
+          ] as const
       )
       return [[field.name, own] as const, ...others]
     })

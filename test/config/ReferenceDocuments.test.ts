@@ -2,7 +2,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 import { readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { parse } from "yaml"
 import { jsonSchema } from "../../src/config/JsonSchema.ts"
@@ -23,6 +23,10 @@ const examples = [
 
 it("docs/configuration.md is the reference; regenerate it with `aicr config schema --markdown`", () => {
   expect(readFileSync(join(root, "docs/configuration.md"), "utf8")).toBe(`${reference().trimEnd()}\n`)
+})
+
+it("docs/config.schema.json is the JSON Schema; regenerate it with `aicr config schema`", () => {
+  expect(JSON.parse(readFileSync(join(root, "docs/config.schema.json"), "utf8"))).toEqual(jsonSchema())
 })
 
 it("there is an example per situation", () => {
@@ -50,6 +54,10 @@ describe.each(examples)("%s", (name) => {
   it("names every variable in its heading", () => {
     const heading = text.slice(0, text.search(/^[a-z_]+:$/m))
     for (const variable of variables) expect(heading).toContain(variable)
+  })
+  it("names the JSON Schema in its first line, so that editors complete and check it", () => {
+    const [, path = ""] = /^# yaml-language-server: \$schema=(.+)\n/.exec(text) ?? []
+    expect(join(dirname(name), path)).toBe("docs/config.schema.json")
   })
   it("fits the JSON Schema", () => {
     expect([validate(parse(text)), validate.errors]).toEqual([true, null])
