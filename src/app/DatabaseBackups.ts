@@ -19,19 +19,19 @@ const locate = Effect.fnUntraced(function* (config: string, advice: string) {
 export const onBackup: OnBackup = {
   backUp: (config, file) =>
     Effect.gen(function* () {
-      const { path } = yield* locate(config, "use pg_dump.")
+      const { path } = yield* locate(config, "use pg_dump")
       const to = resolve(file)
-      if (!existsSync(path)) return yield* refused(`There is no database ${path} yet.`)
-      if (existsSync(to)) return yield* refused(`${to} exists; name a new file.`)
+      if (!existsSync(path)) return yield* refused(`${path} does not exist; start the service once`)
+      if (existsSync(to)) return yield* refused(`${to} exists; name a new file`)
       yield* backUp(path, to)
       return { path, file: to }
     }).pipe(endWithCode),
   restore: (config, file) =>
     Effect.gen(function* () {
-      const location = yield* locate(config, "use pg_restore or psql.")
+      const location = yield* locate(config, "use pg_restore or psql")
       const { path } = location
       const from = resolve(file)
-      if (!isUsable(from)) return yield* refused(`${from} is not an undamaged backup of the records.`)
+      if (!isUsable(from)) return yield* refused(`${from} is not an undamaged backup of the records`)
       const replaced = `${path}.replaced-${yield* Clock.currentTimeMillis}`
       const existed = existsSync(path)
       yield* Effect.provide(restore(from, path, replaced), layerLock(location))

@@ -1,6 +1,6 @@
 /**
  * Copies a SQLite file to a backup while another process writes it, and puts a backup in its place. Both write to a new file first, so that
- * a failure or a crash in between leaves the destination as it was.
+ * a failure or a crash in between does not change the destination.
  */
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs"
 import { copyFile, mkdir } from "node:fs/promises"
