@@ -188,6 +188,7 @@ export const actorOrder = [
   "Schedules",
   "DepotRouting",
   "BatchKeeper",
+  "ResumeWatch",
   "ReviewExecutor",
   "ChangePublisher",
   "WorkspaceScheduler",

@@ -6,6 +6,7 @@ import * as ChangePublisher from "./ChangePublisher.ts"
 import * as DepotRouting from "./DepotRouting.ts"
 import * as Housekeeping from "./Housekeeping.ts"
 import * as ProviderLimiter from "./ProviderLimiter.ts"
+import * as ResumeWatch from "./ResumeWatch.ts"
 import * as ReviewExecutor from "./ReviewExecutor.ts"
 import * as Schedules from "./Schedules.ts"
 import * as WorkspaceScheduler from "./WorkspaceScheduler.ts"
@@ -13,7 +14,9 @@ import * as WritePacer from "./WritePacer.ts"
 
 /** Actors of role `actors`: singletons of the cluster and those that make decisions. */
 export const deciding = Layer.mergeAll(WorkspaceScheduler.layer, ProviderLimiter.layer, BudgetLedger.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(Housekeeping.layer, Schedules.layer, DepotRouting.layer, BatchKeeper.layer))
+  Layer.provideMerge(
+    Layer.mergeAll(Housekeeping.layer, Schedules.layer, DepotRouting.layer, BatchKeeper.layer, ResumeWatch.layer)
+  )
 )
 
 /** Actors of role `publisher`: those that write to hosts. */

@@ -10,9 +10,9 @@ import { readAdminCredentials, howToTurnOn } from "./AdminCredentials.ts"
 import type { AdminSessions } from "../store/AdminSessions.ts"
 import type { LoginAttempts } from "../store/LoginAttempts.ts"
 import { notFound, problem, AdminRefusal } from "./Answers.ts"
+import type { Handler, RouteFailure, Services } from "./Handler.ts"
 import { login, logout, revoke } from "./Login.ts"
 import { routes } from "./Routes.ts"
-import type { RouteFailure, Handler, Services } from "./Routes.ts"
 import { findSession, tokenIn } from "./Sessions.ts"
 
 const unauthorized = new AdminRefusal({
@@ -77,8 +77,14 @@ const dispatch = Effect.fnUntraced(function* (
   return yield* handler({ ...request, id: found.id, username })
 })
 
-/** Name of users who have the access of the operating system. */
-const localUser = "local"
+/** Header with the name of a local user, for the log and the records. */
+const localUserHeader = "x-aicr-user"
+
+/** Returns the name of a local user, which the operating system has not verified. */
+const readLocalUser = ({ headers }: AdminRequest): string => {
+  const name = headers[localUserHeader]
+  return typeof name === "string" && /^[\w.-]{1,64}$/.test(name) ? name : "local"
+}
 
 const unavailable = (message: string): Effect.Effect<AdminResponse> =>
   Effect.as(
@@ -111,7 +117,7 @@ export const layer = Layer.effect(
       )
     return AdminApi.of({
       handle: (request) => responding(answer(request)),
-      handleLocal: (request) => responding(dispatch(request, request.path, localUser))
+      handleLocal: (request) => responding(dispatch(request, request.path, readLocalUser(request)))
     })
   })
 )

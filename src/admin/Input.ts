@@ -5,7 +5,7 @@ import { isStorable, notStorable } from "../domain/Text.ts"
 import type { AdminRequest } from "./AdminApi.ts"
 import { AdminRefusal } from "./Answers.ts"
 
-const invalid = (path: string, message: string): AdminRefusal =>
+export const invalid = (path: string, message: string): AdminRefusal =>
   new AdminRefusal({
     status: 400,
     code: "invalid_payload",
@@ -46,6 +46,27 @@ export const readFlag = (
   return typeof value === "boolean" ? Effect.succeed(value) : invalid(name, "expected true or false")
 }
 
+/** Reads an optional field of at most 1024 characters. */
+export const readOptionalText = (
+  fields: ReadonlyMap<string, unknown>,
+  name: string
+): Effect.Effect<string | undefined, AdminRefusal> =>
+  fields.get(name) === undefined ? Effect.undefined : readText(fields, name)
+
+/** Parses the fields of a JSON object, none for an empty body. Fields other than `known` are refused. */
+export const parseKnownFields = (
+  request: AdminRequest,
+  known: ReadonlyArray<string>
+): Effect.Effect<ReadonlyMap<string, unknown>, AdminRefusal> =>
+  request.body.length === 0
+    ? Effect.succeed(new Map<string, unknown>())
+    : Effect.flatMap(parseFields(request), (fields) => {
+        const unknown = [...fields.keys()].find((key) => !known.includes(key))
+        return unknown === undefined
+          ? Effect.succeed(fields)
+          : invalid(unknown.slice(0, 100), `unknown field (there are: ${known.join(", ")})`)
+      })
+
 /** Reads the parameters of a list. Unknown parameters are refused, so that a misspelt filter is not ignored. */
 export class Query {
   readonly #given: URLSearchParams
@@ -83,6 +104,20 @@ export class Query {
     return value !== undefined && found === undefined
       ? invalid(name, `expected one of ${literals.join(", ")}`)
       : Effect.succeed(found)
+  }
+
+  /** Returns the values of a comma-separated list; all of them for `all`, and undefined if the parameter is missing. */
+  someOf<A extends string>(
+    name: string,
+    { literals }: Schema.Literals<ReadonlyArray<A>>
+  ): Effect.Effect<ReadonlyArray<A> | undefined, AdminRefusal> {
+    const value = this.text(name)
+    if (value === undefined || value === "all") return Effect.succeed(value === undefined ? undefined : literals)
+    const parts = value.split(",").map((part) => part.trim())
+    const found = literals.filter((literal) => parts.includes(literal))
+    return found.length === new Set(parts).size
+      ? Effect.succeed(found)
+      : invalid(name, `expected ${literals.join(", ")}, several of them separated by commas, or all`)
   }
 
   /** Returns a positive integer, or undefined if the parameter is missing. */

@@ -1,58 +1,21 @@
 /** Table of the administration's endpoints for authenticated users. */
 import { Effect } from "effect"
-import type { ConfigStore } from "../config/ConfigStore.ts"
 import { BatchStatus } from "../domain/Batch.ts"
 import { EventDecision } from "../domain/Decision.ts"
-import { EntryStatus } from "../domain/Entry.ts"
 import { TargetKey } from "../domain/Keys.ts"
 import { RunStatus } from "../domain/Run.ts"
 import { Operations } from "../queue/operator/Operations.ts"
-import { Queue } from "../queue/Queue.ts"
-import type { QueueError } from "../queue/Queue.ts"
 import { Batches } from "../store/Batches.ts"
 import { Outbox } from "../store/Outbox.ts"
 import { Receipts } from "../store/Receipts.ts"
 import { Runs } from "../store/Runs.ts"
-import type { StoreError } from "../database/StoreError.ts"
-import type { AdminResponse, AdminRequest } from "./AdminApi.ts"
-import { conflict, json, notFound, time } from "./Answers.ts"
-import type { AdminRefusal } from "./Answers.ts"
+import { conflict, json, notFound } from "./Answers.ts"
+import type { AuthenticatedRequest, Handler } from "./Handler.ts"
 import { toPage, Query } from "./Input.ts"
 import { Nodes } from "./Nodes.ts"
-import type { NodesError } from "./Nodes.ts"
+import { cancelEntry, drain, listQueue, pause, queueItem, resume, retryEntry } from "./QueueRoutes.ts"
 import { readStory, storyView } from "./Story.ts"
-import { batchView, entryView, eventDetails, eventView, memberView, nodeView, runDetails, runView } from "./Views.ts"
-
-export type Services = Batches | ConfigStore | Nodes | Operations | Outbox | Queue | Receipts | Runs
-export type RouteFailure = NodesError | QueueError | AdminRefusal | StoreError
-
-export interface AuthenticatedRequest extends AdminRequest {
-  /** Value of `:id`; empty if the path has none. */
-  readonly id: string
-  readonly username: string
-}
-export type Handler = (request: AuthenticatedRequest) => Effect.Effect<AdminResponse, RouteFailure, Services>
-
-const queue: Handler = Effect.fnUntraced(function* (asked) {
-  const query = yield* Query.of(asked, ["workspace", "status", "cursor", "limit"])
-  const status = yield* query.oneOf("status", EntryStatus)
-  const operations = yield* Operations
-  const { items, next } = yield* operations.list({
-    workspace: query.text("workspace"),
-    statuses: status === undefined ? ["waiting", "ready", "running"] : [status],
-    after: query.text("cursor"),
-    limit: yield* query.limit()
-  })
-  const { byStatus, oldestWaiting } = yield* (yield* Queue).stats
-  const pauses = yield* operations.pauses
-  return json(200, {
-    items: items.map(entryView),
-    next_cursor: next ?? null,
-    by_status: byStatus,
-    oldest_waiting_at: time(oldestWaiting) ?? null,
-    pauses: pauses.map(({ name, reason, scope, since }) => ({ scope, name, reason, since: time(since) }))
-  })
-})
+import { batchView, eventDetails, eventView, memberView, nodeView, runDetails, runView } from "./Views.ts"
 
 const batches: Handler = Effect.fnUntraced(function* (asked) {
   const query = yield* Query.of(asked, ["workspace", "status", "cursor", "limit"])
@@ -91,23 +54,6 @@ const retryBatch: Handler = Effect.fnUntraced(function* ({ id }) {
       return yield* conflict("newer", "A newer review of this branch is queued already and covers it.")
     case "retried":
       return json(202, { id, status: answer })
-  }
-})
-
-const retryEntry: Handler = Effect.fnUntraced(function* ({ id, username }) {
-  const result = yield* (yield* Operations).retry(id)
-  yield* Effect.logInfo("queue entry retried by an administrator").pipe(
-    Effect.annotateLogs({ entry_id: id, username, result })
-  )
-  switch (result) {
-    case "unknown":
-      return yield* notFound("No queue entry with this id exists.")
-    case "not_dead":
-      return yield* conflict("not_dead", "Only a dead entry can be retried.")
-    case "newer":
-      return yield* conflict("newer", "A newer review of this target waits already and replaces it.")
-    case "retried":
-      return json(202, { id, status: result })
   }
 })
 
@@ -196,8 +142,13 @@ const nodes: Handler = Effect.fnUntraced(function* () {
 
 /** Handlers by path, then by method. `:id` matches one segment. */
 export const routes: Readonly<Record<string, Readonly<Partial<Record<"GET" | "POST", Handler>>>>> = {
-  "/queue": { GET: queue },
+  "/queue": { GET: listQueue },
+  "/queue/pause": { POST: pause },
+  "/queue/resume": { POST: resume },
+  "/queue/drain": { POST: drain },
+  "/queue/:id": { GET: queueItem },
   "/queue/:id/retry": { POST: retryEntry },
+  "/queue/:id/cancel": { POST: cancelEntry },
   "/batches": { GET: batches },
   "/batches/:id": { GET: batch },
   "/batches/:id/retry": { POST: retryBatch },

@@ -21,7 +21,7 @@ import { entryView, eventView, publicationView, runView } from "./Views.ts"
 /** Maximum number of deliveries, of entries per target and of runs per target. The newest are kept. */
 const maxItems = 200
 
-export interface Story {
+export interface TargetStory {
   readonly repo: string
   readonly number: number
   /** Oldest first, like all lists here. */
@@ -62,7 +62,7 @@ export const readStory = Effect.fnUntraced(function* (repo: string, number: numb
     found.push(...(yield* runs.list({ targetKey: target, limit: maxItems + 1 })))
   }
   const shown = found.toSorted(byId).slice(-maxItems)
-  const story: Story = {
+  const story: TargetStory = {
     repo,
     number,
     deliveries: deliveries.slice(0, maxItems).toReversed(),
@@ -75,7 +75,7 @@ export const readStory = Effect.fnUntraced(function* (repo: string, number: numb
   return story
 })
 
-export const storyView = ({ deliveries, entries, isPartial, number, repo, runs }: Story) => ({
+export const storyView = ({ deliveries, entries, isPartial, number, repo, runs }: TargetStory) => ({
   repo,
   number,
   partial: isPartial,

@@ -18,6 +18,7 @@ import type { NatsSettings } from "../../nats/NatsSettings.ts"
 import { wakeActors } from "./ActorMessages.ts"
 import * as NatsNodeList from "../admin/NatsNodeList.ts"
 import { administration } from "./Administration.ts"
+import { adminSocket } from "./AdminSocket.ts"
 import { agentLayer } from "../agent/AgentModes.ts"
 import { clusterProblems } from "../config/checks/Cluster.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
@@ -71,7 +72,7 @@ const outputs = OutputsLayer.layer.pipe(Layer.provide(agent))
 const told = Layer.mergeAll(NatsTickets.layer, NatsCancellations.layer, NatsNewerHeads.layer)
 
 export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOptions) => {
-  const http = Layer.unwrap(
+  const server = Layer.unwrap(
     Effect.map(Effect.all([NatsConnection, NatsLockHealth]), ([{ roundTrip }, locks]) =>
       IngressServer.layerWith({
         ...ingress,
@@ -84,7 +85,8 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
         alive: [{ name: "locks", check: locks.isAlive }]
       })
     )
-  ).pipe(
+  )
+  const http = Layer.merge(server, adminSocket).pipe(
     Layer.provide([
       wakeActors.pipe(Layer.provide(NatsNewerHeads.layer)),
       administration.pipe(Layer.provide([NatsNodeList.layer, NatsCancellations.layer]))

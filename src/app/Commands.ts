@@ -8,6 +8,7 @@ import { dbCommand } from "../cli/DbCommand.ts"
 import { demoCommand } from "../cli/DemoCommand.ts"
 import { doctorCommand } from "../cli/DoctorCommand.ts"
 import { evalCommand } from "../cli/EvalCommand.ts"
+import { eventsCommand } from "../cli/EventsCommand.ts"
 import { reportAndExit } from "../cli/Exit.ts"
 import { memoryCommand } from "../cli/MemoryCommand.ts"
 import { nodesCommand } from "../cli/NodesCommand.ts"
@@ -19,6 +20,7 @@ import { secretsCommand } from "../cli/SecretsCommand.ts"
 import { serveCommand } from "../cli/ServeCommand.ts"
 import { templateCommand } from "../cli/TemplateCommand.ts"
 import * as UsageErrors from "../cli/UsageErrors.ts"
+import { whyCommand } from "../cli/WhyCommand.ts"
 import packageJson from "../../package.json" with { type: "json" }
 
 /** Loads the module of a command when the command runs, so that help and the other commands do not wait for it. */
@@ -39,7 +41,9 @@ export const aicr = Command.make("aicr").pipe(
     demoCommand(load(() => import("../demo/Demo.ts"))),
     reviewCommand(load(() => import("./ReviewLocally.ts"))),
     serveCommand(load(() => import("./Serve.ts"))),
-    queueCommand(load(() => import("./QueueOperations.ts"))),
+    queueCommand(load(() => import("./AdminAccess.ts"))),
+    eventsCommand(load(() => import("./AdminAccess.ts"))),
+    whyCommand(load(() => import("./AdminAccess.ts"))),
     nodesCommand(load(() => import("./NodeList.ts"))),
     replayCommand(load(() => import("./Replay.ts"))),
     evalCommand(load(() => import("./Evaluate.ts"))),

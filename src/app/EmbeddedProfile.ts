@@ -11,6 +11,7 @@ import { SingleRunner } from "effect/cluster"
 import * as Actors from "../../actors/Actors.ts"
 import { shardGroups } from "../../actors/Placement.ts"
 import { wakeActors, wakeNobody } from "./ActorMessages.ts"
+import { adminSocket } from "./AdminSocket.ts"
 import { administration, administrationAlone, thisNode, withActors } from "./Administration.ts"
 import { agentLayer } from "../agent/AgentModes.ts"
 import { LiveNodes } from "../domain/LiveNodes.ts"
@@ -62,7 +63,7 @@ const administering = (roles: ServiceOptions["roles"]) =>
   )
 
 export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
-  const http = IngressServer.layerWith(ingress)
+  const http = Layer.merge(IngressServer.layerWith(ingress), adminSocket.pipe(Layer.provide(identity)))
   const serving = worksAlone(roles)
     ? http.pipe(
         Layer.provide([wakeActors.pipe(Layer.provide(NewerHeads.layerMemory)), administering(roles)]),

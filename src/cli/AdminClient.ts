@@ -1,11 +1,11 @@
 /**
- * Client of a running service's administration, for commands that only that service can execute. It logs in for one request and logs out
- * after it; the token is neither displayed nor stored.
+ * Client of a running service's administration. It logs in for one command and logs out after it; the token is neither displayed nor stored.
  */
 import { Effect, Redacted } from "effect"
 import { Prompt } from "effect/cli"
 import type { Snapshot } from "../config/Snapshot.ts"
-import type { Retried } from "../queue/operator/QueueControl.ts"
+import { detail, toPath } from "./AdminCall.ts"
+import type { AdminCall, AdminReply, SendCall } from "./AdminCall.ts"
 import { ExitWith, refused } from "./Exit.ts"
 
 export interface ServiceAddress {
@@ -16,14 +16,8 @@ export interface ServiceAddress {
   readonly passwordEnv: string
 }
 
-interface Reply {
-  readonly status: number
-  readonly body: Readonly<Record<string, unknown>>
-}
-
 const timeoutMillis = 15_000
-const maxReplyBytes = 65_536
-const maxDetail = 300
+const maxReplyBytes = 64 * 1024 * 1024
 
 /** Parses the address given with `--url`. A password is only sent over an unencrypted connection on this machine. */
 export const serviceAt = (text: string): Effect.Effect<ServiceAddress, ExitWith> => {
@@ -49,32 +43,53 @@ export const defaultServiceAddress = ({ admin, server }: Snapshot["document"]): 
   }
 }
 
-/** Retries a dead entry or batch. */
-export const retryAtService = Effect.fnUntraced(function* (service: ServiceAddress, id: string) {
-  const username = process.env[service.usernameEnv] ?? ""
-  if (username === "") {
-    return yield* refused(
-      `the service at ${service.url} holds the queue, and its administration needs a login: set ${service.usernameEnv} and ${service.passwordEnv}`
+/** Variable with a token of a session, which replaces the login. */
+const tokenEnv = "SVC_ADMIN_TOKEN"
+
+/** Opens a session for the duration of `use`, and ends it. With a token in the environment that session is used and remains. */
+export const withService = <A>(
+  service: ServiceAddress,
+  use: (send: SendCall) => Effect.Effect<A, ExitWith>
+): Effect.Effect<A, ExitWith, Prompt.Environment> =>
+  Effect.gen(function* () {
+    const given = process.env[tokenEnv] ?? ""
+    const sendWith =
+      (token: Redacted.Redacted): SendCall =>
+      (call) =>
+        Effect.flatMap(request(service, call, token), (reply) =>
+          reply.status === 401
+            ? refused(`the service at ${service.url} refused the session; check ${tokenEnv}`)
+            : Effect.succeed(reply)
+        )
+    if (given !== "") return yield* use(sendWith(Redacted.make(given)))
+    const username = process.env[service.usernameEnv] ?? ""
+    if (username === "") {
+      return yield* refused(
+        `the administration of the service at ${service.url} needs a login: set ${service.usernameEnv} and ${service.passwordEnv}, or ${tokenEnv}`
+      )
+    }
+    const password = yield* readPassword(service)
+    return yield* Effect.acquireUseRelease(
+      login(service, username, password),
+      (token) => use(sendWith(token)),
+      (token) => Effect.ignore(request(service, { method: "POST", path: "/logout" }, token))
     )
-  }
-  const password = yield* readPassword(service)
-  return yield* Effect.acquireUseRelease(
-    login(service, username, password),
-    (token) => retry(service, token, id),
-    (token) => Effect.ignore(request(service, "/logout", { token }))
-  )
-})
+  })
 
 const readPassword = Effect.fnUntraced(function* ({ passwordEnv }: ServiceAddress) {
   const text = process.env[passwordEnv] ?? ""
   if (text !== "") return Redacted.make(text)
-  if (process.stdin.isTTY) return yield* Prompt.run(Prompt.Password({ message: "Password of the administrator" }))
+  if (process.stdin.isTTY)
+    return yield* Effect.mapError(Prompt.run(Prompt.Password({ message: "Password of the administrator" })), () =>
+      refused("no password was given")
+    )
   return yield* refused(`set ${passwordEnv} to the password of the administrator, or start this command in a terminal`)
 })
 
 const login = Effect.fnUntraced(function* (service: ServiceAddress, username: string, password: Redacted.Redacted) {
   const { usernameEnv, passwordEnv, url } = service
-  const reply = yield* request(service, "/login", { body: { username, password: Redacted.value(password) } })
+  const body = { username, password: Redacted.value(password) }
+  const reply = yield* request(service, { method: "POST", path: "/login", body })
   const { token } = reply.body
   if (reply.status === 200 && typeof token === "string") return Redacted.make(token)
   if (reply.status === 401)
@@ -84,38 +99,22 @@ const login = Effect.fnUntraced(function* (service: ServiceAddress, username: st
   return yield* unexpected(service, reply)
 })
 
-const retry = Effect.fnUntraced(function* (
-  service: ServiceAddress,
-  token: Redacted.Redacted,
-  id: string
-): Effect.fn.Return<Retried, ExitWith> {
-  const reply = yield* request(service, `/queue/${encodeURIComponent(id)}/retry`, { token })
-  const { code } = reply.body
-  if (reply.status === 202) return "retried"
-  if (reply.status === 404) return "unknown"
-  if (reply.status === 409 && (code === "not_dead" || code === "newer")) return code
-  return yield* unexpected(service, reply)
-})
-
-const unexpected = ({ url }: ServiceAddress, reply: Reply) =>
+const unexpected = ({ url }: ServiceAddress, reply: AdminReply) =>
   new ExitWith({ code: 3, message: `the service at ${url} responded with ${reply.status}: ${detail(reply)}` })
-
-const detail = ({ body }: Reply): string =>
-  typeof body["detail"] === "string" ? body["detail"].replace(/\p{Cc}/gu, " ").slice(0, maxDetail) : "no detail"
 
 const request = (
   { url }: ServiceAddress,
-  path: string,
-  { body, token }: { readonly body?: object; readonly token?: Redacted.Redacted }
-): Effect.Effect<Reply, ExitWith> =>
+  call: AdminCall,
+  token?: Redacted.Redacted
+): Effect.Effect<AdminReply, ExitWith> =>
   Effect.tryPromise({
-    try: async (signal): Promise<Reply> => {
-      const response = await fetch(`${url}/api/admin${path}`, {
-        method: "POST",
+    try: async (signal): Promise<AdminReply> => {
+      const response = await fetch(`${url}/api/admin${toPath(call)}`, {
+        method: call.method,
         redirect: "error",
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMillis)]),
         ...(token === undefined ? {} : { headers: { authorization: `Bearer ${Redacted.value(token)}` } }),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+        ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) })
       })
       return { status: response.status, body: parse(await readText(response)) }
     },
@@ -137,7 +136,7 @@ const readText = async (response: Response): Promise<string> => {
   return Buffer.concat(parts).toString("utf8")
 }
 
-const parse = (text: string): Reply["body"] => {
+const parse = (text: string): AdminReply["body"] => {
   try {
     const value: unknown = JSON.parse(text)
     return Object(value)

@@ -1,84 +1,22 @@
 /**
- * Implements `aicr queue list|show|cancel|retry|pause|resume`: displays waiting and running work with reasons and times, and changes it. It
- * uses the stores of the configuration; the function that opens them is a parameter, so that the command line depends on no adapter.
+ * Implements `aicr queue list|show|cancel|retry|pause|resume|drain`: displays waiting and running work with reasons and times, and changes
+ * it. The administration does the work (AdminCall.ts); the function that opens it is a parameter, so that the command line depends on no
+ * adapter.
  */
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { EntryStatus } from "../domain/Entry.ts"
-import { Operations } from "../queue/operator/Operations.ts"
-import type { QueueMatch, EntryView } from "../queue/operator/Operations.ts"
-import type { QueueError } from "../queue/Queue.ts"
-import type { Batch } from "../store/Batches.ts"
-import type { StoreError } from "../database/StoreError.ts"
-import { retryAtService, serviceAt } from "./AdminClient.ts"
-import type { ServiceAddress } from "./AdminClient.ts"
+import { detail, request, unexpected, urlFlag } from "./AdminCall.ts"
+import type { AdminReply, AdminTarget, OpenAdmin, SendCall } from "./AdminCall.ts"
+import { configFlag } from "./ConfigFlag.ts"
 import { ExitWith } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
-import { configFlag } from "./ConfigFlag.ts"
-import { count, time } from "./Wording.ts"
-
-/** Runs an operation on the stores of a configuration file. `looking`: it is read-only. */
-export type OnStores = <A>(
-  config: string,
-  use: "looking" | "changing",
-  operation: Effect.Effect<A, QueueError | StoreError | ExitWith, Operations>
-) => Effect.Effect<A, ExitWith>
-
-/** Returns the address of the running service if only that can change the queue of a configuration; undefined: this process can. */
-export type ServedAt = (config: string) => Effect.Effect<ServiceAddress | undefined, ExitWith>
+import { Drained, QueuePage } from "./QueueReplies.ts"
+import { formatBatch, formatDetails, formatEntry, formatPause } from "./QueueText.ts"
 
 /** Number of entries per request. */
 const page = 200
 
-const lineOf = ({ entry, position }: EntryView): string => {
-  const until = position.until === undefined ? "" : `, until ${time(position.until)}`
-  return `${entry.id}  ${entry.status.padEnd(10)} ${entry.workspace}  ${entry.targetKey}  ${position.text}${until}`
-}
-
-const lineOfBatch = (batch: Batch): string => {
-  const commits = count(batch.commits, "commit")
-  return `${batch.id}  ${batch.status.padEnd(10)} ${batch.workspace}  ${batch.stream}  ${commits}, waits for the previous batch, due ${time(batch.dueAt)}`
-}
-
-const detailsOf = (found: QueueMatch): ReadonlyArray<readonly [string, string | number | undefined]> => {
-  if (found._tag === "Batch") {
-    const { batch, members } = found
-    return [
-      ["batch", batch.id],
-      ["status", batch.status],
-      ["workspace", batch.workspace],
-      ["stream", batch.stream],
-      ["range", `${batch.change.base ?? "(new branch)"}..${batch.change.head ?? ""}`],
-      ["pushes", members],
-      ["commits", batch.commits],
-      ["due", time(batch.dueAt)],
-      ["reason", batch.reason]
-    ]
-  }
-  const { entry, position } = found
-  return [
-    ["entry", entry.id],
-    ["status", entry.status],
-    ["why", position.text],
-    ["until", position.until === undefined ? undefined : time(position.until)],
-    ["workspace", entry.workspace],
-    ["target", entry.targetKey],
-    ["head", entry.change.head],
-    ["title", entry.change.title],
-    ["priority", entry.priority],
-    ["admitted", time(entry.admittedAt)],
-    ["due", time(entry.dueAt)],
-    ["attempts", entry.attempts],
-    ["owner", entry.owner],
-    ["reason", entry.reason],
-    ["events", entry.events.join(" ")]
-  ]
-}
-
-const shared = {
-  config: configFlag,
-  json: jsonFlag
-}
+const shared = { config: configFlag, url: urlFlag }
 const id = Argument.String("ID").pipe(Argument.withDescription("Id of an entry or of a batch of automatic commits"))
 const reason = Flag.String("reason").pipe(
   Flag.withDescription("Reason, shown to other operators"),
@@ -89,7 +27,9 @@ const scope = {
   node: Flag.String("node").pipe(Flag.withDescription("Node, by its name (SVC_NODE_NAME)"), Flag.optional)
 }
 
-const scoped = Effect.fnUntraced(function* (workspace: Option.Option<string>, node: Option.Option<string>) {
+type Given = Pick<AdminTarget, "config" | "url">
+
+const selectScope = Effect.fnUntraced(function* (workspace: Option.Option<string>, node: Option.Option<string>) {
   if (Option.isSome(workspace) && Option.isNone(node)) return ["workspace", workspace.value] as const
   if (Option.isSome(node) && Option.isNone(workspace)) return ["node", node.value] as const
   return yield* new ExitWith({ code: 2, message: "Name one: --workspace ID or --node NAME" })
@@ -98,53 +38,43 @@ const scoped = Effect.fnUntraced(function* (workspace: Option.Option<string>, no
 const unknown = (what: string) =>
   new ExitWith({ code: 2, message: `no entry or batch has the id ${what}; see aicr queue list --status all` })
 
-const list = (onStores: OnStores) =>
+/** Reads all pages of the queue. */
+const readQueue = Effect.fnUntraced(function* (send: SendCall, status: string, workspace: string | undefined) {
+  const items: Array<QueuePage["items"][number]> = []
+  const raw: Array<unknown> = []
+  let first: QueuePage | undefined
+  let cursor: string | undefined
+  do {
+    const query = { status, workspace, cursor, limit: page }
+    const { body, value } = yield* request(send, QueuePage, { method: "GET", path: "/queue", query })
+    first ??= value
+    items.push(...value.items)
+    if (Array.isArray(body["items"])) raw.push(...body["items"])
+    cursor = value.next_cursor ?? undefined
+  } while (cursor !== undefined)
+  return { items, raw, batches: first.held_batches, pauses: first.pauses }
+})
+
+const list = (openAdmin: OpenAdmin) =>
   Command.make(
     "list",
     {
       ...shared,
+      json: jsonFlag,
       workspace: scope.workspace,
       status: Flag.String("status").pipe(
         Flag.withDescription("Statuses to list, comma-separated, or `all`; default: the active ones"),
         Flag.withDefault("waiting,ready,running")
       )
     },
-    Effect.fnUntraced(function* ({ config, json, status, workspace: named }) {
-      const statuses = status === "all" ? EntryStatus.literals : status.split(",").map((one) => one.trim())
-      const known = EntryStatus.literals.filter((one) => statuses.some((other) => other === one))
-      if (known.length !== new Set(statuses).size) {
-        return yield* new ExitWith({
-          code: 2,
-          message: `--status: expected ${EntryStatus.literals.join(", ")} or all`
-        })
-      }
-      const workspace = Option.getOrUndefined(named)
-      const { batches, items, pauses } = yield* onStores(
-        config,
-        "looking",
-        Effect.gen(function* () {
-          const operations = yield* Operations
-          const found: Array<EntryView> = []
-          let after: string | undefined
-          do {
-            const got = yield* operations.list({ workspace, statuses: known, after, limit: page })
-            found.push(...got.items)
-            after = got.next
-          } while (after !== undefined)
-          const waits = known.includes("waiting")
-          return {
-            items: found,
-            batches: waits ? yield* operations.heldBack(workspace, 10_000) : [],
-            pauses: yield* operations.pauses
-          }
-        })
+    Effect.fnUntraced(function* ({ config, json, status, url, workspace }) {
+      const { batches, items, pauses, raw } = yield* openAdmin({ config, url, use: "looking" }, (send) =>
+        readQueue(send, status, Option.getOrUndefined(workspace))
       )
-      if (json) return yield* Console.log(JSON.stringify({ entries: items, batches, pauses }, null, 2))
-      for (const pause of pauses) {
-        yield* Console.log(`${pause.scope} ${pause.name} is paused since ${time(pause.since)}: ${pause.reason}`)
-      }
-      for (const item of items) yield* Console.log(lineOf(item))
-      for (const batch of batches) yield* Console.log(lineOfBatch(batch))
+      if (json) return yield* Console.log(JSON.stringify({ entries: raw, batches, pauses }, null, 2))
+      for (const pause of pauses) yield* Console.log(formatPause(pause))
+      for (const item of items) yield* Console.log(formatEntry(item))
+      for (const batch of batches) yield* Console.log(formatBatch(batch))
       if (items.length + batches.length === 0) yield* Console.log("No entries.")
     })
   ).pipe(
@@ -155,21 +85,17 @@ const list = (onStores: OnStores) =>
     ])
   )
 
-const show = (onStores: OnStores) =>
+const show = (openAdmin: OpenAdmin) =>
   Command.make(
     "show",
-    { ...shared, id },
-    Effect.fnUntraced(function* ({ config, id: wanted, json }) {
-      const found = yield* onStores(
-        config,
-        "looking",
-        Effect.flatMap(Operations, (operations) => operations.show(wanted))
-      )
-      if (found === undefined) return yield* unknown(wanted)
-      if (json) return yield* Console.log(JSON.stringify(found, null, 2))
-      for (const [name, value] of detailsOf(found)) {
-        if (value !== undefined && value !== "") yield* Console.log(`${name.padEnd(10)} ${value}`)
-      }
+    { ...shared, json: jsonFlag, id },
+    Effect.fnUntraced(function* ({ config, id: wanted, json, url }) {
+      const path = `/queue/${encodeURIComponent(wanted)}`
+      const reply = yield* openAdmin({ config, url, use: "looking" }, (send) => send({ method: "GET", path }))
+      if (reply.status === 404) return yield* unknown(wanted)
+      if (reply.status !== 200) return yield* unexpected(reply)
+      if (json) return yield* Console.log(JSON.stringify(reply.body, null, 2))
+      for (const line of formatDetails(reply.body)) yield* Console.log(line)
     })
   ).pipe(
     Command.withDescription("One entry or batch in full"),
@@ -181,23 +107,27 @@ const show = (onStores: OnStores) =>
     ])
   )
 
-const cancel = (onStores: OnStores) =>
+/** Changes the queue. */
+const change = (openAdmin: OpenAdmin, { config, url }: Given, path: string, body?: object) =>
+  openAdmin({ config, url, use: "changing" }, (send) => send({ method: "POST", path, body }))
+
+const changeEntry = (openAdmin: OpenAdmin, given: Given, entryId: string, action: "cancel" | "retry", body?: object) =>
+  Effect.flatMap(
+    change(openAdmin, given, `/queue/${encodeURIComponent(entryId)}/${action}`, body),
+    (reply): Effect.Effect<AdminReply, ExitWith> =>
+      reply.status === 404 ? Effect.fail(unknown(entryId)) : Effect.succeed(reply)
+  )
+
+const cancel = (openAdmin: OpenAdmin) =>
   Command.make(
     "cancel",
-    { config: shared.config, id, reason },
-    Effect.fnUntraced(function* ({ config, id: wanted, reason: why }) {
-      const answer = yield* onStores(
-        config,
-        "changing",
-        Effect.flatMap(Operations, (operations) => operations.cancel(wanted, `cancelled: ${why}`))
-      )
-      if (answer === "unknown") return yield* unknown(wanted)
+    { ...shared, id, reason },
+    Effect.fnUntraced(function* ({ config, id: wanted, reason: why, url }) {
+      const reply = yield* changeEntry(openAdmin, { config, url }, wanted, "cancel", { reason: why })
+      if (reply.status === 409) return yield* Console.log(`${wanted} had ended already; nothing was changed.`)
+      if (reply.status !== 202) return yield* unexpected(reply)
       yield* Console.log(
-        answer === "cancelled"
-          ? `${wanted} is cancelled.`
-          : answer === "stopping"
-            ? `${wanted} runs; its worker ends it.`
-            : `${wanted} had ended already; nothing was changed.`
+        reply.body["status"] === "cancelled" ? `${wanted} is cancelled.` : `${wanted} runs; its worker ends it.`
       )
     })
   ).pipe(
@@ -210,42 +140,21 @@ const cancel = (onStores: OnStores) =>
     ])
   )
 
-const retry = (onStores: OnStores, servedAt: ServedAt) =>
+const retry = (openAdmin: OpenAdmin) =>
   Command.make(
     "retry",
-    {
-      config: shared.config,
-      id,
-      url: Flag.String("url").pipe(
-        Flag.withDescription(
-          "Address of the running service, such as https://aicr.example.com. Default: the service on this machine that holds the queue, if one does. It is logged in to with SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD, or a password that is typed"
-        ),
-        Flag.optional
-      )
-    },
+    { ...shared, id },
     Effect.fnUntraced(function* ({ config, id: wanted, url }) {
-      const service = Option.isSome(url) ? yield* serviceAt(url.value) : yield* servedAt(config)
-      const answer =
-        service === undefined
-          ? yield* onStores(
-              config,
-              "changing",
-              Effect.flatMap(Operations, (operations) => operations.retry(wanted))
-            )
-          : yield* retryAtService(service, wanted)
-      switch (answer) {
-        case "unknown":
-          return yield* unknown(wanted)
-        case "retried":
-          return yield* Console.log(`${wanted} waits again, with its full number of attempts.`)
-        case "not_dead":
-          return yield* new ExitWith({
-            code: 2,
-            message: `${wanted} is not dead: only dead entries can be retried`
-          })
-        case "newer":
-          return yield* new ExitWith({ code: 2, message: `A newer review of the target of ${wanted} waits already` })
-      }
+      const reply = yield* changeEntry(openAdmin, { config, url }, wanted, "retry")
+      if (reply.status === 202) return yield* Console.log(`${wanted} waits again, with its full number of attempts.`)
+      if (reply.status !== 409) return yield* unexpected(reply)
+      return yield* new ExitWith({
+        code: 2,
+        message:
+          reply.body["code"] === "not_dead"
+            ? `${wanted} is not dead: only dead entries can be retried`
+            : `${wanted} is not retried: ${detail(reply)}`
+      })
     })
   ).pipe(
     Command.withDescription("Retry a dead entry or batch"),
@@ -261,17 +170,14 @@ const retry = (onStores: OnStores, servedAt: ServedAt) =>
     ])
   )
 
-const pause = (onStores: OnStores) =>
+const pause = (openAdmin: OpenAdmin) =>
   Command.make(
     "pause",
-    { config: shared.config, ...scope, reason },
-    Effect.fnUntraced(function* ({ config, node, reason: why, workspace }) {
-      const [kind, name] = yield* scoped(workspace, node)
-      yield* onStores(
-        config,
-        "changing",
-        Effect.flatMap(Operations, (operations) => operations.pause(kind, name, why))
-      )
+    { ...shared, ...scope, reason },
+    Effect.fnUntraced(function* ({ config, node, reason: why, url, workspace }) {
+      const [kind, name] = yield* selectScope(workspace, node)
+      const reply = yield* change(openAdmin, { config, url }, "/queue/pause", { [kind]: name, reason: why })
+      if (reply.status !== 200) return yield* unexpected(reply)
       yield* Console.log(
         `${kind} ${name} starts no reviews until it is resumed. Running reviews finish, and deliveries are accepted.`
       )
@@ -287,17 +193,14 @@ const pause = (onStores: OnStores) =>
     ])
   )
 
-const resume = (onStores: OnStores) =>
+const resume = (openAdmin: OpenAdmin) =>
   Command.make(
     "resume",
-    { config: shared.config, ...scope },
-    Effect.fnUntraced(function* ({ config, node, workspace }) {
-      const [kind, name] = yield* scoped(workspace, node)
-      yield* onStores(
-        config,
-        "changing",
-        Effect.flatMap(Operations, (operations) => operations.resume(kind, name))
-      )
+    { ...shared, ...scope },
+    Effect.fnUntraced(function* ({ config, node, url, workspace }) {
+      const [kind, name] = yield* selectScope(workspace, node)
+      const reply = yield* change(openAdmin, { config, url }, "/queue/resume", { [kind]: name })
+      if (reply.status !== 200) return yield* unexpected(reply)
       yield* Console.log(`${kind} ${name} is resumed.`)
     })
   ).pipe(
@@ -307,18 +210,56 @@ const resume = (onStores: OnStores) =>
     ])
   )
 
-export const queueCommand = (runs: Effect.Effect<{ readonly onStores: OnStores; readonly servedAt: ServedAt }>) => {
-  const onStores: OnStores = (...given) => Effect.flatMap(runs, (loaded) => loaded.onStores(...given))
-  const servedAt: ServedAt = (config) => Effect.flatMap(runs, (loaded) => loaded.servedAt(config))
+/** Interval between two queries for running reviews. */
+const drainPoll = "1 second"
+
+const drain = (openAdmin: OpenAdmin) =>
+  Command.make(
+    "drain",
+    {
+      ...shared,
+      node: Flag.String("node").pipe(Flag.withDescription("Node, by its name (SVC_NODE_NAME)")),
+      reason,
+      wait: Flag.Boolean("wait").pipe(
+        Flag.withDefault(false),
+        Flag.withDescription("Wait until the node runs no reviews")
+      )
+    },
+    Effect.fnUntraced(function* ({ config, node, reason: why, url, wait }) {
+      const body = { node, reason: why }
+      const left = yield* openAdmin({ config, url, use: "changing" }, (send) =>
+        Effect.gen(function* () {
+          while (true) {
+            const call = { method: "POST", path: "/queue/drain", body } as const
+            const { running } = (yield* request(send, Drained, call)).value
+            if (!wait || running === 0) return running
+            yield* Effect.sleep(drainPoll)
+          }
+        })
+      )
+      yield* Console.log(
+        `node ${node} takes no more reviews until it is resumed; it runs ${left === 0 ? "none" : String(left)}.`
+      )
+    })
+  ).pipe(
+    Command.withDescription("Pause a node and report the reviews that it still runs"),
+    Command.withExamples([
+      { command: "aicr queue drain --node eu-1 --wait", description: "Ends when the node can be shut down" }
+    ])
+  )
+
+export const queueCommand = (runs: Effect.Effect<{ readonly openAdmin: OpenAdmin }>) => {
+  const openAdmin: OpenAdmin = (...given) => Effect.flatMap(runs, (loaded) => loaded.openAdmin(...given))
   return Command.make("queue").pipe(
-    Command.withDescription("List, cancel and retry entries; pause and resume workspaces and nodes"),
+    Command.withDescription("List, cancel and retry entries; pause, drain and resume workspaces and nodes"),
     Command.withSubcommands([
-      list(onStores),
-      show(onStores),
-      cancel(onStores),
-      retry(onStores, servedAt),
-      pause(onStores),
-      resume(onStores)
+      list(openAdmin),
+      show(openAdmin),
+      cancel(openAdmin),
+      retry(openAdmin),
+      pause(openAdmin),
+      resume(openAdmin),
+      drain(openAdmin)
     ])
   )
 }

@@ -8,3 +8,6 @@ export const time = (millis: number): string => new Date(millis).toISOString().r
 
 /** Removes line breaks and control characters from text of others. */
 export const oneLine = (text: string): string => text.replace(/(?:\p{Cc}|\s)+/gu, " ").trim()
+
+/** Shortens a time in ISO 8601 to the second. */
+export const second = (iso: string): string => iso.replace(/\.\d+Z$/, "Z")

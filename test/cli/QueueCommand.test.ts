@@ -177,14 +177,14 @@ describe("aicr queue", () => {
         const listed = yield* Effect.promise(() => aicr("list"))
         assert.include(listed.out, entryId)
         const refused = yield* Effect.promise(() => aicr("cancel", entryId))
-        assert.strictEqual(refused.code, 3)
-        assert.match(refused.err, /Another aicr process uses/)
+        assert.strictEqual(refused.code, 2)
+        assert.match(refused.err, /needs a login: set SVC_ADMIN_USERNAME/)
         assert.strictEqual((yield* (yield* Queue).get(entryId))?.status, "waiting")
       })
     )
   })
 
-  it("tries again through the administration of the service that holds the queue", async () => {
+  it("retries through the administration of the running service, by its URL and on this machine", async () => {
     const port = await freePort()
     await configure("sqlite", { port, hostname: "127.0.0.1", path_prefix: "/review/" })
     const { entryId } = await inStores(giveUp(Date.now()))
@@ -202,10 +202,10 @@ describe("aicr queue", () => {
     try {
       await waitUntil(async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok, { describe: () => log })
       const [none, wrong, unknown, retried] = await Promise.all([
-        aicr("retry", entryId),
-        aicrWith({ ...admin, SVC_ADMIN_PASSWORD: "wrong" }, "retry", entryId),
+        aicr("retry", entryId, "--url", url),
+        aicrWith({ ...admin, SVC_ADMIN_PASSWORD: "wrong" }, "retry", entryId, "--url", url),
         aicrWith(admin, "retry", "nothing", "--url", url),
-        aicrWith(admin, "retry", entryId)
+        aicrWith(admin, "retry", entryId, "--url", url)
       ])
       assert.deepStrictEqual([none.code, wrong.code, unknown.code, retried.code], [2, 2, 2, 0], retried.err)
       assert.match(none.err, /set SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD/)
@@ -213,7 +213,7 @@ describe("aicr queue", () => {
       assert.match(unknown.err, /has the id nothing/)
       assert.strictEqual(retried.out, `${entryId} waits again, with its full number of attempts.\n`)
       assert.match((await aicr("show", entryId)).out, /status +waiting\n/)
-      const again = await aicrWith(admin, "retry", entryId)
+      const again = await aicr("retry", entryId)
       assert.deepStrictEqual([again.code, again.out], [2, ""])
       assert.match(again.err, /is not dead/)
       // Every session was ended.

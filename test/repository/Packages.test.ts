@@ -28,7 +28,7 @@ describe("the command line", () => {
       await promisify(execFile)(join(root, "node_modules/.bin/node"), [join(root, "src/main.ts"), ...args], {
         env: { PATH: process.env["PATH"], ...env }
       })
-      expect(await loaded()).toEqual(["@effect/platform-node", "@effect/platform-node-shared", "effect", "uuid"])
+      expect(await loaded()).toEqual(["@effect/platform-node", "@effect/platform-node-shared", "effect"])
     }
   )
 

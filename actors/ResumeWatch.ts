@@ -1,0 +1,42 @@
+/**
+ * Wakes the scheduler of each workspace whose pause ended, one in the cluster. An operator may resume a workspace in the store of the queue,
+ * without any message to an actor; without this actor the next sweep would find it. The state in memory is only what the last scan found.
+ */
+import { Effect } from "effect"
+import { Singleton } from "effect/cluster"
+import { QueueControl } from "../src/queue/operator/QueueControl.ts"
+import type { Pause } from "../src/queue/operator/QueueControl.ts"
+import type { ShardGroup } from "./Placement.ts"
+import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
+
+/** Reading the pauses costs at most one request to the store of the queue. */
+const scanInterval = "250 millis"
+
+/** Returns the workspaces that were paused before and are not any more. */
+export const listResumed = (before: ReadonlySet<string>, pauses: ReadonlyArray<Pause>): ReadonlyArray<string> => {
+  const paused = listPaused(pauses)
+  return [...before].filter((workspace) => !paused.has(workspace))
+}
+
+export const listPaused = (pauses: ReadonlyArray<Pause>): ReadonlySet<string> =>
+  new Set(pauses.flatMap(({ name, scope }) => (scope === "workspace" ? [name] : [])))
+
+const shardGroup: ShardGroup = "actors"
+
+export const layer = Singleton.make(
+  "ResumeWatch",
+  Effect.gen(function* () {
+    const control = yield* QueueControl
+    const schedulerOf = yield* WorkspaceScheduler.client
+    let paused: ReadonlySet<string> = new Set()
+    const scan = Effect.gen(function* () {
+      const pauses = yield* control.pauses
+      const resumed = listResumed(paused, pauses)
+      paused = listPaused(pauses)
+      for (const workspace of resumed) yield* schedulerOf(workspace).Wake(undefined, { discard: true })
+    })
+    // After a failure the workspaces are compared with the last successful scan.
+    yield* Effect.forever(Effect.andThen(Effect.ignore(scan, { log: "Debug" }), Effect.sleep(scanInterval)))
+  }),
+  { shardGroup }
+)

@@ -1,0 +1,142 @@
+/**
+ * The administration for commands: of the service at an address, of the service of this configuration on this machine, or of this process
+ * over the stores if none runs. Wiring only.
+ */
+import { Effect, Layer, Option } from "effect"
+import { existsSync } from "node:fs"
+import { resolve } from "node:path"
+import { natsSettings } from "../../nats/NatsSettings.ts"
+import { AdminApi } from "../admin/AdminApi.ts"
+import { listSockets } from "./AdminSocket.ts"
+import * as Handle from "../admin/Handle.ts"
+import { Nodes } from "../admin/Nodes.ts"
+import { toPath } from "../cli/AdminCall.ts"
+import type { AdminTarget, OpenAdmin, SendCall } from "../cli/AdminCall.ts"
+import { defaultServiceAddress, serviceAt, withService } from "../cli/AdminClient.ts"
+import type { ExitWith } from "../cli/Exit.ts"
+import { endWithCode } from "../cli/ExitCodes.ts"
+import { findServed, sendThrough } from "../cli/SocketClient.ts"
+import { layerStatic } from "../config/FileConfigStore.ts"
+import { loadConfig } from "../config/LoadConfig.ts"
+import type { Snapshot } from "../config/Snapshot.ts"
+import { layerLock, locateDatabase, layerRecords } from "./Database.ts"
+import * as Logging from "../observability/Logging.ts"
+import { Operations } from "../queue/operator/Operations.ts"
+import { QueueError } from "../queue/Queue.ts"
+import { layerJournal } from "../queue/journal/JournalQueue.ts"
+import { layerMemory } from "../queue/journal/MemoryQueue.ts"
+import { makeSqliteJournal, makeSqliteReader } from "../queue/journal/SqliteJournal.ts"
+import type { QueueLimits } from "../queue/core/QueueLimits.ts"
+import { redisQueue } from "./Queues.ts"
+import { acquire } from "../database/DataLock.ts"
+
+const inMemory = (kind: string) =>
+  new QueueError({
+    reason: "unavailable",
+    message:
+      `queue.kind ${kind} keeps what waits in the memory of the running service: only that process can show or change it. ` +
+      "Start it, or name its address with --url."
+  })
+
+/** Opens a connection for this command. */
+const natsQueue = (limits: QueueLimits) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const settings = yield* Effect.fromResult(natsSettings(process.env))
+      if (settings === undefined) return Layer.effectContext(Effect.fail(inMemory("nats without SVC_NATS_URL")))
+      const { NatsConnection } = yield* Effect.promise(() => import("../../nats/NatsConnection.ts"))
+      const { layerNats } = yield* Effect.promise(() => import("../queue/journal/NatsQueue.ts"))
+      return layerNats(limits).pipe(
+        Layer.provide(NatsConnection.layer({ settings, name: "aicr queue", connectWithin: "5 seconds" }))
+      )
+    }).pipe(Effect.mapError((message) => new QueueError({ reason: "unavailable", message })))
+  )
+
+const queueOf = (snapshot: Snapshot, use: AdminTarget["use"]) => {
+  const { kind, limits, sqlite } = snapshot.document.queue
+  const bounds = { perWorkspace: limits.per_workspace, total: limits.total }
+  switch (kind) {
+    case "memory":
+      // Without the service nothing waits, and its records can be read.
+      return use === "records" ? layerMemory(bounds) : Layer.effectContext(Effect.fail(inMemory(kind)))
+    case "nats":
+      return natsQueue(bounds)
+    case "sqlite": {
+      const path = resolve(snapshot.baseDir, sqlite.path)
+      if (use === "records" && !existsSync(path)) return layerMemory(bounds)
+      return layerJournal(use === "changing" ? makeSqliteJournal(path) : makeSqliteReader(path), bounds)
+    }
+    case "redis":
+      return redisQueue(snapshot, bounds)
+  }
+}
+
+/**
+ * A SQLite queue has one writer, so a changing command takes the lock of its records too. A Redis queue allows several
+ * writers.
+ */
+const recordsFor = (snapshot: Snapshot, use: AdminTarget["use"]) => {
+  const records = layerRecords(snapshot, "verify")
+  return use === "changing" && snapshot.document.queue.kind === "sqlite"
+    ? records.pipe(Layer.provide(layerLock(locateDatabase(snapshot))))
+    : records
+}
+
+/** Sends calls to the administration of this process over the stores of a configuration. */
+const withStores = <A>(
+  snapshot: Snapshot,
+  use: AdminTarget["use"],
+  command: (send: SendCall) => Effect.Effect<A, ExitWith>
+) => {
+  const stores = Layer.mergeAll(queueOf(snapshot, use), recordsFor(snapshot, use), layerStatic(snapshot))
+  const administration = Handle.layer.pipe(
+    Layer.provide([Operations.layer, Layer.succeed(Nodes, Nodes.of({ list: Effect.succeed([]) }))]),
+    Layer.provide(stores)
+  )
+  return Effect.gen(function* () {
+    const api = yield* AdminApi
+    const send: SendCall = (call) => {
+      const url = new URL(toPath(call), "http://local")
+      const request = {
+        method: call.method,
+        path: url.pathname,
+        query: url.searchParams,
+        headers: {},
+        address: "local",
+        client: "local",
+        body: new TextEncoder().encode(call.body === undefined ? "" : JSON.stringify(call.body))
+      }
+      return Effect.map(api.handleLocal(request), ({ body, status }) => ({ status, body: Object(JSON.parse(body)) }))
+    }
+    return yield* command(send)
+  }).pipe(Effect.provide(administration))
+}
+
+const held = "held"
+
+/** Whether another process has opened the queue for itself. */
+const isHeld = (queueFile: string) =>
+  Effect.scoped(acquire(`${queueFile}.lock`, held)).pipe(
+    Effect.as(false),
+    // Other errors of the file are reported by the command that opens it.
+    Effect.catch(({ message }) => Effect.succeed(message === held))
+  )
+
+/** Whether only the running service can do this. It has no socket, so it is reached at its port. */
+const needsService = (snapshot: Snapshot, use: AdminTarget["use"]) => {
+  const { queue } = snapshot.document
+  if (use !== "changing") return Effect.succeed(false)
+  if (queue.kind === "memory") return Effect.succeed(true)
+  return queue.kind === "sqlite" ? isHeld(resolve(snapshot.baseDir, queue.sqlite.path)) : Effect.succeed(false)
+}
+
+export const openAdmin: OpenAdmin = ({ config, url, use }, command) =>
+  Effect.gen(function* () {
+    if (Option.isSome(url)) return yield* withService(yield* serviceAt(url.value), command)
+    // Unset variables are warnings, because only the service needs all of them, such as webhook secrets.
+    const snapshot = yield* loadConfig({ file: config }, process.env, { unset: "warnings" })
+    const socket = yield* findServed(listSockets(snapshot))
+    if (socket !== undefined) return yield* command(sendThrough(socket))
+    if (yield* needsService(snapshot, use)) return yield* withService(defaultServiceAddress(snapshot.document), command)
+    return yield* withStores(snapshot, use, command)
+  }).pipe(Effect.provide(Logging.layerAt("warn")), endWithCode)

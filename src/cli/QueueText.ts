@@ -1,0 +1,49 @@
+/** Formats entries, batches and pauses of the queue for people. */
+import type { HeldBatch, QueueItem, QueuePause } from "./QueueReplies.ts"
+import { count, second } from "./Wording.ts"
+
+export const formatEntry = ({ id, status, target_key, until, why, workspace }: QueueItem): string =>
+  `${id}  ${status.padEnd(10)} ${workspace}  ${target_key}  ${why}${until === undefined ? "" : `, until ${second(until)}`}`
+
+export const formatBatch = ({ commits, due_at, id, status, stream, workspace }: HeldBatch): string =>
+  `${id}  ${status.padEnd(10)} ${workspace}  ${stream}  ${count(commits, "commit")}, waits for the previous batch, due ${second(due_at)}`
+
+export const formatPause = ({ name, reason, scope, since }: QueuePause): string =>
+  `${scope} ${name} is paused since ${second(since)}: ${reason}`
+
+/** Fields in the order of their lines. Fields with a time end in `_at` or are `until`. */
+const fields = [
+  "status",
+  "why",
+  "until",
+  "workspace",
+  "stream",
+  "target_key",
+  "head",
+  "base",
+  "title",
+  "priority",
+  "members",
+  "commits",
+  "admitted_at",
+  "due_at",
+  "attempts",
+  "node",
+  "reason",
+  "events"
+] as const
+
+const formatValue = (name: string, value: unknown): string => {
+  if (Array.isArray(value)) return value.join(" ")
+  return typeof value === "string" && (name.endsWith("_at") || name === "until") ? second(value) : String(value)
+}
+
+/** Returns one line per field of an entry or a batch. */
+export const formatDetails = (item: Readonly<Record<string, unknown>>): ReadonlyArray<string> => {
+  const named = [[String(item["kind"]), item["id"]] as const, ...fields.map((name) => [name, item[name]] as const)]
+  return named.flatMap(([name, value]) =>
+    value === undefined || value === null || value === ""
+      ? []
+      : [`${name.replace(/_(?:at|key)$/, "").padEnd(10)} ${formatValue(name, value)}`]
+  )
+}

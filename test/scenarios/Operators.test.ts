@@ -1,0 +1,119 @@
+/** An operator changes the queue of a running service and reads the story of a pull request, with the commands of the same machine. */
+import { execFile } from "node:child_process"
+import { stat } from "node:fs/promises"
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
+import { expect, it } from "vitest"
+import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
+import { Installation, listStates } from "../harness/Installation.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+const root = join(import.meta.dirname, "../..")
+
+interface Result {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs a command with the configuration of the installation, without any credentials. */
+const aicr = (at: Installation, ...args: ReadonlyArray<string>): Promise<Result> =>
+  new Promise((done) => {
+    execFile(
+      join(root, "node_modules/.bin/node"),
+      ["--disable-warning=ExperimentalWarning", "src/main.ts", ...args, "--config", join(at.directory, "config.yaml")],
+      { cwd: root, env: { PATH: process.env["PATH"] } },
+      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
+    )
+  })
+
+const findSocket = (at: Installation): string => {
+  const [name = ""] = readdirSync(at.directory).filter((one) => one.endsWith(".sock"))
+  return join(at.directory, name)
+}
+
+it.each(["sqlite", "memory"] as const)(
+  "pauses, cancels and resumes while the service runs, queue %s",
+  async (queue) => {
+    await using at = await Installation.make({ queue })
+    await at.aicr.start()
+    expect((await stat(findSocket(at))).mode & 0o777).toBe(0o600)
+    expect(await aicr(at, "queue", "pause", "-w", "team-one", "--reason", "release")).toMatchObject({ code: 0 })
+    expect(await aicr(at, "queue", "pause", "-w", "other")).toMatchObject({ code: 2, err: /No workspace "other"/ })
+    const [first, second] = [await at.open("first"), await at.open("second")]
+    for (const pull of [first, second]) await at.forge.notify(pull, "opened")
+    const listed = await aicr(at, "queue", "list")
+    expect(listed.out).toContain("is paused: release")
+    const entryId =
+      listed.out
+        .split("\n")
+        .find((line) => line.includes(`pull_request:${first.number}`))
+        ?.split(" ")[0] ?? ""
+    expect((await aicr(at, "queue", "cancel", entryId, "--reason", "not wanted")).out).toContain("is cancelled")
+    expect((await aicr(at, "queue", "resume", "-w", "team-one")).out).toContain("is resumed")
+    await at.reviewed(second)
+    expect(at.countModelCalls("first")).toBe(0)
+    expect((await aicr(at, "queue", "show", entryId)).out).toMatch(/cancelled by \S+: not wanted/)
+  }
+)
+
+it("serves the same to a session with a token, and reports what a drained node still runs", async () => {
+  await using at = await Installation.make({ queue: "sqlite", env: { ...adminEnv, SVC_NODE_NAME: "one" } })
+  await at.aicr.start()
+  const admin = await AdminSession.open(at.aicr.url)
+  expect(await admin.post("/queue/pause", { workspace: "team-one" })).toMatchObject({ status: 200 })
+  expect(await admin.post("/queue/pause", {})).toMatchObject({ status: 400 })
+  const pull = await at.open("change")
+  await at.forge.notify(pull, "opened")
+  const [entry] = await admin.items("/queue")
+  expect(entry).toMatchObject({ status: "waiting", why: expect.stringContaining("is paused") })
+  expect(await admin.post(`/queue/${String(entry?.["id"])}/cancel`, { reason: "later" })).toMatchObject({ status: 202 })
+  expect(await admin.post(`/queue/${String(entry?.["id"])}/cancel`)).toMatchObject({ status: 409 })
+  expect(await admin.post("/queue/resume", { workspace: "team-one" })).toMatchObject({ status: 200 })
+  expect(await admin.post("/queue/drain", { node: "one" })).toMatchObject({ status: 200, body: { running: 0 } })
+  await at.forge.notify(pull, "reopened")
+  await waitUntil(async () => (await admin.items("/queue"))[0]?.["status"] === "ready", { describe: () => at.aicr.log })
+  expect(listStates(pull)).not.toContain("success")
+  expect(await admin.post("/queue/resume", { node: "one" })).toMatchObject({ status: 200 })
+  await at.reviewed(pull)
+})
+
+it("prints the story of a pull request while the service runs and after its end", async () => {
+  await using at = await Installation.make({ queue: "sqlite" })
+  await at.aicr.start()
+  const pull = await at.open("change")
+  await at.forge.notify(pull, "opened")
+  await at.reviewed(pull)
+  await at.forge.notify(pull, "label_updated")
+  await at.settled()
+  const target = `team/one#${pull.number}`
+  const running = await aicr(at, "why", target)
+  expect(running).toMatchObject({ code: 0, err: "" })
+  for (const line of [
+    /delivery \S+: pull_request opened by dana, head \w{12}, branch main: queued/,
+    /rule: workspace team-one binds team\/one/,
+    /outcome: executed/,
+    /queue entry \S+: done/,
+    /run \S+: succeeded \(head \w{12}, 1 finding/,
+    /review \w+: sent http:\/\/\S+\/team\/one\//,
+    /label_updated by dana.*: ignored \(unsupported_action\)/
+  ]) {
+    expect(running.out).toMatch(line)
+  }
+  const events = await aicr(
+    at,
+    "events",
+    "--repo",
+    "team/one",
+    "--number",
+    String(pull.number),
+    "--reason",
+    "unsupported_action"
+  )
+  expect(events.out.trim().split("\n")).toHaveLength(1)
+  await at.aicr.stop()
+  const stopped = await aicr(at, "why", target)
+  expect(stopped).toMatchObject({ code: 0, err: "", out: running.out })
+  expect(await aicr(at, "why", "team/one")).toMatchObject({ code: 2 })
+  expect((await aicr(at, "why", "team/one#999")).out).toContain("Nothing is recorded about team/one#999")
+})
