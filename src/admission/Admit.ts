@@ -214,7 +214,8 @@ const refuseIgnored = ({ snapshot, verified }: Delivery, event: EventOf<"Ignored
       ? "the comment was written by this service"
       : `${[event.event, event.action].filter(Boolean).join(" ")} starts no review`
   if (event.repo === undefined) return refuse(event.reason, rule, { trigger: onlyOne(verified) })
-  const selection = select(snapshot, verified, sourceFacts(event, event.repo))
+  const source = sourceFacts(event, event.repo)
+  const selection = select(snapshot, verified, () => source)
   return refuse(event.reason, rule, selection._tag === "Bound" ? selection.binding : selection)
 }
 
@@ -227,7 +228,7 @@ const selectFor = (
   const selection =
     event._tag === "Commanded" || event._tag === "PullRequestClosed"
       ? selectByPull(snapshot, verified, source, bases ?? noBases)
-      : select(snapshot, verified, source)
+      : select(snapshot, verified, () => source)
   if (selection._tag === "Bound") return selection
   const { candidates, reason, trigger, workspace } = selection
   const facts = { repo: event.repo.fullName, branch: source.branch, trigger, workspace, candidates }

@@ -102,8 +102,8 @@ export const selectByPull = (
   source: SourceFacts,
   bases: ReadonlyMap<string, string>
 ): Selection => {
-  if (source.branch !== undefined) return select(snapshot, verified, source)
-  const selection = selectEach(snapshot, verified, ({ name }) => onBranch(source, bases.get(name)))
+  if (source.branch !== undefined) return select(snapshot, verified, () => source)
+  const selection = select(snapshot, verified, ({ name }) => onBranch(source, bases.get(name)))
   if (selection._tag === "Bound" || selection.reason !== "repository_not_configured" || bases.size > 0) return selection
   for (const trigger of verified) {
     const [workspace] = snapshot.route(trigger.name, { ...source, any_branch: true })
@@ -112,10 +112,8 @@ export const selectByPull = (
   return selection
 }
 
-export const select = (snapshot: Snapshot, verified: ReadonlyArray<TriggerProfile>, source: SourceFacts): Selection =>
-  selectEach(snapshot, verified, () => source)
-
-const selectEach = (
+/** Selects the workspace of a delivery; the facts of its source may depend on the trigger. */
+export const select = (
   snapshot: Snapshot,
   verified: ReadonlyArray<TriggerProfile>,
   sourceOf: (trigger: TriggerProfile) => SourceFacts

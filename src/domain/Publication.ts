@@ -18,7 +18,7 @@
  */
 import { Schema } from "effect"
 import { Severity } from "./Kinds.ts"
-import { DiffRange, Side } from "./Problem.ts"
+import { Anchor } from "./Problem.ts"
 import { OperationId, TargetKey } from "./Keys.ts"
 
 export const PublicationStatus = Schema.Literals([
@@ -44,17 +44,7 @@ const next: Record<PublicationStatus, ReadonlyArray<PublicationStatus>> = {
 export const canMove = (from: PublicationStatus, to: PublicationStatus): boolean => next[from].includes(to)
 
 /** One inline comment, rendered, with its marker inside `body`. Lines are 1-based at `side`. */
-export const InlineComment = Schema.Struct({
-  path: Schema.String,
-  oldPath: Schema.optional(Schema.String),
-  side: Side,
-  line: Schema.Int,
-  start: Schema.optional(Schema.Int),
-  oldLine: Schema.optional(Schema.Int),
-  newLine: Schema.optional(Schema.Int),
-  range: Schema.optional(DiffRange),
-  body: Schema.String
-})
+export const InlineComment = Schema.Struct({ ...Anchor.fields, body: Schema.String })
 export type InlineComment = typeof InlineComment.Type
 
 /** Verdict of a review: a remark, or a request that blocks merging where the host enforces it. */

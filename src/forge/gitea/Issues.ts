@@ -1,6 +1,7 @@
 /** Issues of Gitea and Forgejo. */
 import { Effect, Schema } from "effect"
-import type { ForgeClient, HostIssue, HostIssues } from "../Forge.ts"
+import type { ForgeClient, HostIssues } from "../Forge.ts"
+import { toHostIssue } from "../GithubResponses.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName, sameName } from "../Profile.ts"
 import { orWithoutAssignees } from "../WithoutAssignees.ts"
@@ -9,16 +10,6 @@ import { giteaLabels } from "./Labels.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 const pages = { name: "limit", value: 50 } as const
-
-const toIssue = (issue: typeof Issue.Type): HostIssue => ({
-  hostId: String(issue.number),
-  url: issue.html_url ?? undefined,
-  number: issue.number,
-  title: issue.title,
-  body: issue.body ?? "",
-  state: issue.state,
-  comments: issue.comments ?? 0
-})
 
 const labelName = ({ name }: { readonly name: string }): string => name
 
@@ -40,7 +31,7 @@ const createIssue = (rest: Rest, { labelIds, forgetOnFailure }: Labels): HostIss
           },
           Issue
         ),
-        toIssue
+        toHostIssue
       )
     )
   }, forgetOnFailure)
@@ -59,12 +50,12 @@ const hostIssues = (rest: Rest, self: ForgeClient["self"], labels: Labels): Host
     )
     return issues
       .filter((issue) => !issue.pull_request && sameName(toUsername(issue.user), account.username))
-      .map(toIssue)
+      .map(toHostIssue)
   }),
   read: (repo, number) =>
     Effect.map(
       rest.get({ path: `${repoPath}/issues/{index}`, params: { ...ownerAndName(repo), index: number } }, Issue),
-      (issue) => ({ ...toIssue(issue), labels: (issue.labels ?? []).map(labelName) })
+      (issue) => ({ ...toHostIssue(issue), labels: (issue.labels ?? []).map(labelName) })
     ),
   create: createIssue(rest, labels),
   edit: (repo, number, { title, body, state }) =>
@@ -79,7 +70,7 @@ const hostIssues = (rest: Rest, self: ForgeClient["self"], labels: Labels): Host
         },
         Issue
       ),
-      toIssue
+      toHostIssue
     ),
   remove: (repo, number) =>
     Effect.asVoid(

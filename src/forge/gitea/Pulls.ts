@@ -1,8 +1,8 @@
 /** Pull requests and branches of Gitea and Forgejo. */
 import { Effect, Schema } from "effect"
-import type { Repo } from "../../domain/Change.ts"
 import { ForgeError } from "../ForgeError.ts"
-import type { ForgeClient, HostPull } from "../Forge.ts"
+import type { ForgeClient } from "../Forge.ts"
+import { toHostPull } from "../GithubResponses.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
 import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
@@ -11,36 +11,13 @@ import { Branch, Commit, ListedPull, Pull, toPerson } from "./Responses.ts"
 const repoPath = "/repos/{owner}/{repo}"
 const pages = { name: "limit", value: 50 } as const
 
-const toPull = (pull: typeof Pull.Type, requested: Repo): HostPull => ({
-  number: pull.number,
-  state: pull.merged ? "merged" : pull.state,
-  draft: pull.draft ?? false,
-  head: pull.head.sha,
-  base: pull.base.sha,
-  headRef: pull.head.ref,
-  baseRef: pull.base.ref,
-  title: pull.title,
-  description: pull.body ?? "",
-  url: pull.html_url,
-  author: toPerson(pull.user),
-  labels: (pull.labels ?? []).map((label) => label.name),
-  repo: pull.base.repo
-    ? {
-        fullName: pull.base.repo.full_name,
-        cloneUrl: pull.base.repo.clone_url,
-        webUrl: pull.base.repo.html_url,
-        hostId: pull.base.repo.id
-      }
-    : requested
-})
-
 export const giteaPulls = (
   rest: Rest
 ): Pick<ForgeClient, "pull" | "openPulls" | "newestCommit" | "branchHead" | "protectedTip"> => {
   const pull: ForgeClient["pull"] = (repo, number) =>
     Effect.map(
       rest.get({ path: `${repoPath}/pulls/{index}`, params: { ...ownerAndName(repo), index: number } }, Pull),
-      (source) => toPull(source, repo)
+      (source) => toHostPull(source, repo, toPerson)
     )
 
   const openPulls: ForgeClient["openPulls"] = (repo, head) =>

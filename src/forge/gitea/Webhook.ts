@@ -4,32 +4,14 @@
  * drafts are pull requests whose title starts with `WIP:`.
  */
 import { signatureHeaders } from "../../domain/Vocabulary.ts"
-import type { Person, Repo } from "../../domain/Change.ts"
+import type { Person } from "../../domain/Change.ts"
 import type { EventFacts, HostEvent, PullRequestFacts } from "../../domain/HostEvent.ts"
-import type { ForgeWebhook, RejectedFacts } from "../Forge.ts"
+import type { ForgeWebhook } from "../Forge.ts"
 import { findCommand, isOwnComment } from "../Command.ts"
 import { deliveryIdIn, eventNameIn } from "../HeaderNames.ts"
-import {
-  branch,
-  child,
-  children,
-  commit,
-  flag,
-  fullName,
-  integer,
-  isZero,
-  limits,
-  listedCommits,
-  optional,
-  requireValue,
-  requireNumber,
-  parseDelivery,
-  person,
-  repo,
-  text,
-  webUrl
-} from "../Payload.ts"
+import { child, flag, integer, limits, requireValue, requireNumber, parseDelivery, person, text } from "../Payload.ts"
 import type { PayloadJson } from "../Payload.ts"
+import { readBaseRef, readIssue, readPull, readPush, readRejected, readRepo } from "../GithubPayload.ts"
 import { hexHmac } from "../Signature.ts"
 import { readGithubSubject } from "../DeliverySubject.ts"
 
@@ -42,43 +24,14 @@ const workInProgress = /^(?:wip:|\[wip\])/i
 const toPerson = (user: PayloadJson | undefined): Person | undefined =>
   person(text(user, "login") ?? text(user, "username"), text(user, "full_name"))
 
-const toRepo = (payload: PayloadJson): Repo | undefined => {
-  const source = child(payload, "repository")
-  if (source === undefined) return undefined
-  return repo({
-    fullName: fullName(text(source, "full_name", 512), "repository.full_name"),
-    cloneUrl: webUrl(source, "clone_url"),
-    webUrl: webUrl(source, "html_url"),
-    hostId: integer(source, "id")
-  })
-}
-
 /** Some servers send the number only next to the pull request. */
 const readNumber = (payload: PayloadJson, pull: PayloadJson): number =>
   requireNumber(integer(pull, "number") === undefined ? payload : pull, "number", "pull_request.number")
 
-const toBaseRef = (pull: PayloadJson | undefined): string | undefined =>
-  branch(text(child(pull, "base"), "ref", limits.name + 1), "pull_request.base.ref")
-
 const toPull = (payload: PayloadJson, pull: PayloadJson): PullRequestFacts => {
-  const head = child(pull, "head")
-  const base = child(pull, "base")
   const title = text(pull, "title", limits.title)
-  return {
-    number: readNumber(payload, pull),
-    head: requireValue(commit(head, "sha", "pull_request.head.sha"), "pull_request.head.sha", "a commit id"),
-    base: commit(base, "sha", "pull_request.base.sha"),
-    headRef: branch(text(head, "ref", limits.name + 1), "pull_request.head.ref"),
-    baseRef: toBaseRef(pull),
-    title,
-    description: text(pull, "body", limits.description),
-    url: webUrl(pull, "html_url"),
-    author: toPerson(child(pull, "user")),
-    draft: flag(pull, "draft") || (title !== undefined && workInProgress.test(title)),
-    labels: children(pull, "labels")
-      .slice(0, limits.labels)
-      .flatMap((label) => text(label, "name") ?? [])
-  }
+  const draft = flag(pull, "draft") || (title !== undefined && workInProgress.test(title))
+  return readPull(pull, { number: readNumber(payload, pull), draft }, toPerson)
 }
 
 /** Returns true for a title edit that removes the WIP prefix, which is how these hosts mark a draft as ready. */
@@ -117,7 +70,7 @@ const reader =
     const action = text(payload, "action", 100)
     const sender = toPerson(child(payload, "sender"))
     const common = { provider, event, action, sender, subject: readGithubSubject(payload) }
-    const repository = toRepo(payload)
+    const repository = readRepo(payload)
     const ignored = (reason: "unsupported_event" | "unsupported_action" | "own_event"): HostEvent => ({
       _tag: "Ignored",
       reason,
@@ -130,27 +83,22 @@ const reader =
       case "pull_request": {
         const pull = requireValue(child(payload, "pull_request"), "pull_request", "an object")
         if (action === "closed") {
-          return { _tag: "PullRequestClosed", ...facts(), number: readNumber(payload, pull), baseRef: toBaseRef(pull) }
+          return {
+            _tag: "PullRequestClosed",
+            ...facts(),
+            number: readNumber(payload, pull),
+            baseRef: readBaseRef(pull)
+          }
         }
         const isNews = action === "edited" && (becameReady(payload) || wasRetargeted(payload))
         if (action === undefined || (!starts.has(action) && !isNews)) return ignored("unsupported_action")
         return { _tag: "PullRequestUpdated", ...facts(), pull: toPull(payload, pull) }
       }
       case "push": {
-        const ref = requireValue(text(payload, "ref", 512), "ref", "a string")
-        const after = requireValue(commit(payload, "after", "after"), "after", "a commit id")
-        const before = requireValue(commit(payload, "before", "before"), "before", "a commit id")
-        if (!ref.startsWith("refs/heads/") || isZero(after)) return ignored("unsupported_action")
-        return {
-          _tag: "Pushed",
-          ...facts(),
-          branch: requireValue(branch(ref.slice("refs/heads/".length), "ref"), "ref", "a branch"),
-          before,
-          after,
-          created: isZero(before),
-          commits: integer(payload, "total_commits") ?? children(payload, "commits").length,
-          listed: listedCommits(payload)
-        }
+        const push = readPush(payload)
+        if (push === undefined) return ignored("unsupported_action")
+        const commits = integer(payload, "total_commits") ?? push.commits
+        return { _tag: "Pushed", ...facts(), ...push, commits }
       }
       case "comment": {
         const comment = child(payload, "comment")
@@ -169,34 +117,20 @@ const reader =
           _tag: "Commanded",
           ...facts(),
           command,
-          number: requireNumber(issue, "number", "issue.number"),
-          baseRef: toBaseRef(child(payload, "pull_request")),
-          title: text(issue, "title", limits.title),
-          url: webUrl(issue, "html_url")
+          ...readIssue(issue),
+          baseRef: readBaseRef(child(payload, "pull_request"))
         }
       }
       case "issues": {
         if (action !== "opened" && action !== "reopened") return ignored("unsupported_action")
-        const issue = child(payload, "issue")
-        return {
-          _tag: "IssueChanged",
-          ...facts(),
-          number: requireNumber(issue, "number", "issue.number"),
-          title: text(issue, "title", limits.title),
-          url: webUrl(issue, "html_url")
-        }
+        return { _tag: "IssueChanged", ...facts(), ...readIssue(child(payload, "issue")) }
       }
       case undefined:
         return ignored("unsupported_event")
     }
   }
 
-const describe = (_event: string, payload: PayloadJson): RejectedFacts => ({
-  action: optional(() => text(payload, "action", 100)),
-  sender: optional(() => toPerson(child(payload, "sender"))),
-  repo: optional(() => toRepo(payload)),
-  subject: readGithubSubject(payload)
-})
+const describe = readRejected(toPerson)
 
 /** Builds the webhook half for one of the two hosts. Its own header names take precedence; both servers also send the other's. */
 export const makeGiteaWebhook = (kind: GiteaKind, brands: readonly [GiteaKind, GiteaKind]): ForgeWebhook => {

@@ -1,7 +1,8 @@
 /** Issues of GitHub. */
 import { Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
-import type { ForgeClient, HostIssue, HostIssues } from "../Forge.ts"
+import type { ForgeClient, HostIssues } from "../Forge.ts"
+import { toHostIssue } from "../GithubResponses.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName, sameName } from "../Profile.ts"
 import { orWithoutAssignees } from "../WithoutAssignees.ts"
@@ -10,16 +11,6 @@ import { githubLabels } from "./Labels.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 const pages = { name: "per_page", value: 100 } as const
-
-const toIssue = (issue: typeof Issue.Type): HostIssue => ({
-  hostId: String(issue.number),
-  url: issue.html_url ?? undefined,
-  number: issue.number,
-  title: issue.title,
-  body: issue.body ?? "",
-  state: issue.state === "open" ? "open" : "closed",
-  comments: issue.comments ?? 0
-})
 
 /** GitHub returns labels as names or as objects. */
 const labelName = (label: string | { readonly name?: string | null | undefined }): ReadonlyArray<string> => {
@@ -40,7 +31,9 @@ const hostIssues = (
         Issue,
         { ...pages, max }
       )
-      return listed.filter((issue) => !issue.pull_request && sameName(issue.user?.login, account.username)).map(toIssue)
+      return listed
+        .filter((issue) => !issue.pull_request && sameName(issue.user?.login, account.username))
+        .map(toHostIssue)
     }),
     read: (repo, number) =>
       Effect.map(
@@ -48,7 +41,7 @@ const hostIssues = (
           { path: `${repoPath}/issues/{issue_number}`, params: { ...ownerAndName(repo), issue_number: number } },
           Issue
         ),
-        (issue) => ({ ...toIssue(issue), labels: (issue.labels ?? []).flatMap(labelName) })
+        (issue) => ({ ...toHostIssue(issue), labels: (issue.labels ?? []).flatMap(labelName) })
       ),
     create: Effect.fnUntraced(function* (repo, issue) {
       for (const label of issue.labels) yield* ensure(repo, label)
@@ -66,7 +59,7 @@ const hostIssues = (
             },
             Issue
           ),
-          toIssue
+          toHostIssue
         )
       )
     }),
@@ -82,7 +75,7 @@ const hostIssues = (
           },
           Issue
         ),
-        toIssue
+        toHostIssue
       ),
     // The REST API cannot delete issues; the configuration refuses resolved_action delete for this kind.
     remove: (repo, number) => Effect.asVoid(issues.edit(repo, number, { state: "closed" }))

@@ -1,7 +1,8 @@
 /** Pull requests and branches of GitHub. */
 import { Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
-import type { ForgeClient, HostPull } from "../Forge.ts"
+import type { ForgeClient } from "../Forge.ts"
+import { toHostPull } from "../GithubResponses.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
 import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
@@ -9,27 +10,6 @@ import { Branch, Commit, ListedPull, Pull, toPerson } from "./Responses.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 const pages = { name: "per_page", value: 100 } as const
-
-const toPull = (pull: typeof Pull.Type): HostPull => ({
-  number: pull.number,
-  state: pull.merged === true ? "merged" : pull.state,
-  draft: pull.draft ?? false,
-  head: pull.head.sha,
-  base: pull.base.sha,
-  headRef: pull.head.ref,
-  baseRef: pull.base.ref,
-  title: pull.title,
-  description: pull.body ?? "",
-  url: pull.html_url,
-  author: toPerson(pull.user),
-  labels: (pull.labels ?? []).map((label) => label.name),
-  repo: {
-    fullName: pull.base.repo.full_name,
-    cloneUrl: pull.base.repo.clone_url,
-    webUrl: pull.base.repo.html_url,
-    hostId: pull.base.repo.id
-  }
-})
 
 export const githubPulls = (
   rest: (repo: Repo) => Rest
@@ -40,7 +20,7 @@ export const githubPulls = (
         { path: `${repoPath}/pulls/{pull_number}`, params: { ...ownerAndName(repo), pull_number: number } },
         Pull
       ),
-      toPull
+      (source) => toHostPull(source, repo, toPerson)
     ),
   openPulls: (repo, head) =>
     rest(repo)

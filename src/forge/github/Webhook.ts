@@ -1,31 +1,13 @@
 /** GitHub deliveries. The signature covers the raw body for every content type; docs/triggers.md lists the events and actions. */
 import { signatureHeaders } from "../../domain/Vocabulary.ts"
-import type { Person, Repo } from "../../domain/Change.ts"
-import type { EventFacts, HostEvent, PullRequestFacts } from "../../domain/HostEvent.ts"
-import type { ForgeWebhook, RejectedFacts } from "../Forge.ts"
+import type { Person } from "../../domain/Change.ts"
+import type { EventFacts, HostEvent } from "../../domain/HostEvent.ts"
+import type { ForgeWebhook } from "../Forge.ts"
 import { findCommand, isOwnComment } from "../Command.ts"
 import { deliveryIdIn, eventNameIn } from "../HeaderNames.ts"
-import {
-  branch,
-  child,
-  children,
-  commit,
-  flag,
-  fullName,
-  integer,
-  isZero,
-  limits,
-  listedCommits,
-  optional,
-  requireValue,
-  requireNumber,
-  parseDelivery,
-  person,
-  repo,
-  text,
-  webUrl
-} from "../Payload.ts"
+import { child, flag, limits, requireValue, requireNumber, parseDelivery, person, text } from "../Payload.ts"
 import type { PayloadJson } from "../Payload.ts"
+import { readBaseRef, readIssue, readPull, readPush, readRejected, readRepo } from "../GithubPayload.ts"
 import { hexHmac } from "../Signature.ts"
 import { readGithubSubject } from "../DeliverySubject.ts"
 
@@ -35,39 +17,7 @@ const issueStarts = new Set(["opened", "reopened", "edited"])
 
 const toPerson = (user: PayloadJson | undefined): Person | undefined => person(text(user, "login"), text(user, "name"))
 
-const toRepo = (payload: PayloadJson): Repo | undefined => {
-  const source = child(payload, "repository")
-  if (source === undefined) return undefined
-  return repo({
-    fullName: fullName(text(source, "full_name", 512), "repository.full_name"),
-    cloneUrl: webUrl(source, "clone_url"),
-    webUrl: webUrl(source, "html_url"),
-    hostId: integer(source, "id")
-  })
-}
-
-const toBaseRef = (pull: PayloadJson | undefined): string | undefined =>
-  branch(text(child(pull, "base"), "ref", limits.name + 1), "pull_request.base.ref")
-
-const toPull = (pull: PayloadJson): PullRequestFacts => {
-  const head = child(pull, "head")
-  const base = child(pull, "base")
-  return {
-    number: requireNumber(pull, "number", "pull_request.number"),
-    head: requireValue(commit(head, "sha", "pull_request.head.sha"), "pull_request.head.sha", "a commit id"),
-    base: commit(base, "sha", "pull_request.base.sha"),
-    headRef: branch(text(head, "ref", limits.name + 1), "pull_request.head.ref"),
-    baseRef: toBaseRef(pull),
-    title: text(pull, "title", limits.title),
-    description: text(pull, "body", limits.description),
-    url: webUrl(pull, "html_url"),
-    author: toPerson(child(pull, "user")),
-    draft: flag(pull, "draft"),
-    labels: children(pull, "labels")
-      .slice(0, limits.labels)
-      .flatMap((label) => text(label, "name") ?? [])
-  }
-}
+const readNumber = (pull: PayloadJson): number => requireNumber(pull, "number", "pull_request.number")
 
 /** A pull request is edited when its target branch changes, which changes the diff. */
 const startsReview = (action: string | undefined, payload: PayloadJson): boolean =>
@@ -81,7 +31,7 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
   if (event === "ping") return { _tag: "Ping", ...common }
   if (event === "installation" || event === "installation_repositories") return { _tag: "Lifecycle", ...common }
 
-  const repository = toRepo(payload)
+  const repository = readRepo(payload)
   const ignored = (reason: "unsupported_event" | "unsupported_action" | "own_event"): HostEvent => ({
     _tag: "Ignored",
     reason,
@@ -97,28 +47,21 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
         return {
           _tag: "PullRequestClosed",
           ...facts(),
-          number: requireNumber(pull, "number", "pull_request.number"),
-          baseRef: toBaseRef(pull)
+          number: readNumber(pull),
+          baseRef: readBaseRef(pull)
         }
       }
       if (!startsReview(action, payload)) return ignored("unsupported_action")
-      return { _tag: "PullRequestUpdated", ...facts(), pull: toPull(pull) }
+      return {
+        _tag: "PullRequestUpdated",
+        ...facts(),
+        pull: readPull(pull, { number: readNumber(pull), draft: flag(pull, "draft") }, toPerson)
+      }
     }
     case "push": {
-      const ref = requireValue(text(payload, "ref", 512), "ref", "a string")
-      const after = requireValue(commit(payload, "after", "after"), "after", "a commit id")
-      const before = requireValue(commit(payload, "before", "before"), "before", "a commit id")
-      if (!ref.startsWith("refs/heads/") || isZero(after)) return ignored("unsupported_action")
-      return {
-        _tag: "Pushed",
-        ...facts(),
-        branch: requireValue(branch(ref.slice("refs/heads/".length), "ref"), "ref", "a branch"),
-        before,
-        after,
-        created: isZero(before),
-        commits: children(payload, "commits").length,
-        listed: listedCommits(payload)
-      }
+      const push = readPush(payload)
+      if (push === undefined) return ignored("unsupported_action")
+      return { _tag: "Pushed", ...facts(), ...push }
     }
     case "issue_comment":
     case "pull_request_review_comment": {
@@ -133,34 +76,20 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
         _tag: "Commanded",
         ...facts(),
         command,
-        number: requireNumber(target, "number", "issue.number"),
-        baseRef: toBaseRef(target),
-        title: text(target, "title", limits.title),
-        url: webUrl(target, "html_url")
+        ...readIssue(target),
+        baseRef: readBaseRef(target)
       }
     }
     case "issues": {
       if (action === undefined || !issueStarts.has(action)) return ignored("unsupported_action")
-      const issue = child(payload, "issue")
-      return {
-        _tag: "IssueChanged",
-        ...facts(),
-        number: requireNumber(issue, "number", "issue.number"),
-        title: text(issue, "title", limits.title),
-        url: webUrl(issue, "html_url")
-      }
+      return { _tag: "IssueChanged", ...facts(), ...readIssue(child(payload, "issue")) }
     }
     default:
       return ignored("unsupported_event")
   }
 }
 
-const describe = (_event: string, payload: PayloadJson): RejectedFacts => ({
-  action: optional(() => text(payload, "action", 100)),
-  sender: optional(() => toPerson(child(payload, "sender"))),
-  repo: optional(() => toRepo(payload)),
-  subject: readGithubSubject(payload)
-})
+const describe = readRejected(toPerson)
 
 export const webhook: ForgeWebhook = {
   signs: "body",
