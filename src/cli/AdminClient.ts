@@ -37,7 +37,7 @@ export const defaultServiceAddress = ({ admin, server }: Snapshot["document"]): 
   const host = server.hostname === "0.0.0.0" || server.hostname === "::" ? "127.0.0.1" : server.hostname
   const prefix = (server.path_prefix ?? "").split("/").filter(Boolean).join("/")
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}${prefix === "" ? "" : `/${prefix}`}`,
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${server.admin_port ?? server.port}${prefix === "" ? "" : `/${prefix}`}`,
     usernameEnv: admin.username_env,
     passwordEnv: admin.password_env
   }

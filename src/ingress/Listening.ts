@@ -14,7 +14,7 @@ export const listen = (server: Server, port: number, hostname: string): Effect.E
       const why = error.code === "EADDRINUSE" ? "the address is in use" : error.message
       resume(
         new IngressError({
-          message: `Cannot listen on ${hostname}:${port}: ${why}. Change server.port or server.hostname, or stop what uses it.`
+          message: `Cannot listen on ${hostname}:${port}: ${why}. Change server.port, server.admin_port, server.metrics_port or server.hostname, or stop what uses it.`
         })
       )
     }

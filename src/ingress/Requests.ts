@@ -78,7 +78,7 @@ type BodyResult =
   /** Undefined: the sender disconnected. */
   | { readonly _tag: "Refused"; readonly response: IngressResponse | undefined }
 
-/** Responds to the requests of both listeners. */
+/** Responds to the requests of all listeners. */
 export class Requests {
   readonly #parts: RequestParts
   readonly #clock: Clock.Clock

@@ -20,6 +20,8 @@ import { Intake } from "./Intake.ts"
 import type { IntakeStores } from "./Intake.ts"
 import { LargeWork } from "./LargeWork.ts"
 import { Requests } from "./Requests.ts"
+import { listPorts } from "./Ports.ts"
+import type { Port } from "./Ports.ts"
 import type { Route } from "./Routes.ts"
 import { normalisePrefix } from "./Routes.ts"
 import { PullBranches } from "./PullBranches.ts"
@@ -156,15 +158,34 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
     observer: connectionObserver(context),
     onDefect: (id, defect) => void run(Effect.logError("request failed", { request_id: id }, defect))
   }
-  const port = yield* startListener({
-    ...listener,
-    port: options.port ?? settings.port,
-    handle: (exchange) => requests.handle(exchange, (route) => isOffered(route, options))
-  })
+  const port = yield* startListeners(requests, listener, options, settings)
   const host = settings.hostname === "0.0.0.0" || settings.hostname === "::" ? "127.0.0.1" : settings.hostname
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}${prefix}`
-  yield* Effect.logInfo("listening", { url })
+  yield* Effect.logInfo("listening", {
+    url,
+    ...(settings.admin_port === undefined ? {} : { admin_port: settings.admin_port }),
+    ...(settings.metrics_port === undefined ? {} : { metrics_port: settings.metrics_port })
+  })
   return IngressServer.of({ port, url })
+})
+
+/** Starts a listener per port; returns the main port. */
+const startListeners = Effect.fnUntraced(function* (
+  requests: Requests,
+  listener: Omit<ListenerSettings, "port" | "handle">,
+  options: IngressOptions,
+  settings: ServerConfig
+) {
+  const listenOn = ({ port, serves }: Port) =>
+    startListener({
+      ...listener,
+      port,
+      handle: (exchange) => requests.handle(exchange, (route) => serves(route) && isOffered(route, options))
+    })
+  const [main, ...others] = listPorts(settings, options.port ?? settings.port)
+  const port = yield* listenOn(main)
+  for (const other of others) yield* listenOn(other)
+  return port
 })
 
 const isOffered = ({ _tag }: Route, { dashboard: shown, receives }: IngressOptions): boolean =>

@@ -92,5 +92,7 @@ export const beyond: ReadonlyArray<Row> = [
   ["queue.limits.per_workspace", "int > 0", "10000", "Waiting entries"],
   ["queue.limits.total", "int > 0", "1000000", "Waiting entries"],
   ["server.metrics.enabled", "boolean", "true", "/metrics"],
+  ["server.admin_port", "int 1-65535", "—", "Port of the administration"],
+  ["server.metrics_port", "int 1-65535", "—", "Port of the metrics"],
   ["server.webhook_body_limit_mb", "int > 0", "25", "Body limit"]
 ]

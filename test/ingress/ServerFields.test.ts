@@ -61,6 +61,25 @@ describe("where the server listens", () => {
 })
 
 describe("what is served", () => {
+  it("admin_port and metrics_port: there and not on the main port", async () => {
+    const [admin_port, metrics_port] = [await freePort(), await freePort()]
+    const { port } = await start({ admin_port, metrics_port })
+    const paths = ["/webhooks/gitea", "/dashboard", "/metrics", "/healthz", "/readyz"]
+    const statuses = (on: number) =>
+      Promise.all(
+        paths.map((path) =>
+          statusOf(`http://127.0.0.1:${on}${path}`, path.startsWith("/webhooks") ? { method: "POST" } : {})
+        )
+      )
+    // Without credentials the dashboard responds with a hint.
+    const shown = async (on: number) => (await fetch(`http://127.0.0.1:${on}/dashboard`)).text()
+    assert.deepStrictEqual(await statuses(port), [401, 404, 404, 200, 200])
+    assert.deepStrictEqual(await statuses(admin_port), [404, 404, 404, 200, 200])
+    assert.deepStrictEqual(await statuses(metrics_port), [404, 404, 200, 200, 200])
+    assert.include(await shown(admin_port), "SVC_ADMIN")
+    assert.notInclude(await shown(port), "SVC_ADMIN")
+  })
+
   it("metrics.enabled: no metrics where it is false", async () => {
     const { url } = await start({ metrics: { enabled: false } })
     assert.strictEqual(await statusOf(`${url}/metrics`), 404)

@@ -7,6 +7,14 @@ import { TrustProxy } from "../formats/TrustProxy.ts"
 
 export const ServerConfig = Schema.Struct({
   port: defaulted(int(1, 65_535), 8080, "HTTP port to listen on."),
+  admin_port: optional(
+    int(1, 65_535),
+    "Port of its own for the dashboard and `/api/admin`, which `port` then does not serve. Probes are served on every port."
+  ),
+  metrics_port: optional(
+    int(1, 65_535),
+    "Port of its own for `/metrics`, which `port` then does not serve. May be the same as `admin_port`."
+  ),
   hostname: defaulted(Text, "0.0.0.0", "Address to listen on."),
   trust_proxy: defaulted(
     TrustProxy,
