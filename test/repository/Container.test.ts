@@ -48,8 +48,9 @@ const Service = Schema.Struct({
   shm_size: Schema.optional(Schema.String),
   image: Schema.String,
   build: Schema.optional(Schema.String),
-  profiles: Schema.optional(Schema.Tuple([Schema.Literals(["alone", "cluster"])])),
+  profiles: Schema.optional(Schema.Tuple([Schema.Literals(["single", "cluster"])])),
   depends_on: Schema.optional(Schema.Array(Schema.String)),
+  entrypoint: Schema.optional(Schema.Array(Schema.String)),
   command: Schema.optional(Schema.Array(Schema.String)),
   restart: Schema.Literal("unless-stopped"),
   stop_grace_period: Schema.optional(Schema.String),
@@ -80,8 +81,8 @@ describe("docker-compose.yml", () => {
   it("has the service, the servers it can use, and a cluster", () => {
     const named = (profile?: string) =>
       services.filter(([, { profiles }]) => profiles?.[0] === profile).map(([name]) => name)
-    expect(named()).toEqual(["postgres", "redis"])
-    expect(named("alone")).toEqual(["aicr"])
+    expect(named()).toEqual([])
+    expect(named("single")).toEqual(["aicr"])
     expect(named("cluster")).toEqual([
       "address",
       "ingress-1",
@@ -91,11 +92,45 @@ describe("docker-compose.yml", () => {
       "publisher-1",
       "nats-1",
       "nats-2",
-      "nats-3"
+      "nats-3",
+      "postgres",
+      "redis"
     ])
   })
 
-  it.each(["alone", "cluster"])("what starts with profile %s publishes each port once", (started) => {
+  it("starts the service alone by default, with the variables that it needs", () => {
+    const settings = new Map(
+      [...read(".env.example").matchAll(/^(\w+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value])
+    )
+    expect(settings.get("COMPOSE_PROFILES")).toBe("single")
+    const { environment, env_file: files } = compose.services["aicr"] ?? {}
+    expect([environment, files?.map(({ path }) => path)]).toEqual([undefined, [".env"]])
+    // No variable is required to read the file: a profile that does not start needs none.
+    expect(read("docker-compose.yml")).not.toContain(":?")
+    const used = [...read("docker-compose.yml").matchAll(/(?<!\$)\$\{(\w+)/g)].map(([, name]) => name ?? "")
+    expect(used.filter((name) => !settings.has(name))).toEqual([])
+  })
+
+  it("a node of a cluster has the example of a cluster, which fits several nodes", () => {
+    const nodes = services.filter(([, { environment }]) => environment?.["SVC_NATS_URL"] !== undefined)
+    for (const [name, { volumes: mounts }] of nodes)
+      expect([name, mounts]).toEqual([
+        name,
+        expect.arrayContaining(["./examples/cluster.yaml:/app/config.yaml:ro", "objects:/app/data"])
+      ])
+    const text = read("examples/cluster.yaml")
+    const names = [...text.matchAll(/_env: (\w+)/g)].map(([, name]) => name ?? "")
+    const { snapshot } = readText(text, Object.fromEntries(names.map((name) => [name, "value"])), {
+      file: join(root, "examples/cluster.yaml")
+    })
+    const problems = snapshot === undefined ? [] : clusterProblems(snapshot)
+    expect(problems.filter(({ severity }) => severity === "error")).toEqual([])
+    // Health checks of the containers and of the address call it without a prefix.
+    const { port, path_prefix: prefix } = snapshot?.document.server ?? {}
+    expect([port, prefix]).toEqual([8080, undefined])
+  })
+
+  it.each(["single", "cluster"])("what starts with profile %s publishes each port once", (started) => {
     const published = services
       .filter(([, { profiles }]) => profiles === undefined || profiles[0] === started)
       .flatMap(([, { ports = [] }]) => ports.map((port) => port.split(":")[0]))
@@ -163,9 +198,10 @@ describe("docker-compose.yml", () => {
   })
 
   it("requires a password for Redis and NATS", () => {
-    expect(compose.services["redis"]?.command?.join(" ")).toContain("requirepass")
+    expect(compose.services["redis"]?.command?.join(" ")).toMatch(/test -n "\$\$REDIS_PASSWORD" \|\| .*requirepass/)
     for (const name of ["nats-1", "nats-2", "nats-3"]) {
       expect(compose.services[name]?.command).toContain("--config=/etc/nats/nats-cluster.conf")
+      expect(compose.services[name]?.entrypoint?.join(" ")).toContain(`if [ "$$NATS_PASSWORD" = '""' ]`)
       // On the command line it would drop the authorization of the file.
       expect(compose.services[name]?.command?.filter((flag) => flag.startsWith("--cluster"))).toEqual([])
     }
@@ -274,6 +310,44 @@ describe("deploy/kubernetes", () => {
       return env.find(({ name }) => name === "SVC_ROLES")?.value?.split(",") ?? []
     })
     expect(roles.toSorted()).toEqual(["actors", "dashboard", "executor", "ingress", "publisher"])
+  })
+
+  it("has an address for the Service, and spreads the pods of each kind", () => {
+    const Ingress = Schema.Struct({
+      kind: Schema.Literal("Ingress"),
+      spec: Schema.Struct({
+        tls: Schema.NonEmptyArray(Schema.Unknown),
+        rules: Schema.Tuple([Schema.Struct({ http: Schema.Unknown })])
+      })
+    })
+    const ingress = Schema.decodeUnknownSync(Ingress)(documents("address.yaml")[0])
+    expect(ingress.spec.rules[0].http).toMatchObject({
+      paths: [{ path: "/", backend: { service: { name: "aicr", port: { name: "http" } } } }]
+    })
+    expect(documents("ingress.yaml")[1]).toMatchObject({
+      kind: "Service",
+      metadata: { name: "aicr" },
+      spec: { ports: [{ name: "http" }] }
+    })
+    for (const name of ["ingress", "executor", "publisher"]) {
+      const labelSelector = { matchLabels: { app: "aicr", node: name } }
+      expect(documents(`${name}.yaml`)[0].spec.template.spec.topologySpreadConstraints).toMatchObject([
+        { topologyKey: "kubernetes.io/hostname", labelSelector },
+        { topologyKey: "topology.kubernetes.io/zone", labelSelector }
+      ])
+    }
+  })
+
+  it("serves metrics on the port that pods and policies name", () => {
+    const port = parse(read(`${folder}/config.yaml`)).server.metrics_port
+    for (const name of ["ingress", "executor", "publisher"]) {
+      const { metadata, spec } = documents(`${name}.yaml`)[0].spec.template
+      expect(metadata.annotations["prometheus.io/port"]).toBe(String(port))
+      expect(spec.containers[0].ports).toContainEqual({ name: "metrics", containerPort: port })
+    }
+    expect(JSON.stringify(documents("network.yaml").find(({ metadata }) => metadata.name === "metrics"))).toContain(
+      '"port":"metrics"'
+    )
   })
 
   it("names variables that the code reads, and takes secrets by reference", () => {
