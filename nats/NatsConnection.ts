@@ -11,6 +11,7 @@ import { Context, Duration, Effect, Layer, Redacted } from "effect"
 import type { Scope } from "effect"
 import { NatsError, attempt, toNatsError } from "./NatsError.ts"
 import type { NatsSettings } from "./NatsSettings.ts"
+import { explainVersion } from "./NatsVersion.ts"
 
 export interface NatsStatus {
   readonly connected: boolean
@@ -64,6 +65,7 @@ const make = Effect.fnUntraced(function* ({
 }: NatsConnectOptions): Effect.fn.Return<NatsConnection["Service"], NatsError, Scope.Scope> {
   const place = settings.servers.join(", ")
   const raw = yield* Effect.acquireRelease(firstConnection(settings, name, Duration.toMillis(connectWithin)), close)
+  yield* verifyVersion(raw, settings)
   const log = Effect.runForkWith(yield* Effect.context<never>())
   const listeners = new Set<(connected: boolean) => void>()
   let connected = true
@@ -83,8 +85,13 @@ const make = Effect.fnUntraced(function* ({
     Effect.promise(async () => {
       for await (const event of raw.status()) {
         if (event.type === "disconnect") tell(false)
-        else if (event.type === "reconnect") tell(true)
-        else if (event.type === "error")
+        else if (event.type === "reconnect") {
+          tell(true)
+          const unsupported = Effect.catch(verifyVersion(raw, settings), ({ message }) =>
+            Effect.logError("NATS server not supported", { error: message })
+          )
+          log(unsupported)
+        } else if (event.type === "error")
           log(
             Effect.logWarning("NATS connection error", {
               error: toNatsError(`connection to ${place}`, event.error).message
@@ -131,6 +138,13 @@ const make = Effect.fnUntraced(function* ({
       )
   })
 })
+
+const verifyVersion = (raw: RawConnection, { replicas }: NatsSettings): Effect.Effect<void, NatsError> => {
+  const why = explainVersion(raw.info?.version, replicas)
+  return why === undefined
+    ? Effect.void
+    : Effect.fail(new NatsError({ reason: "unsupported", message: `NATS at ${raw.getServer()}: ${why}` }))
+}
 
 /**
  * Opens the first connection. The client's own retry has no end and does not distinguish wrong credentials from a server that is still

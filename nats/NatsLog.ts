@@ -1,16 +1,22 @@
 /**
- * A log that many nodes write and all follow, over a JetStream stream with one subject. It is the basis of state that each node holds in
- * memory. An append names the last message its writer has seen (a compare-and-set), so that every writer has seen all earlier messages. The
- * owner of the state removes the beginning of the log when it is no longer needed.
+ * A log that many nodes write and read, over a JetStream stream with one subject. It is the basis of state that each node holds in memory.
+ * An append names the last message that its writer has seen (a compare-and-set). Messages are read by their sequence from the stream's
+ * leader, so that a node needs no consumer, whatever the log holds. The owner of the state removes the beginning of the log when it is no
+ * longer needed.
  */
-import { DeliverPolicy } from "@nats-io/jetstream"
-import { Deferred, Effect } from "effect"
-import type { Scope } from "effect"
+import { JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream"
+import type { StoredMsg } from "@nats-io/jetstream"
+import { Effect } from "effect"
 import { NatsConnection } from "./NatsConnection.ts"
-import { NatsError, attempt, toNatsError } from "./NatsError.ts"
-import { ensure, streamName } from "./NatsStreams.ts"
+import { NatsError } from "./NatsError.ts"
+import { ensure, recreating, streamName } from "./NatsStreams.ts"
 import type { StreamPlan } from "./NatsStreams.ts"
 import { logSubject } from "./NatsSubjects.ts"
+
+export interface LogMessage {
+  readonly sequence: number
+  readonly payload: Uint8Array
+}
 
 export interface NatsLog {
   /**
@@ -18,65 +24,26 @@ export interface NatsLog {
    * happen.
    */
   readonly append: (payload: Uint8Array, after: number) => Effect.Effect<number, NatsError>
-  /** Returns the sequence of the last message, read from the stream's leader; 0 if the log never had one. */
-  readonly last: Effect.Effect<number, NatsError>
-  /** Restarts the follower at its position. */
-  readonly restart: Effect.Effect<void>
+  /** Returns the sequence of the last message, 0 if the log never had one, and the creation time of the log, which identifies it. */
+  readonly last: Effect.Effect<{ readonly sequence: number; readonly created: string }, NatsError>
+  /** Returns the messages of `count` sequences, without those that are missing. Returns the next message if all are missing. */
+  readonly read: (first: number, count: number) => Effect.Effect<ReadonlyArray<LogMessage>, NatsError>
   /** Removes all messages before `sequence`. */
   readonly removeBefore: (sequence: number) => Effect.Effect<void, NatsError>
 }
 
-/** A message of the log; `time` is the time of the append in milliseconds since the epoch. */
-export interface Delivered {
-  readonly sequence: number
-  readonly payload: Uint8Array
-  readonly time: number
-}
-
-/** Takes each message, in order. Returns false to restart the log at `from()`. */
-export interface Follower {
-  readonly from: () => number
-  readonly take: (message: Delivered) => boolean
-}
-
-/** Creates the log if it does not exist, and follows it until the scope closes, through reconnects and restarts of NATS. */
+/** Creates the log if it does not exist, also when the server loses it later. */
 export const makeLog = Effect.fnUntraced(function* (
-  name: string,
-  follower: Follower
-): Effect.fn.Return<NatsLog, NatsError, NatsConnection | Scope.Scope> {
-  const { jetstream, manager, prefix, reconnected, status } = yield* NatsConnection
+  name: string
+): Effect.fn.Return<NatsLog, NatsError, NatsConnection> {
+  const connection = yield* NatsConnection
+  const { jetstream, manager, prefix, status } = connection
   const plan = { kind: "log", name } as const satisfies StreamPlan
   yield* ensure([plan])
   const stream = streamName(prefix, plan)
   const subject = logSubject(prefix, name)
   const what = `log ${name}`
-
-  const follow = Effect.tryPromise({
-    try: async (signal) => {
-      const consumer = await jetstream.consumers.get(stream, {
-        deliver_policy: DeliverPolicy.StartSequence,
-        opt_start_seq: follower.from()
-      })
-      const messages = await consumer.consume({ max_messages: 500 })
-      if (signal.aborted) return messages.stop()
-      signal.addEventListener("abort", () => messages.stop())
-      for await (const message of messages)
-        if (!follower.take({ sequence: message.seq, payload: message.data, time: message.time.getTime() }))
-          return messages.stop()
-    },
-    catch: (cause) => toNatsError(`follow ${what}`, cause)
-  })
-  let restarted = Deferred.makeUnsafe<void>()
-  const until = Effect.suspend(() => {
-    restarted = Deferred.makeUnsafe()
-    return Effect.raceFirst(reconnected, Deferred.await(restarted))
-  })
-  yield* Effect.raceFirst(follow, until).pipe(
-    Effect.catch((error) => Effect.logDebug("log follower interrupted", { error: error.message })),
-    Effect.andThen(Effect.sleep("50 millis")),
-    Effect.forever,
-    Effect.forkScoped
-  )
+  const attempt = recreating(connection, plan)
 
   /** Fails while disconnected. The client would otherwise send a message after the reconnect, long after its caller saw the failure. */
   const connected = Effect.flatMap(status, (now) =>
@@ -84,20 +51,40 @@ export const makeLog = Effect.fnUntraced(function* (
       ? Effect.void
       : Effect.fail(new NatsError({ reason: "unavailable", message: `NATS at ${now.server} is disconnected` }))
   )
+  const whileConnected = <A>(call: () => Promise<A>) => Effect.andThen(connected, attempt(what, call))
+  const get = (query: { readonly seq: number }) => whileFound(() => manager.streams.getMessage(stream, query))
+
   return {
     append: (payload, after) =>
-      Effect.andThen(
-        connected,
-        attempt(
-          what,
-          async () => (await jetstream.publish(subject, payload, { expect: { lastSubjectSequence: after } })).seq
-        )
+      whileConnected(
+        async () => (await jetstream.publish(subject, payload, { expect: { lastSubjectSequence: after } })).seq
       ),
-    last: Effect.andThen(
-      connected,
-      attempt(what, async () => (await manager.streams.info(stream)).state.last_seq)
-    ),
-    restart: Effect.suspend(() => Effect.asVoid(Deferred.succeed(restarted, undefined))),
-    removeBefore: (sequence) => Effect.asVoid(attempt(what, () => manager.streams.purge(stream, { seq: sequence })))
+    last: whileConnected(async () => {
+      const { created, state } = await manager.streams.info(stream)
+      return { sequence: state.last_seq, created }
+    }),
+    read: (first, count) =>
+      whileConnected(async () => {
+        const found = await Promise.all(Array.from({ length: count }, (_, index) => get({ seq: first + index })))
+        const messages = found.flatMap(toMessages)
+        if (messages.length > 0) return messages
+        // The type of the client lacks the subject, with which the server returns the first message from that sequence on.
+        const next = { seq: first, next_by_subj: subject }
+        return toMessages(await get(next))
+      }),
+    removeBefore: (sequence) => Effect.asVoid(whileConnected(() => manager.streams.purge(stream, { seq: sequence })))
   }
 })
+
+const toMessages = (message: StoredMsg | undefined): ReadonlyArray<LogMessage> =>
+  message === undefined ? [] : [{ sequence: message.seq, payload: message.data }]
+
+/** Returns undefined for a message that does not exist. */
+export const whileFound = async (call: () => Promise<StoredMsg | null>): Promise<StoredMsg | undefined> => {
+  try {
+    return (await call()) ?? undefined
+  } catch (cause) {
+    if (cause instanceof JetStreamApiError && cause.code === JetStreamApiCodes.NoMessageFound) return undefined
+    throw cause
+  }
+}

@@ -9,7 +9,7 @@ import { Effect, Schedule, Semaphore } from "effect"
 import { NatsConnection } from "./NatsConnection.ts"
 import type { NatsError } from "./NatsError.ts"
 import { attempt, isStreamMissing, toNatsError } from "./NatsError.ts"
-import { allWork, logSubject } from "./NatsSubjects.ts"
+import { allWork, logSubject, pagesSubject } from "./NatsSubjects.ts"
 
 export type StreamPlan =
   /** `ttlMillis`: time after which a value expires unless it is written again. */
@@ -18,6 +18,8 @@ export type StreamPlan =
   | { readonly kind: "work"; readonly name: string; readonly maxMessages: number }
   /** An ordered log, kept until its owner removes messages that are no longer needed. */
   | { readonly kind: "log"; readonly name: string }
+  /** Snapshots of the state of a log, removed by its owner. */
+  | { readonly kind: "pages"; readonly name: string }
 
 /** Time without a refresh after which leases of runners and nodes expire. */
 export const leaseMillis = 9000
@@ -75,6 +77,14 @@ const configOf = (prefix: string, replicas: number, plan: StreamPlan): Wanted =>
         name,
         num_replicas: replicas,
         subjects: [logSubject(prefix, plan.name)],
+        storage: StorageType.File,
+        discard: DiscardPolicy.New
+      }
+    case "pages":
+      return {
+        name,
+        num_replicas: replicas,
+        subjects: [`${pagesSubject(prefix, plan.name)}.>`],
         storage: StorageType.File,
         discard: DiscardPolicy.New
       }

@@ -21,5 +21,8 @@ export const workSubject = (prefix: string, queue: string, key: string): string 
 
 export const allWork = (prefix: string, queue: string): string => `${prefix}.work.${queue}.>`
 
+/** Prefix of the subjects of a log's snapshots. */
+export const pagesSubject = (prefix: string, log: string): string => `${prefix}.pages.${log}`
+
 /** Subject of a log. */
 export const logSubject = (prefix: string, log: string): string => `${prefix}.log.${log}`

@@ -45,8 +45,8 @@ const natsQueue = (limits: QueueLimits) =>
       const settings = yield* Effect.fromResult(natsSettings(process.env))
       if (settings === undefined) return Layer.effectContext(Effect.fail(inMemory("nats without SVC_NATS_URL")))
       const { NatsConnection } = yield* Effect.promise(() => import("../../nats/NatsConnection.ts"))
-      const { layerNats } = yield* Effect.promise(() => import("../queue/journal/NatsQueue.ts"))
-      return layerNats(limits).pipe(
+      const { makeNatsJournal } = yield* Effect.promise(() => import("../queue/journal/NatsJournal.ts"))
+      return layerJournal(makeNatsJournal(), limits).pipe(
         Layer.provide(NatsConnection.layer({ settings, name: "aicr queue", connectWithin: "5 seconds" }))
       )
     }).pipe(Effect.mapError((message) => new QueueError({ reason: "unavailable", message })))

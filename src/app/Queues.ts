@@ -31,8 +31,10 @@ const natsQueue = (limits: QueueLimits) =>
       const { NatsConnection } = yield* Effect.promise(() => import("../../nats/NatsConnection.ts"))
       const connection = yield* Effect.serviceOption(NatsConnection)
       if (Option.isNone(connection)) return withoutNats.pipe(Layer.provideMerge(MemoryQueue.layerMemory(limits)))
-      const { layerNats } = yield* Effect.promise(() => import("../queue/journal/NatsQueue.ts"))
-      return layerNats(limits).pipe(Layer.provide(Layer.succeed(NatsConnection, connection.value)))
+      const { makeNatsJournal } = yield* Effect.promise(() => import("../queue/journal/NatsJournal.ts"))
+      return layerJournal(makeNatsJournal(), limits).pipe(
+        Layer.provide(Layer.succeed(NatsConnection, connection.value))
+      )
     })
   )
 

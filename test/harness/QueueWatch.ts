@@ -6,7 +6,7 @@ import { Effect, Fiber, Layer, Redacted, Result } from "effect"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { natsSettings } from "../../nats/NatsSettings.ts"
 import { layerJournal } from "../../src/queue/journal/JournalQueue.ts"
-import { layerNats } from "../../src/queue/journal/NatsQueue.ts"
+import { makeNatsJournal } from "../../src/queue/journal/NatsJournal.ts"
 import { makeRedisJournal } from "../../src/queue/journal/RedisJournal.ts"
 import { QueueControl } from "../../src/queue/operator/QueueControl.ts"
 
@@ -17,7 +17,7 @@ const queueAt = (url: string) => {
   if (url.startsWith("redis:")) return layerJournal(makeRedisJournal(Redacted.make(url)), limits)
   const settings = Result.getOrThrow(natsSettings({ SVC_NATS_URL: url }))
   if (settings === undefined) throw new Error(`no queue at ${url}`)
-  return layerNats(limits).pipe(Layer.provide(NatsConnection.layer({ settings, name: "watch" })))
+  return layerJournal(makeNatsJournal(), limits).pipe(Layer.provide(NatsConnection.layer({ settings, name: "watch" })))
 }
 
 export class QueueWatch implements AsyncDisposable {

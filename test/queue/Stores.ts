@@ -8,7 +8,7 @@ import { natsSettings } from "../../nats/NatsSettings.ts"
 import { layerJournal } from "../../src/queue/journal/JournalQueue.ts"
 import { makeRedisJournal } from "../../src/queue/journal/RedisJournal.ts"
 import { layerMemory } from "../../src/queue/journal/MemoryQueue.ts"
-import { layerNats } from "../../src/queue/journal/NatsQueue.ts"
+import { makeNatsJournal } from "../../src/queue/journal/NatsJournal.ts"
 import type { Queue, QueueError } from "../../src/queue/Queue.ts"
 import type { QueueControl } from "../../src/queue/operator/QueueControl.ts"
 import { makeSqliteJournal } from "../../src/queue/journal/SqliteJournal.ts"
@@ -73,7 +73,7 @@ export const stores: ReadonlyArray<QueueStore> = [
       Layer.fresh(
         Layer.unwrap(
           Effect.map(Effect.promise(natsUrl), (url) =>
-            layerNats({ name: basename(place), ...limits }).pipe(Layer.provide(natsAt(url)))
+            layerJournal(makeNatsJournal(basename(place)), limits).pipe(Layer.provide(natsAt(url)))
           )
         )
       )

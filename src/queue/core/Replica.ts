@@ -114,6 +114,14 @@ export class Replica {
     return damage
   }
 
+  /** Goes on behind a message that was not decided on the table, and shows it to operators. */
+  skip({ id, sequence }: JournalRecord): void {
+    const from = { name: `message ${sequence} of the queue's journal`, id: damagedId(8, sequence) }
+    const damage = { _tag: "Damaged", id: undefined, why: "it does not follow the one before it" } as const
+    this.#rows.put(fromEntry(this.#quarantined(damage, from), this.#origins))
+    this.applied = { id, sequence }
+  }
+
   /** The same for a page of a snapshot. Pages are counted from 1. */
   applyPage(text: string, page: number): ReadonlyArray<string> {
     return this.#applyText(text, { name: `page ${page} of the queue's snapshot`, id: damagedId(9, page) })

@@ -56,10 +56,10 @@ export type AppendResult =
 
 export class JournalError extends Schema.TaggedError<JournalError>()("JournalError", {
   /**
-   * `unavailable`: the call failed, and may have been executed. `refused`: it failed, and wrote nothing. `lost`: the journal lacks what it
-   * should have. `newer`: upgrade the node.
+   * `unavailable`: the call failed, and may have been executed. `refused`: it failed, and wrote nothing. `too_large`: the same for changes
+   * that are larger than one message may be. `lost`: the journal lacks what it should have. `newer`: upgrade the node.
    */
-  reason: Schema.Literals(["unavailable", "refused", "lost", "newer"]),
+  reason: Schema.Literals(["unavailable", "refused", "too_large", "lost", "newer"]),
   message: Schema.String
 }) {}
 

@@ -104,6 +104,15 @@ export class JournalFollower {
       if (sequence <= this.replica.applied.sequence) continue
       if (!this.replica.continues(message)) {
         if (!isTolerant) return false
+        if (sequence === this.replica.applied.sequence + 1) {
+          this.replica.skip(message)
+          this.#log(
+            Effect.logError("message of the queue's journal does not follow the one before it, quarantined", {
+              sequence
+            })
+          )
+          continue
+        }
         this.#log(Effect.logError("messages of the queue's journal are missing, the next one is applied", { sequence }))
       }
       this.#logDamage(sequence, this.replica.apply(message))

@@ -20,7 +20,7 @@ import { withDetails } from "./Details.ts"
 import { JournalFollower } from "./JournalFollower.ts"
 import type { Journal, JournalError } from "./Journal.ts"
 import { Replica } from "../core/Replica.ts"
-import { commit } from "./Transaction.ts"
+import { commitAll } from "./Transaction.ts"
 import type { TableOperation } from "./Transaction.ts"
 
 const maxBatch = 256
@@ -28,10 +28,10 @@ const maxWaiting = 10_000
 /** Milliseconds between two reads of what other nodes appended, on a node without calls. */
 const pollMillis = 100
 
-export const layerJournal = (
-  journal: Effect.Effect<Journal, QueueError, Scope.Scope>,
+export const layerJournal = <R>(
+  journal: Effect.Effect<Journal, QueueError, R>,
   limits: QueueLimits
-): Layer.Layer<Queue | QueueControl, QueueError> =>
+): Layer.Layer<Queue | QueueControl, QueueError, Exclude<R, Scope.Scope>> =>
   Layer.effectContext(
     Effect.gen(function* () {
       const opened = yield* journal
@@ -53,8 +53,7 @@ const makeAccess = Effect.fnUntraced(function* (
     Effect.forkScoped
   )
   const commits = yield* GroupCommit.make({
-    commit: (operations: ReadonlyArray<TableOperation>) =>
-      Effect.map(commit(journal, follower, operations), (result) => operations.map(() => result)),
+    commit: (operations: ReadonlyArray<TableOperation>) => commitAll(journal, follower, operations),
     maxBatch,
     maxWaiting,
     refuse: (why) =>

@@ -1,132 +1,135 @@
 /**
- * The log of the queue over JetStream with the table that follows it: where the log ends, and appends of a transaction's changes. An append
- * fails if another node appended first.
+ * The journal over JetStream (queue.kind nats): a log with compare-and-set (nats/NatsLog.ts), and snapshots in a stream of their own
+ * (nats/NatsPages.ts). JetStream has no transaction over a message and something else, so a message has the details of its entries too,
+ * and every node holds them in memory.
+ *
+ * While NATS is disconnected every call fails immediately. A server with the fault that NatsConnection.ts refuses may accept two writers
+ * behind the same message: the second one notices the gap and decides again, and every node skips its message.
  */
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
+import type { Scope } from "effect"
+import { NatsConnection } from "../../../nats/NatsConnection.ts"
+import { attempt, isStreamMissing } from "../../../nats/NatsError.ts"
+import type { NatsError } from "../../../nats/NatsError.ts"
+import { makeLog } from "../../../nats/NatsLog.ts"
 import type { NatsLog } from "../../../nats/NatsLog.ts"
-import { newId } from "../../domain/Ids.ts"
-import type { NatsFollower } from "./NatsFollower.ts"
-import { encode } from "./NatsReplica.ts"
-import type { JournalMessage, Row } from "./NatsReplica.ts"
+import { makePages } from "../../../nats/NatsPages.ts"
+import type { NatsPages } from "../../../nats/NatsPages.ts"
+import { retryUntilReady, streamName } from "../../../nats/NatsStreams.ts"
 import { QueueError } from "../Queue.ts"
-import { shareWait } from "./SharedWait.ts"
+import { journalStart } from "./Journal.ts"
+import type { Journal, JournalChanges, JournalError, JournalPosition, JournalRecord } from "./Journal.ts"
+import { decode, encode, toJournalError, JournalState, toHead } from "./NatsMessages.ts"
+import { load, trim } from "./NatsSnapshots.ts"
 
-/** Timeout of a transaction, and maximum delay of a table. */
-export const patienceMillis = 5000
-const catchUpMillis = 3000
-/** Number of messages removed from the beginning of the log per call. */
-const removeFrom = 256
-
-export const unavailable = (why: string): QueueError =>
-  new QueueError({ reason: "unavailable", message: `Queue over NATS: ${why}. It is tried again.` })
-
-/** `again`: another node appended first, and the transaction was rolled back. */
-export type Appended = "done" | "again" | "too_large"
-
-export class NatsJournal {
-  readonly follower: NatsFollower
-  readonly #log: NatsLog
-  readonly #fork: (effect: Effect.Effect<void>) => void
-  #removed = 0
-
-  constructor(log: NatsLog, follower: NatsFollower, fork: (effect: Effect.Effect<void>) => void) {
-    this.#log = log
-    this.follower = follower
-    this.#fork = fork
-    this.barrier = shareWait(
-      Effect.suspend(() => this.catchUp),
-      fork
-    )
-  }
-
-  get replica() {
-    return this.follower.replica
-  }
-
-  /** Waits until the table has reached the current end of the log. */
-  get catchUp(): Effect.Effect<void, QueueError> {
-    return catchUp(this.#log, this.follower)
-  }
-
-  /** The same; calls of one event loop iteration share one query. */
-  readonly barrier: Effect.Effect<void, QueueError>
-
-  land(): void {
-    if (!this.follower.land()) this.#fork(this.#log.restart)
-  }
-
-  /** Appends changes that the table already contains, while a flight is open. */
-  readonly append = Effect.fnUntraced({ self: this }, function* (rows: ReadonlyArray<Row>): Effect.fn.Return<
-    Appended,
-    QueueError
-  > {
-    const message = this.#message(rows)
-    const answer = yield* Effect.result(this.#log.append(encode(message), this.replica.applied))
-    if (Result.isSuccess(answer)) {
-      this.replica.commit(answer.success, message)
-      this.land()
-      return "done"
-    }
-    this.replica.rollback()
-    this.land()
-    const { message: why, reason } = answer.failure
-    if (reason === "conflict") return "again"
-    if (reason === "too_large") return "too_large"
-    if (reason !== "unavailable") return yield* unavailable(why)
-    const isFound = yield* this.#isInLog(message.id).pipe(
-      Effect.timeoutOrElse({ duration: patienceMillis, orElse: () => Effect.fail(unavailable(why)) })
-    )
-    return isFound ? "done" : "again"
+/** Messages of one read. */
+const atOnce = 100
+/** `name`: queues that share a server and a prefix have one each. */
+export const makeNatsJournal = Effect.fnUntraced(function* (
+  name = "queue"
+): Effect.fn.Return<Journal, QueueError, NatsConnection | Scope.Scope> {
+  yield* refuseEarlier(name)
+  const connection = yield* NatsConnection
+  const state = new JournalState()
+  const logged = Effect.mapError(makeLog(`${name}-journal`), unavailable)
+  const log = yield* logged
+  const pages = yield* Effect.mapError(makePages(`${name}-journal`), unavailable)
+  // Behind a reconnect the log may be another one.
+  yield* connection.onStatus((connected) => {
+    if (!connected) state.newest = undefined
   })
+  const last = lastOf(log, pages, state)
+  return {
+    last,
+    append: (id, changes, known) => append(log, state, last, id, changes, known),
+    follow: (sequence) => follow(log, state, sequence),
+    load: (take) => load(pages, state, take),
+    trim: (position, nextPage) => trim(log, pages, state, position, nextPage),
+    details: (entryIds) => Effect.sync(() => entryIds.map((id) => state.details.get(id)))
+  }
+})
 
-  /**
-   * Returns whether the transaction whose response was lost is in the log. It cannot appear later, because another message has taken its
-   * position.
-   */
-  readonly #isInLog = Effect.fnUntraced({ self: this }, function* (id: string) {
-    const doubt = this.follower.watch(id)
-    while (true) {
-      yield* this.catchUp
-      if (doubt.found) return true
-      const fence = yield* Effect.result(this.#log.append(encode(this.#message([])), this.replica.applied))
-      if (Result.isSuccess(fence)) return false
-      if (fence.failure.reason !== "conflict") return yield* unavailable(fence.failure.message)
-    }
-  })
+const unavailable = ({ message }: NatsError): QueueError =>
+  new QueueError({ reason: "unavailable", message: `Queue over NATS: ${message}` })
 
-  /** Removes the beginning of the log that no row needs. Does not wait for it. */
-  trim(): void {
-    const { first } = this.replica
-    if (first - this.#removed < removeFrom) return
-    this.#removed = first
-    const removal = Effect.catch(this.#log.removeBefore(first), (error) =>
-      Effect.logDebug("queue log not trimmed", { error: error.message })
+/** Fails if the server has the queue of an earlier release, whose messages have another form. */
+const refuseEarlier = Effect.fnUntraced(function* (name: string) {
+  const { manager, prefix } = yield* NatsConnection
+  const stream = streamName(prefix, { kind: "log", name })
+  const find = attempt(`stream ${stream}`, () =>
+    manager.streams.info(stream).then(
+      () => true,
+      (cause: unknown) => (isStreamMissing(cause) ? false : Promise.reject(cause))
     )
-    this.#fork(removal)
-  }
-
-  #message(rows: ReadonlyArray<Row>): JournalMessage {
-    return { id: newId(), after: this.replica.last ?? "", rows }
-  }
-}
-
-const catchUp = Effect.fnUntraced(function* (log: NatsLog, follower: NatsFollower) {
-  const { replica } = follower
-  const before = replica.applied
-  const last = yield* Effect.mapError(log.last, ({ message }) => unavailable(message))
-  if (last < before) {
-    // Receipts without an outcome are requeued.
-    yield* Effect.logWarning("NATS lost messages of the queue, the log is read from its start")
-    yield* follower.landed
-    replica.reset()
-    yield* log.restart
-  }
-  if (follower.unreadable !== undefined) return yield* follower.unreadable
-  yield* follower.reached(last).pipe(
-    Effect.timeoutOrElse({
-      duration: catchUpMillis,
-      orElse: () =>
-        Effect.fail(follower.unreadable ?? unavailable(`this node is ${last - replica.applied} messages behind`))
-    })
   )
+  const isFound = yield* Effect.mapError(retryUntilReady(find), unavailable)
+  if (!isFound) return
+  return yield* new QueueError({
+    reason: "unavailable",
+    message:
+      `Queue over NATS: the stream ${stream} has the queue of an earlier release. Let that release finish its queue, or remove the stream: ` +
+      "what was accepted is queued again from its records"
+  })
+})
+
+const lastOf = (log: NatsLog, pages: NatsPages, state: JournalState): Effect.Effect<JournalPosition, JournalError> =>
+  Effect.gen(function* () {
+    const { created, sequence } = yield* log.last
+    state.end = sequence
+    if (sequence === 0) return journalStart
+    const { newest } = state
+    if (newest?.sequence === sequence && newest.created === created) return { sequence, id: newest.id }
+    const [message] = yield* log.read(sequence, 1)
+    if (message?.sequence === sequence) {
+      const { id } = decode(message).record
+      state.newest = { sequence, id, created }
+      return { sequence, id }
+    }
+    // A log without messages ends where its newest snapshot does.
+    const head = toHead((yield* pages.get("newest"))?.value)
+    return { sequence, id: head?.sequence === sequence ? head.id : "missing" }
+  }).pipe(Effect.mapError(toJournalError))
+
+const append = Effect.fnUntraced(function* (
+  log: NatsLog,
+  state: JournalState,
+  last: Effect.Effect<JournalPosition, JournalError>,
+  id: string,
+  changes: JournalChanges,
+  known: JournalPosition
+): Effect.fn.Return<Effect.Success<ReturnType<Journal["append"]>>, JournalError> {
+  const conflict = { _tag: "Conflict", missed: [] } as const
+  if (state.newest === undefined) {
+    const { id: lastId, sequence } = yield* last
+    if (lastId !== known.id || sequence !== known.sequence) return conflict
+  }
+  const payload = encode({ id, after: known.id, rows: changes.rows, details: [...changes.details] })
+  const sequence = yield* log.append(payload, known.sequence).pipe(
+    Effect.catchIf(
+      ({ reason }) => reason === "conflict",
+      () => Effect.succeed(undefined)
+    ),
+    Effect.mapError(toJournalError)
+  )
+  // Behind a message that the writer has not seen, its own does not follow, and is skipped.
+  if (sequence !== known.sequence + 1) return conflict
+  state.end = sequence
+  state.newest = state.newest && { ...state.newest, sequence, id }
+  state.take(changes.details)
+  return { _tag: "Appended", position: { sequence, id }, missed: [] }
+})
+
+const follow = Effect.fnUntraced(function* (
+  log: NatsLog,
+  state: JournalState,
+  sequence: number
+): Effect.fn.Return<ReadonlyArray<JournalRecord>, JournalError> {
+  const count = Math.min(state.end - sequence, atOnce)
+  if (count <= 0) return []
+  const messages = yield* Effect.mapError(log.read(sequence + 1, count), toJournalError)
+  return messages.map((message) => {
+    const { details, record } = decode(message)
+    state.take(details)
+    return record
+  })
 })

@@ -22,8 +22,22 @@ const fenceOf = (scope: ReadonlyArray<string>): JournalChanges => ({
   isStrict: true
 })
 
+/** Commits operations as one transaction, or as several if one would be larger than a message may be. Returns a result for each. */
+export const commitAll = Effect.fnUntraced(function* (
+  journal: Journal,
+  follower: JournalFollower,
+  operations: ReadonlyArray<TableOperation>
+): Effect.fn.Return<ReadonlyArray<Result.Result<void, JournalError>>> {
+  const result = yield* commit(journal, follower, operations)
+  const isTooLarge = Result.isFailure(result) && result.failure.reason === "too_large"
+  if (!isTooLarge || operations.length === 1) return operations.map(() => result)
+  const half = operations.length >> 1
+  const first = yield* commitAll(journal, follower, operations.slice(0, half))
+  return [...first, ...(yield* commitAll(journal, follower, operations.slice(half)))]
+})
+
 /** All or nothing. */
-export const commit = Effect.fnUntraced(function* (
+const commit = Effect.fnUntraced(function* (
   journal: Journal,
   follower: JournalFollower,
   operations: ReadonlyArray<TableOperation>
@@ -97,7 +111,7 @@ const append = Effect.fnUntraced(function* (
   const appending = Effect.onError(journal.append(id, changes, replica.applied), () => Effect.sync(back))
   const appended = yield* Effect.result(appending)
   if (Result.isFailure(appended)) {
-    if (appended.failure.reason === "refused") return yield* appended.failure
+    if (appended.failure.reason !== "unavailable") return yield* appended.failure
     const isThere = yield* isInJournal(journal, follower, id, changes.scope).pipe(
       Effect.timeoutOrElse({ duration: timeoutMillis, orElse: () => Effect.fail(appended.failure) })
     )

@@ -9,7 +9,7 @@ import { MicroBatch } from "../../../src/ingress/MicroBatch.ts"
 import { layerJournal } from "../../../src/queue/journal/JournalQueue.ts"
 import { makeRedisJournal } from "../../../src/queue/journal/RedisJournal.ts"
 import { layerMemory } from "../../../src/queue/journal/MemoryQueue.ts"
-import { layerNats } from "../../../src/queue/journal/NatsQueue.ts"
+import { makeNatsJournal } from "../../../src/queue/journal/NatsJournal.ts"
 import { plan } from "../../../src/queue/core/Plan.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import type { QueueAdmission } from "../../../src/queue/Queue.ts"
@@ -30,7 +30,7 @@ const store =
     : kind === "redis"
       ? layerJournal(makeRedisJournal(Redacted.make(place)), limits)
       : kind === "nats"
-        ? layerNats(limits).pipe(Layer.provide(bus(place)))
+        ? layerJournal(makeNatsJournal(), limits).pipe(Layer.provide(bus(place)))
         : layerMemory(limits)
 const queue = await ManagedRuntime.make(store).runPromise(Queue)
 const run = <A, E>(effect: Effect.Effect<A, E>): Promise<A> => Effect.runPromise(effect)

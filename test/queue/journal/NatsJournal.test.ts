@@ -1,12 +1,13 @@
-/** Behaviour specific to the queue over NATS: concurrent writers, a server that disconnects, hangs or loses data, a log that grows. */
+/** Tests faults of the queue over a journal in NATS: concurrent writers, a server that disconnects, hangs or loses data, a log that grows or is damaged. */
+import { randomBytes } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { jetstream, jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
 import { Context, Effect, Layer, Logger, Result } from "effect"
 import { NatsConnection } from "../../../nats/NatsConnection.ts"
 import { natsSettings } from "../../../nats/NatsSettings.ts"
-import { encode } from "../../../src/queue/journal/NatsReplica.ts"
-import { layerNats } from "../../../src/queue/journal/NatsQueue.ts"
+import { layerJournal } from "../../../src/queue/journal/JournalQueue.ts"
+import { makeNatsJournal } from "../../../src/queue/journal/NatsJournal.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { QueueControl } from "../../../src/queue/operator/QueueControl.ts"
 import { NatsServer } from "../../harness/Nats.ts"
@@ -23,7 +24,9 @@ const server = Effect.acquireRelease(
 const node = Effect.fnUntraced(function* (url: string, name = "node") {
   const settings = Result.getOrThrow(natsSettings({ SVC_NATS_URL: url }))
   if (settings === undefined) throw new Error("no NATS")
-  const layer = layerNats(manyEntries).pipe(Layer.provide(NatsConnection.layer({ settings, name })))
+  const layer = layerJournal(makeNatsJournal(), manyEntries).pipe(
+    Layer.provide(NatsConnection.layer({ settings, name }))
+  )
   const context = yield* Layer.build(Layer.fresh(layer))
   return { queue: Context.get(context, Queue), control: Context.get(context, QueueControl) }
 })
@@ -43,7 +46,7 @@ const inStream = <A>(url: string, use: (manager: Awaited<ReturnType<typeof jetst
       await connection.close()
     }
   })
-const stream = "aicr_log_queue"
+const stream = "aicr_log_queue-journal"
 
 /** Appends bytes to the log that no node would write. */
 const append = (url: string, bytes: Uint8Array) =>
@@ -57,7 +60,22 @@ const append = (url: string, bytes: Uint8Array) =>
     }
   })
 
-describe("NatsQueue", () => {
+/** Id of the last message. */
+const lastId = (url: string) =>
+  inStream(url, async (manager) => {
+    const { state } = await manager.streams.info(stream)
+    const message = await manager.streams.getMessage(stream, { seq: state.last_seq })
+    const { id }: { id: string } = JSON.parse(message?.string() ?? "")
+    return id
+  })
+
+/** A server whose messages are at most 64 KB long. */
+const small = Effect.acquireRelease(
+  Effect.promise(() => NatsServer.start({ config: "max_payload: 64KB" })),
+  (running) => Effect.promise(() => running[Symbol.asyncDispose]())
+)
+
+describe("NatsJournal", () => {
   it.live("three nodes work on the same entries: each is done once, and all nodes say the same", () =>
     Effect.gen(function* () {
       const { url } = yield* server
@@ -186,41 +204,53 @@ describe("NatsQueue", () => {
     120_000
   )
 
-  it.live(
-    "the log stays as long as its content, though one entry waits from the beginning; a node that missed its beginning reads it again",
-    () =>
-      Effect.gen(function* () {
-        const nats = yield* server
-        const { url } = nats
-        const { queue } = yield* node(url)
-        const [oldest] = yield* queue.admit([admission({ number: 0, head: "a", admittedAt: 1 })])
-        const slow = yield* node(url, "slow")
-        assert.strictEqual((yield* slow.queue.load("app")).length, 1)
-        for (let number = 1; number <= 900; number++) {
-          const [admitted] = yield* queue.admit([admission({ number, head: "a" })])
-          const entryId = admitted?.entryId ?? ""
-          yield* queue.promote([entryId], 100)
-          const claimed = yield* queue.claim(entryId, "node/1", 100, 60_000)
-          if (claimed !== undefined) yield* queue.finish(claimed.lease, { _tag: "Done" })
-          if (number % 100 === 0) yield* queue.prune({ maxCount: 20, before: 0 })
-        }
-        yield* eventually(
-          Effect.map(
-            inStream(url, async (manager) => (await manager.streams.info(stream)).state),
-            ({ messages, last_seq }) => last_seq > 3600 && messages < 1600
-          ),
-          "the beginning of the log is gone"
-        )
-        const late = yield* node(url, "late")
-        for (const one of [late, slow]) {
-          assert.deepStrictEqual(
-            (yield* one.queue.load("app")).map(({ id }) => id),
-            [oldest?.entryId]
-          )
-          assert.deepStrictEqual(yield* one.queue.stats, yield* queue.stats)
-        }
-      }).pipe(Effect.scoped),
-    120_000
+  it.live("a node that starts reads a snapshot and what came after it, and one that missed messages reads it too", () =>
+    Effect.gen(function* () {
+      const { url } = yield* server
+      const { control, queue } = yield* node(url)
+      const slow = yield* node(url, "slow")
+      const items = Array.from({ length: 45_000 }, (_, number) =>
+        admission({ eventId: `event-${number}`, number, head: "a", workspace: `w${number % 7}` })
+      )
+      for (let at = 0; at < items.length; at += 1000) yield* queue.admit(items.slice(at, at + 1000))
+      yield* control.pause({ scope: "node", name: "n", reason: "r", since: 1 })
+      yield* eventually(
+        Effect.map(
+          inStream(url, async (manager) => (await manager.streams.info(stream)).state),
+          ({ first_seq, last_seq }) => first_seq > 1 && last_seq >= 46
+        ),
+        "the beginning of the log is removed"
+      )
+      const [first] = yield* queue.load("w0")
+      yield* queue.promote([first?.id ?? ""], 100)
+      const state = (one: typeof slow) => Effect.all([one.queue.stats, one.queue.load("w0"), one.control.pauses])
+      const late = yield* node(url, "late")
+      const expected = yield* state({ control, queue })
+      assert.deepInclude(expected[0].byStatus, { waiting: 44_999, ready: 1 })
+      for (const one of [late, slow]) assert.deepStrictEqual(yield* state(one), expected)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a batch that is larger than a message may be is divided", () =>
+    Effect.gen(function* () {
+      const { url } = yield* small
+      const { queue } = yield* node(url)
+      // Random, so that compression does not make it small.
+      const title = () => randomBytes(3000).toString("base64")
+      const items = Array.from({ length: 40 }, (_, number) => admission({ number, head: "a" }))
+      const answers = yield* Effect.forEach(
+        items,
+        (item) => queue.admit([{ ...item, change: { ...item.change, title: title() } }]),
+        { concurrency: "unbounded" }
+      )
+      assert.lengthOf(new Set(answers.flat().map(({ entryId }) => entryId)), 40)
+      const tooLarge = {
+        ...admission({ number: 99 }),
+        change: { ...admission({ number: 99 }).change, title: randomBytes(90_000).toString("base64") }
+      }
+      assert.include((yield* Effect.flip(queue.admit([tooLarge]))).message, "max_payload")
+      assert.lengthOf(yield* queue.load("app"), 40)
+    }).pipe(Effect.scoped)
   )
 
   it.live("skips damaged messages: all nodes continue in the same state, and an entry shows the loss", () =>
@@ -229,14 +259,16 @@ describe("NatsQueue", () => {
       const lines: Array<string> = []
       const logger = Logger.layer([Logger.make(({ message }) => lines.push(String(message)))])
       const [one, two] = yield* Effect.provide(Effect.all([node(url), node(url)]), logger)
-      const message = encode({ id: "x", after: "", rows: [] })
       const damages = [
         Buffer.from("not a message"),
         Buffer.from(""),
-        Buffer.from(message).subarray(0, -3),
         Buffer.from([0x1f, 0x8b, 8, 0, 1, 2, 3]),
         Buffer.from('{"order":7}'),
-        Buffer.from("[1]")
+        Buffer.from("[1]"),
+        // The message of an earlier release, one of the right form that does not follow, and one with damaged rows.
+        Buffer.from('{"id":"x","after":"","rows":[]}'),
+        Buffer.from(JSON.stringify({ id: "x", after: "y", rows: "[1,[],[]]", details: [] })),
+        Buffer.from(JSON.stringify({ id: "x", after: "", rows: "[1,[],[7]]", details: [] }))
       ]
       // Compared as text, because undefined where it was decided is absent where it was read.
       const state = ({ control, queue }: typeof one) =>
@@ -254,12 +286,16 @@ describe("NatsQueue", () => {
       assert.deepInclude(byStatus, { waiting: 2 * damages.length, dead: damages.length })
       const lost = entries.filter(({ status }) => status === "dead")
       for (const { reason } of lost)
-        assert.match(reason ?? "", /^quarantined: message \d+ of the queue's log cannot be read/)
+        assert.match(reason ?? "", /^quarantined: message \d+ of the queue's journal cannot be read/)
       const late = yield* node(url, "late")
       assert.strictEqual(yield* state(late), yield* state(one))
-      const isNamed = (line: string) => line === "damaged message of the queue's log skipped"
-      // Once by each of the two nodes.
-      assert.lengthOf(lines.filter(isNamed), 2 * damages.length)
+      assert.include(lines.join("\n"), "damage in the queue's journal quarantined")
+      assert.include(lines.join("\n"), "message of the queue's journal does not follow the one before it")
+      // No node needs a consumer.
+      assert.strictEqual(
+        yield* inStream(url, async (manager) => (await manager.streams.info(stream)).state.consumer_count),
+        0
+      )
       yield* one.queue.prune({ maxCount: 0, before: 0 })
       assert.deepInclude((yield* late.queue.stats).byStatus, { waiting: 2 * damages.length, dead: 0 })
     }).pipe(Effect.scoped)
@@ -270,15 +306,13 @@ describe("NatsQueue", () => {
       const { url } = yield* server
       const { queue } = yield* node(url)
       yield* queue.admit([admission({ number: 1, head: "a" })])
-      yield* append(url, Buffer.from(JSON.stringify({ id: "x", after: "y", rows: [{ reserve: { id: "z" } }] })))
+      const newer = { after: "", details: [], id: "x", rows: '[2,[],[["a","b","c"]]]' }
+      yield* append(url, Buffer.from(JSON.stringify({ ...newer, after: yield* lastId(url) })))
       const late = Effect.scoped(Effect.asVoid(node(url, "late")))
       const admit = queue.admit([admission({ number: 2, head: "a" })])
       for (const use of [Effect.asVoid(queue.stats), Effect.asVoid(admit), late]) {
         const error = yield* Effect.flip(use)
-        assert.match(
-          error.message,
-          /message 2 of its log has a shape that only a newer release knows .* Upgrade this node/
-        )
+        assert.match(error.message, /a newer release wrote a message of its journal .* Upgrade this node/)
       }
     }).pipe(Effect.scoped)
   )
@@ -312,12 +346,7 @@ describe("NatsQueue", () => {
       const [one, two] = yield* Effect.all([node(url), node(url)])
       for (const number of [1, 2, 3]) yield* one.queue.admit([admission({ number, head: "a" })])
       assert.strictEqual((yield* two.queue.load("app")).length, 3)
-      yield* inStream(url, (manager) => manager.streams.purge(stream))
-      yield* inStream(url, async (manager) => {
-        const { config } = await manager.streams.info(stream)
-        await manager.streams.delete(stream)
-        return manager.streams.add(config)
-      })
+      yield* inStream(url, (manager) => manager.streams.delete(stream))
       yield* eventually(
         Effect.map(one.queue.load("app"), (entries) => entries.length === 0),
         "it is empty for who wrote it"
@@ -327,6 +356,20 @@ describe("NatsQueue", () => {
         Effect.map(two.queue.load("app"), (entries) => entries.length === 1),
         "the other one has what is there now"
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("does not start on the queue of an earlier release, and names its stream", () =>
+    Effect.gen(function* () {
+      const { url } = yield* server
+      yield* inStream(url, (manager) => manager.streams.add({ name: "aicr_log_queue", subjects: ["aicr.log.queue"] }))
+      const error = yield* Effect.flip(Effect.scoped(node(url)))
+      assert.match(
+        error.message,
+        /the stream aicr_log_queue has the queue of an earlier release\. Let that release finish/
+      )
+      yield* inStream(url, (manager) => manager.streams.delete("aicr_log_queue"))
+      yield* node(url)
     }).pipe(Effect.scoped)
   )
 })
