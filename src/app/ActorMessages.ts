@@ -15,17 +15,17 @@ export const wakeActors = Layer.effect(
     const forges = yield* Forges
     const newerHeads = yield* NewerHeads
     const run = Effect.runForkWith(yield* Effect.context())
-    const tell = (message: Effect.Effect<void, { readonly _tag: string }>): void => {
+    const send = (message: Effect.Effect<void, { readonly _tag: string }>): void => {
       run(Effect.ignore(message, { log: "Debug" }))
     }
     return Wake.of({
-      workspace: (id) => tell(schedulerOf(id).Wake(undefined, { discard: true })),
-      newerHead: (target, head) => tell(newerHeads.notify(target, head)),
+      workspace: (id) => send(schedulerOf(id).Wake(undefined, { discard: true })),
+      newerHead: (target, head) => send(newerHeads.notify(target, head)),
       closed: (workspace, target) =>
-        tell(
+        send(
           schedulerOf(workspace).Cancel({ targetKey: target, reason: "the pull request is closed" }, { discard: true })
         ),
-      command: ({ eventId, change }) => tell(publisherOf(targetKey(change)).Command({ eventId }, { discard: true })),
+      command: ({ eventId, change }) => send(publisherOf(targetKey(change)).Command({ eventId }, { discard: true })),
       installationChanged: (triggers) => forges.forget(triggers)
     })
   })

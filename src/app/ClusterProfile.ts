@@ -69,7 +69,7 @@ const runner = (assigned: ReadonlyArray<string>) =>
 
 const agent = agentLayer.pipe(Layer.provideMerge(ModelServices.gateway), Layer.provide(client))
 const outputs = OutputsLayer.layer.pipe(Layer.provide(agent))
-const told = Layer.mergeAll(NatsTickets.layer, NatsCancellations.layer, NatsNewerHeads.layer)
+const notifications = Layer.mergeAll(NatsTickets.layer, NatsCancellations.layer, NatsNewerHeads.layer)
 
 export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOptions) => {
   const server = Layer.unwrap(
@@ -95,7 +95,7 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
   )
 
   const executor = roles.has("executor")
-    ? Actors.executing.pipe(Layer.provide([outputs, vcs, threads, agent, told]), Layer.provide(client))
+    ? Actors.executing.pipe(Layer.provide([outputs, vcs, threads, agent, notifications]), Layer.provide(client))
     : Layer.empty
 
   const groups = shardGroups.filter((group) => roles.has(group))
@@ -104,7 +104,7 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
     groups.length === 0
       ? Layer.empty
       : Layer.mergeAll(
-          roles.has("actors") ? Actors.deciding.pipe(Layer.provide(told)) : Layer.empty,
+          roles.has("actors") ? Actors.deciding.pipe(Layer.provide(notifications)) : Layer.empty,
           roles.has("publisher") ? Actors.publishing.pipe(Layer.provide([outputs, permits])) : Layer.empty,
           actorCount(roles),
           observeRunner

@@ -61,13 +61,13 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
             : line("error", `${program.name} is not on the PATH (${program.why}); install it`)
         }
         const servers = offline ? [] : listServers(snapshot, process.env)
-        const answers = yield* Effect.forEach(servers, reach, { concurrency: 16 })
+        const results = yield* Effect.forEach(servers, reach, { concurrency: 16 })
         for (const [index, server] of servers.entries()) {
-          const problem = answers[index]
+          const problem = results[index]
           if (problem !== undefined) bad++
           const name = `${server.host}:${server.port} (${server.why})`
           yield* problem === undefined
-            ? line("ok", `${name} answers`)
+            ? line("ok", `${name} responds`)
             : line("error", `${name} cannot be reached: ${problem}; check the address, the network and the server`)
         }
         const reports = offline ? [] : [...(yield* hostAccess(snapshot)), ...(yield* modelAccess(snapshot))]

@@ -96,20 +96,20 @@ const list = Effect.fnUntraced(function* (runs: ReadonlyArray<Run>, json: boolea
 const findingLine = (mark: string, finding: Finding): string =>
   `${mark} ${finding.problem.severity.padEnd(8)} ${formatLocation(finding)}  ${formatTitle(finding)}`
 
-const linesOf = ({ run, replay, responses: answers, otherConfiguration }: ReplayReport): ReadonlyArray<string> => {
+const linesOf = ({ run, replay, responses, otherConfiguration }: ReplayReport): ReadonlyArray<string> => {
   const { difference, analysis, missing, cut } = replay
   const { same, changed, gone, added } = difference
   const lines = [`Run ${run.id}: ${run.workspace}, ${run.targetKey} at ${run.head.slice(0, 12)}`]
   if (otherConfiguration) lines.push("The configuration in force is not the one the run was made with.")
-  if (answers === undefined) {
+  if (responses === undefined) {
     const { requests, costUsd } = analysis.usage
     const cost = costUsd === undefined ? "unknown cost" : `$${formatUsd(costUsd, 4)}`
     lines.push(`${analysis.models.join(", ") || "no model"}: ${count(requests, "request")}, ${cost}`)
   } else {
     lines.push(
-      `${answers.recorded} recorded responses: ${answers.same} to the same requests, ${answers.changed.length} to changed ones; ${answers.unanswered} requests had none`
+      `${responses.recorded} recorded responses: ${responses.same} to the same requests, ${responses.changed.length} to changed ones; ${responses.unanswered} requests had none`
     )
-    for (const { part, before, after } of answers.changed.slice(0, 5)) {
+    for (const { part, before, after } of responses.changed.slice(0, 5)) {
       lines.push(`  the ${part} differs:`, `    - ${before}`, `    + ${after}`)
     }
   }
@@ -141,13 +141,13 @@ const jsonOf = (finding: Finding) => ({
   ...finding.problem
 })
 
-const asJson = ({ run, replay, responses: answers, otherConfiguration }: ReplayReport) => ({
+const asJson = ({ run, replay, responses, otherConfiguration }: ReplayReport) => ({
   run: run.id,
   workspace: run.workspace,
   target: run.targetKey,
   head: run.head,
   configuration: otherConfiguration ? "changed" : "same",
-  answers: answers === undefined ? { models: replay.analysis.models, usage: replay.analysis.usage } : answers,
+  answers: responses === undefined ? { models: replay.analysis.models, usage: replay.analysis.usage } : responses,
   missing: replay.missing,
   cut: replay.cut,
   findings: {

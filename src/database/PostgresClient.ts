@@ -148,7 +148,7 @@ const connect = (
 ): SqlConnection.Connection => {
   const query = <A>(
     text: string,
-    send: (answer: (cause: Error | null | undefined, result: A) => void) => void
+    send: (callback: (cause: Error | null | undefined, result: A) => void) => void
   ): Effect.Effect<A, SqlError.SqlError> =>
     Effect.callback((resume) => {
       const stage = stageOf(text)
@@ -169,9 +169,9 @@ const connect = (
   }
 
   const results = (text: string, params: ReadonlyArray<unknown>) =>
-    query<QueryResult>(text, (answer) => {
+    query<QueryResult>(text, (callback) => {
       const name = params.length === 0 ? undefined : nameOf(text)
-      client.query({ text, values: params.map(toParameter), ...(name === undefined ? {} : { name }) }, answer)
+      client.query({ text, values: params.map(toParameter), ...(name === undefined ? {} : { name }) }, callback)
     })
   const rows: SqlConnection.Connection["execute"] = (text, params, transformRows) =>
     Effect.map(results(text, params), (result) =>
@@ -186,8 +186,8 @@ const connect = (
       : rows(text, params, transformRows)
   const values: SqlConnection.Connection["executeValues"] = (text, params) =>
     Effect.map(
-      query<QueryArrayResult>(text, (answer) =>
-        client.query({ text, values: params.map(toParameter), rowMode: "array" }, answer)
+      query<QueryArrayResult>(text, (callback) =>
+        client.query({ text, values: params.map(toParameter), rowMode: "array" }, callback)
       ),
       (result) => result.rows
     )

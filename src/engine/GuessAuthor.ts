@@ -17,7 +17,7 @@ const maxMillis = 60_000
 
 const Guess = Schema.Struct({ account: Schema.optionalKey(Schema.String) })
 /** Cache entries, keyed by the input of the model. A failed call is not cached. */
-const authorGuess: Lookup<typeof Guess.Type> = { name: "author-guess", answer: Guess }
+const authorGuess: Lookup<typeof Guess.Type> = { name: "author-guess", schema: Guess }
 
 export const layer: Layer.Layer<AuthorGuess, never, Gateway | Cache> = Layer.effect(
   AuthorGuess,

@@ -9,9 +9,9 @@ export const RepoFile = Schema.Struct({
 
 /** Returns the text of a file; undefined if it does not exist, is a folder or a link, or is too large for the API. */
 export const decodeFile = (
-  answer: Effect.Effect<typeof RepoFile.Type, ForgeError>
+  response: Effect.Effect<typeof RepoFile.Type, ForgeError>
 ): Effect.Effect<string | undefined, ForgeError> =>
-  answer.pipe(
+  response.pipe(
     Effect.map(({ content, encoding }) =>
       typeof content === "string" && encoding === "base64" ? Buffer.from(content, "base64").toString("utf8") : undefined
     ),

@@ -1,8 +1,8 @@
 /** Serves the static page of the dashboard while login is enabled. */
 import { readAdminCredentials, howToTurnOn } from "../admin/AdminCredentials.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
-import type { IngressResponse } from "./Answers.ts"
-import { notFound, text } from "./Answers.ts"
+import type { IngressResponse } from "./Responses.ts"
+import { notFound, text } from "./Responses.ts"
 
 const headers = {
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",

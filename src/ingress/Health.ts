@@ -9,8 +9,8 @@ import type { RefusedDocument } from "../config/ConfigStore.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { Queue } from "../queue/Queue.ts"
 import { Receipts } from "../store/Receipts.ts"
-import type { IngressResponse } from "./Answers.ts"
-import { health } from "./Answers.ts"
+import type { IngressResponse } from "./Responses.ts"
+import { health } from "./Responses.ts"
 import type { Intake } from "./Intake.ts"
 
 const checkTimeout = "2 seconds"
@@ -88,7 +88,7 @@ const makeReadiness = Effect.fnUntraced(function* (intake: Pick<Intake, "failed"
       ),
       check(names.store, Effect.andThen(writes("store"), receipts.list({ limit: 1 }))),
       check(names.queue, Effect.andThen(writes("queue"), queue.stats)),
-      ...further.map(({ name, check: answers }) => check(name, answers))
+      ...further.map(({ name, check: probe }) => check(name, probe))
     ],
     { concurrency: "unbounded" }
   ).pipe(
@@ -101,13 +101,13 @@ const makeReadiness = Effect.fnUntraced(function* (intake: Pick<Intake, "failed"
     })
   )
 
-  let known: { readonly answer: IngressResponse; readonly at: number } | undefined
+  let known: { readonly response: IngressResponse; readonly at: number } | undefined
   return Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    if (known !== undefined && now - known.at < rememberedMillis) return known.answer
-    const answer = yield* checkAll
-    known = { answer, at: now }
-    return answer
+    if (known !== undefined && now - known.at < rememberedMillis) return known.response
+    const response = yield* checkAll
+    known = { response, at: now }
+    return response
   })
 })
 

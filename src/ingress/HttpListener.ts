@@ -7,8 +7,8 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import { Effect } from "effect"
 import { newId } from "../domain/Ids.ts"
-import type { IngressResponse } from "./Answers.ts"
-import * as Answers from "./Answers.ts"
+import type { IngressResponse } from "./Responses.ts"
+import * as Responses from "./Responses.ts"
 import { Connections } from "./Connections.ts"
 import type { ConnectionLimits, ConnectionObserver } from "./Connections.ts"
 import { listen, stop } from "./Listening.ts"
@@ -46,9 +46,9 @@ const keepAliveMillis = 65_000
 const stalledMillis = 60_000
 
 const refusalOf = (code: string | undefined): IngressResponse => {
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return Answers.requestTimeout
-  if (code === "HPE_HEADER_OVERFLOW") return Answers.headersTooLarge
-  return Answers.badRequest
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return Responses.requestTimeout
+  if (code === "HPE_HEADER_OVERFLOW") return Responses.headersTooLarge
+  return Responses.badRequest
 }
 
 /** Returns whether the body has a transfer encoding other than chunked, which proxies interpret differently. */
@@ -69,8 +69,8 @@ export const startListener = Effect.fnUntraced(function* (settings: ListenerSett
     if (!connections.carries(request, response)) return
     const id = newId()
     const forProbes = connections.isReserved(request.socket)
-    const send = (answer: IngressResponse) =>
-      respond(request, response, id, forProbes ? { ...answer, close: true } : answer, { connections, stopping })
+    const send = (reply: IngressResponse) =>
+      respond(request, response, id, forProbes ? { ...reply, close: true } : reply, { connections, stopping })
     const exchange: Exchange = {
       id,
       request,
@@ -80,14 +80,14 @@ export const startListener = Effect.fnUntraced(function* (settings: ListenerSett
       },
       isGone: () => request.socket.destroyed
     }
-    if (expects === "other") return send(Answers.expectationFailed)
-    if (isEncoded(request)) return send(Answers.badRequest)
+    if (expects === "other") return send(Responses.expectationFailed)
+    if (isEncoded(request)) return send(Responses.badRequest)
     try {
-      const answer = await settings.handle(exchange)
-      if (answer !== undefined) send(answer)
+      const reply = await settings.handle(exchange)
+      if (reply !== undefined) send(reply)
     } catch (defect) {
       settings.onDefect(id, defect)
-      send(Answers.internalError)
+      send(Responses.internalError)
     }
   }
 

@@ -9,8 +9,8 @@ import { AdminApi, maxBodyBytes } from "../admin/AdminApi.ts"
 import type { ConfigStore } from "../config/ConfigStore.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
 import { webhookDuration } from "../observability/Metrics.ts"
-import type { IngressResponse } from "./Answers.ts"
-import * as Answers from "./Answers.ts"
+import type { IngressResponse } from "./Responses.ts"
+import * as Responses from "./Responses.ts"
 import { declaresMore } from "./Body.ts"
 import type { Body, BodyReader } from "./Body.ts"
 import { clientAddresses, clientKey } from "./ClientAddress.ts"
@@ -68,10 +68,10 @@ const joined = (blocks: ReadonlyArray<Uint8Array>): Uint8Array => {
 type Handled = Promise<IngressResponse | undefined> | IngressResponse
 
 /** A response to a request whose body is unread closes the connection. */
-const unread = (request: IncomingMessage, answer: IngressResponse): IngressResponse =>
+const unread = (request: IncomingMessage, reply: IngressResponse): IngressResponse =>
   request.headers["content-length"] === undefined && request.headers["transfer-encoding"] === undefined
-    ? answer
-    : { ...answer, close: true }
+    ? reply
+    : { ...reply, close: true }
 
 type BodyResult =
   | Extract<Body, { readonly _tag: "Read" }>
@@ -103,11 +103,11 @@ export class Requests {
   handle(exchange: Exchange, isOffered: (route: Route) => boolean): Handled {
     const { request } = exchange
     const route = parseRoute(this.#parts.prefix, request.url ?? "/")
-    if (route === undefined || !isOffered(route)) return unread(request, Answers.notFound())
-    if (exchange.forProbes && !probes.has(route._tag)) return Answers.connectionsTooMany
+    if (route === undefined || !isOffered(route)) return unread(request, Responses.notFound())
+    if (exchange.forProbes && !probes.has(route._tag)) return Responses.connectionsTooMany
     const allowed = listMethods(route)
     if (!allowed.split(", ").includes(request.method ?? "")) {
-      return unread(request, Answers.methodNotAllowed(allowed))
+      return unread(request, Responses.methodNotAllowed(allowed))
     }
     return this.#respond(route, exchange)
   }
@@ -128,13 +128,13 @@ export class Requests {
         return unread(
           request,
           config.current().document.server.metrics.enabled
-            ? Answers.text(200, "text/plain; version=0.0.4; charset=utf-8", this.#metrics.current())
-            : Answers.notFound("Metrics are off (server.metrics.enabled).")
+            ? Responses.text(200, "text/plain; version=0.0.4; charset=utf-8", this.#metrics.current())
+            : Responses.notFound("Metrics are off (server.metrics.enabled).")
         )
       case "Dashboard":
         return unread(request, dashboard(config.current(), prefix))
       case "Admin":
-        return Option.isSome(admin) ? this.#administration(admin.value, route.path, exchange) : Answers.notFound()
+        return Option.isSome(admin) ? this.#administration(admin.value, route.path, exchange) : Responses.notFound()
     }
   }
 
@@ -211,7 +211,7 @@ export class Requests {
   }
 
   #declaresTooMuch(request: IncomingMessage): IngressResponse | undefined {
-    return declaresMore(request, this.#bodyLimit()) ? Answers.bodyTooLarge(this.#bodyLimit()) : undefined
+    return declaresMore(request, this.#bodyLimit()) ? Responses.bodyTooLarge(this.#bodyLimit()) : undefined
   }
 
   /** Reads the body within limits. */
@@ -221,11 +221,11 @@ export class Requests {
       case "Aborted":
         return { _tag: "Refused", response: undefined }
       case "TooLarge":
-        return { _tag: "Refused", response: Answers.bodyTooLarge(limit) }
+        return { _tag: "Refused", response: Responses.bodyTooLarge(limit) }
       case "Busy":
-        return { _tag: "Refused", response: Answers.bodiesTooMany }
+        return { _tag: "Refused", response: Responses.bodiesTooMany }
       case "TooSlow":
-        return { _tag: "Refused", response: Answers.requestTimeout }
+        return { _tag: "Refused", response: Responses.requestTimeout }
       case "Read":
         return body
     }

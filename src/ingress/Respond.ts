@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
-import type { IngressResponse } from "./Answers.ts"
+import type { IngressResponse } from "./Responses.ts"
 import type { Connections } from "./Connections.ts"
 import { lingerMillis } from "./Connections.ts"
 
@@ -15,22 +15,22 @@ export const respond = (
   request: IncomingMessage,
   response: ServerResponse,
   requestId: string,
-  answer: IngressResponse,
+  reply: IngressResponse,
   { connections, stopping }: { readonly connections: Connections; readonly stopping: boolean }
 ): void => {
   if (response.headersSent || response.destroyed || request.socket.writableEnded) return
-  const close = answer.close === true || stopping
+  const close = reply.close === true || stopping
   // Node sends a string, unlike bytes, in one packet with the header.
-  const { body } = answer
-  response.writeHead(answer.status, {
-    "content-type": answer.contentType,
+  const { body } = reply
+  response.writeHead(reply.status, {
+    "content-type": reply.contentType,
     "content-length": Buffer.byteLength(body),
     "x-request-id": requestId,
-    ...answer.headers,
+    ...reply.headers,
     ...(close ? { connection: "close" } : undefined)
   })
-  if (answer.close === true) connections.closeSoon(request.socket)
-  if (answer.close !== true || request.complete) {
+  if (reply.close === true) connections.closeSoon(request.socket)
+  if (reply.close !== true || request.complete) {
     response.end(body)
     return
   }
@@ -43,7 +43,7 @@ export const respond = (
   }
   const timer = setTimeout(end, swallow.millis)
   request.once("end", end).once("close", end)
-  if (answer.leavesBody === true) return
+  if (reply.leavesBody === true) return
   let swallowed = 0
   request
     .on("data", (chunk: Buffer) => {
@@ -57,13 +57,13 @@ export const respond = (
 export const respondRaw = (
   socket: Duplex,
   requestId: string,
-  answer: IngressResponse,
+  reply: IngressResponse,
   connections: Connections
 ): void => {
-  const body = Buffer.from(answer.body)
+  const body = Buffer.from(reply.body)
   const head = [
-    `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}`,
-    `content-type: ${answer.contentType}`,
+    `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status] ?? ""}`,
+    `content-type: ${reply.contentType}`,
     `content-length: ${body.length}`,
     `x-request-id: ${requestId}`,
     "connection: close"

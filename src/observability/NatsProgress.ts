@@ -30,8 +30,8 @@ export const layer = Layer.effect(
       (queue) =>
         events
           .listen(topic, (value) => {
-            const told = decode(value)
-            if (told.owner !== owner) Queue.offerUnsafe(queue, told.event)
+            const message = decode(value)
+            if (message.owner !== owner) Queue.offerUnsafe(queue, message.event)
           })
           .pipe(Effect.ignore({ log: "Warn" })),
       { bufferSize: maxWaiting, strategy: "sliding" }

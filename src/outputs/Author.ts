@@ -67,9 +67,9 @@ const Account = Schema.Struct({ account: Schema.optionalKey(Schema.String) })
 const toAccount = (account: string | undefined): typeof Account.Type => (account === undefined ? {} : { account })
 
 /** Cached by commit and by the settings for author resolution. */
-const authorOfCommit: Lookup<typeof Account.Type> = { name: "commit-author", answer: Account }
+const authorOfCommit: Lookup<typeof Account.Type> = { name: "commit-author", schema: Account }
 /** Cached by e-mail address, for hosts that need a request for it. */
-const accountOfEmail: Lookup<typeof Account.Type> = { name: "email-account", answer: Account }
+const accountOfEmail: Lookup<typeof Account.Type> = { name: "email-account", schema: Account }
 
 type AuthorContext = Pick<ChannelContext, "client" | "change" | "channel" | "workspace" | "cache">
 

@@ -11,7 +11,7 @@ export interface Lookup<A> {
   /** Letters and hyphens. Part of the key. */
   readonly name: string
   /** Small: a value of more than `maxAnswerLength` is not cached. Contains no e-mail address. */
-  readonly answer: Schema.Codec<A, unknown>
+  readonly schema: Schema.Codec<A, unknown>
 }
 
 /** Maximum length of a value in characters of JSON. */
@@ -26,7 +26,7 @@ export class Cache extends Context.Service<
     /** Returns none if the value is missing, too old or unreadable, or the cache is unavailable. */
     readonly get: <A>(lookup: Lookup<A>, about: About) => Effect.Effect<Option.Option<A>>
     /** Stores a value. Failures of the cache are ignored. */
-    readonly set: <A>(lookup: Lookup<A>, about: About, answer: A) => Effect.Effect<void>
+    readonly set: <A>(lookup: Lookup<A>, about: About, value: A) => Effect.Effect<void>
   }
 >()("aicr/store/Cache") {
   /** Implements storage.cache.kind none: every lookup misses. */
@@ -38,13 +38,13 @@ export const remembering = Effect.fnUntraced(function* <A, E, R>(
   cache: Cache["Service"],
   lookup: Lookup<A>,
   about: About,
-  ask: Effect.Effect<A, E, R>
+  load: Effect.Effect<A, E, R>
 ): Effect.fn.Return<A, E, R> {
   const kept = yield* cache.get(lookup, about)
   if (Option.isSome(kept)) return kept.value
-  const answer = yield* ask
-  yield* cache.set(lookup, about, answer)
-  return answer
+  const value = yield* load
+  yield* cache.set(lookup, about, value)
+  return value
 })
 
 /** Storage of texts by key. Neither call fails. */
@@ -60,10 +60,10 @@ export function over({ read, write }: Texts): Cache["Service"] {
       Effect.map(read(keyOf(lookup.name, about)), (text) =>
         text === undefined || text.length > maxAnswerLength
           ? Option.none()
-          : Schema.decodeUnknownOption(Schema.fromJsonString(lookup.answer))(text)
+          : Schema.decodeUnknownOption(Schema.fromJsonString(lookup.schema))(text)
       ),
-    set: (lookup, about, answer) => {
-      const text = Schema.encodeSync(Schema.fromJsonString(lookup.answer))(answer)
+    set: (lookup, about, value) => {
+      const text = Schema.encodeSync(Schema.fromJsonString(lookup.schema))(value)
       return text.length > maxAnswerLength ? Effect.void : write(keyOf(lookup.name, about), text)
     }
   }

@@ -30,8 +30,8 @@ export const layerS3 = (options: BucketOptions): Layer.Layer<Objects, StoreError
             ...(flat ? { delimiter: "/" } : {}),
             ...(token === undefined ? {} : { "continuation-token": token })
           }
-          const answer = yield* bucket(operation, { method: "GET", query, maxBytes: maxPageBytes })
-          const xml = answer._tag === "Found" ? answer.text : ""
+          const response = yield* bucket(operation, { method: "GET", query, maxBytes: maxPageBytes })
+          const xml = response._tag === "Found" ? response.text : ""
           found.push(...elements(xml, "Contents").flatMap((one) => readFields(one, "Key")))
           found.push(...elements(xml, "CommonPrefixes").flatMap((one) => readFields(one, "Prefix")))
           token = readField(xml, "NextContinuationToken")
@@ -54,8 +54,8 @@ export const layerS3 = (options: BucketOptions): Layer.Layer<Objects, StoreError
         get: (key, maxBytes) =>
           keyed(
             key,
-            Effect.map(bucket("objects.get", { method: "GET", key, maxBytes }), (answer) =>
-              answer._tag === "Found" ? answer.text : undefined
+            Effect.map(bucket("objects.get", { method: "GET", key, maxBytes }), (response) =>
+              response._tag === "Found" ? response.text : undefined
             )
           ),
         list: (prefix) =>

@@ -12,8 +12,8 @@ import { freePort } from "../harness/FreePort.ts"
 import { RedisServer } from "../harness/Redis.ts"
 
 const Person = Schema.Struct({ account: Schema.optionalKey(Schema.String), seen: Schema.Int })
-const person: Lookup<typeof Person.Type> = { name: "person", answer: Person }
-const number: Lookup<number> = { name: "number", answer: Schema.Int }
+const person: Lookup<typeof Person.Type> = { name: "person", schema: Person }
+const number: Lookup<number> = { name: "number", schema: Schema.Int }
 
 /** One server for this file, ended with the process. */
 let server: Promise<RedisServer> | undefined
@@ -109,7 +109,7 @@ for (const { name, keeps, layer } of kinds) {
       "keeps nothing large, and reads nothing of another form",
       Effect.gen(function* () {
         const cache = yield* Cache
-        const text: Lookup<string> = { name: "number", answer: Schema.String }
+        const text: Lookup<string> = { name: "number", schema: Schema.String }
         yield* cache.set(text, ["large"], "x".repeat(maxAnswerLength))
         assert.deepStrictEqual(yield* cache.get(text, ["large"]), Option.none())
         yield* cache.set(text, ["fits"], "x".repeat(maxAnswerLength - 2))

@@ -96,7 +96,7 @@ describe("cache", () => {
         { cache: { kind: "redis", redis: { url_env: "CACHE" }, ttl_seconds: 500 } },
         { CACHE: url }
       )
-      const lookup = { name: "number", answer: Schema.Int }
+      const lookup = { name: "number", schema: Schema.Int }
       yield* Cache.use((answers) => answers.set(lookup, ["x"], 1)).pipe(Effect.provide(over(cache, snapshot)))
       const client = new Redis(url)
       yield* Effect.addFinalizer(() => Effect.sync(() => client.disconnect()))

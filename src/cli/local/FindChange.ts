@@ -37,13 +37,13 @@ export const findChange = Effect.fn("findChange")(function* (
   }
   const client = (yield* Forges).client(profile)
   const repo = { fullName }
-  const asked = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>
+  const orFail = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>
     Effect.mapError(
       effect,
       ({ message }) => new ExitWith({ code: 3, message: `--publish: the request to the host failed: ${message}` })
     )
   const short = head.slice(0, 12)
-  const numbers = wanted.pull === undefined ? yield* asked(client.openPulls(repo, head)) : [wanted.pull]
+  const numbers = wanted.pull === undefined ? yield* orFail(client.openPulls(repo, head)) : [wanted.pull]
   const [number, ...others] = numbers
   if (number === undefined) {
     return yield* refused(
@@ -53,7 +53,7 @@ export const findChange = Effect.fn("findChange")(function* (
   if (others.length > 0) {
     return yield* refused(`pull requests ${numbers.join(", ")} have ${short} as their head; name one with --pull`)
   }
-  const pull = yield* asked(client.pull(repo, number))
+  const pull = yield* orFail(client.pull(repo, number))
   if (pull.state !== "open") return yield* refused(`pull request ${number} of ${fullName} is ${pull.state}`)
   if (pull.head !== head) {
     return yield* refused(

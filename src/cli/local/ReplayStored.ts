@@ -66,21 +66,24 @@ export const replayStored = Effect.fn("replayStored")(function* (
   const failed = ({ message }: AgentError) =>
     new ExitWith({ code: exitCodes.failed, message: `the replay came to no result: ${message}` })
   if (model !== undefined) {
-    const asked = yield* withModel(configured, found, model)
-    const replay = yield* replayRun(run, asked.snapshot, asked.workspace).pipe(billed, Effect.provide(engines.calling))
+    const replaced = yield* withModel(configured, found, model)
+    const replay = yield* replayRun(run, replaced.snapshot, replaced.workspace).pipe(
+      billed,
+      Effect.provide(engines.calling)
+    )
     return { run, replay, responses: undefined, otherConfiguration } satisfies ReplayReport
   }
-  const answers = yield* recordedAnswers(run.id)
+  const recorded = yield* recordedAnswers(run.id)
   const workspace = { ...found, agent: { ...found.agent, default: "native-llm" as const } }
   const replay = yield* replayRun(run, withoutNetwork(configured), workspace).pipe(
     billed,
-    Effect.provide(engines.offline(answers.gateway)),
+    Effect.provide(engines.offline(recorded.gateway)),
     Effect.catchTag("AgentError", failed)
   )
   return {
     run,
     replay,
-    responses: { recorded: answers.recorded, ...answers.asked() },
+    responses: { recorded: recorded.recorded, ...recorded.asked() },
     otherConfiguration
   } satisfies ReplayReport
 })

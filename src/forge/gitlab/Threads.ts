@@ -20,7 +20,7 @@ export const gitlabThreads = (
   list: Effect.fnUntraced(function* (repo, number) {
     const me = yield* self
     const all = yield* rest.pages({ path: discussions, params: at(repo, number) }, Thread, pages)
-    return all.flatMap(({ id, notes: [first, ...answers] }): ReadonlyArray<HostThread> => {
+    return all.flatMap(({ id, notes: [first, ...replies] }): ReadonlyArray<HostThread> => {
       if (!first?.position || !sameName(first.author.username, me.username)) return []
       const byUs = sameName(first.resolved_by?.username, me.username)
       return [
@@ -30,7 +30,7 @@ export const gitlabThreads = (
           path: first.position.new_path ?? first.position.old_path ?? "",
           resolved: first.resolved === true && byUs,
           dismissedBy: first.resolved === true && !byUs ? [first.resolved_by?.username ?? unknown] : [],
-          replied: answers.some((note) => note.system !== true && !sameName(note.author.username, me.username))
+          replied: replies.some((note) => note.system !== true && !sameName(note.author.username, me.username))
         }
       ]
     })
