@@ -66,6 +66,7 @@ export interface PermitSource {
 
 /** Makes a limiter that renews the permits it holds until they end. */
 export const makeLimiter = Effect.fnUntraced(function* (source: PermitSource) {
+  const scope = yield* Effect.scope
   const held = new HeldHere()
   yield* Effect.forkScoped(renewal(source, held))
   return Limiter.of({
@@ -98,7 +99,8 @@ export const makeLimiter = Effect.fnUntraced(function* (source: PermitSource) {
             Effect.ensuring(
               Effect.suspend(() => {
                 held.remove(provider, id)
-                return source.release(provider, id, result)
+                // Neither a response nor the stop of a node waits for the source.
+                return Effect.forkIn(source.release(provider, id, result), scope, { startImmediately: true })
               })
             )
           )

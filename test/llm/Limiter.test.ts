@@ -87,4 +87,20 @@ describe("an interrupted call", () => {
       assert.deepStrictEqual(renewed, [])
     }).pipe(Effect.scoped)
   )
+
+  it.effect("ends without waiting for the source of its permit", () =>
+    Effect.gen(function* () {
+      const limiter = yield* makeLimiter({
+        acquire: () => Effect.never,
+        release: () => Effect.never,
+        pause: () => Effect.void,
+        renew: () => Effect.void
+      })
+      const call = yield* Effect.forkChild(
+        limiter.withPermit("p", request(), Effect.void, () => ({ kind: "answered" })),
+        { startImmediately: true }
+      )
+      yield* Fiber.interrupt(call)
+    }).pipe(Effect.scoped)
+  )
 })
