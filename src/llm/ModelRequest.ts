@@ -64,6 +64,8 @@ const start = async (
     ...(request.tools.length === 0 ? {} : { tools, toolChoice: request.toolChoice ?? "auto" }),
     maxOutputTokens: outputLimit(config, spec, promptCharacters(request)),
     providerOptions: connection.options(runId),
+    // They contain the usage of calls that are aborted.
+    includeRawChunks: true,
     // The reader of the stream handles errors; the SDK would write them to stderr.
     onError: () => {},
     repairToolCall: ({ toolCall, error }) => {

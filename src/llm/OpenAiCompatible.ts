@@ -10,6 +10,9 @@ import { wholeAsStream } from "./WholeResponse.ts"
 export const apiVersion = ({ api_version }: LlmProvider) =>
   api_version === undefined ? {} : { queryParams: { "api-version": api_version } }
 
+/** Returns the key that sends the calls of one review to the server that has their prefix in its cache. */
+export const toCacheKey = (runId: string): string => `aicr-${runId}`.slice(0, 64)
+
 export const openAiCompatible = async (
   settings: ProviderSettings,
   fetch: FetchFunction,
@@ -19,6 +22,8 @@ export const openAiCompatible = async (
     readonly queryParams?: Record<string, string>
     readonly bearer: boolean
     readonly maxTokensField?: string
+    /** True if the server accepts `prompt_cache_key`. */
+    readonly sendsCacheKey?: boolean
   }
 ): Promise<ProviderConnection> => {
   const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
@@ -46,6 +51,11 @@ export const openAiCompatible = async (
           ...(budget === undefined ? {} : { thinking: { type: "enabled", budget_tokens: budget } })
         })
       }).chatModel(name),
-    options: () => (effort === undefined ? {} : { compatible: { reasoningEffort: effort } })
+    options: (runId) => ({
+      compatible: {
+        ...(place.sendsCacheKey === true ? { prompt_cache_key: toCacheKey(runId) } : {}),
+        ...(effort === undefined ? {} : { reasoningEffort: effort })
+      }
+    })
   }
 }

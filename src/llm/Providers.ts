@@ -6,7 +6,7 @@ import type { LlmProvider } from "../config/schema/Llm.ts"
 import { bedrockRow } from "./Bedrock.ts"
 import { copilotRow } from "./Copilot.ts"
 import { ollamaFetch } from "./Ollama.ts"
-import { apiVersion, openAiCompatible } from "./OpenAiCompatible.ts"
+import { apiVersion, openAiCompatible, toCacheKey } from "./OpenAiCompatible.ts"
 import { toHeaders, requireKey } from "./ProviderRow.ts"
 import type { ProviderRow } from "./ProviderRow.ts"
 import { versioned } from "./ProviderSettings.ts"
@@ -44,8 +44,9 @@ export const providers = {
         options: (runId) => ({
           openai: {
             store: false,
-            promptCacheKey: `aicr-${runId}`.slice(0, 64),
-            ...(effort === undefined ? {} : { reasoningEffort: effort })
+            promptCacheKey: toCacheKey(runId),
+            // The SDK would omit the effort for names of models that it does not know.
+            ...(effort === undefined ? {} : { reasoningEffort: effort, forceReasoning: true })
           }
         })
       }
@@ -65,7 +66,9 @@ export const providers = {
         headers: { "api-key": requireKey(settings) },
         ...(version === "v1" ? {} : apiVersion(settings.config)),
         bearer: false,
-        maxTokensField: "max_completion_tokens"
+        maxTokensField: "max_completion_tokens",
+        // Dated versions refuse fields that are newer than they are.
+        sendsCacheKey: !dated
       })
     }
   },

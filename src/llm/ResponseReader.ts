@@ -7,6 +7,8 @@ import { ToolChoiceViolationError } from "ai"
 import type { streamText, TextStreamPart, ToolSet } from "ai"
 import { Deferred, Effect } from "effect"
 import type { ToolCall } from "./Gateway.ts"
+import { readPartialUsage } from "./PartialUsage.ts"
+import type { PartialUsage } from "./PartialUsage.ts"
 import { ResponseTooLarge } from "./Silence.ts"
 import { resolveToolName } from "./ToolNames.ts"
 
@@ -31,7 +33,10 @@ class EndedEarly extends Error {
 export class Reception {
   /** Characters of text, reasoning and tool input. */
   characters = 0
+  /** Usage at the end of the response. */
   usage: Finish["usage"] | undefined
+  /** Usage reported before the end. */
+  partialUsage: PartialUsage = {}
   readonly #begun = Deferred.makeUnsafe<void>()
   readonly #exhausted = Deferred.makeUnsafe<number>()
 
@@ -125,6 +130,9 @@ export class ResponseReader {
         if (this.#open?.id === part.toolCallId) this.#open = undefined
         else this.#receipt.add(JSON.stringify(part.input ?? null).length)
         return this.#add({ id: part.toolCallId, name: part.toolName, input: part.input })
+      case "raw":
+        this.#receipt.partialUsage = { ...this.#receipt.partialUsage, ...readPartialUsage(part.rawValue) }
+        return undefined
       case "finish-step":
         this.#finish = part
         this.#receipt.usage = part.usage

@@ -30,17 +30,22 @@ export const estimateUsd = ({ price, maxOutputTokens }: ModelSpec, characters: n
     reasoningTokens: 0
   })
 
-/** Returns the usage of a call that ended early: what the provider reported, else an estimate; undefined if nothing arrived. */
+/**
+ * Returns the usage of a call that ended early: what the provider reported, else an estimate; undefined if nothing arrived. Output
+ * counts at least as much as arrived of it, because reports before the end lag behind.
+ */
 export const receivedUsage = (receipt: Reception, spec: ModelSpec, characters: number): GatewayUsage | undefined => {
   if (!receipt.hasBegun) return undefined
   const reported = toTokens(receipt.usage)
+  const { inputTokens, outputTokens = 0, ...cache } = receipt.partialUsage
   const usage =
     reported.inputTokens > 0
       ? reported
       : {
           ...reported,
-          inputTokens: Math.ceil(characters / charsPerToken),
-          outputTokens: Math.ceil(receipt.characters / charsPerToken)
+          ...cache,
+          inputTokens: inputTokens ?? Math.ceil(characters / charsPerToken),
+          outputTokens: Math.max(outputTokens, Math.ceil(receipt.characters / charsPerToken))
         }
   return { ...usage, costUsd: costUsd(spec.price, usage) }
 }

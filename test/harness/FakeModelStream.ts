@@ -160,7 +160,12 @@ const streams: Record<Protocol, Stream> = {
     ]
     const finishReason = refused ? "SAFETY" : cutOff ? "MAX_TOKENS" : "STOP"
     return [
-      ...parts.map((part) => event({ candidates: [{ content: { role: "model", parts: [part] }, index: 0 }] })),
+      ...parts.map((part) =>
+        event({
+          candidates: [{ content: { role: "model", parts: [part] }, index: 0 }],
+          usageMetadata: { promptTokenCount: usage.input, cachedContentTokenCount: usage.cached }
+        })
+      ),
       event({
         candidates: [{ content: { role: "model", parts: [] }, finishReason, index: 0 }],
         usageMetadata: {
