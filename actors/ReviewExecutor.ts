@@ -8,7 +8,7 @@
  * On stop the node takes no more tickets. Running reviews get `grace` to finish; then they are interrupted and their leases released, which
  * costs the entry no attempt.
  */
-import { Cause, Clock, Deferred, Duration, Effect, Exit, Layer, Metric, Random, Scope, Semaphore } from "effect"
+import { Cause, Clock, Deferred, Duration, Effect, Exit, Fiber, Layer, Metric, Random, Scope, Semaphore } from "effect"
 import type { Latch } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Entry } from "../src/domain/Entry.ts"
@@ -41,16 +41,16 @@ export const layer = Layer.effectDiscard(
     const stopping = yield* Deferred.make<void>()
     const running = yield* Semaphore.make(slots.total)
     const open = yield* watchDrain
-    yield* Effect.forEach(
-      Array.from({ length: slots.total }, (_, place) => place),
-      () => Effect.forkScoped(workRepeatedly(slots, stopping, running, open)),
-      { discard: true }
+    const workers = yield* Effect.replicateEffect(
+      Effect.forkScoped(workRepeatedly(slots, stopping, running, open)),
+      slots.total
     )
-    // Runs before the reviews are interrupted: finalizers run in reverse order.
+    // The scope would interrupt one review after the other, and each takes time to clean up.
     yield* Effect.addFinalizer(() =>
       Deferred.succeed(stopping, undefined).pipe(
         Effect.andThen(running.withPermits(slots.total)(Effect.void)),
-        Effect.timeoutOption(grace)
+        Effect.timeoutOption(grace),
+        Effect.andThen(Fiber.interruptAll(workers))
       )
     )
     yield* Effect.logInfo("executor ready", { slots: queue.workers.concurrency })

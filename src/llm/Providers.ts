@@ -45,7 +45,7 @@ export const providers = {
           openai: {
             store: false,
             promptCacheKey: toCacheKey(runId),
-            // The SDK would omit the effort for names of models that it does not know.
+            // The SDK would omit the effort for unknown names of models.
             ...(effort === undefined ? {} : { reasoningEffort: effort, forceReasoning: true })
           }
         })
