@@ -95,6 +95,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "AdminSessions.ts",
     "AnalysisSpool.ts",
     "Cache.ts",
+    "Heartbeats.ts",
     "LoginAttempts.ts",
     "Ledger.ts",
     "Lessons.ts",

@@ -1,7 +1,7 @@
 /**
  * Sweeps, one in the cluster: finds after a crash everything that waits, in whatever state. Steps, at start and then periodically:
  *
- * - reclaims leases that ran out or whose process no longer exists;
+ * - reclaims leases that ran out or whose process no longer exists (the latter within seconds, between sweeps);
  * - requeues receipts without an outcome (idempotent);
  * - expires automatic work that waited longer than queued_timeout_hours, and notifies chat groups;
  * - sets a final status on commits whose review ended without a result;
@@ -38,6 +38,8 @@ import type { ShardGroup } from "./Placement.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 const sweepEvery = Duration.seconds(15)
+/** Poll interval of processes that have ended. */
+const goneEvery = Duration.millis(500)
 const pruneEvery = Duration.minutes(10)
 /** Longer than the interval between two sweeps. The first sweep of a process covers more. */
 const endedWithin = Duration.minutes(2)
@@ -238,6 +240,17 @@ const sweep = Effect.fnUntraced(function* (grace: Duration.Duration, lookBack: D
   yield* step("measure", measure(now))
 })
 
+/** Releases what processes held that have ended since the last call, without waiting for the next sweep. */
+const releaseGone = Effect.fnUntraced(function* (released: Set<string>) {
+  const gone = [...(yield* (yield* LiveNodes).gone)].filter((owner) => !released.has(owner))
+  if (gone.length === 0) return
+  const now = yield* Clock.currentTimeMillis
+  yield* step("reclaim", reclaim(now))
+  yield* step("wake", wakeAll)
+  yield* step("reservations", closeLostReservations(now))
+  for (const owner of gone) released.add(owner)
+})
+
 /** Logs the failure of a step and continues. The next sweep retries it. */
 const step = <E, R>(name: string, effect: Effect.Effect<void, E, R>): Effect.Effect<void, never, R> =>
   Effect.catchCause(effect, (cause) =>
@@ -284,8 +297,10 @@ export const layer = Singleton.make(
   Effect.gen(function* () {
     yield* Effect.addFinalizer(() => removeGauges)
     yield* sweep(Duration.zero, Duration.days(1))
+    const released = new Set<string>()
     yield* Effect.all(
       [
+        Effect.forever(Effect.andThen(Effect.sleep(goneEvery), releaseGone(released))),
         Effect.forever(Effect.andThen(Effect.sleep(sweepEvery), sweep(sweepEvery, endedWithin))),
         Effect.forever(
           Effect.andThen(
@@ -294,7 +309,7 @@ export const layer = Singleton.make(
           )
         )
       ],
-      { concurrency: 2, discard: true }
+      { concurrency: 3, discard: true }
     )
   }).pipe(Effect.scoped),
   { shardGroup }

@@ -2,14 +2,14 @@
  * Lists the live nodes, whatever their roles. Each node writes its record every 3 s. The record expires after 9 s without a write and is
  * deleted when the node leaves in an orderly way. Two processes with one name are two entries.
  */
-import { nuid } from "@nats-io/transport-node"
+import { errors, nuid } from "@nats-io/transport-node"
 import { Context, Effect, Layer, Schema } from "effect"
 import { makeBucket } from "./NatsBucket.ts"
 import type { NatsBucket } from "./NatsBucket.ts"
-import { NatsConnection } from "./NatsConnection.ts"
+import { NatsConnection, callTimeoutMillis } from "./NatsConnection.ts"
 import type { NatsError } from "./NatsError.ts"
 import { leaseMillis, retryUntilReady, streams } from "./NatsStreams.ts"
-import { token } from "./NatsSubjects.ts"
+import { presenceSubject, token } from "./NatsSubjects.ts"
 
 export const NodeRecord = Schema.Struct({
   name: Schema.String,
@@ -46,16 +46,24 @@ export class NatsNodes extends Context.Service<
     readonly list: Effect.Effect<ReadonlyArray<NodeRecord>, NatsError>
     /** Changes the properties of this node. Other nodes see them with their next read. */
     readonly update: (more: NodeRecord["more"]) => Effect.Effect<void, NatsError>
+    /** False if no connected process has this id. True also if that is undetermined. */
+    readonly isConnected: (id: string) => Effect.Effect<boolean>
   }
 >()("aicr/nats/NatsNodes") {
-  /** Registers the node while the scope is open. */
-  static readonly layer = (self: NodeRecord) => Layer.effect(NatsNodes, make(self))
+  /** Registers the node while the scope is open. `id` is that of the process. */
+  static readonly layer = (self: NodeRecord, id: string = nuid.next()) => Layer.effect(NatsNodes, make(self, id))
 }
 
-const make = Effect.fnUntraced(function* (self: NodeRecord) {
-  const { reconnected } = yield* NatsConnection
+const isRefused = (cause: unknown): boolean => cause instanceof errors.RequestError && cause.isNoResponders()
+
+const make = Effect.fnUntraced(function* (self: NodeRecord, id: string) {
+  const { prefix, raw, reconnected } = yield* NatsConnection
+  yield* Effect.acquireRelease(
+    Effect.sync(() => raw.subscribe(presenceSubject(prefix, id), { callback: (_, message) => void message.respond() })),
+    (subscription) => Effect.sync(() => subscription.unsubscribe())
+  )
   const bucket = yield* makeBucket(streams.nodes)
-  const key = `${token(self.name)}.${nuid.next()}`
+  const key = `${token(self.name)}.${token(id)}`
   let record = self
   const write = Effect.suspend(() => Effect.asVoid(bucket.put(key, encode(record))))
   yield* Effect.addFinalizer(() => Effect.ignore(bucket.delete(key)))
@@ -74,6 +82,13 @@ const make = Effect.fnUntraced(function* (self: NodeRecord) {
       Effect.suspend(() => {
         record = { ...record, more }
         return write
-      })
+      }),
+    isConnected: (other) =>
+      Effect.promise(() =>
+        raw.request(presenceSubject(prefix, other), "", { timeout: callTimeoutMillis }).then(
+          () => true,
+          (cause: unknown) => !isRefused(cause)
+        )
+      )
   })
 })

@@ -2,7 +2,7 @@
  * Runs Effect's cluster over NATS. `layer` is a process that hosts actors, `layerClientOnly` one that only calls them. Messages between
  * nodes are delivered at least once during a failover: handlers are idempotent, callers have timeouts.
  *
- * Timeouts allow a failover within 10.5 s of a node's sudden death: its lease must expire (9 s), and the others poll every second. A node
+ * A runner whose end is known is evicted (NatsRunnerLease), and its actors move within a second. Otherwise its lease must expire (9 s). A node
  * stops its actors after at most 6 s without a refresh.
  */
 import { nuid } from "@nats-io/transport-node"
@@ -25,6 +25,8 @@ type Config = ShardingConfig.ShardingConfig["Service"]
 export interface RunnerOptions {
   /** Name of the node. A restarted process is a new runner with the same name. */
   readonly node: string
+  /** Id of the process, part of its address. */
+  readonly incarnation?: string
   /** All shard groups of the installation, the same on every node. */
   readonly shardGroups: ReadonlyArray<string>
   /** Shard groups whose actors may run here. */
@@ -53,9 +55,13 @@ const timings = {
 } satisfies Partial<Config>
 
 /** Returns an address that is unique per process, because no bound port prevents a second process from using the same one. */
-const addressOf = (node: string): RunnerAddress.RunnerAddress => RunnerAddress.make(`${token(node)}-${nuid.next()}`, 1)
+const addressOf = (node: string, incarnation: string = nuid.next()): RunnerAddress.RunnerAddress =>
+  RunnerAddress.make(`${token(node)}-${incarnation}`, 1)
 
-const configOf = (options: Omit<RunnerOptions, "node">, address: Option.Option<RunnerAddress.RunnerAddress>) =>
+const configOf = (
+  options: Omit<RunnerOptions, "node" | "incarnation">,
+  address: Option.Option<RunnerAddress.RunnerAddress>
+) =>
   ShardingConfig.layer({
     ...timings,
     shardsPerGroup,
@@ -69,7 +75,7 @@ const configOf = (options: Omit<RunnerOptions, "node">, address: Option.Option<R
 export const layer = (options: RunnerOptions): Layer.Layer<RunnerServices, NatsError, NatsConnection> =>
   Layer.unwrap(
     Effect.sync(() => {
-      const address = addressOf(options.node)
+      const address = addressOf(options.node, options.incarnation)
       return Layer.mergeAll(RunnerServer.layer, NatsAskServer.layer).pipe(
         Layer.provideMerge(Sharding.layer),
         Layer.provide(RunnerHealth.layerPing),

@@ -13,7 +13,7 @@ import { makeBucket } from "./NatsBucket.ts"
 import { NatsConnection } from "./NatsConnection.ts"
 import type { NatsError } from "./NatsError.ts"
 import { leaseMillis, streams } from "./NatsStreams.ts"
-import { Holdings, liveLeases, registerRunner, unregisterRunner } from "./RunnerLease.ts"
+import { Holdings, evictRunners, liveLeases, registerRunner, unregisterRunner } from "./RunnerLease.ts"
 import { deleteMarks, listRunners, setHealth } from "./RunnerMarks.ts"
 import { acquireShards, refreshShards, releaseEverything, releaseShard } from "./ShardLocks.ts"
 import type { Locks } from "./ShardLocks.ts"
@@ -34,6 +34,8 @@ export class NatsRunnerLease extends Context.Service<
     readonly isHeld: Effect.Effect<boolean>
     /** Milliseconds since the last confirmed write of the lease, or since the start without one. */
     readonly millisWithout: Effect.Effect<number>
+    /** Ends the leases of other runners, so that their shards move immediately. Only for runners whose process has ended. */
+    readonly evict: (hasEnded: (address: string) => boolean) => Effect.Effect<void, NatsError>
     /** Addresses of the runners with a live lease. */
     readonly alive: Effect.Effect<ReadonlyArray<string>, NatsError>
   }
@@ -85,6 +87,7 @@ const make = Effect.gen(function* () {
       Effect.sync(() => (holdings.isFresh(leaseMillis) ? holdings.shards.get(shardId)?.revision : undefined)),
     isHeld: Effect.sync(() => holdings.isFresh(leaseMillis)),
     millisWithout: Effect.sync(() => performance.now() - holdings.confirmedAt),
+    evict: (hasEnded) => evictRunners(leases, hasEnded),
     alive: Effect.map(liveLeases(leases), (live) => live.map(({ address }) => address))
   })
   return Context.make(RunnerStorage.RunnerStorage, makeStorage(connection, { leases, shards, holdings })).pipe(

@@ -12,6 +12,9 @@ export const token = (text: string): string =>
 export const runnerSubject = (prefix: string, address: string, ...more: ReadonlyArray<string>): string =>
   [prefix, "runner", token(address), ...more].join(".")
 
+/** Subject on which a process responds while it is connected. */
+export const presenceSubject = (prefix: string, id: string): string => `${prefix}.present.${token(id)}`
+
 /** Subject of events that may be lost, by topic. */
 export const eventSubject = (prefix: string, topic: string): string => `${prefix}.events.${token(topic)}`
 

@@ -174,6 +174,19 @@ export const unregisterRunner = (
       : Effect.asVoid(writeLease(leases, holdings, own, { ...own.lease, registered: false }))
   })
 
+/** Deletes leases that have not been refreshed since they were read. */
+export const evictRunners = Effect.fnUntraced(function* (leases: NatsBucket, hasEnded: (address: string) => boolean) {
+  for (const { address, revision } of yield* liveLeases(leases)) {
+    if (!hasEnded(address)) continue
+    yield* Effect.catchIf(
+      leases.delete(token(address), revision),
+      (error) => error.reason === "conflict",
+      () => Effect.void
+    )
+    yield* Effect.logWarning("lease of a runner ended, its process no longer exists", { runner: address })
+  }
+})
+
 const machines = 1024
 const freeMachine = (used: ReadonlyArray<number>): number => {
   const inUse = new Set(used)

@@ -29,15 +29,11 @@ export const readDetails = ({ more }: NodeRecord) => ({
 export const presence = (roles: ReadonlySet<Role>) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const { name } = yield* NodeIdentity
+      const { name, owner } = yield* NodeIdentity
       const details = yield* detailsOf(roles)
-      return NatsNodes.layer({
-        name,
-        roles: [...roles],
-        version: packageJson.version,
-        startedAt: yield* Clock.currentTimeMillis,
-        more: { ...details, actors: 0 }
-      })
+      const startedAt = yield* Clock.currentTimeMillis
+      const more = { ...details, actors: 0 }
+      return NatsNodes.layer({ name, roles: [...roles], version: packageJson.version, startedAt, more }, owner)
     })
   )
 

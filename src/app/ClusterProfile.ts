@@ -36,6 +36,7 @@ import * as OutputsLayer from "../outputs/OutputsLayer.ts"
 import { identity, records, threads, vcs } from "./Parts.ts"
 import { actorCount, presence } from "../admin/NatsPresence.ts"
 import * as NatsCancellations from "../queue/dispatch/NatsCancellations.ts"
+import * as NatsEvictions from "../queue/dispatch/NatsEvictions.ts"
 import * as NatsLiveNodes from "../queue/dispatch/NatsLiveNodes.ts"
 import * as NatsNewerHeads from "../queue/dispatch/NatsNewerHeads.ts"
 import * as NatsTickets from "../queue/dispatch/NatsTickets.ts"
@@ -64,7 +65,15 @@ const client = NatsRunner.layerClientOnly({ shardGroups })
 /** Runs the actors of these groups. The layer is fresh, because it is a second engine in addition to that of the client. */
 const runner = (assigned: ReadonlyArray<string>) =>
   Layer.fresh(
-    Layer.unwrap(Effect.map(NodeIdentity, ({ name }) => NatsRunner.layer({ node: name, shardGroups, assigned })))
+    Layer.unwrap(
+      Effect.map(NodeIdentity, ({ name, owner }) => {
+        const incarnation = owner.slice(owner.lastIndexOf("/") + 1)
+        return Layer.provideMerge(
+          NatsEvictions.layer,
+          NatsRunner.layer({ node: name, incarnation, shardGroups, assigned })
+        )
+      })
+    )
   )
 
 const agent = agentLayer.pipe(Layer.provideMerge(ModelServices.gateway), Layer.provide(client))
@@ -112,8 +121,8 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
 
   return Layer.mergeAll(http, executor, actors, NatsConfigHead.layer, NatsMetrics.layer).pipe(
     Layer.provide(NatsProgress.layer),
-    Layer.provide(records),
     Layer.provide(NatsLiveNodes.layer),
+    Layer.provide(records),
     Layer.provide(presence(roles)),
     Layer.provide(bus(settings)),
     Layer.provide(identity),

@@ -7,13 +7,18 @@ export class LiveNodes extends Context.Service<
   {
     /** Returns a predicate over owners (NodeIdentity.owner). It stays valid, because a lost owner never returns. */
     readonly lost: Effect.Effect<(owner: string) => boolean>
+    /** Owners that are known to have ended, found within seconds of their end. `lost` includes them. */
+    readonly gone: Effect.Effect<ReadonlySet<string>>
   }
 >()("aicr/domain/LiveNodes") {
   /** A process without a cluster: another owner of the same name is an earlier incarnation of it. */
   static readonly layerAlone = Layer.effect(
     LiveNodes,
     Effect.map(NodeIdentity, ({ name, owner }) =>
-      LiveNodes.of({ lost: Effect.succeed((other) => other !== owner && other.startsWith(`${name}/`)) })
+      LiveNodes.of({
+        lost: Effect.succeed((other) => other !== owner && other.startsWith(`${name}/`)),
+        gone: Effect.succeed(new Set())
+      })
     )
   )
 }

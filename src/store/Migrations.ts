@@ -24,6 +24,7 @@ import ignoredDismissals from "./migrations/0014_ignored_dismissals.ts"
 import pullBases from "./migrations/0015_pull_bases.ts"
 import findingOutcomes from "./migrations/0016_finding_outcomes.ts"
 import deliveryFacts from "./migrations/0017_delivery_facts.ts"
+import heartbeats from "./migrations/0018_heartbeats.ts"
 
 const all = {
   "0001_events": events,
@@ -42,7 +43,8 @@ const all = {
   "0014_ignored_dismissals": ignoredDismissals,
   "0015_pull_bases": pullBases,
   "0016_finding_outcomes": findingOutcomes,
-  "0017_delivery_facts": deliveryFacts
+  "0017_delivery_facts": deliveryFacts,
+  "0018_heartbeats": heartbeats
 }
 
 const table = "aicr_migrations"

@@ -4,6 +4,7 @@ import type { SqlClient } from "effect/sql"
 import type { AdminSessions } from "./AdminSessions.ts"
 import type { Batches } from "./Batches.ts"
 import type { Configurations } from "./Configurations.ts"
+import type { Heartbeats } from "./Heartbeats.ts"
 import type { Ledger } from "./Ledger.ts"
 import type { Lessons } from "./Lessons.ts"
 import type { LoginAttempts } from "./LoginAttempts.ts"
@@ -17,6 +18,7 @@ import type { Schedules } from "./Schedules.ts"
 import * as SqlAdminSessions from "./SqlAdminSessions.ts"
 import * as SqlBatches from "./SqlBatches.ts"
 import * as SqlConfigurations from "./SqlConfigurations.ts"
+import * as SqlHeartbeats from "./SqlHeartbeats.ts"
 import * as SqlLedger from "./SqlLedger.ts"
 import * as SqlLessons from "./SqlLessons.ts"
 import * as SqlLoginAttempts from "./SqlLoginAttempts.ts"
@@ -38,6 +40,7 @@ export type Records =
   | Batches
   | Configurations
   | Schedules
+  | Heartbeats
   | Ledger
   | AdminSessions
   | LoginAttempts
@@ -54,6 +57,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlBatches.layer,
     SqlConfigurations.layer,
     SqlSchedules.layer,
+    SqlHeartbeats.layer,
     SqlLedger.layer,
     SqlLessons.layer,
     SqlAdminSessions.layer,

@@ -13,6 +13,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   actors: () => import("./actors.ts").then((module) => module.actorCalls),
   cluster: () => import("./cluster.ts").then((module) => module.cluster),
   config: () => import("./config.ts").then((module) => module.config),
+  failover: () => import("./failover.ts").then((module) => module.failover),
   engine: () => import("./engine.ts").then((module) => module.engine),
   hostile: () => import("./hostile.ts").then((module) => module.hostile),
   "hostile-port": () => import("./hostilePort.ts").then((module) => module.hostilePort),

@@ -35,7 +35,8 @@ describe("Migrations", () => {
         "0014_ignored_dismissals",
         "0015_pull_bases",
         "0016_finding_outcomes",
-        "0017_delivery_facts"
+        "0017_delivery_facts",
+        "0018_heartbeats"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

@@ -1,41 +1,95 @@
 /**
- * Determines lost processes by the list of nodes on the bus. A process is lost if it is not on the list although the connection to the bus
- * has been stable for longer than the lifetime of a record. While the bus is disconnected, and for a while after a reconnect, no process is
- * reported as lost. A new process may not be on the list yet; its owner contains its start time.
+ * Determines lost processes in two ways.
+ *
+ * A process has ended (`gone`) if its connection to the bus is closed and its heartbeat in the records has stopped for some seconds. One of
+ * the two is not enough: a process may be cut off from either server, and a busy one may be late with its heartbeat.
+ *
+ * A process that does not end but freezes is lost if it is not on the list of nodes although this connection to the bus has been stable for
+ * longer than the lifetime of a record. While the bus is disconnected, and for a while after a reconnect, no process is reported as lost. A
+ * new process may not be on the list yet; its owner contains its start time.
  */
-import { Clock, Effect, Layer } from "effect"
+import { Clock, Effect, Layer, Schedule } from "effect"
 import { NatsConnection } from "../../../nats/NatsConnection.ts"
 import { NatsNodes } from "../../../nats/NatsNodes.ts"
 import { leaseMillis } from "../../../nats/NatsStreams.ts"
 import { parseIdTime } from "../../domain/Ids.ts"
 import { LiveNodes } from "../../domain/LiveNodes.ts"
 import { NodeIdentity } from "../../domain/NodeIdentity.ts"
+import { Heartbeats } from "../../store/Heartbeats.ts"
 
-/** Milliseconds from the start of a process to its first record, plus clock differences between machines. */
+/** Milliseconds from the start of a process to its first record. */
 const startGrace = 20_000
 
-const noOne = (_owner: string): boolean => false
+const beatInterval = "1 second"
+/** Age at which a heartbeat has stopped. */
+const stoppedMillis = 3000
 
-export const layerWith = (options: { readonly steadyMillis: number }) =>
+export interface LiveNodesOptions {
+  /** Time for which the connection to the bus must have been stable, for processes that froze. */
+  readonly steadyMillis: number
+}
+
+/** Beats, and keeps the owners that have ended and those with a recent heartbeat. */
+const watchHeartbeats = Effect.fnUntraced(function* (own: string) {
+  const connection = yield* NatsConnection
+  const nodes = yield* NatsNodes
+  const heartbeats = yield* Heartbeats
+  const gone = new Set<string>()
+  let recent = new Set<string>()
+  let beatAt = -Infinity
+  /** Start of the time in which this process has reached both servers without a gap. */
+  let steadySince = performance.now()
+  yield* connection.onStatus(() => {
+    steadySince = performance.now()
+  })
+  const beat = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const others = yield* heartbeats.beat(own, now)
+    const at = performance.now()
+    if (at - beatAt > stoppedMillis) steadySince = at
+    beatAt = at
+    const stopped = others.filter(({ owner, seenAt }) => seenAt < now - stoppedMillis && !gone.has(owner))
+    recent = new Set(others.filter(({ seenAt }) => seenAt >= now - stoppedMillis).map(({ owner }) => owner))
+    const { connected } = yield* connection.status
+    if (!connected || at - steadySince < stoppedMillis) return
+    const check = ({ owner }: { readonly owner: string }) =>
+      Effect.map(nodes.isConnected(owner), (isConnected) => (isConnected ? undefined : gone.add(owner)))
+    yield* Effect.forEach(stopped, check, { concurrency: 16, discard: true })
+  }).pipe(Effect.catch((error) => Effect.logDebug("heartbeat not recorded", { error: error.message })))
+  yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(heartbeats.remove(own), "1 second")))
+  yield* beat
+  yield* Effect.forkScoped(Effect.repeat(beat, Schedule.spaced(beatInterval)))
+  return {
+    gone,
+    isRecent: (owner: string): boolean => performance.now() - beatAt < stoppedMillis && recent.has(owner)
+  }
+})
+
+export const layerWith = ({ steadyMillis }: LiveNodesOptions) =>
   Layer.effect(
     LiveNodes,
     Effect.gen(function* () {
       const connection = yield* NatsConnection
       const nodes = yield* NatsNodes
       const { owner: own } = yield* NodeIdentity
+      const { gone, isRecent } = yield* watchHeartbeats(own)
       let steadySince = performance.now()
       yield* connection.onStatus(() => {
         steadySince = performance.now()
       })
+      const hasEnded = (owner: string): boolean => gone.has(owner)
       return LiveNodes.of({
+        gone: Effect.sync(() => new Set(gone)),
         lost: Effect.gen(function* () {
-          const askedAt = yield* Clock.currentTimeMillis
-          const asked = yield* Effect.result(nodes.list)
-          if (asked._tag === "Failure" || performance.now() - steadySince < options.steadyMillis) return noOne
-          const alive = new Set(asked.success.map(({ more }) => more["owner"]))
+          const now = yield* Clock.currentTimeMillis
+          const listed = yield* Effect.result(nodes.list)
+          if (listed._tag === "Failure" || performance.now() - steadySince < steadyMillis) return hasEnded
+          const alive = new Set(listed.success.map(({ more }) => more["owner"]))
           return (owner: string) => {
+            if (owner === own || hasEnded(owner)) return owner !== own
             const startedAt = parseIdTime(owner.slice(owner.lastIndexOf("/") + 1))
-            return owner !== own && !alive.has(owner) && startedAt !== undefined && startedAt + startGrace < askedAt
+            const isListed = alive.has(owner) || isRecent(owner)
+            return !isListed && startedAt !== undefined && startedAt + startGrace < now
           }
         })
       })

@@ -20,6 +20,7 @@ import * as NatsNewerHeads from "../../../src/queue/dispatch/NatsNewerHeads.ts"
 import { NewerHeads } from "../../../src/queue/dispatch/NewerHeads.ts"
 import * as NatsTickets from "../../../src/queue/dispatch/NatsTickets.ts"
 import { Tickets } from "../../../src/queue/dispatch/Tickets.ts"
+import { Heartbeats } from "../../../src/store/Heartbeats.ts"
 import { CutLine } from "../../harness/CutLine.ts"
 import { NatsServer } from "../../harness/Nats.ts"
 
@@ -42,6 +43,20 @@ class Bus extends Context.Service<Bus, { readonly line: CutLine }>()("test/Bus")
 
 const steadyMillis = 1500
 
+/** Heartbeats of all nodes. Those of `stopped` are old. */
+const beaten = new Map<string, number>()
+const stopped = new Set<string>()
+const heartbeats = Heartbeats.of({
+  beat: (owner, now) =>
+    Effect.sync(() => {
+      beaten.set(owner, now)
+      return [...beaten].flatMap(([other, seenAt]) =>
+        other === owner ? [] : [{ owner: other, seenAt: stopped.has(other) ? 0 : seenAt }]
+      )
+    }),
+  remove: (owner) => Effect.sync(() => void beaten.delete(owner))
+})
+
 /** A node as the cluster wires it, for as long as the scope is open. */
 const node = Effect.fnUntraced(function* (name: string) {
   const { line } = yield* Bus
@@ -49,7 +64,7 @@ const node = Effect.fnUntraced(function* (name: string) {
   assert(settings !== undefined)
   const presence = Layer.unwrap(
     Effect.map(NodeIdentity, ({ owner }) =>
-      NatsNodes.layer({ name, roles: ["executor"], version: "0", startedAt: 0, more: { owner } })
+      NatsNodes.layer({ name, roles: ["executor"], version: "0", startedAt: 0, more: { owner } }, owner)
     )
   )
   return yield* Layer.build(
@@ -64,7 +79,8 @@ const node = Effect.fnUntraced(function* (name: string) {
         Layer.provideMerge(presence),
         Layer.provideMerge(NatsEvents.layer),
         Layer.provideMerge(NatsConnection.layer({ settings, name })),
-        Layer.provideMerge(NodeIdentity.layer(name))
+        Layer.provideMerge(NodeIdentity.layer(name)),
+        Layer.provideMerge(Layer.succeed(Heartbeats, heartbeats))
       )
     )
   )
@@ -198,6 +214,32 @@ describe("between nodes", () => {
         while (!(yield* Context.get(a, NatsConnection).status).connected) yield* Effect.sleep("20 millis")
         assert.deepStrictEqual(yield* says, [false, false, false])
         assert.deepStrictEqual(yield* Effect.timeout(steady, "10 seconds"), [true, false, false])
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("a process has ended if neither the bus nor its heartbeat shows it, and not if only one is missing", () =>
+      Effect.gen(function* () {
+        const a = yield* node("a")
+        const b = yield* node("b")
+        const { owner: late } = Context.get(b, NodeIdentity)
+        const [ended, cutOff] = [`c/${v7()}`, `d/${v7()}`]
+        for (const owner of [late, ended]) stopped.add(owner)
+        beaten.set(ended, 0)
+        const beating = Effect.forever(
+          Effect.andThen(
+            Effect.sync(() => beaten.set(cutOff, Date.now())),
+            Effect.sleep("100 millis")
+          )
+        )
+        yield* Effect.forkScoped(beating)
+        const live = Context.get(a, LiveNodes)
+        while ((yield* live.gone).size === 0) yield* Effect.sleep("20 millis")
+        assert.deepStrictEqual([...(yield* live.gone)], [ended])
+        assert.deepStrictEqual([ended, late, cutOff].map(yield* live.lost), [true, false, false])
+        // Later heartbeats change nothing.
+        const before = beaten.get(Context.get(a, NodeIdentity).owner) ?? 0
+        while ((beaten.get(Context.get(a, NodeIdentity).owner) ?? 0) < before + 2000) yield* Effect.sleep("20 millis")
+        assert.deepStrictEqual([...(yield* live.gone)], [ended])
       }).pipe(Effect.scoped)
     )
   })
