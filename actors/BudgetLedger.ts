@@ -2,15 +2,18 @@
  * Reserves money for model calls before it is spent, one per repository and UTC day. The store holds the ledger and enforces the caps in
  * its statements; the actor serialises the reservations of a repository on one node.
  *
- * Messages: `Reserve`, `Settle`, `Refund`. Each names its reservation and may be repeated. The sweeper calls `closeLostReservations`: what
- * a dead process had reserved counts as spent, because its requests may have reached the provider.
+ * Messages: `Reserve`, `Settle`, `Refund`. Each names its reservation and may be repeated. Settlements are repeated in the background until
+ * they succeed, so that a review does not wait for a ledger that is unavailable. Near a cap a reservation waits while amounts that are
+ * reserved for calls in flight may make room for it. The sweeper calls `closeLostReservations`: what a dead process had reserved counts as
+ * spent, because its requests may have reached the provider.
  */
-import { Clock, Duration, Effect, Layer, Schedule, Schema } from "effect"
+import { Clock, Deferred, Duration, Effect, Layer, Schedule, Schema } from "effect"
+import type { Scope } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { ReservationId } from "../src/domain/Keys.ts"
 import { LiveNodes } from "../src/domain/LiveNodes.ts"
-import { noMoney, Usd } from "../src/domain/Money.ts"
+import { addUsd, exceeds, noMoney, subtractUsd, Usd } from "../src/domain/Money.ts"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
 import { Budget, BudgetError } from "../src/llm/Budget.ts"
 import type { Caps, Reservation } from "../src/llm/Budget.ts"
@@ -35,7 +38,12 @@ const Reserve = Rpc.make("Reserve", {
   },
   success: Schema.Union([
     Schema.TaggedStruct("Reserved", {}),
-    Schema.TaggedStruct("Refused", { account: Schema.Literals(["run", "day", "author"]), committedUsd: Usd })
+    Schema.TaggedStruct("Refused", {
+      account: Schema.Literals(["run", "day", "author"]),
+      committedUsd: Usd,
+      /** Absent in results of earlier releases. */
+      openUsd: Schema.optional(Usd)
+    })
   ]),
   error: StoreError
 })
@@ -81,6 +89,54 @@ const capOf = (account: "run" | "day" | "author", caps: Caps) => {
 /** Timeout of a message. After it the call is retried later instead of being made without a reservation. */
 const messageTimeout = Duration.seconds(20)
 
+/** Time for which a call waits for its settlement, so that the next reservation of its review sees it. */
+const settlementWait = Duration.seconds(1)
+const settleAgain = Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("10 seconds")])
+
+/** Interval and maximum number of attempts of a reservation that waits for calls in flight. */
+const roomInterval = Duration.seconds(1)
+const roomAttempts = 600
+
+/** Returns whether an amount fits under a cap once all calls in flight have turned out to cost nothing. */
+export const mayFitLater = (
+  usd: Usd,
+  capUsd: Usd | undefined,
+  { committedUsd, openUsd = noMoney }: { readonly committedUsd: Usd; readonly openUsd?: Usd | undefined }
+): boolean =>
+  capUsd === undefined || (openUsd !== noMoney && !exceeds(addUsd(subtractUsd(committedUsd, openUsd), usd), capUsd))
+
+const withTimeout = <A, E extends { readonly message: string }>(reply: Effect.Effect<A, E>) =>
+  reply.pipe(
+    Effect.mapError(({ message }) => new BudgetError({ message })),
+    Effect.timeoutOrElse({
+      duration: messageTimeout,
+      orElse: () => Effect.fail(new BudgetError({ message: "the budget ledger does not respond" }))
+    })
+  )
+
+/**
+ * Closes a reservation. Returns when it is closed, but after `settlementWait` at the latest: then it is closed in the background. Waits
+ * without being interruptible, because it runs when a call ends.
+ */
+const closeIn = Effect.fnUntraced(function* (
+  scope: Scope.Scope,
+  runId: string,
+  closing: Effect.Effect<void, BudgetError>
+) {
+  const returned = yield* Deferred.make<void>()
+  const finish = Deferred.succeed(returned, undefined)
+  let isReported = false
+  const report = (error: BudgetError) => {
+    if (isReported) return Effect.void
+    isReported = true
+    return Effect.logWarning("reservation not settled yet, retry scheduled", { run_id: runId, error: error.message })
+  }
+  const fork = Effect.forkIn(scope, { startImmediately: true })
+  yield* closing.pipe(Effect.tapError(report), Effect.retry(settleAgain), Effect.ignore, Effect.ensuring(finish), fork)
+  if (!(yield* Deferred.isDone(returned))) yield* Effect.sleep(settlementWait).pipe(Effect.andThen(finish), fork)
+  yield* Deferred.await(returned)
+})
+
 /** Implements the gateway's budget with these actors. */
 export const budgetLayer = Layer.effect(
   Budget,
@@ -88,68 +144,69 @@ export const budgetLayer = Layer.effect(
     const clientOf = yield* BudgetLedger.client
     const { owner } = yield* NodeIdentity
     const scope = yield* Effect.scope
-    const takeBack = <E extends { readonly message: string }>(refund: Effect.Effect<void, E>) =>
-      withTimeout(refund).pipe(
-        Effect.retry({ times: 5, schedule: Schedule.spaced("5 seconds") }),
-        Effect.ignore({ log: "Warn" })
-      )
     /** A reservation is settled on the day it was made on, even after midnight. */
     const days = new Map<ReservationId, string>()
     const ledgerOf = ({ id, run }: Reservation, now: number) => {
       const day = days.get(id) ?? new Date(now).toISOString().slice(0, 10)
       return { day, client: clientOf(`${day}:${run.repository}`) }
     }
-    const withTimeout = <A, E extends { readonly message: string }>(reply: Effect.Effect<A, E>) =>
-      reply.pipe(
-        Effect.mapError(({ message }) => new BudgetError({ message })),
-        Effect.timeoutOrElse({
-          duration: messageTimeout,
-          orElse: () => Effect.fail(new BudgetError({ message: "the budget ledger does not respond" }))
-        })
+    const close = Effect.fnUntraced(function* (reservation: Reservation, usd: Usd | undefined) {
+      const { client } = ledgerOf(reservation, yield* Clock.currentTimeMillis)
+      const { id, run } = reservation
+      const message = Effect.suspend(() =>
+        withTimeout(usd === undefined ? client.Refund({ id }) : client.Settle({ id, usd }))
       )
+      yield* closeIn(
+        scope,
+        run.id,
+        Effect.tap(message, () => Effect.sync(() => days.delete(id)))
+      )
+    })
+    const reserveOnce = Effect.fnUntraced(function* (reservation: Reservation) {
+      const { id, run, usd, caps } = reservation
+      const now = yield* Clock.currentTimeMillis
+      const { day, client } = ledgerOf(reservation, now)
+      days.set(id, day)
+      const reply = yield* client
+        .Reserve({
+          id,
+          runId: run.id,
+          repository: run.repository,
+          day,
+          usd,
+          runCapUsd: caps.perRunUsd,
+          dayCapUsd: caps.perRepoDailyUsd,
+          ...(run.author === undefined ? {} : { author: run.author }),
+          ...(caps.perAuthorDailyUsd === undefined ? {} : { authorCapUsd: caps.perAuthorDailyUsd }),
+          owner,
+          until: now + Duration.toMillis(messageTimeout)
+        })
+        .pipe(
+          withTimeout,
+          // The reservation may exist all the same. Its refund runs in the background.
+          Effect.onError(() => Effect.forkIn(close(reservation, undefined), scope))
+        )
+      if (reply._tag === "Refused") days.delete(id)
+      return reply
+    })
     return Budget.of({
       reserve: Effect.fnUntraced(function* (reservation) {
-        const { id, run, usd, caps } = reservation
-        const now = yield* Clock.currentTimeMillis
-        const { day, client } = ledgerOf(reservation, now)
-        days.set(id, day)
-        const reply = yield* client
-          .Reserve({
-            id,
-            runId: run.id,
-            repository: run.repository,
-            day,
-            usd,
-            runCapUsd: caps.perRunUsd,
-            dayCapUsd: caps.perRepoDailyUsd,
-            ...(run.author === undefined ? {} : { author: run.author }),
-            ...(caps.perAuthorDailyUsd === undefined ? {} : { authorCapUsd: caps.perAuthorDailyUsd }),
-            owner,
-            until: now + Duration.toMillis(messageTimeout)
-          })
-          .pipe(
-            withTimeout,
-            // The reservation may exist all the same. Its refund runs in the background.
-            Effect.onError(() => {
-              days.delete(id)
-              return Effect.forkIn(takeBack(client.Refund({ id })), scope)
-            })
-          )
-        if (reply._tag === "Reserved") return { _tag: "Reserved" } as const
-        days.delete(id)
-        const [cap, capUsd] = capOf(reply.account, caps)
-        return { _tag: "Refused", cap, capUsd: capUsd ?? noMoney, committedUsd: reply.committedUsd } as const
+        for (let attempt = 1; ; attempt++) {
+          const reply = yield* reserveOnce(reservation)
+          if (reply._tag === "Reserved") return { _tag: "Reserved" } as const
+          const { caps, run, usd } = reservation
+          const [cap, capUsd] = capOf(reply.account, caps)
+          if (attempt === roomAttempts || !mayFitLater(usd, capUsd, reply)) {
+            return { _tag: "Refused", cap, capUsd: capUsd ?? noMoney, committedUsd: reply.committedUsd } as const
+          }
+          if (attempt === 1) {
+            yield* Effect.logInfo("model call waits for the cost of calls in flight", { run_id: run.id, cap })
+          }
+          yield* Effect.sleep(roomInterval)
+        }
       }),
-      settle: Effect.fnUntraced(function* (reservation, usd) {
-        const { client } = ledgerOf(reservation, yield* Clock.currentTimeMillis)
-        yield* withTimeout(client.Settle({ id: reservation.id, usd }))
-        days.delete(reservation.id)
-      }),
-      refund: Effect.fnUntraced(function* (reservation) {
-        const { client } = ledgerOf(reservation, yield* Clock.currentTimeMillis)
-        yield* withTimeout(client.Refund({ id: reservation.id }))
-        days.delete(reservation.id)
-      })
+      settle: close,
+      refund: (reservation) => close(reservation, undefined)
     })
   })
 )

@@ -28,7 +28,14 @@ export interface LedgerReservation {
 
 export type LedgerResult =
   | { readonly _tag: "Reserved" }
-  | { readonly _tag: "Refused"; readonly account: "run" | "day" | "author"; readonly committedUsd: Usd }
+  | {
+      readonly _tag: "Refused"
+      readonly account: "run" | "day" | "author"
+      /** Sum of spent and reserved amounts. */
+      readonly committedUsd: Usd
+      /** Reserved part of it, which may be refunded. */
+      readonly openUsd: Usd
+    }
 
 export class Ledger extends Context.Service<
   Ledger,

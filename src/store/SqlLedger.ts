@@ -42,6 +42,14 @@ const committedOf = (sql: SqlClient.SqlClient, account: string) =>
     Number(row?.committed ?? 0)
   )
 
+/** Returns the sum of open reservations of an account. */
+const openOf = (sql: SqlClient.SqlClient, account: string) =>
+  Effect.map(
+    sql<{ amount: number | null }>`SELECT SUM(amount) AS amount FROM ledger_reservations
+      WHERE status = 'open' AND (run_account = ${account} OR day_account = ${account} OR author_account = ${account})`,
+    ([row]) => Number(row?.amount ?? 0)
+  )
+
 /** Adds to the account; returns false if the sum would exceed the cap. One statement, so that no other addition comes in between. */
 const add = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -90,7 +98,8 @@ const reserve = (sql: SqlClient.SqlClient): Ledger["Service"]["reserve"] =>
           yield* sql`UPDATE ledger_accounts SET committed = committed - ${amount} WHERE id = ${id}`
         yield* sql`DELETE FROM ledger_reservations WHERE id = ${request.id}`
         const committedUsd = fromNanos(yield* committedOf(sql, account.id))
-        return { _tag: "Refused", account: account.kind, committedUsd } satisfies LedgerResult
+        const openUsd = fromNanos(yield* openOf(sql, account.id))
+        return { _tag: "Refused", account: account.kind, committedUsd, openUsd } satisfies LedgerResult
       }
       return { _tag: "Reserved" } satisfies LedgerResult
     },

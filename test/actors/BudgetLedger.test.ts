@@ -272,6 +272,67 @@ describe("a reservation whose reply is lost", () => {
   )
 })
 
+describe("near a cap", () => {
+  it.each<[what: string, committed: number, open: number, expected: boolean]>([
+    ["all of it is spent", 0.9, 0, false],
+    ["what is spent leaves no room", 0.9, 0.1, false],
+    ["what is in flight may leave room", 0.9, 0.5, true]
+  ])("a reservation waits only if %s", (_, committed, open, expected) => {
+    const reply = { committedUsd: Usd.make(committed), openUsd: Usd.make(open) }
+    assert.strictEqual(BudgetLedger.mayFitLater(Usd.make(0.3), Usd.make(1), reply), expected)
+  })
+
+  it.live("a reservation waits for the cost of a call in flight, and is refused once that is spent", () =>
+    Effect.gen(function* () {
+      const budget = yield* Budget
+      const caps = { perRunUsd: Usd.make(1), perRepoDailyUsd: undefined }
+      const reservation = (id: string) => ({
+        id: ReservationId.make(id),
+        run: { id: "near", repository },
+        usd: Usd.make(0.6),
+        caps
+      })
+      assert.strictEqual((yield* budget.reserve(reservation("a")))._tag, "Reserved")
+      const waiting = yield* Effect.forkChild(budget.reserve(reservation("b")), { startImmediately: true })
+      yield* budget.settle(reservation("a"), Usd.make(0.1))
+      assert.strictEqual((yield* Fiber.join(waiting))._tag, "Reserved")
+      yield* budget.settle(reservation("b"), Usd.make(0.6))
+      assert.strictEqual((yield* budget.reserve(reservation("c")))._tag, "Refused")
+    }).pipe(Effect.provide(BudgetLedger.budgetLayer.pipe(Layer.provideMerge(world))))
+  )
+})
+
+it.live("a settlement that fails is repeated until it succeeds, and its call does not wait for it", () => {
+  let attempts = 0
+  const failing = new StoreError({ reason: "unavailable", operation: "ledger.settle", message: "unavailable" })
+  const ledger = Layer.effect(
+    Ledger,
+    Effect.map(Ledger, (real) => ({
+      ...real,
+      settle: (id, usd, now) => (++attempts < 4 ? Effect.fail(failing) : real.settle(id, usd, now))
+    }))
+  ).pipe(Layer.provide(Store.layerMemory))
+  const caps = { perRunUsd: undefined, perRepoDailyUsd: undefined }
+  const reservation = { id: ReservationId.make("s1"), run: { id: "settled", repository }, usd: Usd.make(0.5), caps }
+  return Effect.gen(function* () {
+    const [budget, records] = [yield* Budget, yield* Ledger]
+    yield* budget.reserve(reservation)
+    yield* budget.settle(reservation, Usd.make(0.1))
+    assert.strictEqual(yield* records.committed({ runId: "settled" }), 0.5)
+    while ((yield* records.committed({ runId: "settled" })) !== 0.1) yield* Effect.sleep("20 millis")
+    assert.strictEqual(attempts, 4)
+  }).pipe(
+    Effect.provide([
+      BudgetLedger.budgetLayer.pipe(
+        Layer.provideMerge(BudgetLedger.layer),
+        Layer.provideMerge(Layer.merge(ledger, NodeIdentity.layer("node"))),
+        Layer.provideMerge(testCluster)
+      ),
+      Logger.layer([])
+    ])
+  )
+})
+
 it.live("in memory, for one process: the run's cap holds there too", () =>
   Effect.gen(function* () {
     const budget = yield* Budget

@@ -66,9 +66,24 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
       const ledger = yield* Ledger
       yield* ledger.reserve(asked("a", 0.9), 1)
       const overRun = yield* ledger.reserve(asked("b", 0.2), 1)
-      assert.deepStrictEqual(overRun, { _tag: "Refused", account: "run", committedUsd: Usd.make(0.9) })
+      assert.deepStrictEqual(overRun, {
+        _tag: "Refused",
+        account: "run",
+        committedUsd: Usd.make(0.9),
+        openUsd: Usd.make(0.9)
+      })
       const overDay = yield* ledger.reserve(asked("c", 0.2, { runId: "run-2", dayCapUsd: Usd.make(1) }), 1)
-      assert.deepStrictEqual(overDay, { _tag: "Refused", account: "day", committedUsd: Usd.make(0.9) })
+      assert.deepStrictEqual(overDay, {
+        _tag: "Refused",
+        account: "day",
+        committedUsd: Usd.make(0.9),
+        openUsd: Usd.make(0.9)
+      })
+      yield* ledger.settle(ReservationId.make("a"), Usd.make(0.9), 1)
+      assert.deepInclude(yield* ledger.reserve(asked("b", 0.2), 1), {
+        committedUsd: Usd.make(0.9),
+        openUsd: Usd.make(0)
+      })
       assert.strictEqual(yield* ofRun("run-2"), 0)
       assert.closeTo(yield* ofDay, 0.9, 1e-9)
       const free = { runId: "run-3", runCapUsd: undefined, dayCapUsd: undefined }
@@ -87,7 +102,8 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
       assert.deepStrictEqual(yield* ledger.reserve(asked("b", 0.6, elsewhere), 1), {
         _tag: "Refused",
         account: "author",
-        committedUsd: Usd.make(0.6)
+        committedUsd: Usd.make(0.6),
+        openUsd: Usd.make(0.6)
       })
       assert.strictEqual(yield* ofRun("run-2"), 0)
       assert.strictEqual(yield* ledger.committed({ repository: "t:team/other", day }), 0)
