@@ -13,6 +13,7 @@ import { execFileSync, fork } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { serviceFlags } from "../harness/ServiceFlags.ts"
 import type { Task } from "./engine/Task.ts"
 import { printDiff } from "./engine/Task.ts"
 import type { Benchmark } from "./main.ts"
@@ -97,7 +98,7 @@ const quotesOf = (patch: string) => {
 const measured = (task: Task): Promise<Record<string, number>> =>
   new Promise((resolve, reject) => {
     const child = fork(join(import.meta.dirname, "engine/measure.ts"), [JSON.stringify(task)], {
-      execArgv: ["--disable-warning=ExperimentalWarning"]
+      execArgv: [...serviceFlags]
     })
     child.once("message", (result: Record<string, number>) => resolve(result))
     child.once("exit", (code) => reject(new Error(`the measuring process ended with ${code}`)))
