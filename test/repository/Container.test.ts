@@ -449,14 +449,31 @@ describe("the flags of node", () => {
     for (const name of serviceScripts) expect([name, scriptFlags(name)]).toEqual([name, serviceFlags])
   })
 
+  const printed = async (program: string): Promise<number> => {
+    const node = join(root, "node_modules/.bin/node")
+    return Number((await promisify(execFile)(node, [...serviceFlags, "--eval", program])).stdout)
+  }
+
   it("limit the memory for new objects to 32 MiB", async () => {
     const program = `
       const kept = []
       for (let at = 0; at < 10_000_000; at++) kept[at % 200_000] = { at }
       const { physical_space_size } = require("node:v8").getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space")
       console.log(physical_space_size / 1_048_576)`
-    const node = join(root, "node_modules/.bin/node")
-    const { stdout } = await promisify(execFile)(node, [...serviceFlags, "--eval", program])
-    expect(Number(stdout)).toBeLessThanOrEqual(32)
+    expect(await printed(program)).toBeLessThanOrEqual(32)
+  })
+
+  it("limit the memory for objects that are no longer in use", async () => {
+    // About 85 MiB are in use, and replaced ten times.
+    const program = `
+      const { getHeapStatistics } = require("node:v8")
+      const kept = []
+      let most = 0
+      for (let at = 0; at < 8_000_000; at++) {
+        kept[at % 800_000] = { at, text: [at] }
+        if (at % 50_000 === 0) most = Math.max(most, getHeapStatistics().total_heap_size)
+      }
+      console.log(most / 1_048_576)`
+    expect(await printed(program)).toBeLessThan(270)
   })
 })
