@@ -24,10 +24,12 @@ import { readDemoChange } from "./DemoChange.ts"
 import type { DemoChange } from "./DemoChange.ts"
 import { demoDocument, secretVariable, tokenVariable } from "./DemoConfig.ts"
 import { startDemoForge } from "./DemoForge.ts"
+import type { DemoForge } from "./DemoForge.ts"
+import type { DemoEvent } from "./DemoForgeDialect.ts"
 import { demoModelName, startDemoModel } from "./DemoModel.ts"
 import { readBack } from "./DemoResult.ts"
 import type { DemoResult } from "./DemoResult.ts"
-import { makeTerminal, showProgress } from "./DemoTerminal.ts"
+import { makeTerminal, showNextSteps, showProgress } from "./DemoTerminal.ts"
 import type { Terminal } from "./DemoTerminal.ts"
 
 export interface DemoOptions {
@@ -39,6 +41,10 @@ export interface DemoOptions {
 
 /** The account of the reviewer at the demo host. */
 const reviewer = "aicr"
+/** Author of the pull request, who pushes a fix. */
+const author = "dana"
+/** Person who reads the pages: another one than the author, because authors dismiss nothing. */
+const maintainer = "mika"
 const patience = "15 minutes"
 
 type Finished = Extract<ProgressEvent, { readonly _tag: "Finished" }>
@@ -58,7 +64,7 @@ const run = Effect.fnUntraced(function* (options: DemoOptions) {
   const change = yield* Effect.promise(() => readDemoChange())
   const directory = yield* temporaryFolder
   const model = yield* modelFor(process.env)
-  const { forge, pull, token, secret } = yield* startHost(directory, change)
+  const { forge, pull, token, secret, authorToken } = yield* startHost(directory, change)
 
   const password = randomBytes(9).toString("base64url")
   const env = {
@@ -121,6 +127,7 @@ const run = Effect.fnUntraced(function* (options: DemoOptions) {
     showEnd(terminal, result, { page: forge.pageOf(pull), dashboard: `${url}/dashboard` })
     if (!options.once) {
       terminal.step("api", `${url}/api/admin ${terminal.dim(`user demo, password ${password}`)}`)
+      showNextSteps(terminal, { clone: cloneUrl(forge.url, change.repository, authorToken), branch: change.branch })
       terminal.line(`\n  Ctrl-C ends the demo and removes its folder.`)
       return yield* Effect.never
     }
@@ -154,14 +161,29 @@ const describeModel = ({ provider, model }: DetectedModel): string =>
     ? `${model}: static rules, not a language model (set a provider's key, such as ANTHROPIC_API_KEY, for a real one)`
     : `${provider.id}/${model}`
 
+/** Sends the webhook of an event that a person caused. The service may be ending. */
+const sendEvent = (forge: DemoForge, event: DemoEvent): void => {
+  forge.send(forge.delivery(event)).catch((cause: unknown) => {
+    process.stderr.write(`the webhook was not delivered: ${String(cause)}\n`)
+  })
+}
+
 const startHost = Effect.fnUntraced(function* (directory: string, change: DemoChange) {
   const token = randomBytes(20).toString("hex")
   const secret = randomBytes(20).toString("hex")
-  const forge = yield* Effect.acquireRelease(
+  const authorToken = randomBytes(20).toString("hex")
+  const forge: DemoForge = yield* Effect.acquireRelease(
     Effect.promise(async () => {
       const folder = join(directory, "host")
       await mkdir(folder)
-      return startDemoForge({ directory: folder, token, secret })
+      return startDemoForge({
+        directory: folder,
+        token,
+        secret,
+        accounts: { [authorToken]: author },
+        visitor: maintainer,
+        onEvent: (event) => sendEvent(forge, event)
+      })
     }),
     (started) => Effect.promise(() => started.stop())
   )
@@ -169,11 +191,12 @@ const startHost = Effect.fnUntraced(function* (directory: string, change: DemoCh
     const { repository, branch, title, description, commit } = change
     await forge.createRepository(repository)
     forge.setPermission(repository, reviewer, "write")
+    forge.setPermission(repository, maintainer, "write")
     await forge.push(repository, { branch: "main", message: "Parcels", files: change.base })
     await forge.push(repository, { branch, from: "main", message: commit, files: change.head })
-    return forge.createPull(repository, { title, description, headBranch: branch, baseBranch: "main", author: "dana" })
+    return forge.createPull(repository, { title, description, headBranch: branch, baseBranch: "main", author })
   })
-  return { forge, pull, token, secret }
+  return { forge, pull, token, secret, authorToken }
 })
 
 const isAccepted = (body: unknown): boolean =>
@@ -190,4 +213,12 @@ const showEnd = (
   )
   terminal.step("read it at", terminal.bold(places.page))
   terminal.step("dashboard", places.dashboard)
+}
+
+/** URL with the credentials of the author, who exists on this host only. */
+const cloneUrl = (forge: string, repository: string, token: string): string => {
+  const url = new URL(`${forge}/${repository}.git`)
+  url.username = author
+  url.password = token
+  return url.href
 }

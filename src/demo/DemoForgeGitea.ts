@@ -107,6 +107,20 @@ const editComment = (context: ApiContext): ApiAnswer => {
     context.state.version++
     return { status: 200, body: commentJson(comment, pull, context.url) }
   }
+  return editLineComment(context, id)
+}
+
+/** Comments at lines are edited like comments of the pull request. */
+const editLineComment = (context: ApiContext, id: number): ApiAnswer => {
+  for (const pull of findRepository(context)?.pulls.values() ?? [])
+    for (const review of pull.reviews) {
+      const comment = review.comments.find((candidate) => candidate.id === id)
+      if (comment === undefined) continue
+      if (review.user.login !== context.request.user.login) return refusal(403, "user should be the comment's author")
+      comment.body = field(context.request.body, "body", isText) ?? comment.body
+      context.state.version++
+      return { status: 200, body: reviewCommentsJson(review, pull, context.url).find((one) => one.id === id) }
+    }
   return notFound
 }
 

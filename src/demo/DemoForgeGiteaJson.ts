@@ -146,7 +146,7 @@ export const reviewCommentsJson = (review: DemoReview, pull: DemoPull, url: stri
     id: comment.id,
     body: comment.body,
     user: userJson(review.user, url),
-    resolver: null,
+    resolver: comment.resolver === undefined ? null : userJson(comment.resolver, url),
     pull_request_review_id: review.id,
     created_at: review.createdAt,
     updated_at: review.createdAt,

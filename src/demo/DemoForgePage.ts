@@ -47,9 +47,9 @@ const statusBox = (pull: DemoPull): string => {
 const link = (target: string): string =>
   /^https?:\/\//.test(target) ? `<a href="${escapeHtml(target)}">Details</a>` : ""
 
-const note = (id: number, login: string, at: string, what: string, body: string): string => `
+const note = (id: number, login: string, at: string, what: string, body: string, action = ""): string => `
 <article class="note" id="issuecomment-${id}">
-  <div class="note-head">${avatar(login)}<strong>${escapeHtml(login)}</strong><span class="muted">${what} ${when(at)}</span></div>
+  <div class="note-head">${avatar(login)}<strong>${escapeHtml(login)}</strong><span class="muted">${what} ${when(at)}</span>${action}</div>
   <div class="markdown">${renderMarkdown(body)}</div>
 </article>`
 
@@ -67,12 +67,35 @@ const reviewEvent = (review: DemoReview): string => {
   return `<div class="event" id="issuecomment-${review.id}">${avatar(review.user.login)}<strong>${escapeHtml(review.user.login)}</strong> <span>${what}</span> ${renderMarkdown(text)} ${when(review.createdAt)}</div>`
 }
 
-type Placed = DemoReviewComment & { readonly review: DemoReview }
+type Placed = DemoReviewComment & { readonly review: DemoReview; readonly action: string }
+
+/** Button that dismisses a comment at a line, and who did. */
+const dismissal = (comment: DemoReviewComment, page: string, visitor: string | undefined): string => {
+  const by =
+    comment.resolver === undefined
+      ? ""
+      : `<span class="badge">Dismissed by ${escapeHtml(comment.resolver.login)}</span>`
+  if (visitor === undefined) return by
+  const label = comment.resolver === undefined ? "Dismiss" : "Open again"
+  return `${by}<form method="post" action="${page}/dismissals"><button name="comment" value="${comment.id}">${label}</button></form>`
+}
+
+const commentBox = (page: string, visitor: string | undefined): string =>
+  visitor === undefined
+    ? ""
+    : `<form class="card box" method="post" action="${page}/comments"><label for="body">Comment as <strong>${escapeHtml(visitor)}</strong>, for example <code>/aicr review</code> or <code>/aicr help</code></label><textarea id="body" name="body" rows="3" required></textarea><button>Comment</button></form>`
 
 const row = (line: DiffLine, comments: ReadonlyArray<Placed>): string => {
   const sign = { context: " ", added: "+", removed: "-" }[line.kind]
   const threads = comments.map((comment) =>
-    note(comment.id, comment.review.user.login, comment.review.createdAt, rangeOf(comment), comment.body)
+    note(
+      comment.id,
+      comment.review.user.login,
+      comment.review.createdAt,
+      rangeOf(comment),
+      comment.body,
+      comment.action
+    )
   )
   const marked = comments.length > 0 ? " marked" : ""
   const code = `<tr class="${line.kind}${marked}"><td class="num">${line.oldLine ?? ""}</td><td class="num">${line.newLine ?? ""}</td><td class="code"><span class="sign">${sign}</span>${escapeHtml(line.text)}</td></tr>`
@@ -105,15 +128,25 @@ const fileBox = (file: DiffFile, comments: ReadonlyArray<Placed>): string => {
       comment.review.user.login,
       comment.review.createdAt,
       `${rangeOf(comment)}, outdated,`,
-      comment.body
+      comment.body,
+      comment.action
     )
   )
   return `<section class="card file"><h3><span class="path">${name}</span>${file.note ? `<span class="muted">${escapeHtml(file.note)}</span>` : ""}<span class="plus">+${added}</span><span class="minus">−${removed}</span>${bubble}</h3>
 <div class="scroll"><table class="diff"><tbody>${hunks.join("")}</tbody></table></div>${late.length > 0 ? `<div class="late">${late.join("")}</div>` : ""}</section>`
 }
 
-export const pullPage = (pull: DemoPull, files: ReadonlyArray<DiffFile>, version: number): string => {
-  const inline = pull.reviews.flatMap((review) => review.comments.map((comment) => ({ ...comment, review })))
+/** `visitor`: account whose forms the page has; undefined for a page without forms. */
+export const pullPage = (
+  pull: DemoPull,
+  files: ReadonlyArray<DiffFile>,
+  version: number,
+  visitor: string | undefined
+): string => {
+  const page = escapeHtml(`/${pull.repository.fullName}/pulls/${pull.number}`)
+  const inline = pull.reviews.flatMap((review) =>
+    review.comments.map((comment) => ({ ...comment, review, action: dismissal(comment, page, visitor) }))
+  )
   const talk = [
     ...pull.comments.map((comment) => ({
       at: comment.createdAt,
@@ -142,6 +175,7 @@ export const pullPage = (pull: DemoPull, files: ReadonlyArray<DiffFile>, version
 <p class="facts">${stateBadge(pull)} <strong>${escapeHtml(pull.author.login)}</strong> wants to merge <code>${escapeHtml(pull.headBranch)}</code> into <code>${escapeHtml(pull.baseBranch)}</code> <span class="muted">at ${escapeHtml(pull.head.slice(0, 8))}</span> ${labels}</p>
 ${note(pull.id, pull.author.login, pull.createdAt, "opened", pull.description || "_No description._")}
 ${talk.map((item) => item.html).join("")}
+${commentBox(page, visitor)}
 ${statusBox(pull)}
 <h2>Changes <span class="muted">${files.length} file${files.length === 1 ? "" : "s"}, ${inline.length} line comment${inline.length === 1 ? "" : "s"}</span></h2>
 ${files.map((file) => fileBox(file, inline)).join("")}`

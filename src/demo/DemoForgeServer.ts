@@ -2,11 +2,13 @@
 import { createServer } from "node:http"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import { dispatch } from "./DemoForgeDialect.ts"
-import type { ApiAnswer, ApiRequest, DemoDialect } from "./DemoForgeDialect.ts"
+import type { ApiAnswer, ApiRequest, DemoDialect, DemoEvent } from "./DemoForgeDialect.ts"
 import { httpBackend } from "./DemoForgeGit.ts"
 import { commitPage, indexPage, pullPage } from "./DemoForgePage.ts"
 import { findCommit, computeDiff, refreshPulls } from "./DemoForgeState.ts"
 import type { DemoState, DemoUser } from "./DemoForgeState.ts"
+import { executeVisitorAction, parseVisitorAction } from "./DemoForgeVisitor.ts"
+import type { VisitorAction } from "./DemoForgeVisitor.ts"
 import { readBody } from "./ReadBody.ts"
 
 /** Injected fault of one request. */
@@ -32,6 +34,10 @@ export interface DemoForgeOptions {
   readonly dialect?: DemoDialect | undefined
   /** Further accounts: token to login. */
   readonly accounts?: Readonly<Record<string, string>> | undefined
+  /** Login of the person who reads the pages and may comment there. Without one the pages have no forms. */
+  readonly visitor?: string | undefined
+  /** Gets events of people: pushes over HTTP that move a pull request, and comments on the pages. */
+  readonly onEvent?: ((event: DemoEvent) => void) | undefined
   /** Gets every request of the REST API before its response. */
   readonly onRequest?: ((request: ApiRequest) => Fault | undefined) | undefined
   /** Gets every response of the REST API. */
@@ -121,16 +127,37 @@ const respondToGit = async (
   if (repository === undefined) return void response.writeHead(404).end("not found\n")
   const pathInfo = `/${repository.fullName.toLowerCase()}.git${rest ?? ""}`
   const query = target.search.slice(1)
-  const before = rest === "/git-receive-pack" ? () => refreshPulls(state, repository) : () => Promise.resolve()
+  const refresh = async (): Promise<void> => {
+    for (const pull of await refreshPulls(state, repository))
+      options.onEvent?.({ kind: "pull", pull, action: "synchronized", sender: user })
+  }
+  const before = rest === "/git-receive-pack" ? refresh : () => Promise.resolve()
   await httpBackend(request, response, { root: options.directory, pathInfo, query, user: user.login, before })
 }
 
-const respondWithPage = async ({ state }: ForgeServer, response: ServerResponse, target: URL): Promise<void> => {
+const respondToVisitor = async (
+  { options, state, url }: ForgeServer,
+  login: string,
+  action: VisitorAction,
+  request: IncomingMessage,
+  response: ServerResponse
+): Promise<void> => {
+  const { status, event } = await executeVisitorAction(state, state.user(login), action, request, url)
+  const { pull } = action
+  response.writeHead(status, { location: `/${pull.repository.fullName}/pulls/${pull.number}` }).end()
+  if (event !== undefined) options.onEvent?.(event)
+}
+
+const respondWithPage = async (
+  { options, state }: ForgeServer,
+  response: ServerResponse,
+  target: URL
+): Promise<void> => {
   if (target.pathname === "/version") return writeJson(response, { status: 200, body: { version: state.version } })
   const [, owner, name, number] = /^\/([^/]+)\/([^/]+)\/pulls?\/(\d+)$/.exec(target.pathname) ?? []
   const pull = state.repositories.get(`${owner}/${name}`.toLowerCase())?.pulls.get(Number(number))
   if (pull !== undefined) {
-    return writeHtml(response, 200, pullPage(pull, await computeDiff(pull), state.version))
+    return writeHtml(response, 200, pullPage(pull, await computeDiff(pull), state.version, options.visitor))
   }
   const [, home, project, id] = /^\/([^/]+)\/([^/]+)\/commit\/([0-9a-f]+)$/.exec(target.pathname) ?? []
   const repository = state.repositories.get(`${home}/${project}`.toLowerCase())
@@ -152,6 +179,9 @@ const respond = (forge: ForgeServer, request: IncomingMessage, response: ServerR
   const target = new URL(request.url ?? "/", "http://forge")
   const isApi = target.pathname.startsWith(`${dialect.apiPath}/`) || target.pathname === dialect.graphqlPath
   if (isApi) return respondToApi(forge, request, response, target)
+  const action = parseVisitorAction(forge.state, request, target)
+  const { visitor } = forge.options
+  if (action !== undefined && visitor !== undefined) return respondToVisitor(forge, visitor, action, request, response)
   return /\/(info\/refs|git-upload-pack|git-receive-pack)$/.test(target.pathname)
     ? respondToGit(forge, request, response, target)
     : respondWithPage(forge, response, target)

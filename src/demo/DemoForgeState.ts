@@ -66,8 +66,10 @@ export interface DemoReviewComment {
   readonly side: "new" | "old"
   readonly line: number
   readonly startLine: number | undefined
-  readonly body: string
   readonly hunk: string
+  body: string
+  /** Account that resolved the comment. */
+  resolver?: DemoUser | undefined
 }
 
 export interface DemoReview {
@@ -166,8 +168,9 @@ const findTip = async (repository: DemoRepository, branch: string): Promise<stri
   return found
 }
 
-/** Brings what the pull requests say about their branches up to date, as a host does after a push. */
-export const refreshPulls = async (state: DemoState, repository: DemoRepository): Promise<void> => {
+/** Updates the heads of open pull requests, as a host does after a push. Returns those whose head moved. */
+export const refreshPulls = async (state: DemoState, repository: DemoRepository): Promise<ReadonlyArray<DemoPull>> => {
+  const moved: Array<DemoPull> = []
   for (const pull of repository.pulls.values()) {
     if (pull.state !== "open") continue
     pull.base = (await tip(repository.directory, pull.baseBranch)) ?? pull.base
@@ -175,8 +178,10 @@ export const refreshPulls = async (state: DemoState, repository: DemoRepository)
     if (head === pull.head) continue
     pull.head = head
     await setRef(repository.directory, `refs/pull/${pull.number}/head`, head)
+    moved.push(pull)
   }
   state.version++
+  return moved
 }
 
 export const push = async (state: DemoState, repository: DemoRepository, change: NewCommit): Promise<string> => {

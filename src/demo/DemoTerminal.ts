@@ -50,6 +50,17 @@ export const showProgress = (terminal: Terminal, event: ProgressEvent): void => 
   }
 }
 
+/** Shows what to try while the demo is up. */
+export const showNextSteps = (
+  terminal: Terminal,
+  { clone, branch }: { readonly clone: string; readonly branch: string }
+): void => {
+  terminal.line(`\n  ${terminal.bold("Try next:")}`)
+  terminal.step("1 push", `a fix, and read what it resolved: git clone -b ${branch} ${clone} parcels`)
+  terminal.step("2 comment", "/aicr review or /aicr help, in the box on the page of the pull request")
+  terminal.step("3 dismiss", "a comment at a line, then comment /aicr review: it is not raised again")
+}
+
 const describeFinding = (terminal: Terminal, { problem, anchor }: Finding): string => {
   const place =
     anchor === undefined ? `${problem.file} (in the summary)` : `${anchor.path}:${anchor.start ?? anchor.line}`

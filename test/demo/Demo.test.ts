@@ -1,8 +1,8 @@
 /** `aicr demo` as a user starts it: the real process, nothing in its environment, the pull request read at the demo host. */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { spawn } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { execFileSync, spawn } from "node:child_process"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { demoChangeFolder } from "../../src/demo/DemoChange.ts"
@@ -106,6 +106,44 @@ describe("aicr demo", () => {
     assert.strictEqual(code, 0)
     assert.deepStrictEqual(left, [])
   })
+
+  it("reviews a pushed fix, obeys a comment on the page, and shows what was resolved and dismissed", async () => {
+    await using demo = start([])
+    const wait = (condition: () => boolean | Promise<boolean>, what: string) =>
+      waitUntil(condition, { describe: () => `${what}\n${demo.said.stdout}${demo.said.stderr}`, timeout: 100_000 })
+    await wait(() => demo.said.stdout.includes("Ctrl-C"), "the first review")
+    const page = /^  read it at +(\S+)/m.exec(demo.said.stdout)?.[1] ?? ""
+    const [, branch = "", url = ""] = /git clone -b (\S+) (\S+)/.exec(demo.said.stdout) ?? []
+    const read = async () => (await fetch(page)).text()
+    const submit = (form: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+      fetch(`${page}/${form}`, { method: "POST", body: new URLSearchParams(fields), redirect: "manual", headers })
+
+    assert.strictEqual((await submit("comments", { body: "/aicr help" }, { origin: "https://other.test" })).status, 403)
+    assert.strictEqual((await submit("comments", { body: "/aicr help" })).status, 303)
+    await wait(async () => (await read()).includes("/aicr cancel"), "the reply to /aicr help")
+
+    const [, id = ""] = /name="comment" value="(\d+)"/.exec(await read()) ?? []
+    assert.strictEqual((await submit("dismissals", { comment: id })).status, 303)
+    assert.include(await read(), "Dismissed by mika")
+
+    const work = join(demo.folder, "parcels")
+    const git = (...args: ReadonlyArray<string>) =>
+      execFileSync("git", ["-c", "user.name=Dana", "-c", "user.email=dana@example.com", ...args], {
+        env: { PATH: process.env["PATH"], HOME: demo.folder, GIT_TERMINAL_PROMPT: "0" },
+        stdio: "pipe"
+      })
+    git("clone", "--quiet", "--branch", branch, url, work)
+    const file = join(work, "web/src/invoice.ts")
+    const text = readFileSync(file, "utf8")
+    const fixed = text.replace("<= lines.length", "< lines.length")
+    assert.notStrictEqual(fixed, text)
+    writeFileSync(file, fixed)
+    git("-C", work, "commit", "--quiet", "--all", "--message", "Read each line once")
+    git("-C", work, "push", "--quiet", "origin", branch)
+    await wait(async () => /1 resolved/.test(await read()), "the review of the fix")
+    assert.match(await read(), /1 dismissed/)
+    rmSync(work, { recursive: true })
+  }, 240_000)
 
   it("uses the model that the environment has a key for", async () => {
     const problem = {
