@@ -1,18 +1,19 @@
 /**
- * A gateway that replays the evidence of a run: each recorded response is used once, at no cost. A recorded request gets its own
- * response; a changed request gets the response of the recorded request in its position, and is listed among the differences.
+ * A gateway that replays the evidence of a run: each recorded response is used once, at no cost. A request with the same texts and
+ * definitions of tools as a recorded one gets its response; a changed request gets the response of the recorded request in its
+ * position, and is listed among the differences.
  */
 import { Effect } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
 import { Evidence } from "./Evidence.ts"
-import { keptText, messageText } from "./KeptText.ts"
+import { keptData, keptText, messageText } from "./KeptText.ts"
 import type { StoredCall } from "./Evidence.ts"
 import { GatewayError } from "./Gateway.ts"
 import type { Gateway, GatewayRequest } from "./Gateway.ts"
 
 /** Difference of a request from the recorded one: the first line that differs. */
 export interface ChangedQuestion {
-  readonly part: "system prompt" | "prompt" | "conversation"
+  readonly part: "system prompt" | "tools" | "prompt" | "conversation"
   readonly before: string
   readonly after: string
 }
@@ -34,7 +35,9 @@ interface Entry {
   readonly model: string
   readonly system: string
   readonly messages: ReadonlyArray<string>
-  /** Kind of a request, by the tools that it offers. */
+  /** Definitions of the tools, as JSON. */
+  readonly tools: string
+  /** Kind of a request, by the names of its tools. */
   readonly kind: string
   used: boolean
 }
@@ -59,12 +62,14 @@ export const recordedAnswers = Effect.fn("recordedAnswers")(function* (
   const entries: Array<Entry> = []
   for (const { answer, model, system, messages, tools } of yield* evidence.calls(runId)) {
     if (answer === undefined) continue
+    const definitions = yield* toText(tools)
     entries.push({
       answer,
       model,
       system: yield* toText(system),
       messages: yield* Effect.forEach(messages, toText),
-      kind: toolNames(yield* toText(tools)),
+      tools: definitions,
+      kind: toolNames(definitions),
       used: false
     })
   }
@@ -76,9 +81,12 @@ export const recordedAnswers = Effect.fn("recordedAnswers")(function* (
     Effect.suspend(() => {
       const system = comparable(keptText(request.system))
       const messages = request.messages.map((message) => comparable(messageText(message)))
+      const tools = comparable(JSON.stringify(keptData(request.tools)))
       const kind = request.tools.map(({ name }) => name).join(" ")
       const open = entries.filter((entry) => !entry.used && entry.kind === kind)
-      const exact = open.find((entry) => entry.system === system && equal(entry.messages, messages))
+      const exact = open.find(
+        (entry) => entry.system === system && entry.tools === tools && equal(entry.messages, messages)
+      )
       const found = exact ?? nearest(open, messages)
       if (found === undefined) {
         unanswered++
@@ -88,14 +96,15 @@ export const recordedAnswers = Effect.fn("recordedAnswers")(function* (
         })
       }
       found.used = true
-      if (exact === undefined) changed.push(findDifference(found, system, messages))
+      if (exact === undefined) changed.push(findDifference(found, { system, tools, messages }))
       else same++
-      const { text, calls, usage } = found.answer
+      const { text, calls, usage, isCutOff } = found.answer
       return Effect.succeed({
         model: found.model,
         text,
         calls,
         usage: { ...usage, costUsd: usage.costUsd },
+        isCutOff,
         native: undefined,
         fallbacks: []
       })
@@ -124,13 +133,20 @@ const nearest = (entries: ReadonlyArray<Entry>, messages: ReadonlyArray<string>)
   return best?.entry
 }
 
-const findDifference = (entry: Entry, system: string, messages: ReadonlyArray<string>): ChangedQuestion => {
+const findDifference = (
+  entry: Entry,
+  { messages, system, tools }: Pick<Entry, "messages" | "system" | "tools">
+): ChangedQuestion => {
   if (entry.system !== system) return { part: "system prompt", ...firstDifference(entry.system, system) }
+  if (entry.tools !== tools) return { part: "tools", ...firstDifference(indented(entry.tools), indented(tools)) }
   const at = messages.findIndex((text, index) => text !== entry.messages[index])
   const before = (entry.messages[at] ?? "").replaceAll("\\n", "\n")
   const after = (messages[at] ?? "").replaceAll("\\n", "\n")
   return { part: at === 0 ? "prompt" : "conversation", ...firstDifference(before, after) }
 }
+
+/** One line per field, so that the difference is short. */
+const indented = (json: string): string => JSON.stringify(JSON.parse(json === "" ? "[]" : json), undefined, 1)
 
 const firstDifference = (before: string, after: string): { readonly before: string; readonly after: string } => {
   const old = before.split("\n")
