@@ -3,6 +3,7 @@
  *
  *     layout    STRING  version of this list (RedisLayout.ts)
  *     log       STREAM  messages, `<sequence>-<id>`: after (the position before it), scope, rows
+ *     last      STRING  position of the last message
  *     details   HASH    entry id -> the rest of its change
  *     snapshot  STRING  `<sequence>-<id> <list>` of the newest snapshot
  *     pages:<n> LIST    pages of a snapshot
@@ -41,9 +42,14 @@ interface Script {
 
 const scriptOf = (source: string): Script => ({ source, sha: createHash("sha1").update(source).digest("hex") })
 
-/** Returns the last position. A log without messages begins behind the newest snapshot. */
+/**
+ * Returns the last position. XINFO copies the first and the last message, which takes about 50 us, and 1 ms with messages of 50 KB. A log
+ * that does not exist begins behind the newest snapshot.
+ */
 const lastOf = `
-local function lastOf(log, snapshot)
+local function lastOf(log, snapshot, last)
+  local position = redis.call('EXISTS', log) == 1 and redis.call('GET', last)
+  if position then return position end
   local info = redis.pcall('XINFO', 'STREAM', log)
   for place = 1, #info, 2 do
     if info[place] == 'last-generated-id' then return info[place + 1] end
@@ -52,8 +58,8 @@ local function lastOf(log, snapshot)
 end
 `
 const appendScript = (): Script => scriptOf(lastOf + readFileSync(new URL("append.lua", import.meta.url), "utf8"))
-/** KEYS: log, snapshot. */
-const lastScript = scriptOf(`${lastOf}return lastOf(KEYS[1], KEYS[2])`)
+/** KEYS: log, snapshot, last. */
+const lastScript = scriptOf(`${lastOf}return lastOf(KEYS[1], KEYS[2], KEYS[3])`)
 
 /**
  * A snapshot counts unless a newer one does. KEYS: snapshot, log, pages, pages of the old one. ARGV: sequence, value, seconds. Removes the
@@ -88,7 +94,7 @@ export const makeRedisJournal = Effect.fnUntraced(function* (
           : Promise.reject(error)
       )
   const append = appendScript()
-  const keys = ["log", "snapshot", "details"].map((name) => base + name)
+  const keys = ["log", "snapshot", "last", "details"].map((name) => base + name)
   const readDetails = async (entryIds: ReadonlyArray<string>) => {
     const chunks = Array.from({ length: Math.ceil(entryIds.length / fieldsAtOnce) }, (_, chunk) =>
       entryIds.slice(chunk * fieldsAtOnce, (chunk + 1) * fieldsAtOnce)
@@ -104,7 +110,7 @@ export const makeRedisJournal = Effect.fnUntraced(function* (
         (reply) => read(() => toAppended(reply, id))
       ),
     last: Effect.flatMap(
-      call(() => evaluate(lastScript, keys.slice(0, 2), [])),
+      call(() => evaluate(lastScript, keys.slice(0, 3), [])),
       (reply) => read(() => toPosition(reply))
     ),
     follow: (sequence) =>

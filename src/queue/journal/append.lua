@@ -1,7 +1,7 @@
 --[[
   Appends a message behind the last one, with what belongs to it, or changes nothing. Messages that the writer does not know are no
   obstacle while they are few and none of them is about anything that the writer's decision depends on.
-  KEYS: log, snapshot, details. ARGV: the last position that the writer knows, id of the message, rows, scope, whether the writer must know
+  KEYS: log, snapshot, last, details. ARGV: the last position that the writer knows, id of the message, rows, scope, whether the writer must know
   all messages; then two lists, each behind its length: details as pairs; details to remove.
   Returns 1, the sequence and the messages that the writer missed; or 0 and these.
 ]]
@@ -36,14 +36,22 @@ local function isIndependent(missed)
   return true
 end
 
-local last, missed = lastOf(KEYS[1], KEYS[2]), {}
+local last, missed = lastOf(KEYS[1], KEYS[2], KEYS[3]), {}
 if last ~= ARGV[KNOWN] then
   missed = redis.call('XRANGE', KEYS[1], '(' .. ARGV[KNOWN], '+', 'COUNT', MISSED_AT_MOST + 1)
   if not isIndependent(missed) then return { 0, missed } end
 end
 local sequence = string.format('%d', string.match(last, '^%d+') + 1)
 -- The message is the last write: a key of another type fails one of these, and nothing that was written before it counts without the message.
-send('HSET', KEYS[3], list())
-send('HDEL', KEYS[3], list())
-redis.call('XADD', KEYS[1], sequence .. '-' .. ARGV[ID], 'after', last, 'scope', ARGV[SCOPE], 'rows', ARGV[ROWS])
+send('HSET', KEYS[4], list())
+send('HDEL', KEYS[4], list())
+local position = sequence .. '-' .. ARGV[ID]
+local added = redis.pcall('XADD', KEYS[1], position, 'after', last, 'scope', ARGV[SCOPE], 'rows', ARGV[ROWS])
+if type(added) == 'table' and added.err then
+  if not string.find(added.err, 'equal or smaller') then return added end
+  -- Another program has written the log: the position is read from the log again.
+  redis.call('DEL', KEYS[3])
+  return { 0, redis.call('XRANGE', KEYS[1], '(' .. ARGV[KNOWN], '+', 'COUNT', MISSED_AT_MOST + 1) }
+end
+redis.call('SET', KEYS[3], position)
 return { 1, sequence, missed }
