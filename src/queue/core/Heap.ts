@@ -1,6 +1,7 @@
 /**
  * Binary heap with lazy removal: an item counts only while `isCurrent` returns true. Other items are dropped when they reach the top, or
- * together when they are the majority, so that the heap holds little more than twice the current items.
+ * together when they are the majority, so that the heap holds little more than twice the current items. A sorted array in its place moves
+ * all later items: with 1 000 000 entries of one repository 130 us of processor time per removal, instead of 3 us.
  */
 export class Heap<A> {
   readonly #order: (a: A, b: A) => number
