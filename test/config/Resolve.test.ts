@@ -311,7 +311,13 @@ describe("diff", () => {
   it("reports that a secret changed, without its value", () => {
     const server = (api_key: string) => snapshot({ server: { auth: { api_key } } }).document
     expect(diff(server("one"), server("two"))).toEqual([
-      { path: "server.auth.api_key", change: "changed", before: "******** (before)", after: "******** (after)" }
+      {
+        path: "server.auth.api_key",
+        names: ["server", "auth", "api_key"],
+        change: "changed",
+        before: "******** (before)",
+        after: "******** (after)"
+      }
     ])
     expect(diff(server("one"), server("one"))).toEqual([])
   })
