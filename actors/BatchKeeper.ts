@@ -14,6 +14,7 @@ import { Batches } from "../src/store/Batches.ts"
 import type { Batch, Placed } from "../src/store/Batches.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
+import { countStart } from "./ActorStarts.ts"
 import type { ShardGroup } from "./Placement.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
@@ -121,11 +122,12 @@ export const layer = Singleton.make(
   "BatchKeeper",
   Effect.all(
     [
+      countStart("BatchKeeper"),
       repeat(logAndContinue("scan of due batches", scan(false)), scanInterval),
       repeat(logAndContinue("scan of all batches", scan(true)), fullScanInterval),
       repeat(logAndContinue("retention of batches", prune), pruneInterval)
     ],
-    { concurrency: 3, discard: true }
+    { concurrency: 4, discard: true }
   ),
   { shardGroup }
 )

@@ -19,6 +19,7 @@ import { Budget, BudgetError } from "../src/llm/Budget.ts"
 import type { Caps, Reservation } from "../src/llm/Budget.ts"
 import { Ledger } from "../src/store/Ledger.ts"
 import { StoreError } from "../src/database/StoreError.ts"
+import { countStart } from "./ActorStarts.ts"
 import { everyOne } from "./Placement.ts"
 
 const Reserve = Rpc.make("Reserve", {
@@ -57,6 +58,7 @@ export const BudgetLedger = Entity.make("BudgetLedger", [Reserve, Settle, Refund
 
 export const layer = BudgetLedger.toLayer(
   Effect.gen(function* () {
+    yield* countStart("BudgetLedger")
     const ledger = yield* Ledger
     const at = <A, E>(use: (now: number) => Effect.Effect<A, E>) => Effect.flatMap(Clock.currentTimeMillis, use)
     return BudgetLedger.of({

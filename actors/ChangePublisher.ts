@@ -32,6 +32,7 @@ import { Outbox } from "../src/store/Outbox.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
+import { countStart } from "./ActorStarts.ts"
 import { CoalescedRuns } from "./CoalescedRuns.ts"
 import { executeCommand } from "./CommentCommand.ts"
 import type { FailedCommands } from "./CommentCommand.ts"
@@ -200,6 +201,7 @@ type Services =
 
 export const layer = ChangePublisher.toLayer(
   Effect.gen(function* () {
+    yield* countStart("ChangePublisher")
     const targetKey = TargetKey.make((yield* Entity.CurrentAddress).entityId)
     const services = yield* Effect.context<Services>()
     const hold = yield* holdTarget(targetKey)

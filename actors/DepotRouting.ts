@@ -13,6 +13,7 @@ import type { DepotBinding } from "../src/admission/RouteDepot.ts"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { DepotChange } from "../src/domain/DepotChange.ts"
 import { Receipts } from "../src/store/Receipts.ts"
+import { countStart } from "./ActorStarts.ts"
 import type { ShardGroup } from "./Placement.ts"
 
 const scanInterval = Duration.seconds(5)
@@ -79,6 +80,7 @@ const shardGroup: ShardGroup = "actors"
 export const layer = Singleton.make(
   "DepotRouting",
   Effect.gen(function* () {
+    yield* countStart("DepotRouting")
     let last = Number.NEGATIVE_INFINITY
     while (true) {
       const now = yield* Clock.currentTimeMillis

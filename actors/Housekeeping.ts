@@ -31,10 +31,12 @@ import { Receipts } from "../src/store/Receipts.ts"
 import type { StoredEvent } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
+import { countStart } from "./ActorStarts.ts"
 import { closeLostReservations, pruneLedger } from "./BudgetLedger.ts"
 import { publishers } from "./ChangePublisher.ts"
 import { pruneEvidence } from "./EvidenceRetention.ts"
 import type { ShardGroup } from "./Placement.ts"
+import { logEnded, withStory } from "./RunLog.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 const sweepEvery = Duration.seconds(15)
@@ -129,7 +131,7 @@ const abandon = Effect.fnUntraced(function* (now: number) {
       const entry = yield* queue.get(run.entryId)
       if (entry !== undefined && !isTerminal(entry.status)) return
       const [to, reason] = abandonedAs(entry)
-      yield* runs.move(run.id, afterEveryLease, to, now, reason)
+      if (yield* runs.move(run.id, afterEveryLease, to, now, reason)) yield* withStory(logEnded(run, to, reason), run)
     })
     yield* each(yield* runs.list({ status, limit: page }), ({ id }) => ({ run_id: id }), abandonOne)
   }
@@ -295,6 +297,7 @@ const removeGauges = Effect.all(
 export const layer = Singleton.make(
   "Housekeeping",
   Effect.gen(function* () {
+    yield* countStart("Housekeeping")
     yield* Effect.addFinalizer(() => removeGauges)
     yield* sweep(Duration.zero, Duration.days(1))
     const released = new Set<string>()

@@ -12,6 +12,7 @@ import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { Limiter, makeLimiter } from "../src/llm/Limiter.ts"
 import { makeProviderPermits } from "../src/llm/ProviderPermits.ts"
+import { countStart } from "./ActorStarts.ts"
 import { everyOne } from "./Placement.ts"
 
 const Acquire = Rpc.make("Acquire", {
@@ -44,6 +45,7 @@ export const ProviderLimiter = Entity.make("ProviderLimiter", [Acquire, Release,
 
 export const layer = ProviderLimiter.toLayer(
   Effect.gen(function* () {
+    yield* countStart("ProviderLimiter")
     const permits = yield* makeProviderPermits
     return ProviderLimiter.of({
       Acquire: ({ payload: { id, ...request } }) => permits.acquire(id, request),

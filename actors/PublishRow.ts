@@ -60,7 +60,10 @@ const report = Effect.fnUntraced(function* (run: Run, row: Publication, update: 
       Effect.annotateLogs({ channel: row.channel, operation, attempts: row.attempts + 1, error: update.error })
     )
   if (update.status === "sent") yield* Effect.logInfo("published", { channel: row.channel, operation, url: update.url })
-  yield* Metric.update(Metric.withAttributes(Metrics.publications, { operation, outcome: status }), 1)
+  yield* Metric.update(
+    Metric.withAttributes(Metrics.publications, { channel: row.channel, operation, outcome: status }),
+    1
+  )
   yield* (yield* Progress).publish({
     _tag: "Published",
     workspace: run.workspace,

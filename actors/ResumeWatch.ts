@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { Singleton } from "effect/cluster"
 import { QueueControl } from "../src/queue/operator/QueueControl.ts"
 import type { Pause } from "../src/queue/operator/QueueControl.ts"
+import { countStart } from "./ActorStarts.ts"
 import type { ShardGroup } from "./Placement.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
@@ -26,6 +27,7 @@ const shardGroup: ShardGroup = "actors"
 export const layer = Singleton.make(
   "ResumeWatch",
   Effect.gen(function* () {
+    yield* countStart("ResumeWatch")
     const control = yield* QueueControl
     const schedulerOf = yield* WorkspaceScheduler.client
     let paused: ReadonlySet<string> = new Set()

@@ -202,9 +202,8 @@ const work = Effect.fnUntraced(function* (
     const over = (yield* queue.get(entry.id)) ?? entry
     const settled = settlementOf(outcome, over)
     if (settled !== undefined) yield* receipts.settle(over.events, settled, now)
-    const labels = { outcome: outcome._tag }
-    yield* Metric.update(Metric.withAttributes(Metrics.runs, labels), 1)
-    yield* Metric.update(Metric.withAttributes(Metrics.runDuration, labels), (now - startedAt) / 1000)
+    const ended = finish._tag === "Retry" && finish.counted ? "retried" : attemptOutcome[outcome._tag]
+    yield* Metric.update(Metric.withAttributes(Metrics.runAttempts, { outcome: ended }), 1)
   })
   // The next review does not wait for these records.
   yield* Effect.all([wake, isEnded ? settle : Effect.void], { concurrency: "unbounded", discard: true })
@@ -236,6 +235,16 @@ export const keepLease = Effect.fnUntraced(function* (lease: Lease, ttl: number,
     until = now + ttl
   }
 })
+
+/** Outcomes of attempts in metrics. */
+const attemptOutcome = {
+  Reviewed: "reviewed",
+  Skipped: "skipped",
+  Failed: "failed",
+  Waiting: "waiting",
+  Cancelled: "cancelled",
+  HandedBack: "released"
+} as const satisfies Record<RunOutcome["_tag"], string>
 
 const finishOf = (outcome: RunOutcome, entry: Entry, attempts: number, retryAt: number): Finish => {
   switch (outcome._tag) {

@@ -1,8 +1,9 @@
 /** Logs the start and the end of runs, with the ids that join the story of a change. */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Metric } from "effect"
 import { inEventTrace } from "../src/domain/EventTrace.ts"
 import { usageJson } from "../src/domain/Analysis.ts"
 import type { RunStatus } from "../src/domain/Run.ts"
+import * as Metrics from "../src/observability/Metrics.ts"
 import { Queue } from "../src/queue/Queue.ts"
 import type { Run } from "../src/store/Runs.ts"
 
@@ -14,15 +15,18 @@ const countBySeverity = ({ analysis }: Run): Readonly<Record<string, number>> =>
     ])
   )
 
-/** Logs how a run ended, as an error if it failed. */
+/** Logs and counts the end of a run, as an error if it failed. */
 export const logEnded = Effect.fnUntraced(function* (run: Run, status: RunStatus, reason: string | undefined) {
   const now = yield* Clock.currentTimeMillis
+  const seconds = Math.max(0, now - (run.startedAt ?? run.createdAt)) / 1000
+  yield* Metric.update(Metric.withAttributes(Metrics.runs, { outcome: status }), 1)
+  yield* Metric.update(Metric.withAttributes(Metrics.runDuration, { outcome: status }), seconds)
   const log = status === "failed" || status === "timeout" ? Effect.logError : Effect.logInfo
   yield* log("run ended", {
     run_id: run.id,
     status,
     ...(reason === undefined ? {} : { reason }),
-    seconds: Math.max(0, now - (run.startedAt ?? run.createdAt)) / 1000,
+    seconds,
     ...(run.analysis === undefined ? {} : { findings: countBySeverity(run), usage: usageJson(run.analysis.usage) })
   })
 })

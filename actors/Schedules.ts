@@ -17,6 +17,7 @@ import { enqueue } from "../src/queue/Enqueue.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import type { EventRecord } from "../src/store/Receipts.ts"
 import { Schedules } from "../src/store/Schedules.ts"
+import { countStart } from "./ActorStarts.ts"
 import type { ShardGroup } from "./Placement.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
@@ -96,6 +97,7 @@ const shardGroup: ShardGroup = "actors"
 export const layer = Singleton.make(
   "Schedules",
   Effect.gen(function* () {
+    yield* countStart("Schedules")
     const schedulerOf = yield* WorkspaceScheduler.client
     const lookNow = scan((workspace) => schedulerOf(workspace).Wake(undefined, { discard: true }))
     while (true) {

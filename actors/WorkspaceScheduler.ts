@@ -20,6 +20,7 @@ import { tryAgain } from "../src/queue/operator/TryAgain.ts"
 import type { Batches } from "../src/store/Batches.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
+import { countStart } from "./ActorStarts.ts"
 import { everyOne } from "./Placement.ts"
 import { scanQueue, ScanMemory } from "./QueueScan.ts"
 import { repeatScan } from "./RepeatedScan.ts"
@@ -105,6 +106,7 @@ const pauseWorkspace = Effect.fnUntraced(function* (name: string, reason: string
 
 export const layer = WorkspaceScheduler.toLayer(
   Effect.gen(function* () {
+    yield* countStart("WorkspaceScheduler")
     const workspace = (yield* Entity.CurrentAddress).entityId
     const services = yield* Effect.context<Services>()
     const scan = yield* repeatScan(scanOrRetry(workspace, new ScanMemory()))

@@ -12,6 +12,7 @@ import { Rpc } from "effect/rpc"
 import { newId } from "../src/domain/Ids.ts"
 import { ForgeError } from "../src/forge/ForgeError.ts"
 import { WritePermits } from "../src/forge/WritePermits.ts"
+import { countStart } from "./ActorStarts.ts"
 import { everyOne } from "./Placement.ts"
 
 const Acquire = Rpc.make("Acquire", {
@@ -73,6 +74,7 @@ class WritePermit {
 
 export const layer = WritePacer.toLayer(
   Effect.gen(function* () {
+    yield* countStart("WritePacer")
     const inLine = yield* Semaphore.make(1)
     const writePermit = new WritePermit(yield* Clock.currentTimeMillis)
     const end = (permit: string, wrote: boolean) =>

@@ -57,7 +57,10 @@ const refusedDocument = (refused: RefusedDocument | undefined) =>
       }
 
 /** Returns an effect that checks at most once a second and otherwise returns the previous result. */
-const makeReadiness = Effect.fnUntraced(function* (intake: Pick<Intake, "failed">, further: ReadonlyArray<ReadyCheck>) {
+const makeReadiness = Effect.fnUntraced(function* (
+  intake: Pick<Intake, "failed" | "recovered">,
+  further: ReadonlyArray<ReadyCheck>
+) {
   const config = yield* ConfigStore
   const receipts = yield* Receipts
   const queue = yield* Queue
@@ -73,11 +76,17 @@ const makeReadiness = Effect.fnUntraced(function* (intake: Pick<Intake, "failed"
       )
     )
 
-  /** Write failures are observed on deliveries, because reads still succeed with a full disk. */
-  const writes = (what: "store" | "queue") =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      intake.failed(what, now) ? Effect.fail("the last delivery could not be written") : Effect.void
-    )
+  /** Write failures are observed on deliveries, because reads still succeed with a full disk. A probe that succeeds ends them. */
+  const writes = <E>(what: "store" | "queue", probe: Effect.Effect<unknown, E> | undefined) =>
+    Effect.gen(function* () {
+      if (!intake.failed(what, yield* Clock.currentTimeMillis)) return
+      if (probe === undefined) return yield* Effect.fail("the last delivery could not be written")
+      yield* probe
+      intake.recovered(what)
+    })
+  const { kind } = config.current().document.queue
+  // A queue in a server takes writes when it responds; one in a file may be readable on a full disk.
+  const queueProbe = kind === "redis" || kind === "nats" ? queue.stats : undefined
 
   const names = namesOf(config.current().document)
   const checkAll = Effect.all(
@@ -86,14 +95,15 @@ const makeReadiness = Effect.fnUntraced(function* (intake: Pick<Intake, "failed"
         "config",
         Effect.sync(() => config.current())
       ),
-      check(names.store, Effect.andThen(writes("store"), receipts.list({ limit: 1 }))),
-      check(names.queue, Effect.andThen(writes("queue"), queue.stats)),
+      check(names.store, Effect.andThen(writes("store", receipts.probe), receipts.list({ limit: 1 }))),
+      check(names.queue, Effect.andThen(writes("queue", queueProbe), queue.stats)),
       ...further.map(({ name, check: probe }) => check(name, probe))
     ],
     { concurrency: "unbounded" }
   ).pipe(
     Effect.map((checks) => {
-      const missing = checks.filter(({ ready }) => !ready).map(({ name }) => name)
+      // One server may hold the queue and the bus, or the queue and the records.
+      const missing = [...new Set(checks.filter(({ ready }) => !ready).map(({ name }) => name))]
       const configuration = refusedDocument(config.refused())
       return missing.length === 0
         ? health(200, { status: "ready", ...configuration })
@@ -113,7 +123,7 @@ const makeReadiness = Effect.fnUntraced(function* (intake: Pick<Intake, "failed"
 
 /** Handles `/healthz` and `/readyz`. */
 export const makeProbes = Effect.fnUntraced(function* (
-  intake: Pick<Intake, "failed">,
+  intake: Pick<Intake, "failed" | "recovered">,
   checks: {
     readonly alive?: ReadonlyArray<ReadyCheck> | undefined
     readonly ready?: ReadonlyArray<ReadyCheck> | undefined

@@ -86,6 +86,11 @@ export class Intake {
     return now < this.#failedUntil[what]
   }
 
+  /** Ends the report of a failed write, after another write succeeded. */
+  recovered(what: "store" | "queue"): void {
+    this.#failedUntil[what] = 0
+  }
+
   /** Stores the record and the base branch of its pull request, then queues its work, if any. Never rejects. */
   take(record: EventRecord, work?: QueueAdmission, pull?: PullBase): Promise<IntakeResult> {
     return new Promise((done) => {

@@ -4,11 +4,11 @@
 import type { IncomingMessage } from "node:http"
 import { Clock, Context, Option } from "effect"
 import type { Effect } from "effect"
-import { PrometheusMetrics } from "effect/observability"
 import { AdminApi, maxBodyBytes } from "../admin/AdminApi.ts"
 import type { ConfigStore } from "../config/ConfigStore.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
 import { webhookDuration } from "../observability/Metrics.ts"
+import { renderMetrics } from "../observability/MetricsText.ts"
 import type { IngressResponse } from "./Responses.ts"
 import * as Responses from "./Responses.ts"
 import { declaresMore } from "./Body.ts"
@@ -53,7 +53,7 @@ class MetricsText {
 
   current(): string {
     if (performance.now() - this.#at > metricsMillis) {
-      this.#text = PrometheusMetrics.formatUnsafe(this.#context)
+      this.#text = renderMetrics(this.#context)
       this.#at = performance.now()
     }
     return this.#text

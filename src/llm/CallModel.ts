@@ -1,10 +1,11 @@
 /** All attempts at one model: as often as the retry policy allows, until its time or the deadline of the call. */
-import { Duration, Effect, Random } from "effect"
+import { Duration, Effect, Metric, Random } from "effect"
 import type { ModelEntry } from "../config/schema/Llm.ts"
 import { attemptModel } from "./AttemptModel.ts"
 import type { GatewayServices, ModelAnswer } from "./AttemptModel.ts"
 import type { Catalog } from "./catalog/Catalog.ts"
 import { CallTime } from "./CallTime.ts"
+import * as Metrics from "../observability/Metrics.ts"
 import { modelKey } from "./Chain.ts"
 import { failure } from "./Failure.ts"
 import type { Failure } from "./Failure.ts"
@@ -80,6 +81,8 @@ export const callModel = Effect.fnUntraced(function* (
       return yield* Effect.fail(failed)
     }
     number++
+    const labels = { provider: model.entry.provider, model: model.entry.model, reason: failed.kind }
+    yield* Metric.update(Metric.withAttributes(Metrics.modelRetries, labels), 1)
     yield* Effect.logDebug("model call failed, retry scheduled").pipe(
       Effect.annotateLogs({ model: modelKey(model.entry), attempt: number, wait, reason: failed.message })
     )

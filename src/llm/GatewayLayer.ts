@@ -3,13 +3,14 @@
  * attempts at one model are bounded by `give_up_after_seconds`, the whole call by the request's deadline; interrupting the call
  * aborts the request.
  */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Metric } from "effect"
 import type { GatewayServices } from "./AttemptModel.ts"
 import { Budget } from "./Budget.ts"
 import { callModel } from "./CallModel.ts"
 import { CallTime } from "./CallTime.ts"
 import { Catalog } from "./catalog/Catalog.ts"
 import { layerMemory } from "./catalog/MemoryCatalogCache.ts"
+import * as Metrics from "../observability/Metrics.ts"
 import { candidates, modelKey } from "./Chain.ts"
 import { makeConnections } from "./Connections.ts"
 import { Evidence } from "./Evidence.ts"
@@ -79,6 +80,10 @@ const make = Effect.gen(function* () {
         Effect.annotateLogs({ model: modelKey(entry), kind: outcome.failure.kind, reason: outcome.failure.message })
       )
       if (!outcome.failure.next || time.leftMillis <= 0) break
+      if (hasNext) {
+        const labels = { provider: entry.provider, model: entry.model, reason: outcome.failure.kind }
+        yield* Metric.update(Metric.withAttributes(Metrics.modelFallbacks, labels), 1)
+      }
     }
     return yield* exhausted(failures)
   })

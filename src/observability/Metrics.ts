@@ -22,14 +22,20 @@ export const connectionsAtLimit = Metric.counter("aicr_http_connections_at_limit
 })
 
 export const runs = Metric.counter("aicr_runs_total", {
-  description: "Ended attempts of reviews by outcome",
+  description: "Ended runs by outcome (succeeded, failed, timeout, cancelled, skipped)",
   incremental: true
 })
 
-/** Measured from the claim of an entry to the end of its attempt. */
+/** Measured from the start of the run to its end, publications included. */
 export const runDuration = Metric.histogram("aicr_run_duration_seconds", {
-  description: "Duration of reviews by outcome",
+  description: "Duration of runs by outcome",
   boundaries: [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600]
+})
+
+/** A run has several attempts if a server fails, or its node stops. */
+export const runAttempts = Metric.counter("aicr_run_attempts_total", {
+  description: "Ended attempts at runs by outcome (reviewed, skipped, failed, retried, waiting, cancelled, released)",
+  incremental: true
 })
 
 export const problems = Metric.counter("aicr_problems_total", {
@@ -38,7 +44,7 @@ export const problems = Metric.counter("aicr_problems_total", {
 })
 
 export const publications = Metric.counter("aicr_publications_total", {
-  description: "Writes to hosts by kind of operation and outcome",
+  description: "Writes to hosts by channel, kind of operation and outcome",
   incremental: true
 })
 
@@ -78,6 +84,22 @@ export const modelTokens = Metric.counter("aicr_llm_tokens_total", {
 
 export const modelCost = Metric.counter("aicr_llm_cost_usd_total", {
   description: "Known cost of language models in US dollars by provider and model",
+  incremental: true
+})
+
+export const modelRetries = Metric.counter("aicr_llm_retries_total", {
+  description: "Requests to language models that were sent again after a failure, by provider, model and reason",
+  incremental: true
+})
+
+export const modelFallbacks = Metric.counter("aicr_llm_fallbacks_total", {
+  description:
+    "Calls that were continued with another model of the chain, by provider and model that failed, and reason",
+  incremental: true
+})
+
+export const actorStarts = Metric.counter("aicr_actor_starts_total", {
+  description: "Starts of actors on this node by actor: first use, after idling, after a move and after a failure",
   incremental: true
 })
 

@@ -133,6 +133,8 @@ export class Receipts extends Context.Service<
       after: string | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
+    /** Writes the newest record again, unchanged: fails if the store takes no writes. */
+    readonly probe: Effect.Effect<void, StoreError>
     readonly get: (id: string) => Effect.Effect<StoredEvent | undefined, StoreError>
     /** Lists records, newest first. */
     readonly list: (filter: EventFilter) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>

@@ -212,6 +212,9 @@ export const layer: Layer.Layer<Receipts, StoreError, SqlClient.SqlClient> = Lay
       reopen: reopen(sql),
       unsettled: unsettled(sql),
       unrouted: unrouted(sql),
+      probe: Effect.asVoid(sql`UPDATE events SET provider = provider WHERE seq = (SELECT max(seq) FROM events)`).pipe(
+        unavailable("receipts.probe")
+      ),
       get: get(sql),
       list: list(sql),
       prune: prune(sql, deliveries)

@@ -365,6 +365,7 @@ describe("when the stores fail", () => {
     revise: () => Effect.void,
     unsettled: () => Effect.succeed([]),
     note: () => Effect.void,
+    probe: full,
     reopen: () => Effect.void,
     unrouted: () => Effect.succeed([]),
     get: () => Effect.succeed(undefined),

@@ -1,0 +1,47 @@
+/** Readiness of a server whose stores fail for one write. */
+import { Effect, Layer } from "effect"
+import { afterEach, assert, it } from "vitest"
+import { StoreError } from "../../src/database/StoreError.ts"
+import { Receipts } from "../../src/store/Receipts.ts"
+import * as Store from "../../src/store/Store.ts"
+import type { Ingress } from "./Ingress.ts"
+import { deliver, pullRequest, startIngress } from "./Ingress.ts"
+
+let ingress: Ingress
+afterEach(() => ingress.stop())
+
+const diskFull = Effect.fail(
+  new StoreError({ reason: "unavailable", operation: "receipts.store", message: "disk is full" })
+)
+
+/** Records whose writes fail while `isFull` returns true; reads succeed. */
+const records = (isFull: () => boolean) =>
+  Layer.effect(
+    Receipts,
+    Effect.map(Receipts, (receipts) => {
+      const unlessFull = <A, E>(effect: Effect.Effect<A, E>) =>
+        Effect.suspend((): Effect.Effect<A, E | StoreError> => (isFull() ? diskFull : effect))
+      return Receipts.of({
+        ...receipts,
+        storeAll: (given) => unlessFull(receipts.storeAll(given)),
+        probe: unlessFull(receipts.probe)
+      })
+    })
+  ).pipe(Layer.provide(Layer.fresh(Store.layerMemory)), Layer.orDie)
+
+it("is not ready while writes fail, and ready as soon as one succeeds", async () => {
+  let isFull = true
+  ingress = await startIngress({ receipts: records(() => isFull) })
+  const ready = async () => (await fetch(`${ingress.url}/readyz`)).status
+  assert.strictEqual((await deliver(ingress, "pull_request", pullRequest())).status, 503)
+  isFull = false
+  assert.strictEqual(await ready(), 200)
+})
+
+it("reports the store while no write succeeds, although reads do", async () => {
+  ingress = await startIngress({ receipts: records(() => true) })
+  assert.strictEqual((await deliver(ingress, "pull_request", pullRequest())).status, 503)
+  const response = await fetch(`${ingress.url}/readyz`)
+  const body: unknown = await response.json()
+  assert.deepStrictEqual([response.status, Object(body).not_ready], [503, ["store"]])
+})
