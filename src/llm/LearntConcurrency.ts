@@ -1,6 +1,6 @@
 /**
- * Learns how many calls a provider takes at the same time: half after a refusal, one more after as many responses as are allowed.
- * Above the number at which the last refusal came it grows slowly. Pure.
+ * Learns how many calls a provider takes at the same time. Until the first refusal, twice as many after as many responses as are allowed;
+ * then half after a refusal, and one more after that many responses. Above the number at which the last refusal came it grows slowly. Pure.
  */
 
 const initialLimit = 8
@@ -25,8 +25,13 @@ export class LearntConcurrency {
   /** A response arrived while `inFlight` calls, this one included, were executed. An unused limit does not grow. */
   answered(inFlight: number): void {
     if (inFlight < this.limit) return
-    const step = 1 / this.limit
-    this.#limit = Math.min(maxLimit, this.#limit + (this.limit + 1 >= this.#refusedAt ? step / slowdown : step))
+    this.#limit = Math.min(maxLimit, this.#limit + this.#step())
+  }
+
+  /** Growth after one response. */
+  #step(): number {
+    if (this.#refusedAt === Number.POSITIVE_INFINITY) return 1
+    return this.limit + 1 >= this.#refusedAt ? 1 / this.limit / slowdown : 1 / this.limit
   }
 
   /** The provider refused a call that was granted in `generation`. */

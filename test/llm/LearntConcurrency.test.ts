@@ -14,7 +14,12 @@ const limitAfter = (results: string): number => {
 
 it.each([
   { name: "at first", results: "", limit: 8 },
-  { name: "one more after a round of responses", results: "a".repeat(9), limit: 9 },
+  { name: "twice as many after a round of responses without a refusal", results: "a".repeat(8), limit: 16 },
+  {
+    name: "one more after a round of responses to fewer calls than were refused",
+    results: `t${"a".repeat(5)}`,
+    limit: 5
+  },
   { name: "half after a refusal", results: "t", limit: 4 },
   { name: "never below one", results: "tttttt", limit: 1 },
   { name: "fast growth below the number of the last refusal", results: `tt${"a".repeat(2)}`, limit: 3 },
