@@ -7,11 +7,13 @@ export interface FakeAccess {
   push: boolean
   /** Scopes of the token: GitHub's classic ones and GitLab's; undefined where the token does not report them. */
   scopes: ReadonlyArray<string> | undefined
+  /** Webhooks of the repository; undefined where the account may not list them. Gitea and Forgejo only. */
+  hooks: ReadonlyArray<object> | undefined
 }
 
 const all = new WeakMap<DemoRepository, FakeAccess>()
 export const getAccess = (repository: DemoRepository): FakeAccess => {
-  const known = all.get(repository) ?? { push: true, scopes: undefined }
+  const known = all.get(repository) ?? { push: true, scopes: undefined, hooks: undefined }
   all.set(repository, known)
   return known
 }
@@ -26,6 +28,18 @@ const repository: DemoRoute = {
     if (found === undefined) return { status: 404, body: { message: "Not Found" } }
     const { push } = getAccess(found)
     return { status: 200, body: { id: found.id, private: true, permissions: { pull: true, push, admin: false } } }
+  }
+}
+
+const hooks: DemoRoute = {
+  method: "GET",
+  path: "/repos/{owner}/{repo}/hooks",
+  answer: (context) => {
+    const found = findRepository(context)
+    const listed = found === undefined ? undefined : getAccess(found).hooks
+    return listed === undefined
+      ? { status: 403, body: { message: "user should be an admin" } }
+      : { status: 200, body: listed }
   }
 }
 
@@ -71,6 +85,7 @@ const withScopes = (route: DemoRoute): DemoRoute => ({
 })
 
 export const withAccess = (kind: "gitea" | "github" | "gitlab", dialect: DemoDialect): DemoDialect => {
-  const routes = [...(kind === "gitlab" ? gitlab : [repository]), ...dialect.routes]
+  const own = { gitea: [repository, hooks], github: [repository], gitlab }[kind]
+  const routes = [...own, ...dialect.routes]
   return { ...dialect, routes: kind === "github" ? routes.map(withScopes) : routes }
 }
