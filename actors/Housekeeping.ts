@@ -94,8 +94,10 @@ const requeueOne = Effect.fnUntraced(function* ({ id, work, receivedAt }: Stored
   if (work === undefined || receivedAt > before) return
   const receipts = yield* Receipts
   const { change, command, configHash, priority, dueAt } = work
-  const gone = !(yield* (yield* ConfigStore).pinned(configHash)).workspaces.has(change.workspace)
-  if (gone) {
+  const pinned = yield* (yield* ConfigStore).pinned(configHash)
+  if (!pinned.workspaces.has(change.workspace)) {
+    // Another node may have the configuration of the delivery.
+    if (pinned.hash !== configHash) return
     const reason = `workspace ${change.workspace} is no longer configured`
     return yield* receipts.settle([id], { outcome: "cancelled", reason }, yield* Clock.currentTimeMillis)
   }

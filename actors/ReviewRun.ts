@@ -34,7 +34,7 @@ import { watchHead } from "./ReplacedHead.ts"
 import { loadSubject, routedWork } from "./ReviewSubject.ts"
 import type { Subject } from "./ReviewSubject.ts"
 import { isLastAttempt, loadWork } from "./ReviewWork.ts"
-import type { ReviewWork } from "./ReviewWork.ts"
+import type { MissingWork, ReviewWork } from "./ReviewWork.ts"
 import { failed, reviewed, skipped } from "./RunOutcome.ts"
 import type { RunOutcome } from "./RunOutcome.ts"
 import { findSpooled, removeSpooled } from "./SaveAnalysis.ts"
@@ -50,9 +50,7 @@ export const reviewEntry = Effect.fnUntraced(function* (
   cancelled: Deferred.Deferred<string>
 ) {
   const work = yield* loadWork(entry, lease)
-  if (typeof work === "string") {
-    return yield* Effect.catchTag(failWithoutWork(entry, lease, work), "StoreError", storeFailure)
-  }
+  if ("_tag" in work) return yield* Effect.catchTag(endWithoutWork(entry, lease, work), "StoreError", storeFailure)
   // The result of triage is written to the issue itself, regardless of routes.
   const { kind } = entry.change.target
   if (kind !== "issue" && !(yield* Outputs).anyFor(work.workspace, entry.change)) {
@@ -65,8 +63,21 @@ export const reviewEntry = Effect.fnUntraced(function* (
   return yield* Effect.catchTag(attempt(work, cancelled), "StoreError", storeFailure)
 })
 
-/** Fails the run because its workspace or trigger is no longer in the configuration. */
-const failWithoutWork = Effect.fnUntraced(function* (entry: Entry, lease: Lease, reason: string) {
+/** Time for which an entry whose configuration is missing on this node is left to other nodes, or to a restored archive. */
+const unknownConfigurationMillis = 24 * 3_600_000
+const unknownConfigurationPause = 15_000
+
+/**
+ * Fails the run because its workspace or trigger is no longer in the configuration. If that is not the configuration under which the entry
+ * was admitted, the entry is left to other nodes, which may have it, for a day.
+ */
+const endWithoutWork = Effect.fnUntraced(function* (entry: Entry, lease: Lease, { isPinned, reason }: MissingWork) {
+  const now = yield* Clock.currentTimeMillis
+  if (!isPinned && now - entry.admittedAt < unknownConfigurationMillis) {
+    const until = now + Math.round(unknownConfigurationPause * (0.5 + (yield* Random.next)))
+    const unknown = `${reason} on this node, whose configuration is another than that of the delivery`
+    return { _tag: "Waiting", reason: unknown, until } as const satisfies RunOutcome
+  }
   const run = yield* openRun(entry, lease)
   if (run === undefined) return failed(reason, false)
   yield* (yield* Runs).move(run.id, lease.token, "failed", yield* Clock.currentTimeMillis, reason)

@@ -16,13 +16,26 @@ export interface ReviewWork {
   readonly isRepeated?: boolean
 }
 
-/** Returns a text that names what is no longer in the configuration. */
+/** Names what is missing in a configuration. `isPinned`: the configuration is the one under which the entry was admitted. */
+export interface MissingWork {
+  readonly _tag: "Missing"
+  readonly reason: string
+  readonly isPinned: boolean
+}
+
+/** Returns what is missing if the configuration does not contain the workspace or the trigger of the entry. */
 export const loadWork = Effect.fnUntraced(function* (entry: Entry, lease: Lease) {
   const snapshot = yield* (yield* ConfigStore).pinned(entry.configHash)
+  const isPinned = snapshot.hash === entry.configHash
+  const missing = (what: string): MissingWork => ({
+    _tag: "Missing",
+    reason: `${what} is no longer configured`,
+    isPinned
+  })
   const workspace = snapshot.workspaces.get(entry.workspace)
-  if (workspace === undefined) return `workspace ${entry.workspace} is no longer configured`
+  if (workspace === undefined) return missing(`workspace ${entry.workspace}`)
   const profile = snapshot.triggers.get(hostTrigger(entry.change))
-  if (profile === undefined) return `trigger ${hostTrigger(entry.change)} is no longer configured`
+  if (profile === undefined) return missing(`trigger ${hostTrigger(entry.change)}`)
   return { entry, lease, snapshot, workspace, profile } satisfies ReviewWork
 })
 

@@ -52,11 +52,15 @@ export const statusIs = (entryId: string, status: string) =>
 /** Reviews of numbered changes, each a push of its own. */
 export const endlessReviews = (change: (number: number) => Change) => {
   /** Stores a receipt and queues its entry. */
-  const accept = Effect.fnUntraced(function* (number: number, priority: number = Priority.pullRequest) {
+  const accept = Effect.fnUntraced(function* (
+    number: number,
+    priority: number = Priority.pullRequest,
+    configHash = "test"
+  ) {
     const receipts = yield* Receipts
     const queue = yield* Queue
     const eventId = `event-${number}`
-    const work = { change: change(number), configHash: "c", priority, dueAt: 0 }
+    const work = { change: change(number), configHash, priority, dueAt: 0 }
     yield* receipts.store({
       id: eventId,
       deliveryKey: DeliveryKey.make(`gitea:${number}`),

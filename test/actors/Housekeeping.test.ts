@@ -98,7 +98,7 @@ const accept = Effect.fnUntraced(function* (number: number, priority: number, ad
   const receipts = yield* Receipts
   const queue = yield* Queue
   const eventId = `event-${number}`
-  const work = { change: change(number), configHash: "c", priority, dueAt }
+  const work = { change: change(number), configHash: "test", priority, dueAt }
   yield* receipts.store({
     id: eventId,
     deliveryKey: DeliveryKey.make(`gitea:${number}`),

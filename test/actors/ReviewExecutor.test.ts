@@ -245,3 +245,19 @@ each("a review whose trigger or workspace is not configured ends with a run that
     assert.deepInclude(yield* runOf(9), { status: "skipped", reason })
   })
 )
+
+each("a review whose configuration is missing on this node is left to other nodes, and costs no attempt", () =>
+  Effect.gen(function* () {
+    const entryId = yield* accept(8, undefined, "of another node")
+    yield* Effect.forkChild(Effect.flatMap(scheduler, (one) => one.Wake()))
+    const queue = yield* Queue
+    yield* until(
+      "the entry waits",
+      Effect.map(
+        queue.get(entryId),
+        (entry) => entry?.status === "waiting" && (entry.reason ?? "").includes("on this node")
+      )
+    )
+    assert.strictEqual((yield* queue.get(entryId))?.attempts, 0)
+  })
+)
