@@ -53,6 +53,7 @@ const fire = Effect.fnUntraced(function* (
   }
   if (!outcome.accepted) {
     yield* Effect.logWarning("scheduled review skipped; bind the trigger to a workspace of a git host's trigger", {
+      event_id: id,
       trigger: trigger.name,
       repository: repository.repo,
       reason: outcome.reason
@@ -62,6 +63,16 @@ const fire = Effect.fnUntraced(function* (
   }
   const { change, configHash, dueAt, priority, workspace } = outcome
   const receipt = yield* receipts.store({ ...record, work: { change, configHash, priority, dueAt } })
+  yield* Effect.logInfo("delivery decided", {
+    event_id: receipt._tag === "Duplicate" ? receipt.first.id : id,
+    provider: "scheduled",
+    event: "scheduled",
+    trigger: trigger.name,
+    workspace: workspace.id,
+    repository: repository.repo,
+    branch: repository.branch,
+    decision: receipt._tag === "Duplicate" ? "duplicate" : "queued"
+  })
   // The process died right after storing the receipt. Recovery queues it.
   if (receipt._tag === "Duplicate") return
   const [admitted] = yield* enqueue([{ eventId: id, change, configHash, priority, admittedAt: now, dueAt }])

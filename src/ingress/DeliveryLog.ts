@@ -1,7 +1,7 @@
 /** Logs each verified delivery and call of a trigger with its decision, and deliveries whose signature is not valid within limits. */
 import { Clock, Effect } from "effect"
 import { addPastSpan, addRootSpan, inEventTrace } from "../domain/EventTrace.ts"
-import type { ForgeKind } from "../domain/Kinds.ts"
+import type { ForgeKind, TriggerKind } from "../domain/Kinds.ts"
 import type { EventRecord } from "../store/Receipts.ts"
 import { RepeatedWarnings } from "./RepeatedWarnings.ts"
 
@@ -35,12 +35,28 @@ export interface DeliveryLog {
     record: EventRecord,
     decided: { readonly eventId: string; readonly decision: string; readonly reason: string | undefined }
   ) => void
+  /** A delivery or call that got 503: nothing was stored. Logged within limits. */
+  readonly refused: (provider: TriggerKind, reason: string, eventId: string, now: number) => void
   readonly rejectedSignature: (kind: ForgeKind, triggers: ReadonlyArray<string>, client: string, now: number) => void
 }
 
 export const makeDeliveryLog = (run: (effect: Effect.Effect<void>) => void): DeliveryLog => {
-  const rejected = new RepeatedWarnings()
+  /** Limits per provider, so that a flood at one does not hide the warnings about another. */
+  const rejected = new Map<ForgeKind, RepeatedWarnings>()
+  const refused = new RepeatedWarnings()
   return {
+    refused: (provider, reason, eventId, now) => {
+      const suppressed = refused.admit(`${provider} ${reason}`, now)
+      if (suppressed === undefined) return
+      run(
+        Effect.logWarning("delivery refused, its sender has to repeat it", {
+          event_id: eventId,
+          provider,
+          reason,
+          suppressed
+        })
+      )
+    },
     decided: (record, { decision, eventId, reason }) => {
       const fields = {
         ...deliveryFields(record, eventId),
@@ -55,7 +71,9 @@ export const makeDeliveryLog = (run: (effect: Effect.Effect<void>) => void): Del
       )
     },
     rejectedSignature: (provider, triggers, client, now) => {
-      const suppressed = rejected.admit(`${provider} ${client}`, now)
+      const warnings = rejected.get(provider) ?? new RepeatedWarnings()
+      rejected.set(provider, warnings)
+      const suppressed = warnings.admit(client, now)
       if (suppressed === undefined) return
       run(Effect.logWarning("signature of a delivery rejected", { provider, triggers, client, suppressed }))
     }

@@ -73,12 +73,15 @@ const deliveryOf = (
   return deliveryKey(kindOf[path], `sha256:${hash.digest("hex")}`)
 }
 
+/** Counts and logs a call that was not stored. */
 const failed = (
-  { count }: TriggerParts,
+  { count, log }: TriggerParts,
   kind: TriggerKind,
-  reason: "store_unavailable" | "queue_full"
+  reason: "store_unavailable" | "queue_full",
+  { id, now }: Pick<Called, "id" | "now">
 ): IngressResponse => {
   count(kind, "unavailable", reason)
+  log.refused(kind, reason, id, now)
   return unavailable(reason)
 }
 
@@ -107,7 +110,7 @@ const reject = async (
     reason,
     rule: issues.map((issue) => `${issue.path}: ${issue.message}`).join("; ")
   }
-  if ((await parts.intake.take(record))._tag === "Refused") return failed(parts, kind, "store_unavailable")
+  if ((await parts.intake.take(record))._tag === "Refused") return failed(parts, kind, "store_unavailable", { id, now })
   settle(parts, kind, record, { eventId: id, decision: "rejected", reason })
   return malformed(reason, issues, kind)
 }
@@ -131,7 +134,8 @@ const decline = async (
     reason: refusal.reason,
     rule: refusal.rule
   }
-  if ((await parts.intake.take(record))._tag === "Refused") return failed(parts, "manual", "store_unavailable")
+  if ((await parts.intake.take(record))._tag === "Refused")
+    return failed(parts, "manual", "store_unavailable", { id, now })
   settle(parts, "manual", record, { eventId: id, decision: "ignored", reason: refusal.reason })
   return ignored(id, refusal.reason, "manual", path)
 }
@@ -148,7 +152,7 @@ const start = async (
     settle(parts, "manual", record, { eventId, decision: status, reason: undefined })
     return accepted(eventId, path, { change, dueAt: due }, status, now)
   }
-  if (parts.intake.isFull(change.workspace, now)) return failed(parts, "manual", "queue_full")
+  if (parts.intake.isFull(change.workspace, now)) return failed(parts, "manual", "queue_full", { id, now })
   const record: EventRecord = {
     ...recordOf(
       id,
@@ -175,7 +179,7 @@ const start = async (
     admittedAt: now,
     dueAt
   })
-  if (intakeResult._tag === "Refused") return failed(parts, "manual", "store_unavailable")
+  if (intakeResult._tag === "Refused") return failed(parts, "manual", "store_unavailable", { id, now })
   if (intakeResult._tag === "Duplicate") return respond(intakeResult.first.id, "duplicate", now)
   parts.wake.workspace(change.workspace)
   const { queued = "later" } = intakeResult
@@ -215,7 +219,7 @@ const routeChange = async (
     routing: { ...change, ...(workspaces === undefined ? {} : { workspaces }) }
   }
   const stored = await parts.intake.take(record)
-  if (stored._tag === "Refused") return failed(parts, kind, "store_unavailable")
+  if (stored._tag === "Refused") return failed(parts, kind, "store_unavailable", { id, now })
   const isDuplicate = stored._tag === "Duplicate"
   const status = isDuplicate ? "duplicate" : "queued"
   const eventId = isDuplicate ? stored.first.id : id
@@ -234,7 +238,7 @@ const declineDisabled = async (parts: TriggerParts, { id, now, path }: Called): 
     reason,
     rule: `every ${kind} trigger has enabled: false`
   }
-  if ((await parts.intake.take(record))._tag === "Refused") return failed(parts, kind, "store_unavailable")
+  if ((await parts.intake.take(record))._tag === "Refused") return failed(parts, kind, "store_unavailable", { id, now })
   settle(parts, kind, record, { eventId: id, decision: "ignored", reason })
   return ignored(id, reason, kind, path)
 }

@@ -156,15 +156,27 @@ const workOf = (received: Received, { change, configHash, dueAt, priority }: Adm
   reason: dueAt > received.now ? "waits for its schedule to open" : undefined
 })
 
+/** Counts and logs a delivery that was not stored. */
+const refuse = (
+  { count, log }: WebhookParts,
+  { id, kind, now }: Received,
+  reason: Parameters<typeof unavailable>[0]
+): IngressResponse => {
+  count(kind, "unavailable", reason)
+  log.refused(kind, reason, id, now)
+  return unavailable(reason)
+}
+
 /** Stores an admitted delivery, queues its entry and wakes the scheduler. */
 const start = async (
-  { count, intake, log, wake }: WebhookParts,
+  parts: WebhookParts,
   received: Received,
   record: EventRecord,
   event: HostEvent,
   admission: Admission,
   pull: PullBase | undefined
 ): Promise<IngressResponse> => {
+  const { count, intake, log, wake } = parts
   const { change, command } = admission
   const respond = (id: string, status: Parameters<typeof accepted>[3], dueAt: number) => {
     count(received.kind, status, "")
@@ -172,13 +184,11 @@ const start = async (
     return accepted(id, event.event, { change, dueAt }, status, received.now)
   }
   if (intake.isFull(change.workspace, received.now)) {
-    count(received.kind, "unavailable", "queue_full")
-    return unavailable("queue_full")
+    return refuse(parts, received, "queue_full")
   }
   const intakeResult = await intake.take(record, command === undefined ? workOf(received, admission) : undefined, pull)
   if (intakeResult._tag === "Refused") {
-    count(received.kind, "unavailable", "store_unavailable")
-    return unavailable("store_unavailable")
+    return refuse(parts, received, "store_unavailable")
   }
   if (intakeResult._tag === "Duplicate") {
     return respond(intakeResult.first.id, "duplicate", intakeResult.first.work?.dueAt ?? received.now)
@@ -205,8 +215,7 @@ const decline = async (
   pull: PullBase | undefined
 ): Promise<IngressResponse> => {
   if ((await parts.intake.take(record, undefined, pull))._tag === "Refused") {
-    parts.count(received.kind, "unavailable", "store_unavailable")
-    return unavailable("store_unavailable")
+    return refuse(parts, received, "store_unavailable")
   }
   if (refusal.closes !== undefined) {
     parts.cancelWaiting(refusal.closes)
@@ -219,11 +228,13 @@ const decline = async (
 
 /** Stores a verified delivery whose payload cannot be read. */
 const reject = async (
-  { count, intake, log }: WebhookParts,
-  { id, kind, now }: Received,
+  parts: WebhookParts,
+  received: Received,
   verified: ReadonlyArray<TriggerProfile>,
   parsed: Extract<ReturnType<ForgeWebhook["parse"]>, { readonly _tag: "Rejected" }>
 ): Promise<IngressResponse> => {
+  const { count, intake, log } = parts
+  const { id, kind, now } = received
   const { facts } = parsed
   const record: EventRecord = {
     id,
@@ -243,7 +254,7 @@ const reject = async (
     work: undefined,
     receivedAt: now
   }
-  if ((await intake.take(record))._tag === "Refused") return unavailable("store_unavailable")
+  if ((await intake.take(record))._tag === "Refused") return refuse(parts, received, "store_unavailable")
   count(kind, "rejected", parsed.reason)
   log.decided(record, { eventId: id, decision: "rejected", reason: parsed.reason })
   return malformed(parsed.reason, parsed.issues, kind)

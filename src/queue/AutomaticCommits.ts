@@ -4,6 +4,7 @@
  * per stream, in order. Other work is admitted unchanged.
  */
 import { Effect } from "effect"
+import { inEventTrace } from "../domain/EventTrace.ts"
 import { isEnded } from "../domain/Batch.ts"
 import { Batches } from "../store/Batches.ts"
 import type { Batch, Joined } from "../store/Batches.ts"
@@ -17,7 +18,30 @@ const isPush = (item: QueueAdmission): boolean => item.change.target.kind === "p
 export const admit = (
   items: ReadonlyArray<QueueAdmission>
 ): Effect.Effect<ReadonlyArray<QueueAdmitted>, QueueError | StoreError, Queue | Batches> =>
-  items.some(isPush) ? admitSorted(items) : Effect.flatMap(Queue, (queue) => queue.admit(items))
+  Effect.tap(
+    items.some(isPush) ? admitSorted(items) : Effect.flatMap(Queue, (queue) => queue.admit(items)),
+    (admitted) => logQueued(items, admitted)
+  )
+
+/** Logs each entry that work was added to. A repeated admission changed nothing. */
+const logQueued = (items: ReadonlyArray<QueueAdmission>, admitted: ReadonlyArray<QueueAdmitted>) =>
+  Effect.forEach(
+    items,
+    ({ change, eventId }, index) => {
+      const result = admitted[index]
+      if (result === undefined || result.status === "duplicate") return Effect.void
+      return inEventTrace([eventId])(
+        Effect.logInfo("entry queued", {
+          event_id: eventId,
+          entry_id: result.entryId,
+          workspace: change.workspace,
+          status: result.status,
+          due_at: new Date(result.dueAt).toISOString()
+        })
+      )
+    },
+    { discard: true }
+  )
 
 const admitSorted = Effect.fnUntraced(function* (items: ReadonlyArray<QueueAdmission>) {
   const queue = yield* Queue

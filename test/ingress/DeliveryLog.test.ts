@@ -1,8 +1,11 @@
 /** The log of the webhook path, as lines of JSON. */
 import { PassThrough } from "node:stream"
-import { Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
+import { StoreError } from "../../src/database/StoreError.ts"
 import * as Logging from "../../src/observability/Logging.ts"
+import { Receipts } from "../../src/store/Receipts.ts"
+import * as Store from "../../src/store/Store.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import type { Ingress, IngressSettings } from "./Ingress.ts"
 import { deliver, document, env, forged, head, pullRequest, readEventId, startIngress } from "./Ingress.ts"
@@ -156,4 +159,22 @@ describe("a rejected signature", () => {
     assert.deepInclude(warnings[0], { level: "warn", provider: "github", triggers: ["hub"], suppressed: 0 })
     assert.notInclude(JSON.stringify(warnings), "sha256")
   })
+})
+
+it("warns once about deliveries that are not stored, with their provider and reason", async () => {
+  const failing = Layer.effect(
+    Receipts,
+    Effect.map(Receipts, (receipts) =>
+      Receipts.of({
+        ...receipts,
+        storeAll: () =>
+          Effect.fail(new StoreError({ reason: "unavailable", operation: "receipts.store", message: "disk is full" }))
+      })
+    )
+  ).pipe(Layer.provide(Layer.fresh(Store.layerMemory)), Layer.orDie)
+  const lines = await startLogged({ receipts: failing })
+  for (const _ of [1, 2, 3]) assert.strictEqual((await deliver(ingress, "pull_request", pullRequest())).status, 503)
+  const refused = lines("delivery refused, its sender has to repeat it")
+  assert.strictEqual(refused.length, 1)
+  assert.deepInclude(refused[0], { level: "warn", provider: "github", reason: "store_unavailable" })
 })

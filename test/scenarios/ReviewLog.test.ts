@@ -32,7 +32,7 @@ it("logs each step of a review with the id of its event", async () => {
   await at.reviewed(pull)
   await at.settled()
   const { eventId, find } = storyOf(at.aicr.log, body)
-  expect(documented).toHaveLength(4)
+  expect(documented).toHaveLength(5)
   for (const [text = "", ...fields] of documented) {
     for (const field of fields) expect(find(text)).toHaveProperty(field)
   }
