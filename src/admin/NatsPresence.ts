@@ -13,16 +13,21 @@ const countInterval = "5 seconds"
 /** `owner` distinguishes this process from another one of the same name. */
 const detailsOf = Effect.fnUntraced(function* (roles: ReadonlySet<Role>) {
   const { owner } = yield* NodeIdentity
-  const { workers } = (yield* ConfigStore).current().document.queue
-  return { owner, slots: roles.has("executor") ? workers.concurrency : 0 }
+  const { document, hash } = (yield* ConfigStore).current()
+  const slots = roles.has("executor") ? document.queue.workers.concurrency : 0
+  return { owner, slots, configuration: hash.slice(0, 12) }
 })
 
 const countOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined)
 
+const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
+
 /** Returns what a node published about its work; undefined where it published nothing readable. */
 export const readDetails = ({ more }: NodeRecord) => ({
   slots: countOf(more["slots"]),
-  actors: countOf(more["actors"])
+  actors: countOf(more["actors"]),
+  /** Beginning of the hash of its configuration. */
+  configuration: textOf(more["configuration"])
 })
 
 /** Lists this node until its scope closes. */
@@ -37,21 +42,28 @@ export const presence = (roles: ReadonlySet<Role>) =>
     })
   )
 
-/** Publishes the number of this node's actors whenever it has changed. */
+/** Publishes the details of this node whenever they have changed. */
+const publishDetails = (roles: ReadonlySet<Role>, countActors: Effect.Effect<number>) =>
+  Effect.gen(function* () {
+    const nodes = yield* NatsNodes
+    const config = yield* ConfigStore
+    const identity = yield* NodeIdentity
+    let published = ""
+    const publish = Effect.gen(function* () {
+      const more = { ...(yield* detailsOf(roles)), actors: yield* countActors }
+      if (JSON.stringify(more) === published) return
+      yield* nodes.update(more)
+      published = JSON.stringify(more)
+    }).pipe(Effect.provideService(ConfigStore, config), Effect.provideService(NodeIdentity, identity))
+    const tolerant = Effect.ignore(publish, { log: "Debug" })
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(tolerant, Effect.sleep(countInterval))))
+  })
+
+/** Publishes the details of a node with actors. */
 export const actorCount = (roles: ReadonlySet<Role>) =>
   Layer.effectDiscard(
-    Effect.gen(function* () {
-      const nodes = yield* NatsNodes
-      const sharding = yield* Sharding.Sharding
-      const details = yield* detailsOf(roles)
-      let published = 0
-      const publish = Effect.gen(function* () {
-        const actors = yield* sharding.activeEntityCount
-        if (actors === published) return
-        yield* nodes.update({ ...details, actors })
-        published = actors
-      })
-      const tolerant = Effect.ignore(publish, { log: "Debug" })
-      yield* Effect.forkScoped(Effect.forever(Effect.andThen(tolerant, Effect.sleep(countInterval))))
-    })
+    Effect.flatMap(Sharding.Sharding, (sharding) => publishDetails(roles, sharding.activeEntityCount))
   )
+
+/** Publishes the details of a node without actors. */
+export const withoutActors = (roles: ReadonlySet<Role>) => Layer.effectDiscard(publishDetails(roles, Effect.succeed(0)))

@@ -34,7 +34,7 @@ import * as NatsMetrics from "../observability/NatsMetrics.ts"
 import * as NatsProgress from "../observability/NatsProgress.ts"
 import * as OutputsLayer from "../outputs/OutputsLayer.ts"
 import { identity, records, threads, vcs } from "./Parts.ts"
-import { actorCount, presence } from "../admin/NatsPresence.ts"
+import { actorCount, presence, withoutActors } from "../admin/NatsPresence.ts"
 import * as NatsCancellations from "../queue/dispatch/NatsCancellations.ts"
 import * as NatsEvictions from "../queue/dispatch/NatsEvictions.ts"
 import * as NatsLiveNodes from "../queue/dispatch/NatsLiveNodes.ts"
@@ -111,7 +111,7 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
   const permits = WritePacer.permitsLayer.pipe(Layer.provide(client))
   const actors =
     groups.length === 0
-      ? Layer.empty
+      ? withoutActors(roles)
       : Layer.mergeAll(
           roles.has("actors") ? Actors.deciding.pipe(Layer.provide(notifications)) : Layer.empty,
           roles.has("publisher") ? Actors.publishing.pipe(Layer.provide([outputs, permits])) : Layer.empty,

@@ -27,7 +27,7 @@ export const nodesOfEnvironment: Effect.Effect<ReadonlyArray<NodeLine>, ExitWith
   const nodes = yield* listNodes.pipe(Effect.provide(connection), endWithCode)
   return nodes.map((node) => {
     const { name, roles, startedAt, version } = node
-    const { slots = 0, actors = 0 } = readDetails(node)
-    return { name, roles, version, startedAt, slots, actors }
+    const { slots = 0, actors = 0, configuration = "unknown" } = readDetails(node)
+    return { name, roles, version, configuration, startedAt, slots, actors }
   })
 }).pipe(Effect.provide(quietLogs))

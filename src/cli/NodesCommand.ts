@@ -13,6 +13,8 @@ export interface NodeLine {
   readonly name: string
   readonly roles: ReadonlyArray<string>
   readonly version: string
+  /** Beginning of the hash of its configuration. */
+  readonly configuration: string
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   /** Maximum number of concurrent reviews. */
@@ -23,16 +25,31 @@ export interface NodeLine {
 
 const tableOf = (nodes: ReadonlyArray<NodeLine>): string =>
   columns([
-    ["NAME", "ROLES", "VERSION", "SINCE", "SLOTS", "ACTORS"],
-    ...nodes.map(({ name, roles, version, startedAt, slots, actors }) => [
+    ["NAME", "ROLES", "VERSION", "CONFIGURATION", "SINCE", "SLOTS", "ACTORS"],
+    ...nodes.map(({ name, roles, version, configuration, startedAt, slots, actors }) => [
       name,
       roles.join(","),
       version,
+      configuration,
       time(startedAt),
       String(slots),
       String(actors)
     ])
   ])
+
+const isMixed = (values: ReadonlyArray<string>): boolean => new Set(values).size > 1
+
+/** Returns a warning for each property in which nodes differ that should be the same everywhere. */
+export const findDifferences = (
+  nodes: ReadonlyArray<Pick<NodeLine, "configuration" | "version">>
+): ReadonlyArray<string> => [
+  ...(isMixed(nodes.map(({ version }) => version))
+    ? ["nodes run different versions of aicr; finish the upgrade or roll it back"]
+    : []),
+  ...(isMixed(nodes.map(({ configuration }) => configuration))
+    ? ["nodes have different configurations; give each node the same config.yaml"]
+    : [])
+]
 
 export const nodesCommand = (
   runs: Effect.Effect<{ readonly nodesOfEnvironment: Effect.Effect<ReadonlyArray<NodeLine>, ExitWith> }>
@@ -43,6 +60,7 @@ export const nodesCommand = (
     Effect.fnUntraced(function* ({ json }) {
       const { nodesOfEnvironment } = yield* runs
       const nodes = yield* nodesOfEnvironment
+      for (const difference of findDifferences(nodes)) yield* Console.error(`warning: ${difference}`)
       yield* Console.log(json ? JSON.stringify({ nodes }, undefined, 2) : tableOf(nodes))
     })
   ).pipe(
