@@ -66,7 +66,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "RecordedGateway.ts",
     "catalog/Catalog.ts"
   ],
-  observability: ["Metrics.ts", "MetricsText.ts", "Progress.ts"],
+  observability: ["Metrics.ts", "MetricsText.ts", "Progress.ts", "RejectedSignatures.ts"],
   outputs: [
     "AuthorGuess.ts",
     "ExpiryNotice.ts",

@@ -4,12 +4,13 @@ import { BatchStatus } from "../domain/Batch.ts"
 import { EventDecision } from "../domain/Decision.ts"
 import { TargetKey } from "../domain/Keys.ts"
 import { RunStatus } from "../domain/Run.ts"
+import { RejectedSignatures } from "../observability/RejectedSignatures.ts"
 import { Operations } from "../queue/operator/Operations.ts"
 import { Batches } from "../store/Batches.ts"
 import { Outbox } from "../store/Outbox.ts"
 import { Receipts } from "../store/Receipts.ts"
 import { Runs } from "../store/Runs.ts"
-import { conflict, json, notFound } from "./Answers.ts"
+import { conflict, json, notFound, time } from "./Answers.ts"
 import type { AuthenticatedRequest, Handler } from "./Handler.ts"
 import { toPage, Query } from "./Input.ts"
 import { Nodes } from "./Nodes.ts"
@@ -136,6 +137,13 @@ const rereview: Handler = Effect.fnUntraced(function* ({ id, username }) {
     : conflict("not_a_pull_request", "Only a pull request can be reviewed again; a push is reviewed with the next one.")
 })
 
+/** Returns the counts of the node that serves this request. */
+const rejectedSignatures: Handler = Effect.fnUntraced(function* () {
+  const rejected = yield* RejectedSignatures
+  const items = rejected.list().map(({ lastAt, ...item }) => ({ ...item, last_at: time(lastAt) }))
+  return json(200, { items })
+})
+
 const nodes: Handler = Effect.fnUntraced(function* () {
   return json(200, { items: (yield* (yield* Nodes).list).map(nodeView) })
 })
@@ -160,5 +168,6 @@ export const routes: Readonly<Record<string, Readonly<Partial<Record<"GET" | "PO
   "/runs/:id": { GET: run },
   "/runs/:id/cancel": { POST: cancelRun },
   "/runs/:id/rereview": { POST: rereview },
+  "/rejected-signatures": { GET: rejectedSignatures },
   "/nodes": { GET: nodes }
 }

@@ -7,6 +7,7 @@ import { configFlag } from "./ConfigFlag.ts"
 import { DeliveryItem, formatDelivery } from "./DeliveryText.ts"
 import { refused } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
+import { second } from "./Wording.ts"
 
 const EventPage = Schema.Struct({ items: Schema.Array(DeliveryItem), next_cursor: Schema.NullOr(Schema.String) })
 
@@ -19,6 +20,28 @@ export const parseSince = (text: string, now: number): string | undefined => {
   const millis = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(millis) ? undefined : new Date(millis).toISOString()
 }
+
+const RejectedPage = Schema.Struct({
+  items: Schema.Array(
+    Schema.Struct({
+      provider: Schema.String,
+      trigger: Schema.String,
+      addresses: Schema.String,
+      count: Schema.Int,
+      last_at: Schema.String
+    })
+  )
+})
+
+/** Prints the counts of deliveries with a wrong signature. They are in the memory of the service. */
+const printRejected = Effect.fnUntraced(function* (send: SendCall, json: boolean) {
+  const { body, value } = yield* request(send, RejectedPage, { method: "GET", path: "/rejected-signatures" })
+  if (json) return yield* Console.log(JSON.stringify({ rejected_signatures: body["items"] }, null, 2))
+  for (const { addresses, count, last_at, provider, trigger } of value.items) {
+    yield* Console.log(`${second(last_at)}  ${provider}  ${trigger}  ${count} from ${addresses} addresses`)
+  }
+  if (value.items.length === 0) yield* Console.log("No rejected signatures since the start of the service.")
+})
 
 type Filters = Readonly<Record<string, string | number | undefined>>
 
@@ -52,9 +75,16 @@ export const eventsCommand = (runs: Effect.Effect<{ readonly openAdmin: OpenAdmi
       decision: text("decision", "Decision: queued, deferred, coalesced, ignored or rejected"),
       workspace: text("workspace", "Workspace").pipe(Flag.withAlias("w")),
       since: text("since", "Time in ISO 8601, or a duration before now such as 90m, 24h or 7d"),
+      rejectedSignatures: Flag.Boolean("rejected-signatures").pipe(
+        Flag.withDefault(false),
+        Flag.withDescription("Count deliveries with a wrong signature instead, by trigger")
+      ),
       limit: Flag.Int("limit").pipe(Flag.withDescription("Maximum number of deliveries"), Flag.withDefault(50))
     },
-    Effect.fnUntraced(function* ({ config, json, limit, since, url, ...given }) {
+    Effect.fnUntraced(function* ({ config, json, limit, rejectedSignatures, since, url, ...given }) {
+      const { openAdmin } = yield* runs
+      if (rejectedSignatures)
+        return yield* openAdmin({ config, url, use: "records" }, (send) => printRejected(send, json))
       const now = yield* Clock.currentTimeMillis
       const from = Option.isSome(since) ? parseSince(since.value, now) : undefined
       if (Option.isSome(since) && from === undefined) {
@@ -71,7 +101,6 @@ export const eventsCommand = (runs: Effect.Effect<{ readonly openAdmin: OpenAdmi
         workspace: Option.getOrUndefined(given.workspace),
         since: from
       }
-      const { openAdmin } = yield* runs
       const { items, raw } = yield* openAdmin({ config, url, use: "records" }, (send) =>
         readEvents(send, filters, limit)
       )

@@ -2,6 +2,7 @@
 import { Clock, Effect } from "effect"
 import { addPastSpan, addRootSpan, inEventTrace } from "../domain/EventTrace.ts"
 import type { ForgeKind, TriggerKind } from "../domain/Kinds.ts"
+import type { RejectedSignatureCounts } from "../observability/RejectedSignatures.ts"
 import type { EventRecord } from "../store/Receipts.ts"
 import { RepeatedWarnings } from "./RepeatedWarnings.ts"
 
@@ -37,10 +38,14 @@ export interface DeliveryLog {
   ) => void
   /** A delivery or call that got 503: nothing was stored. Logged within limits. */
   readonly refused: (provider: TriggerKind, reason: string, eventId: string, now: number) => void
+  /** Counts each of them, and logs within limits. */
   readonly rejectedSignature: (kind: ForgeKind, triggers: ReadonlyArray<string>, client: string, now: number) => void
 }
 
-export const makeDeliveryLog = (run: (effect: Effect.Effect<void>) => void): DeliveryLog => {
+export const makeDeliveryLog = (
+  run: (effect: Effect.Effect<void>) => void,
+  counts: RejectedSignatureCounts
+): DeliveryLog => {
   /** Limits per provider, so that a flood at one does not hide the warnings about another. */
   const rejected = new Map<ForgeKind, RepeatedWarnings>()
   const refused = new RepeatedWarnings()
@@ -71,6 +76,7 @@ export const makeDeliveryLog = (run: (effect: Effect.Effect<void>) => void): Del
       )
     },
     rejectedSignature: (provider, triggers, client, now) => {
+      counts.add(provider, triggers, client, now)
       const warnings = rejected.get(provider) ?? new RepeatedWarnings()
       rejected.set(provider, warnings)
       const suppressed = warnings.admit(client, now)

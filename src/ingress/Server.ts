@@ -7,6 +7,7 @@ import type { TargetKey } from "../domain/Keys.ts"
 import type { TriggerKind } from "../domain/Kinds.ts"
 import { OwnAccounts } from "../forge/OwnAccounts.ts"
 import { connectionsAtLimit, openConnections, webhookDecisions } from "../observability/Metrics.ts"
+import { RejectedSignatures } from "../observability/RejectedSignatures.ts"
 import { Queue } from "../queue/Queue.ts"
 import { Receipts } from "../store/Receipts.ts"
 import { BodyReader, smallBytes } from "./Body.ts"
@@ -102,7 +103,7 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
   const intake = new Intake(context)
   yield* Effect.addFinalizer(() => intake.close)
   const count = counter(context)
-  const log = makeDeliveryLog((line) => void run(line))
+  const log = makeDeliveryLog((line) => void run(line), yield* RejectedSignatures)
   const webhooks = makeWebhooks({
     config,
     ownAccounts: yield* OwnAccounts,

@@ -111,6 +111,9 @@ it("prints the story of a pull request while the service runs and after its end"
     "unsupported_action"
   )
   expect(events.out.trim().split("\n")).toHaveLength(1)
+  const delivery = at.forge.delivery({ kind: "pull", pull, action: "opened", sender: at.forge.user("dana") })
+  await at.forge.send({ ...delivery, body: Buffer.from("{}") })
+  expect((await aicr(at, "events", "--rejected-signatures")).out).toContain("gitea  host-0  1 from loopback addresses")
   await at.aicr.stop()
   const stopped = await aicr(at, "why", target)
   expect(stopped).toMatchObject({ code: 0, err: "", out: running.out })

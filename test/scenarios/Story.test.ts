@@ -100,3 +100,17 @@ it("returns the story of a pull request from its deliveries to its comments and 
   expect(urls).toContainEqual(expect.stringContaining("/team/one/"))
   expect(await admin.get("/story?repo=team/one")).toMatchObject({ status: 400 })
 })
+
+it("counts deliveries with a wrong signature by trigger", async () => {
+  await using at = await Installation.make({ queue: "memory", env: adminEnv })
+  await at.aicr.start()
+  const admin = await AdminSession.open(at.aicr.url)
+  const pull = await at.open("change")
+  const delivery = at.forge.delivery({ kind: "pull", pull, action: "opened", sender: at.forge.user("dana") })
+  const forged = { ...delivery, body: Buffer.from("{}") }
+  for (const _ of [1, 2]) expect(await at.forge.send(forged)).toMatchObject({ status: 401 })
+  const [counted, ...others] = await admin.items("/rejected-signatures")
+  expect(counted).toMatchObject({ provider: "gitea", trigger: "host-0", addresses: "loopback", count: 2 })
+  expect(counted?.["last_at"]).toBeTypeOf("string")
+  expect(others).toEqual([])
+})
