@@ -6,6 +6,7 @@ import { TargetKey } from "../domain/Keys.ts"
 import { RunStatus } from "../domain/Run.ts"
 import { RejectedSignatures } from "../observability/RejectedSignatures.ts"
 import { Operations } from "../queue/operator/Operations.ts"
+import { Queue } from "../queue/Queue.ts"
 import { Batches } from "../store/Batches.ts"
 import { Outbox } from "../store/Outbox.ts"
 import { Receipts } from "../store/Receipts.ts"
@@ -122,7 +123,8 @@ const runOf = Effect.fnUntraced(function* (id: string) {
 
 const run: Handler = Effect.fnUntraced(function* ({ id }) {
   const found = yield* runOf(id)
-  return json(200, runDetails(found, yield* (yield* Outbox).ofRun(id)))
+  const entry = yield* (yield* Queue).get(found.entryId)
+  return json(200, { ...runDetails(found, yield* (yield* Outbox).ofRun(id)), event_ids: entry?.events ?? [] })
 })
 
 const cancelRun: Handler = Effect.fnUntraced(function* (asked) {

@@ -98,6 +98,8 @@ it("returns the story of a pull request from its deliveries to its comments and 
   const [, last] = Array.isArray(story["runs"]) ? story["runs"] : []
   const urls = Object(last).publications.flatMap(({ url }: { readonly url?: string }) => url ?? [])
   expect(urls).toContainEqual(expect.stringContaining("/team/one/"))
+  const details = (await admin.get(`/runs/${Object(story["runs"])[0].id}`)).body
+  expect(details["event_ids"]).toEqual([Object(body).event_id])
   expect(await admin.get("/story?repo=team/one")).toMatchObject({ status: 400 })
 })
 
