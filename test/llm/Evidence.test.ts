@@ -58,7 +58,7 @@ const filesUnder = (path: string): ReadonlyArray<string> =>
 const token = `ghp_${"a1".repeat(20)}`
 
 describe("evidence", () => {
-  it.live("prompts, answers, usage and failures of a run, each text once, in order, readable again", () =>
+  it.live("stores prompts, responses, usage and failures of a run, each text once, in order", () =>
     Effect.gen(function* () {
       const root = yield* folder
       const fake = yield* fakeModel([

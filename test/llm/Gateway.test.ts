@@ -44,7 +44,7 @@ const run = <A, E>(effect: Effect.Effect<A, E, Gateway | Owners>) =>
 /** Short where it is to run out; where it is not, long enough for a busy machine. */
 const timeoutFor = (reason: string) => (reason === "timeout" ? 100 : 10_000)
 
-/** What one reply, given to every request, leads to: the reason, and how many requests were made (of at most two). */
+/** Returns the reason that one reply to every request leads to, and the number of requests (at most two). */
 const outcomes: ReadonlyArray<readonly [string, Reply, string, number]> = [
   ["401", faults.unauthorized(), "unauthorized", 1],
   ["429 with a quota that is used up", faults.quota, "rate_limited", 1],
@@ -61,7 +61,7 @@ const outcomes: ReadonlyArray<readonly [string, Reply, string, number]> = [
 ]
 
 describe.each(protocols)("gateway over $name", (protocol: ProtocolCase) => {
-  it.live("sends key, system, messages and tools, and hands back text, calls and usage", () =>
+  it.live("sends key, system, messages and tools, and returns text, calls and usage", () =>
     Effect.gen(function* () {
       const fake = yield* fakeModel({
         text: "thinking aloud",
@@ -159,7 +159,7 @@ describe("chains", () => {
   })
 
   it.live.each(outcomes.filter(([, , reason]) => reason !== "unauthorized" && reason !== "not_configured"))(
-    "%s: the next model answers, and why the first was left is on record",
+    "%s: the next model responds, and the reason for the fallback is recorded",
     ([, reply, reason]) =>
       Effect.gen(function* () {
         const first = yield* fakeModel(reply)
@@ -175,7 +175,7 @@ describe("chains", () => {
     ["401", faults.unauthorized()],
     ["unknown model", faults.noSuchModel]
   ] satisfies ReadonlyArray<readonly [string, Reply]>)(
-    "%s fails at once: somebody must change something",
+    "%s fails immediately: an operator has to act",
     ([, reply]) =>
       Effect.gen(function* () {
         const first = yield* fakeModel(reply)
@@ -311,7 +311,7 @@ describe("chains", () => {
     }).pipe(Effect.scoped, run)
   )
 
-  it.live("a group that does not exist, a provider without its key: said before anything is sent", () =>
+  it.live("a group that does not exist or a provider without its key is reported before a request", () =>
     Effect.gen(function* () {
       const none = yield* Effect.flip(call(chain(["http://127.0.0.1:9"]), { group: "heavy" }))
       assert.match(none.message, /no group "heavy"/)
@@ -428,7 +428,7 @@ describe("settings that shape a request", () => {
       const document = { ...documentFor(chat, fake.url), queue: { rate_limit: { per_provider_rps: { p: 5 } } } }
       yield* Effect.forEach(Array.from({ length: 15 }), () => call(document), { concurrency: "unbounded" })
       const times = fake.requests.map(({ at }) => at)
-      // At most five at once, ten more a fifth of a second apart: two seconds, less what a busy machine is late for the first.
+      // At most five at the same time, ten more a fifth of a second apart: two seconds, less the delay of the first on a busy machine.
       assert.isAtLeast(Math.max(...times) - Math.min(...times), 1000)
     }).pipe(Effect.scoped, run)
   )

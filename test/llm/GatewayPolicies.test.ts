@@ -223,7 +223,7 @@ describe("providers", () => {
     ["https://gw.example/v1beta", "https://gw.example/v1beta"]
   ])("%s", (given, expected) => assert.strictEqual(versioned(given, "/v1"), expected))
 
-  it("what cannot be reached as it stands is said per provider", () => {
+  it("reports per provider what cannot be reached", () => {
     const problems = providerProblems(
       testSnapshot(
         {

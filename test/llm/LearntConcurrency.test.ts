@@ -1,4 +1,4 @@
-/** How many calls a provider takes at the same time, as it is learnt from responses and refusals. */
+/** The number of concurrent calls of a provider is learnt from responses and refusals. */
 import { expect, it } from "vitest"
 import { LearntConcurrency } from "../../src/llm/LearntConcurrency.ts"
 

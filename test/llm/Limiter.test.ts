@@ -8,7 +8,7 @@ import type { PermitRequest } from "../../src/llm/ProviderPermits.ts"
 
 const request = (rps?: number): PermitRequest => ({ rps, run: "run", expectedCalls: 1, maxWaitMillis: 3_600_000 })
 
-/** When each of `count` concurrent requests started, in milliseconds. */
+/** Returns the start of each of `count` concurrent requests, in milliseconds. */
 const starts = (count: number, rps: number | undefined, provider = "p") =>
   Effect.gen(function* () {
     const limiter = yield* Limiter
@@ -29,7 +29,7 @@ const starts = (count: number, rps: number | undefined, provider = "p") =>
   })
 
 describe("limiter", () => {
-  it.effect("a second's worth at once, then one by one", () =>
+  it.effect("starts the requests of a second together, then one by one", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* starts(5, 2), [0, 0, 500, 1000, 1500])
     }).pipe(Effect.provide(Limiter.layerMemory))
@@ -48,7 +48,7 @@ describe("limiter", () => {
     }).pipe(Effect.provide(Limiter.layerMemory))
   )
 
-  it.effect("providers do not hold each other back; without a rate nobody waits", () =>
+  it.effect("providers do not delay each other; without a rate no request waits", () =>
     Effect.gen(function* () {
       yield* starts(10, 1, "p")
       assert.deepStrictEqual(yield* starts(1, 1, "q"), [0])
@@ -58,7 +58,7 @@ describe("limiter", () => {
 })
 
 describe("an interrupted call", () => {
-  it.effect("gives back a permit that it was granted at the moment of the interrupt", () =>
+  it.effect("releases a permit that was granted at the moment of the interrupt", () =>
     Effect.gen(function* () {
       const permits = yield* makeProviderPermits
       const renewed: Array<string> = []

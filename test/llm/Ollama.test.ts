@@ -16,7 +16,7 @@ interface Seen {
   readonly body: Record<string, unknown>
 }
 
-/** A response of Ollama's own API as it was recorded, a JSON object per line. */
+/** A recorded response of Ollama's own API, a JSON object per line. */
 const recorded = [
   '{"model":"m","created_at":"2026-01-02T03:04:05.1Z","message":{"role":"assistant","content":"","thinking":"so "},"done":false}',
   '{"model":"m","created_at":"2026-01-02T03:04:05.2Z","message":{"role":"assistant","content":"","thinking":"be it"},"done":false}',

@@ -31,7 +31,7 @@ const idOf = (permit: Taken) => (permit._tag === "Granted" ? Effect.succeed(perm
 const pause = (permits: ProviderPermits, retryAfterMillis: number) =>
   permits.release("", { kind: "failed", retryAfterMillis })
 
-/** Asks in this order, all at once; answers who went when, in order. */
+/** Requests permits in this order, all at the same time; returns the order and time of the starts. */
 const asking = (permits: ProviderPermits, runs: ReadonlyArray<string>, rps: number | undefined, maxWait = hour) =>
   Effect.gen(function* () {
     const began = yield* Clock.currentTimeMillis
@@ -69,7 +69,7 @@ describe("permits of a provider", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("nothing starts during a pause; after it not everything at once", () =>
+  it.effect("nothing starts during a pause; after it requests start one by one", () =>
     Effect.gen(function* () {
       const permits = yield* makeProviderPermits
       yield* pause(permits, 5000)
@@ -117,7 +117,7 @@ describe("permits of a provider", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a pause longer than the wait is said at once; a queue too long after the wait", () =>
+  it.effect("a pause longer than the wait fails immediately; a queue that is too long, after the wait", () =>
     Effect.gen(function* () {
       const permits = yield* makeProviderPermits
       yield* pause(permits, 90_000)

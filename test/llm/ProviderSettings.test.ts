@@ -121,7 +121,7 @@ describe.each(protocols)("settings of $name", (protocol) => {
     })
   )
 
-  it.live("extra_headers, organization and api_version arrive, or a warning says that they do not", () =>
+  it.live("extra_headers, organization and api_version arrive, or a warning names them", () =>
     Effect.gen(function* () {
       const setting = { extra_headers: { "x-team": "reviews" }, organization: "org-1", api_version: "2031-02-03" }
       const { headers, path, warnings } = yield* sentWith(protocol, setting)

@@ -80,7 +80,7 @@ describe.each(protocols)("a response streamed by $name", (protocol) => {
     }).pipe(Effect.scoped, run)
   )
 
-  it.live("a forced tool is asked for, and a model that answers with text is still heard", () =>
+  it.live("a forced tool is requested, and text of a model is still accepted", () =>
     Effect.gen(function* () {
       const fake = yield* fakeModel({ text: "no tool for me" })
       const answer = yield* call(protocol, fake.url, { toolChoice: "required" })
@@ -91,7 +91,7 @@ describe.each(protocols)("a response streamed by $name", (protocol) => {
     }).pipe(Effect.scoped, run)
   )
 
-  it.live("a response that ended at its limit says so", () =>
+  it.live("a response that ended at its limit is marked as cut off", () =>
     Effect.gen(function* () {
       const fake = yield* fakeModel([{ text: "half of", cutOff: true }, { text: "whole" }])
       assert.isTrue((yield* call(protocol, fake.url)).isCutOff)

@@ -1,4 +1,4 @@
-/** Recorded answers of a lost attempt: which request gets one, how often, and which are never reused. */
+/** Recorded responses of a lost attempt: which request gets one, how often, and which are never reused. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { Budget } from "../../src/llm/Budget.ts"
@@ -66,8 +66,8 @@ const model = (script: Script) =>
     (fake: FakeModel) => Effect.promise(() => fake.close())
   )
 
-describe("reuse of recorded answers", () => {
-  it.live("the same request gets its own answer once; the next one is paid for", () =>
+describe("reuse of recorded responses", () => {
+  it.live("the same request gets its recorded response once; the next one is paid for", () =>
     Effect.gen(function* () {
       const root = yield* folder
       const fake = yield* model((_, number) => ({ text: `answer ${number}` }))
@@ -104,7 +104,7 @@ describe("reuse of recorded answers", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("a failure, and an answer that evidence could not keep as it was, are not reused", () =>
+  it.live("a failure, and a response that evidence could not store unchanged, are not reused", () =>
     Effect.gen(function* () {
       const root = yield* folder
       const token = `ghp_${"a1".repeat(20)}`

@@ -56,7 +56,7 @@ const folder = Effect.acquireRelease(
 )
 
 describe("short-lived tokens", () => {
-  it.live.each(["copilot", "vertex_ai with a service account"])("%s: one token for many calls at once", (name) =>
+  it.live.each(["copilot", "vertex_ai with a service account"])("%s: one token for many concurrent calls", (name) =>
     Effect.gen(function* () {
       const fake = yield* fakeModel({ text: "hello" })
       const call = caller(documentFor(protocol(name), fake.url))
@@ -80,7 +80,7 @@ describe("short-lived tokens", () => {
     }).pipe(Effect.scoped, run)
   )
 
-  it("a 401 renews an old token once, and says so of a fresh one", async () => {
+  it("a 401 renews an old token once, and fails with a fresh one", async () => {
     let now = 0
     let issued = 0
     const token = shortLivedToken(
@@ -113,7 +113,7 @@ describe("short-lived tokens", () => {
 })
 
 describe("copilot", () => {
-  it.live("names editor and integration to both addresses, and goes where the token says", () =>
+  it.live("sends editor and integration to both addresses, and uses the address in the token", () =>
     Effect.gen(function* () {
       const models = yield* fakeModel({ text: "hello" })
       const exchange = yield* fakeModel({ text: "no" }, { api: models.url })
@@ -130,7 +130,7 @@ describe("copilot", () => {
     }).pipe(Effect.scoped, run)
   )
 
-  it.live("a GitHub token that is not accepted is said to be so", () =>
+  it.live("a GitHub token that is not accepted is reported", () =>
     Effect.gen(function* () {
       const fake = yield* fakeModel({ text: "hello" })
       const document = documentFor(protocol("copilot"), fake.url, {

@@ -1,10 +1,10 @@
-/** When the next request to a provider may start. */
+/** The start of the next request to a provider. */
 import { expect, it } from "vitest"
 import { StartRate } from "../../src/llm/StartRate.ts"
 
 const now = 1_000_000
 
-/** When each of `count` requests starts that all come now. */
+/** Returns the start of each of `count` requests that arrive now. */
 const starts = (rate: StartRate, count: number): ReadonlyArray<number> =>
   Array.from({ length: count }, (_, at) => {
     const start = Math.max(now, rate.startAt())

@@ -1,4 +1,4 @@
-/** The HTTP side: proxies, answers that are too large, and OpenAI's own Responses API through a stand-in for its host. */
+/** The HTTP side: proxies, responses that are too large, and OpenAI's own Responses API through a stand-in for its host. */
 import { assert, describe, it } from "@effect/vitest"
 import { generateText } from "ai"
 import type { FetchFunction } from "@ai-sdk/provider-utils"
@@ -69,7 +69,7 @@ describe("transport", () => {
     })
   )
 
-  it.live("http_proxy of the provider carries the request, also for a host that only the proxy knows", () =>
+  it.live("http_proxy of the provider carries the request, also for a host that only the proxy resolves", () =>
     Effect.gen(function* () {
       const asked: Array<string> = []
       const http_proxy = yield* answering((request, response) => {

@@ -97,7 +97,7 @@ const quiet = Logger.layer([])
 describe.each(backends)("catalog in %s", (_, backend) => {
   const layers = Layer.provideMerge(waiting, Layer.fresh(backend))
 
-  it.effect("fetches once per interval, asks with its ETag, and drops models that went", () =>
+  it.effect("fetches once per interval, sends the ETag, and drops removed models", () =>
     Effect.gen(function* () {
       const server = yield* source({ p: { models: { m: record(1000, 2), old: record(1, 1) } } })
       const llm = config(server.url)
@@ -142,7 +142,7 @@ describe("catalog", () => {
   const memory = Layer.provideMerge(waiting, Layer.fresh(layerMemory))
 
   it.live(
-    "a source that is silent, refuses or sends nonsense: the bundled snapshot holds, and it is not asked at once again",
+    "for a source that is silent, refuses or sends nonsense, uses the bundled snapshot and does not query again immediately",
     () =>
       Effect.gen(function* () {
         const server = yield* source({})
@@ -171,7 +171,7 @@ describe("catalog", () => {
       }).pipe(Effect.scoped, Effect.provide(quiet))
   )
 
-  it.live("a service answers without waiting for the network", () =>
+  it.live("a service responds without waiting for the network", () =>
     Effect.gen(function* () {
       const silent = createServer(() => {})
       yield* Effect.callback<void>((resume) => void silent.listen(0, "127.0.0.1", () => resume(Effect.void)))
@@ -187,7 +187,7 @@ describe("catalog", () => {
     }).pipe(Effect.scoped, Effect.provide([Catalog.layer.pipe(Layer.provide(layerMemory)), quiet]))
   )
 
-  it.effect("offline and disabled never use the network; disabled knows overrides alone", () =>
+  it.effect("offline and disabled never use the network; disabled has overrides only", () =>
     Effect.gen(function* () {
       const server = yield* source({ p: { models: { m: record(1000, 2) } } })
       const provider = { catalog_provider: "openai" }
@@ -250,7 +250,7 @@ describe("catalog", () => {
     (provider, model, expected) => assert.deepStrictEqual(catalogNames(provider, model), expected)
   )
 
-  it("the bundled snapshot has prices and windows, and says of when", async () => {
+  it("the bundled snapshot has prices, windows and its date", async () => {
     assert.match(bundledDate, /^\d{4}-\d{2}$/)
     for (const id of ["anthropic/claude-sonnet-4-5", "openai/gpt-5", "google/gemini-2.5-pro"]) {
       const text = await findBundled(["absent/model", id])
