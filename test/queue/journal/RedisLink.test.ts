@@ -61,7 +61,7 @@ describe("queue in Redis", () => {
         assert.deepInclude((yield* queue.stats).byStatus, { waiting: 0, expired: 0 })
         // Hashes without fields do not exist.
         const left = yield* Effect.promise(() => raw.keys("*"))
-        assert.sameMembers(left, ["{aicr}:queue:layout", "{aicr}:queue:log"])
+        assert.sameMembers(left, ["{aicr}:queue:last", "{aicr}:queue:layout", "{aicr}:queue:log"])
         assert.deepStrictEqual(yield* queue.workspaces, [])
       }).pipe(Effect.provide(on(redis.url)), Effect.ensuring(Effect.sync(() => raw.disconnect())))
     })
