@@ -92,7 +92,7 @@ export const formatStory = ({ deliveries, entries, number, partial, repo, runs }
 
 /** Parses `OWNER/REPO#N`; GitLab's groups may have several parts, and `!N` names a merge request. */
 export const parseTarget = (target: string): { readonly repo: string; readonly number: number } | undefined => {
-  const [, repo, number] = /^([^#!\s]+\/[^#!\s]+)[#!]([1-9]\d{0,9})$/.exec(target) ?? []
+  const [, repo, number] = /^([^#!\s/]+\/[^#!\s]+)[#!]([1-9]\d{0,9})$/.exec(target) ?? []
   return repo === undefined ? undefined : { repo, number: Number(number) }
 }
 
