@@ -106,7 +106,8 @@ const attacks: ReadonlyArray<Attack> = [
   {
     name: "stream of a model, a line that does not end",
     input: repeat("a"),
-    work: (text) => linesOf(text.split(""))
+    work: (text) =>
+      linesOf(Array.from({ length: Math.ceil(text.length / 16) }, (_, at) => text.slice(16 * at, 16 * at + 16)))
   },
   {
     name: "headers of a model, a long duration",
