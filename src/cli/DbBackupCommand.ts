@@ -17,7 +17,10 @@ export interface OnBackup {
   readonly restore: (config: string, file: string) => Effect.Effect<BackupResult, ExitWith>
 }
 
-const input = { file: Argument.String("file"), config: configFlag }
+const input = {
+  file: Argument.String("file").pipe(Argument.withDescription("File of the backup")),
+  config: configFlag
+}
 
 export const backupCommands = (runs: Effect.Effect<{ readonly onBackup: OnBackup }>) =>
   [

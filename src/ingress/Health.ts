@@ -84,9 +84,10 @@ const makeReadiness = Effect.fnUntraced(function* (
       yield* probe
       intake.recovered(what)
     })
-  const { kind } = config.current().document.queue
-  // A queue in a server takes writes when it responds; one in a file may be readable on a full disk.
-  const queueProbe = kind === "redis" || kind === "nats" ? queue.stats : undefined
+  // A server takes writes when it responds. A file may be readable on a full disk, which may take a small write and not a delivery.
+  const { queue: queueSettings, storage } = config.current().document
+  const queueProbe = queueSettings.kind === "redis" || queueSettings.kind === "nats" ? queue.stats : undefined
+  const storeProbe = storage.database.kind === "postgres" ? receipts.probe : undefined
 
   const names = namesOf(config.current().document)
   const checkAll = Effect.all(
@@ -95,7 +96,7 @@ const makeReadiness = Effect.fnUntraced(function* (
         "config",
         Effect.sync(() => config.current())
       ),
-      check(names.store, Effect.andThen(writes("store", receipts.probe), receipts.list({ limit: 1 }))),
+      check(names.store, Effect.andThen(writes("store", storeProbe), receipts.list({ limit: 1 }))),
       check(names.queue, Effect.andThen(writes("queue", queueProbe), queue.stats)),
       ...further.map(({ name, check: probe }) => check(name, probe))
     ],

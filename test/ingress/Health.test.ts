@@ -5,7 +5,7 @@ import { StoreError } from "../../src/database/StoreError.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import * as Store from "../../src/store/Store.ts"
 import type { Ingress } from "./Ingress.ts"
-import { deliver, pullRequest, startIngress } from "./Ingress.ts"
+import { deliver, document, pullRequest, startIngress } from "./Ingress.ts"
 
 let ingress: Ingress
 afterEach(() => ingress.stop())
@@ -29,13 +29,21 @@ const records = (isFull: () => boolean) =>
     })
   ).pipe(Layer.provide(Layer.fresh(Store.layerMemory)), Layer.orDie)
 
-it("is not ready while writes fail, and ready as soon as one succeeds", async () => {
+const onPostgres = {
+  document: { ...document, storage: { database: { kind: "postgres", postgres: { url_env: "POSTGRES" } } } },
+  env: { POSTGRES: "postgres://localhost/aicr" }
+}
+
+it.each([
+  ["in a server, ready as soon as one write succeeds", onPostgres, 200],
+  ["in a file, not ready after a small write, because a full disk may take it", {}, 503]
+])("with records %s", async (_, settings, status) => {
   let isFull = true
-  ingress = await startIngress({ receipts: records(() => isFull) })
-  const ready = async () => (await fetch(`${ingress.url}/readyz`)).status
+  ingress = await startIngress({ ...settings, receipts: records(() => isFull) })
   assert.strictEqual((await deliver(ingress, "pull_request", pullRequest())).status, 503)
   isFull = false
-  assert.strictEqual(await ready(), 200)
+  assert.strictEqual((await fetch(`${ingress.url}/readyz`)).status, status)
+  assert.strictEqual((await deliver(ingress, "pull_request", pullRequest())).status, 202)
 })
 
 it("reports the store while no write succeeds, although reads do", async () => {

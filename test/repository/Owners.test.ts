@@ -78,7 +78,9 @@ describe("owners", () => {
       "aicr/forge/HostStates",
       "aicr/forge/Paces",
       "aicr/forge/ResponseTimeout",
-      "aicr/forge/WriteGap"
+      "aicr/forge/WriteGap",
+      // Counts only, like metrics.
+      "aicr/observability/RejectedSignatures"
     ])
   })
 })

@@ -69,7 +69,7 @@ it("refuses a queue of another layout, and without its keys queues again what wa
   const client = new Redis(redis.url)
   await client.set("{aicr}:queue:layout", "5")
   aicr.spawn()
-  await waitUntil(() => /have layout 5, and this release knows 6.*queued again from its records/.test(aicr.log), {
+  await waitUntil(() => /have layout 5, and this release knows 7.*queued again from its records/.test(aicr.log), {
     describe: () => `it refuses the keys; the log says:\n${aicr.log}`
   })
   await waitUntil(
