@@ -117,7 +117,9 @@ describe("rules of the ignore file", () => {
             .split("\n")
             .filter((one) => one !== "")
           ignored += expected.length
-          const { ignoredBy } = parseIgnoreFile(rule)
+          const { ignoredBy, refused } = parseIgnoreFile(rule)
+          // A rule with too many wildcards is refused, and the review names it.
+          fc.pre(refused.length === 0)
           expect([rule, ...paths.filter((one) => ignoredBy(one) !== undefined)]).toEqual([rule, ...expected])
         }
       ),

@@ -71,6 +71,7 @@ it("serves the same to a session with a token, and reports what a drained node s
   expect(await admin.post(`/queue/${String(entry?.["id"])}/cancel`)).toMatchObject({ status: 409 })
   expect(await admin.post("/queue/resume", { workspace: "team-one" })).toMatchObject({ status: 200 })
   expect(await admin.post("/queue/drain", { node: "one" })).toMatchObject({ status: 200, body: { running: 0 } })
+  await waitUntil(() => at.aicr.log.includes("node drained, it takes no work"), { describe: () => at.aicr.log })
   await at.forge.notify(pull, "reopened")
   await waitUntil(async () => (await admin.items("/queue"))[0]?.["status"] === "ready", { describe: () => at.aicr.log })
   expect(listStates(pull)).not.toContain("success")
