@@ -66,6 +66,15 @@ describe("compression", () => {
     expect(analysis.usage.requests).toBe(1 + calls.length)
   })
 
+  it("fills the room with whole files after the configured number of hunks", async () => {
+    const kept = async (keep_hunks_top_k: number) => {
+      const { briefs } = await runEngine({ ...large(), ...withLimits({ trigger_tokens: 1500, keep_hunks_top_k }) })
+      return briefs[0]?.prompt.match(/^@@ /gm)?.length
+    }
+    // One hunk and the rest of its file, or the riskiest hunks of several files.
+    expect([await kept(1), await kept(30)]).toEqual([2, 3])
+  })
+
   it("cuts context above the configured lines", async () => {
     const { briefs } = await runEngine({
       ...large(),
