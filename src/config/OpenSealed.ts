@@ -3,7 +3,7 @@ import { Redacted, Result } from "effect"
 import type { Env } from "./Credentials.ts"
 import type { Report } from "./Normalise.ts"
 import type { Path } from "./Path.ts"
-import { isRecord } from "./Path.ts"
+import { isRecord, withValueAt } from "./Path.ts"
 import { named, readNamespace, locateCredential } from "./SealedPlaces.ts"
 import { formatProblem, isSealed, openSealed as open, sealingKeys } from "./Sealing.ts"
 import type { SealedLocation } from "./Sealing.ts"
@@ -48,26 +48,13 @@ export const openSealed = (
   const keys = sealingKeys(env)
   return sealed.reduce((document, { path, place, value }) => {
     const opened = Result.flatMap(keys, (known) => open(known, place, value))
-    if (Result.isSuccess(opened)) return replaced(document, path, opened.success)
+    if (Result.isSuccess(opened)) return withValueAt(document, path, opened.success)
     const { failure } = opened
     report[failure.code === "secrets_key_missing" ? "missing" : "invalid"]({
       path,
       message: formatProblem(failure),
       at: "value"
     })
-    return replaced(document, path, undefined)
+    return withValueAt(document, path, undefined)
   }, tree)
-}
-
-/** Returns a copy with another value at a path; undefined removes the field. */
-const replaced = (tree: unknown, path: Path, value: unknown): unknown => {
-  const [segment, ...rest] = path
-  if (segment === undefined) return value
-  if (Array.isArray(tree)) {
-    return tree.map((item: unknown, index) => (index === segment ? replaced(item, rest, value) : item))
-  }
-  if (!isRecord(tree)) return tree
-  const { [String(segment)]: inner, ...others } = tree
-  const next = replaced(inner, rest, value)
-  return next === undefined ? others : { ...others, [String(segment)]: next }
 }

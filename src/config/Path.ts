@@ -22,3 +22,19 @@ export const valueAt = (root: unknown, path: Path): unknown =>
     if (typeof segment === "number") return Array.isArray(value) ? value[segment] : undefined
     return isRecord(value) && Object.hasOwn(value, segment) ? value[segment] : undefined
   }, root)
+
+/** Returns a copy with another value at a path; undefined removes the field or element. Missing maps are made. */
+export const withValueAt = (value: unknown, path: Path, next: unknown): unknown => {
+  const [segment, ...rest] = path
+  if (segment === undefined) return next
+  if (typeof segment === "number") {
+    const items: ReadonlyArray<unknown> = Array.isArray(value) ? value : []
+    const item = withValueAt(items[segment], rest, next)
+    return item === undefined
+      ? items.filter((_, index) => index !== segment)
+      : [...items.slice(0, segment), item, ...items.slice(segment + 1)]
+  }
+  const { [segment]: below, ...others } = isRecord(value) ? value : {}
+  const inner = withValueAt(below, rest, next)
+  return inner === undefined ? others : { ...others, [segment]: inner }
+}

@@ -3,13 +3,13 @@
  * has canonical names only; whether the result is a valid configuration is checked afterwards, together with the file. Pure.
  */
 import { Result } from "effect"
-import { formatPath, isRecord, valueAt } from "../Path.ts"
+import { formatPath, isRecord, valueAt, withValueAt } from "../Path.ts"
 import type { Path } from "../Path.ts"
 import type { Complaint } from "../Normalise.ts"
 import { normalise } from "../Normalise.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { entityIn, withEntity } from "./DatabaseDocument.ts"
-import { edited, isMask, resolvePath, secretPaths } from "./EditValue.ts"
+import { isMask, resolvePath, secretPaths } from "./EditValue.ts"
 import type { EntityRef } from "./Entities.ts"
 import { entityLocations, entityShape, formatRef, globalsShape } from "./Entities.ts"
 import { keepSecrets } from "./KeepSecrets.ts"
@@ -206,4 +206,4 @@ const mapFailure = <A>(result: Result.Result<A, string>): Result.Result<A, Reado
 
 /** Null unsets the field. */
 const setField = (path: Path, value: unknown, into: unknown): Result.Result<unknown, ReadonlyArray<EditRefusal>> =>
-  isMask(value) ? Result.fail([maskRefusal(path)]) : Result.succeed(edited(into, path, value ?? undefined))
+  isMask(value) ? Result.fail([maskRefusal(path)]) : Result.succeed(withValueAt(into, path, value ?? undefined))

@@ -52,22 +52,6 @@ const findElement = (list: unknown, name: string): number | undefined => {
   return position !== undefined && position <= items.length ? position : undefined
 }
 
-/** Returns a copy with another value at a path; undefined removes the field or element. Missing maps are made. */
-export const edited = (value: unknown, path: Path, next: unknown): unknown => {
-  const [segment, ...rest] = path
-  if (segment === undefined) return next
-  if (typeof segment === "number") {
-    const items: ReadonlyArray<unknown> = Array.isArray(value) ? value : []
-    const item = edited(items[segment], rest, next)
-    return item === undefined
-      ? items.filter((_, index) => index !== segment)
-      : [...items.slice(0, segment), item, ...items.slice(segment + 1)]
-  }
-  const { [segment]: below, ...others } = isRecord(value) ? value : {}
-  const inner = edited(below, rest, next)
-  return inner === undefined ? others : { ...others, [segment]: inner }
-}
-
 /** Returns the path of every credential in a normalised value. */
 export const secretPaths = (value: unknown, path: Path = []): ReadonlyArray<Path> => {
   if (Redacted.isRedacted(value)) return [path]

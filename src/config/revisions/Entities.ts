@@ -79,8 +79,6 @@ export const entityField = (names: ReadonlyArray<string>): EntityField => {
   return { entity: "globals", field: names }
 }
 
-export const isEntityKind = (text: string): text is EntityKind => entityKinds.some((kind) => kind === text)
-
 /** Longest name of an entity, in characters. */
 export const maxNameLength = 512
 

@@ -2,12 +2,12 @@
  * Carries credentials over when the value of an entity is replaced: one that is omitted keeps its stored value, null clears it, and so
  * does the name of a variable in its place. Pure.
  */
-import { valueAt } from "../Path.ts"
+import { valueAt, withValueAt } from "../Path.ts"
 import type { Path } from "../Path.ts"
 import { named, positions } from "../SealedPlaces.ts"
 import type { Shape } from "../Shape.ts"
 import { asWritten } from "../Written.ts"
-import { edited, secretPaths } from "./EditValue.ts"
+import { secretPaths } from "./EditValue.ts"
 
 /**
  * Returns the new value with the credentials that it keeps. `written` is the new value as received, in which null is still visible;
@@ -19,7 +19,7 @@ export const keepSecrets = (shape: Shape, stored: unknown, written: unknown, nex
     const field = path.at(-1)
     if (holder === undefined || typeof field !== "string") return value
     const target = [...holder, field]
-    return isLeftOut(shape, written, value, target) ? edited(value, target, valueAt(stored, path)) : value
+    return isLeftOut(shape, written, value, target) ? withValueAt(value, target, valueAt(stored, path)) : value
   }, next)
 
 const isLeftOut = (shape: Shape, written: unknown, value: unknown, target: Path): boolean => {

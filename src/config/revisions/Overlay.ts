@@ -3,7 +3,7 @@
  * name of one in the file is shadowed: kept, without effect. Pure.
  */
 import type { Path } from "../Path.ts"
-import { isRecord, valueAt } from "../Path.ts"
+import { isRecord, valueAt, withValueAt } from "../Path.ts"
 import type { Tree } from "../checks/Tree.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import type { EntityKind, EntityLocation, EntityRef } from "./Entities.ts"
@@ -69,17 +69,15 @@ const withCollection = (
 ): Tree => {
   const existing = valueAt(tree, at)
   if (form === "map")
-    return withValue(tree, at, { ...Object.fromEntries(entries), ...(isRecord(existing) ? existing : {}) })
+    return withRecordAt(tree, at, { ...Object.fromEntries(entries), ...(isRecord(existing) ? existing : {}) })
   const ordered = form === "ordered" ? entries.toSorted(([a], [b]) => (a < b ? -1 : 1)) : entries
   const items = ordered.map(([name, value]) =>
     nameField !== undefined && isRecord(value) ? { ...value, [nameField]: name } : value
   )
-  return withValue(tree, at, [...(Array.isArray(existing) ? existing : []), ...items])
+  return withRecordAt(tree, at, [...(Array.isArray(existing) ? existing : []), ...items])
 }
 
-const withValue = (tree: Tree, [key, ...rest]: ReadonlyArray<string>, value: unknown): Tree => {
-  if (key === undefined) return tree
-  if (rest.length === 0) return { ...tree, [key]: value }
-  const below = tree[key]
-  return { ...tree, [key]: withValue(isRecord(below) ? below : {}, rest, value) }
+const withRecordAt = (tree: Tree, at: Path, value: unknown): Tree => {
+  const next = withValueAt(tree, at, value)
+  return isRecord(next) ? next : tree
 }

@@ -3,16 +3,15 @@ import { createHash } from "node:crypto"
 import { Redacted, Result } from "effect"
 import type { Report } from "../Normalise.ts"
 import type { Path } from "../Path.ts"
-import { isRecord } from "../Path.ts"
+import { isRecord, valueAt, withValueAt } from "../Path.ts"
 import type { SealedLocation, SealingKeys, SealingProblem } from "../Sealing.ts"
 import { isSealed, openSealed, seal } from "../Sealing.ts"
 import { named } from "../SealedPlaces.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { listEntities, parseDocument } from "./DatabaseDocument.ts"
-import { edited, secretPaths } from "./EditValue.ts"
+import { secretPaths } from "./EditValue.ts"
 import type { EntityRef } from "./Entities.ts"
 import { formatRef } from "./Entities.ts"
-import { valueAt } from "../Path.ts"
 
 export interface SealProblem extends SealingProblem {
   readonly entity: string
@@ -44,7 +43,7 @@ const mapSecrets = (
       const place = { namespace, entity, field: named(value, path).join(".") }
       const changed = change({ place, text: plainText(valueAt(value, path)) })
       if (Result.isFailure(changed)) problems.push({ ...changed.failure, entity, path: place.field })
-      return Result.isSuccess(changed) ? edited(into, path, Redacted.make(changed.success)) : into
+      return Result.isSuccess(changed) ? withValueAt(into, path, Redacted.make(changed.success)) : into
     }, value)
   const globals = inValue("globals", document.globals)
   const entities = { ...document.entities }
