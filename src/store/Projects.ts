@@ -1,0 +1,96 @@
+/**
+ * Projects: a repository in a workspace, at the trigger profile of its host. They are rows of `projects`, made when their first run ends. A
+ * project that is no longer configured is marked and, after the grace period, removed with its statistics; those of the instance remain.
+ */
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import { foldRepo, hostTrigger } from "../domain/Change.ts"
+import type { Change } from "../domain/Change.ts"
+import { newId } from "../domain/Ids.ts"
+import { forUpdate } from "../database/RowLocks.ts"
+import type { Project } from "./Statistics.ts"
+
+export interface ProjectRow {
+  readonly id: string
+  readonly workspace: string
+  readonly trigger_name: string
+  readonly name: string
+  readonly last_run_at: number
+  readonly deleted_at: number | null
+}
+
+export const toProject = (row: ProjectRow): Project => ({
+  id: row.id,
+  workspace: row.workspace,
+  trigger: row.trigger_name,
+  repository: row.name,
+  lastRunAt: Number(row.last_run_at),
+  deletedAt: row.deleted_at === null ? undefined : Number(row.deleted_at)
+})
+
+/** Returns the id of the project of a run that ended at this time, and makes the project if there is none. */
+export const ensureProject = (
+  sql: SqlClient.SqlClient,
+  workspace: string,
+  change: Change,
+  at: number
+): Effect.Effect<string, SqlError.SqlError> =>
+  sql<{ id: string }>`
+    INSERT INTO projects ${sql.insert({
+      id: newId(),
+      workspace,
+      trigger_name: hostTrigger(change),
+      repository: foldRepo(change.repo.fullName),
+      name: change.repo.fullName,
+      created_at: at,
+      last_run_at: at
+    })}
+    ON CONFLICT (workspace, trigger_name, repository) DO UPDATE SET
+      name = excluded.name,
+      last_run_at = CASE WHEN excluded.last_run_at > projects.last_run_at
+        THEN excluded.last_run_at ELSE projects.last_run_at END
+    RETURNING id`.pipe(Effect.map(([row]) => row?.id ?? ""))
+
+/** Marks projects that are no longer configured, and removes the mark of those that are again. */
+export const markProjects = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  isConfigured: (project: Project) => boolean,
+  now: number
+): Effect.fn.Return<void, SqlError.SqlError> {
+  const projects = (yield* sql<ProjectRow>`SELECT * FROM projects`).map(toProject)
+  for (const project of projects) {
+    const isDeleted = project.deletedAt !== undefined
+    if (isConfigured(project) !== isDeleted) continue
+    yield* sql`UPDATE projects SET deleted_at = ${isDeleted ? null : now} WHERE id = ${project.id}`
+  }
+})
+
+/** Returns those of the projects that exist, locked until the transaction ends, so that none is removed before its counts are written. */
+export const lockProjects = (
+  sql: SqlClient.SqlClient,
+  ids: ReadonlyArray<string>
+): Effect.Effect<ReadonlySet<string>, SqlError.SqlError> =>
+  ids.length === 0
+    ? Effect.succeed(new Set())
+    : sql<{ id: string }>`SELECT id FROM projects WHERE ${sql.in("id", ids)} ORDER BY id ${forUpdate(sql)}`.pipe(
+        Effect.map((rows) => new Set(rows.map(({ id }) => id)))
+      )
+
+/** Removes projects that were marked until this time, with their statistics. Returns how many. */
+export const removeProjects = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  deletedUntil: number
+): Effect.fn.Return<number, SqlError.SqlError> {
+  const due = yield* sql<{ id: string }>`
+    SELECT id FROM projects WHERE deleted_at IS NOT NULL AND deleted_at <= ${deletedUntil}`
+  const removeOne = Effect.fnUntraced(function* (id: string) {
+    const removed = yield* sql`
+      DELETE FROM projects WHERE id = ${id} AND deleted_at IS NOT NULL AND deleted_at <= ${deletedUntil} RETURNING id`
+    if (removed.length === 0) return 0
+    yield* sql`DELETE FROM rollups WHERE scope = 'project' AND subject = ${id}`
+    yield* sql`DELETE FROM rollup_durations WHERE scope = 'project' AND subject = ${id}`
+    return 1
+  })
+  const removed = yield* Effect.forEach(due, ({ id }) => sql.withTransaction(removeOne(id)))
+  return removed.reduce<number>((sum, one) => sum + one, 0)
+})

@@ -1,0 +1,77 @@
+/**
+ * Statistics of ended runs, which outlive the records of the runs. `Runs` writes them in the transaction that ends a run; definitions of the
+ * counts: docs/statistics.md. Times are milliseconds since the epoch, days and weeks are those of UTC.
+ */
+import { Context } from "effect"
+import type { Effect } from "effect"
+import type { DurationHistogram } from "../domain/DurationHistogram.ts"
+import type { RunCounts } from "../domain/RunCounts.ts"
+import type { TimelineBucket, WindowName } from "../domain/StatisticsPeriods.ts"
+import type { StoreError } from "../database/StoreError.ts"
+
+export interface Project {
+  readonly id: string
+  readonly workspace: string
+  /** Trigger profile of the repository's host. */
+  readonly trigger: string
+  /** Name in the host's spelling. */
+  readonly repository: string
+  readonly lastRunAt: number
+  /** Time since which its workspace or trigger is not configured; undefined while both are. */
+  readonly deletedAt: number | undefined
+}
+
+export interface Totals {
+  readonly counts: RunCounts
+  readonly durations: DurationHistogram
+}
+
+export interface ProjectTotals extends Totals {
+  readonly project: Project
+}
+
+export interface ModelTotals extends Totals {
+  /** Name as `provider/model`. */
+  readonly model: string
+}
+
+export interface BucketTotals extends Totals {
+  readonly startAt: number
+}
+
+/** Maximum number of projects or models in a result. */
+export const maxSubjects = 1000
+
+/** Selects the subjects of a result: `since` is extended to the start of its day; undefined for all time. */
+export interface SubjectFilter {
+  readonly since?: number | undefined
+  /** Maximum number of subjects, up to `maxSubjects`. */
+  readonly limit: number
+}
+
+export class Statistics extends Context.Service<
+  Statistics,
+  {
+    /** Returns the totals of each calendar window. */
+    readonly windows: (now: number) => Effect.Effect<Readonly<Record<WindowName, Totals>>, StoreError>
+    /** Returns projects with runs in the period, those with the newest runs first. */
+    readonly projects: (filter: SubjectFilter) => Effect.Effect<ReadonlyArray<ProjectTotals>, StoreError>
+    /** Returns models with calls in the period, by name. */
+    readonly models: (filter: SubjectFilter) => Effect.Effect<ReadonlyArray<ModelTotals>, StoreError>
+    /** Returns one item per hour or day until now, oldest first, also where no run ended. */
+    readonly timeline: (
+      bucket: TimelineBucket,
+      since: number | undefined,
+      now: number
+    ) => Effect.Effect<ReadonlyArray<BucketTotals>, StoreError>
+    /**
+     * Adds at most `limit` runs, and outcomes of as many pull requests, that versions without statistics recorded. Returns how many were
+     * added: fewer than `limit` if none remains.
+     */
+    readonly catchUp: (limit: number, now: number) => Effect.Effect<number, StoreError>
+    /** Marks projects that are no longer configured, and removes the mark of those that are again. */
+    readonly markProjects: (isConfigured: (project: Project) => boolean, now: number) => Effect.Effect<void, StoreError>
+    /** Removes counts per hour that no timeline shows any more, and projects marked until `deletedUntil`. Returns how many projects. */
+    readonly prune: (deletedUntil: number, now: number) => Effect.Effect<number, StoreError>
+  }
+>()("aicr/store/Statistics") {}
