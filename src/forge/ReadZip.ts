@@ -1,0 +1,91 @@
+/**
+ * Reads files of a zip into memory. The author of a change can write the zip: every size in it is a claim, so the bytes that are
+ * unpacked are counted, and no name in it leads anywhere. Unpacking runs in the thread pool of Node and does not block the event loop.
+ */
+import type { Entry, ZipFile } from "yauzl"
+
+export interface ZipLimits {
+  /** Entries that are listed, wanted or not. */
+  readonly maxEntries: number
+  readonly maxFiles: number
+  /** Unpacked bytes of one file, and of all. */
+  readonly maxFileBytes: number
+  readonly maxBytes: number
+  /** Unpacked size of a file as a multiple of its packed size. */
+  readonly maxRatio: number
+}
+
+export interface ZipContent {
+  readonly files: ReadonlyArray<Uint8Array>
+  /** Reasons for which wanted files were not read, each once. */
+  readonly unread: ReadonlyArray<string>
+}
+
+/** Never fails: a zip that cannot be read has no files, and the reason. */
+export const readZip = async (
+  bytes: Uint8Array,
+  isWanted: (name: string) => boolean,
+  limits: ZipLimits
+): Promise<ZipContent> => {
+  const yauzl = await import("yauzl")
+  const files: Array<Uint8Array> = []
+  const unread = new Set<string>()
+  let zip: ZipFile | undefined
+  try {
+    // Names stay bytes: as text the library refuses the whole zip for one name with "..".
+    zip = await yauzl.fromBufferPromise(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
+      lazyEntries: true,
+      decodeStrings: false,
+      validateEntrySizes: true
+    })
+    let listed = 0
+    let left = limits.maxBytes
+    for await (const entry of zip.eachEntry()) {
+      if (++listed > limits.maxEntries) {
+        unread.add(`it has more than ${limits.maxEntries} entries`)
+        break
+      }
+      const name = entry.fileNameRaw.toString("utf8")
+      if (!isWanted(name)) continue
+      const why = refusal(entry, yauzl.validateFileName(name), { ...limits, files: files.length, left })
+      if (why !== undefined) {
+        unread.add(why)
+        continue
+      }
+      const unpacked = await unpack(zip, entry).catch(() => undefined)
+      if (unpacked === undefined) unread.add("a file in it is damaged")
+      else {
+        files.push(unpacked)
+        left -= unpacked.length
+      }
+    }
+  } catch {
+    unread.add("it is not a readable zip")
+  } finally {
+    zip?.close()
+  }
+  return { files, unread: [...unread] }
+}
+
+/** Returns why an entry is not unpacked, by its description in the zip. */
+const refusal = (
+  entry: Entry,
+  invalidName: string | null,
+  limits: ZipLimits & { readonly files: number; readonly left: number }
+): string | undefined => {
+  const { compressedSize: packed, uncompressedSize: size } = entry
+  if (invalidName !== null) return "the path of a file in it is absolute or leaves its folder"
+  if (!entry.canDecodeFileData()) return "a file in it is encrypted or packed with an unknown method"
+  if (limits.files >= limits.maxFiles) return `it has more than ${limits.maxFiles} such files`
+  if (size > limits.maxFileBytes) return `a file in it is larger than ${limits.maxFileBytes} bytes`
+  if (size > limits.maxRatio * Math.max(1, packed)) return `a file in it is packed more than ${limits.maxRatio} to 1`
+  if (size > limits.left) return `its files are larger than ${limits.maxBytes} bytes in total`
+  return undefined
+}
+
+/** Fails where the file has another size than its description: the library compares. */
+const unpack = async (zip: ZipFile, entry: Entry): Promise<Uint8Array> => {
+  const chunks: Array<Buffer> = []
+  for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks)
+}
