@@ -4,6 +4,9 @@
  */
 import { Context } from "effect"
 import type { Effect, Stream } from "effect"
+import type { Path } from "./Path.ts"
+import type { Ground } from "./revisions/Ground.ts"
+import type { RevisionHead } from "./revisions/Revision.ts"
 import type { Snapshot } from "./Snapshot.ts"
 
 export interface ArchivedDocument {
@@ -32,6 +35,23 @@ export interface RefusedDocument {
   readonly since: number
 }
 
+/** The file, to which revisions of the database are added (config_sources.database.enabled). */
+export interface LayeredFile {
+  readonly file: string
+  readonly ground: Ground
+  /** Revision that is part of the current snapshot. */
+  readonly active: RevisionHead
+  /** Returns the line of a value of the file, by its path in the normalised document. */
+  readonly line: (path: Path) => number | undefined
+}
+
+/** A revision of the database in its stored form. */
+export type StoredRevision = RevisionHead & { readonly document: string }
+
+export type Activation =
+  | { readonly _tag: "Active" }
+  | { readonly _tag: "Refused"; readonly problems: ReadonlyArray<string> }
+
 export class ConfigStore extends Context.Service<
   ConfigStore,
   {
@@ -47,6 +67,21 @@ export class ConfigStore extends Context.Service<
     readonly reload: Effect.Effect<"unchanged" | "replaced" | "refused">
     /** Undefined if the last document that was read is current. */
     readonly refused: () => RefusedDocument | undefined
+    /** Undefined if configuration comes from the file only. */
+    readonly layered: () => LayeredFile | undefined
+    /** Adds a revision to the file, in place of the one before. One that is invalid together with the file changes nothing. */
+    readonly activate: (revision: StoredRevision) => Effect.Effect<Activation>
+    /** Runs `adopt` for each call of `adoptHead`, which by default does nothing. */
+    readonly adoptWith: (adopt: Effect.Effect<void>) => void
+    /**
+     * Activates the newest revision of the database if this node does not work with it yet. Called before each admission. Undefined if
+     * configuration comes from the file only.
+     */
+    readonly adoptHead: () => Effect.Effect<void> | undefined
+    /** Hashes of snapshots that unfinished work is pinned to. */
+    readonly pinnedHashes: Effect.Effect<ReadonlySet<string>>
+    /** Revisions that are part of those snapshots. */
+    readonly pinnedRevisions: Effect.Effect<ReadonlySet<number>>
     /** Emits each snapshot that replaces another. */
     readonly changes: Stream.Stream<Snapshot>
   }

@@ -1,69 +1,174 @@
 /**
  * Implements the configuration store over one YAML file. The file is read again on SIGHUP and when it changes; an invalid file, or one that
  * is empty where there was content, is reported with every error, and the snapshot remains. Replaced snapshots are kept for the work that
- * was admitted under them.
+ * was admitted under them. Where the file enables the database, each snapshot combines the file with one revision.
  *
  * The file is polled once a second by its path: editors and mounted ConfigMaps replace files by renaming, and not every mount reports
  * changes. A change is read after it has been stable for a moment, and only a different content hash counts.
  */
-import { Clock, Effect, Layer, PubSub, Queue, Semaphore, Stream } from "effect"
+import { Clock, Effect, Layer, PubSub, Queue, Result, Semaphore, Stream } from "effect"
 import { unwatchFile, watchFile } from "node:fs"
 import { resolve } from "node:path"
 import { judge } from "./Acceptable.ts"
+import type { ConfigIssue } from "./ConfigIssue.ts"
 import { formatIssue } from "./ConfigIssue.ts"
 import { ConfigStore } from "./ConfigStore.ts"
-import type { RefusedDocument } from "./ConfigStore.ts"
+import type { Activation, RefusedDocument, StoredRevision } from "./ConfigStore.ts"
 import type { Env } from "./Credentials.ts"
 import { holdSnapshots } from "./HeldSnapshots.ts"
-import { ConfigInvalid, readConfigFile } from "./LoadConfig.ts"
+import type { DatabaseLayer, ParsedFile } from "./LayeredFile.ts"
+import { parseFile, readBootstrap, readLayered } from "./LayeredFile.ts"
+import { ConfigInvalid, readConfigFile, readFileText } from "./LoadConfig.ts"
 import type { TextOptions } from "./LoadConfig.ts"
+import type { Path } from "./Path.ts"
+import { formatPath } from "./Path.ts"
+import { emptyDocument } from "./revisions/DatabaseDocument.ts"
+import { noRevision } from "./revisions/Revision.ts"
+import { deserialise } from "./revisions/SealDocument.ts"
 import { readSettled } from "./SettledFile.ts"
 import type { Snapshot } from "./Snapshot.ts"
+import type { Reading } from "./Snapshots.ts"
 
 /** Time for which a file must be stable before it is read again. */
 const quiet = "100 millis"
 
 /** Tasks of this node that affect validation. */
-type ReadOptions = Pick<TextOptions, "receives">
+type ReadOptions = Pick<TextOptions, "receives" | "unset">
+
+/** Problems of a refused revision that are reported. */
+const maxProblems = 20
+
+export interface FileStoreOptions<E> extends ReadOptions {
+  /**
+   * Reads the newest revisions of the database, newest first, with the namespaces of the file that the database cannot change. Called once,
+   * if the file enables the database.
+   */
+  readonly revisions?: ((bootstrap: Snapshot) => Effect.Effect<ReadonlyArray<StoredRevision>, E>) | undefined
+}
 
 const shortHash = ({ hash }: Snapshot): string => hash.slice(0, 12)
 
-const make = Effect.fnUntraced(function* (file: string, env: Env, options: ReadOptions) {
+/** Origin of the configuration: the file alone, or the file and a revision of the database. */
+interface Source {
+  readonly read: (layer: DatabaseLayer | undefined) => Effect.Effect<FileReading>
+  /** The revision to start with; undefined without a database. */
+  readonly layer: DatabaseLayer | undefined
+  readonly reading: FileReading
+}
+
+interface FileReading {
+  readonly reading: Reading
+  /** The parsed file, if the database is enabled. */
+  readonly parsed: ParsedFile | undefined
+}
+
+const none = { head: noRevision, document: emptyDocument }
+
+/** Reads a stored document, and refuses fields of a newer release. */
+const toLayer = ({ document, hash, number }: StoredRevision): Result.Result<DatabaseLayer, ReadonlyArray<string>> => {
+  const unknown: Array<string> = []
+  const parsed = deserialise(document, ({ path, message }) => unknown.push(`${formatPath(path)}: ${message}`))
+  return unknown.length > 0 ? Result.fail(unknown) : Result.succeed({ head: { number, hash }, document: parsed })
+}
+
+/** Selects the newest of these revisions that is valid with the file; fails with the problems of the newest. */
+const selectLayer = Effect.fnUntraced(function* (
+  parsed: ParsedFile,
+  revisions: ReadonlyArray<StoredRevision>,
+  options: ReadOptions
+) {
+  let refused: ReadonlyArray<ConfigIssue> | undefined
+  for (const revision of revisions) {
+    const layer = toLayer(revision)
+    const reading = Result.isSuccess(layer) ? readLayered(parsed, layer.success, options) : undefined
+    if (Result.isSuccess(layer) && reading?.snapshot !== undefined) return layer.success
+    const issues = Result.isFailure(layer)
+      ? layer.failure.map((message): ConfigIssue => ({ severity: "error", path: "", message }))
+      : (reading?.issues ?? [])
+    yield* Effect.logError("configuration revision refused", {
+      revision: revision.number,
+      issues: issues
+        .filter(({ severity }) => severity === "error")
+        .map(formatIssue)
+        .slice(0, maxProblems)
+        .join("\n")
+    })
+    refused ??= issues
+  }
+  return refused === undefined ? none : yield* ConfigInvalid.of(refused)
+})
+
+/** Opens the database, if the file enables it. */
+const openSource = Effect.fnUntraced(function* <E>(path: string, env: Env, options: FileStoreOptions<E>) {
+  const alone = (): Effect.Effect<FileReading> =>
+    Effect.map(readConfigFile(path, env, options), (reading) => ({ reading, parsed: undefined }))
+  const layered = (layer: DatabaseLayer): Effect.Effect<FileReading> =>
+    Effect.map(readFileText(path), (text) => {
+      if (Result.isFailure(text)) return { reading: text.failure, parsed: undefined }
+      const parsed = parseFile(text.success, path, env)
+      return { reading: readLayered(parsed, layer, options), parsed }
+    })
+  const read: Source["read"] = (layer) => (layer === undefined ? alone() : layered(layer))
+  const { parsed } = yield* layered(none)
+  const bootstrap = parsed === undefined ? undefined : readBootstrap(parsed)
+  const enabled = bootstrap?.document.config_sources.database.enabled === true
+  if (parsed === undefined || bootstrap === undefined || !enabled || options.revisions === undefined)
+    return { read, layer: undefined, reading: yield* alone() } satisfies Source
+  const layer = yield* selectLayer(parsed, yield* options.revisions(bootstrap), options)
+  return { read, layer, reading: yield* layered(layer) } satisfies Source
+})
+
+const make = Effect.fnUntraced(function* <E>(file: string, env: Env, options: FileStoreOptions<E>) {
   const path = resolve(file)
-  const first = judge(yield* readConfigFile(path, env, options), path, undefined)
+  const source = yield* openSource(path, env, options)
+  const first = judge(source.reading.reading, path, undefined)
   if (first._tag === "Refused") return yield* ConfigInvalid.of(first.issues)
-  for (const issue of first.snapshot.warnings)
-    yield* Effect.logWarning("configuration warning", { issue: formatIssue(issue) })
+  yield* logWarnings(first.snapshot)
   const snapshots = holdSnapshots(first.snapshot, env)
+  let { layer } = source
+  let { parsed } = source.reading
   let refused: RefusedDocument | undefined
+  let adopt: Effect.Effect<void> = Effect.void
   const changes = yield* PubSub.unbounded<Snapshot>()
   const one = yield* Semaphore.make(1)
 
+  const replace = Effect.fnUntraced(function* (snapshot: Snapshot, fields: Readonly<Record<string, unknown>>) {
+    if (snapshot.hash === snapshots.current().hash) return false
+    yield* snapshots.replace(snapshot)
+    yield* Effect.logInfo("configuration in force", { ...fields, hash: shortHash(snapshot) })
+    yield* logWarnings(snapshot)
+    yield* PubSub.publish(changes, snapshot)
+    return true
+  })
+
   const reload = Effect.gen(function* () {
-    const reading = Effect.map(readConfigFile(path, env, options), (read) => judge(read, path, snapshots.current()))
-    const judged = yield* readSettled(path, reading, ({ _tag }) => _tag === "Accepted")
+    const reading = Effect.map(source.read(layer), (read) => ({
+      parsed: read.parsed,
+      judged: judge(read.reading, path, snapshots.current())
+    }))
+    const { judged, parsed: next } = yield* readSettled(path, reading, (result) => result.judged._tag === "Accepted")
     if (judged._tag === "Refused") {
       const { issues, reason } = judged
       const since = refused?.since ?? (yield* Clock.currentTimeMillis)
       refused = { file: path, reason, errors: issues.length, line: issues[0]?.line, since }
-      yield* Effect.logError("configuration refused, the current one stays in force", {
-        file: path,
-        current: shortHash(snapshots.current()),
-        errors: issues.length,
-        issues: issues.map(formatIssue).join("\n")
-      })
+      yield* logRefused(path, snapshots.current(), issues)
       return "refused" as const
     }
     refused = undefined
-    const { snapshot } = judged
-    if (snapshot.hash === snapshots.current().hash) return "unchanged" as const
-    yield* snapshots.replace(snapshot)
-    yield* Effect.logInfo("configuration in force", { file: path, hash: shortHash(snapshot) })
-    for (const issue of snapshot.warnings)
-      yield* Effect.logWarning("configuration warning", { issue: formatIssue(issue) })
-    yield* PubSub.publish(changes, snapshot)
-    return "replaced" as const
+    parsed = next
+    return (yield* replace(judged.snapshot, { file: path })) ? ("replaced" as const) : ("unchanged" as const)
   }).pipe(one.withPermits(1))
+
+  const activate = Effect.fnUntraced(function* (revision: StoredRevision) {
+    if (parsed === undefined) return refusal(["config_sources.database.enabled is false in the file of this node"])
+    const next = toLayer(revision)
+    if (Result.isFailure(next)) return refusal(next.failure)
+    const { issues, snapshot } = readLayered(parsed, next.success, options)
+    if (snapshot === undefined) return refusal(issues.filter(({ severity }) => severity === "error").map(formatIssue))
+    yield* replace(snapshot, { file: path, revision: revision.number })
+    layer = next.success
+    return { _tag: "Active" } as const
+  }, one.withPermits(1))
 
   yield* signals(path).pipe(
     Stream.debounce(quiet),
@@ -73,12 +178,46 @@ const make = Effect.fnUntraced(function* (file: string, env: Env, options: ReadO
   return ConfigStore.of({
     current: snapshots.current,
     pinned: snapshots.pinned,
+    pinnedHashes: snapshots.pinnedHashes,
+    pinnedRevisions: snapshots.pinnedRevisions,
     keepIn: snapshots.keepIn,
     reload,
+    activate,
+    adoptWith: (next) => {
+      adopt = next
+    },
+    adoptHead: () => (layer === undefined ? undefined : adopt),
+    layered: () =>
+      parsed === undefined || layer === undefined
+        ? undefined
+        : { file: path, ground: parsed.ground, active: layer.head, line: lineIn(parsed) },
     refused: () => refused,
     changes: Stream.fromPubSub(changes)
   })
 })
+
+const logRefused = (file: string, current: Snapshot, issues: ReadonlyArray<ConfigIssue>) =>
+  Effect.logError("configuration refused, the current one stays in force", {
+    file,
+    current: shortHash(current),
+    errors: issues.length,
+    issues: issues.map(formatIssue).join("\n")
+  })
+
+const lineIn =
+  ({ locate }: ParsedFile) =>
+  (at: Path): number | undefined =>
+    locate(at, "key")?.line
+
+const refusal = (problems: ReadonlyArray<string>): Activation => ({
+  _tag: "Refused",
+  problems: problems.slice(0, maxProblems)
+})
+
+const logWarnings = ({ warnings }: Snapshot) =>
+  Effect.forEach(warnings, (issue) => Effect.logWarning("configuration warning", { issue: formatIssue(issue) }), {
+    discard: true
+  })
 
 /** Emits an element for each SIGHUP and each change of the file that the path leads to. */
 const signals = (path: string): Stream.Stream<void> =>
@@ -103,15 +242,24 @@ const signals = (path: string): Stream.Stream<void> =>
   )
 
 /** Builds the store over a file; fails with every error if the file is invalid at start. */
-export const layerFile = (file: string, env: Env, options: ReadOptions = {}): Layer.Layer<ConfigStore, ConfigInvalid> =>
-  Layer.effect(ConfigStore, make(file, env, options))
+export const layerFile = <E = never>(
+  file: string,
+  env: Env,
+  options: FileStoreOptions<E> = {}
+): Layer.Layer<ConfigStore, ConfigInvalid | E> => Layer.effect(ConfigStore, make(file, env, options))
 
 /** Returns a store that holds one snapshot, for commands, tests and the demo. */
 export const makeStaticStore = (snapshot: Snapshot): ConfigStore["Service"] =>
   ConfigStore.of({
     current: () => snapshot,
     pinned: () => Effect.succeed(snapshot),
+    pinnedHashes: Effect.succeed(new Set<string>()),
+    pinnedRevisions: Effect.succeed(new Set<number>()),
     keepIn: () => Effect.void,
+    layered: () => undefined,
+    activate: () => Effect.succeed(refusal(["this process has no database configuration"])),
+    adoptWith: () => {},
+    adoptHead: () => undefined,
     reload: Effect.succeed("unchanged"),
     refused: () => undefined,
     changes: Stream.empty

@@ -3,7 +3,7 @@ import { Effect, Schedule } from "effect"
 import type { ConfigStore, SnapshotArchive } from "./ConfigStore.ts"
 import type { Env } from "./Credentials.ts"
 import type { Snapshot } from "./Snapshot.ts"
-import { archive as archived, restore } from "./SnapshotArchive.ts"
+import { archive as archived, archivedRevision, restore } from "./SnapshotArchive.ts"
 
 /** Number of snapshots in memory, in addition to those that work is pinned to. */
 export const heldSnapshots = 32
@@ -30,7 +30,10 @@ const untilDone =
       Effect.orDie
     )
 
-export interface HeldSnapshots extends Pick<ConfigStore["Service"], "current" | "pinned" | "keepIn"> {
+export interface HeldSnapshots extends Pick<
+  ConfigStore["Service"],
+  "current" | "pinned" | "pinnedHashes" | "pinnedRevisions" | "keepIn"
+> {
   /** Archives the snapshot, then makes it the current one. */
   readonly replace: (snapshot: Snapshot) => Effect.Effect<void>
 }
@@ -64,6 +67,16 @@ export const holdSnapshots = (first: Snapshot, env: Env): HeldSnapshots => {
   })
   return {
     current: () => current,
+    pinnedHashes: Effect.suspend(() => untilDone("list pinned configurations")(archive.pinned)),
+    pinnedRevisions: Effect.gen(function* () {
+      const numbers = new Set<number>()
+      for (const hash of yield* untilDone("list pinned configurations")(archive.pinned)) {
+        const found = yield* untilDone("read pinned configuration")(archive.find(hash))
+        const number = found === undefined ? undefined : archivedRevision(found)
+        if (number !== undefined) numbers.add(number)
+      }
+      return numbers
+    }),
     pinned: Effect.fnUntraced(function* (hash: string) {
       const known = held.get(hash) ?? (yield* read(hash))
       if (known !== undefined) return known

@@ -1,5 +1,5 @@
 /** Reads a configuration: from a file, from text, or from a document in memory. An invalid one fails with all issues. */
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { readFile, stat } from "node:fs/promises"
 import { dirname, resolve } from "node:path"
 import type { ConfigIssue } from "./ConfigIssue.ts"
@@ -58,26 +58,34 @@ export const readText = (text: string, env: Env, options: TextOptions = {}): Rea
   return textIssues.length === 0 ? reading : { snapshot: undefined, issues: [...textIssues, ...reading.issues] }
 }
 
-/** Reads a file. An unreadable file is reported as an issue. */
-export const readConfigFile = (
-  file: string,
-  env: Env,
-  options: Omit<TextOptions, "file"> = {}
-): Effect.Effect<Reading> =>
+/** Returns the text of a file, or the issue of one that cannot be read. */
+export const readFileText = (file: string): Effect.Effect<Result.Result<string, Reading>> =>
   Effect.tryPromise(async () => {
     const { size } = await stat(file)
     return size > maxBytes ? undefined : readFile(file, "utf8")
   }).pipe(
     Effect.map((text) =>
       text === undefined
-        ? unreadable(file, `the file has more than ${maxBytes} bytes (1 MiB)`)
-        : readText(text, env, { ...options, file })
+        ? Result.fail(unreadable(file, `the file has more than ${maxBytes} bytes (1 MiB)`))
+        : Result.succeed(text)
     ),
     Effect.catch(({ cause }) =>
       Effect.succeed(
-        unreadable(file, `${whyUnreadable(errorCode(cause))}; name yours, or begin with config.example.yaml`)
+        Result.fail(
+          unreadable(file, `${whyUnreadable(errorCode(cause))}; name yours, or begin with config.example.yaml`)
+        )
       )
     )
+  )
+
+/** Reads a file. An unreadable file is reported as an issue. */
+export const readConfigFile = (
+  file: string,
+  env: Env,
+  options: Omit<TextOptions, "file"> = {}
+): Effect.Effect<Reading> =>
+  Effect.map(readFileText(file), (text) =>
+    Result.isFailure(text) ? text.failure : readText(text.success, env, { ...options, file })
   )
 
 const unreadable = (file: string, message: string): Reading => ({

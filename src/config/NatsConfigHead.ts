@@ -13,7 +13,8 @@ export const layer = Layer.effectDiscard(
     const events = yield* NatsEvents
     const run = Effect.runForkWith(yield* Effect.context<never>())
     yield* events.listen(topic, (value) => {
-      if (decode(value).hash !== config.current().hash) run(config.reload)
+      if (decode(value).hash === config.current().hash) return
+      run(Effect.andThen(config.adoptHead() ?? Effect.void, config.reload))
     })
     yield* config.changes.pipe(
       Stream.runForEach(({ hash }) => Effect.ignore(events.publish(topic, { hash }), { log: "Debug" })),

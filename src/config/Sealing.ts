@@ -28,7 +28,7 @@ export interface SealingProblem {
   readonly message: string
 }
 
-interface SealingKey {
+export interface SealingKey {
   readonly kid: string
   readonly bytes: Redacted.Redacted<Buffer>
 }

@@ -28,6 +28,8 @@ export interface Snapshot {
    * environment at the time of the snapshot. Undefined if neither is set.
    */
   readonly credential: (holder: object, name: string) => Redacted.Redacted | undefined
+  /** Revision of the database that is part of it; undefined if it is the file's alone. */
+  readonly revision: number | undefined
   /** Warnings such as reserved or unused fields that are set, and missing webhook secrets. */
   readonly warnings: ReadonlyArray<ConfigIssue>
   readonly triggers: ReadonlyMap<string, TriggerProfile>

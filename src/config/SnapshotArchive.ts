@@ -6,10 +6,15 @@
 import { Redacted, Result } from "effect"
 import type { ArchivedDocument } from "./ConfigStore.ts"
 import type { Env } from "./Credentials.ts"
+import { Document } from "./Document.ts"
+import { normalise } from "./Normalise.ts"
+import { sealedFields } from "./OpenSealed.ts"
 import type { Path } from "./Path.ts"
 import { isRecord, valueAt } from "./Path.ts"
 import { locateCredential, named, positions, readNamespace } from "./SealedPlaces.ts"
-import { seal, sealingKeys } from "./Sealing.ts"
+import { openSealed, seal, sealingKeys } from "./Sealing.ts"
+import type { SealingKeys } from "./Sealing.ts"
+import { readShape } from "./Shape.ts"
 import type { Snapshot } from "./Snapshot.ts"
 import { restoreSnapshot } from "./Snapshots.ts"
 
@@ -18,9 +23,10 @@ interface Kept {
   readonly tree: unknown
   /** Names that lead to withheld credentials. */
   readonly withheld: ReadonlyArray<ReadonlyArray<string>>
+  readonly revision?: number | undefined
 }
 
-export const archive = ({ hash, baseDir, given }: Snapshot, env: Env): ArchivedDocument => {
+export const archive = ({ hash, baseDir, given, revision }: Snapshot, env: Env): ArchivedDocument => {
   const keys = sealingKeys(env)
   const namespace = readNamespace(given)
   const withheld: Array<ReadonlyArray<string>> = []
@@ -37,7 +43,7 @@ export const archive = ({ hash, baseDir, given }: Snapshot, env: Env): ArchivedD
     if (!isRecord(value)) return value
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, write(item, [...path, key])]))
   }
-  const kept: Kept = { baseDir, tree: write(given, []), withheld }
+  const kept: Kept = { baseDir, tree: write(given, []), withheld, revision }
   return { hash, document: JSON.stringify(kept) }
 }
 
@@ -46,7 +52,16 @@ export const restore = ({ hash, document }: ArchivedDocument, env: Env, current:
   const kept: unknown = JSON.parse(document)
   if (!isRecord(kept) || typeof kept["baseDir"] !== "string" || !Array.isArray(kept["withheld"])) return undefined
   const tree = kept["withheld"].reduce<unknown>((into, names) => lend(into, current.given, names), kept["tree"])
-  return restoreSnapshot(tree, env, { hash, baseDir: kept["baseDir"] })
+  return restoreSnapshot(tree, env, { hash, baseDir: kept["baseDir"], revision: revisionIn(kept) })
+}
+
+const revisionIn = (kept: Readonly<Record<string, unknown>>): number | undefined =>
+  typeof kept["revision"] === "number" ? kept["revision"] : undefined
+
+/** Returns the revision of the database that an archived document contains. */
+export const archivedRevision = ({ document }: ArchivedDocument): number | undefined => {
+  const kept: unknown = JSON.parse(document)
+  return isRecord(kept) ? revisionIn(kept) : undefined
 }
 
 /** Returns the tree with the credential under these names in the other one; unchanged if there is none. */
@@ -66,4 +81,21 @@ const withField = (tree: unknown, path: Path, field: string, value: unknown): un
     return tree.map((item: unknown, index) => (index === segment ? withField(item, rest, field, value) : item))
   if (!isRecord(tree)) return tree
   return { ...tree, [segment]: withField(tree[segment], rest, field, value) }
+}
+
+/**
+ * Returns the document with the credentials that another key sealed sealed by the current key; undefined if there are none. Fails with the
+ * reason if one cannot be opened.
+ */
+export const resealArchived = (document: string, keys: SealingKeys): Result.Result<string | undefined, string> => {
+  const kept: unknown = JSON.parse(document)
+  const tree = isRecord(kept) ? normalise(readShape(Document), kept["tree"], () => {}) : undefined
+  let text = document
+  for (const { place, value } of sealedFields(tree)) {
+    if (value.startsWith(`enc:v1.${keys.current?.kid}.`)) continue
+    const next = Result.flatMap(openSealed(keys, place, value), (secret) => seal(keys, place, secret))
+    if (Result.isFailure(next)) return Result.fail(`${place.entity} ${place.field}: ${next.failure.message}`)
+    text = text.replaceAll(value, next.success)
+  }
+  return Result.succeed(text === document ? undefined : text)
 }

@@ -38,6 +38,8 @@ export interface Origin {
   readonly unset?: UnsetVariables | undefined
   /** False if the node receives no deliveries or calls: the variables that authenticate them may be unset. Default: true. */
   readonly receives?: boolean | undefined
+  /** Revision of the database that the document contains. */
+  readonly revision?: number | undefined
 }
 
 /** Result of reading a document: a snapshot, or at least one error, and all warnings. */
@@ -88,7 +90,10 @@ export const readDocument = (source: unknown, env: Env, origin: Origin = {}): Re
   if (Result.isFailure(decoded) || ordered.some((issue) => issue.severity === "error"))
     return { snapshot: undefined, issues: ordered }
   return {
-    snapshot: makeSnapshot(decoded.success, tree, ordered, env, origin.baseDir ?? process.cwd()),
+    snapshot: makeSnapshot(decoded.success, tree, ordered, env, {
+      baseDir: origin.baseDir ?? process.cwd(),
+      revision: origin.revision
+    }),
     issues: ordered
   }
 }
@@ -100,12 +105,12 @@ export const readDocument = (source: unknown, env: Env, origin: Origin = {}): Re
 export const restoreSnapshot = (
   tree: unknown,
   env: Env,
-  { hash, baseDir }: { readonly hash: string; readonly baseDir: string }
+  kept: { readonly hash: string; readonly baseDir: string; readonly revision: number | undefined }
 ): Snapshot | undefined => {
   const ignore = (): void => {}
   const opened = openSealed(normalise(readShape(Document), tree, ignore), env, { missing: ignore, invalid: ignore })
   const decoded = decode(opened)
-  return Result.isSuccess(decoded) ? makeSnapshot(decoded.success, opened, [], env, baseDir, hash) : undefined
+  return Result.isSuccess(decoded) ? makeSnapshot(decoded.success, opened, [], env, kept) : undefined
 }
 
 const keysOf = (shape: Shape): Iterable<string> => (shape.type === "object" ? shape.fields.keys() : [])
@@ -118,14 +123,19 @@ const sortIssues = (issues: ReadonlyArray<ConfigIssue>): ReadonlyArray<ConfigIss
       (left.path < right.path ? -1 : left.path > right.path ? 1 : 0)
   )
 
-/** Makes a snapshot. `hash`: the one that work is pinned to, if the tree is not complete any more. */
+interface SnapshotOrigin {
+  readonly baseDir: string
+  /** The hash that work is pinned to, if the tree is not complete any more. */
+  readonly hash?: string
+  readonly revision: number | undefined
+}
+
 const makeSnapshot = (
   given: GivenDocument,
   tree: unknown,
   issues: ReadonlyArray<ConfigIssue>,
   env: Env,
-  baseDir: string,
-  hash?: string
+  { baseDir, hash, revision }: SnapshotOrigin
 ): Snapshot => {
   const document = deepFreeze(resolve(Document, given))
   const triggers = new Map(
@@ -141,6 +151,7 @@ const makeSnapshot = (
     hash: hash ?? hashOf(tree),
     document,
     given,
+    revision,
     baseDir: resolvePath(baseDir),
     workspacesRoot: isAbsolute(root) ? root : join(resolvePath(baseDir), root),
     credential: (holder: object, name: string) => credential(holder, name, env),

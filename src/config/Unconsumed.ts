@@ -48,18 +48,7 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
     "connection",
     "target"
   ),
-  { path: "im", effect: "chat commands are not taken" },
-  // Sealed credentials are bound to config_sources.database.namespace (SealedPlaces.ts), whatever the source of the configuration.
-  ...under(
-    "config_sources",
-    "configuration comes from the file only",
-    "database.enabled",
-    "database.backend",
-    "runtime",
-    "secret_refs"
-  ),
-  { path: "storage.retention.deleted_project_grace_days", effect: "projects are not removed" },
-  { path: "server.base_url", effect: "the dashboard has no page of a run yet" }
+  { path: "im", effect: "chat commands are not taken" }
 ]
 
 const rows = new Map(unconsumed.map((row) => [row.path, row]))

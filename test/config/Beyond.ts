@@ -7,6 +7,9 @@ const credential = (path: string, meaning: string): ReadonlyArray<Row> => [
 ]
 
 export const beyond: ReadonlyArray<Row> = [
+  ["config_sources.database.approvals", "int 0-10", "0", "Approvals of a draft"],
+  ["storage.retention.config_revisions.max_count", "int 1-1000000", "200", "Revisions kept"],
+  ["storage.retention.config_revisions.max_age_months", "int 1-1200", "6", "Months from publication"],
   ["llm.providers[].organization", "string", "—", "Organization"],
   ["llm.providers[].extra_headers", "map", "—", "Headers"],
   ["llm.providers[].extra_body", "map", "—", "Body fields"],
@@ -70,6 +73,8 @@ export const beyond: ReadonlyArray<Row> = [
   ["review.max_passes", "int 1-1000", "40", "Most passes"],
   ["review.second_pass", "enum", "off", "`off`, `auto`, `always`"],
   ["review.evidence.sarif", "string[]", "—", "SARIF files"],
+  ["review.evidence.ci.artifacts", "string[]", "—", "Artifacts of CI"],
+  ["review.evidence.ci.wait_minutes", "int 0-60", "0", "Wait for CI"],
   ["review.verification", "enum", "auto", "`off`, `auto`, `always`"],
   ["review.status_check", "boolean", "true", "Commit status"],
   ["review.comment_commands", "boolean", "true", "Commands in comments"],

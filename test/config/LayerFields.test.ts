@@ -191,7 +191,6 @@ describe("a field without effect is reported at its path", () => {
       },
       "workspaces.defaults.outputs.channels[0].change_url_template"
     ],
-    ["the service's own address", { server: { base_url: "https://review.test" } }, "server.base_url"],
     [
       "a route for commits",
       { outputs: { routes: { rules: [{ match: { target_kind: "commit" } }] } } },

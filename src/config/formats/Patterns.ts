@@ -37,7 +37,7 @@ const Regex = checked(
 )
 
 /** A glob over a whole field: `*` crosses `/`, `?` is one code point, everything else is literal. */
-const FieldGlob = checked(
+export const FieldGlob = checked(
   `a glob of 1 to ${maxPattern} characters where * is any text and ? one character`,
   "field-glob",
   (value) => value.length >= 1 && value.length <= maxPattern

@@ -5,13 +5,10 @@
 import { Result } from "effect"
 import type { ConfigIssue } from "../ConfigIssue.ts"
 import type { Difference } from "../Diff.ts"
-import type { Env } from "../Credentials.ts"
 import { formatPath } from "../Path.ts"
 import { named } from "../SealedPlaces.ts"
-import { readDocument } from "../Snapshots.ts"
 import type { Snapshot } from "../Snapshot.ts"
 import { sealingKeys } from "../Sealing.ts"
-import type { Tree } from "../checks/Tree.ts"
 import { applyOperations } from "./ApplyOperations.ts"
 import type { ApplyContext } from "./ApplyOperations.ts"
 import { differences, findConflicts } from "./Conflicts.ts"
@@ -19,20 +16,13 @@ import type { Conflict } from "./Conflicts.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { entityField } from "./Entities.ts"
 import type { GrantProblem } from "./Grants.ts"
+import type { Ground } from "./Ground.ts"
+import { readCombined } from "./Ground.ts"
 import { redirectedSecrets, ungrantedVariables } from "./Grants.ts"
 import type { ConfigOperation } from "./Operations.ts"
 import { overlay } from "./Overlay.ts"
 import { moveSecrets, sealDocument, serialise } from "./SealDocument.ts"
 import type { StoredDocument } from "./SealDocument.ts"
-
-/** The file and the environment that the database's document is combined with. */
-export interface Ground {
-  /** The normalised file. */
-  readonly file: Tree
-  readonly env: Env
-  readonly baseDir: string
-  readonly namespace: string
-}
 
 export interface Changeset {
   readonly operations: ReadonlyArray<ConfigOperation>
@@ -65,8 +55,8 @@ export type Decision =
   | { readonly _tag: "Conflict"; readonly head: number; readonly conflicts: ReadonlyArray<Conflict> }
   | { readonly _tag: "Refused"; readonly problems: ReadonlyArray<PublishProblem> }
 
-/** Upper bound of a stored document, in bytes. */
-export const maxStoredBytes = 8 * 1024 * 1024
+/** Upper bound of a stored document, in bytes: that of a configuration file. */
+export const maxStoredBytes = 1024 * 1024
 
 export const decide = ({ operations, base, head, strict }: Changeset, ground: Ground): Decision => {
   const context = applyContext(ground)
@@ -108,10 +98,6 @@ export const decideDocument = (
   if (size > maxStoredBytes) return { _tag: "Refused", problems: [tooLarge(size)] }
   return { _tag: "Publish", publishable: { document: sealed.success, stored, diff, rebasedFrom, snapshot } }
 }
-
-/** Reads the combined configuration, as a node that activates the document does. */
-export const readCombined = (document: DatabaseDocument, { file, env, baseDir }: Ground) =>
-  readDocument(overlay(file, document).tree, env, { baseDir })
 
 const applyContext = ({ file, env, namespace }: Ground): ApplyContext => ({
   file,

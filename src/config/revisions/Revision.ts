@@ -1,5 +1,6 @@
 /** Revisions of the database's configuration: a linear history of documents, each with the edit that made it. */
 import type { Difference } from "../Diff.ts"
+import type { Conflict } from "./Conflicts.ts"
 
 export interface ConfigRevision {
   /** 1 for the first, then one more each. */
@@ -16,9 +17,9 @@ export interface ConfigRevision {
   /** SHA-256 (hex) of what the caller sent under that id. */
   readonly requestHash: string
   readonly reason: string
-  /** ConfigRevision that the edit was made for, if others were published in between. */
+  /** Revision that the edit was made for, if others were published in between. */
   readonly rebasedFrom: number | undefined
-  /** ConfigRevision whose document this one brings back. */
+  /** Revision whose document this one brings back. */
   readonly restores: number | undefined
   /** Masked. */
   readonly diff: ReadonlyArray<Difference>
@@ -26,13 +27,41 @@ export interface ConfigRevision {
   readonly createdAt: number
 }
 
-/** A revision that the store has not numbered by time yet. */
+/** A revision that the store has not dated yet. */
 export type NewRevision = Omit<ConfigRevision, "createdAt">
+
+/** A revision in a list, without its document. */
+export type RevisionSummary = Omit<ConfigRevision, "diff" | "document" | "requestHash"> & {
+  /** Number of fields that it changed. */
+  readonly changes: number
+}
+
+/** The newest revision. Number 0 and an empty hash: nothing has been published. */
+export interface RevisionHead {
+  readonly number: number
+  /** Differs from the hash at publication after the credentials of the revision were sealed again. */
+  readonly hash: string
+}
+
+export const noRevision: RevisionHead = { number: 0, hash: "" }
+
+/** Final result of an operation id. A refused operation has none, because its reason may disappear: it can be tried again. */
+export type OperationResult =
+  | { readonly _tag: "Committed"; readonly revision: number; readonly rebasedFrom?: number | undefined }
+  | { readonly _tag: "Unchanged"; readonly revision: number }
+  | { readonly _tag: "Conflict"; readonly head: number; readonly conflicts: ReadonlyArray<Conflict> }
+
+export interface ConfigOperationRecord {
+  readonly operationId: string
+  readonly requestHash: string
+  readonly result: OperationResult
+  readonly createdAt: number
+}
 
 /** Result of the compare-and-set on the head. */
 export type AppendedRevision =
   | { readonly _tag: "Committed"; readonly revision: ConfigRevision }
-  /** The operation id was applied before. */
-  | { readonly _tag: "Repeated"; readonly revision: ConfigRevision }
-  /** Another revision became the head in the meantime. */
+  /** The operation id has a result already. */
+  | { readonly _tag: "Repeated"; readonly operation: ConfigOperationRecord }
+  /** The head has changed in the meantime. */
   | { readonly _tag: "Moved" }

@@ -1,14 +1,14 @@
 /** Converts the database's document to the text that the store keeps, and back. Literal credentials are sealed for their place first. */
-import { createHash } from "node:crypto"
+import { createHash, createHmac } from "node:crypto"
 import { Redacted, Result } from "effect"
 import type { Report } from "../Normalise.ts"
 import type { Path } from "../Path.ts"
 import { isRecord, valueAt, withValueAt } from "../Path.ts"
-import type { SealedLocation, SealingKeys, SealingProblem } from "../Sealing.ts"
+import type { SealedLocation, SealingKey, SealingKeys, SealingProblem } from "../Sealing.ts"
 import { isSealed, openSealed, seal } from "../Sealing.ts"
 import { named } from "../SealedPlaces.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
-import { listEntities, parseDocument } from "./DatabaseDocument.ts"
+import { emptyDocument, listEntities, parseDocument } from "./DatabaseDocument.ts"
 import { secretPaths } from "./EditValue.ts"
 import type { EntityRef } from "./Entities.ts"
 import { formatRef } from "./Entities.ts"
@@ -85,9 +85,16 @@ export const moveSecrets = (
   })
 }
 
+/** A value determined by the key, the place and the ciphertext that is replaced: equal nonces only seal equal credentials. */
+const nonceFor = (current: SealingKey, { namespace, entity, field }: SealedLocation, text: string): Buffer =>
+  createHmac("sha256", Redacted.value(current.bytes))
+    .update(JSON.stringify(["reseal", namespace, entity, field, text]))
+    .digest()
+    .subarray(0, 12)
+
 /**
- * Seals with the current key what another key sealed. Equal ciphertexts get equal replacements through `replacements`, so that revisions
- * that shared a credential still do.
+ * Seals with the current key what another key sealed. Equal ciphertexts get equal replacements, also after a crash and on other nodes, so
+ * that revisions that shared a credential still do. `replacements` saves opening them again.
  */
 export const resealDocument = (
   document: DatabaseDocument,
@@ -100,7 +107,9 @@ export const resealDocument = (
     if (known !== undefined) return Result.succeed(known)
     if (text.startsWith(`enc:v1.${keys.current?.kid}.`)) return Result.succeed(text)
     return Result.map(
-      Result.flatMap(openSealed(keys, place, text), (secret) => seal(keys, place, secret)),
+      Result.flatMap(openSealed(keys, place, text), (secret) =>
+        seal(keys, place, secret, keys.current === undefined ? undefined : nonceFor(keys.current, place, text))
+      ),
       (resealed) => {
         replacements.set(text, resealed)
         return resealed
@@ -129,6 +138,18 @@ const sorted = (value: unknown): unknown => {
   )
 }
 
-/** Parses a stored document. Unknown fields, which a newer release wrote, are reported. */
-export const deserialise = (text: string, report: Report = () => {}): DatabaseDocument =>
-  parseDocument(JSON.parse(text), report)
+/** Parses a stored document. Unknown fields, which a newer release wrote, are reported, and so is text that is not JSON. */
+export const deserialise = (text: string, report: Report = () => {}): DatabaseDocument => {
+  const source = parseJson(text)
+  if (source !== undefined) return parseDocument(source, report)
+  report({ path: [], message: "the stored document is not JSON; restore the database from a backup", at: "value" })
+  return emptyDocument
+}
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

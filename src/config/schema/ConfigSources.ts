@@ -34,6 +34,11 @@ export const ConfigSourcesConfig = Schema.Struct({
         ),
         "default",
         "Namespace of the revisions."
+      ),
+      approvals: defaulted(
+        int(0, 10),
+        0,
+        "Approvals that a draft needs before it is published, from administrators other than its owner. Direct publishing is refused if it is not 0."
       )
     },
     "Database source."

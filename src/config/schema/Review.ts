@@ -18,7 +18,7 @@ import {
   TimeZone,
   withShorthand
 } from "../Scalars.ts"
-import { Glob, Matcher } from "../formats/Patterns.ts"
+import { FieldGlob, Glob, Matcher } from "../formats/Patterns.ts"
 
 const Time = matching(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/, "a time HH:mm from 00:00 to 24:00")
 
@@ -148,6 +148,20 @@ export const ReviewConfig = Schema.Struct({
       sarif: optional(
         list(EvidencePath, { maxItems: 10 }),
         "SARIF files with results of other tools, as paths in the repository: at the reviewed commit, for `aicr review` also in the work tree. Results on changed lines are shown to the model, and problems on the same lines cite them."
+      ),
+      ci: group(
+        {
+          artifacts: optional(
+            list(FieldGlob, { maxItems: 10 }),
+            "Globs over the names of artifacts (GitLab: of jobs) whose files `.sarif` and `.sarif.json` are read, from CI runs of exactly the reviewed commit in the same repository. Unset or `[]`: none. GitHub, GitLab, Gitea 1.25 or later."
+          ),
+          wait_minutes: defaulted(
+            int(0, 60),
+            0,
+            "How long a review waits for the CI runs of its commit, counted from its first attempt and without a worker; 0: not at all. Then the review goes on without what is missing, and names it."
+          )
+        },
+        "SARIF in artifacts of CI."
       )
     },
     "Results of other tools."

@@ -68,9 +68,18 @@ export const StorageConfig = Schema.Struct({
   ),
   retention: group(
     {
-      deleted_project_grace_days: defaulted(int(0), 30, "Days before a deleted project is removed for good."),
-      recent_runs: retention(2000, "Run details", "the run's start; aggregates remain"),
+      deleted_project_grace_days: defaulted(
+        int(0),
+        30,
+        "Days after which a project whose workspace or trigger is no longer configured is removed with its statistics."
+      ),
+      recent_runs: retention(2000, "Run details", "the run's start; statistics remain"),
       events: retention(2000, "Received events", "receipt"),
+      config_revisions: retention(
+        200,
+        "Revisions of the database's configuration",
+        "publication; the newest 10 and those that unfinished work uses are protected. Audit records and results of operations have the same age"
+      ),
       queue: retention(1000, "Ended automatic-commit batches", "creation; active and retrying work is protected")
     },
     "How long records are kept."

@@ -1,0 +1,244 @@
+/** Implements `aicr config pull|push|revisions|restore`, and the comparison with the database: the configuration that the database holds. */
+import { Console, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { randomUUID } from "node:crypto"
+import { readFile } from "node:fs/promises"
+import { userInfo } from "node:os"
+import { ConfigEditor } from "../config/revisions/ConfigEditor.ts"
+import type { EditOutcome } from "../config/revisions/ConfigEditor.ts"
+import type { PublishProblem } from "../config/revisions/Publish.ts"
+import type { SourceUnavailable } from "../config/revisions/RevisionStore.ts"
+import type { Difference } from "../config/Diff.ts"
+import { columns } from "./Columns.ts"
+import { configFlag } from "./ConfigFlag.ts"
+import { ExitWith, refused } from "./Exit.ts"
+import { jsonFlag } from "./JsonFlag.ts"
+
+/** Runs an operation with the editor of a configuration file. */
+export type OpenEditor = <A>(
+  config: string,
+  operation: Effect.Effect<A, ExitWith | SourceUnavailable, ConfigEditor>
+) => Effect.Effect<A, ExitWith>
+
+/** Seals the configurations that work is pinned to with the current key. */
+export type ResealPinned = (
+  config: string
+) => Effect.Effect<{ readonly resealed: number; readonly failed: ReadonlyArray<string> }, ExitWith>
+
+export interface EditorAccess {
+  readonly openEditor: OpenEditor
+  readonly resealPinned: ResealPinned
+}
+
+/** Returns the actor of edits by commands, which is the user of this process. */
+export const cliActor = (): string => {
+  try {
+    return `cli:${userInfo().username}`
+  } catch {
+    // A container may run under a user without a name.
+    return `cli:${process.getuid?.() ?? "unknown"}`
+  }
+}
+
+/** Returns whether a configuration file enables the database. */
+export const enablesDatabase = (config: string) =>
+  Effect.gen(function* () {
+    const { readFileText } = yield* Effect.promise(() => import("../config/LoadConfig.ts"))
+    const { parseFile, readBootstrap } = yield* Effect.promise(() => import("../config/LayeredFile.ts"))
+    const text = yield* Effect.fromResult(yield* readFileText(config))
+    return readBootstrap(parseFile(text, config, process.env))?.document.config_sources.database.enabled === true
+  }).pipe(Effect.orElseSucceed(() => false))
+
+const describeProblem = ({ code, entity, message, path }: PublishProblem): string =>
+  `${[entity, path].filter(Boolean).join(" ") || "configuration"}: ${message} (${code})`
+
+export const describeDifference = ({
+  after,
+  before,
+  change,
+  names
+}: Pick<Difference, "after" | "before" | "change" | "names">): string => {
+  const field = names.join(" ")
+  if (change === "added") return `+ ${field} = ${JSON.stringify(after)}`
+  if (change === "removed") return `- ${field} = ${JSON.stringify(before)}`
+  return `~ ${field}: ${JSON.stringify(before)} -> ${JSON.stringify(after)}`
+}
+
+const reportOutcome = Effect.fnUntraced(function* (outcome: EditOutcome) {
+  switch (outcome._tag) {
+    case "Committed":
+      return yield* Console.log(`published revision ${outcome.revision.number}`)
+    case "Unchanged":
+      return yield* Console.log(`nothing to publish: revision ${outcome.head} has the same content`)
+    case "Conflict":
+      return yield* refused(
+        `revision ${outcome.head} was published in the meantime; pull it, and apply your change again\n${outcome.conflicts.map(({ path }) => `conflict: ${path.join(" ")}`).join("\n")}`
+      )
+    case "Refused":
+      return yield* refused(outcome.problems.map(describeProblem).join("\n"))
+  }
+})
+
+const readText = (file: string) =>
+  Effect.tryPromise({
+    try: () => readFile(file, "utf8"),
+    catch: (cause) => refused(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`)
+  })
+
+const importFile = Effect.fnUntraced(function* (file: string) {
+  const imported = yield* (yield* ConfigEditor).importYaml(yield* readText(file))
+  return imported._tag === "Refused" ? yield* refused(imported.problems.map(describeProblem).join("\n")) : imported
+})
+
+/** Prints what a YAML document would change in the database. */
+export const compareWithDatabase = Effect.fnUntraced(function* (file: string) {
+  const { base, operations } = yield* importFile(file)
+  if (operations.length === 0) return yield* Console.log("no difference")
+  const { blastRadius, diff, problems } = yield* (yield* ConfigEditor).preview({ base, operations })
+  for (const difference of diff) yield* Console.log(describeDifference(difference))
+  if (problems.length > 0) return yield* refused(problems.map(describeProblem).join("\n"))
+  if (diff.length === 0) return yield* Console.log("no difference")
+  const { channels, pinnedSnapshots, routes, triggers, workspaces } = blastRadius
+  yield* Console.log(
+    `changes the effective values of ${workspaces.length} workspaces, ${triggers.length} triggers, ${channels.length} channels and ${routes.length} routes; waiting work keeps ${pinnedSnapshots} older configurations`
+  )
+})
+
+const reasonFlag = Flag.String("reason").pipe(
+  Flag.withDefault(""),
+  Flag.withDescription("Reason, recorded with the revision")
+)
+const operationFlag = Flag.String("operation-id").pipe(
+  Flag.withDescription("Applied once: repeat a command whose result is unknown with the same id. Default: a new one"),
+  Flag.optional
+)
+const breakGlassFlag = Flag.Boolean("break-glass").pipe(
+  Flag.withDefault(false),
+  Flag.withDescription("Publish without the required approvals; needs a reason and is audited")
+)
+const idOf = (given: Option.Option<string>): string => Option.getOrElse(given, () => randomUUID())
+
+const makePull = (openEditor: OpenEditor) =>
+  Command.make(
+    "pull",
+    { config: configFlag },
+    Effect.fnUntraced(function* ({ config }) {
+      const text = yield* openEditor(
+        config,
+        ConfigEditor.use((editor) => editor.exportYaml(cliActor()))
+      )
+      yield* Console.log(text.trimEnd())
+    })
+  ).pipe(
+    Command.withDescription("Print the configuration of the database as YAML, with masks in place of credentials"),
+    Command.withExamples([
+      { command: "aicr config pull > database.yaml", description: "To edit and push it, or to keep it" }
+    ])
+  )
+
+const makePush = (openEditor: OpenEditor) =>
+  Command.make(
+    "push",
+    {
+      file: Argument.String("FILE").pipe(
+        Argument.withDescription("YAML document with globals and entities, such as of pull")
+      ),
+      config: configFlag,
+      dryRun: Flag.Boolean("dry-run").pipe(
+        Flag.withDefault(false),
+        Flag.withDescription("Print what would change without writing")
+      ),
+      reason: reasonFlag,
+      operationId: operationFlag,
+      breakGlass: breakGlassFlag
+    },
+    ({ breakGlass, config, dryRun, file, operationId, reason }) =>
+      openEditor(
+        config,
+        Effect.gen(function* () {
+          if (dryRun) return yield* compareWithDatabase(file)
+          const { base, operations } = yield* importFile(file)
+          if (operations.length === 0) return yield* reportOutcome({ _tag: "Unchanged", head: base })
+          const request = { base, operations, operationId: idOf(operationId), reason, breakGlass }
+          yield* reportOutcome(yield* (yield* ConfigEditor).publish(cliActor(), request))
+        })
+      )
+  ).pipe(
+    Command.withDescription(
+      "Publish a YAML document as the configuration of the database. What it omits is removed; masked credentials stay"
+    ),
+    Command.withExamples([
+      {
+        command: "aicr config push database.yaml --reason 'new team'",
+        description: "A new revision, used by all nodes"
+      }
+    ])
+  )
+
+const makeRevisions = (openEditor: OpenEditor) =>
+  Command.make(
+    "revisions",
+    {
+      config: configFlag,
+      limit: Flag.Int("limit").pipe(Flag.withDefault(20), Flag.withDescription("Number of revisions, at most 200")),
+      json: jsonFlag
+    },
+    Effect.fnUntraced(function* ({ config, json, limit }) {
+      if (limit < 1 || limit > 200) return yield* refused("--limit: expected 1 to 200")
+      const { items } = yield* openEditor(
+        config,
+        ConfigEditor.use((editor) => editor.revisions({ limit }))
+      )
+      if (json) return yield* Console.log(JSON.stringify({ revisions: items }, undefined, 2))
+      if (items.length === 0) return yield* Console.log("no revision was published")
+      const rows = items.map(({ actor, changes, createdAt, number, reason, restores }) => [
+        String(number),
+        new Date(createdAt).toISOString(),
+        actor,
+        `${changes} changes`,
+        restores === undefined ? reason : `restores ${restores}${reason === "" ? "" : `: ${reason}`}`
+      ])
+      yield* Console.log(columns(rows))
+    })
+  ).pipe(
+    Command.withDescription("List the revisions of the database's configuration, newest first"),
+    Command.withExamples([
+      { command: "aicr config revisions --limit 5", description: "Who changed what in the last five revisions" }
+    ])
+  )
+
+const makeRestore = (openEditor: OpenEditor) =>
+  Command.make(
+    "restore",
+    {
+      revision: Argument.Int("REVISION").pipe(
+        Argument.withDescription("Number of the revision, as listed by revisions")
+      ),
+      config: configFlag,
+      reason: reasonFlag,
+      operationId: operationFlag,
+      breakGlass: breakGlassFlag
+    },
+    ({ breakGlass, config, operationId, reason, revision }) =>
+      openEditor(
+        config,
+        Effect.gen(function* () {
+          const request = { revision, reason, breakGlass, operationId: idOf(operationId) }
+          yield* reportOutcome(yield* (yield* ConfigEditor).restore(cliActor(), request))
+        })
+      )
+  ).pipe(
+    Command.withDescription("Publish the content of an older revision as a new revision"),
+    Command.withExamples([
+      { command: "aicr config restore 41 --reason 'revision 42 lost a team'", description: "Revision 43 is as 41 was" }
+    ])
+  )
+
+export const makeSourceCommands = (access: Effect.Effect<EditorAccess>) => {
+  const openEditor: OpenEditor = (config, operation) =>
+    Effect.flatMap(access, (loaded) => loaded.openEditor(config, operation))
+  return {
+    openEditor,
+    commands: [makePull(openEditor), makePush(openEditor), makeRevisions(openEditor), makeRestore(openEditor)] as const
+  }
+}

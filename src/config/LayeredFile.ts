@@ -1,0 +1,107 @@
+/** Reads a file to which a document of the database is added. Pure. */
+import { dirname, resolve } from "node:path"
+import type { ConfigIssue } from "./ConfigIssue.ts"
+import type { Tree } from "./checks/Tree.ts"
+import type { Env } from "./Credentials.ts"
+import { Document } from "./Document.ts"
+import type { TextOptions } from "./LoadConfig.ts"
+import type { Complaint } from "./Normalise.ts"
+import { normalise } from "./Normalise.ts"
+import type { Path } from "./Path.ts"
+import { formatPath, isRecord, valueAt } from "./Path.ts"
+import type { DatabaseDocument } from "./revisions/DatabaseDocument.ts"
+import { bootstrapNamespaces } from "./revisions/Entities.ts"
+import { ungrantedVariables } from "./revisions/Grants.ts"
+import type { Ground } from "./revisions/Ground.ts"
+import { readCombined } from "./revisions/Ground.ts"
+import { overlay } from "./revisions/Overlay.ts"
+import type { RevisionHead } from "./revisions/Revision.ts"
+import { readNamespace } from "./SealedPlaces.ts"
+import { readShape } from "./Shape.ts"
+import type { Snapshot } from "./Snapshot.ts"
+import type { Reading } from "./Snapshots.ts"
+import { readDocument } from "./Snapshots.ts"
+import { asWritten } from "./Written.ts"
+import type { TextPosition } from "./Yaml.ts"
+import { parseYaml } from "./Yaml.ts"
+
+type Options = Pick<TextOptions, "receives" | "unset">
+
+/** A text that is parsed and normalised. */
+export interface ParsedFile {
+  readonly file: string
+  readonly ground: Ground
+  /** Errors of the text itself. */
+  readonly issues: ReadonlyArray<ConfigIssue>
+  readonly locate: (path: Path, at: "key" | "value") => TextPosition | undefined
+}
+
+export const parseFile = (text: string, file: string, env: Env): ParsedFile => {
+  const parsed = parseYaml(text)
+  const shape = readShape(Document)
+  const complaints: Array<Complaint> = []
+  const normalised = normalise(shape, parsed.value ?? {}, (complaint) => complaints.push(complaint))
+  const tree: Tree = isRecord(normalised) ? normalised : {}
+  const written = (path: Path): Path => asWritten(shape, parsed.value, path)
+  const issues = [
+    ...parsed.issues.map(({ path, message, place }): ConfigIssue => ({
+      severity: "error",
+      path: formatPath(path),
+      message,
+      file,
+      ...place
+    })),
+    ...complaints.map(({ path, message, at }): ConfigIssue => ({
+      severity: "error",
+      path: formatPath(written(path)),
+      message,
+      file,
+      ...parsed.locate(written(path), at)
+    }))
+  ]
+  const locate = (path: Path, at: "key" | "value"): TextPosition | undefined =>
+    valueAt(tree, path) === undefined ? undefined : parsed.locate(written(path), at)
+  return {
+    file,
+    issues,
+    locate,
+    ground: { file: tree, env, baseDir: dirname(resolve(file)), namespace: readNamespace(tree) }
+  }
+}
+
+/** A revision of the database, in memory. */
+export interface DatabaseLayer {
+  readonly head: RevisionHead
+  readonly document: DatabaseDocument
+}
+
+/** Checks the grants again, because those of this file may be fewer than where the revision was published. */
+const findUngranted = (document: DatabaseDocument, ground: Ground): ReadonlyArray<ConfigIssue> =>
+  ungrantedVariables(overlay(ground.file, document).tree, ground.file).map(({ code, message, path }) => ({
+    severity: "error",
+    path: formatPath(path),
+    message: `${message} (${code})`
+  }))
+
+/** Combines the file with a revision of the database. */
+export const readLayered = (
+  { file, ground, issues, locate }: ParsedFile,
+  { document, head }: DatabaseLayer,
+  options: Options
+): Reading => {
+  const revision = head.number === 0 ? undefined : head.number
+  const reading = readCombined(document, ground, { ...options, file, locate, revision })
+  const refused = [...issues, ...findUngranted(document, ground)]
+  return refused.length === 0 ? reading : { snapshot: undefined, issues: [...refused, ...reading.issues] }
+}
+
+/**
+ * Reads only the namespaces of a file that the database cannot change, and its queue. With them the stores can be opened although the rest of
+ * the file may refer to entities of the database.
+ */
+export const readBootstrap = ({ ground, issues }: ParsedFile): Snapshot | undefined => {
+  const bootstrap = Object.entries(ground.file).filter(([key]) => bootstrapNamespaces.has(key) || key === "queue")
+  return issues.length > 0
+    ? undefined
+    : readDocument(Object.fromEntries(bootstrap), ground.env, { baseDir: ground.baseDir, unset: "warnings" }).snapshot
+}

@@ -1,0 +1,56 @@
+/** Records every attempt to change or export the database's configuration, including refused ones. Credentials never appear in it. */
+import { Context } from "effect"
+import type { Effect } from "effect"
+import type { SourceUnavailable } from "./RevisionStore.ts"
+
+export const auditActions = [
+  "publish",
+  "restore",
+  "draft_save",
+  "draft_delete",
+  "draft_approve",
+  "draft_publish",
+  "export",
+  "import",
+  "reseal"
+] as const
+export type AuditAction = (typeof auditActions)[number]
+
+export interface AuditRecord {
+  /** Ordered by time. */
+  readonly id: string
+  readonly at: number
+  readonly actor: string
+  readonly action: AuditAction
+  /** `committed`, `unchanged`, `done`, or the code of the refusal. */
+  readonly outcome: string
+  readonly operationId: string | undefined
+  readonly revision: number | undefined
+  readonly draft: string | undefined
+  /** Changed fields, paths of problems, or a reason; at most 4096 characters. */
+  readonly detail: string
+}
+
+export interface AuditPage {
+  /** Newest first. */
+  readonly items: ReadonlyArray<AuditRecord>
+  /** Value of `before` for the next page; undefined at the end. */
+  readonly next: string | undefined
+}
+
+/** Maximum number of audit records. */
+export const maxAuditRecords = 100_000
+
+export class AuditLog extends Context.Service<
+  AuditLog,
+  {
+    readonly append: (record: AuditRecord) => Effect.Effect<void, SourceUnavailable>
+    /** Records with an id below `before`. `limit`: 1 to 200. */
+    readonly list: (page: {
+      readonly before?: string | undefined
+      readonly limit: number
+    }) => Effect.Effect<AuditPage, SourceUnavailable>
+    /** Removes records from before `since`, and the oldest ones above `maxAuditRecords`. */
+    readonly prune: (since: number) => Effect.Effect<void, SourceUnavailable>
+  }
+>()("aicr/config/AuditLog") {}

@@ -1,0 +1,144 @@
+/** Implements the editor over the stores of the database source. */
+import { Clock, Effect, Layer, Result } from "effect"
+import { ConfigStore } from "../ConfigStore.ts"
+import { sealingKeys } from "../Sealing.ts"
+import { ActivationStore, activationExpiry } from "./ActivationStore.ts"
+import { AuditLog } from "./AuditLog.ts"
+import { ConfigEditor } from "./ConfigEditor.ts"
+import type { RevisionDetails, SourceStatus } from "./ConfigEditor.ts"
+import { DraftStore } from "./DraftStore.ts"
+import { approveDraft, createDraft, maskDraft, publishDraft, removeDraft, saveDraft } from "./EditDrafts.ts"
+import type { EditorContext } from "./EditorContext.ts"
+import { requireLayered, record } from "./EditorContext.ts"
+import { preview, previewRestore, previewRoute, publish, restore } from "./EditRevisions.ts"
+import { effectiveValues, listOwned, listShadowed } from "./Effective.ts"
+import { loadHead } from "./LoadRevisions.ts"
+import { summarise } from "./PublishEdit.ts"
+import { readHistory } from "./ReadHistory.ts"
+import { resealDrafts, resealRevisions } from "./ResealSource.ts"
+import { RevisionStore } from "./RevisionStore.ts"
+import { deserialise } from "./SealDocument.ts"
+import { exportDocument, importDocument, toMasked } from "./YamlExchange.ts"
+
+const readEffective = Effect.fnUntraced(function* (context: EditorContext) {
+  const layered = yield* requireLayered(context)
+  const head = yield* loadHead(context.revisions)
+  const history = yield* readHistory(context.revisions)
+  const snapshot = context.config.current()
+  return {
+    head: head.head.number,
+    active: layered.active.number,
+    snapshot: snapshot.hash,
+    values: effectiveValues(snapshot, { layered, history }) ?? [],
+    document: toMasked(head.document),
+    shadowed: listShadowed(layered, head.document),
+    ownedByFile: listOwned(layered)
+  }
+})
+
+const readWorkspace = Effect.fnUntraced(function* (context: EditorContext, id: string) {
+  const layered = yield* requireLayered(context)
+  const history = yield* readHistory(context.revisions)
+  return effectiveValues(context.config.current(), { layered, history }, id)
+})
+
+const readStatus = Effect.fnUntraced(function* (context: EditorContext) {
+  const { ground } = yield* requireLayered(context)
+  const { number: head } = yield* context.revisions.head
+  const nodes = yield* context.activations.list((yield* Clock.currentTimeMillis) - activationExpiry)
+  return {
+    head,
+    namespace: ground.namespace,
+    approvals: context.config.current().document.config_sources.database.approvals,
+    nodes,
+    converged: nodes.every(({ active }) => active === head)
+  } satisfies SourceStatus
+})
+
+const readRevision = Effect.fnUntraced(function* ({ revisions }: EditorContext, number: number) {
+  const revision = yield* revisions.read(number)
+  return revision === undefined
+    ? undefined
+    : ({
+        ...summarise(revision),
+        diff: revision.diff,
+        document: toMasked(deserialise(revision.document))
+      } satisfies RevisionDetails)
+})
+
+const importYaml = Effect.fnUntraced(function* ({ revisions }: EditorContext, text: string) {
+  const { document, head, unknown } = yield* loadHead(revisions)
+  if (unknown.length > 0) return { _tag: "Refused", problems: unknown } as const
+  const operations = importDocument(text, document)
+  return Result.isFailure(operations)
+    ? ({ _tag: "Refused", problems: operations.failure } as const)
+    : ({ _tag: "Operations", base: head.number, operations: operations.success } as const)
+})
+
+const exportYaml = Effect.fnUntraced(function* (context: EditorContext, actor: string) {
+  const { document, head } = yield* loadHead(context.revisions)
+  yield* record(context, { action: "export", actor, outcome: "done", revision: head.number })
+  return exportDocument(document)
+})
+
+const reseal = Effect.fnUntraced(function* (context: EditorContext, actor: string) {
+  const { ground } = yield* requireLayered(context)
+  const keys = sealingKeys(ground.env)
+  if (Result.isFailure(keys)) {
+    yield* record(context, { action: "reseal", actor, outcome: keys.failure.code })
+    return { resealed: 0, failed: [keys.failure.message] }
+  }
+  const revisions = yield* resealRevisions(context.revisions, ground.namespace, keys.success)
+  const drafts = yield* resealDrafts(context.drafts, ground.namespace, keys.success)
+  const resealed = revisions.resealed + drafts.resealed
+  const failed = [...revisions.failed, ...drafts.failed]
+  yield* record(context, {
+    action: "reseal",
+    actor,
+    outcome: failed.length === 0 ? "done" : "secret_sealing_invalid",
+    detail: [`${resealed} records sealed with the current key`, ...failed].join("\n")
+  })
+  return { resealed, failed }
+})
+
+export const layer: Layer.Layer<
+  ConfigEditor,
+  never,
+  ActivationStore | AuditLog | ConfigStore | DraftStore | RevisionStore
+> = Layer.effect(
+  ConfigEditor,
+  Effect.gen(function* () {
+    const context: EditorContext = {
+      config: yield* ConfigStore,
+      revisions: yield* RevisionStore,
+      drafts: yield* DraftStore,
+      audit: yield* AuditLog,
+      activations: yield* ActivationStore
+    }
+    const { audit, drafts, revisions } = context
+    return ConfigEditor.of({
+      effective: Effect.suspend(() => readEffective(context)),
+      workspace: (id) => readWorkspace(context, id),
+      status: Effect.suspend(() => readStatus(context)),
+      revisions: revisions.list,
+      revision: (number) => readRevision(context, number),
+      operation: revisions.operation,
+      preview: (edit) => preview(context, edit),
+      previewRoute: (request) => previewRoute(context, request),
+      previewRestore: (number) => previewRestore(context, number),
+      publish: (actor, request) => publish(context, actor, request),
+      restore: (actor, request) => restore(context, actor, request),
+      drafts: Effect.map(drafts.list, (all) => all.map(maskDraft)),
+      draft: (id) => Effect.map(drafts.get(id), (draft) => (draft === undefined ? undefined : maskDraft(draft))),
+      createDraft: (actor, input) => createDraft(context, actor, input),
+      saveDraft: (actor, id, version, input) => saveDraft(context, actor, id, version, input),
+      approveDraft: (actor, id, version) => approveDraft(context, actor, id, version),
+      removeDraft: (actor, id, version) => removeDraft(context, actor, id, version),
+      publishDraft: (actor, id, request) => publishDraft(context, actor, id, request),
+      exportYaml: (actor) => exportYaml(context, actor),
+      importYaml: (text) => importYaml(context, text),
+      audit: audit.list,
+      reseal: (actor) => reseal(context, actor)
+    })
+  })
+)

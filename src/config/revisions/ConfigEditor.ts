@@ -1,0 +1,193 @@
+/**
+ * Edits the database's configuration, for the admin API and for commands. Exists on a node whose file has config_sources.database.enabled.
+ * Results contain no credential: they are masked. Expected outcomes are values; the only error is a store that is unavailable.
+ */
+import { Context } from "effect"
+import type { Effect } from "effect"
+import type { Difference } from "../Diff.ts"
+import type { SourceFacts } from "../Snapshot.ts"
+import type { NodeActivation } from "./ActivationStore.ts"
+import type { AuditPage } from "./AuditLog.ts"
+import type { Conflict } from "./Conflicts.ts"
+import type { ConfigDraft } from "./DraftStore.ts"
+import type { ConfigOperation } from "./Operations.ts"
+import type { PublishProblem } from "./Publish.ts"
+import type { ConfigOperationRecord, RevisionSummary } from "./Revision.ts"
+import type { RevisionPage, SourceUnavailable } from "./RevisionStore.ts"
+
+type Result<A> = Effect.Effect<A, SourceUnavailable>
+
+export interface EditRequest {
+  /** Revision that the operations were made for. */
+  readonly base: number
+  readonly operations: ReadonlyArray<ConfigOperation>
+  /** Any other revision since the base is a conflict (`If-Match`). Default: false. */
+  readonly strict?: boolean | undefined
+}
+
+export interface PublishRequest extends EditRequest {
+  /** Applied once; a repeated request gets the first result. 1 to 200 characters. */
+  readonly operationId: string
+  readonly reason?: string | undefined
+  /** Publish without the approvals that config_sources.database.approvals requires; audited. */
+  readonly breakGlass?: boolean | undefined
+}
+
+export interface RestoreRequest {
+  readonly revision: number
+  readonly operationId: string
+  readonly reason?: string | undefined
+  /** The head must still have this number. */
+  readonly expectedHead?: number | undefined
+  readonly breakGlass?: boolean | undefined
+}
+
+/** A part of the effective configuration that an edit changes. */
+export interface BlastRadius {
+  /** Ids of workspaces whose effective values change, appear or disappear. */
+  readonly workspaces: ReadonlyArray<string>
+  readonly triggers: ReadonlyArray<string>
+  readonly channels: ReadonlyArray<string>
+  /** Positions of route rules in the effective order that differ. */
+  readonly routes: ReadonlyArray<number>
+  readonly bindings: ReadonlyArray<string>
+  /** Number of older snapshots that unfinished work is pinned to, which this edit does not reach. */
+  readonly pinnedSnapshots: number
+}
+
+export interface EditPreview {
+  /** Empty: the edit can be published. */
+  readonly problems: ReadonlyArray<PublishProblem>
+  /** Warnings of the resulting configuration. */
+  readonly warnings: ReadonlyArray<{ readonly path: string; readonly message: string }>
+  readonly conflicts: ReadonlyArray<Conflict>
+  readonly diff: ReadonlyArray<Difference>
+  readonly blastRadius: BlastRadius
+  readonly head: number
+  readonly rebasedFrom: number | undefined
+}
+
+export type EditOutcome =
+  /** `active`: this node works with it. False: it refused it, see `status`. */
+  | { readonly _tag: "Committed"; readonly revision: RevisionSummary; readonly active: boolean }
+  | { readonly _tag: "Unchanged"; readonly head: number }
+  | { readonly _tag: "Conflict"; readonly head: number; readonly conflicts: ReadonlyArray<Conflict> }
+  /** Codes: those of PublishProblem, `operation_id_reused`, `approval_required`, `revision_not_found`, `source_contended`. */
+  | { readonly _tag: "Refused"; readonly problems: ReadonlyArray<PublishProblem> }
+
+/** A value of the effective configuration with its origin. */
+export interface EffectiveValue {
+  readonly path: string
+  /** Masked. */
+  readonly value: unknown
+  /** `default`, `config.yaml:12`, `database revision 7 by alice`; with the layer in parentheses. */
+  readonly origin: string
+}
+
+export interface EffectiveConfig {
+  readonly head: number
+  readonly active: number
+  readonly snapshot: string
+  readonly values: ReadonlyArray<EffectiveValue>
+  /** The database's document, masked. */
+  readonly document: { readonly globals: unknown; readonly entities: unknown }
+  /** Entities of the database that the file hides, such as `triggers/main`, and global fields. */
+  readonly shadowed: ReadonlyArray<string>
+  /** Entities that the file owns, with their line. */
+  readonly ownedByFile: ReadonlyArray<{ readonly entity: string; readonly line: number | undefined }>
+}
+
+export interface RevisionDetails extends RevisionSummary {
+  readonly diff: ReadonlyArray<Difference>
+  /** Masked. */
+  readonly document: { readonly globals: unknown; readonly entities: unknown }
+}
+
+export interface SourceStatus {
+  readonly head: number
+  readonly namespace: string
+  /** Number of approvals that a draft needs; 0: none. */
+  readonly approvals: number
+  /** Nodes that have reported within five minutes. */
+  readonly nodes: ReadonlyArray<NodeActivation>
+  /** Every listed node works with the head. */
+  readonly converged: boolean
+}
+
+export interface DraftInput {
+  readonly title: string
+  readonly reason: string
+  readonly base: number
+  readonly operations: ReadonlyArray<ConfigOperation>
+}
+
+export type DraftOutcome =
+  | { readonly _tag: "Saved"; readonly draft: ConfigDraft }
+  | { readonly _tag: "NotFound" }
+  /** The draft has another version; `current` is masked like every draft. */
+  | { readonly _tag: "Moved"; readonly current: ConfigDraft | undefined }
+  | { readonly _tag: "Refused"; readonly problems: ReadonlyArray<PublishProblem> }
+
+export interface RouteRequest extends EditRequest {
+  readonly trigger: string
+  readonly source: SourceFacts
+}
+
+export interface RoutePreview {
+  readonly problems: ReadonlyArray<PublishProblem>
+  /** Ids of the workspaces that a delivery of this source reaches now, and with the edit. More than one is `ambiguous_route`. */
+  readonly before: ReadonlyArray<string>
+  readonly after: ReadonlyArray<string>
+}
+
+export class ConfigEditor extends Context.Service<
+  ConfigEditor,
+  {
+    readonly effective: Result<EffectiveConfig>
+    /** Effective values of one workspace; undefined if there is no such workspace. */
+    readonly workspace: (id: string) => Result<ReadonlyArray<EffectiveValue> | undefined>
+    readonly status: Result<SourceStatus>
+    readonly revisions: (page: { readonly before?: number | undefined; readonly limit: number }) => Result<RevisionPage>
+    readonly revision: (number: number) => Result<RevisionDetails | undefined>
+    /** Result of an operation id, for callers that lost the response. */
+    readonly operation: (id: string) => Result<ConfigOperationRecord | undefined>
+    /** Validates, compares and computes what changes, without writing. */
+    readonly preview: (edit: EditRequest) => Result<EditPreview>
+    readonly previewRoute: (request: RouteRequest) => Result<RoutePreview>
+    readonly publish: (actor: string, request: PublishRequest) => Result<EditOutcome>
+    /** Writes a new revision with the document of an older one. */
+    readonly restore: (actor: string, request: RestoreRequest) => Result<EditOutcome>
+    readonly previewRestore: (revision: number) => Result<EditPreview | undefined>
+
+    readonly drafts: Result<ReadonlyArray<ConfigDraft>>
+    readonly draft: (id: string) => Result<ConfigDraft | undefined>
+    readonly createDraft: (actor: string, input: DraftInput) => Result<DraftOutcome>
+    /** Saves another version; `version` is the one that was read. Removes its approvals. */
+    readonly saveDraft: (actor: string, id: string, version: number, input: DraftInput) => Result<DraftOutcome>
+    /** Approves a version. The owner of a draft cannot approve it. */
+    readonly approveDraft: (actor: string, id: string, version: number) => Result<DraftOutcome>
+    readonly removeDraft: (actor: string, id: string, version: number) => Result<boolean>
+    /** Publishes a draft and removes it once it is committed. */
+    readonly publishDraft: (
+      actor: string,
+      id: string,
+      request: Pick<PublishRequest, "breakGlass" | "operationId" | "strict"> & { readonly version: number }
+    ) => Result<EditOutcome>
+
+    /** YAML of the database's document with masks in place of credentials; audited. */
+    readonly exportYaml: (actor: string) => Result<string>
+    /** Converts a YAML document, such as an export, to the operations that turn the head into it. Masked credentials keep their values. */
+    readonly importYaml: (
+      text: string
+    ) => Result<
+      | { readonly _tag: "Operations"; readonly base: number; readonly operations: ReadonlyArray<ConfigOperation> }
+      | { readonly _tag: "Refused"; readonly problems: ReadonlyArray<PublishProblem> }
+    >
+    readonly audit: (page: { readonly before?: string | undefined; readonly limit: number }) => Result<AuditPage>
+    /**
+     * Seals every credential of revisions and drafts with the current key. Can be repeated after a crash. `failed`: revisions whose
+     * credentials no key opens.
+     */
+    readonly reseal: (actor: string) => Result<{ readonly resealed: number; readonly failed: ReadonlyArray<string> }>
+  }
+>()("aicr/config/ConfigEditor") {}

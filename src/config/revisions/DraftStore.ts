@@ -1,0 +1,49 @@
+/** Stores drafts: edits that are not published yet. They keep operations, never documents; credentials in them are sealed. */
+import { Context } from "effect"
+import type { Effect } from "effect"
+import type { ConfigOperation } from "./Operations.ts"
+import type { SourceUnavailable } from "./RevisionStore.ts"
+
+export interface DraftApproval {
+  readonly actor: string
+  readonly at: number
+}
+
+export interface ConfigDraft {
+  readonly id: string
+  readonly owner: string
+  readonly title: string
+  readonly reason: string
+  /** Revision that the operations were made for. */
+  readonly base: number
+  readonly operations: ReadonlyArray<ConfigOperation>
+  /** Approvals of this version; every change of the draft removes them. */
+  readonly approvals: ReadonlyArray<DraftApproval>
+  /** 1 for a new draft, one more for each save. */
+  readonly version: number
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** Maximum number of drafts of one owner, and of all. */
+export const maxDraftsPerOwner = 50
+export const maxDrafts = 1000
+
+export type SavedDraft =
+  | { readonly _tag: "Saved" }
+  /** Another version was saved, or the draft was removed. */
+  | { readonly _tag: "Moved"; readonly current: ConfigDraft | undefined }
+  | { readonly _tag: "TooMany"; readonly limit: number }
+
+export class DraftStore extends Context.Service<
+  DraftStore,
+  {
+    readonly get: (id: string) => Effect.Effect<ConfigDraft | undefined, SourceUnavailable>
+    /** Newest first, at most `maxDrafts`. */
+    readonly list: Effect.Effect<ReadonlyArray<ConfigDraft>, SourceUnavailable>
+    /** Writes a draft if the stored one has the version before it; version 1 creates it. */
+    readonly save: (draft: ConfigDraft) => Effect.Effect<SavedDraft, SourceUnavailable>
+    /** Returns false if the draft does not have this version. */
+    readonly remove: (id: string, version: number) => Effect.Effect<boolean, SourceUnavailable>
+  }
+>()("aicr/config/DraftStore") {}

@@ -1,0 +1,197 @@
+/** Saves, approves and publishes drafts: the part of the editor that collects edits. */
+import { Clock, Effect, Result } from "effect"
+import { newId } from "../../domain/Ids.ts"
+import { sealingKeys } from "../Sealing.ts"
+import type { DraftInput, DraftOutcome, EditOutcome, PublishRequest } from "./ConfigEditor.ts"
+import type { ConfigDraft, SavedDraft } from "./DraftStore.ts"
+import type { EditorContext } from "./EditorContext.ts"
+import { requireLayered, record } from "./EditorContext.ts"
+import { publish } from "./EditRevisions.ts"
+import { invalidOperations, maskOperations, sealOperations } from "./OperationSecrets.ts"
+import type { AuditAction } from "./AuditLog.ts"
+import type { PublishProblem } from "./Publish.ts"
+import { problem, refusedEdit, summarise } from "./PublishEdit.ts"
+import type { SourceUnavailable } from "./RevisionStore.ts"
+
+/** Upper bound of the operations of a draft, in bytes. */
+const maxDraftBytes = 1024 * 1024
+const maxTitle = 200
+const maxReason = 2000
+
+export const maskDraft = (draft: ConfigDraft): ConfigDraft => ({
+  ...draft,
+  operations: maskOperations(draft.operations)
+})
+
+const inputProblem = ({ operations, reason, title }: DraftInput): PublishProblem | undefined => {
+  if (title.trim() === "" || title.length > maxTitle)
+    return problem("invalid_request", `title has ${title.length} characters; 1 to ${maxTitle} are allowed`)
+  if (reason.length > maxReason)
+    return problem("invalid_request", `reason has ${reason.length} characters; at most ${maxReason} are allowed`)
+  const size = Buffer.byteLength(JSON.stringify(operations))
+  return size > maxDraftBytes
+    ? problem("document_too_large", `the operations have ${size} bytes; at most ${maxDraftBytes} are stored`)
+    : undefined
+}
+
+const toOutcome = (saved: SavedDraft, draft: ConfigDraft): DraftOutcome => {
+  switch (saved._tag) {
+    case "Saved":
+      return { _tag: "Saved", draft: maskDraft(draft) }
+    case "Moved":
+      return { _tag: "Moved", current: saved.current === undefined ? undefined : maskDraft(saved.current) }
+    case "TooMany":
+      return {
+        _tag: "Refused",
+        problems: [problem("too_many_drafts", `there are ${saved.limit} drafts; delete one first`)]
+      }
+  }
+}
+
+const describe = (outcome: DraftOutcome): string =>
+  outcome._tag === "Saved"
+    ? "done"
+    : outcome._tag === "Refused"
+      ? (outcome.problems[0]?.code ?? "refused")
+      : "draft_conflict"
+
+/** Writes a draft and records the attempt. */
+const write = Effect.fnUntraced(function* (
+  context: EditorContext,
+  actor: string,
+  action: AuditAction,
+  next: Result.Result<ConfigDraft, ReadonlyArray<PublishProblem>>,
+  id: string
+): Effect.fn.Return<DraftOutcome, SourceUnavailable> {
+  const outcome: DraftOutcome = Result.isFailure(next)
+    ? { _tag: "Refused", problems: next.failure }
+    : toOutcome(yield* context.drafts.save(next.success), next.success)
+  yield* record(context, { action, actor, outcome: describe(outcome), draft: id })
+  return outcome
+})
+
+/** Returns the operations as they are stored: credentials sealed. */
+const toStored = Effect.fnUntraced(function* (
+  context: EditorContext,
+  input: DraftInput,
+  previous: ConfigDraft["operations"]
+): Effect.fn.Return<Result.Result<ConfigDraft["operations"], ReadonlyArray<PublishProblem>>, SourceUnavailable> {
+  const { ground } = yield* requireLayered(context)
+  const invalid = inputProblem(input)
+  if (invalid !== undefined) return Result.fail([invalid])
+  const unsafe = invalidOperations(input.operations)
+  if (unsafe.length > 0) return Result.fail(unsafe)
+  return sealOperations(input.operations, previous, ground.namespace, sealingKeys(ground.env))
+})
+
+export const createDraft = Effect.fnUntraced(function* (context: EditorContext, actor: string, input: DraftInput) {
+  const operations = yield* toStored(context, input, [])
+  const id = newId()
+  const now = yield* Clock.currentTimeMillis
+  const draft = Result.map(operations, (stored): ConfigDraft => ({
+    ...pick(input),
+    id,
+    owner: actor,
+    operations: stored,
+    approvals: [],
+    version: 1,
+    createdAt: now,
+    updatedAt: now
+  }))
+  return yield* write(context, actor, "draft_save", draft, id)
+})
+
+const pick = ({ base, reason, title }: DraftInput) => ({ base, reason, title })
+
+/** Runs `change` on a draft that has this version. */
+const onVersion = Effect.fnUntraced(function* <E>(
+  { drafts }: EditorContext,
+  id: string,
+  version: number,
+  change: (draft: ConfigDraft) => Effect.Effect<DraftOutcome, E>
+): Effect.fn.Return<DraftOutcome, E | SourceUnavailable> {
+  const draft = yield* drafts.get(id)
+  if (draft === undefined) return { _tag: "NotFound" }
+  return draft.version === version ? yield* change(draft) : { _tag: "Moved", current: maskDraft(draft) }
+})
+
+export const saveDraft = (context: EditorContext, actor: string, id: string, version: number, input: DraftInput) =>
+  onVersion(
+    context,
+    id,
+    version,
+    Effect.fnUntraced(function* (draft) {
+      const operations = yield* toStored(context, input, draft.operations)
+      const updatedAt = yield* Clock.currentTimeMillis
+      const next = Result.map(operations, (stored) => ({
+        ...draft,
+        ...pick(input),
+        operations: stored,
+        approvals: [],
+        version: version + 1,
+        updatedAt
+      }))
+      return yield* write(context, actor, "draft_save", next, id)
+    })
+  )
+
+export const approveDraft = (context: EditorContext, actor: string, id: string, version: number) =>
+  onVersion(
+    context,
+    id,
+    version,
+    Effect.fnUntraced(function* (draft) {
+      if (draft.owner === actor) {
+        const own = problem("own_draft", "the owner of a draft cannot approve it; another administrator can")
+        return yield* write(context, actor, "draft_approve", Result.fail([own]), id)
+      }
+      const others = draft.approvals.filter((approval) => approval.actor !== actor)
+      const approvals = [...others, { actor, at: yield* Clock.currentTimeMillis }]
+      const next = Result.succeed({ ...draft, approvals, version: version + 1 })
+      return yield* write(context, actor, "draft_approve", next, id)
+    })
+  )
+
+export const removeDraft = Effect.fnUntraced(function* (
+  context: EditorContext,
+  actor: string,
+  id: string,
+  version: number
+) {
+  const removed = yield* context.drafts.remove(id, version)
+  yield* record(context, { action: "draft_delete", actor, outcome: removed ? "done" : "draft_conflict", draft: id })
+  return removed
+})
+
+export const publishDraft = Effect.fnUntraced(function* (
+  context: EditorContext,
+  actor: string,
+  id: string,
+  request: Pick<PublishRequest, "breakGlass" | "operationId" | "strict"> & { readonly version: number }
+): Effect.fn.Return<EditOutcome, SourceUnavailable> {
+  const draft = yield* context.drafts.get(id)
+  if (draft === undefined) {
+    const earlier = yield* context.revisions.operation(request.operationId)
+    if (earlier?.result._tag !== "Committed")
+      return refusedEdit([problem("draft_not_found", `draft ${JSON.stringify(id)} does not exist; list the drafts`)])
+    const revision = yield* context.revisions.read(earlier.result.revision)
+    if (revision === undefined)
+      return refusedEdit([problem("revision_not_found", `revision ${earlier.result.revision} was removed by now`)])
+    const active = (context.config.layered()?.active.number ?? 0) >= revision.number
+    return { _tag: "Committed", revision: summarise(revision), active }
+  }
+  if (draft.version !== request.version)
+    return refusedEdit([
+      problem("draft_conflict", `the draft has version ${draft.version}, not ${request.version}; read it again`)
+    ])
+  const { base, operations, reason, title } = draft
+  const { breakGlass, operationId, strict } = request
+  const outcome = yield* publish(
+    context,
+    actor,
+    { base, operations, operationId, breakGlass, strict, reason: reason === "" ? title : reason },
+    { action: "draft_publish", approvals: draft.approvals.length, draft: id }
+  )
+  if (outcome._tag === "Committed") yield* context.drafts.remove(id, draft.version)
+  return outcome
+})

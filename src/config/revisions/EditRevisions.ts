@@ -1,0 +1,238 @@
+/** Previews, publishes and restores: the part of the editor that makes revisions. */
+import { Effect } from "effect"
+import type { AuditAction } from "./AuditLog.ts"
+import { blastRadius, noBlast } from "./BlastRadius.ts"
+import type {
+  EditOutcome,
+  EditPreview,
+  EditRequest,
+  PublishRequest,
+  RestoreRequest,
+  RoutePreview,
+  RouteRequest
+} from "./ConfigEditor.ts"
+import type { EditorContext } from "./EditorContext.ts"
+import { describeOutcome, requireLayered, record, readSnapshot, listWarnings } from "./EditorContext.ts"
+import type { LoadedRevision } from "./LoadRevisions.ts"
+import { loadHead, loadRevision } from "./LoadRevisions.ts"
+import { maskOperations } from "./OperationSecrets.ts"
+import type { Decision, PublishProblem } from "./Publish.ts"
+import { decide, decideDocument } from "./Publish.ts"
+import type { Edit } from "./PublishEdit.ts"
+import { problem, publishEdit, refusedEdit } from "./PublishEdit.ts"
+import type { SourceUnavailable } from "./RevisionStore.ts"
+import { hashText } from "./SealDocument.ts"
+
+const maxOperationId = 200
+const maxReason = 2000
+
+const notFound = (number: number): PublishProblem =>
+  problem("revision_not_found", `revision ${number} does not exist, or not any more; read the newest revision`)
+
+/** Decides about an edit with this head. */
+const decideEdit = Effect.fnUntraced(function* (
+  context: EditorContext,
+  { base, operations, strict = false }: EditRequest,
+  head: LoadedRevision
+): Effect.fn.Return<Decision, SourceUnavailable> {
+  const { ground } = yield* requireLayered(context)
+  const from = base === head.head.number ? head : yield* loadRevision(context.revisions, base)
+  if (from === undefined || base > head.head.number) return { _tag: "Refused", problems: [notFound(base)] }
+  const changeset = {
+    operations,
+    strict,
+    base: { number: base, document: from.document },
+    head: { number: head.head.number, document: head.document }
+  }
+  return decide(changeset, ground)
+})
+
+const decideRestore = Effect.fnUntraced(function* (
+  context: EditorContext,
+  number: number,
+  head: LoadedRevision,
+  expectedHead: number | undefined
+): Effect.fn.Return<Decision, SourceUnavailable> {
+  const { ground } = yield* requireLayered(context)
+  if (expectedHead !== undefined && expectedHead !== head.head.number)
+    return { _tag: "Conflict", head: head.head.number, conflicts: [] }
+  const target = number > head.head.number ? undefined : yield* loadRevision(context.revisions, number)
+  if (target === undefined) return { _tag: "Refused", problems: [notFound(number)] }
+  if (target.unknown.length > 0) return { _tag: "Refused", problems: target.unknown }
+  return decideDocument(head.document, target.document, undefined, ground)
+})
+
+const toPreview = Effect.fnUntraced(function* (
+  context: EditorContext,
+  { document, head }: LoadedRevision,
+  decision: Decision
+): Effect.fn.Return<EditPreview, SourceUnavailable> {
+  const { ground } = yield* requireLayered(context)
+  const none: EditPreview = {
+    problems: [],
+    warnings: [],
+    conflicts: [],
+    diff: [],
+    blastRadius: noBlast,
+    head: head.number,
+    rebasedFrom: undefined
+  }
+  switch (decision._tag) {
+    case "Unchanged":
+      return none
+    case "Refused":
+      return { ...none, problems: decision.problems }
+    case "Conflict":
+      return { ...none, conflicts: decision.conflicts }
+    case "Publish": {
+      const { diff, rebasedFrom, snapshot } = decision.publishable
+      const pinned = yield* context.config.pinnedHashes
+      return {
+        ...none,
+        diff,
+        rebasedFrom,
+        warnings: listWarnings(snapshot),
+        blastRadius: blastRadius(readSnapshot(context, document, ground), snapshot, pinned)
+      }
+    }
+  }
+})
+
+export const preview = Effect.fnUntraced(function* (context: EditorContext, edit: EditRequest) {
+  const head = yield* loadHead(context.revisions)
+  return yield* toPreview(context, head, yield* decideEdit(context, edit, head))
+})
+
+export const previewRestore = Effect.fnUntraced(function* (context: EditorContext, number: number) {
+  const head = yield* loadHead(context.revisions)
+  const decision = yield* decideRestore(context, number, head, undefined)
+  const isMissing = decision._tag === "Refused" && decision.problems.some(({ code }) => code === "revision_not_found")
+  return isMissing ? undefined : yield* toPreview(context, head, decision)
+})
+
+export const previewRoute = Effect.fnUntraced(function* (
+  context: EditorContext,
+  { source, trigger, ...edit }: RouteRequest
+): Effect.fn.Return<RoutePreview, SourceUnavailable> {
+  const { ground } = yield* requireLayered(context)
+  const head = yield* loadHead(context.revisions)
+  const current = readSnapshot(context, head.document, ground)
+  const before = current.route(trigger, source).map(({ id }) => id)
+  const decision: Decision =
+    edit.operations.length === 0 ? { _tag: "Unchanged" } : yield* decideEdit(context, edit, head)
+  switch (decision._tag) {
+    case "Unchanged":
+      return { problems: [], before, after: before }
+    case "Refused":
+      return { problems: decision.problems, before, after: [] }
+    case "Conflict":
+      return {
+        problems: [problem("revision_conflict", "a field of this edit was changed by others")],
+        before,
+        after: []
+      }
+    case "Publish":
+      return { problems: [], before, after: decision.publishable.snapshot.route(trigger, source).map(({ id }) => id) }
+  }
+})
+
+/** Returns why a request cannot be considered at all. */
+const malformed = ({
+  operationId,
+  reason = ""
+}: Pick<PublishRequest, "operationId" | "reason">): string | undefined => {
+  if (operationId === "" || operationId.length > maxOperationId)
+    return `operation_id has ${operationId.length} characters; 1 to ${maxOperationId} are allowed`
+  return reason.length > maxReason
+    ? `reason has ${reason.length} characters; at most ${maxReason} are allowed`
+    : undefined
+}
+
+/** Returns whether the required approvals exist, or the emergency exception is stated with a reason. */
+const approvalProblem = (
+  context: EditorContext,
+  approvals: number,
+  { breakGlass = false, reason = "" }: Pick<PublishRequest, "breakGlass" | "reason">
+): PublishProblem | undefined => {
+  const required = context.config.current().document.config_sources.database.approvals
+  if (approvals >= required || (breakGlass && reason.trim() !== "")) return undefined
+  return problem(
+    "approval_required",
+    breakGlass
+      ? "publishing without approvals needs a reason"
+      : `${required} approvals are required (config_sources.database.approvals) and there are ${approvals}; save a draft and have it approved`
+  )
+}
+
+export interface EditOptions {
+  readonly action: AuditAction
+  /** Approvals of the draft that is published. */
+  readonly approvals: number
+  readonly draft?: string | undefined
+}
+
+/** Publishes, records the attempt and lets this node work with the result. */
+const perform = Effect.fnUntraced(function* (
+  context: EditorContext,
+  request: Pick<PublishRequest, "breakGlass" | "operationId" | "reason">,
+  edit: Edit,
+  { action, approvals, draft }: EditOptions
+): Effect.fn.Return<EditOutcome, SourceUnavailable> {
+  const invalid = malformed(request)
+  const unapproved = approvalProblem(context, approvals, request)
+  const outcome =
+    invalid !== undefined
+      ? refusedEdit([problem("invalid_request", invalid)])
+      : unapproved !== undefined
+        ? refusedEdit([unapproved])
+        : yield* publishEdit(context.revisions, edit)
+  const described = describeOutcome(outcome)
+  const detail =
+    request.breakGlass === true && outcome._tag === "Committed"
+      ? `published without approvals: ${described.detail}`
+      : described.detail
+  const operationId = edit.operationId.slice(0, maxOperationId)
+  yield* record(context, { action, actor: edit.actor, operationId, draft, ...described, detail })
+  if (outcome._tag !== "Committed") return outcome
+  yield* context.config.adoptHead() ?? Effect.void
+  const active = context.config.layered()?.active.number ?? 0
+  return { ...outcome, active: active >= outcome.revision.number }
+})
+
+export const publish = (
+  context: EditorContext,
+  actor: string,
+  request: PublishRequest,
+  options: EditOptions = { action: "publish", approvals: 0 }
+) =>
+  perform(
+    context,
+    request,
+    {
+      actor,
+      operationId: request.operationId,
+      // Without credentials, whose hash could be used to guess them.
+      requestHash: hashText(
+        JSON.stringify([request.base, request.strict ?? false, maskOperations(request.operations)])
+      ),
+      reason: request.reason ?? "",
+      restores: undefined,
+      decide: (head) => decideEdit(context, request, head)
+    },
+    options
+  )
+
+export const restore = (context: EditorContext, actor: string, request: RestoreRequest) =>
+  perform(
+    context,
+    request,
+    {
+      actor,
+      operationId: request.operationId,
+      requestHash: hashText(JSON.stringify(["restore", request.revision, request.expectedHead ?? null])),
+      reason: request.reason ?? "",
+      restores: request.revision,
+      decide: (head) => decideRestore(context, request.revision, head, request.expectedHead)
+    },
+    { action: "restore", approvals: 0 }
+  )

@@ -1,0 +1,111 @@
+/** Lists the effective values with the origin of each: default, line of the file, or revision of the database. Pure. */
+import type { LayeredFile } from "../ConfigStore.ts"
+import { formatPath } from "../Path.ts"
+import { named, positions } from "../SealedPlaces.ts"
+import { showDocument, showWorkspace } from "../Show.ts"
+import type { ShownValue } from "../Show.ts"
+import type { Snapshot } from "../Snapshot.ts"
+import type { DatabaseDocument } from "./DatabaseDocument.ts"
+import type { EntityRef } from "./Entities.ts"
+import { entityField, entityKinds, formatRef } from "./Entities.ts"
+import { overlay, ownedByFile, pathInFile } from "./Overlay.ts"
+import type { ConfigRevision } from "./Revision.ts"
+
+/** Sources that origins are determined from. */
+export interface OriginSource {
+  readonly layered: LayeredFile
+  /** Revisions that still exist, newest first. */
+  readonly history: ReadonlyArray<Pick<ConfigRevision, "actor" | "diff" | "number">>
+}
+
+type Origin = (names: ReadonlyArray<string>) => string | undefined
+
+/** Returns the function that names the origin of a value that is set, by its path with names in place of positions. */
+export const makeOrigin = ({ layered, history }: OriginSource): Origin => {
+  const { ground, line } = layered
+  const base = layered.file.split("/").at(-1) ?? layered.file
+  return (names) => {
+    const path = nearest(ground.file, names)
+    if (path !== undefined) {
+      const at = line(path)
+      return at === undefined ? base : `${base}:${at}`
+    }
+    const { entity, field } = entityField(names)
+    const changed = history.find(({ diff }) => diff.some((one) => concerns(one.names, [entity, ...field])))
+    if (changed !== undefined) return `database revision ${changed.number} by ${changed.actor}`
+    const oldest = history.at(-1)?.number
+    return oldest === undefined ? undefined : `database revision before ${oldest}`
+  }
+}
+
+/** Whether a change of one path sets the other: one contains the other. */
+const concerns = (changed: ReadonlyArray<string>, names: ReadonlyArray<string>): boolean =>
+  changed.slice(0, names.length).every((part, index) => part === names[index])
+
+/** Returns the path of the value in the file, or of the list element or text that contains it. */
+const nearest = (file: unknown, names: ReadonlyArray<string>) => {
+  const path = positions(file, names)
+  if (path === undefined) return undefined
+  let value: unknown = file
+  for (const segment of path) {
+    value = Object(value)[segment]
+    if (value === undefined || value === null) return undefined
+  }
+  return path
+}
+
+const layerNames = /^document(?: \((.*)\))?$/
+
+/** Adds where each value is set to a list of shown values; `prefixes` are the layers that a value can come from. */
+export const withOrigins = (
+  shown: ReadonlyArray<ShownValue>,
+  tree: unknown,
+  origin: Origin
+): ReadonlyArray<ShownValue> =>
+  shown.map((item) => {
+    const path = parseShownPath(item.path)
+    if (item.origin === "default" || item.origin === "inherited") return item
+    const inLayer = layerNames.exec(item.origin)
+    if (inLayer !== null) {
+      const at = inLayer[1]
+      const found = origin(at === undefined ? named(tree, path) : at.split("."))
+      return found === undefined ? item : { ...item, origin: at === undefined ? found : `${found} (${at})` }
+    }
+    const layer = item.origin.split(" ")[0] ?? ""
+    const holder = layer.startsWith("workspaces.instances.")
+      ? ["workspaces", "instances", layer.slice("workspaces.instances.".length)]
+      : layer.split(".")
+    const found = origin([...holder, ...path.map(String)])
+    return found === undefined ? item : { ...item, origin: `${found} (${item.origin})` }
+  })
+
+/** Parses a path as `formatPath` writes it. */
+const parseShownPath = (text: string): ReadonlyArray<string | number> =>
+  [...text.matchAll(/\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([^.[\]]+)/g)].map(([, index, quoted, plain]) =>
+    index !== undefined ? Number(index) : quoted !== undefined ? String(JSON.parse(quoted)) : (plain ?? "")
+  )
+
+/** Lists values of the document, or of a workspace, with origins. Undefined if there is no such workspace. */
+export const effectiveValues = (
+  snapshot: Snapshot,
+  source: OriginSource,
+  workspace?: string
+): ReadonlyArray<ShownValue> | undefined => {
+  const shown = workspace === undefined ? showDocument(snapshot) : showWorkspace(snapshot, workspace)
+  return shown === undefined ? undefined : withOrigins(shown, snapshot.given, makeOrigin(source))
+}
+
+/** Returns what of the database the file hides. */
+export const listShadowed = ({ ground }: LayeredFile, document: DatabaseDocument): ReadonlyArray<string> => {
+  const { shadowed, shadowedGlobals } = overlay(ground.file, document)
+  return [...shadowed.map(formatRef), ...shadowedGlobals.map(formatPath)]
+}
+
+export const listOwned = ({ ground, line }: LayeredFile) =>
+  entityKinds.flatMap((kind) =>
+    ownedByFile(ground.file, kind).map((name) => {
+      const ref: EntityRef = { kind, name }
+      const path = pathInFile(ground.file, ref)
+      return { entity: formatRef(ref), line: path === undefined ? undefined : line(path) }
+    })
+  )

@@ -1,0 +1,142 @@
+/**
+ * Keeps this node at the newest revision: before admissions, at every refresh and when another node has published. Reports what the node has
+ * activated or refused, and removes old revisions and records.
+ */
+import { Clock, DateTime, Duration, Effect, Layer, Schedule, Semaphore, Stream } from "effect"
+import { NodeIdentity } from "../../domain/NodeIdentity.ts"
+import type { Activation } from "../ConfigStore.ts"
+import { ConfigStore } from "../ConfigStore.ts"
+import { ActivationStore, activationExpiry } from "./ActivationStore.ts"
+import { AuditLog } from "./AuditLog.ts"
+import type { RevisionHead } from "./Revision.ts"
+import { noRevision } from "./Revision.ts"
+import { RevisionStore } from "./RevisionStore.ts"
+
+/** Timeout of an admission's read; after it the delivery is admitted under the revision that the node works with. */
+const readTimeout = "2 seconds"
+const reportInterval = Duration.minutes(1)
+const pruneInterval = Duration.hours(1)
+/** Newest revisions that are never removed. */
+const protectedRevisions = 11
+
+const same = (left: RevisionHead, right: RevisionHead): boolean =>
+  left.number === right.number && left.hash === right.hash
+
+/** Returns an effect that runs `effect` at least once after each call; calls that wait for it share one run. */
+export const coalesced = Effect.fnUntraced(function* <E>(effect: Effect.Effect<void, E>) {
+  const one = yield* Semaphore.make(1)
+  let started = 0
+  const run = Effect.suspend(() => {
+    started++
+    return effect
+  })
+  return Effect.suspend(() => {
+    const needed = started + 1
+    return one.withPermits(1)(Effect.suspend(() => (started >= needed ? Effect.void : run)))
+  })
+})
+
+/** The result of the newest revision that this node has read. */
+interface Attempt {
+  readonly head: RevisionHead
+  readonly activation: Activation
+  /** Hash of the snapshot at that time: a refused revision is tried again after the file has changed. */
+  readonly snapshot: string
+}
+
+const follow = Effect.gen(function* () {
+  const config = yield* ConfigStore
+  const revisions = yield* RevisionStore
+  const activations = yield* ActivationStore
+  const { name: node } = yield* NodeIdentity
+  let last: Attempt = {
+    head: config.layered()?.active ?? noRevision,
+    activation: { _tag: "Active" },
+    snapshot: config.current().hash
+  }
+  let isUnavailable = false
+
+  const report = Effect.gen(function* () {
+    const { activation, head } = last
+    yield* activations.report({
+      node,
+      revision: head.number,
+      state: activation._tag === "Active" ? "active" : "refused",
+      active: config.layered()?.active.number ?? 0,
+      snapshot: config.current().hash,
+      problems: activation._tag === "Active" ? [] : activation.problems,
+      at: yield* Clock.currentTimeMillis
+    })
+  })
+
+  const one = yield* Semaphore.make(1)
+  const adopt = Effect.fnUntraced(function* (again: boolean) {
+    const head = yield* revisions.head
+    const active = config.layered()?.active ?? noRevision
+    if (same(head, active)) return
+    const isKnown = same(head, last.head) && last.snapshot === config.current().hash
+    if (isKnown && last.activation._tag === "Refused" && !again) return
+    const revision = yield* revisions.read(head.number)
+    if (revision === undefined) return
+    const activation = yield* config.activate({ number: head.number, hash: revision.hash, document: revision.document })
+    const isNews = !same(head, last.head) || activation._tag !== last.activation._tag
+    last = { head: { number: head.number, hash: revision.hash }, activation, snapshot: config.current().hash }
+    if (activation._tag === "Refused" && isNews)
+      yield* Effect.logError("configuration revision refused, the current one stays in force", {
+        revision: head.number,
+        active: active.number,
+        issues: activation.problems.join("\n")
+      })
+    yield* report
+  }, one.withPermits(1))
+
+  /** A failure delays the activation, and is logged once. */
+  const survive = <E extends { readonly message: string }>(effect: Effect.Effect<void, E>) =>
+    effect.pipe(
+      Effect.timeout(readTimeout),
+      Effect.tap(() => Effect.sync(() => void (isUnavailable = false))),
+      Effect.catch(({ message }) => {
+        if (isUnavailable) return Effect.void
+        isUnavailable = true
+        return Effect.logWarning("database configuration unavailable, the current revision stays in force", {
+          error: message
+        })
+      })
+    )
+
+  const adoptHead = yield* coalesced(survive(adopt(false)))
+  config.adoptWith(adoptHead)
+  yield* adoptHead
+  yield* survive(report)
+
+  const { runtime } = config.current().document.config_sources
+  yield* Effect.forkScoped(
+    adoptHead.pipe(Effect.delay(Duration.seconds(runtime.refresh_interval_seconds)), Effect.repeat(Schedule.forever))
+  )
+  yield* Effect.forkScoped(Stream.runForEach(config.changes, () => survive(report)))
+  yield* Effect.forkScoped(
+    survive(Effect.andThen(adopt(true), report)).pipe(Effect.delay(reportInterval), Effect.repeat(Schedule.forever))
+  )
+  yield* Effect.forkScoped(pruneRegularly)
+})
+
+/** Removes what the retention does not keep, once an hour. */
+const pruneRegularly = Effect.gen(function* () {
+  const config = yield* ConfigStore
+  const now = yield* Clock.currentTimeMillis
+  const { max_age_months: months, max_count: count } = config.current().document.storage.retention.config_revisions
+  const since = DateTime.toEpochMillis(DateTime.subtract(DateTime.makeUnsafe(now), { months }))
+  const pinned = yield* config.pinnedRevisions
+  yield* (yield* RevisionStore).prune({ count, protect: protectedRevisions, since, pinned })
+  yield* (yield* AuditLog).prune(since)
+  yield* (yield* ActivationStore).prune(now - activationExpiry)
+}).pipe(
+  Effect.catch(({ message }) => Effect.logWarning("old configuration revisions not removed", { error: message })),
+  Effect.andThen(Effect.sleep(pruneInterval)),
+  Effect.repeat(Schedule.forever)
+)
+
+/** Does nothing if the file does not enable the database. */
+export const layer = Layer.effectDiscard(
+  Effect.suspend(() => Effect.flatMap(ConfigStore, (config) => (config.layered() === undefined ? Effect.void : follow)))
+)

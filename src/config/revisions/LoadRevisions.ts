@@ -1,0 +1,46 @@
+/** Reads documents of revisions from the store. */
+import { Effect } from "effect"
+import { formatPath } from "../Path.ts"
+import type { DatabaseDocument } from "./DatabaseDocument.ts"
+import { emptyDocument } from "./DatabaseDocument.ts"
+import type { PublishProblem } from "./Publish.ts"
+import type { RevisionHead } from "./Revision.ts"
+import { noRevision } from "./Revision.ts"
+import type { RevisionStore, SourceUnavailable } from "./RevisionStore.ts"
+import { deserialise } from "./SealDocument.ts"
+
+export interface LoadedRevision {
+  readonly head: RevisionHead
+  readonly document: DatabaseDocument
+  /** Fields that a newer release wrote. An edit by this release would remove them. */
+  readonly unknown: ReadonlyArray<PublishProblem>
+}
+
+export const nothingPublished: LoadedRevision = { head: noRevision, document: emptyDocument, unknown: [] }
+
+/** Returns undefined if the revision does not exist any more. */
+export const loadRevision = Effect.fnUntraced(function* (
+  store: RevisionStore["Service"],
+  number: number
+): Effect.fn.Return<LoadedRevision | undefined, SourceUnavailable> {
+  if (number === 0) return nothingPublished
+  const found = yield* store.read(number)
+  if (found === undefined) return undefined
+  const unknown: Array<PublishProblem> = []
+  const document = deserialise(found.document, ({ path, message }) =>
+    unknown.push({
+      code: "newer_release",
+      entity: "",
+      path: formatPath(path),
+      message: `revision ${number} was written by a newer release: ${message}; edit it with that release`
+    })
+  )
+  return { head: { number, hash: found.hash }, document, unknown }
+})
+
+export const loadHead = Effect.fnUntraced(function* (
+  store: RevisionStore["Service"]
+): Effect.fn.Return<LoadedRevision, SourceUnavailable> {
+  const { number } = yield* store.head
+  return (yield* loadRevision(store, number)) ?? nothingPublished
+})

@@ -1,0 +1,92 @@
+/**
+ * Seals the credentials of all revisions and drafts with the current key. Each record is replaced by itself, so that a crash leaves some
+ * sealed with the old key, which the next call finds; readers open both.
+ */
+import { Effect, Result } from "effect"
+import type { SealingKeys } from "../Sealing.ts"
+import type { DraftStore } from "./DraftStore.ts"
+import { resealOperations } from "./OperationSecrets.ts"
+import type { RevisionStore, SourceUnavailable } from "./RevisionStore.ts"
+import { deserialise, resealDocument, serialise } from "./SealDocument.ts"
+
+export interface Resealed {
+  /** Number of revisions and drafts that were replaced. */
+  readonly resealed: number
+  /** Records that could not be opened, with the reason. */
+  readonly failed: ReadonlyArray<string>
+}
+
+const pageSize = 100
+/** Maximum number of attempts for a record that changes at the same time. */
+const maxAttempts = 20
+
+export const resealRevisions = Effect.fnUntraced(function* (
+  store: RevisionStore["Service"],
+  namespace: string,
+  keys: SealingKeys
+): Effect.fn.Return<Resealed, SourceUnavailable> {
+  const replacements = new Map<string, string>()
+  const failed: Array<string> = []
+  let resealed = 0
+  let before: number | undefined
+  do {
+    const page = yield* store.list({ before, limit: pageSize })
+    for (const { number } of page.items) {
+      const result = yield* resealOne(store, number, namespace, keys, replacements)
+      if (typeof result === "string") failed.push(`revision ${number}: ${result}`)
+      else if (result) resealed++
+    }
+    before = page.next
+  } while (before !== undefined)
+  return { resealed, failed }
+})
+
+/** Returns whether the revision was replaced, or why it could not be. */
+const resealOne = Effect.fnUntraced(function* (
+  store: RevisionStore["Service"],
+  number: number,
+  namespace: string,
+  keys: SealingKeys,
+  replacements: Map<string, string>
+): Effect.fn.Return<boolean | string, SourceUnavailable> {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const revision = yield* store.read(number)
+    if (revision === undefined) return false
+    let unknown = 0
+    const document = deserialise(revision.document, () => unknown++)
+    if (unknown > 0) return "a newer release wrote it; seal it again with that release"
+    const next = resealDocument(document, namespace, keys, replacements)
+    if (Result.isFailure(next))
+      return next.failure.map(({ entity, path, message }) => `${entity} ${path}: ${message}`).join("; ")
+    const { hash, text } = serialise(next.success)
+    if (hash === revision.hash) return false
+    if (yield* store.reseal(number, revision.hash, { document: text, hash })) return true
+  }
+  return "it changes all the time; repeat the command"
+})
+
+export const resealDrafts = Effect.fnUntraced(function* (
+  drafts: DraftStore["Service"],
+  namespace: string,
+  keys: SealingKeys
+): Effect.fn.Return<Resealed, SourceUnavailable> {
+  const failed: Array<string> = []
+  let resealed = 0
+  for (const { id } of yield* drafts.list) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const draft = yield* drafts.get(id)
+      if (draft === undefined) break
+      const next = resealOperations(draft.operations, namespace, keys)
+      if (Result.isFailure(next)) {
+        failed.push(`draft ${id}: ${next.failure.map(({ message }) => message).join("; ")}`)
+        break
+      }
+      if (JSON.stringify(next.success) === JSON.stringify(draft.operations)) break
+      const saved = yield* drafts.save({ ...draft, operations: next.success, version: draft.version + 1 })
+      if (saved._tag !== "Saved") continue
+      resealed++
+      break
+    }
+  }
+  return { resealed, failed }
+})

@@ -1,0 +1,23 @@
+/** The stores of the database source in the record database. */
+import { Context, Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
+import { ActivationStore } from "../../config/revisions/ActivationStore.ts"
+import { AuditLog } from "../../config/revisions/AuditLog.ts"
+import { DraftStore } from "../../config/revisions/DraftStore.ts"
+import { RevisionStore } from "../../config/revisions/RevisionStore.ts"
+import { makeActivations, makeAudit } from "./SqlAudit.ts"
+import { makeDrafts } from "./SqlDrafts.ts"
+import { makeRevisions } from "./SqlRevisions.ts"
+
+export type SourceStores = ActivationStore | AuditLog | DraftStore | RevisionStore
+
+export const layerSql = (namespace: string): Layer.Layer<SourceStores, never, SqlClient.SqlClient> =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      return Context.make(RevisionStore, yield* makeRevisions(namespace)).pipe(
+        Context.add(DraftStore, yield* makeDrafts(namespace)),
+        Context.add(AuditLog, yield* makeAudit(namespace)),
+        Context.add(ActivationStore, yield* makeActivations(namespace))
+      )
+    })
+  )

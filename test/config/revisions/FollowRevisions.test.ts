@@ -1,0 +1,261 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readFileSync, writeFileSync } from "node:fs"
+import { Context, Deferred, Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { ConfigStore } from "../../../src/config/ConfigStore.ts"
+import { layerFile } from "../../../src/config/FileConfigStore.ts"
+import { ActivationStore } from "../../../src/config/revisions/ActivationStore.ts"
+import { ConfigEditor } from "../../../src/config/revisions/ConfigEditor.ts"
+import { coalesced } from "../../../src/config/revisions/FollowRevisions.ts"
+import type { ConfigOperation } from "../../../src/config/revisions/Operations.ts"
+import { RevisionStore } from "../../../src/config/revisions/RevisionStore.ts"
+import { editorNode, memoryStores, sealingKey, writeConfig } from "../../harness/ConfigSource.ts"
+import type { EditorOptions } from "../../harness/ConfigSource.ts"
+
+const document = {
+  triggers: [{ name: "main", kind: "gitea", base_url: "https://git.example", webhook_secret: "a-secret" }]
+}
+const passes = (value: number): ConfigOperation => ({ op: "set", path: ["review", "max_passes"], value })
+const withSecret: ConfigOperation = {
+  op: "create",
+  entity: { kind: "triggers", name: "second" },
+  value: { kind: "gitea", base_url: "https://second.example", webhook_secret: "hook" }
+}
+
+/** Starts nodes over one database. */
+const startNodes = Effect.fnUntraced(function* (...nodes: ReadonlyArray<EditorOptions>) {
+  const stores = yield* Layer.build(Layer.fresh(memoryStores))
+  const contexts = []
+  for (const node of nodes)
+    contexts.push(
+      yield* Layer.build(Layer.fresh(editorNode({ document, ...node }))).pipe(Effect.provideContext(stores))
+    )
+  return contexts.map((context) => ({
+    editor: Context.get(context, ConfigEditor),
+    config: Context.get(context, ConfigStore),
+    revisions: Context.get(stores, RevisionStore),
+    activations: Context.get(stores, ActivationStore)
+  }))
+})
+
+const edit = (base: number, ...operations: ReadonlyArray<ConfigOperation>) => ({
+  base,
+  operations,
+  operationId: `after ${base}`
+})
+
+const passesOf = ({ config }: { readonly config: ConfigStore["Service"] }) =>
+  config.current().document.review.max_passes
+
+describe("a node", () => {
+  it.effect("works with a revision of another node before it admits a delivery", () =>
+    Effect.gen(function* () {
+      const [one, two] = yield* startNodes({ node: "one" }, { node: "two" })
+      if (one === undefined || two === undefined) return
+      yield* one.editor.publish("alice", edit(0, passes(7)))
+      assert.deepStrictEqual([passesOf(one), passesOf(two) === 7], [7, false])
+      yield* two.config.adoptHead() ?? Effect.void
+      assert.strictEqual(passesOf(two), 7)
+      assert.isTrue((yield* two.editor.status).converged)
+    })
+  )
+  it.effect("follows the head every runtime.refresh_interval_seconds", () =>
+    Effect.gen(function* () {
+      const runtime = { config_sources: { database: { enabled: true }, runtime: { refresh_interval_seconds: 9 } } }
+      const [one, two] = yield* startNodes({ node: "one" }, { node: "two", document: { ...document, ...runtime } })
+      if (one === undefined || two === undefined) return
+      yield* one.editor.publish("alice", edit(0, passes(7)))
+      yield* TestClock.adjust("8 seconds")
+      assert.notStrictEqual(passesOf(two), 7)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(passesOf(two), 7)
+    })
+  )
+  it.effect("that was down for a hundred revisions starts with the newest", () =>
+    Effect.gen(function* () {
+      const [one] = yield* startNodes({ node: "one" })
+      if (one === undefined) return
+      for (let n = 0; n < 100; n++)
+        yield* one.editor.publish(
+          "alice",
+          edit(n, passes((n % 2) + 3), { op: "set", path: ["review", "max_problems"], value: n + 1 })
+        )
+      const stores = Context.make(RevisionStore, one.revisions)
+      const late = yield* Layer.build(Layer.fresh(editorNode({ document, node: "late" }))).pipe(
+        Effect.provideContext(Context.merge(yield* Layer.build(Layer.fresh(memoryStores)), stores))
+      )
+      const config = Context.get(late, ConfigStore)
+      assert.deepStrictEqual([config.current().revision, config.current().document.review.max_problems], [100, 100])
+      assert.strictEqual((yield* config.pinned(one.config.current().hash)).hash, one.config.current().hash)
+    })
+  )
+  it.effect("refuses a revision that is invalid there, keeps its own, and reports why", () =>
+    Effect.gen(function* () {
+      const [one, keyless] = yield* startNodes(
+        { node: "one" },
+        { node: "keyless", env: { SVC_CONFIG_SECRETS_KEY: "" } }
+      )
+      if (one === undefined || keyless === undefined) return
+      yield* one.editor.publish("alice", edit(0, passes(7)))
+      yield* keyless.config.adoptHead() ?? Effect.void
+      yield* one.editor.publish("alice", edit(1, withSecret))
+      yield* keyless.config.adoptHead() ?? Effect.void
+      const { converged, nodes } = yield* one.editor.status
+      assert.isFalse(converged)
+      const refused = nodes.find(({ node }) => node === "keyless")
+      assert.deepInclude(refused, { state: "refused", revision: 2, active: 1 })
+      assert.match(refused?.problems.join("\n") ?? "", /secrets_key_missing/)
+      assert.deepStrictEqual([passesOf(keyless), [...keyless.config.current().triggers.keys()]], [7, ["main"]])
+      yield* one.editor.restore("alice", { revision: 1, operationId: "back" })
+      yield* keyless.config.adoptHead() ?? Effect.void
+      assert.isTrue((yield* one.editor.status).converged)
+    })
+  )
+  it.effect("refuses a variable that its own file does not grant", () =>
+    Effect.gen(function* () {
+      const grant = {
+        env: "OTHER_TOKEN",
+        target: ["triggers", "third", "token_env"],
+        destinations: { third: { kind: "gitea", endpoints: { base_url: "https://third.example" } } }
+      }
+      const granting = { ...document, config_sources: { database: { enabled: true }, secret_refs: [grant] } }
+      const env = { OTHER_TOKEN: "t" }
+      const [one, two] = yield* startNodes({ node: "one", document: granting, env }, { node: "two", env })
+      if (one === undefined || two === undefined) return
+      const value = { kind: "gitea", base_url: "https://third.example", webhook_secret: "s", token_env: "OTHER_TOKEN" }
+      const third: ConfigOperation = { op: "create", entity: { kind: "triggers", name: "third" }, value }
+      assert.strictEqual((yield* one.editor.publish("alice", edit(0, third)))._tag, "Committed")
+      yield* two.config.adoptHead() ?? Effect.void
+      assert.deepStrictEqual(
+        [one, two].map(({ config }) => config.current().triggers.has("third")),
+        [true, false]
+      )
+      const { nodes } = yield* two.editor.status
+      assert.match(nodes.find(({ node }) => node === "two")?.problems.join("\n") ?? "", /secret_ref_missing/)
+    })
+  )
+  it.effect("keeps its revision while the store is unavailable", () =>
+    Effect.gen(function* () {
+      const [one] = yield* startNodes({ node: "one" })
+      if (one === undefined) return
+      yield* one.editor.publish("alice", edit(0, passes(7)))
+      yield* one.revisions.reseal(1, (yield* one.revisions.head).hash, { document: "not JSON", hash: "h" })
+      const adopted = yield* Effect.exit(one.config.adoptHead() ?? Effect.void)
+      assert.strictEqual(adopted._tag, "Success")
+      assert.strictEqual(passesOf(one), 7)
+    })
+  )
+  it.live("reads a changed file again, and keeps the revision", () =>
+    Effect.gen(function* () {
+      const [one] = yield* startNodes({ node: "one" })
+      if (one === undefined) return
+      yield* one.editor.publish("alice", edit(0, passes(7), withSecret))
+      const { file = "" } = one.config.layered() ?? {}
+      const before = one.config.current().hash
+      const text = readFileSync(file, "utf8")
+      writeFileSync(file, `${text}review: {max_problems: 9}\n`)
+      assert.strictEqual(yield* one.config.reload, "replaced")
+      const { review } = one.config.current().document
+      assert.deepStrictEqual([review.max_problems, review.max_passes, one.config.current().revision], [9, 7, 1])
+      assert.deepStrictEqual([...one.config.current().triggers.keys()], ["main", "second"])
+      assert.strictEqual((yield* one.config.pinned(before)).document.review.max_problems === 9, false)
+      writeFileSync(file, `${text}review: {max_problems: wrong}\n`)
+      assert.strictEqual(yield* one.config.reload, "refused")
+      yield* one.editor.publish("alice", edit(1, passes(8)))
+      assert.deepStrictEqual([passesOf(one), one.config.current().document.review.max_problems], [8, 9])
+    })
+  )
+  it.effect("opens resealed credentials with the new key, and moved ciphertexts with none", () =>
+    Effect.gen(function* () {
+      const next = "22".repeat(32)
+      const rotated = { SVC_CONFIG_SECRETS_KEY: next, SVC_CONFIG_SECRETS_KEY_PREVIOUS: sealingKey }
+      const [one, two, last] = yield* startNodes(
+        { node: "one" },
+        { node: "two", env: rotated },
+        { node: "last", env: { SVC_CONFIG_SECRETS_KEY: next } }
+      )
+      if (one === undefined || two === undefined || last === undefined) return
+      yield* one.editor.publish("alice", edit(0, withSecret))
+      yield* one.editor.publish("alice", edit(1, passes(7)))
+      yield* last.config.adoptHead() ?? Effect.void
+      assert.isFalse(last.config.current().triggers.has("second"))
+      assert.deepStrictEqual(yield* two.editor.reseal("alice"), { resealed: 2, failed: [] })
+      assert.deepStrictEqual(yield* two.editor.reseal("alice"), { resealed: 0, failed: [] })
+      assert.deepStrictEqual(
+        (yield* two.editor.previewRestore(1))?.diff.map(({ names }) => names),
+        [["globals", "review"]]
+      )
+      yield* last.config.adoptHead() ?? Effect.void
+      assert.isTrue(last.config.current().triggers.has("second"))
+
+      const stored = yield* one.revisions.read(2)
+      const moved = stored?.document.replace('"second"', '"third"') ?? ""
+      yield* one.revisions.reseal(2, stored?.hash ?? "", { document: moved, hash: "moved" })
+      yield* last.config.adoptHead() ?? Effect.void
+      assert.isFalse(last.config.current().triggers.has("third"))
+      const { nodes } = yield* last.editor.status
+      assert.match(nodes.find(({ node }) => node === "last")?.problems.join() ?? "", /sealed for another place/)
+    })
+  )
+})
+
+describe("a start", () => {
+  const route = { outputs: { routes: { rules: [{ match: { trigger: "second" }, summary: [] }] } } }
+  it.effect("uses the newest revision that is valid with the file, to whose entities the file may refer", () =>
+    Effect.gen(function* () {
+      const [one] = yield* startNodes({ node: "one" })
+      if (one === undefined) return
+      yield* one.editor.publish("alice", edit(0, withSecret))
+      yield* one.editor.publish("alice", edit(1, { op: "delete", entity: { kind: "triggers", name: "second" } }))
+      const revisions = yield* Effect.forEach([2, 1], one.revisions.read)
+      const stored = revisions.flatMap((revision) => (revision === undefined ? [] : [revision]))
+      const env = { SVC_CONFIG_SECRETS_KEY: sealingKey }
+      const start = (found: typeof stored) =>
+        Effect.map(
+          Layer.build(
+            layerFile(writeConfig({ ...document, ...route }), env, { revisions: () => Effect.succeed(found) })
+          ),
+          (context) => Context.get(context, ConfigStore).current().revision
+        )
+      assert.strictEqual(yield* start(stored), 1)
+      const refused = yield* Effect.flip(start(stored.slice(0, 1)))
+      assert.match(refused.message, /second/)
+    })
+  )
+})
+
+describe("retention", () => {
+  const cases = [
+    ["max_count", { max_count: 12 }, "1 hour", [14, 3]],
+    ["max_age_months", { max_age_months: 1 }, "40 days", [14, 4]]
+  ] as const
+  it.effect.each(cases)(
+    "config_revisions.%s decides which revisions are removed",
+    ([, kept, later, [newest, oldest]]) =>
+      Effect.gen(function* () {
+        const storage = { retention: { config_revisions: kept } }
+        const [one] = yield* startNodes({ node: "one", document: { ...document, storage } })
+        if (one === undefined) return
+        for (let n = 0; n < 14; n++) yield* one.editor.publish("alice", edit(n, passes(n + 1)))
+        yield* TestClock.adjust(later)
+        const numbers = (yield* one.revisions.list({ limit: 50 })).items.map(({ number }) => number)
+        assert.deepStrictEqual([numbers[0], numbers.at(-1)], [newest, oldest])
+      })
+  )
+})
+
+describe("calls that wait", () => {
+  it.effect("share one run that starts after them", () =>
+    Effect.gen(function* () {
+      const gates = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      let runs = 0
+      const run = yield* coalesced(Effect.suspend(() => Deferred.await(gates[runs++] ?? Deferred.makeUnsafe<void>())))
+      const first = yield* Effect.forkChild(run, { startImmediately: true })
+      const others = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(run, { startImmediately: true }))
+      for (const gate of gates) yield* Deferred.succeed(gate, undefined)
+      yield* Fiber.join(first)
+      yield* Effect.forEach(others, Fiber.join)
+      assert.strictEqual(runs, 2)
+    })
+  )
+})
